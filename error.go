@@ -1,0 +1,78 @@
+package tarsy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is a stable name for what went wrong; clients may rely on it.
+type Code string
+
+// The codes of errors that people meet. Each maps to one HTTP status, in the API package and nowhere else.
+const (
+	CodeInvalidRequest    Code = "invalid_request"
+	CodeInvalidJSON       Code = "invalid_json"
+	CodeUnknownField      Code = "unknown_field"
+	CodeMissingField      Code = "missing_field"
+	CodeInvalidField      Code = "invalid_field"
+	CodeUnknownAlertType  Code = "unknown_alert_type"
+	CodeUnknownMCPServer  Code = "unknown_mcp_server"
+	CodeInvalidCursor     Code = "invalid_cursor"
+	CodeInvalidParameter  Code = "invalid_parameter"
+	CodeUnauthenticated   Code = "unauthenticated"
+	CodeForbidden         Code = "forbidden"
+	CodeForbiddenOrigin   Code = "forbidden_origin"
+	CodeNotFound          Code = "not_found"
+	CodeSessionNotFound   Code = "session_not_found"
+	CodeKeyNotFound       Code = "key_not_found"
+	CodeMethodNotAllowed  Code = "method_not_allowed"
+	CodeNotAcceptable     Code = "not_acceptable"
+	CodeConflict          Code = "conflict"
+	CodeSessionNotRunning Code = "session_not_cancellable"
+	CodeTooLarge          Code = "payload_too_large"
+	CodeUnsupportedMedia  Code = "unsupported_media_type"
+	CodeOverloaded        Code = "overloaded"
+	CodeShuttingDown      Code = "shutting_down"
+	CodeUnavailable       Code = "unavailable"
+	CodeInternal          Code = "internal"
+)
+
+// Error is an error with a message written for the person who meets it. Field names the part of the request that
+// was wrong, if one was.
+type Error struct {
+	Code    Code
+	Message string
+	Field   string
+	Err     error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Message + ": " + e.Err.Error()
+	}
+
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// FieldErrorf makes an Error about one part of a request.
+func FieldErrorf(code Code, field, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of the first Error in err's chain, or CodeInternal.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+
+	return CodeInternal
+}

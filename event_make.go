@@ -1,0 +1,52 @@
+package tarsy
+
+import "time"
+
+// TimelineCreated is the journal event of a new timeline event.
+func TimelineCreated(e TimelineEvent) Event {
+	return NewEvent(e.SessionID, TypeTimelineCreated, TimelineCreatedPayload{
+		Type: TypeTimelineCreated, EventID: e.ID, SessionID: e.SessionID, StageID: e.StageID, ExecutionID: e.ExecutionID,
+		SequenceNumber: e.SequenceNumber, EventType: e.EventType, Status: e.Status, Content: e.Content,
+		Metadata: e.Metadata, Timestamp: e.CreatedAt,
+	}, e.CreatedAt)
+}
+
+// TimelineCompleted is the journal event of a timeline event whose content is final.
+func TimelineCompleted(e TimelineEvent) Event {
+	return NewEvent(e.SessionID, TypeTimelineCompleted, TimelineCompletedPayload{
+		Type: TypeTimelineCompleted, EventID: e.ID, SessionID: e.SessionID, EventType: e.EventType, Status: e.Status,
+		Content: e.Content, Metadata: e.Metadata, Timestamp: e.UpdatedAt,
+	}, e.UpdatedAt)
+}
+
+// SessionStatusChanged is the journal event of a session's new status.
+func SessionStatusChanged(s Session, at time.Time) Event {
+	return NewEvent(s.ID, TypeSessionStatus, SessionStatusPayload{
+		Type: TypeSessionStatus, SessionID: s.ID, Status: s.Status, ErrorCode: s.ErrorCode, ErrorMessage: s.ErrorMessage,
+		Timestamp: at,
+	}, at)
+}
+
+// StageStatusChanged is the journal event of a stage that started or ended.
+func StageStatusChanged(s Stage, at time.Time) Event {
+	return NewEvent(s.SessionID, TypeStageStatus, StageStatusPayload{
+		Type: TypeStageStatus, SessionID: s.SessionID, StageID: s.ID, StageName: s.StageName, StageIndex: s.StageIndex,
+		Status: wireStatus(s.Status), Timestamp: at,
+	}, at)
+}
+
+// ExecutionStatusChanged is the journal event of an agent that started or ended.
+func ExecutionStatusChanged(e Execution, at time.Time) Event {
+	return NewEvent(e.SessionID, TypeExecutionStatus, ExecutionStatusPayload{
+		Type: TypeExecutionStatus, SessionID: e.SessionID, StageID: e.StageID, ExecutionID: e.ID, AgentName: e.AgentName,
+		AgentIndex: e.AgentIndex, Status: wireStatus(e.Status), ErrorMessage: e.ErrorMessage, Timestamp: at,
+	}, at)
+}
+
+func wireStatus(s Status) string {
+	if s == StatusActive {
+		return StageStarted
+	}
+
+	return string(s)
+}

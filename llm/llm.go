@@ -1,0 +1,64 @@
+// Package llm is the contract between TARSy and a language model: one request, a stream of chunks.
+// Providers live in child packages. This package knows nothing of sessions, agents or the database.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Client calls one or more language models. Implementations are safe for concurrent use.
+type Client interface {
+	// Generate streams the answer to req. The sequence ends after the first error; a consumer that stops early, or
+	// cancels ctx, ends the call and closes its connection.
+	Generate(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
+}
+
+// Request is one call. It is self-contained: providers keep nothing between calls.
+type Request struct {
+	// SessionID, ExecutionID and Agent tell where the call comes from; they route scripts and label traces, and
+	// never reach a provider's API. Purpose is the interaction type.
+	SessionID   string
+	ExecutionID string
+	Agent       string
+	Purpose     string
+
+	Provider string
+	Model    string
+	Backend  string
+	Messages []Message
+	// Tools are bound to the call; none means that the model can only answer in text.
+	Tools []Tool
+}
+
+// Message is one turn of the conversation.
+type Message struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+}
+
+// The roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
+
+// Tool is a function that the model may call. Schema is the JSON Schema of its arguments.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// ToolCall is the model's wish to call a tool; Arguments is what the model wrote, meant to be a JSON object.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}

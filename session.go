@@ -1,0 +1,121 @@
+package tarsy
+
+import "time"
+
+// SessionStatus is what people see of a session. Whether there is work to do is a different matter: a completed
+// session may be claimed again to answer a question.
+type SessionStatus string
+
+// The statuses of a session; docs/states.md draws how they follow each other.
+const (
+	SessionPending    SessionStatus = "pending"
+	SessionInProgress SessionStatus = "in_progress"
+	SessionCancelling SessionStatus = "cancelling"
+	SessionCompleted  SessionStatus = "completed"
+	SessionFailed     SessionStatus = "failed"
+	SessionCancelled  SessionStatus = "cancelled"
+	SessionTimedOut   SessionStatus = "timed_out"
+)
+
+// SessionStatuses lists every status in the order a person would read them.
+func SessionStatuses() []SessionStatus {
+	return []SessionStatus{
+		SessionPending, SessionInProgress, SessionCancelling,
+		SessionCompleted, SessionFailed, SessionCancelled, SessionTimedOut,
+	}
+}
+
+// Terminal reports whether the investigation is over.
+func (s SessionStatus) Terminal() bool {
+	switch s {
+	case SessionCompleted, SessionFailed, SessionCancelled, SessionTimedOut:
+		return true
+	case SessionPending, SessionInProgress, SessionCancelling:
+		return false
+	}
+
+	return false
+}
+
+// Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to
+// the database package and are not part of what people see.
+type Session struct {
+	ID                    string        `json:"id"`
+	AlertType             string        `json:"alert_type"`
+	AlertData             string        `json:"alert_data"`
+	ChainID               string        `json:"chain_id"`
+	AgentType             string        `json:"agent_type"`
+	Status                SessionStatus `json:"status"`
+	Author                string        `json:"author"`
+	Runbook               string        `json:"runbook"`
+	RunbookURL            string        `json:"runbook_url"`
+	MCPSelection          *MCPSelection `json:"mcp_selection"`
+	PodID                 string        `json:"pod_id"`
+	CurrentStageIndex     int           `json:"current_stage_index"`
+	CurrentStageID        *string       `json:"current_stage_id"`
+	FinalAnalysis         string        `json:"final_analysis"`
+	ExecutiveSummary      string        `json:"executive_summary"`
+	ExecutiveSummaryError string        `json:"executive_summary_error"`
+	ErrorCode             string        `json:"error_code"`
+	ErrorMessage          string        `json:"error_message"`
+	ConcludedEarly        string        `json:"concluded_early"`
+	CreatedAt             time.Time     `json:"created_at"`
+	StartedAt             *time.Time    `json:"started_at"`
+	CompletedAt           *time.Time    `json:"completed_at"`
+	LastInteractionAt     *time.Time    `json:"last_interaction_at"`
+	DeletedAt             *time.Time    `json:"deleted_at"`
+}
+
+// SessionItem is a session as lists show it. Version is the number of its last event.
+type SessionItem struct {
+	ID                string        `json:"id"`
+	AlertType         string        `json:"alert_type"`
+	ChainID           string        `json:"chain_id"`
+	Status            SessionStatus `json:"status"`
+	Author            string        `json:"author"`
+	PodID             string        `json:"pod_id"`
+	CurrentStageIndex int           `json:"current_stage_index"`
+	ExecutiveSummary  string        `json:"executive_summary"`
+	ErrorCode         string        `json:"error_code"`
+	ErrorMessage      string        `json:"error_message"`
+	ConcludedEarly    string        `json:"concluded_early"`
+	CreatedAt         time.Time     `json:"created_at"`
+	StartedAt         *time.Time    `json:"started_at"`
+	CompletedAt       *time.Time    `json:"completed_at"`
+	Version           int64         `json:"version"`
+}
+
+// SessionDetail is a session with its stages and executions. Version is the number of the last event that it
+// includes: a reader goes on with the journal from there.
+type SessionDetail struct {
+	Session
+
+	Version int64         `json:"version"`
+	Stages  []StageDetail `json:"stages"`
+}
+
+// StageDetail is a stage with its executions.
+type StageDetail struct {
+	Stage
+
+	Executions []Execution `json:"executions"`
+}
+
+// SessionFilter chooses sessions for a list; the zero value chooses all. After is the last item of the page before.
+type SessionFilter struct {
+	Statuses      []SessionStatus
+	AlertType     string
+	ChainID       string
+	Author        string
+	Search        string
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+	After         *SessionCursor
+	Limit         int
+}
+
+// SessionCursor is a place in the list of sessions, newest first.
+type SessionCursor struct {
+	CreatedAt time.Time `json:"t"`
+	ID        string    `json:"i"`
+}

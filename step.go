@@ -1,0 +1,77 @@
+package tarsy
+
+import (
+	"slices"
+)
+
+// Step is what one commit writes of one session: whole rows that are put by id, requests that are answered and
+// events that are appended to the journal in this order. The holder of the lease owns every row it puts.
+type Step struct {
+	Session         *Session
+	Stages          []Stage
+	Executions      []Execution
+	Timeline        []TimelineEvent
+	Messages        []Message
+	LLMInteractions []LLMInteraction
+	MCPInteractions []MCPInteraction
+	// Answered are requests that this step closes.
+	Answered []Request
+	Events   []Event
+	// Release gives the lease back with this step, unless a request is open.
+	Release bool
+}
+
+// State is what the database holds of one session, as far as the engine needs it to go on.
+type State struct {
+	Session         Session
+	Stages          []Stage
+	Executions      []Execution
+	Timeline        []TimelineEvent
+	Messages        []Message
+	LLMInteractions []LLMInteraction
+	MCPInteractions []MCPInteraction
+	// Requests are the open ones.
+	Requests []Request
+	LastSeq  int64
+}
+
+// Apply brings the state to where the database is after the step was committed.
+func (s *State) Apply(step Step) {
+	if step.Session != nil {
+		s.Session = *step.Session
+	}
+
+	s.Stages = put(s.Stages, step.Stages, func(r Stage) string { return r.ID })
+	s.Executions = put(s.Executions, step.Executions, func(r Execution) string { return r.ID })
+	s.Timeline = put(s.Timeline, step.Timeline, func(r TimelineEvent) string { return r.ID })
+	s.Messages = put(s.Messages, step.Messages, func(r Message) string { return r.ID })
+	s.LLMInteractions = put(s.LLMInteractions, step.LLMInteractions, func(r LLMInteraction) string { return r.ID })
+	s.MCPInteractions = put(s.MCPInteractions, step.MCPInteractions, func(r MCPInteraction) string { return r.ID })
+
+	for _, answered := range step.Answered {
+		s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.ID == answered.ID })
+	}
+
+	s.LastSeq += int64(len(step.Events))
+}
+
+// put replaces rows by id and appends new ones. Lists are short and new rows are the rule, so the search goes backwards.
+func put[R any](rows, changed []R, id func(R) string) []R {
+	for _, c := range changed {
+		found := false
+
+		for i := len(rows) - 1; i >= 0; i-- {
+			if id(rows[i]) == id(c) {
+				rows[i], found = c, true
+
+				break
+			}
+		}
+
+		if !found {
+			rows = append(rows, c)
+		}
+	}
+
+	return rows
+}

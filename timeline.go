@@ -1,0 +1,50 @@
+package tarsy
+
+import "time"
+
+// EventType is the kind of a timeline event.
+type EventType string
+
+// The kinds of timeline events.
+const (
+	EventThinking         EventType = "llm_thinking"
+	EventResponse         EventType = "llm_response"
+	EventToolCall         EventType = "llm_tool_call"
+	EventToolSummary      EventType = "mcp_tool_summary"
+	EventError            EventType = "error"
+	EventUserQuestion     EventType = "user_question"
+	EventExecutiveSummary EventType = "executive_summary"
+	EventFinalAnalysis    EventType = "final_analysis"
+	EventCodeExecution    EventType = "code_execution"
+	EventGoogleSearch     EventType = "google_search_result"
+	EventURLContext       EventType = "url_context_result"
+)
+
+// EventStatus is the state of a timeline event: it is streaming until its content is final.
+type EventStatus string
+
+// The statuses of timeline events.
+const (
+	EventStreaming EventStatus = "streaming"
+	EventCompleted EventStatus = "completed"
+	EventFailed    EventStatus = "failed"
+	EventCancelled EventStatus = "cancelled"
+	EventTimedOut  EventStatus = "timed_out"
+)
+
+// TimelineEvent is one thing a person sees. Session-level events have neither stage nor execution.
+// SequenceNumber orders the events of a session from one.
+type TimelineEvent struct {
+	ID             string         `json:"id"`
+	SessionID      string         `json:"session_id"`
+	StageID        *string        `json:"stage_id"`
+	ExecutionID    *string        `json:"execution_id"`
+	SequenceNumber int64          `json:"sequence_number"`
+	EventType      EventType      `json:"event_type"`
+	Status         EventStatus    `json:"status"`
+	Content        string         `json:"content"`
+	Metadata       map[string]any `json:"metadata"`
+	CreatedAt      time.Time      `json:"created_at"`
+	UpdatedAt      time.Time      `json:"updated_at"`
+	CompletedAt    *time.Time     `json:"completed_at"`
+}
