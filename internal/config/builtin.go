@@ -1,0 +1,131 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Names that a fresh installation works with.
+const (
+	builtinChain    = "kubernetes"
+	builtinServer   = "kubernetes-server"
+	builtinProvider = "google-default"
+
+	// The version is pinned: what an agent may do must not change by itself.
+	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
+)
+
+// addBuiltins adds every built-in entry whose name the user has not taken.
+func (c *Config) addBuiltins() {
+	c.Agents = under(c.Agents, builtinAgents())
+	c.MCPServers = under(c.MCPServers, builtinServers())
+	c.LLMProviders = under(c.LLMProviders, map[string]LLMProvider{
+		builtinProvider: {Type: ProviderGoogle, Model: "gemini-2.5-pro", APIKeyEnv: "GOOGLE_API_KEY"},
+	})
+	c.addBuiltinChain()
+	if c.Defaults.AlertType == "" {
+		if _, ok := c.ChainFor(builtinChain); ok {
+			c.Defaults.AlertType = builtinChain
+		}
+	}
+}
+
+// addBuiltinChain leaves alert types to the user's chain that claims them, and
+// itself out when none is left.
+func (c *Config) addBuiltinChain() {
+	if _, taken := c.Chains[builtinChain]; taken {
+		return
+	}
+	types := slices.DeleteFunc([]string{builtinChain}, func(name string) bool {
+		_, claimed := c.ChainFor(name)
+		return claimed
+	})
+	if len(types) == 0 {
+		return
+	}
+	c.Chains = under(c.Chains, map[string]Chain{builtinChain: {
+		AlertTypes:  types,
+		Description: "Looks into an alert about a Kubernetes cluster.",
+		Stages:      []Stage{{Name: "analysis", Agents: []StageAgent{{Name: "KubernetesAgent"}}}},
+	}})
+}
+
+func under[T any](entries, builtins map[string]T) map[string]T {
+	if entries == nil {
+		entries = make(map[string]T, len(builtins))
+	}
+	for name, entry := range builtins {
+		if _, taken := entries[name]; !taken {
+			entries[name] = entry
+		}
+	}
+	return entries
+}
+
+func builtinServers() map[string]MCPServer {
+	var server MCPServer
+	applyDefaults(reflect.ValueOf(&server).Elem())
+	server.Transport.Type = TransportStdio
+	server.Transport.Command = "npx"
+	server.Transport.Args = []string{"-y", kubernetesServerPackage, "--read-only", "--disable-destructive"}
+	server.Instructions = "These tools read a Kubernetes cluster and change nothing. " +
+		"Name the namespace whenever you know it; listing a whole cluster is slow and its answer long. " +
+		"Ask for events and the last lines of a log before you ask for whole logs."
+	return map[string]MCPServer{builtinServer: server}
+}
+
+func builtinAgents() map[string]Agent {
+	return map[string]Agent{
+		"KubernetesAgent": {
+			Description: "Investigates alerts about Kubernetes clusters.",
+			MCPServers:  []string{builtinServer},
+			CustomInstructions: "You know Kubernetes well. Start from the object that the alert names, then look at its owner, its events, " +
+				"its recent logs and the node it runs on. Tell what you have seen from what you conclude. " +
+				"Name the cause, how sure you are, and the next command a person should run.",
+		},
+		"ChatAgent": {
+			Description: "Answers questions about a finished investigation.",
+			CustomInstructions: "Answer from the investigation first and use tools only for what it does not hold. " +
+				"Be brief. Say so when you do not know.",
+		},
+		"ExecSummaryAgent": {
+			Type:        AgentTypeExecSummary,
+			Description: "Writes the short summary of a finished investigation.",
+			CustomInstructions: "Write at most four sentences for somebody who was not there: what happened, why, what it affects, " +
+				"and what to do now. No headings, no new facts.",
+		},
+		"SynthesisAgent": {
+			Type:        AgentTypeSynthesis,
+			Description: "Makes one analysis out of several agents' findings.",
+			CustomInstructions: "You are given several independent analyses of one alert. Keep what the evidence carries, " +
+				"name where they disagree and which side is better supported, and write one analysis.",
+		},
+		"ScoringAgent": {
+			Type:        AgentTypeScoring,
+			Description: "Scores how good a finished investigation is.",
+			CustomInstructions: "Judge the work and not the outcome: was the evidence looked at, do the conclusions follow from it, " +
+				"what was missed? Give reasons for each point you take off.",
+		},
+		"WebResearcher": {
+			Description: "Looks things up on the web for another agent.",
+			CustomInstructions: "Find what is known about the question in documentation, release notes and issue trackers. " +
+				"Give the address of every source and say how old it is.",
+		},
+		"CodeExecutor": {
+			Description: "Computes and checks things by running code.",
+			CustomInstructions: "Solve the task with short programs. Show the result and how it was computed. " +
+				"Do not guess what you can calculate.",
+		},
+		"GeneralWorker": {
+			Description: "Does a single task that needs no special knowledge.",
+			CustomInstructions: "Do exactly the task you were given and report the result. " +
+				"If something you need is missing, say what.",
+		},
+		"ComposeAgent": {
+			Type:        AgentTypeSynthesis,
+			Description: "Rewrites a report with what has become known since.",
+			CustomInstructions: "Work the later findings into the report. Keep its form, correct what turned out wrong, " +
+				"and mark what changed.",
+		},
+	}
+}

@@ -1,0 +1,91 @@
+package config
+
+// What success_policy may say.
+const (
+	SuccessAny = "any"
+	SuccessAll = "all"
+)
+
+// Chain is one entry of agent_chains: stages that run in order for some alert types.
+type Chain struct {
+	ID string `yaml:"-"`
+
+	AlertTypes               []string           `yaml:"alert_types" doc:"Alert types that this chain takes; each belongs to one chain only." required:"true"`
+	Description              string             `yaml:"description" doc:"One sentence for people."`
+	Stages                   []Stage            `yaml:"stages" doc:"What runs, in this order." required:"true"`
+	LLMProvider              string             `yaml:"llm_provider" doc:"Model for the whole chain." ref:"llm_providers"`
+	LLMBackend               string             `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	IterationStrategy        string             `yaml:"iteration_strategy" doc:"How the chain's agents work; older files say this instead of llm_backend." enum:"@strategy"`
+	MaxIterations            int                `yaml:"max_iterations" doc:"LLM calls before an agent is told to conclude." min:"1"`
+	MCPServers               []string           `yaml:"mcp_servers" doc:"Servers whose tools the chain's agents get, instead of the agents' own." ref:"mcp_servers"`
+	ExecutiveSummaryProvider string             `yaml:"executive_summary_provider" doc:"Model for the executive summary." ref:"llm_providers"`
+	ExecutiveSummaryBackend  string             `yaml:"executive_summary_backend" doc:"Backend for the executive summary." enum:"@backend"`
+	FallbackProviders        []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
+	FallbackList             string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" later:"true"`
+	SubAgents                []SubAgent         `yaml:"sub_agents" doc:"Agents that the chain's agents may start." later:"true"`
+	LabelMap                 string             `yaml:"label_map" doc:"Labels for finished sessions." ref:"label_maps" later:"true"`
+	ComposeProvider          string             `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
+	ComposeBackend           string             `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
+	ComposeFallbackList      string             `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true"`
+	Chat                     *Chat              `yaml:"chat" doc:"Follow-up questions." later:"true"`
+	Scoring                  *Scoring           `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
+}
+
+// Stage is one step of a chain; its agents run at once.
+type Stage struct {
+	Name              string             `yaml:"name" doc:"Name that people see." required:"true"`
+	Agents            []StageAgent       `yaml:"agents" doc:"Agents that run at once." required:"true"`
+	SuccessPolicy     string             `yaml:"success_policy" doc:"When the stage succeeds: any of its agents, or all." enum:"any,all"`
+	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before an agent is told to conclude." min:"1"`
+	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the stage's agents get." ref:"mcp_servers"`
+	Replicas          int                `yaml:"replicas" doc:"How often each agent runs." min:"1" later:"true"`
+	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
+	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that the stage's agents may start." later:"true"`
+	Synthesis         *Synthesis         `yaml:"synthesis" doc:"How the results of several agents become one." later:"true"`
+}
+
+// StageAgent is one agent of a stage, with what differs here.
+type StageAgent struct {
+	Name              string             `yaml:"name" doc:"Name of the agent." required:"true" ref:"agents"`
+	Type              string             `yaml:"type" doc:"Type, if not the agent's own." enum:"@agent_type" later:"scoring,action"`
+	LLMProvider       string             `yaml:"llm_provider" doc:"Model for this agent here." ref:"llm_providers"`
+	LLMBackend        string             `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	IterationStrategy string             `yaml:"iteration_strategy" doc:"How the agent works; older files say this instead of llm_backend." enum:"@strategy"`
+	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before the agent is told to conclude." min:"1"`
+	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the agent gets here." ref:"mcp_servers"`
+	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that it may start." later:"true"`
+	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
+	RequiredSkills    []string           `yaml:"required_skills" doc:"Skills that are always loaded." later:"true"`
+	Skills            []string           `yaml:"skills" doc:"Skills it may load." later:"true"`
+}
+
+// Synthesis is stages[].synthesis.
+type Synthesis struct {
+	Agent             string `yaml:"agent" doc:"Agent that writes the synthesis." ref:"agents"`
+	LLMProvider       string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
+	LLMBackend        string `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	IterationStrategy string `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
+}
+
+// Chat is agent_chains.<id>.chat.
+type Chat struct {
+	Enabled           bool       `yaml:"enabled" doc:"People may ask after the session has ended." default:"true"`
+	Agent             string     `yaml:"agent" doc:"Agent that answers." ref:"agents"`
+	LLMProvider       string     `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
+	LLMBackend        string     `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	IterationStrategy string     `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
+	MCPServers        []string   `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
+	MaxIterations     int        `yaml:"max_iterations" doc:"LLM calls before it has to answer." min:"1"`
+	SubAgents         []SubAgent `yaml:"sub_agents" doc:"Agents that it may start."`
+}
+
+// Scoring is the scoring block of a chain or of the defaults.
+type Scoring struct {
+	Enabled           bool     `yaml:"enabled" doc:"Score finished sessions." default:"true"`
+	Agent             string   `yaml:"agent" doc:"Agent that scores." ref:"agents"`
+	LLMProvider       string   `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
+	LLMBackend        string   `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	IterationStrategy string   `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
+	MCPServers        []string `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
+	MaxIterations     int      `yaml:"max_iterations" doc:"LLM calls before it has to conclude." min:"1"`
+}

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Config is everything an installation can set. It is read-only once loaded and
+// overridden, so it may then be shared between goroutines.
+type Config struct {
+	System        System                     `yaml:"system" doc:"The server as a whole."`
+	Queue         Queue                      `yaml:"queue" doc:"How sessions are picked up and how long they may take."`
+	Defaults      Defaults                   `yaml:"defaults" doc:"What holds where a chain, stage or agent says nothing."`
+	Agents        map[string]Agent           `yaml:"agents" doc:"Agents by name. An entry replaces the built-in of the same name."`
+	Chains        map[string]Chain           `yaml:"agent_chains" doc:"Chains by id: which alert types they take, which stages they run."`
+	MCPServers    map[string]MCPServer       `yaml:"mcp_servers" doc:"MCP servers by id: where the agents' tools come from."`
+	LLMProviders  map[string]LLMProvider     `yaml:"llm_providers" doc:"Models by name."`
+	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn." later:"true"`
+	LabelMaps     map[string]LabelMap        `yaml:"label_maps" doc:"Named sets of labels for finished investigations." later:"true"`
+
+	// Warnings are what a person should know although the files are right.
+	Warnings []Warning `yaml:"-"`
+
+	// marks says where each value that is not built in came from, by path.
+	marks map[string]mark
+}
+
+// Source says where a configuration is read from.
+type Source struct {
+	// Path is a directory of *.yaml and *.yml files, or one file. "" reads none.
+	Path string
+	// Files are read after Path: configuration that is not on disk (demo, tests).
+	Files []File
+	// Env looks up {{.VAR}}; nil means that no variable is set.
+	Env func(string) (string, bool)
+}
+
+// File is one YAML text and the name to blame it by.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// Load reads src, merges it over the built-ins and checks the result. A fault in
+// what was written is an *Error that lists every problem there is.
+func Load(src Source) (*Config, error) {
+	files, err := readFiles(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, src.Files...)
+	env := src.Env
+	if env == nil {
+		env = func(string) (string, bool) { return "", false }
+	}
+
+	c := &Config{marks: make(map[string]mark)}
+	applyDefaults(reflect.ValueOf(c).Elem())
+	dec := &decoder{config: c, env: env}
+	for _, file := range files {
+		dec.file(file)
+	}
+	c.addBuiltins()
+	c.nameEntries()
+	problems := dec.problems
+	if !dec.broken { // half of the entries would be missing and every name in them unknown
+		problems = append(problems, c.check(problems)...)
+	}
+	if len(problems) > 0 {
+		return nil, newError(problems)
+	}
+	slices.SortStableFunc(c.Warnings, func(a, b Warning) int { return comparePlaces(a.place(), b.place()) })
+	return c, nil
+}
+
+// Validate checks the whole again: call it after the last Override, since one
+// override alone may break what two together keep.
+func (c *Config) Validate() error {
+	if problems := c.check(nil); len(problems) > 0 {
+		return newError(problems)
+	}
+	return nil
+}
+
+// nameEntries copies the keys of the map sections into their entries, so that an
+// entry can be passed on without its key.
+func (c *Config) nameEntries() {
+	for name, agent := range c.Agents {
+		agent.Name = name
+		c.Agents[name] = agent
+	}
+	for id, chain := range c.Chains {
+		chain.ID = id
+		c.Chains[id] = chain
+	}
+	for id, server := range c.MCPServers {
+		server.ID = id
+		c.MCPServers[id] = server
+	}
+	for name, provider := range c.LLMProviders {
+		provider.Name = name
+		c.LLMProviders[name] = provider
+	}
+}
+
+// AlertType is one kind of alert that somebody can submit.
+type AlertType struct {
+	Name        string
+	ChainID     string
+	Description string
+}
+
+// ChainFor returns the chain that takes alerts of this type.
+func (c *Config) ChainFor(alertType string) (Chain, bool) {
+	for _, chain := range c.Chains {
+		if slices.Contains(chain.AlertTypes, alertType) {
+			return chain, true
+		}
+	}
+	return Chain{}, false
+}
+
+// AlertTypes returns every alert type that some chain takes, sorted by name.
+func (c *Config) AlertTypes() []AlertType {
+	var types []AlertType
+	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {
+		for _, name := range c.Chains[id].AlertTypes {
+			types = append(types, AlertType{Name: name, ChainID: id, Description: c.Chains[id].Description})
+		}
+	}
+	slices.SortFunc(types, func(a, b AlertType) int { return strings.Compare(a.Name, b.Name) })
+	return types
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Override sets one value from a flag or an environment variable. origin is what
+// Origins then says, for example "flag --workers". Lists are separated by commas.
+// It checks this value alone: call Validate when the last one is set.
+func (c *Config) Override(path, value, origin string) error {
+	if c.marks == nil {
+		c.marks = make(map[string]mark)
+	}
+	fail := func(message, hint string) error {
+		return newError([]Problem{{Path: path, Message: message + " in " + origin, Hint: hint}})
+	}
+	known := make([]string, 0)
+	found := false
+	var failure error
+	c.walk(func(l leaf) { known = append(known, l.path) })
+	set := func(v reflect.Value, f field) {
+		found = true
+		if err := setText(v, value, f); err != nil {
+			failure = fail(err.Error(), "")
+			return
+		}
+		c.forget(path)
+		c.marks[path] = mark{origin: origin}
+	}
+	overrideIn(reflect.ValueOf(c).Elem(), "", path, set)
+	switch {
+	case failure != nil:
+		return failure
+	case !found:
+		return fail("unknown key", suggest(path, known, "keys"))
+	}
+	var problems []Problem
+	c.walk(func(l leaf) {
+		if l.path == path {
+			problems = c.checkLeaf(l)
+		}
+	})
+	if len(problems) > 0 {
+		return newError(problems)
+	}
+	return nil
+}
+
+// forget drops the marks of a value and of its items.
+func (c *Config) forget(path string) {
+	for marked := range c.marks {
+		if marked == path || strings.HasPrefix(marked, path+"[") {
+			delete(c.marks, marked)
+		}
+	}
+}
+
+// overrideIn finds the value at a path and hands it to set. Entries of maps are
+// copied out and back, since Go does not let them be changed in place.
+func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, field)) {
+	for _, f := range fieldsOf(v.Type()) {
+		here := joinPath(at, f.key)
+		if here == path || isBelow(path, here) {
+			overrideAt(v.Field(f.index), here, path, f, set)
+			return
+		}
+	}
+}
+
+func overrideAt(v reflect.Value, at, path string, f field, set func(reflect.Value, field)) {
+	switch {
+	case at == path && !isSection(v.Type()) && v.Kind() != reflect.Map:
+		set(v, f)
+	case v.Kind() == reflect.Pointer && isSection(v.Type()):
+		if !v.IsNil() {
+			overrideIn(v.Elem(), at, path, set)
+		}
+	case v.Kind() == reflect.Struct:
+		overrideIn(v, at, path, set)
+	case v.Kind() == reflect.Map:
+		for key := range keySet(v) {
+			here := joinPath(at, key)
+			if here != path && !isBelow(path, here) {
+				continue
+			}
+			elem := reflect.New(v.Type().Elem()).Elem()
+			elem.Set(v.MapIndex(reflect.ValueOf(key)))
+			overrideAt(elem, here, path, f, set)
+			v.SetMapIndex(reflect.ValueOf(key), elem)
+		}
+	case v.Kind() == reflect.Slice && isSection(v.Type().Elem()):
+		for i := range v.Len() {
+			here := fmt.Sprintf("%s[%d]", at, i)
+			if isBelow(path, here) {
+				overrideAt(v.Index(i), here, path, f, set)
+			}
+		}
+	}
+}
+
+func isBelow(path, section string) bool {
+	rest, ok := strings.CutPrefix(path, section)
+	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}

@@ -1,0 +1,244 @@
+package config_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+func TestUnknownKeysNameFileLineAndTheNearestKey(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"tarsy.yaml:2: queue.worker_cuont: unknown key (did you mean worker_count?)",
+		"tarsy.yaml:3: queue.xyz: unknown key (known keys: worker_count, poll_interval, session_timeout, orphan_threshold, " +
+			"heartbeat_interval, poll_interval_jitter, max_concurrent_sessions, scoring_shutdown_timeout, graceful_shutdown_timeout, " +
+			"orphan_detection_interval)",
+		"tarsy.yaml:4: agent_chain: unknown key (did you mean agent_chains?)",
+		"tarsy.yaml:7: mcp_servers.a.transport.comand: unknown key (did you mean command?)",
+		`tarsy.yaml:9: agents["Dotted.Name"].instructions: unknown key (did you mean custom_instructions?)`,
+	}, problems(t, `queue:
+  worker_cuont: 3
+  xyz: 1
+agent_chain: {}
+mcp_servers:
+  a:
+    transport: {type: stdio, command: x, comand: y}
+agents:
+  Dotted.Name: {instructions: hello}
+`, nil))
+}
+
+func TestDuplicateKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"tarsy.yaml:3: queue.worker_count: duplicate key (first set at tarsy.yaml:2)",
+		"tarsy.yaml:4: queue: duplicate key (first set at tarsy.yaml:1)",
+		"tarsy.yaml:7: agents.A: duplicate key (first set at tarsy.yaml:6)",
+	}, problems(t, "queue:\n  worker_count: 1\n  worker_count: 2\nqueue: {}\nagents:\n  A: {}\n  A: {}\n", nil))
+}
+
+func TestAValueOfTheWrongKindSaysWhatWasExpected(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, want string }{
+		{"queue: {worker_count: many}", `queue.worker_count: expected a whole number, got text (write it without quotes)`},
+		{"queue: {worker_count: \"5\"}", `queue.worker_count: expected a whole number, got text (write it without quotes)`},
+		{"queue: {worker_count: 1.5}", `queue.worker_count: expected a whole number, got a number`},
+		{"queue: {worker_count: [1]}", `queue.worker_count: expected a whole number, got a list`},
+		{"queue: {worker_count: -1}", `queue.worker_count: must be at least 0`},
+		{"queue: {max_concurrent_sessions: 0}", `queue.max_concurrent_sessions: must be at least 1`},
+		{"queue: {session_timeout: 40}",
+			`queue.session_timeout: expected a duration such as "90s", "40m" or "1h30m", got a number (a number needs a unit)`},
+		{"queue: {session_timeout: soon}", `queue.session_timeout: expected a duration such as "90s", "40m" or "1h30m"`},
+		{"queue: {session_timeout: -1m}", `queue.session_timeout: must be at least 1s`},
+		{"queue: 5", `queue: expected keys with values, got a number`},
+		{"- a", `expected keys with values, got a list`},
+		{"defaults: {alert_masking: {enabled: yes}}",
+			`defaults.alert_masking.enabled: expected true or false, got text (write it without quotes)`},
+		{"defaults: {runbook: {a: b}}", `defaults.runbook: expected text, got a map ` +
+			`(put text that starts with { in quotes; an environment variable is written {{.NAME}})`},
+		{"system: {allowed_ws_origins: a}",
+			`system.allowed_ws_origins: expected a list, got text (write each item on a line that starts with "- ", or all in [ ])`},
+		{"system: {cost_estimation: {model_rates: {m: {input_per_million: dear}}}}",
+			`system.cost_estimation.model_rates.m.input_per_million: expected a number, got text (write it without quotes)`},
+		{"agents: {\"\": {}}", `agents: an entry needs a name`},
+		{"agents: {null: b}", `agents: a key must be plain text (put it in quotes; an environment variable cannot be part of a key)`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, []string{"tarsy.yaml:1: " + tt.want}, problems(t, tt.text, nil))
+		})
+	}
+}
+
+func TestTextThatIsNotYAMLSaysWhereAndShowsNothingOfIt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"queue:\n  a: 'hunter2\n", "tarsy.yaml:2: not valid YAML"},
+		{"queue:\n\tworker_count: hunter2\n", "tarsy.yaml:2: not valid YAML"},
+		{"queue: hunter2: x\n", "tarsy.yaml:1: not valid YAML"},
+		{"a: \xffhunter2\n", "tarsy.yaml:1: not valid text"},
+		{"a: b\nc: \x00hunter2\n", "tarsy.yaml:2: not valid text"},
+		{"queue: {}\n---\nagents: {}\n", "tarsy.yaml:3: a second document in one file"},
+		{strings.Repeat("[", 100_000), "tarsy.yaml:1: nested too deeply"},
+		{strings.Repeat("- ", 100_000), "tarsy.yaml:1: nested too deeply"},
+		{strings.Repeat("a", 2<<20), "tarsy.yaml: file is too large"},
+	} {
+		got := problems(t, tt.text, nil)
+		require.Len(t, got, 1)
+		require.True(t, strings.HasPrefix(got[0], tt.want), got[0])
+		require.NotContains(t, got[0], "hunter2")
+	}
+}
+
+func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
+	t.Parallel()
+	chain := func(extra, agent string) string {
+		return "agent_chains:\n  c:\n    alert_types: [c]\n" + extra +
+			"    stages:\n      - name: s\n        agents:\n          - " + agent + "\n"
+	}
+	tests := []struct{ name, text, want string }{
+		{"agent", chain("", "{name: KubernetsAgent}"),
+			`tarsy.yaml:7: agent_chains.c.stages[0].agents[0].name: unknown agent "KubernetsAgent" (did you mean KubernetesAgent? known agents: `},
+		{"agent without a near one", chain("", "{name: Zzz}"),
+			`tarsy.yaml:7: agent_chains.c.stages[0].agents[0].name: unknown agent "Zzz" (known agents: `},
+		{"provider of a chain", chain("    llm_provider: gogle-default\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.llm_provider: unknown LLM provider "gogle-default" (did you mean google-default?`},
+		{"summary provider", chain("    executive_summary_provider: x\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.executive_summary_provider: unknown LLM provider "x" (known LLM providers: google-default)`},
+		{"provider of a stage's agent", chain("", "{name: ChatAgent, llm_provider: x}"),
+			`tarsy.yaml:7: agent_chains.c.stages[0].agents[0].llm_provider: unknown LLM provider "x"`},
+		{"MCP server of a chain", chain("    mcp_servers: [kubernetes-serve]\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.mcp_servers[0]: unknown MCP server "kubernetes-serve" (did you mean kubernetes-server?`},
+		{"MCP server of an agent", "agents:\n  A:\n    mcp_servers:\n      - kubernetes-server\n      - x\n",
+			`tarsy.yaml:5: agents.A.mcp_servers[1]: unknown MCP server "x" (known MCP servers: kubernetes-server)`},
+		{"default provider", "defaults:\n  llm_provider: x\n", `tarsy.yaml:2: defaults.llm_provider: unknown LLM provider "x"`},
+		{"default alert type", "defaults:\n  alert_type: kubernete\n",
+			`tarsy.yaml:2: defaults.alert_type: unknown alert type "kubernete" (did you mean kubernetes?`},
+		{"fallback list", "defaults:\n  fallback_list: x\n",
+			`tarsy.yaml:2: defaults.fallback_list: unknown fallback list "x" (there are no fallback lists)`},
+		{"label map", chain("    label_map: x\n", "{name: ChatAgent}"), `tarsy.yaml:4: agent_chains.c.label_map: unknown label map "x"`},
+		{"named agent of the defaults", "defaults:\n  agents:\n    Nobody: {}\n",
+			`tarsy.yaml:3: defaults.agents.Nobody: unknown agent (known agents: `},
+		{"sub-agent, short form", chain("    sub_agents: [Nobody]\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.sub_agents[0].name: unknown agent "Nobody"`},
+		{"chat agent", chain("    chat: {agent: ChatAgen}\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.chat.agent: unknown agent "ChatAgen" (did you mean ChatAgent?`},
+		{"strategy", chain("    iteration_strategy: native-thinkin\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.iteration_strategy: unknown value "native-thinkin" (did you mean native-thinking?`},
+		{"policy", "defaults:\n  success_policy: most\n", `tarsy.yaml:2: defaults.success_policy: unknown value "most" (known values: all, any)`},
+		{"agent type", "agents:\n  A: {type: synthesi}\n",
+			`tarsy.yaml:2: agents.A.type: unknown value "synthesi" (did you mean synthesis?`},
+		{"pattern group", "defaults:\n  alert_masking: {pattern_group: secret}\n",
+			`tarsy.yaml:2: defaults.alert_masking.pattern_group: unknown value "secret" (did you mean secrets?`},
+		{"stage without agents", "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - name: s\n        agents: []\n",
+			`tarsy.yaml:6: agent_chains.c.stages[0].agents: is required (Agents that run at once)`},
+		{"stage without a name", "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - agents: [{name: ChatAgent}]\n",
+			`tarsy.yaml:5: agent_chains.c.stages[0].name: is required`},
+		{"chain without stages", "agent_chains:\n  c: {alert_types: [c]}\n", `tarsy.yaml:2: agent_chains.c.stages: is required`},
+		{"chain without alert types", "agent_chains:\n  c: {stages: [{name: s, agents: [{name: ChatAgent}]}]}\n",
+			`tarsy.yaml:2: agent_chains.c.alert_types: is required`},
+		{"transport without a type", "mcp_servers:\n  a: {}\n", `tarsy.yaml:2: mcp_servers.a.transport.type: is required`},
+		{"stdio without a command", "mcp_servers:\n  a: {transport: {type: stdio}}\n",
+			`tarsy.yaml:2: mcp_servers.a.transport.command: is required`},
+		{"http without an address", "mcp_servers:\n  a: {transport: {type: http}}\n", `tarsy.yaml:2: mcp_servers.a.transport.url: is required`},
+		{"address of a wrong kind", "mcp_servers:\n  a: {transport: {type: http, url: 'ftp://x'}}\n",
+			`tarsy.yaml:2: mcp_servers.a.transport.url: not an address (it starts with http:// or https://)`},
+		{"provider without a model", "llm_providers:\n  a: {type: openai}\n", `tarsy.yaml:2: llm_providers.a.model: is required`},
+		{"provider without a type", "llm_providers:\n  a: {model: m}\n", `tarsy.yaml:2: llm_providers.a.type: is required`},
+		{"network", "system:\n  trusted_proxies: [10.0.0.0/8, here]\n", `tarsy.yaml:2: system.trusted_proxies[1]: not a network`},
+		{"masking pattern", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
+			"    data_masking:\n      custom_patterns: [{pattern: '(', replacement: x}]\n",
+			`tarsy.yaml:5: mcp_servers.a.data_masking.custom_patterns[0].pattern: not a regular expression`},
+		{"lease", "queue:\n  orphan_threshold: 10s\n",
+			`tarsy.yaml:2: queue.orphan_threshold: heartbeat_interval (5s) must be less than half of orphan_threshold (10s)`},
+		{"heartbeat", "queue:\n  heartbeat_interval: 10s\n",
+			`tarsy.yaml:2: queue.heartbeat_interval: heartbeat_interval (10s) must be less than half`},
+		{"two words for two backends", "defaults:\n  iteration_strategy: native-thinking\n  llm_backend: langchain\n",
+			`tarsy.yaml:3: defaults.llm_backend: contradicts iteration_strategy native-thinking, which stands for google-native`},
+		{"alias without an anchor", "agents:\n  A: *a\n", `tarsy.yaml:2: agents.A: alias *a has no anchor before it`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := problems(t, tt.text, nil)
+			require.Len(t, got, 1, strings.Join(got, "\n"))
+			require.True(t, strings.HasPrefix(got[0], tt.want), "got  %s\nwant %s", got[0], tt.want)
+		})
+	}
+}
+
+func TestAnAlertTypeBelongsToOneChain(t *testing.T) {
+	t.Parallel()
+	text := "agent_chains:\n"
+	for _, id := range []string{"a", "b"} {
+		text += fmt.Sprintf("  %s:\n    alert_types: [own-%s, shared]\n    stages: [{name: s, agents: [{name: ChatAgent}]}]\n", id, id)
+	}
+	require.Equal(t, []string{
+		`tarsy.yaml:6: agent_chains.b.alert_types[1]: alert type "shared" belongs to another chain already ` +
+			`(first claimed by agent_chains.a.alert_types[1], tarsy.yaml:3)`,
+	}, problems(t, text, nil))
+}
+
+func TestAllProblemsOfAllFilesComeAtOnceInOrder(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load(config.Source{Files: []config.File{
+		{Name: "b.yaml", Text: []byte("queue:\n  wrong: 1\n  worker_count: x\n")},
+		{Name: "a.yaml", Text: []byte("agents:\n  A: {mcp_servers: [nope]}\n")},
+	}})
+	require.ErrorContains(t, err, "configuration: 3 problems\n  a.yaml:2: agents.A.mcp_servers[0]: unknown MCP server")
+	require.Len(t, lines(t, err), 3)
+}
+
+func TestABrokenFileDoesNotMakeTheNamesOfOthersUnknown(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load(config.Source{Files: []config.File{
+		{Name: "a.yaml", Text: []byte("agents: {")},
+		{Name: "b.yaml", Text: []byte("agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: InA}]}]}}")},
+	}})
+	got := lines(t, err)
+	require.Len(t, got, 1)
+	require.Contains(t, got[0], "a.yaml:1: not valid YAML")
+}
+
+func TestWhatCannotBeReadIsNotAlsoReportedAsMissing(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"tarsy.yaml:2: llm_providers.a: expected keys with values, got a number",
+		"tarsy.yaml:3: llm_providers.b.model: expected text, got a list",
+		"tarsy.yaml:4: llm_providers.c.type: is required (Who runs the model; scripted plays the demo's scripts)",
+		"tarsy.yaml:4: llm_providers.c.colour: unknown key (known keys: model, base_url, type, location_env, project_env, api_key_env, " +
+			"native_tools, credentials_env, reasoning_effort, max_tool_result_tokens)",
+	}, problems(t, "llm_providers:\n  a: 5\n  b: {type: openai, model: [m]}\n  c: {model: m, colour: red}\n", nil))
+}
+
+func TestAnchorsAndMergeKeysWork(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, `
+agents:
+  A: &base {description: base, max_iterations: 3}
+  B: {<<: *base, description: own}
+  C: *base
+`, nil)
+	require.Equal(t, 3, c.Agents["B"].MaxIterations)
+	require.Equal(t, "own", c.Agents["B"].Description)
+	require.Equal(t, "base", c.Agents["C"].Description)
+}
+
+func TestAliasesCannotBlowAFileUp(t *testing.T) {
+	t.Parallel()
+	text := "agents:\n  A:\n    skills: &l0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i <= 9; i++ {
+		text += fmt.Sprintf("  A%d: &l%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i-1), 10), ", "))
+	}
+	_, err := load(text, nil)
+	require.Error(t, err)
+	_, err = load("agents: &a\n  A: *a\n", nil)
+	require.Error(t, err)
+	_, err = load("agents: &a\n  <<: *a\n", nil)
+	require.Error(t, err)
+}

@@ -1,0 +1,19 @@
+package config
+
+import "time"
+
+// Queue is the section about how sessions are picked up. OrphanThreshold and
+// HeartbeatInterval keep the names that existing files use; what they set is the
+// lease of a session: how long it holds and how often it is renewed.
+type Queue struct {
+	WorkerCount             int           `yaml:"worker_count" doc:"Sessions that one server works on at once." default:"5" min:"0"`
+	MaxConcurrentSessions   int           `yaml:"max_concurrent_sessions" doc:"Sessions that all servers together work on at once." default:"5" min:"1"`
+	PollInterval            time.Duration `yaml:"poll_interval" doc:"How often the queue is looked at when nothing woke it." default:"1s" min:"10ms"`
+	PollIntervalJitter      time.Duration `yaml:"poll_interval_jitter" doc:"Random part of poll_interval, so that servers do not look in step." default:"500ms" min:"0s"`
+	SessionTimeout          time.Duration `yaml:"session_timeout" doc:"Longest time a session may take." default:"40m" min:"1s"`
+	GracefulShutdownTimeout time.Duration `yaml:"graceful_shutdown_timeout" doc:"Longest time a server takes to stop; sessions that are not done are handed over, not lost." default:"15s" min:"0s"`
+	OrphanThreshold         time.Duration `yaml:"orphan_threshold" doc:"Lease of a session: another server takes over when the holder has been silent for this long." default:"20s" min:"100ms"`
+	HeartbeatInterval       time.Duration `yaml:"heartbeat_interval" doc:"How often the lease is renewed; less than half of orphan_threshold." default:"5s" min:"10ms"`
+	ScoringShutdownTimeout  time.Duration `yaml:"scoring_shutdown_timeout" doc:"Longest time to wait for scoring at shutdown." min:"0s" later:"true"`
+	OrphanDetectionInterval time.Duration `yaml:"orphan_detection_interval" doc:"How often orphaned sessions are looked for; not needed with leases." min:"0s" later:"true"`
+}

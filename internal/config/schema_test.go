@@ -1,0 +1,211 @@
+package config_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+type node = map[string]any
+
+func schema(t *testing.T) node {
+	t.Helper()
+	var root node
+	require.NoError(t, json.Unmarshal(config.Schema(), &root))
+	return root
+}
+
+// deref follows references and looks into the long form of values that have a short one.
+func deref(root, n node) node {
+	if ref, ok := n["$ref"].(string); ok {
+		defs, _ := root["$defs"].(node)
+		target, _ := defs[strings.TrimPrefix(ref, "#/$defs/")].(node)
+		return deref(root, target)
+	}
+	if list, ok := n["anyOf"].([]any); ok {
+		for _, option := range list {
+			if object, _ := option.(node); object["type"] == "object" {
+				return object
+			}
+		}
+	}
+	return n
+}
+
+// find follows a path such as agent_chains.*.stages[].name through the schema.
+func find(root node, path string) bool {
+	at := root
+	for _, step := range strings.Split(strings.ReplaceAll(path, "[]", ".[]"), ".") {
+		at = deref(root, at)
+		key := map[string]string{"*": "additionalProperties", "[]": "items"}[step]
+		next, ok := at[key].(node)
+		if key == "" {
+			properties, _ := at["properties"].(node)
+			next, ok = properties[step].(node)
+		}
+		if !ok {
+			return false
+		}
+		at = next
+	}
+	return true
+}
+
+func publishedKeys(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "keys.txt"))
+	require.NoError(t, err)
+	var keys []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			keys = append(keys, line)
+		}
+	}
+	return keys
+}
+
+func TestTheSchemaHasEveryKeyOfThePublishedTARSy(t *testing.T) {
+	t.Parallel()
+	root := schema(t)
+	for _, key := range publishedKeys(t) {
+		require.True(t, find(root, key), key)
+	}
+	require.False(t, find(root, "queue.worker_cuont"))
+	require.False(t, find(root, "agents.*.nothing"))
+}
+
+func TestTheFixtureUsesEveryKeyOfThePublishedTARSy(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "full"), Env: fullEnv()})
+	require.NoError(t, err)
+	var set []string
+	for _, v := range c.Origins() {
+		if v.Origin != "built-in" {
+			set = append(set, v.Path)
+		}
+	}
+	all := strings.Join(set, "\n")
+	for _, key := range publishedKeys(t) {
+		pattern := regexp.QuoteMeta(key)
+		pattern = strings.NewReplacer(`\.\*`, `(\.[\w-]+|\["[^"]*"\])`, `\[\]`, `\[\d+\]`).Replace(pattern)
+		require.Regexp(t, regexp.MustCompile(`(?m)^`+pattern+`(?:$|[.\[])`), all, key)
+	}
+}
+
+func TestTheSchemaRefusesUnknownKeysAndCarriesWhatEditorsShow(t *testing.T) {
+	t.Parallel()
+	root := schema(t)
+	require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
+	require.Equal(t, false, root["additionalProperties"])
+	defs, _ := root["$defs"].(node)
+	for name, def := range defs {
+		object := deref(root, node{"$ref": "#/$defs/" + name})
+		require.Equal(t, false, object["additionalProperties"], name)
+		require.NotNil(t, def, name)
+		properties, _ := object["properties"].(node)
+		for key, property := range properties {
+			require.NotEmpty(t, property.(node)["description"], "%s.%s", name, key)
+		}
+	}
+	queue := deref(root, node{"$ref": "#/$defs/Queue"})["properties"].(node)
+	require.InDelta(t, 5, queue["worker_count"].(node)["default"], 0)
+	require.Equal(t, "40m", queue["session_timeout"].(node)["default"])
+	system := fmt.Sprint(deref(root, node{"$ref": "#/$defs/System"}))
+	require.Contains(t, system, "enum:[lenient strict]")
+	require.Contains(t, system, "Accepted, but has no effect yet.")
+}
+
+func TestTheReferenceListsEveryKey(t *testing.T) {
+	t.Parallel()
+	const begin, end = "<!-- reference: begin -->\n", "<!-- reference: end -->\n"
+	path := filepath.Join("..", "..", "docs", "configuration.md")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(text), begin)
+	require.True(t, ok)
+	_, after, ok := strings.Cut(rest, end)
+	require.True(t, ok)
+	golden(t, path, before+begin+reference(schema(t))+end+after)
+}
+
+// reference writes the schema as tables, one for each section.
+func reference(root node) string {
+	var out strings.Builder
+	for _, section := range []string{
+		"system", "queue", "defaults", "agents", "agent_chains", "mcp_servers", "llm_providers", "fallback_lists", "label_maps",
+	} {
+		top := root["properties"].(node)[section].(node)
+		fmt.Fprintf(&out, "\n### `%s`\n\n%s\n\n| key | value | built-in | what it is |\n| --- | --- | --- | --- |\n", section, top["description"])
+		rows(&out, root, section, top)
+	}
+	out.WriteString("\n")
+	return out.String()
+}
+
+func rows(out *strings.Builder, root node, path string, at node) {
+	at = deref(root, at)
+	if items, ok := at["items"].(node); ok {
+		rows(out, root, path+"[]", items)
+		return
+	}
+	if entry, ok := at["additionalProperties"].(node); ok {
+		rows(out, root, path+".<name>", entry)
+		return
+	}
+	properties, _ := at["properties"].(node)
+	keys := make([]string, 0, len(properties))
+	for key := range properties {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	for _, key := range keys {
+		property := properties[key].(node)
+		def := ""
+		if d, ok := property["default"]; ok {
+			def = fmt.Sprintf("`%v`", d)
+		}
+		fmt.Fprintf(out, "| `%s.%s` | %s | %s | %s |\n", path, key, kind(root, property), def, property["description"])
+		rows(out, root, path+"."+key, property)
+	}
+}
+
+// kind names what a key takes.
+func kind(root, property node) string {
+	if option, ok := property["anyOf"].([]any); ok {
+		first := option[0].(node)
+		if values, ok := first["enum"].([]any); ok {
+			var names []string
+			for _, v := range values {
+				if v != "" {
+					names = append(names, fmt.Sprintf("`%v`", v))
+				}
+			}
+			return strings.Join(names, ", ")
+		}
+		if first["pattern"] != nil {
+			return "duration"
+		}
+		return map[string]string{"integer": "whole number", "number": "number", "boolean": "true, false"}[first["type"].(string)]
+	}
+	property = deref(root, property)
+	switch {
+	case property["items"] != nil:
+		if item := property["items"].(node); item["$ref"] == nil {
+			return "list of " + strings.Replace(kind(root, item), "text", "texts", 1)
+		}
+		return "list"
+	case property["type"] == "object":
+		return "section"
+	default:
+		return "text"
+	}
+}

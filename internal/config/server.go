@@ -1,0 +1,72 @@
+package config
+
+import "time"
+
+// The ways to reach an MCP server.
+const (
+	TransportStdio = "stdio"
+	TransportHTTP  = "http"
+	TransportSSE   = "sse"
+)
+
+// MCPServer is one entry of mcp_servers.
+type MCPServer struct {
+	ID string `yaml:"-"`
+
+	Transport     Transport      `yaml:"transport" doc:"How the server is reached." required:"true"`
+	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
+	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Hiding of secrets in this server's results." later:"true"`
+	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results." later:"true"`
+}
+
+// Transport is mcp_servers.<id>.transport.
+type Transport struct {
+	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse call an address." enum:"stdio,http,sse" required:"true"`
+	Command           string            `yaml:"command" doc:"Program to start (stdio)."`
+	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args"`
+	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides the server's own environment." secret:"value"`
+	URL               string            `yaml:"url" doc:"Address (http, sse)." format:"url" secret:"url"`
+	BearerToken       Secret            `yaml:"bearer_token" doc:"Token sent as Authorization: Bearer." secret:"value"`
+	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate." default:"true"`
+	Timeout           time.Duration     `yaml:"timeout" doc:"Longest time for one request; a plain number is seconds." min:"0s" seconds:"true"`
+	CustomHeaders     map[string]Secret `yaml:"custom_headers" doc:"Headers sent with each request; {{.SESSION_ID}} is the execution's id." secret:"value" runtime:"SESSION_ID"`
+	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends; {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID" later:"true"`
+}
+
+// DataMasking is mcp_servers.<id>.data_masking.
+type DataMasking struct {
+	Enabled        bool            `yaml:"enabled" doc:"Hide secrets in results." default:"true"`
+	PatternGroups  []string        `yaml:"pattern_groups" doc:"Groups of secrets to look for." enum:"@pattern_group"`
+	Patterns       []string        `yaml:"patterns" doc:"Single kinds of secrets to look for." enum:"@pattern"`
+	CustomPatterns []CustomPattern `yaml:"custom_patterns" doc:"Patterns of your own."`
+}
+
+// CustomPattern is one pattern of data_masking.custom_patterns.
+type CustomPattern struct {
+	Pattern     string `yaml:"pattern" doc:"Regular expression (RE2)." required:"true" format:"regexp"`
+	Replacement string `yaml:"replacement" doc:"What is written instead." required:"true"`
+	Description string `yaml:"description" doc:"What it finds."`
+}
+
+// Summarization is mcp_servers.<id>.summarization.
+type Summarization struct {
+	Enabled              bool   `yaml:"enabled" doc:"Shorten long results." default:"true"`
+	SizeThresholdTokens  int    `yaml:"size_threshold_tokens" doc:"Results longer than this are shortened." default:"5000" min:"100"`
+	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"Longest summary." default:"1000" min:"50"`
+	LLMProvider          string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
+	LLMBackend           string `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+}
+
+// Environment returns Env with its values in the clear, for the program to be started.
+func (t Transport) Environment() map[string]string { return reveal(t.Env) }
+
+// Headers returns CustomHeaders with their values in the clear.
+func (t Transport) Headers() map[string]string { return reveal(t.CustomHeaders) }
+
+func reveal(secrets map[string]Secret) map[string]string {
+	clear := make(map[string]string, len(secrets))
+	for name, value := range secrets {
+		clear[name] = value.Reveal()
+	}
+	return clear
+}

@@ -1,0 +1,84 @@
+package config
+
+import "time"
+
+// What system.mcp_startup may say.
+const (
+	MCPStartupLenient = "lenient"
+	MCPStartupStrict  = "strict"
+)
+
+// System is the section about the server as a whole.
+type System struct {
+	DashboardURL     string          `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
+	AllowedWSOrigins []string        `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
+	MCPStartup       string          `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
+	TrustedProxies   []string        `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
+	GitHub           *GitHub         `yaml:"github" doc:"Access to GitHub." later:"true"`
+	Runbooks         *Runbooks       `yaml:"runbooks" doc:"Where runbooks come from." later:"true"`
+	Slack            *Slack          `yaml:"slack" doc:"Notifications to Slack." later:"true"`
+	CostEstimation   *CostEstimation `yaml:"cost_estimation" doc:"What LLM calls cost." later:"true"`
+	Retention        *Retention      `yaml:"retention" doc:"How long data is kept." later:"true"`
+	Holidays         []Holiday       `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
+	PromptCaching    *PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider." later:"true"`
+}
+
+// GitHub is system.github.
+type GitHub struct {
+	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the token." format:"env" secret:"env"`
+}
+
+// Runbooks is system.runbooks.
+type Runbooks struct {
+	RepoURL        string        `yaml:"repo_url" doc:"Repository that lists the runbooks." format:"url" secret:"url"`
+	CacheTTL       time.Duration `yaml:"cache_ttl" doc:"How long a fetched runbook is reused." min:"0s"`
+	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks may be fetched from."`
+}
+
+// Slack is system.slack.
+type Slack struct {
+	Enabled  bool   `yaml:"enabled" doc:"Send notifications."`
+	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the bot token." format:"env" secret:"env"`
+	Channel  string `yaml:"channel" doc:"Channel id to post in."`
+}
+
+// CostEstimation is system.cost_estimation.
+type CostEstimation struct {
+	Enabled    bool                 `yaml:"enabled" doc:"Show what calls cost." default:"true"`
+	ModelRates map[string]ModelRate `yaml:"model_rates" doc:"Prices in USD by model."`
+	Promotions []Promotion          `yaml:"promotions" doc:"Prices that hold for a time."`
+}
+
+// ModelRate is the price of one model.
+type ModelRate struct {
+	InputPerMillion  float64 `yaml:"input_per_million" doc:"USD for a million input tokens." min:"0"`
+	OutputPerMillion float64 `yaml:"output_per_million" doc:"USD for a million output tokens." min:"0"`
+}
+
+// Promotion is a price that holds from Start to End.
+type Promotion struct {
+	ID               string  `yaml:"id" doc:"Name of the promotion."`
+	Model            string  `yaml:"model" doc:"Model that it is for."`
+	Start            string  `yaml:"start" doc:"First day or moment (2026-01-31 or RFC 3339)."`
+	End              string  `yaml:"end" doc:"Last day or moment."`
+	InputPerMillion  float64 `yaml:"input_per_million" doc:"USD for a million input tokens." min:"0"`
+	OutputPerMillion float64 `yaml:"output_per_million" doc:"USD for a million output tokens." min:"0"`
+}
+
+// Retention is system.retention.
+type Retention struct {
+	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is deleted." min:"0"`
+	EventTTL             time.Duration `yaml:"event_ttl" doc:"How long events of a finished session are kept." min:"0s"`
+	CleanupInterval      time.Duration `yaml:"cleanup_interval" doc:"How often old data is looked for." min:"0s"`
+}
+
+// Holiday is one day of system.holidays.
+type Holiday struct {
+	Date string `yaml:"date" doc:"The day, as 2026-01-31."`
+	Name string `yaml:"name" doc:"What the day is called."`
+}
+
+// PromptCaching is system.prompt_caching.
+type PromptCaching struct {
+	Enabled bool `yaml:"enabled" doc:"Let the provider cache prompts." default:"true"`
+}
