@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
+)
+
+// Config says which database to use and how.
+type Config struct {
+	URL string
+	// MaxConns bounds the pool. Two connections belong to the committers, one to LISTEN; the rest serve reads.
+	MaxConns int32
+	Clock    clockwork.Clock
+	Logger   *slog.Logger
+}
+
+const defaultMaxConns = 12
+
+// DB is the database of one server. Start it before use; Stop waits for everything it started.
+type DB struct {
+	pool      *pgxpool.Pool
+	clock     clockwork.Clock
+	logger    *slog.Logger
+	signals   *Signals
+	committer *committer
+}
+
+// Open connects and prepares; it does not migrate. Nothing runs until Start.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	poolConfig, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+
+	if cfg.MaxConns == 0 {
+		cfg.MaxConns = defaultMaxConns
+	}
+
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	poolConfig.MaxConns = cfg.MaxConns
+	if poolConfig.ConnConfig.RuntimeParams["application_name"] == "" {
+		poolConfig.ConnConfig.RuntimeParams["application_name"] = "tarsy"
+	}
+
+	poolConfig.ConnConfig.RuntimeParams["timezone"] = "UTC"
+
+	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+
+		return nil, fmt.Errorf("reach the database: %w", err)
+	}
+
+	signals := newSignals(pool, cfg.Logger)
+
+	return &DB{
+		pool:      pool,
+		clock:     cfg.Clock,
+		logger:    cfg.Logger,
+		signals:   signals,
+		committer: newCommitter(pool, signals),
+	}, nil
+}
+
+// Start begins to commit and to listen.
+func (db *DB) Start() {
+	db.signals.start()
+	db.committer.start()
+}
+
+// Stop ends committing (what waits is committed first) and listening, and closes the pool. It is idempotent.
+func (db *DB) Stop() {
+	db.committer.stop()
+	db.signals.stop()
+	db.pool.Close()
+}
+
+// Signals wakes readers of this server and of others.
+func (db *DB) Signals() *Signals { return db.signals }
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
+
+// collect runs a query and returns its rows as structs, columns matched to fields by name.
+func collect[T any](ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) ([]T, error) {
+	rows, err := pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// isUniqueViolation reports whether err is a violation of the named constraint.
+func isUniqueViolation(err error, constraint string) bool {
+	pgErr, ok := errors.AsType[*pgError](err)
+
+	return ok && pgErr.Code == "23505" && pgErr.ConstraintName == constraint
+}

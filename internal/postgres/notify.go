@@ -1,0 +1,255 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// notifyChannel is the one PostgreSQL channel: listeners on further channels slow every NOTIFY down.
+const notifyChannel = "tarsy"
+
+// maxNotifyBytes stays below PostgreSQL's limit of 8,000 bytes a payload.
+const maxNotifyBytes = 7900
+
+// send collects signals for a short while and sends them to the other servers.
+func (s *Signals) send(ctx context.Context) {
+	timer := time.NewTimer(notifyWindow)
+	defer timer.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.kick:
+		}
+
+		timer.Reset(notifyWindow)
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+
+		payloads := s.takeOutgoing()
+		if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil && ctx.Err() == nil {
+			s.logger.Warn("could not notify other servers; they will poll", "error", err)
+		}
+	}
+}
+
+// takeOutgoing packs what waits into payloads. The first line is the sender, the others are "topic key number";
+// a relayed message has a payload of its own.
+func (s *Signals) takeOutgoing() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var lines []string
+	for id, number := range s.journals {
+		lines = append(lines, topicJournals+" "+id+" "+strconv.FormatInt(number, 10))
+	}
+
+	for topic, keys := range s.topics {
+		for key := range keys {
+			lines = append(lines, topic+" "+key+" 0")
+		}
+	}
+
+	var payloads []string
+
+	var b strings.Builder
+
+	for _, line := range lines {
+		if b.Len() > 0 && b.Len()+len(line) >= maxNotifyBytes {
+			payloads = append(payloads, b.String())
+			b.Reset()
+		}
+
+		if b.Len() == 0 {
+			b.WriteString("s " + s.origin)
+		}
+
+		b.WriteString("\n" + line)
+	}
+
+	if b.Len() > 0 {
+		payloads = append(payloads, b.String())
+	}
+
+	for _, m := range s.messages {
+		payloads = append(payloads, "m "+s.origin+"\n"+m.topic+"\n"+m.payload)
+	}
+
+	clear(s.journals)
+	clear(s.topics)
+	s.messages = nil
+
+	return payloads
+}
+
+// listen hears other servers, on a connection of its own that it opens again when it breaks.
+func (s *Signals) listen(ctx context.Context) {
+	const retryAfter = 500 * time.Millisecond
+
+	for ctx.Err() == nil {
+		err := s.listenOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+
+		s.logger.Warn("lost the connection that hears other servers; trying again", "error", err)
+
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+func (s *Signals) listenOnce(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the connection is given up
+
+	if _, err := conn.Exec(ctx, "LISTEN "+notifyChannel); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+
+	// Whatever was said while nobody listened is found by asking.
+	s.pollOnce(ctx)
+
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("wait for a notification: %w", err)
+		}
+
+		s.receive(n.Payload)
+	}
+}
+
+func (s *Signals) receive(payload string) {
+	head, rest, _ := strings.Cut(payload, "\n")
+
+	kind, origin, ok := strings.Cut(head, " ")
+	if !ok || origin == s.origin {
+		return
+	}
+
+	if kind == "m" {
+		topic, message, _ := strings.Cut(rest, "\n")
+		s.deliver(topic, message)
+
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for line := range strings.SplitSeq(rest, "\n") {
+		fields := strings.Split(line, " ")
+		if len(fields) != 3 { //nolint:mnd // topic, key, number
+			continue
+		}
+
+		number, err := strconv.ParseInt(fields[2], 10, 64)
+		if err != nil {
+			continue
+		}
+
+		if fields[0] == topicJournals {
+			s.hear(tarsy.SessionChannel(fields[1]), fields[1], number)
+		}
+
+		s.hear(fields[0], fields[1], number)
+	}
+}
+
+// deliver calls the receivers without the lock, for they may broadcast an answer.
+func (s *Signals) deliver(topic, message string) {
+	s.mu.Lock()
+
+	receivers := make([]*receiver, 0, len(s.receivers[topic]))
+	for r := range s.receivers[topic] {
+		receivers = append(receivers, r)
+	}
+	s.mu.Unlock()
+
+	for _, r := range receivers {
+		r.receive(message)
+	}
+}
+
+func (r *receiver) receive(message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if !r.closed {
+		r.f(message)
+	}
+}
+
+// poll makes up for signals that were lost between servers.
+func (s *Signals) poll(ctx context.Context) {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.pollOnce(ctx)
+		}
+	}
+}
+
+// pollOnce asks for the heads of the watched journals and wakes the queue's watchers.
+func (s *Signals) pollOnce(ctx context.Context) {
+	s.mu.Lock()
+
+	var ids []string
+
+	for channel := range s.watches {
+		if id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix); ok {
+			ids = append(ids, id)
+		}
+	}
+
+	s.hear(topicQueue, "", 0)
+	s.mu.Unlock()
+
+	if len(ids) == 0 {
+		return
+	}
+
+	heads, err := collect[head](ctx, s.pool, "SELECT id, last_seq FROM sessions WHERE id = ANY($1)", ids)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.logger.Warn("could not poll journals", "error", err)
+		}
+
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, h := range heads {
+		s.hear(tarsy.SessionChannel(h.ID), h.ID, h.LastSeq)
+	}
+}
+
+type head struct {
+	ID      string
+	LastSeq int64
+}

@@ -1,0 +1,201 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// claimLock makes claims exclusive across servers, which is what makes the limits exact.
+const claimLock = 0x7461727379_02
+
+// ClaimParams says who claims how much.
+type ClaimParams struct {
+	ServerID string
+	// Slots is how many sessions this server can still take.
+	Slots int
+	// MaxSessions is the limit across all servers; it counts leases, also those past their time.
+	MaxSessions int
+	// Cancels is how many sessions that only need to be cancelled may be taken besides; they count nowhere.
+	Cancels int
+	// Held are the sessions that this server works on already: a lease past its time is not taken from oneself.
+	Held  []string
+	Lease time.Duration
+}
+
+// Claim is a session that was just claimed.
+type Claim struct {
+	Lease
+
+	Until time.Time
+	// CancelOnly claims exist to cancel the session and count against no limit.
+	CancelOnly bool
+	State      tarsy.State
+}
+
+// claimSQL takes, in this order: sessions whose cancellation is asked, leases past their time (a takeover does not
+// change the number of leases), and waiting sessions, oldest first, as far as the limit across servers allows.
+const claimSQL = `
+WITH cancels AS (
+    SELECT s.id FROM sessions s
+    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.open_requests > 0
+      AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
+    ORDER BY s.runnable_at, s.id LIMIT @cancels
+    FOR UPDATE OF s SKIP LOCKED
+), expired AS (
+    SELECT s.id FROM sessions s
+    WHERE s.lease_until <= @now AND s.id <> ALL (@held::uuid[])
+    ORDER BY s.lease_until, s.id LIMIT @slots
+    FOR UPDATE OF s SKIP LOCKED
+), room AS (
+    SELECT greatest(0, least(@slots - (SELECT count(*) FROM expired),
+        @maxsessions - (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted))) AS n
+), waiting AS (
+    SELECT s.id FROM sessions s
+    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.id NOT IN (SELECT id FROM cancels)
+    ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
+    FOR UPDATE OF s SKIP LOCKED
+), taken AS (
+    SELECT id, false AS counted, true AS fresh FROM cancels
+    UNION ALL SELECT id, true, false FROM expired
+    UNION ALL SELECT id, true, true FROM waiting
+)
+UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
+    lease_counted = CASE WHEN t.fresh THEN t.counted ELSE s.lease_counted END
+FROM taken t WHERE s.id = t.id
+RETURNING s.id, s.fence, NOT s.lease_counted`
+
+// Claim takes sessions for this server and then, in a statement after, loads what the database holds of them.
+func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
+	now := db.clock.Now()
+	until := now.Add(p.Lease)
+
+	var (
+		batch  pgx.Batch
+		claims []Claim
+	)
+
+	held := p.Held
+	if held == nil {
+		held = []string{}
+	}
+
+	batch.Queue("BEGIN")
+	batch.Queue("SELECT pg_advisory_xact_lock($1)", int64(claimLock))
+	batch.Queue(claimSQL, pgx.NamedArgs{
+		"now": now, "until": until, "server": p.ServerID, "held": held,
+		"slots": p.Slots, "cancels": p.Cancels, "maxsessions": p.MaxSessions,
+	}).Query(func(rows pgx.Rows) error {
+		var err error
+
+		claims, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Claim, error) {
+			c := Claim{Until: until}
+
+			return c, row.Scan(&c.SessionID, &c.Fence, &c.CancelOnly)
+		})
+
+		return err
+	})
+	batch.Queue("COMMIT")
+
+	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return nil, fmt.Errorf("claim sessions: %w", err)
+	}
+
+	return claims, db.loadClaims(ctx, claims)
+}
+
+func (db *DB) loadClaims(ctx context.Context, claims []Claim) error {
+	if len(claims) == 0 {
+		return nil
+	}
+
+	ids := make([]string, len(claims))
+	for i, c := range claims {
+		ids[i] = c.SessionID
+	}
+
+	states, err := db.load(ctx, &pgx.Batch{}, ids)
+	if err != nil {
+		return fmt.Errorf("load claimed sessions: %w", err)
+	}
+
+	for i := range claims {
+		claims[i].State = *states[claims[i].SessionID]
+	}
+
+	return nil
+}
+
+// Renewal is what a renewal found of one lease.
+type Renewal struct {
+	SessionID string
+	// Requested tells that a request is open.
+	Requested bool
+}
+
+// Renew prolongs leases by fence, also those past their time that nobody took. Leases that are missing from the
+// answer are lost.
+func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
+	ids, fences := make([]string, len(leases)), make([]int64, len(leases))
+	for i, l := range leases {
+		ids[i], fences[i] = l.SessionID, l.Fence
+	}
+
+	renewed, err := collect[Renewal](ctx, db.pool, `
+WITH held AS (
+    SELECT s.id FROM sessions s
+    JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence
+    WHERE s.lease_until IS NOT NULL
+    ORDER BY s.id
+    FOR UPDATE OF s
+)
+UPDATE sessions s SET lease_until = $3 FROM held h WHERE s.id = h.id
+RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, until)
+	if err != nil {
+		return nil, fmt.Errorf("renew leases: %w", err)
+	}
+
+	return renewed, nil
+}
+
+// HandOver gives a lease back with its work undone: any server may claim the session now. A lease that is gone
+// already is no error.
+func (db *DB) HandOver(ctx context.Context, lease Lease) error {
+	_, err := db.pool.Exec(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = $3
+WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`, lease.SessionID, lease.Fence, db.clock.Now())
+	if err != nil {
+		return fmt.Errorf("hand over session: %w", err)
+	}
+
+	db.signals.raise(topicQueue, "")
+
+	return nil
+}
+
+// Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it. The row is
+// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended.
+func (db *DB) Load(ctx context.Context, lease Lease) (*tarsy.State, error) {
+	var (
+		batch pgx.Batch
+		held  bool
+	)
+
+	batch.Queue(`SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
+		lease.SessionID, lease.Fence).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+
+	states, err := db.load(ctx, &batch, []string{lease.SessionID})
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+
+	if !held {
+		return nil, ErrFenceLost
+	}
+
+	return states[lease.SessionID], nil
+}

@@ -1,0 +1,179 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// Sessions returns a page of the list, newest first.
+func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
+	where := []string{"deleted_at IS NULL"}
+	args := pgx.NamedArgs{"limit": f.Limit}
+
+	add := func(use bool, condition, name string, value any) {
+		if use {
+			where = append(where, condition)
+			args[name] = value
+		}
+	}
+
+	add(len(f.Statuses) > 0, "status = ANY(@statuses::text[])", "statuses", f.Statuses)
+	add(f.AlertType != "", "alert_type = @alert_type", "alert_type", f.AlertType)
+	add(f.ChainID != "", "chain_id = @chain_id", "chain_id", f.ChainID)
+	add(f.Author != "", "author = @author", "author", f.Author)
+	add(f.CreatedAfter != nil, "created_at >= @created_after", "created_after", f.CreatedAfter)
+	add(f.CreatedBefore != nil, "created_at < @created_before", "created_before", f.CreatedBefore)
+	add(f.Search != "", `(alert_data ILIKE @search OR final_analysis ILIKE @search OR executive_summary ILIKE @search
+		OR alert_type ILIKE @search OR error_message ILIKE @search)`, "search", "%"+escapeLike(f.Search)+"%")
+
+	if f.After != nil {
+		where = append(where, "(created_at, id) < (@after_at, @after_id::uuid)")
+		args["after_at"], args["after_id"] = f.After.CreatedAt, f.After.ID
+	}
+
+	items, err := collect[tarsy.SessionItem](ctx, db.pool, `
+SELECT id, alert_type, chain_id, status, author, pod_id, current_stage_index, executive_summary, error_code, error_message,
+    concluded_early, created_at, started_at, completed_at, last_seq AS version
+FROM sessions WHERE `+strings.Join(where, " AND ")+`
+ORDER BY created_at DESC, id DESC LIMIT @limit`, args)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+
+	return items, nil
+}
+
+// escapeLike makes text match itself in a LIKE pattern.
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
+
+// SessionDetail returns one session with its stages and executions, as of one moment.
+func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error) {
+	if !tarsy.ValidID(id) {
+		return nil, sessionNotFound(id)
+	}
+
+	var detail tarsy.SessionDetail
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
+		if err != nil {
+			return err
+		}
+
+		session, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[sessionRow])
+		if err != nil {
+			return err
+		}
+
+		detail.Session, detail.Version, detail.Stages = session.Session, session.LastSeq, []tarsy.StageDetail{}
+
+		rows, err = tx.Query(ctx, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, id)
+		if err != nil {
+			return err
+		}
+
+		stages, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Stage])
+		if err != nil {
+			return err
+		}
+
+		rows, err = tx.Query(ctx, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, id)
+		if err != nil {
+			return err
+		}
+
+		executions, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Execution])
+		if err != nil {
+			return err
+		}
+
+		for _, s := range stages {
+			stage := tarsy.StageDetail{Stage: s, Executions: []tarsy.Execution{}}
+
+			for _, e := range executions {
+				if e.StageID == s.ID {
+					stage.Executions = append(stage.Executions, e)
+				}
+			}
+
+			detail.Stages = append(detail.Stages, stage)
+		}
+
+		return nil
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, sessionNotFound(id)
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("read session: %w", err)
+	}
+
+	return &detail, nil
+}
+
+// snapshot shows several queries the same moment.
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly} //nolint:gochecknoglobals // a constant
+
+// Timeline returns a session's timeline in order, and the number of the last journal event that it includes.
+func (db *DB) Timeline(ctx context.Context, sessionID string) ([]tarsy.TimelineEvent, int64, error) {
+	if !tarsy.ValidID(sessionID) {
+		return nil, 0, sessionNotFound(sessionID)
+	}
+
+	var (
+		version int64
+		events  []tarsy.TimelineEvent
+	)
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).Scan(&version)
+		if err != nil {
+			return err
+		}
+
+		rows, err := tx.Query(ctx, `SELECT * FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`, sessionID)
+		if err != nil {
+			return err
+		}
+
+		events, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.TimelineEvent])
+
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, 0, sessionNotFound(sessionID)
+	}
+
+	if err != nil {
+		return nil, 0, fmt.Errorf("read timeline: %w", err)
+	}
+
+	return events, version, nil
+}
+
+// QueueCounts is how many sessions wait and run, over all servers.
+type QueueCounts struct {
+	Waiting int
+	Leased  int
+}
+
+// Queue counts the queue.
+func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
+	counts, err := collect[QueueCounts](ctx, db.pool, `
+SELECT (SELECT count(*) FROM sessions WHERE runnable_at IS NOT NULL AND lease_until IS NULL) AS waiting,
+       (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL) AS leased`)
+	if err != nil {
+		return QueueCounts{}, fmt.Errorf("count the queue: %w", err)
+	}
+
+	return counts[0], nil
+}

@@ -1,0 +1,260 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	// topicQueue wakes claimers; topicRequests carries the session that somebody asked something of; a session's
+	// journal is its own topic, kept by id.
+	topicQueue    = "queue"
+	topicRequests = "requests"
+	topicJournals = "journals"
+
+	notifyWindow = 10 * time.Millisecond
+	pollInterval = 1500 * time.Millisecond
+)
+
+// Signals tells readers that something moved. A signal carries a name and a number, never content: whoever hears it
+// reads rows. On this server it is heard at once; other servers hear it through NOTIFY, sent off the writing
+// transaction and coalesced. A signal may be lost on the way to another server; watchers are polled for that.
+type Signals struct {
+	pool   *pgxpool.Pool
+	logger *slog.Logger
+	// origin marks our own notifications, which come back to us.
+	origin string
+
+	mu        sync.Mutex
+	watches   map[string]map[*Watch]struct{}
+	receivers map[string]map[*receiver]struct{}
+	// outgoing journals (highest number), other topics' keys, and relayed messages, waiting for the window to pass.
+	journals map[string]int64
+	topics   map[string]map[string]struct{}
+	messages []relayed
+	kick     chan struct{}
+
+	dropped int64
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+type relayed struct{ topic, payload string }
+
+type receiver struct {
+	mu     sync.Mutex
+	closed bool
+	f      func(payload string)
+}
+
+// maxRelayed bounds messages that wait to be relayed; more are dropped, for they are lossy by contract.
+const maxRelayed = 256
+
+func newSignals(pool *pgxpool.Pool, logger *slog.Logger) *Signals {
+	return &Signals{
+		pool:      pool,
+		logger:    logger,
+		origin:    tarsy.NewID(),
+		watches:   map[string]map[*Watch]struct{}{},
+		receivers: map[string]map[*receiver]struct{}{},
+		journals:  map[string]int64{},
+		topics:    map[string]map[string]struct{}{},
+		kick:      make(chan struct{}, 1),
+	}
+}
+
+func (s *Signals) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+
+	s.running.Go(func() { s.send(ctx) })
+	s.running.Go(func() { s.listen(ctx) })
+	s.running.Go(func() { s.poll(ctx) })
+}
+
+func (s *Signals) stop() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+
+	s.running.Wait()
+}
+
+// Watch is one watcher of a topic. C receives when something has happened since it was last read; what happened
+// is taken with Take. A watch is bounded: signals of one key coalesce, and beyond its capacity it only knows that
+// it is behind.
+type Watch struct {
+	C <-chan struct{}
+
+	signals *Signals
+	topic   string
+	limit   int
+	wake    chan struct{}
+
+	// Guarded by signals.mu.
+	changed map[string]int64
+	behind  bool
+}
+
+// Change is one thing that moved: a session and the number of its last event.
+type Change struct {
+	SessionID string
+	Version   int64
+}
+
+// watch registers a watcher with room for limit different keys.
+func (s *Signals) watch(topic string, limit int) *Watch {
+	wake := make(chan struct{}, 1)
+	w := &Watch{C: wake, signals: s, topic: topic, limit: limit, wake: wake, changed: map[string]int64{}}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.watches[topic] == nil {
+		s.watches[topic] = map[*Watch]struct{}{}
+	}
+
+	s.watches[topic][w] = struct{}{}
+
+	return w
+}
+
+// WatchJournal watches one session's journal.
+func (s *Signals) WatchJournal(sessionID string) *Watch {
+	return s.watch(tarsy.SessionChannel(sessionID), 1)
+}
+
+// WatchSessions watches all sessions, with room for limit changes between two takes.
+func (s *Signals) WatchSessions(limit int) *Watch { return s.watch(topicJournals, limit) }
+
+// WatchQueue watches for work.
+func (s *Signals) WatchQueue() *Watch { return s.watch(topicQueue, 1) }
+
+// WatchRequests watches for sessions of which something is asked.
+func (s *Signals) WatchRequests() *Watch { return s.watch(topicRequests, 1024) } //nolint:mnd // far above the sessions of one server
+
+// Close ends the watch.
+func (w *Watch) Close() {
+	w.signals.mu.Lock()
+	defer w.signals.mu.Unlock()
+
+	delete(w.signals.watches[w.topic], w)
+
+	if len(w.signals.watches[w.topic]) == 0 {
+		delete(w.signals.watches, w.topic)
+	}
+}
+
+// Take returns what changed since the last take, and whether more changed than the watch had room for.
+func (w *Watch) Take() (changes []Change, behind bool) {
+	w.signals.mu.Lock()
+	defer w.signals.mu.Unlock()
+
+	changes = make([]Change, 0, len(w.changed))
+	for id, version := range w.changed {
+		changes = append(changes, Change{SessionID: id, Version: version})
+	}
+
+	behind = w.behind
+	clear(w.changed)
+	w.behind = false
+
+	return changes, behind
+}
+
+// hear gives a signal to the watchers of this server. The caller holds s.mu.
+func (s *Signals) hear(topic, key string, number int64) {
+	for w := range s.watches[topic] {
+		if have, ok := w.changed[key]; ok || len(w.changed) < w.limit {
+			w.changed[key] = max(have, number)
+		} else {
+			w.behind = true
+		}
+
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// moved tells that a session's journal has come to number: after the commit, never before.
+func (s *Signals) moved(sessionID string, number int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.hear(tarsy.SessionChannel(sessionID), sessionID, number)
+	s.hear(topicJournals, sessionID, number)
+
+	s.journals[sessionID] = max(s.journals[sessionID], number)
+	s.wakeSender()
+}
+
+// raise tells of work in the queue or of a request.
+func (s *Signals) raise(topic, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.hear(topic, key, 0)
+
+	if s.topics[topic] == nil {
+		s.topics[topic] = map[string]struct{}{}
+	}
+
+	s.topics[topic][key] = struct{}{}
+	s.wakeSender()
+}
+
+// Broadcast sends a message to the other servers' receivers of the topic. It never waits and may be lost.
+func (s *Signals) Broadcast(topic, payload string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if len(s.messages) >= maxRelayed {
+		s.dropped++
+
+		return
+	}
+
+	s.messages = append(s.messages, relayed{topic: topic, payload: payload})
+	s.wakeSender()
+}
+
+// Receive calls f for each message that another server sent to the topic, one at a time. After stop has returned, f
+// is not called again; stop must not be called by f.
+func (s *Signals) Receive(topic string, f func(payload string)) (stop func()) {
+	r := &receiver{f: f}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.receivers[topic] == nil {
+		s.receivers[topic] = map[*receiver]struct{}{}
+	}
+
+	s.receivers[topic][r] = struct{}{}
+
+	return func() {
+		s.mu.Lock()
+		delete(s.receivers[topic], r)
+		s.mu.Unlock()
+
+		r.mu.Lock()
+		defer r.mu.Unlock()
+
+		r.closed = true
+	}
+}
+
+func (s *Signals) wakeSender() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,225 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+const commitTimeout = 30 * time.Second
+
+// unit is what one transaction writes of one session: the steps of its holder that waited, as one. A row that two
+// of them put is written once, as the later one has it.
+type unit struct {
+	holder *Holder
+	steps  []*queued
+	merged tarsy.State
+	// put tells whether the session's row itself is written.
+	put      bool
+	answered []tarsy.Request
+	events   []tarsy.Event
+	release  bool
+
+	lost   bool
+	result Committed
+}
+
+func (u *unit) add(q *queued) {
+	u.steps = append(u.steps, q)
+	u.merged.Apply(q.step)
+	u.put = u.put || q.step.Session != nil
+	u.answered = append(u.answered, q.step.Answered...)
+	u.events = append(u.events, q.step.Events...)
+	u.release = q.step.Release
+}
+
+// lockSQL is the first statement of every step: row lock, fence and numbering in one. The locks are taken in the
+// order of ids, as by every statement that locks several sessions.
+const lockSQL = `
+WITH wanted AS (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS w (id, fence, events)
+), held AS (
+    SELECT s.id, w.fence, w.events
+    FROM sessions s JOIN wanted w ON w.id = s.id AND w.fence = s.fence
+    WHERE s.lease_until IS NOT NULL
+    ORDER BY s.id
+    FOR UPDATE OF s
+)
+UPDATE sessions s SET last_seq = s.last_seq + h.events
+FROM held h WHERE s.id = h.id AND s.fence = h.fence
+RETURNING s.id, s.last_seq`
+
+func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
+	ids, fences, counts := make([]string, len(group)), make([]int64, len(group)), make([]int64, len(group))
+	units := make(map[string]*unit, len(group))
+
+	for i, u := range group {
+		ids[i], fences[i], counts[i] = u.holder.SessionID, u.holder.Fence, int64(len(u.events))
+		units[u.holder.SessionID] = u
+		u.lost = true
+	}
+
+	var batch pgx.Batch
+
+	batch.Queue("BEGIN")
+	batch.Queue(lockSQL, ids, fences, counts).Query(func(rows pgx.Rows) error {
+		held, err := pgx.CollectRows(rows, pgx.RowToStructByName[head])
+		if err != nil {
+			return err
+		}
+
+		for _, h := range held {
+			units[h.ID].lost = false
+			units[h.ID].result.LastSeq = h.LastSeq
+		}
+
+		return nil
+	})
+
+	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("lock sessions: %w", err)
+	}
+
+	return nil
+}
+
+// The statements that put rows: whole rows by id, from JSON whose names are the columns'.
+const (
+	putSessionsSQL = `
+UPDATE sessions s SET status = r.status, current_stage_index = r.current_stage_index, current_stage_id = r.current_stage_id,
+    final_analysis = r.final_analysis, executive_summary = r.executive_summary, executive_summary_error = r.executive_summary_error,
+    error_code = r.error_code, error_message = r.error_message, concluded_early = r.concluded_early, runbook = r.runbook,
+    started_at = r.started_at, completed_at = r.completed_at, last_interaction_at = r.last_interaction_at
+FROM jsonb_populate_recordset(NULL::sessions, $1) r WHERE s.id = r.id`
+	putStagesSQL = `
+INSERT INTO stages SELECT * FROM jsonb_populate_recordset(NULL::stages, $1)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = excluded.error_message,
+    started_at = excluded.started_at, completed_at = excluded.completed_at`
+	putExecutionsSQL = `
+INSERT INTO executions SELECT * FROM jsonb_populate_recordset(NULL::executions, $1)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
+    llm_provider = excluded.llm_provider, started_at = excluded.started_at, completed_at = excluded.completed_at`
+	putTimelineSQL = `
+INSERT INTO timeline_events SELECT * FROM jsonb_populate_recordset(NULL::timeline_events, $1)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, content = excluded.content, metadata = excluded.metadata,
+    updated_at = excluded.updated_at, completed_at = excluded.completed_at`
+	putMessagesSQL        = `INSERT INTO messages SELECT * FROM jsonb_populate_recordset(NULL::messages, $1)`
+	putLLMInteractionsSQL = `INSERT INTO llm_interactions SELECT * FROM jsonb_populate_recordset(NULL::llm_interactions, $1)`
+	putMCPInteractionsSQL = `
+INSERT INTO mcp_interactions SELECT * FROM jsonb_populate_recordset(NULL::mcp_interactions, $1)
+ON CONFLICT (id) DO UPDATE SET tool_result = excluded.tool_result, is_error = excluded.is_error, attempt = excluded.attempt,
+    status = excluded.status, duration_ms = excluded.duration_ms, error_message = excluded.error_message, completed_at = excluded.completed_at`
+	answerRequestsSQL = `
+WITH closed AS (
+    UPDATE requests q SET status = r.status, closed_at = r.closed_at
+    FROM jsonb_populate_recordset(NULL::requests, $1) r WHERE q.id = r.id AND q.status = 'open'
+    RETURNING q.session_id
+), counted AS (SELECT session_id, count(*) AS n FROM closed GROUP BY session_id)
+UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE s.id = c.session_id`
+	appendEventsSQL = `INSERT INTO events SELECT * FROM jsonb_populate_recordset(NULL::events, $1)`
+	// releaseSQL gives leases back; the rows are locked, so no request can slip in between.
+	releaseSQL = `
+UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = NULL
+WHERE id = ANY($1) AND open_requests = 0 RETURNING id`
+)
+
+// write puts the rows of all units that still hold their session, and commits.
+func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
+	var (
+		all      tarsy.State
+		sessions []tarsy.Session
+		answered []tarsy.Request
+		events   []tarsy.Event
+		released []string
+	)
+
+	units := make(map[string]*unit, len(group))
+
+	for _, u := range group {
+		if u.lost {
+			continue
+		}
+
+		id := u.holder.SessionID
+		units[id] = u
+
+		if u.put {
+			sessions = append(sessions, u.merged.Session)
+		}
+
+		all.Stages = append(all.Stages, u.merged.Stages...)
+		all.Executions = append(all.Executions, u.merged.Executions...)
+		all.Timeline = append(all.Timeline, u.merged.Timeline...)
+		all.Messages = append(all.Messages, u.merged.Messages...)
+		all.LLMInteractions = append(all.LLMInteractions, u.merged.LLMInteractions...)
+		all.MCPInteractions = append(all.MCPInteractions, u.merged.MCPInteractions...)
+		answered = append(answered, u.answered...)
+
+		first := u.result.LastSeq - int64(len(u.events)) + 1
+		for i, e := range u.events {
+			e.SessionID, e.Seq = id, first+int64(i)
+			events = append(events, e)
+		}
+
+		if u.release {
+			released = append(released, id)
+		}
+	}
+
+	var batch pgx.Batch
+
+	for _, put := range []func() error{
+		func() error { return queuePut(&batch, putStagesSQL, all.Stages) },
+		func() error { return queuePut(&batch, putExecutionsSQL, all.Executions) },
+		func() error { return queuePut(&batch, putTimelineSQL, all.Timeline) },
+		func() error { return queuePut(&batch, putMessagesSQL, all.Messages) },
+		func() error { return queuePut(&batch, putLLMInteractionsSQL, all.LLMInteractions) },
+		func() error { return queuePut(&batch, putMCPInteractionsSQL, all.MCPInteractions) },
+		func() error { return queuePut(&batch, appendEventsSQL, events) },
+		func() error { return queuePut(&batch, putSessionsSQL, sessions) },
+		func() error { return queuePut(&batch, answerRequestsSQL, answered) },
+	} {
+		if err := put(); err != nil {
+			return err
+		}
+	}
+
+	if len(released) > 0 {
+		batch.Queue(releaseSQL, released).Query(func(rows pgx.Rows) error {
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			for _, id := range ids {
+				units[id].result.Released = true
+			}
+
+			return err
+		})
+	}
+
+	batch.Queue("COMMIT")
+
+	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("write steps: %w", err)
+	}
+
+	return nil
+}
+
+func queuePut[R any](batch *pgx.Batch, sql string, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadRow, err)
+	}
+
+	batch.Queue(sql, json.RawMessage(raw))
+
+	return nil
+}
