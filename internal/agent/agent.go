@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// maxConsecutiveTimeouts is how many LLM calls in a row may run out of time before the execution fails.
+const maxConsecutiveTimeouts = 2
+
+// saveEvery is how often the text of a running stream is saved.
+const saveEvery = time.Second
+
+// The error codes of executions.
+const (
+	CodeLLMError         = "llm_error"
+	CodeIterationTimeout = "iteration_timeout"
+	CodeEmptyAnswer      = "empty_answer"
+)
+
+// errIterationTimeout is the cause of a context whose iteration ran out of time.
+var errIterationTimeout = errors.New("the iteration ran out of time")
+
+// Recorder writes what an execution did. The engine implements it over the lease of the session.
+type Recorder interface {
+	// Commit writes a step and waits until it is durable.
+	Commit(ctx context.Context, step tarsy.Step) error
+	// Submit writes a step without waiting. If it fails, the next Commit fails.
+	Submit(step tarsy.Step)
+	// Sequence returns the next sequence number of the session's timeline.
+	Sequence() int64
+	// Outside is asked before every call to the outside: it fails when too little is left of the lease.
+	Outside(ctx context.Context) error
+}
+
+// OpenStream begins to show the text of a timeline event while it grows, under the fence of the session's lease. The
+// returned functions never wait.
+type OpenStream func(event tarsy.TimelineEvent, fence int64) (add func(text string), end func())
+
+// Config is what all executions share.
+type Config struct {
+	LLM        llm.Client
+	Clock      clockwork.Clock
+	OpenStream OpenStream
+	Logger     *slog.Logger
+}
+
+// Spec is what an agent is, after all levels of configuration have spoken.
+type Spec struct {
+	Name               string
+	CustomInstructions string
+	// ServerInstructions are those of the agent's MCP servers, in order.
+	ServerInstructions []ServerInstructions
+	MaxIterations      int
+	IterationTimeout   time.Duration
+	Provider           string
+	Model              string
+	Backend            string
+}
+
+// ServerInstructions is how to use the tools of one MCP server.
+type ServerInstructions struct {
+	Server string
+	Text   string
+}
+
+// StageResult is what an earlier stage found.
+type StageResult struct {
+	StageName     string
+	FinalAnalysis string
+}
+
+// Input is one execution and what the database holds of it.
+type Input struct {
+	Session   tarsy.Session
+	Stage     tarsy.Stage
+	Execution tarsy.Execution
+	Spec      Spec
+	Earlier   []StageResult
+	Runbook   string
+
+	Messages        []tarsy.Message
+	Timeline        []tarsy.TimelineEvent
+	LLMInteractions []tarsy.LLMInteraction
+	MCPInteractions []tarsy.MCPInteraction
+
+	// OpenTools connects the execution's tools; nil means that it has none.
+	OpenTools func(ctx context.Context) (Tools, error)
+	Recorder  Recorder
+	// Fence is that of the lease under which the execution runs.
+	Fence int64
+	// Yield is cancelled when the execution should stop at the next safe point: an LLM call is cut off, a tool call
+	// may finish.
+	Yield context.Context //nolint:containedctx // a second reason to stop, beside the one that is passed along
+}
+
+// Run goes on with an execution until it is over and its end is committed. It returns an error only when it could
+// not go on: it was cancelled or asked to yield, the lease was lost or a commit failed. Then the caller decides, from what
+// the database holds.
+func Run(ctx context.Context, cfg Config, in Input) error {
+	r := &run{Config: cfg, Input: in}
+
+	return r.loop(ctx)
+}
+
+// run is one execution under way. It belongs to one goroutine.
+type run struct {
+	Config
+	Input
+
+	tools     Tools
+	toolList  []Tool
+	toolNames []string
+	// started are the tool calls that this run wrote down itself: those of Input.MCPInteractions that are started
+	// and not in here were cut off.
+	started map[string]bool
+}
+
+func (r *run) now() time.Time { return tarsy.Time(r.Clock.Now()) }
+
+// withLimit returns a context that is cancelled with cause after d by the injected clock.
+func withLimit(ctx context.Context, clock clockwork.Clock, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancelCause(ctx)
+	timer := clock.AfterFunc(d, func() { cancel(cause) })
+
+	return limited, func() {
+		timer.Stop()
+		cancel(context.Canceled)
+	}
+}

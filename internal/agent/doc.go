@@ -1,0 +1,3 @@
+// Package agent runs one execution: the loop of LLM calls and tool calls, its prompts and its limits.
+// It knows nothing of the database, of leases or of HTTP: it is handed messages, and hands back steps.
+package agent

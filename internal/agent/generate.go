@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// answer is what an LLM call came to: the response, the step that records it, and, should the call be abandoned,
+// the step that keeps the text so far.
+type answer struct {
+	llm.Response
+
+	step    tarsy.Step
+	partial tarsy.Step
+}
+
+// generate makes one LLM call within the iteration's time limit, showing its text while it comes.
+func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType, tools []Tool) (answer, error) {
+	limited, cancel := withLimit(ctx, r.Clock, r.Spec.IterationTimeout, errIterationTimeout)
+	defer cancel()
+
+	// A call that is cut off costs only its repetition, so an execution that should yield does not wait for it.
+	defer context.AfterFunc(r.Yield, cancel)()
+
+	live := &liveText{run: r}
+	defer live.end()
+
+	started := r.now()
+	response, err := llm.Collect(r.LLM.Generate(limited, r.request(purpose, tools)), live.add)
+	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+
+	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause set above
+		err = errIterationTimeout
+	}
+
+	interaction := r.interaction(purpose, response, started)
+	status := tarsy.EventCompleted
+
+	switch {
+	case errors.Is(err, errIterationTimeout):
+		status = tarsy.EventTimedOut
+		interaction.ErrorCode, interaction.ErrorMessage = CodeIterationTimeout, err.Error()
+	case err != nil:
+		status = tarsy.EventFailed
+		interaction.ErrorCode, interaction.ErrorMessage = CodeLLMError, tarsy.CleanText(err.Error())
+	}
+
+	a := answer{Response: response, partial: live.partial()}
+	a.step = live.finish(status)
+	a.step.LLMInteractions = append(a.step.LLMInteractions, interaction)
+	r.nativeEvents(&a.step, response)
+
+	return a, err
+}
+
+// request is the call as the provider gets it.
+func (r *run) request(purpose tarsy.InteractionType, tools []Tool) *llm.Request {
+	req := &llm.Request{
+		SessionID: r.Session.ID, ExecutionID: r.Execution.ID, Agent: r.Execution.AgentName, Purpose: string(purpose),
+		Provider: r.Spec.Provider, Model: r.Spec.Model, Backend: r.Spec.Backend,
+	}
+
+	for _, m := range r.Messages {
+		message := llm.Message{Role: string(m.Role), Content: m.Content, ToolCallID: m.ToolCallID, ToolName: m.ToolName}
+		for _, c := range m.ToolCalls {
+			message.ToolCalls = append(message.ToolCalls, llm.ToolCall(c))
+		}
+
+		req.Messages = append(req.Messages, message)
+	}
+
+	for _, t := range tools {
+		req.Tools = append(req.Tools, llm.Tool{Name: t.WireName(), Description: t.Description, Schema: t.Schema})
+	}
+
+	return req
+}
+
+func (r *run) interaction(purpose tarsy.InteractionType, response llm.Response, started time.Time) tarsy.LLMInteraction {
+	now := r.now()
+
+	return tarsy.LLMInteraction{
+		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: &r.Stage.ID, ExecutionID: &r.Execution.ID,
+		InteractionType: purpose, Provider: r.Spec.Provider, ModelName: r.Spec.Model, MessageCount: len(r.Messages),
+		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
+		DurationMs: now.Sub(started).Milliseconds(), CreatedAt: now,
+	}
+}
+
+// encodeResponse keeps what the model answered. Strings are cleaned one by one, for JSON hides a NUL as an escape.
+func encodeResponse(response llm.Response) json.RawMessage {
+	calls := make([]llm.ToolCall, 0, len(response.ToolCalls))
+	for _, c := range response.ToolCalls {
+		calls = append(calls, llm.ToolCall{
+			ID: tarsy.CleanText(c.ID), Name: tarsy.CleanText(c.Name), Arguments: tarsy.CleanText(c.Arguments),
+		})
+	}
+
+	raw, err := json.Marshal(map[string]any{"text": response.Text, "tool_calls": calls})
+	if err != nil {
+		panic("agent: a response of strings does not marshal: " + err.Error())
+	}
+
+	return raw
+}
+
+func usageOf(u llm.UsageChunk) tarsy.Usage {
+	return tarsy.Usage{
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, ThinkingTokens: u.ThinkingTokens, CachedTokens: u.CachedTokens,
+		TotalTokens: u.InputTokens + u.OutputTokens + u.ThinkingTokens,
+	}
+}
+
+// nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.
+func (r *run) nativeEvents(step *tarsy.Step, response llm.Response) {
+	var events []tarsy.TimelineEvent
+
+	for _, c := range response.CodeExecutions {
+		e := r.event(tarsy.EventCodeExecution, tarsy.EventCompleted, tarsy.CleanText(c.Result))
+		e.Metadata = map[string]any{"code": tarsy.CleanText(c.Code)}
+		events = append(events, e)
+	}
+
+	for _, g := range response.Groundings {
+		kind := tarsy.EventGoogleSearch
+		if g.Kind == "url_context" {
+			kind = tarsy.EventURLContext
+		}
+
+		sources := make([]any, 0, len(g.Sources))
+		lines := make([]string, 0, len(g.Sources))
+
+		for _, s := range g.Sources {
+			title, url := tarsy.CleanText(s.Title), tarsy.CleanText(s.URL)
+			sources = append(sources, map[string]any{"title": title, "url": url})
+			lines = append(lines, title+" "+url)
+		}
+
+		e := r.event(kind, tarsy.EventCompleted, strings.Join(lines, "\n"))
+		e.Metadata = map[string]any{"queries": cleanAll(g.Queries), "sources": sources}
+		events = append(events, e)
+	}
+
+	for _, e := range events {
+		step.Timeline = append(step.Timeline, e)
+		step.Events = append(step.Events, tarsy.TimelineCreated(e))
+	}
+}
+
+func cleanAll(texts []string) []any {
+	clean := make([]any, 0, len(texts))
+	for _, t := range texts {
+		clean = append(clean, tarsy.CleanText(t))
+	}
+
+	return clean
+}

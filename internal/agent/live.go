@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// liveText shows the thinking and the text of one LLM call while they come. Each becomes a timeline event with its
+// first piece; readers get the pieces at once, and the text so far is saved about once a second.
+type liveText struct {
+	run     *run
+	open    []*liveEvent
+	savedAt time.Time
+}
+
+type liveEvent struct {
+	row  tarsy.TimelineEvent
+	text strings.Builder
+	show func(string)
+	end  func()
+}
+
+// add takes one chunk of the stream.
+func (l *liveText) add(chunk llm.Chunk) error {
+	switch c := chunk.(type) {
+	case llm.ThinkingChunk:
+		l.append(tarsy.EventThinking, c.Text)
+	case llm.TextChunk:
+		l.append(tarsy.EventResponse, c.Text)
+	default:
+	}
+
+	return nil
+}
+
+func (l *liveText) append(eventType tarsy.EventType, text string) {
+	text = strings.ReplaceAll(text, "\x00", "")
+	if text == "" {
+		return
+	}
+
+	e := l.event(eventType)
+	e.text.WriteString(text)
+	e.show(text)
+
+	if now := l.run.now(); now.Sub(l.savedAt) >= saveEvery {
+		l.savedAt = now
+		l.run.submit(l.partial())
+	}
+}
+
+// event returns the call's event of a type and begins it when it is not there. One that a killed server left
+// streaming is begun anew: same event, new text.
+func (l *liveText) event(eventType tarsy.EventType) *liveEvent {
+	for _, e := range l.open {
+		if e.row.EventType == eventType {
+			return e
+		}
+	}
+
+	e := &liveEvent{}
+
+	if left, ok := l.run.leftStreaming(eventType); ok {
+		e.row = left
+		e.row.Content = ""
+	} else {
+		e.row = l.run.event(eventType, tarsy.EventStreaming, "")
+		l.run.submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{e.row}, Events: []tarsy.Event{tarsy.TimelineCreated(e.row)}})
+	}
+
+	e.show, e.end = func(string) {}, func() {}
+	if l.run.OpenStream != nil {
+		e.show, e.end = l.run.OpenStream(e.row, l.run.Fence)
+	}
+
+	if len(l.open) == 0 {
+		l.savedAt = l.run.now()
+	}
+
+	l.open = append(l.open, e)
+
+	return e
+}
+
+// leftStreaming finds an event of this execution that is still streaming though nobody streams it.
+func (r *run) leftStreaming(eventType tarsy.EventType) (tarsy.TimelineEvent, bool) {
+	for _, e := range r.Timeline {
+		if e.EventType == eventType && e.Status == tarsy.EventStreaming {
+			return e, true
+		}
+	}
+
+	return tarsy.TimelineEvent{}, false
+}
+
+// partial is the step that saves the text so far.
+func (l *liveText) partial() tarsy.Step {
+	var step tarsy.Step
+
+	for _, e := range l.open {
+		row := e.row
+		row.Content, row.UpdatedAt = tarsy.CleanText(e.text.String()), l.run.now()
+		step.Timeline = append(step.Timeline, row)
+	}
+
+	return step
+}
+
+// finish is the step that makes the text final. Events that a killed server left streaming and that this call did
+// not need are closed with it.
+func (l *liveText) finish(status tarsy.EventStatus) tarsy.Step {
+	var step tarsy.Step
+
+	now := l.run.now()
+	rows := l.partial().Timeline
+
+	for _, eventType := range []tarsy.EventType{tarsy.EventThinking, tarsy.EventResponse} {
+		if left, ok := l.run.leftStreaming(eventType); ok && !l.has(left.ID) {
+			rows = append(rows, left)
+		}
+	}
+
+	for _, row := range rows {
+		row.Status, row.UpdatedAt, row.CompletedAt = status, now, &now
+		step.Timeline = append(step.Timeline, row)
+		step.Events = append(step.Events, tarsy.TimelineCompleted(row))
+	}
+
+	return step
+}
+
+func (l *liveText) has(id string) bool {
+	for _, e := range l.open {
+		if e.row.ID == id {
+			return true
+		}
+	}
+
+	return false
+}
+
+// end stops showing.
+func (l *liveText) end() {
+	for _, e := range l.open {
+		e.end()
+	}
+}

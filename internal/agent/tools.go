@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Tools is what one execution may call. An instance belongs to one execution and is closed with it.
+type Tools interface {
+	// List returns the tools in a stable order. Servers that could not be reached are left out and reported by
+	// Unavailable.
+	List(ctx context.Context) ([]Tool, error)
+	// Call makes one call. A failure of the tool itself is a Result; an error is infrastructure.
+	Call(ctx context.Context, call Call) (Result, error)
+	// Unavailable maps servers that could not be reached to the reason.
+	Unavailable() map[string]string
+	Close() error
+}
+
+// Tool is one tool of one MCP server.
+type Tool struct {
+	Server      string
+	Name        string
+	Description string
+	Schema      json.RawMessage
+	// ReadOnly is true only when the server says so; unknown means that the tool writes.
+	ReadOnly bool
+}
+
+// WireName is the name that the model is given: providers allow no dot in it.
+func (t Tool) WireName() string { return t.Server + "__" + t.Name }
+
+// Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Name is what the model wrote,
+// `server.tool` or `server__tool`; Arguments is what the model wrote.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments string
+}
+
+// Result is what a tool answered, masked and made of valid UTF-8.
+type Result struct {
+	Server  string
+	Tool    string
+	Content string
+	IsError bool
+	// Attempts is how often the call was made: a second time only on a fresh MCP session, and only if the tool reads.
+	Attempts int
+	// Unknown is set when the call was cut off after it may have taken effect.
+	Unknown bool
+}

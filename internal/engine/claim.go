@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// claim takes sessions whenever there may be some: after a commit that made work, when a worker is free, when a
+// cancellation is asked, and at every poll.
+func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
+	defer queue.Close()
+
+	for {
+		cancels := 0
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-queue.C:
+		case <-e.slots:
+		case <-e.cancels:
+			cancels = maxCancels
+		}
+
+		for ctx.Err() == nil {
+			claimed, free := e.claimOnce(ctx, cancels)
+			// A full batch may have left more behind.
+			if claimed == 0 || claimed < free {
+				break
+			}
+		}
+	}
+}
+
+// claimOnce claims as many sessions as there is room for, and starts to work on them.
+func (e *Engine) claimOnce(ctx context.Context, cancels int) (claimed, free int) {
+	e.mu.Lock()
+	free = e.Workers
+	held := make([]string, 0, len(e.runs))
+
+	for id, r := range e.runs {
+		held = append(held, id)
+
+		if !r.cancelOnly {
+			free--
+		}
+	}
+	e.mu.Unlock()
+
+	if free <= 0 && cancels == 0 {
+		return 0, 0
+	}
+
+	// A claim under way is finished even when the server stops: what it took is handed over properly.
+	claims, err := e.DB.Claim(context.WithoutCancel(ctx), postgres.ClaimParams{
+		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Held: held, Lease: e.Lease,
+	})
+	if err != nil {
+		// Whatever was claimed is not lost: its lease runs out and it is claimed again.
+		e.Logger.Error("could not claim sessions", "error", err)
+
+		return 0, 0
+	}
+
+	for _, c := range claims {
+		e.work(c)
+
+		if !c.CancelOnly {
+			claimed++
+		}
+	}
+
+	return claimed, free
+}
+
+// work runs a claimed session in a goroutine of its own.
+func (e *Engine) work(c postgres.Claim) {
+	r := newSessionRun(e, c)
+
+	e.mu.Lock()
+	e.runs[c.SessionID] = r
+	stopping := e.stopping
+	e.mu.Unlock()
+
+	if stopping {
+		r.yield(errHandOver)
+	}
+
+	e.working.Go(func() {
+		r.run()
+
+		e.mu.Lock()
+		// The session may have been claimed again since it was released.
+		if e.runs[c.SessionID] == r {
+			delete(e.runs, c.SessionID)
+		}
+		e.mu.Unlock()
+
+		kick(e.slots)
+	})
+}
+
+// renew keeps the leases of all running sessions, in one statement, until ctx is done.
+func (e *Engine) renew(ctx context.Context) {
+	ticker := e.Clock.NewTicker(e.RenewEvery)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.Chan():
+		}
+
+		if err := e.renewLeases(ctx, e.running()); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("could not renew leases; they are renewed later if nobody takes them", "error", err)
+		}
+	}
+}
+
+// renewLeases prolongs the leases of runs. One that is lost is interrupted.
+func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
+	if len(runs) == 0 {
+		return nil
+	}
+
+	const patience = 10 * time.Second
+
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+
+	leases := make([]postgres.Lease, len(runs))
+	for i, r := range runs {
+		leases[i] = r.lease
+	}
+
+	until := e.Clock.Now().Add(e.Lease)
+
+	renewed, err := e.DB.Renew(ctx, leases, until)
+	if err != nil {
+		return err
+	}
+
+	found := make(map[string]postgres.Renewal, len(renewed))
+	for _, n := range renewed {
+		found[n.SessionID] = n
+	}
+
+	for _, r := range runs {
+		n, held := found[r.lease.SessionID]
+
+		switch {
+		case !held:
+			r.interrupt(postgres.ErrFenceLost)
+		case n.Requested:
+			r.setUntil(until)
+			r.noteRequests(ctx)
+		default:
+			r.setUntil(until)
+		}
+	}
+
+	return nil
+}
+
+// hearRequests passes on what is asked of sessions that run here, and lets others be claimed for it.
+func (e *Engine) hearRequests(ctx context.Context, requests *postgres.Watch) {
+	defer requests.Close()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-requests.C:
+		}
+
+		changes, behind := requests.Take()
+
+		for _, c := range changes {
+			e.mu.Lock()
+			r := e.runs[c.SessionID]
+			e.mu.Unlock()
+
+			if r != nil {
+				r.noteRequests(ctx)
+			} else {
+				behind = true
+			}
+		}
+
+		if behind {
+			kick(e.cancels)
+		}
+	}
+}

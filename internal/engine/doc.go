@@ -1,0 +1,9 @@
+// Package engine carries a session from its alert to its end: intake, claim, lease, plan, steps.
+//
+// It never starts a session: it loads what the database holds, plans the next undone step and does it. A fresh
+// session has nothing done, one whose server was killed has more done; the code is the same.
+//
+// Ownership: a sessionRun belongs to one goroutine, which alone plans; executions of a stage run in goroutines that
+// it waits for and share its recorder. Everybody else asks, through request rows. The package knows nothing of HTTP,
+// of configuration files or of how tools are reached.
+package engine

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Config is what an engine needs.
+type Config struct {
+	DB *postgres.DB
+	// Recipe returns the chain of an id, as configured now.
+	Recipe func(chainID string) (Recipe, bool)
+	// OpenTools connects the tools of one execution.
+	OpenTools func(ctx context.Context, servers []ServerTools) (agent.Tools, error)
+	// Agent is what all executions share.
+	Agent agent.Config
+
+	// ServerID names this server in leases.
+	ServerID string
+	// Workers is how many sessions this server runs at once, MaxSessions how many all servers together.
+	Workers     int
+	MaxSessions int
+	// Lease is how long a session stays with a server that has gone silent; it is renewed every RenewEvery.
+	Lease      time.Duration
+	RenewEvery time.Duration
+	// SessionTimeout bounds a session from its start, over all servers that worked on it.
+	SessionTimeout time.Duration
+	// Grace is how long a stopping server waits for tool calls that are under way.
+	Grace time.Duration
+
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// maxCancels is how many sessions a server cancels beside those that it runs.
+const maxCancels = 16
+
+// The reasons for which the work on a session is interrupted.
+var (
+	errCancelRequested = errors.New("somebody asked to cancel the session")
+	errSessionTimeout  = errors.New("the session ran out of time")
+	errHandOver        = errors.New("this server is stopping")
+	errCommitFailed    = errors.New("a step could not be committed")
+)
+
+// Engine claims sessions and runs them. Start it once; Stop hands everything over and may be called at any time.
+type Engine struct {
+	Config
+
+	mu       sync.Mutex
+	runs     map[string]*sessionRun
+	stopping bool
+
+	// slots is kicked when a worker is free, cancels when a session may need to be cancelled.
+	slots   chan struct{}
+	cancels chan struct{}
+
+	stopClaiming context.CancelFunc
+	stopServing  context.CancelFunc
+	claiming     sync.WaitGroup
+	serving      sync.WaitGroup
+	working      sync.WaitGroup
+}
+
+// New returns an engine that does nothing yet.
+func New(cfg Config) *Engine {
+	return &Engine{
+		Config:  cfg,
+		runs:    map[string]*sessionRun{},
+		slots:   make(chan struct{}, 1),
+		cancels: make(chan struct{}, 1),
+	}
+}
+
+// Start begins to claim and run sessions.
+func (e *Engine) Start() {
+	claimCtx, stopClaiming := context.WithCancel(context.Background())
+	serveCtx, stopServing := context.WithCancel(context.Background())
+	e.stopClaiming, e.stopServing = stopClaiming, stopServing
+
+	// Watches begin here, not in the goroutines: whoever returns from Start can rely on being heard.
+	queue := e.DB.Signals().WatchQueue()
+	requests := e.DB.Signals().WatchRequests()
+
+	e.claiming.Go(func() { e.claim(claimCtx, queue) })
+	e.serving.Go(func() { e.renew(serveCtx) })
+	e.serving.Go(func() { e.hearRequests(serveCtx, requests) })
+
+	kick(e.slots)
+}
+
+// Stop claims nothing more, lets LLM calls go and tool calls finish, hands all sessions over and waits. After the
+// grace period, or when ctx is done, tool calls are cut off too. It is safe before Start and may be called again.
+func (e *Engine) Stop(ctx context.Context) {
+	e.mu.Lock()
+	e.stopping = true
+	e.mu.Unlock()
+
+	if e.stopClaiming == nil {
+		return
+	}
+
+	e.stopClaiming()
+	e.claiming.Wait()
+
+	runs := e.running()
+	for _, r := range runs {
+		r.yield(errHandOver)
+	}
+
+	grace, cancel := context.WithCancel(ctx)
+	timer := e.Clock.AfterFunc(e.Grace, cancel)
+	stopCutting := context.AfterFunc(grace, func() {
+		for _, r := range runs {
+			r.interrupt(errHandOver)
+		}
+	})
+
+	e.working.Wait()
+	stopCutting()
+	timer.Stop()
+	cancel()
+
+	e.stopServing()
+	e.serving.Wait()
+}
+
+// running returns the sessions under way.
+func (e *Engine) running() []*sessionRun {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return slices.Collect(maps.Values(e.runs))
+}
+
+// Running returns how many sessions this server works on.
+func (e *Engine) Running() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return len(e.runs)
+}
+
+func (e *Engine) now() time.Time { return tarsy.Time(e.Clock.Now()) }
+
+func kick(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

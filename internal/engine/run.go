@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// sessionRun is the work on one session under one lease. Its goroutine plans and waits; the executions of a stage
+// and the engine's loops reach it only through the methods that lock.
+type sessionRun struct {
+	engine     *Engine
+	lease      postgres.Lease
+	cancelOnly bool
+
+	// soft is cancelled when the work should stop at the next safe point.
+	soft     context.Context //nolint:containedctx // lives as long as the run
+	softStop context.CancelCauseFunc
+
+	mu     sync.Mutex
+	holder *postgres.Holder
+	state  *tarsy.State
+	// sequence is the last sequence number of the timeline.
+	sequence int64
+	until    time.Time
+	// last is the step submitted last; the ones before it are committed before it.
+	last *postgres.Pending
+	// stopRound interrupts what is being done now; interrupted is why the next round must not begin.
+	stopRound   context.CancelCauseFunc
+	interrupted error
+}
+
+func newSessionRun(e *Engine, c postgres.Claim) *sessionRun {
+	r := &sessionRun{engine: e, lease: c.Lease, cancelOnly: c.CancelOnly, until: c.Until}
+	r.soft, r.softStop = context.WithCancelCause(context.Background())
+	r.adopt(&c.State)
+
+	return r
+}
+
+// adopt takes over what the database holds.
+func (r *sessionRun) adopt(state *tarsy.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.state, r.holder, r.last = state, r.engine.DB.Hold(r.lease), nil
+	r.sequence = 0
+
+	for _, e := range state.Timeline {
+		r.sequence = max(r.sequence, e.SequenceNumber)
+	}
+}
+
+// yield asks the work to stop at the next safe point.
+func (r *sessionRun) yield(cause error) { r.softStop(cause) }
+
+// interrupt stops the work at once.
+func (r *sessionRun) interrupt(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if errors.Is(cause, postgres.ErrFenceLost) || errors.Is(cause, errHandOver) {
+		r.interrupted = cause
+	}
+
+	if r.stopRound != nil {
+		r.stopRound(cause)
+	}
+}
+
+func (r *sessionRun) setUntil(until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.until = until
+}
+
+// noteRequests reads what is asked and acts on a cancellation at once: people see "cancelling", the work stops, and
+// the next plan cancels.
+func (r *sessionRun) noteRequests(ctx context.Context) {
+	requests, err := r.engine.DB.OpenRequests(ctx, r.lease.SessionID)
+	if err != nil {
+		r.engine.Logger.Warn("could not read requests; they are read again with the next renewal", "session_id", r.lease.SessionID, "error", err)
+
+		return
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.state.Requests = requests
+	if !hasCancel(requests) || r.state.Session.Status.Terminal() {
+		return
+	}
+
+	if r.state.Session.Status == tarsy.SessionInProgress {
+		session := r.state.Session
+		session.Status = tarsy.SessionCancelling
+		r.submitLocked(tarsy.Step{
+			Session: &session,
+			Events:  []tarsy.Event{tarsy.SessionStatusChanged(session, r.engine.now())},
+		})
+	}
+
+	if r.stopRound != nil {
+		r.stopRound(errCancelRequested)
+	}
+}
+
+// run does what is planned until the lease is given back or lost.
+func (r *sessionRun) run() {
+	defer r.softStop(context.Canceled)
+
+	log := r.engine.Logger.With("session_id", r.lease.SessionID, "fence", r.lease.Fence)
+
+	for {
+		released, err := r.round()
+
+		switch {
+		case released:
+			return
+		case err == nil || errors.Is(err, errCancelRequested) || errors.Is(err, errSessionTimeout):
+			// Plan again.
+		case errors.Is(err, postgres.ErrFenceLost):
+			log.Warn("lost the lease; another server goes on")
+
+			return
+		case errors.Is(err, errHandOver):
+			r.handOver()
+
+			return
+		default:
+			log.Error("a step failed; loading the session again", "error", err)
+
+			if !r.reload() {
+				return
+			}
+		}
+	}
+}
+
+// round plans once and does what was planned.
+func (r *sessionRun) round() (released bool, err error) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+
+	if r.soft.Err() != nil {
+		return false, context.Cause(r.soft)
+	}
+
+	r.mu.Lock()
+	if r.interrupted != nil {
+		r.mu.Unlock()
+
+		return false, r.interrupted
+	}
+
+	r.stopRound = stop
+	recipe, known := r.engine.Recipe(r.state.Session.ChainID)
+	tasks := plan(r.state, recipe, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
+	started := r.state.Session.StartedAt
+	r.mu.Unlock()
+
+	if started != nil {
+		left := started.Add(r.engine.SessionTimeout).Sub(r.engine.Clock.Now())
+		timer := r.engine.Clock.AfterFunc(left, func() { stop(errSessionTimeout) })
+
+		defer timer.Stop()
+	}
+
+	if tasks[0].kind == taskRunExecution {
+		return false, r.runExecutions(ctx, recipe, tasks)
+	}
+
+	return r.do(ctx, recipe, tasks[0])
+}
+
+// do does a task that is not an execution.
+func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bool, err error) {
+	switch t.kind {
+	case taskRelease:
+		return r.finish(ctx, func() tarsy.Step { return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)} })
+	case taskCancel:
+		return r.finish(ctx, func() tarsy.Step { return r.closeStep(tarsy.SessionCancelled, "cancelled", "cancelled on request") })
+	case taskTimeOut:
+		return r.finish(ctx, func() tarsy.Step {
+			return r.closeStep(tarsy.SessionTimedOut, "session_timeout", fmt.Sprintf("the session took longer than %s", r.engine.SessionTimeout))
+		})
+	case taskNoChain:
+		return r.finish(ctx, func() tarsy.Step {
+			return r.closeStep(tarsy.SessionFailed, "unknown_chain", fmt.Sprintf("chain %q is no longer configured", r.state.Session.ChainID))
+		})
+	case taskFail:
+		return r.finish(ctx, func() tarsy.Step { return r.failStep(t.stage) })
+	case taskConclude:
+		return r.conclude(ctx, recipe)
+	case taskCreateStage:
+		r.submit(func() tarsy.Step { return r.createStageStep(recipe, t.stage) })
+	case taskFinishStage:
+		r.submit(func() tarsy.Step { return r.finishStageStep(recipe, t.stage) })
+	case taskRunExecution:
+		panic("engine: an execution is not done alone")
+	}
+
+	return false, nil
+}
+
+// finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the
+// lease stays, and the next plan sees the request.
+func (r *sessionRun) finish(ctx context.Context, build func() tarsy.Step) (released bool, err error) {
+	pending := r.submit(func() tarsy.Step {
+		step := build()
+		step.Release = true
+
+		return step
+	})
+
+	committed, err := pending.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return false, commitError(err)
+	}
+
+	if !committed.Released {
+		r.noteRequests(context.WithoutCancel(ctx))
+	}
+
+	return committed.Released, nil
+}
+
+// handOver gives the lease back with work undone.
+func (r *sessionRun) handOver() {
+	const patience = 5 * time.Second
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	r.settle(ctx)
+
+	if err := r.engine.DB.HandOver(ctx, r.lease); err != nil {
+		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
+	}
+}
+
+// settle waits for steps that are still on their way.
+func (r *sessionRun) settle(ctx context.Context) {
+	r.mu.Lock()
+	last := r.last
+	r.mu.Unlock()
+
+	if last != nil {
+		// Its error, if any, was or will be met by a Commit.
+		_, _ = last.Wait(ctx)
+	}
+}
+
+// reload forgets what is in memory and loads the session under its fence. It reports whether to go on.
+func (r *sessionRun) reload() bool {
+	const firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
+
+	for pause := firstPause; ; pause = min(2*pause, longestPause) { //nolint:mnd // doubling
+		r.settle(context.Background())
+
+		state, err := r.engine.DB.Load(context.Background(), r.lease)
+		if err == nil {
+			r.adopt(state)
+
+			return true
+		}
+
+		if errors.Is(err, postgres.ErrFenceLost) {
+			return false
+		}
+
+		r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
+
+		select {
+		case <-r.soft.Done():
+			r.handOver()
+
+			return false
+		case <-time.After(pause):
+		}
+	}
+}
+
+func commitError(err error) error {
+	if errors.Is(err, postgres.ErrFenceLost) {
+		return err
+	}
+
+	return fmt.Errorf("%w: %w", errCommitFailed, err)
+}
