@@ -1,0 +1,7 @@
+// Package cluster is a small simulated Kubernetes cluster behind a real MCP server: what the demo's agents look at.
+// Everything it answers is fixed, so that a demo and a golden file read the same every time.
+//
+// It tells four stories: checkout in shop is killed for its memory since release v2.31; payments-api in payments cannot
+// start since a change of its ConfigMap; the certificate ingress-tls in shop is about to expire; and batch-reports in
+// reporting was busy in its nightly window, as it should be. It knows nothing of alerts, agents or TARSy.
+package cluster

@@ -1,0 +1,150 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// Client returns the demo's model. It keeps nothing between calls: which story a call belongs to is read from the
+// alert in its messages, and how far the story is from the answers that are already there. So it goes on properly
+// after a restart, and plays any number of sessions at once.
+func Client(pace script.Pace) llm.Client {
+	b := book{stories: load()}
+	s := script.New(script.Options{Pace: pace, Forget: true})
+	s.RouteFunc(
+		func(*llm.Request) bool { return true },
+		func(req *llm.Request, _ int) script.Reply { return b.reply(req) },
+	)
+
+	return s
+}
+
+// book is all stories.
+type book struct{ stories []story }
+
+func (b *book) reply(req *llm.Request) script.Reply {
+	switch tarsy.InteractionType(req.Purpose) {
+	case tarsy.InteractionExecutiveSummary:
+		return script.Reply{Text: b.summary(req)}
+	case tarsy.InteractionSummarization:
+		return script.Reply{Text: excerpt(req)}
+	case tarsy.InteractionIteration, tarsy.InteractionForcedConclusion, tarsy.InteractionSynthesis:
+	}
+
+	s := b.find(req)
+	if s == nil {
+		return b.stranger(req)
+	}
+
+	return s.stage(req.Agent).reply(req)
+}
+
+// reply is the stage's next turn after those that the conversation already holds.
+func (s *stage) reply(req *llm.Request) script.Reply {
+	done := answers(req)
+	last := len(s.Turns) - 1
+
+	if req.Purpose == string(tarsy.InteractionForcedConclusion) {
+		return s.conclude(done)
+	}
+
+	if done > last {
+		return script.Reply{Text: afterwards}
+	}
+
+	next := s.Turns[done]
+	reply := script.Reply{Thinking: strings.TrimSpace(next.Thinking), Text: strings.TrimSpace(next.Text)}
+
+	for _, use := range next.Tools {
+		call, ok := use.call(req.Tools)
+		if !ok {
+			return s.conclude(done)
+		}
+
+		reply.ToolCalls = append(reply.ToolCalls, call)
+	}
+
+	return reply
+}
+
+// conclude ends the stage now, after done answers, when it may ask for no more tools.
+func (s *stage) conclude(done int) script.Reply {
+	steps := len(s.Turns) - 1
+	if done >= steps {
+		return script.Reply{Thinking: strings.TrimSpace(s.Turns[steps].Thinking), Text: strings.TrimSpace(s.result())}
+	}
+
+	return script.Reply{
+		Thinking: "I cannot ask for more evidence, so I conclude with what I have and say what is missing.",
+		Text: fmt.Sprintf("> Concluded early, after %d of %d planned steps: the findings below are not all confirmed.\n\n%s",
+			done, steps, strings.TrimSpace(s.Conclusion)),
+	}
+}
+
+// find returns the story that the conversation is about, nil if it is none of them.
+func (b *book) find(req *llm.Request) *story {
+	for i := range b.stories {
+		if b.stories[i].concerns(req) {
+			return &b.stories[i]
+		}
+	}
+
+	return nil
+}
+
+// concerns tells whether a message of the user holds the story's alert, or the result of one of its stages.
+func (s *story) concerns(req *llm.Request) bool {
+	for _, message := range req.Messages {
+		if message.Role == llm.RoleUser && (containsAll(message.Content, s.Markers) || s.resultIn(message.Content)) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func (s *story) resultIn(content string) bool {
+	for i := range s.Stages {
+		if strings.Contains(content, s.Stages[i].heading()) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// summary is the executive summary of the story that the analysis in the request belongs to.
+func (b *book) summary(req *llm.Request) string {
+	if s := b.find(req); s != nil {
+		return strings.TrimSpace(s.ExecutiveSummary)
+	}
+
+	return strangerSummary
+}
+
+// answers counts the model's turns in the conversation.
+func answers(req *llm.Request) int {
+	n := 0
+
+	for _, message := range req.Messages {
+		if message.Role == llm.RoleAssistant {
+			n++
+		}
+	}
+
+	return n
+}
+
+func containsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+
+	return true
+}

@@ -1,0 +1,141 @@
+// Package story holds what the demo plays: the alerts, what the model says to them, and the configuration that runs
+// them. It knows the tools of the demo's cluster by name and nothing of how they are reached, nor of the engine.
+package story
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+//go:embed stories/*.yaml
+var files embed.FS
+
+// names lists the stories in the order in which the demo submits their alerts.
+func names() []string {
+	return []string{"oom-kill", "crash-loop", "expiring-certificate", "false-alarm"}
+}
+
+// Alert is one alert of the demo, ready to be submitted.
+type Alert struct {
+	Name      string
+	Title     string
+	AlertType string
+	Data      string
+	Runbook   string
+}
+
+// Alerts returns the demo's alerts as their senders sent them, at the one moment in which the demo's cluster stands still.
+func Alerts() []Alert {
+	stories := load()
+	alerts := make([]Alert, len(stories))
+
+	for i, s := range stories {
+		alerts[i] = Alert{
+			Name: s.Name, Title: s.Title, AlertType: s.AlertType,
+			Data: strings.TrimSpace(s.Alert), Runbook: strings.TrimSpace(s.Runbook),
+		}
+	}
+
+	return alerts
+}
+
+// story is one file of stories/.
+type story struct {
+	Name      string `yaml:"name"`
+	Title     string `yaml:"title"`
+	AlertType string `yaml:"alert_type"`
+	// Markers are words of the alert; a conversation that holds all of them in what the user said is about it.
+	Markers []string `yaml:"markers"`
+	Alert   string   `yaml:"alert"`
+	Runbook string   `yaml:"runbook"`
+	Stages  []stage  `yaml:"stages"`
+	// ExecutiveSummary is the answer to the call that sums up the last stage's analysis.
+	ExecutiveSummary string `yaml:"executive_summary"`
+}
+
+// stage is what one agent says. The last turn has no tools: its text is the stage's result.
+type stage struct {
+	Agent string `yaml:"agent"`
+	Turns []turn `yaml:"turns"`
+	// Conclusion is the result when the agent must stop before its last turn.
+	Conclusion string `yaml:"conclusion"`
+}
+
+// turn is one answer of the model.
+type turn struct {
+	Thinking string    `yaml:"thinking"`
+	Text     string    `yaml:"text"`
+	Tools    []toolUse `yaml:"tools"`
+}
+
+// toolUse is one call of a tool of the cluster, by its name there.
+type toolUse struct {
+	Tool      string         `yaml:"tool"`
+	Arguments map[string]any `yaml:"arguments"`
+}
+
+// load reads the embedded stories. They are part of the program: one that cannot be read is a fault of the program,
+// which a test finds, and not an error that a caller could handle.
+func load() []story {
+	stories := make([]story, len(names()))
+
+	for i, name := range names() {
+		text, err := fs.ReadFile(files, "stories/"+name+".yaml")
+		if err != nil {
+			panic(fmt.Sprintf("story %s: %v", name, err))
+		}
+
+		if err := yaml.UnmarshalWithOptions(text, &stories[i], yaml.DisallowUnknownField()); err != nil {
+			panic(fmt.Sprintf("story %s: %v", name, err))
+		}
+	}
+
+	return stories
+}
+
+// stage returns the part of the story that agent plays; an agent that it does not know plays the first.
+func (s *story) stage(agent string) *stage {
+	i := slices.IndexFunc(s.Stages, func(st stage) bool { return st.Agent == agent })
+
+	return &s.Stages[max(i, 0)]
+}
+
+// result is the text of the stage's last turn.
+func (s *stage) result() string { return s.Turns[len(s.Turns)-1].Text }
+
+// heading is the first line of the stage's result, by which it is known when it is met again.
+func (s *stage) heading() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s.result()), "\n")
+
+	return line
+}
+
+// call is the wish to use a tool under the name that the model was given for it; ok is false if it was given none.
+func (u *toolUse) call(tools []llm.Tool) (llm.ToolCall, bool) {
+	i := slices.IndexFunc(tools, func(t llm.Tool) bool {
+		return t.Name == u.Tool || strings.HasSuffix(t.Name, "__"+u.Tool) || strings.HasSuffix(t.Name, "."+u.Tool)
+	})
+	if i < 0 {
+		return llm.ToolCall{}, false
+	}
+
+	arguments := u.Arguments
+	if arguments == nil {
+		arguments = map[string]any{}
+	}
+
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		panic(fmt.Sprintf("arguments of %s: %v", u.Tool, err))
+	}
+
+	return llm.ToolCall{Name: tools[i].Name, Arguments: string(text)}, true
+}

@@ -1,0 +1,347 @@
+package story_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stories says how each story is known to be told right.
+func stories() map[string]struct {
+	agents []string
+	// facts are what the analysis claims and the tools showed on the way; conclusions need not be in the tools' words.
+	facts       []string
+	conclusions []string
+	summary     string
+} {
+	return map[string]struct {
+		agents      []string
+		facts       []string
+		conclusions []string
+		summary     string
+	}{
+		"oom-kill": {
+			agents:      []string{"Investigator"},
+			facts:       []string{"OOMKilled", "v2.31.0", "v2.30.4", "SHOP-4512", "PRICE_CACHE_MAX_ENTRIES", "205", "214 MiB", "cart-redis"},
+			conclusions: []string{"neither a maximum size nor an expiry", "Roll back to v2.30.4 now"},
+			summary:     "cache without a limit",
+		},
+		"crash-loop": {
+			agents:      []string{"Investigator", "Remediator"},
+			facts:       []string{"payments-db.paymnets.svc.cluster.local", "no such host", "8841", "v1.18.4", "09:12:40", "payments-db-0"},
+			conclusions: []string{"misspelled the namespace in the host name", "Do not run `rollout undo`"},
+			summary:     "misspelled the database host",
+		},
+		"expiring-certificate": {
+			agents:      []string{"Investigator"},
+			facts:       []string{"nginx-old", "PLAT-2207", "08:10", "letsencrypt-prod", "wrong status code '404', expected '200'"},
+			conclusions: []string{"retired", "no\ncontroller takes up the solver's ingress"},
+			summary:     "nginx-old",
+		},
+		"false-alarm": {
+			agents:      []string{"Investigator"},
+			facts:       []string{"3.9", "14 nights", "cpu_bound=true", "failed=0", "02:00", "03:43"},
+			conclusions: []string{"Nothing is broken and nobody needs to act", "false alarm"},
+			summary:     "False alarm",
+		},
+	}
+}
+
+func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
+	t.Parallel()
+
+	require.Len(t, story.Alerts(), len(stories()))
+
+	for name, want := range stories() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			client, session := story.Client(script.Pace{}), connect(t)
+			about := alert(t, name)
+
+			var (
+				earlier string
+				first   played
+			)
+
+			for i, agent := range want.agents {
+				stage := play(t, client, session, agent, prompt(about, earlier))
+				requireWellWritten(t, stage)
+
+				earlier = "## What the stage before found\n\n" + stage.result
+
+				if i == 0 {
+					first = stage
+				}
+			}
+
+			for _, fact := range want.facts {
+				require.Contains(t, first.result, fact)
+				require.Contains(t, first.seen, fact, "the analysis claims what no tool has shown")
+			}
+
+			for _, conclusion := range want.conclusions {
+				require.Contains(t, first.result, conclusion)
+			}
+
+			for _, detail := range details(first.result) {
+				require.True(t, strings.Contains(about.Data+first.seen, detail), "neither the alert nor a tool has shown %s", detail)
+			}
+
+			require.NotContains(t, first.tools, "rollout_restart", "stories only read")
+			require.GreaterOrEqual(t, len(first.turns), 4)
+			require.LessOrEqual(t, len(first.turns), 6)
+
+			summary := generate(t, client, &llm.Request{
+				Agent: "ExecSummaryAgent", Purpose: string(tarsy.InteractionExecutiveSummary),
+				Messages: []llm.Message{{Role: llm.RoleUser, Content: "Summarise:\n\n" + earlier}},
+			})
+			require.Contains(t, summary.Text, want.summary)
+			require.LessOrEqual(t, strings.Count(summary.Text, ". ")+1, 4, "at most four sentences")
+		})
+	}
+}
+
+// details are the claims of an analysis that cannot be right by chance: times of day, versions, tickets, long numbers.
+func details(analysis string) []string {
+	analysis = regexp.MustCompile(`(\d),(\d{3})`).ReplaceAllString(analysis, "$1$2")
+
+	return regexp.MustCompile(`\b(\d\d:\d\d(:\d\d)?|v\d+\.\d+\.\d+|[A-Z]{3,}-\d{3,}|\d{4,})\b`).FindAllString(analysis, -1)
+}
+
+// requireWellWritten checks the form that every stage of a story has.
+func requireWellWritten(t *testing.T, stage played) {
+	t.Helper()
+
+	for i, turn := range stage.turns {
+		require.NotEmpty(t, turn.Thinking, "turn %d", i)
+		require.LessOrEqual(t, len(turn.ToolCalls), 2, "turn %d", i)
+	}
+
+	rest := stage.result
+	for _, heading := range []string{"# ", "## Summary", "## Evidence", "## Root cause", "## Impact", "## Recommended actions"} {
+		_, after, ok := strings.Cut(rest, heading)
+		require.True(t, ok, "%q is missing or out of order", heading)
+
+		rest = after
+	}
+
+	lines := 0
+
+	for line := range strings.Lines(stage.result) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+
+	require.GreaterOrEqual(t, lines, 25)
+	require.LessOrEqual(t, lines, 45)
+}
+
+func TestAStoryGoesOnWhereItWasWithANewClient(t *testing.T) {
+	t.Parallel()
+
+	session := connect(t)
+	whole := play(t, story.Client(script.Pace{}), session, "Investigator", prompt(alert(t, "oom-kill"), ""))
+	bound := tools(t, session)
+
+	turn := 0
+
+	for n, message := range whole.messages {
+		if message.Role != llm.RoleAssistant {
+			continue
+		}
+
+		again := generate(t, story.Client(script.Pace{}), &llm.Request{
+			Agent: "Investigator", Purpose: string(tarsy.InteractionIteration), Messages: whole.messages[:n], Tools: bound,
+		})
+		require.Equal(t, whole.turns[turn], again, "turn %d", turn)
+
+		turn++
+	}
+
+	require.Len(t, whole.turns, turn)
+}
+
+func TestManySessionsPlayTheirOwnStoriesAtOnce(t *testing.T) {
+	t.Parallel()
+
+	client := story.Client(script.Pace{})
+
+	for name, want := range stories() {
+		for i := range 3 {
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				t.Parallel()
+
+				stage := play(t, client, connect(t), "Investigator", prompt(alert(t, name), ""))
+				require.Contains(t, stage.result, want.conclusions[0])
+			})
+		}
+	}
+}
+
+func TestAnAlertIsRecognisedHoweverItsJSONIsWritten(t *testing.T) {
+	t.Parallel()
+
+	about := alert(t, "oom-kill")
+
+	var parsed any
+	require.NoError(t, json.Unmarshal([]byte(about.Data), &parsed), "an Alertmanager payload is JSON")
+
+	compact, err := json.Marshal(parsed)
+	require.NoError(t, err)
+
+	about.Data = string(compact)
+	require.Contains(t, play(t, story.Client(script.Pace{}), connect(t), "Investigator", prompt(about, "")).result, "price cache")
+}
+
+func TestTheSameAlertOfAnotherWorkloadIsNoStory(t *testing.T) {
+	t.Parallel()
+
+	for _, about := range story.Alerts() {
+		t.Run(about.Name, func(t *testing.T) {
+			t.Parallel()
+
+			for _, workload := range []string{"checkout", "payments-api", "ingress-tls", "batch-reports"} {
+				about.Data = strings.ReplaceAll(about.Data, workload, "inventory")
+			}
+
+			about.Runbook = ""
+			require.Contains(t, play(t, story.Client(script.Pace{}), connect(t), "Investigator", prompt(about, "")).result, "does not know")
+		})
+	}
+}
+
+func TestWhatAToolSaysDoesNotDecideWhichStoryItIs(t *testing.T) {
+	t.Parallel()
+
+	response := generate(t, story.Client(script.Pace{}), &llm.Request{
+		Agent: "Investigator", Purpose: string(tarsy.InteractionIteration), Messages: []llm.Message{
+			{Role: llm.RoleUser, Content: "the coffee machine is on fire"},
+			{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "call_1", Name: "cluster__list_namespaces"}}},
+			{Role: llm.RoleTool, ToolCallID: "call_1", Content: alert(t, "oom-kill").Data},
+		},
+	})
+	require.Contains(t, response.Text, "does not know")
+}
+
+func TestAnUnknownAlertGetsOneLookAroundAndAnHonestAnswer(t *testing.T) {
+	t.Parallel()
+
+	client := story.Client(script.Pace{})
+	stage := play(t, client, connect(t), "Investigator", "the coffee machine is on fire")
+	require.Equal(t, []string{"list_namespaces"}, stage.tools)
+	require.Contains(t, stage.result, "This demo's model is a script; it knows four alerts")
+
+	for _, about := range story.Alerts() {
+		require.Contains(t, stage.result, "`"+about.AlertType+"`")
+	}
+
+	summary := generate(t, client, &llm.Request{
+		Purpose: string(tarsy.InteractionExecutiveSummary), Messages: []llm.Message{{Role: llm.RoleUser, Content: stage.result}},
+	})
+	require.Contains(t, summary.Text, "was not investigated")
+
+	again := generate(t, client, &llm.Request{Purpose: string(tarsy.InteractionIteration), Messages: stage.messages})
+	require.Contains(t, again.Text, "nothing to add")
+}
+
+func TestAForcedConclusionSaysWhatItRestsOn(t *testing.T) {
+	t.Parallel()
+
+	session, client := connect(t), story.Client(script.Pace{})
+
+	for _, about := range story.Alerts() {
+		stage := play(t, client, session, "Investigator", prompt(about, ""))
+		forced := func(messages []llm.Message) llm.Response {
+			return generate(t, client, &llm.Request{
+				Agent: "Investigator", Purpose: string(tarsy.InteractionForcedConclusion),
+				Messages: append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Content: "Conclude now."}),
+			})
+		}
+
+		early := forced(stage.messages[:3])
+		require.Empty(t, early.ToolCalls)
+		require.Contains(t, early.Text, "Concluded early, after 1 of")
+		require.Contains(t, early.Text, "## Recommended actions")
+
+		late := forced(stage.messages[:len(stage.messages)-1])
+		require.Equal(t, stage.result, late.Text, "with all evidence read, the conclusion is the analysis")
+	}
+}
+
+func TestWithoutItsToolsAStoryConcludesInsteadOfCallingThem(t *testing.T) {
+	t.Parallel()
+
+	for _, about := range story.Alerts() {
+		response := generate(t, story.Client(script.Pace{}), &llm.Request{
+			Agent: "Investigator", Purpose: string(tarsy.InteractionIteration),
+			Messages: []llm.Message{{Role: llm.RoleUser, Content: prompt(about, "")}},
+		})
+		require.Empty(t, response.ToolCalls)
+		require.Contains(t, response.Text, "Concluded early, after 0 of")
+	}
+}
+
+func TestALongToolResultIsCutAndSaidToBe(t *testing.T) {
+	t.Parallel()
+
+	response := generate(t, story.Client(script.Pace{}), &llm.Request{
+		Purpose: string(tarsy.InteractionSummarization), Messages: []llm.Message{{Role: llm.RoleUser, Content: strings.Repeat("é", 5000)}},
+	})
+	require.Contains(t, response.Text, "does not summarise")
+	require.Equal(t, 1500, strings.Count(response.Text, "é"))
+}
+
+func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
+	t.Parallel()
+
+	command := `C:\Program Files\"tarsy"`
+	loaded, err := config.Load(config.Source{Files: []config.File{
+		{Name: "demo.yaml", Text: story.Config(command, "demo-cluster", "--quiet")},
+	}})
+	require.NoError(t, err)
+	require.Empty(t, loaded.Warnings)
+
+	transport := loaded.MCPServers["cluster"].Transport
+	require.Equal(t, config.TransportStdio, transport.Type)
+	require.Equal(t, command, transport.Command)
+	require.Equal(t, []string{"demo-cluster", "--quiet"}, transport.Args)
+	require.Equal(t, config.ProviderScripted, loaded.LLMProviders[loaded.Defaults.LLMProvider].Type)
+
+	for _, about := range story.Alerts() {
+		chain, ok := loaded.ChainFor(about.AlertType)
+		require.True(t, ok, about.AlertType)
+
+		var agents []string
+
+		for _, stage := range chain.Stages {
+			for _, agent := range stage.Agents {
+				agents = append(agents, agent.Name)
+				require.Equal(t, []string{"cluster"}, loaded.Agents[agent.Name].MCPServers)
+			}
+		}
+
+		require.Equal(t, stories()[about.Name].agents, agents, about.Name)
+		require.NotEmpty(t, about.Title)
+		require.NotEmpty(t, about.Runbook)
+	}
+
+	chain, ok := loaded.ChainFor(loaded.Defaults.AlertType)
+	require.True(t, ok)
+	require.Equal(t, "demo-investigation", chain.ID, "an alert of no type is investigated by the demo's agents")
+	require.Len(t, loaded.AlertTypes(), len(story.Alerts())+1, "no chain is left that needs more than the demo has")
+}

@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Kinds of transport.
+const (
+	TransportStdio = "stdio"
+	TransportHTTP  = "http"
+	TransportSSE   = "sse"
+)
+
+// Config is what a Factory needs. The zero value of every field but Servers is usable.
+type Config struct {
+	Servers map[string]ServerConfig
+	// Transport replaces the transports made from Servers: the seam at the system's edge. Nil means none.
+	Transport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
+	// Mask hides secrets in what a server sends. Nil hides nothing; an error withholds the text.
+	Mask   func(serverID, text string) (string, error)
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+	Limits Limits
+}
+
+// ServerConfig is one MCP server.
+type ServerConfig struct {
+	Transport Transport
+}
+
+// Transport says how a server is reached.
+type Transport struct {
+	// Type is stdio, http or sse.
+	Type string
+
+	// Command, Args and Env belong to stdio. Env is added to the environment of this process.
+	Command string
+	Args    []string
+	Env     map[string]string
+
+	// URL, BearerToken, VerifySSL and Headers belong to http and sse.
+	URL         string
+	BearerToken string
+	// VerifySSL is true unless it is set to false.
+	VerifySSL *bool
+	Headers   map[string]string
+
+	// Timeout lowers the limits of start and call for this server. Zero leaves them.
+	Timeout time.Duration
+}
+
+// Limits bound how long and how much. Zero means the default; a negative BackoffMax means no pause.
+type Limits struct {
+	// Init bounds connecting to one server, its handshake and its tool list.
+	Init time.Duration
+	// Call bounds one tool call, the recovery of its session included.
+	Call time.Duration
+	// Reinit bounds the re-creation of a broken session.
+	Reinit time.Duration
+	// BackoffMin and BackoffMax are the ends of the random pause before a session is created anew.
+	BackoffMin time.Duration
+	BackoffMax time.Duration
+	// Exit is how long a subprocess, or a remote server that is told goodbye, is waited for before the next, harsher
+	// step. It follows real time: the operating system knows nothing of an injected clock.
+	Exit time.Duration
+	// ResultBytes is how much of one result is kept.
+	ResultBytes int
+}
+
+const (
+	defaultInit        = 30 * time.Second
+	defaultCall        = 90 * time.Second
+	defaultReinit      = 10 * time.Second
+	defaultBackoffMin  = 250 * time.Millisecond
+	defaultBackoffMax  = 750 * time.Millisecond
+	defaultExit        = time.Second
+	defaultResultBytes = 1 << 20
+)
+
+func (l Limits) withDefaults() Limits {
+	l.Init = orDefault(l.Init, defaultInit)
+	l.Call = orDefault(l.Call, defaultCall)
+	l.Reinit = orDefault(l.Reinit, defaultReinit)
+	l.Exit = orDefault(l.Exit, defaultExit)
+	l.ResultBytes = orDefault(l.ResultBytes, defaultResultBytes)
+	if l.BackoffMax == 0 {
+		l.BackoffMin, l.BackoffMax = defaultBackoffMin, defaultBackoffMax
+	}
+
+	return l
+}
+
+// forServer lowers the limits to what the server's own configuration says.
+func (l Limits) forServer(timeout time.Duration) Limits {
+	if timeout > 0 {
+		l.Init, l.Call, l.Reinit = min(l.Init, timeout), min(l.Call, timeout), min(l.Reinit, timeout)
+	}
+
+	return l
+}
+
+func orDefault[T time.Duration | int](value, fallback T) T {
+	if value <= 0 {
+		return fallback
+	}
+
+	return value
+}

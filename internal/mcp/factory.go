@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/jonboulle/clockwork"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy/internal/agent"
+)
+
+// A Factory opens the tools of executions. It holds no sessions itself and may be used by many at once.
+type Factory struct {
+	cfg    Config
+	limits Limits
+	clock  clockwork.Clock
+	logger *slog.Logger
+	client *mcpsdk.Client
+}
+
+// Selection names a server that an execution may use.
+type Selection struct {
+	Server string
+	// Tools is the list of tools it may call there; empty means all.
+	Tools []string
+}
+
+// New makes a Factory. It connects to nothing.
+func New(cfg Config) *Factory {
+	f := &Factory{cfg: cfg, limits: cfg.Limits.withDefaults(), clock: cfg.Clock, logger: cfg.Logger}
+	if f.clock == nil {
+		f.clock = clockwork.NewRealClock()
+	}
+	if f.logger == nil {
+		f.logger = slog.New(slog.DiscardHandler)
+	}
+	f.client = mcpsdk.NewClient(&mcpsdk.Implementation{Name: "tarsy", Version: "1"}, &mcpsdk.ClientOptions{
+		Logger:       f.logger,
+		Capabilities: &mcpsdk.ClientCapabilities{},
+		// It would make a call again on its own.
+		MultiRoundTrip: &mcpsdk.MultiRoundTripOptions{Disabled: true},
+	})
+
+	return f
+}
+
+// Open connects to the selected servers, all at once, and returns their tools. A server that cannot be reached is
+// reported by Unavailable; only the end of ctx is an error.
+func (f *Factory) Open(ctx context.Context, selections []Selection) (agent.Tools, error) {
+	tools, err := f.open(ctx, selections)
+	if err != nil {
+		return nil, err
+	}
+
+	return tools, nil
+}
+
+// Check connects to the servers, all at once, and says which of them fail: nil means that the server answered.
+func (f *Factory) Check(ctx context.Context, serverIDs []string) map[string]error {
+	selections := make([]Selection, len(serverIDs))
+	for i, id := range serverIDs {
+		selections[i] = Selection{Server: id}
+	}
+
+	result := make(map[string]error, len(serverIDs))
+
+	tools, err := f.open(ctx, selections)
+	if err != nil {
+		for _, id := range serverIDs {
+			result[id] = err
+		}
+
+		return result
+	}
+
+	for _, s := range tools.servers {
+		result[s.id] = s.failed
+	}
+
+	if err := tools.Close(); err != nil {
+		f.logger.WarnContext(ctx, "mcp sessions did not close", "error", err)
+	}
+
+	return result
+}
+
+func (f *Factory) open(ctx context.Context, selections []Selection) (*toolset, error) {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	t := &toolset{factory: f, life: life, end: end}
+	for _, selection := range merged(selections) {
+		t.servers = append(t.servers, newServer(f, selection))
+	}
+
+	var group sync.WaitGroup
+	for _, s := range t.servers {
+		group.Go(func() { s.start(ctx) })
+	}
+	group.Wait()
+
+	if ctx.Err() != nil {
+		return nil, errors.Join(contextError("open tools", ctx), t.Close())
+	}
+
+	return t, nil
+}
+
+// merged makes one selection of two that name the same server. All tools of it win over a list.
+func merged(selections []Selection) []Selection {
+	var result []Selection
+	for _, next := range selections {
+		i := slices.IndexFunc(result, func(s Selection) bool { return s.Server == next.Server })
+		switch {
+		case i < 0:
+			result = append(result, next)
+		case len(next.Tools) == 0 || len(result[i].Tools) == 0:
+			result[i].Tools = nil
+		default:
+			result[i].Tools = slices.Concat(result[i].Tools, next.Tools)
+		}
+	}
+
+	return result
+}

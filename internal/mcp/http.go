@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+)
+
+// maxBodyBytes bounds one answer over HTTP; the SDK reads a JSON body whole, whatever its size. It is also the SDK's
+// own bound for a message on a stream.
+const maxBodyBytes = 16 << 20
+
+var errBodyTooLarge = fmt.Errorf("the answer is larger than %d bytes", maxBodyBytes)
+
+// edge is the HTTP client side of one session. It adds the configured headers, ends every request with the session, and
+// tells probes what became of a call.
+type edge struct {
+	base   *http.Transport
+	config Transport
+	home   *url.URL
+	life   context.Context //nolint:containedctx // the life of the session, not of a call
+}
+
+func newEdge(life context.Context, config Transport) (*edge, error) {
+	home, err := url.Parse(config.URL)
+	if err != nil {
+		// The parser's error repeats the URL, which may carry a secret.
+		return nil, errors.New("the configured URL cannot be parsed")
+	}
+	if home.Host == "" || (home.Scheme != "http" && home.Scheme != "https") {
+		return nil, errors.New("the configured URL is not an http or https address")
+	}
+	// Owned by this session and not shared: its idle connections end with it.
+	base := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented type
+	if base.TLSClientConfig == nil {
+		base.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if config.VerifySSL != nil && !*config.VerifySSL {
+		base.TLSClientConfig.InsecureSkipVerify = true
+	}
+
+	return &edge{base: base, config: config, home: home, life: life}, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(original.Context())
+	stopLife := context.AfterFunc(e.life, func() { cancel(context.Cause(e.life)) })
+	end := func() {
+		stopLife()
+		cancel(nil)
+	}
+
+	p := probeOf(ctx)
+	// A call is a POST; the same context also serves the GET that resumes a broken answer.
+	observed := p != nil && original.Method == http.MethodPost
+	if observed {
+		ctx = traced(ctx, p)
+	}
+	req := original.Clone(ctx)
+	e.addHeaders(req)
+
+	resp, err := e.base.RoundTrip(req)
+	if err != nil {
+		end()
+
+		return nil, err //nolint:wrapcheck // http.Client says what was being done
+	}
+	if observed && resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
+		p.refused.Store(true)
+	}
+	body := &endingBody{ReadCloser: resp.Body, end: end, left: maxBodyBytes}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		body.left = -1 // the SDK bounds each event
+	}
+	resp.Body = body
+
+	return resp, nil
+}
+
+// traced tells p when the request gets a connection, from when on it may have been sent. net/http tries a POST a second
+// time only if it wrote nothing of it, so that the wait for another connection takes that back.
+func traced(ctx context.Context, p *probe) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { p.sent.Store(false) },
+		GotConn: func(httptrace.GotConnInfo) { p.sent.Store(true) },
+	})
+}
+
+// addHeaders adds what is configured, for the configured host only: a redirect, or the endpoint that an SSE server
+// names, may lead elsewhere, and the token must not follow.
+func (e *edge) addHeaders(req *http.Request) {
+	if req.URL.Host != e.home.Host || req.URL.Scheme != e.home.Scheme {
+		return
+	}
+	for name, value := range e.config.Headers {
+		if req.Header.Get(name) == "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if e.config.BearerToken != "" {
+		req.Header.Set("Authorization", "Bearer "+e.config.BearerToken)
+	}
+}
+
+// hide takes the secrets of the configuration out of an error's text, which may repeat the URL.
+func (e *edge) hide(text string) string {
+	plain := url.URL{Scheme: e.home.Scheme, Host: e.home.Host, Path: e.home.Path}
+	text = strings.ReplaceAll(text, e.home.Redacted(), plain.String())
+	text = strings.ReplaceAll(text, e.config.URL, plain.String())
+	if e.config.BearerToken != "" {
+		text = strings.ReplaceAll(text, e.config.BearerToken, "[REDACTED]")
+	}
+
+	return text
+}
+
+// endingBody ends its request's context when it is closed, and stops after left bytes unless left is negative.
+type endingBody struct {
+	io.ReadCloser
+
+	end  func()
+	left int64
+}
+
+func (b *endingBody) Read(data []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errBodyTooLarge
+	}
+	if b.left > 0 && int64(len(data)) > b.left {
+		data = data[:b.left]
+	}
+	n, err := b.ReadCloser.Read(data)
+	if b.left > 0 {
+		b.left -= int64(n)
+	}
+
+	return n, err //nolint:wrapcheck // an io.Reader's error
+}
+
+func (b *endingBody) Close() error {
+	defer b.end()
+
+	return b.ReadCloser.Close() //nolint:wrapcheck // an io.Closer's error
+}

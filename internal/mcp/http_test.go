@@ -1,0 +1,298 @@
+package mcp_test
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+// web is an MCP server over HTTP that can be restarted: the address stays, the sessions are gone.
+type web struct {
+	mu      sync.Mutex
+	handler http.Handler
+	servers []*mcpsdk.Server
+	calls   atomic.Int32
+}
+
+func newWeb(t *testing.T, options *mcpsdk.StreamableHTTPOptions) *web {
+	t.Helper()
+	w := &web{}
+	w.restart(options)
+	t.Cleanup(func() {
+		for _, server := range w.servers {
+			endSessions(server)
+		}
+	})
+
+	return w
+}
+
+// endSessions ends what clients of a server left behind that could not reach it any more.
+func endSessions(server *mcpsdk.Server) {
+	for session := range server.Sessions() {
+		_ = session.Close()
+	}
+}
+
+// serve listens until after the tools of the test are closed.
+func serve(t *testing.T, handler http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+
+	return server
+}
+
+func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	w.mu.Lock()
+	handler := w.handler
+	w.mu.Unlock()
+	handler.ServeHTTP(rw, req)
+}
+
+func (w *web) restart(options *mcpsdk.StreamableHTTPOptions) {
+	server := newServer()
+	handler := func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		w.calls.Add(1)
+
+		return text("done"), nil
+	}
+	addTool(server, "read", true, handler)
+	addTool(server, "write", false, handler)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.servers = append(w.servers, server)
+	w.handler = mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, options)
+}
+
+// cutting lets the handshake and the tool list through and breaks the connection of the first call in its own way.
+func cutting(next http.Handler, breaking func(http.ResponseWriter)) http.Handler {
+	var posts atomic.Int32
+
+	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPost && req.Header.Get("Mcp-Session-Id") != "" && posts.Add(1) == 3 {
+			_, _ = io.Copy(io.Discard, req.Body)
+			breaking(rw)
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(rw, req)
+	})
+}
+
+func openHTTP(t *testing.T, transport mcp.Transport, limits mcp.Limits) agent.Tools {
+	t.Helper()
+
+	return open(t, mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: limits},
+		mcp.Selection{Server: "web"})
+}
+
+func TestHTTPCarriesTokenAndHeadersToTheConfiguredHostOnly(t *testing.T) {
+	t.Parallel()
+	var leaked atomic.Bool
+	elsewhere := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		leaked.Store(leaked.Load() || req.Header.Get("Authorization") != "" || req.Header.Get("X-Team") != "")
+		http.Error(rw, "no", http.StatusForbidden)
+	}))
+	w := newWeb(t, nil)
+	var redirecting atomic.Bool
+	server := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		switch {
+		case req.Header.Get("Authorization") != "Bearer t0ken" || req.Header.Get("X-Team") != "sre":
+			http.Error(rw, "who are you", http.StatusUnauthorized)
+		case redirecting.Load():
+			http.Redirect(rw, req, elsewhere.URL, http.StatusTemporaryRedirect)
+		default:
+			w.ServeHTTP(rw, req)
+		}
+	}))
+	transport := mcp.Transport{
+		Type: mcp.TransportHTTP, URL: server.URL, BearerToken: "t0ken", Headers: map[string]string{"X-Team": "sre"},
+	}
+	tools := openHTTP(t, transport, fast)
+	require.Empty(t, tools.Unavailable())
+	require.Equal(t, agent.Result{Server: "web", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "web__write", ""))
+
+	redirecting.Store(true)
+	require.True(t, call(t, tools, "web__read", "").IsError)
+	require.False(t, leaked.Load())
+
+	transport.BearerToken = "wrong"
+	refused := openHTTP(t, transport, fast)
+	require.Contains(t, refused.Unavailable()["web"], "Unauthorized")
+}
+
+func TestAnHTTPServerRestartedBetweenCallsIsUsedAgainEvenByAWriter(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]*mcpsdk.StreamableHTTPOptions{"event stream": nil, "json": {JSONResponse: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWeb(t, options)
+			server := serve(t, w)
+			tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
+			require.Equal(t, "done", call(t, tools, "web__write", "").Content)
+
+			w.restart(options)
+			require.Equal(t, agent.Result{Server: "web", Tool: "write", Content: "done", Attempts: 1},
+				call(t, tools, "web__write", ""), "the server did not know the session, so it had not looked at the call")
+			require.EqualValues(t, 2, w.calls.Load())
+		})
+	}
+}
+
+func TestASessionRefusedWithAJSONBodyIsARefusedSession(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, nil)
+	var gone atomic.Bool
+	server := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("Mcp-Session-Id") != "" && gone.CompareAndSwap(true, false) {
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(http.StatusNotFound)
+			_, _ = rw.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`))
+
+			return
+		}
+		w.ServeHTTP(rw, req)
+	}))
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
+	gone.Store(true)
+	require.Equal(t, "done", call(t, tools, "web__write", "").Content)
+}
+
+func TestAConnectionCutAfterTheRequestWasSent(t *testing.T) {
+	t.Parallel()
+	begin := func(contentType string) func(http.ResponseWriter) {
+		return func(rw http.ResponseWriter) {
+			rw.Header().Set("Content-Type", contentType)
+			_, _ = rw.Write([]byte(" "))
+			_ = http.NewResponseController(rw).Flush()
+		}
+	}
+	for name, breaking := range map[string]func(http.ResponseWriter){
+		"before an answer":         func(http.ResponseWriter) {},
+		"within an event stream":   begin("text/event-stream"),
+		"within the body of JSON":  begin("application/json"),
+		"by a proxy's bad gateway": nil,
+	} {
+		for tool, writes := range map[string]bool{"read": false, "write": true} {
+			t.Run(name+"/"+tool, func(t *testing.T) {
+				t.Parallel()
+				handler := http.Handler(newWeb(t, nil))
+				if breaking == nil {
+					handler = gateway(handler)
+				} else {
+					handler = cutting(handler, breaking)
+				}
+				tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: serve(t, handler).URL}, fast)
+				result := call(t, tools, "web__"+tool, "")
+				require.Equal(t, writes, result.Unknown, result.Content)
+				switch {
+				case writes:
+					require.True(t, result.IsError)
+					require.Equal(t, 1, result.Attempts)
+					require.Contains(t, result.Content, "outcome unknown")
+				case breaking == nil:
+					require.True(t, result.IsError, "a status is no broken session")
+					require.Equal(t, 1, result.Attempts)
+				default:
+					require.Equal(t, agent.Result{Server: "web", Tool: "read", Content: "done", Attempts: 2}, result)
+				}
+			})
+		}
+	}
+}
+
+// gateway answers the first call with 502.
+func gateway(next http.Handler) http.Handler {
+	return cutting(next, func(rw http.ResponseWriter) {
+		rw.Header().Set("Content-Length", "0")
+		rw.WriteHeader(http.StatusBadGateway)
+		_ = http.NewResponseController(rw).Flush()
+	})
+}
+
+func TestAServerThatRefusesConnectionsWasNotCalled(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, nil)
+	server := serve(t, w)
+	// On a connection that is kept, a request could be written before its end is noticed.
+	server.Config.SetKeepAlivesEnabled(false)
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL + "/?key=s3cret"}, fast)
+	server.Close()
+	result := call(t, tools, "web__write", "")
+	require.True(t, result.IsError)
+	require.False(t, result.Unknown)
+	require.Zero(t, result.Attempts)
+	require.Contains(t, result.Content, "refused")
+	require.NotContains(t, result.Content, "s3cret", "the URL's secrets stay out of what a model reads")
+}
+
+func TestAnUnverifiedCertificateIsAcceptedOnlyIfConfigured(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, nil)
+	server := httptest.NewUnstartedServer(w)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	verify := false
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL, VerifySSL: &verify}, fast)
+	require.Equal(t, "done", call(t, tools, "web__read", "").Content)
+
+	strict := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
+	require.Contains(t, strict.Unavailable()["web"], "certificate")
+}
+
+func TestAConfiguredTimeoutLowersTheLimits(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing
+	require.NoError(t, err)
+	defer listener.Close()
+	limits := fast
+	limits.Exit = 100 * time.Millisecond
+	transport := mcp.Transport{Type: mcp.TransportHTTP, URL: "http://" + listener.Addr().String(), Timeout: 50 * time.Millisecond}
+	begun := time.Now()
+	tools := openHTTP(t, transport, limits)
+	require.Contains(t, tools.Unavailable()["web"], "no session within 50ms")
+	require.Less(t, time.Since(begun), 4*time.Second, "the SDK's own wait of 5 s is cut short")
+}
+
+func TestAHangingHTTPCallTimesOut(t *testing.T) {
+	t.Parallel()
+	server, called, cancelled := hanging()
+	handler := mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
+	t.Cleanup(func() { endSessions(server) })
+	host := serve(t, handler)
+	limits := fast
+	limits.Call = 200 * time.Millisecond
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL}, limits)
+	result := call(t, tools, "web__write", "")
+	<-called
+	require.True(t, result.Unknown)
+	require.Contains(t, result.Content, "timed out after 200ms")
+	<-cancelled
+}
+
+func TestSSEWorksBeyondItsHandshake(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "read", true, answering("done"))
+	host := serve(t, mcpsdk.NewSSEHandler(func(*http.Request) *mcpsdk.Server { return server }, nil))
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportSSE, URL: host.URL}, fast)
+	require.Empty(t, tools.Unavailable())
+	for range 2 {
+		require.Equal(t, agent.Result{Server: "web", Tool: "read", Content: "done", Attempts: 1}, call(t, tools, "web__read", ""))
+	}
+	require.NoError(t, tools.Close())
+}

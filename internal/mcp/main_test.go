@@ -1,0 +1,195 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+// roleVariable turns the test binary into an MCP server on its standard streams.
+const roleVariable = "TARSY_MCP_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(play(role))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func play(role string) int {
+	switch role {
+	case "broken":
+		fmt.Fprintln(os.Stderr, "cannot read /etc/demo.conf")
+
+		return 3
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+	case "deaf":
+		select {}
+	}
+	err := processServer().Run(context.Background(), &mcpsdk.StdioTransport{})
+	if role == "stubborn" {
+		select {}
+	}
+	if err != nil {
+		return 1
+	}
+
+	return 0
+}
+
+// processServer has tools that tell about the process, and one that dies in the middle of a call until it finds the
+// file that its predecessor left.
+func processServer() *mcpsdk.Server {
+	server := mcpsdk.NewServer(&mcpsdk.Implementation{Name: "process"}, nil)
+	die := func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		mark := filepath.Join(os.Getenv("MARK_DIR"), req.Params.Name)
+		if _, err := os.Stat(mark); err == nil {
+			return text("alive again"), nil
+		}
+		if err := os.WriteFile(mark, nil, 0o600); err != nil {
+			return nil, err
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	addTool(server, "die_reading", true, die)
+	addTool(server, "die_writing", false, die)
+	addTool(server, "about", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		pgid, err := syscall.Getpgid(0)
+		if err != nil {
+			return nil, err
+		}
+		data, err := json.Marshal(about{
+			Pid: os.Getpid(), Pgid: pgid, Inherited: os.Getenv("HOME"), Own: os.Getenv("OWN"), Overridden: os.Getenv("LANG"),
+		})
+
+		return text(string(data)), err
+	})
+	addTool(server, "spawn", false, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		child := exec.Command("sleep", "600")
+		if os.Getenv(roleVariable) == "stubborn" {
+			child.Stderr = os.Stderr
+		}
+		if err := child.Start(); err != nil {
+			return nil, err
+		}
+
+		return text(strconv.Itoa(child.Process.Pid)), nil
+	})
+
+	return server
+}
+
+type about struct {
+	Pid, Pgid                  int
+	Inherited, Own, Overridden string
+}
+
+func text(s string) *mcpsdk.CallToolResult {
+	return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: s}}}
+}
+
+func addTool(server *mcpsdk.Server, name string, readOnly bool, handler mcpsdk.ToolHandler) {
+	server.AddTool(&mcpsdk.Tool{
+		Name:        name,
+		Description: "tool " + name,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
+		Annotations: &mcpsdk.ToolAnnotations{ReadOnlyHint: readOnly},
+	}, handler)
+}
+
+// fast are limits for tests that do not wait for anything.
+var fast = mcp.Limits{BackoffMax: -1}
+
+// memory runs servers in this process and holds their ends of the connections, to be able to cut them.
+type memory struct {
+	servers map[string]*mcpsdk.Server
+
+	mu   sync.Mutex
+	ends []net.Conn
+}
+
+func inMemory(servers map[string]*mcpsdk.Server) *memory { return &memory{servers: servers} }
+
+func (m *memory) transport(ctx context.Context, id string) (mcpsdk.Transport, error) {
+	server, ok := m.servers[id]
+	if !ok {
+		return nil, fmt.Errorf("no server %s", id)
+	}
+	ours, theirs := net.Pipe()
+	if _, err := server.Connect(ctx, &mcpsdk.IOTransport{Reader: theirs, Writer: theirs}, nil); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ends = append(m.ends, theirs)
+
+	return &mcpsdk.IOTransport{Reader: ours, Writer: ours}, nil
+}
+
+func (m *memory) cut() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, end := range m.ends {
+		_ = end.Close()
+	}
+}
+
+func (m *memory) opened() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return len(m.ends)
+}
+
+func open(t *testing.T, cfg mcp.Config, selections ...mcp.Selection) agent.Tools {
+	t.Helper()
+	tools, err := mcp.New(cfg).Open(t.Context(), selections)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tools.Close()) })
+
+	return tools
+}
+
+// openOne opens one in-memory server under the name "srv".
+func openOne(t *testing.T, server *mcpsdk.Server, cfg mcp.Config) agent.Tools {
+	t.Helper()
+	cfg.Transport = inMemory(map[string]*mcpsdk.Server{"srv": server}).transport
+	tools := open(t, cfg, mcp.Selection{Server: "srv"})
+	require.Empty(t, tools.Unavailable())
+
+	return tools
+}
+
+func call(t *testing.T, tools agent.Tools, name, arguments string) agent.Result {
+	t.Helper()
+	result, err := tools.Call(t.Context(), agent.Call{ID: "call-1", Name: name, Arguments: arguments})
+	require.NoError(t, err)
+
+	return result
+}
+
+func newServer() *mcpsdk.Server {
+	return mcpsdk.NewServer(&mcpsdk.Implementation{Name: "test"}, nil)
+}
+
+func answering(s string) mcpsdk.ToolHandler {
+	return func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) { return text(s), nil }
+}

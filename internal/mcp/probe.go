@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A probe travels in the context of one attempt and is told by the transport what became of the request. The SDK's
+// errors do not say it: it reports a connection that was reset after the request had been written as "rejected by
+// transport", in the same words as one that was never opened.
+type probe struct {
+	// sent is true from the moment the request may have left.
+	sent atomic.Bool
+	// refused is true when the server answered that it does not know the session: it did not look at the request.
+	refused atomic.Bool
+}
+
+type probeKey struct{}
+
+// mayHaveActed reports whether the request may have reached the tool.
+func (p *probe) mayHaveActed() bool { return p.sent.Load() && !p.refused.Load() }
+
+func withProbe(ctx context.Context, p *probe) context.Context {
+	return context.WithValue(ctx, probeKey{}, p)
+}
+
+func probeOf(ctx context.Context) *probe {
+	p, _ := ctx.Value(probeKey{}).(*probe)
+
+	return p
+}
+
+// errNothingWritten marks a write of which not one byte was accepted.
+var errNothingWritten = errors.New("nothing was written")
+
+// streamTransport wraps a transport that carries messages over one byte stream. Its connections end with life, tell
+// probes what was written, and give up a write when its context is done, which the SDK's own stream does not: a
+// server that stopped reading would hold the caller for ever.
+//
+// Streamable HTTP must not be wrapped: the SDK recognises that connection by a method nobody else can forward.
+type streamTransport struct {
+	inner mcpsdk.Transport
+	life  context.Context //nolint:containedctx // the life of the session, not of a call
+}
+
+// Connect implements mcpsdk.Transport.
+func (t *streamTransport) Connect(ctx context.Context) (mcpsdk.Connection, error) {
+	inner, err := t.inner.Connect(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what was being done
+	}
+	conn := &streamConn{Connection: inner, turn: make(chan struct{}, 1), closed: make(chan struct{})}
+	conn.stopLife = context.AfterFunc(t.life, func() { _ = inner.Close() })
+
+	return conn, nil
+}
+
+type streamConn struct {
+	mcpsdk.Connection
+
+	stopLife func() bool
+	// turn is held by the one write that is under way, also when its caller has given it up.
+	turn   chan struct{}
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Write implements mcpsdk.Connection.
+func (c *streamConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	select {
+	case c.turn <- struct{}{}:
+	case <-c.closed:
+		return net.ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the caller says what was being done
+	}
+
+	request, isRequest := msg.(*jsonrpc.Request)
+	p := probeOf(ctx)
+	observed := p != nil && isRequest && request.IsCall()
+	if observed {
+		p.sent.Store(true)
+	}
+
+	done := make(chan error, 1)
+	go func() {
+		done <- c.Connection.Write(ctx, msg)
+		<-c.turn
+	}()
+
+	select {
+	case err := <-done:
+		if observed && errors.Is(err, errNothingWritten) {
+			p.sent.Store(false)
+		}
+
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the caller says what was being done
+	}
+}
+
+// Close implements mcpsdk.Connection. Closing the stream ends a write that was given up, and Close waits for it.
+func (c *streamConn) Close() error {
+	err := c.Connection.Close()
+	c.once.Do(func() {
+		c.stopLife()
+		close(c.closed)
+		c.turn <- struct{}{}
+	})
+
+	return err //nolint:wrapcheck // the caller says what was being done
+}

@@ -1,0 +1,154 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// processTransport runs an MCP server as a subprocess and speaks to it over its standard streams. It stands in for the
+// SDK's CommandTransport, which signals the process alone and not what that process started, and which waits for the
+// exit while it holds the lock of the connection.
+type processTransport struct {
+	config Transport
+	grace  time.Duration
+
+	stderr tail
+	// Set by Connect, before anybody can ask for stop.
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// Connect implements mcpsdk.Transport.
+func (t *processTransport) Connect(ctx context.Context) (mcpsdk.Connection, error) {
+	if t.config.Command == "" {
+		return nil, errors.New("no command is configured")
+	}
+	childIn, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("open pipe: %w", err)
+	}
+	stdout, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open pipe: %w", err), childIn.Close(), stdin.Close())
+	}
+
+	// The pipes are ours and not those of exec: its Wait would close our end of stdout, and lose the last answer of a
+	// server that exits after it.
+	cmd := exec.Command(t.config.Command, t.config.Args...) //nolint:gosec,noctx // configured by the operator; ended by stop
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, &t.stderr
+	cmd.Env = os.Environ()
+	for name, value := range t.config.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	// Its own group: Ctrl-C in the terminal is for us, and we end the group as a whole.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A grandchild that left the group may hold stderr open.
+	cmd.WaitDelay = t.grace
+
+	err = cmd.Start()
+	closeErr := errors.Join(childIn.Close(), childOut.Close())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", t.config.Command, err), closeErr, stdin.Close(), stdout.Close())
+	}
+	t.cmd, t.exited = cmd, make(chan struct{})
+	go t.reap()
+
+	inner := &mcpsdk.IOTransport{Reader: stdout, Writer: &pipeWriter{File: stdin}}
+
+	return inner.Connect(ctx) //nolint:wrapcheck // the caller says what was being done
+}
+
+// reap waits for the process and ends what it left behind. Signalling the group right after the exit of its leader
+// leaves no time for its number to be given to somebody else.
+func (t *processTransport) reap() {
+	defer close(t.exited)
+	// How it ended is told by what it wrote to stderr and by ProcessState.
+	_ = t.cmd.Wait()
+	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
+}
+
+// stop ends the process and its group: by the end of its input, which the closed session has brought about, then by
+// SIGTERM, then by SIGKILL.
+func (t *processTransport) stop() error {
+	if t.cmd == nil {
+		return nil
+	}
+	if within(t.exited, t.grace) {
+		return nil
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = syscall.Kill(-t.cmd.Process.Pid, signal)
+		if within(t.exited, t.grace) {
+			return nil
+		}
+	}
+
+	return fmt.Errorf("process %d did not end", t.cmd.Process.Pid)
+}
+
+// exitNotice is how long the exit that broke a stream may be noticed after the stream.
+const exitNotice = 100 * time.Millisecond
+
+// explain says how the process ended, if it did, and what it last wrote to stderr.
+func (t *processTransport) explain() string {
+	if t.cmd == nil {
+		return ""
+	}
+	var parts []string
+	if within(t.exited, exitNotice) && !t.cmd.ProcessState.Success() {
+		parts = append(parts, t.cmd.ProcessState.String())
+	}
+	if text := t.stderr.String(); text != "" {
+		parts = append(parts, "stderr: "+text)
+	}
+
+	return strings.Join(parts, "; ")
+}
+
+// pipeWriter marks the writes that the pipe refused as a whole, which proves that the request never left.
+type pipeWriter struct{ *os.File }
+
+func (w *pipeWriter) Write(data []byte) (int, error) {
+	n, err := w.File.Write(data)
+	if err != nil && n == 0 {
+		return n, errors.Join(errNothingWritten, err)
+	}
+
+	return n, err //nolint:wrapcheck // the SDK looks at the plain error
+}
+
+// tailBytes is how much of a server's stderr is kept for the message that says why it failed.
+const tailBytes = 1024
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, data...)
+	if excess := len(t.data) - tailBytes; excess > 0 {
+		t.data = append(t.data[:0], t.data[excess:]...)
+	}
+
+	return len(data), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return strings.TrimSpace(string(t.data))
+}

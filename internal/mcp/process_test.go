@@ -1,0 +1,201 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"maps"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+// subprocess is this test binary as an MCP server.
+func subprocess(t *testing.T, role string, env map[string]string) mcp.ServerConfig {
+	t.Helper()
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	all := map[string]string{roleVariable: role}
+	maps.Copy(all, env)
+
+	return mcp.ServerConfig{Transport: mcp.Transport{Type: mcp.TransportStdio, Command: binary, Env: all}}
+}
+
+func openProcess(t *testing.T, role string, env map[string]string, limits mcp.Limits) agent.Tools {
+	t.Helper()
+	tools := open(t, mcp.Config{
+		Servers: map[string]mcp.ServerConfig{"proc": subprocess(t, role, env)}, Limits: limits,
+	}, mcp.Selection{Server: "proc"})
+	require.Empty(t, tools.Unavailable())
+
+	return tools
+}
+
+func aboutOf(t *testing.T, tools agent.Tools) about {
+	t.Helper()
+	var a about
+	require.NoError(t, json.Unmarshal([]byte(call(t, tools, "proc__about", "").Content), &a))
+
+	return a
+}
+
+// requireGone waits, through the kernel's own answer, until no such process is left: not even a zombie of ours.
+func requireGone(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombieOfOthers(pid)
+	}, 5*time.Second, 5*time.Millisecond, "process %d is still there", pid)
+}
+
+// zombieOfOthers reports whether a dead process waits for a parent that is not us: an orphan in a container whose
+// first process does not reap.
+func zombieOfOthers(pid int) bool {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	var state byte
+	var parent int
+	for i := len(data) - 1; i >= 0; i-- {
+		if data[i] == ')' {
+			fields := data[i+2:]
+			state = fields[0]
+			for _, digit := range fields[2:] {
+				if digit < '0' || digit > '9' {
+					break
+				}
+				parent = parent*10 + int(digit-'0')
+			}
+
+			break
+		}
+	}
+
+	return state == 'Z' && parent != os.Getpid()
+}
+
+func TestASubprocessInheritsTheEnvironmentAndHasItsOwnGroup(t *testing.T) {
+	t.Parallel()
+	tools := openProcess(t, "plain", map[string]string{"OWN": "set", "LANG": "xx_XX"}, fast)
+	a := aboutOf(t, tools)
+	require.Equal(t, os.Getenv("HOME"), a.Inherited)
+	require.Equal(t, "set", a.Own)
+	require.Equal(t, "xx_XX", a.Overridden)
+	require.Equal(t, a.Pid, a.Pgid, "the terminal's Ctrl-C must not reach it")
+
+	require.NoError(t, tools.Close())
+	requireGone(t, a.Pid)
+}
+
+func TestCloseEndsTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	// The plain one exits by itself and leaves a child behind, the stubborn one has to be killed.
+	for _, role := range []string{"plain", "stubborn"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			limits := fast
+			limits.Exit = 100 * time.Millisecond
+			tools := openProcess(t, role, nil, limits)
+			a := aboutOf(t, tools)
+			child, err := strconv.Atoi(call(t, tools, "proc__spawn", "").Content)
+			require.NoError(t, err)
+
+			require.NoError(t, tools.Close())
+			requireGone(t, a.Pid)
+			requireGone(t, child)
+		})
+	}
+}
+
+// The write fails while the other direction is still open, so that only the refused write proves that nothing was sent.
+func TestARefusedWriteWasNotSent(t *testing.T) {
+	t.Parallel()
+	script := `read a
+echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",'\
+'"capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}'
+read a; read a
+exec 0<&-
+echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"write"}],"content":[{"type":"text","text":"done"}]}}'
+exec sleep 600`
+	limits := fast
+	limits.Exit = 100 * time.Millisecond
+	tools := open(t, mcp.Config{Limits: limits, Servers: map[string]mcp.ServerConfig{
+		"half": {Transport: mcp.Transport{Type: mcp.TransportStdio, Command: "sh", Args: []string{"-c", script}}},
+	}}, mcp.Selection{Server: "half"})
+	require.Empty(t, tools.Unavailable())
+	require.Equal(t, agent.Result{Server: "half", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "half__write", ""))
+}
+
+func TestASubprocessKilledInTheMiddleOfACall(t *testing.T) {
+	t.Parallel()
+	t.Run("the reader is called again", func(t *testing.T) {
+		t.Parallel()
+		tools := openProcess(t, "plain", map[string]string{"MARK_DIR": t.TempDir()}, fast)
+		require.Equal(t, agent.Result{Server: "proc", Tool: "die_reading", Content: "alive again", Attempts: 2},
+			call(t, tools, "proc__die_reading", ""))
+	})
+	t.Run("the writer is not", func(t *testing.T) {
+		t.Parallel()
+		tools := openProcess(t, "plain", map[string]string{"MARK_DIR": t.TempDir()}, fast)
+		result := call(t, tools, "proc__die_writing", "")
+		require.True(t, result.IsError)
+		require.True(t, result.Unknown)
+		require.Equal(t, 1, result.Attempts)
+		require.Contains(t, result.Content, "signal: killed")
+	})
+}
+
+func TestASubprocessThatDiedBetweenCallsIsReplacedEvenForAWriter(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// The mark is there: the tool does not kill itself.
+	require.NoError(t, os.WriteFile(dir+"/die_writing", nil, 0o600))
+	tools := openProcess(t, "plain", map[string]string{"MARK_DIR": dir}, fast)
+	first := aboutOf(t, tools)
+	require.NoError(t, syscall.Kill(first.Pid, syscall.SIGKILL))
+	requireGone(t, first.Pid)
+
+	require.Equal(t, agent.Result{Server: "proc", Tool: "die_writing", Content: "alive again", Attempts: 1},
+		call(t, tools, "proc__die_writing", ""), "nothing had been sent, so that calling was safe")
+	require.NotEqual(t, first.Pid, aboutOf(t, tools).Pid)
+}
+
+func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	limits := fast
+	limits.Exit = 100 * time.Millisecond
+	deaf := subprocess(t, "deaf", nil)
+	deaf.Transport.Timeout = 300 * time.Millisecond
+	cfg := mcp.Config{Limits: limits, Servers: map[string]mcp.ServerConfig{
+		"good":    subprocess(t, "plain", nil),
+		"broken":  subprocess(t, "broken", nil),
+		"deaf":    deaf,
+		"missing": {Transport: mcp.Transport{Type: mcp.TransportStdio, Command: "tarsy-no-such-command"}},
+		"empty":   {Transport: mcp.Transport{Type: mcp.TransportStdio}},
+		"odd":     {Transport: mcp.Transport{Type: "carrier-pigeon"}},
+	}}
+	factory := mcp.New(cfg)
+	checked := factory.Check(t.Context(), slices.Collect(maps.Keys(cfg.Servers)))
+	require.Len(t, checked, len(cfg.Servers))
+	require.NoError(t, checked["good"])
+	require.ErrorContains(t, checked["broken"], "cannot read /etc/demo.conf")
+	require.ErrorContains(t, checked["broken"], "exit status 3")
+	require.ErrorContains(t, checked["deaf"], "no session within 300ms")
+	require.ErrorContains(t, checked["missing"], "tarsy-no-such-command")
+	require.ErrorContains(t, checked["empty"], "no command")
+	require.ErrorContains(t, checked["odd"], "not one of stdio, http, sse")
+
+	tools := open(t, cfg, mcp.Selection{Server: "good"}, mcp.Selection{Server: "broken"}, mcp.Selection{Server: "unheard-of"})
+	require.Len(t, tools.Unavailable(), 2)
+	require.Contains(t, tools.Unavailable()["unheard-of"], "no MCP server")
+	listed, err := tools.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, listed, 4)
+}

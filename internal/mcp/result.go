@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// withheld stands for a text that could not be masked: better no text than a secret.
+const withheld = "[REDACTED: this text could not be checked for secrets and was withheld]"
+
+// received is the one gate through which what a server sent comes in: made valid, masked, then cut. Masking comes
+// before cutting, or half a secret could be left at the end.
+func (f *Factory) received(serverID, text string) string {
+	text = clean(text)
+	if f.cfg.Mask != nil {
+		masked, err := f.cfg.Mask(serverID, text)
+		if err != nil {
+			f.logger.Error("mcp result withheld: masking failed", "mcp_server", serverID, "error", err)
+
+			return withheld
+		}
+		text = masked
+	}
+
+	return cut(text, f.limits.ResultBytes)
+}
+
+// clean replaces what neither PostgreSQL nor JSON can hold.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// cut keeps the first limit bytes, to a whole character, and says that it did.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+
+	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text[:end], end, len(text))
+}
+
+const shortBytes = 200
+
+// short makes hostile text fit for one line of ours.
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= shortBytes {
+		return text
+	}
+
+	return strings.ToValidUTF8(text[:shortBytes], "") + "…"
+}
+
+// textOf is what a model can read of a result.
+func textOf(result *mcpsdk.CallToolResult) string {
+	var text strings.Builder
+	hasText := false
+	for _, content := range result.Content {
+		if text.Len() > 0 && !strings.HasSuffix(text.String()[text.Len()-1:], "\n") {
+			text.WriteByte('\n')
+		}
+		if item, ok := content.(*mcpsdk.TextContent); ok {
+			hasText = true
+			text.WriteString(item.Text)
+
+			continue
+		}
+		text.WriteString(placeholder(content))
+	}
+	if hasText || result.StructuredContent == nil {
+		return text.String()
+	}
+	data, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		return text.String()
+	}
+	if text.Len() > 0 {
+		text.WriteByte('\n')
+	}
+	text.Write(data)
+
+	return text.String()
+}
+
+func placeholder(content mcpsdk.Content) string {
+	switch item := content.(type) {
+	case *mcpsdk.ImageContent:
+		return fmt.Sprintf("[image: %s, %d bytes]", short(item.MIMEType), len(item.Data))
+	case *mcpsdk.AudioContent:
+		return fmt.Sprintf("[audio: %s, %d bytes]", short(item.MIMEType), len(item.Data))
+	case *mcpsdk.ResourceLink:
+		return fmt.Sprintf("[resource: %s %s]", short(item.URI), short(item.MIMEType))
+	case *mcpsdk.EmbeddedResource:
+		if item.Resource == nil {
+			return "[resource]"
+		}
+
+		return fmt.Sprintf("[resource: %s %s, %d bytes]",
+			short(item.Resource.URI), short(item.Resource.MIMEType), len(item.Resource.Text)+len(item.Resource.Blob))
+	default:
+		return "[content of an unknown kind]"
+	}
+}

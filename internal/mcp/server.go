@@ -1,0 +1,203 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy/internal/agent"
+)
+
+// CallIDKey is the key of `_meta` under which a call's id travels.
+const CallIDKey = "tarsy.dev/call-id"
+
+// server is one MCP server in the hands of one execution.
+type server struct {
+	factory *Factory
+	id      string
+	allowed []string
+	limits  Limits
+
+	// Set by start, then only read.
+	tools  []agent.Tool
+	failed error
+
+	// turn is the lock of session and closed: a channel, so that waiting for it ends with a context.
+	turn    chan struct{}
+	session *session
+	closed  bool
+}
+
+func newServer(f *Factory, selection Selection) *server {
+	return &server{
+		factory: f,
+		id:      selection.Server,
+		allowed: selection.Tools,
+		limits:  f.limits.forServer(f.cfg.Servers[selection.Server].Transport.Timeout),
+		turn:    make(chan struct{}, 1),
+	}
+}
+
+// start connects and reads the tool list. What goes wrong is kept in failed.
+func (s *server) start(ctx context.Context) {
+	s.session, s.failed = s.factory.dial(ctx, s.id, s.limits.Init,
+		func(ctx context.Context, client *mcpsdk.ClientSession) error {
+			tools, err := s.factory.listTools(ctx, s.id, client)
+			if len(s.allowed) > 0 {
+				tools = slices.DeleteFunc(tools, func(t agent.Tool) bool { return !slices.Contains(s.allowed, t.Name) })
+			}
+			s.tools = tools
+
+			return err
+		})
+	if s.failed != nil {
+		s.tools = nil
+	}
+}
+
+// current returns a session that is not known to be over and is not broken. If there is none it makes one; others that
+// need it wait and share it.
+func (s *server) current(ctx context.Context, broken *session) (*session, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx) //nolint:wrapcheck // the caller looks at its own context
+	}
+	defer func() { <-s.turn }()
+
+	if s.closed {
+		return nil, errClosed
+	}
+	if s.session != nil {
+		if s.session != broken && !s.session.isOver() {
+			return s.session, nil
+		}
+		old := s.session
+		s.session = nil
+		if err := old.close(); err != nil {
+			s.factory.logger.WarnContext(ctx, "broken mcp session did not close", "mcp_server", s.id, "error", err)
+		}
+	}
+	if err := s.pause(ctx); err != nil {
+		return nil, err
+	}
+	fresh, err := s.factory.dial(ctx, s.id, s.limits.Reinit, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.session = fresh
+	s.factory.logger.InfoContext(ctx, "mcp session created anew", "mcp_server", s.id)
+
+	return fresh, nil
+}
+
+// pause waits a random while, so that the many executions which lost one server do not return to it at once.
+func (s *server) pause(ctx context.Context) error {
+	wait := s.limits.BackoffMin
+	if spread := s.limits.BackoffMax - s.limits.BackoffMin; spread > 0 {
+		wait += rand.N(spread) //nolint:gosec // no secret
+	}
+	if wait <= 0 {
+		return nil
+	}
+	timer := s.factory.clock.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the caller looks at its own context
+	}
+}
+
+// call makes the call within its time limit: once, or a second time on a fresh session if the first was without effect.
+func (s *server) call(ctx context.Context, tool agent.Tool, callID string, arguments json.RawMessage) (agent.Result, error) {
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := s.factory.clock.AfterFunc(s.limits.Call, func() { cancel(errTimeLimit) })
+	defer timer.Stop()
+
+	result := agent.Result{Server: s.id, Tool: tool.Name}
+	var broken *session
+	for retried := false; ; retried = true {
+		current, err := s.current(limited, broken)
+		if err != nil {
+			return s.failure(ctx, limited, result, tool, failure{kind: unreachable, err: err})
+		}
+		p := &probe{}
+		p.sent.Store(!current.link.probed)
+		answer, err := current.client.CallTool(withProbe(limited, p), &mcpsdk.CallToolParams{
+			Meta:      mcpsdk.Meta{CallIDKey: callID},
+			Name:      tool.Name,
+			Arguments: arguments,
+		})
+		if p.mayHaveActed() {
+			result.Attempts++
+		}
+		if err == nil {
+			result.Content = s.factory.received(s.id, textOf(answer))
+			result.IsError = answer.IsError
+
+			return result, nil
+		}
+		broke := failure{kind: classify(err, p), acted: p.mayHaveActed(), err: err, explain: current.link.explain}
+		if limited.Err() == nil && !retried && broke.mayRepeat(tool) {
+			broken = current
+			s.factory.logger.InfoContext(ctx, "mcp call is made again on a fresh session", "mcp_server", s.id, "tool", tool.Name)
+
+			continue
+		}
+
+		return s.failure(ctx, limited, result, tool, broke)
+	}
+}
+
+// failure turns what went wrong into what the model is told. Only the end of the caller's own context is an error.
+func (s *server) failure(
+	ctx, limited context.Context, result agent.Result, tool agent.Tool, broke failure,
+) (agent.Result, error) {
+	if ctx.Err() != nil {
+		return agent.Result{}, contextError("call "+tool.WireName(), ctx)
+	}
+	if errors.Is(context.Cause(limited), errTimeLimit) {
+		broke.kind = timedOut
+	}
+	result.IsError = true
+	result.Unknown = broke.outcomeUnknown(tool)
+	result.Content = s.factory.received(s.id, broke.text(tool, s.limits.Call, result.Unknown))
+
+	return result, nil
+}
+
+// close ends the session. No other is made after it.
+func (s *server) close() error {
+	// Whoever holds the turn works under a context that the toolset has ended.
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.closed = true
+	if s.session == nil {
+		return nil
+	}
+	old := s.session
+	s.session = nil
+	if err := old.close(); err != nil {
+		return fmt.Errorf("close mcp server %s: %w", s.id, err)
+	}
+
+	return nil
+}
+
+// roundSeconds shows a limit the way people write it.
+func roundSeconds(d time.Duration) string {
+	if d >= time.Second {
+		return fmt.Sprintf("%.3gs", d.Seconds())
+	}
+
+	return d.String()
+}

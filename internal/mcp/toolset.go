@@ -1,0 +1,101 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"tarsy.dev/tarsy/internal/agent"
+)
+
+// toolset is the agent.Tools of one execution. Calls may run at once; Close cuts them off.
+type toolset struct {
+	factory *Factory
+	servers []*server
+	life    context.Context //nolint:containedctx // ends with Close
+	end     context.CancelCauseFunc
+
+	closing  sync.Once
+	closeErr error
+}
+
+// List implements agent.Tools. The list was read when the servers were opened, and stays.
+func (t *toolset) List(context.Context) ([]agent.Tool, error) {
+	if t.life.Err() != nil {
+		return nil, errClosed
+	}
+
+	return t.all(), nil
+}
+
+func (t *toolset) all() []agent.Tool {
+	var tools []agent.Tool
+	for _, s := range t.servers {
+		tools = append(tools, s.tools...)
+	}
+
+	return tools
+}
+
+// Unavailable implements agent.Tools.
+func (t *toolset) Unavailable() map[string]string {
+	result := make(map[string]string)
+	for _, s := range t.servers {
+		if s.failed != nil {
+			result[s.id] = t.factory.received(s.id, s.failed.Error())
+		}
+	}
+
+	return result
+}
+
+// Call implements agent.Tools.
+func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, error) {
+	ctx, cancel := context.WithCancelCause(caller)
+	defer cancel(nil)
+	stop := context.AfterFunc(t.life, func() { cancel(errClosed) })
+	defer stop()
+	if t.life.Err() != nil {
+		return agent.Result{}, errClosed
+	}
+	if caller.Err() != nil {
+		return agent.Result{}, contextError("call tool", caller)
+	}
+
+	s, tool, refusal := t.route(call.Name)
+	if refusal != "" {
+		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: refusal, IsError: true}, nil
+	}
+	arguments, err := parseArguments(call.Arguments)
+	if err != nil {
+		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: usage(tool, err), IsError: true}, nil
+	}
+
+	return s.call(ctx, tool, call.ID, arguments)
+}
+
+// Close implements agent.Tools. It may be called more than once, and while calls are under way.
+func (t *toolset) Close() error {
+	t.closing.Do(func() {
+		t.end(errClosed)
+		errs := make([]error, len(t.servers))
+		var group sync.WaitGroup
+		for i, s := range t.servers {
+			group.Go(func() { errs[i] = s.close() })
+		}
+		group.Wait()
+		t.closeErr = errors.Join(errs...)
+	})
+
+	return t.closeErr
+}
+
+// contextError says that ctx ended, so that both what ended it and why can be recognised.
+func contextError(doing string, ctx context.Context) error { //nolint:revive // what was being done reads first
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("%s: %w: %w", doing, ctx.Err(), cause)
+	}
+
+	return fmt.Errorf("%s: %w", doing, ctx.Err())
+}

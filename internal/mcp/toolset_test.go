@@ -1,0 +1,244 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+func TestCallAcceptsBothSpellingsAndCarriesTheCallID(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "echo", true, func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		id, _ := req.Params.Meta[mcp.CallIDKey].(string)
+
+		return text(id + " " + string(req.Params.Arguments)), nil
+	})
+	tools := openOne(t, server, mcp.Config{})
+
+	for _, name := range []string{"srv__echo", "srv.echo", " srv.echo\n"} {
+		require.Equal(t, agent.Result{Server: "srv", Tool: "echo", Content: `call-1 {"n":1}`, Attempts: 1},
+			call(t, tools, name, `{"n":1}`))
+	}
+}
+
+func TestArgumentsBecomeAnObjectWithExactNumbers(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "echo", true, func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		return text(string(req.Params.Arguments)), nil
+	})
+	tools := openOne(t, server, mcp.Config{})
+
+	for written, want := range map[string]string{
+		`{"n":12345678901234567890,"f":0.10}`: `{"n":12345678901234567890,"f":0.10}`,
+		``:                                    `{}`,
+		" \n":                                 `{}`,
+		`null`:                                `{}`,
+		`[1,2]`:                               `{"input":[1,2]}`,
+		`"pods"`:                              `{"input":"pods"}`,
+		`9007199254740993`:                    `{"input":9007199254740993}`,
+		"{\"a\":\"\xff\"}":                    "{\"a\":\"\uFFFD\"}",
+	} {
+		require.Equal(t, want, call(t, tools, "srv__echo", written).Content, "%q", written)
+	}
+	for _, written := range []string{`{"n":`, `namespace=shop`, `{"a":1} {"b":2}`, "\x00"} {
+		result := call(t, tools, "srv__echo", written)
+		require.True(t, result.IsError)
+		require.Zero(t, result.Attempts)
+		require.Contains(t, result.Content, `{"n": 1}`, "shows how to write it")
+		require.Contains(t, result.Content, `"properties"`)
+	}
+}
+
+func TestANameThatLeadsNowhereIsAResultThatListsTheNearestFirst(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	for _, name := range []string{"get_events", "get_pods", "get_pod_logs", "delete_pod"} {
+		addTool(server, name, true, answering("ok"))
+	}
+	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"k8s": server}).transport}
+	tools := open(t, cfg,
+		mcp.Selection{Server: "k8s", Tools: []string{"get_pods", "get_events", "get_pod_logs"}}, mcp.Selection{Server: "gone"})
+
+	listed, err := tools.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, listed, 3, "the allow-list holds")
+
+	for _, c := range []struct{ name, reason, nearest, server, tool string }{
+		{"k8s__get_pod", `offers no tool "get_pod"`, "k8s__get_pods", "k8s", "get_pod"},
+		{"k8s.delete_pod", `offers no tool "delete_pod"`, "", "k8s", "delete_pod"},
+		{"get_event", `no such MCP server`, "k8s__get_events", "", ""},
+		{"kube__get_pod_log", `no such MCP server`, "k8s__get_pod_logs", "", ""},
+		{"gone__x", `"gone" is not available`, "", "gone", "x"},
+		{"", "is not the name of a tool", "", "", ""},
+		{"k8s__get_pods; rm -rf /", "is not the name of a tool", "k8s__get_pods", "", ""},
+		{strings.Repeat("x", 5000), "is not the name of a tool", "", "", ""},
+	} {
+		result := call(t, tools, c.name, `{}`)
+		require.True(t, result.IsError, c.name)
+		require.Contains(t, result.Content, c.reason)
+		require.Equal(t, c.server, result.Server)
+		require.Equal(t, c.tool, result.Tool)
+		require.Zero(t, result.Attempts)
+		require.NotContains(t, result.Content, "- k8s__delete_pod")
+		require.Less(t, len(result.Content), 1000)
+		if c.nearest != "" {
+			require.Contains(t, result.Content, "nearest first:\n- "+c.nearest+"\n", c.name)
+		}
+	}
+}
+
+func TestSeparatorsInNamesAreResolvedByWhatExists(t *testing.T) {
+	t.Parallel()
+	inner, outer := newServer(), newServer()
+	addTool(inner, "c", true, answering("inner"))
+	addTool(outer, "b__d", true, answering("outer"))
+	addTool(outer, "v1.get", true, answering("dotted"))
+	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"a__b": inner, "a": outer}).transport}
+	tools := open(t, cfg, mcp.Selection{Server: "a"}, mcp.Selection{Server: "a__b"})
+
+	require.Equal(t, "inner", call(t, tools, "a__b__c", "").Content)
+	require.Equal(t, "outer", call(t, tools, "a__b__d", "").Content)
+	require.Equal(t, "dotted", call(t, tools, "a__v1.get", "").Content)
+	require.Equal(t, "dotted", call(t, tools, "a.v1.get", "").Content)
+}
+
+func TestListFollowsPagesInStableOrderAndTrustsAnnotationsOnly(t *testing.T) {
+	t.Parallel()
+	paged := mcpsdk.NewServer(&mcpsdk.Implementation{Name: "paged"}, &mcpsdk.ServerOptions{PageSize: 2})
+	for _, name := range []string{"e", "a", "d", "b", "c"} {
+		addTool(paged, name, name == "a", answering("ok"))
+	}
+	bare := newServer()
+	bare.AddTool(&mcpsdk.Tool{Name: "get_x", InputSchema: json.RawMessage(`{"type":"object"}`)}, answering("ok"))
+	servers := map[string]*mcpsdk.Server{"z": paged, "m": bare, "empty": newServer()}
+	cfg := mcp.Config{Transport: inMemory(servers).transport}
+	tools := open(t, cfg, mcp.Selection{Server: "z"}, mcp.Selection{Server: "empty"}, mcp.Selection{Server: "m"})
+	require.Empty(t, tools.Unavailable(), "a server without tools is no failure")
+
+	listed, err := tools.List(t.Context())
+	require.NoError(t, err)
+	var names, reads []string
+	for _, tool := range listed {
+		names = append(names, tool.WireName())
+		if tool.ReadOnly {
+			reads = append(reads, tool.WireName())
+		}
+	}
+	require.Empty(t, cmp.Diff([]string{"z__a", "z__b", "z__c", "z__d", "z__e", "m__get_x"}, names))
+	require.Equal(t, []string{"z__a"}, reads, "no annotation means that it writes")
+	require.JSONEq(t, `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`, string(listed[0].Schema))
+}
+
+func TestSelectingAServerTwiceOpensItOnce(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	for _, name := range []string{"a", "b", "c"} {
+		addTool(server, name, true, answering("ok"))
+	}
+	m := inMemory(map[string]*mcpsdk.Server{"srv": server})
+	tools := open(t, mcp.Config{Transport: m.transport},
+		mcp.Selection{Server: "srv", Tools: []string{"a"}}, mcp.Selection{Server: "srv", Tools: []string{"c"}})
+	listed, err := tools.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, listed, 2)
+	require.Equal(t, 1, m.opened())
+}
+
+func TestWhatAToolSaysIsContent(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	result := func(name string, result *mcpsdk.CallToolResult, err error) {
+		addTool(server, name, false, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+			return result, err
+		})
+	}
+	size := int64(9)
+	result("fails", &mcpsdk.CallToolResult{IsError: true, Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: "no such pod"}}}, nil)
+	result("refuses", nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "namespace is required"})
+	result("mixed", &mcpsdk.CallToolResult{Content: []mcpsdk.Content{
+		&mcpsdk.TextContent{Text: "one"},
+		&mcpsdk.ImageContent{MIMEType: "image/png", Data: []byte("1234")},
+		&mcpsdk.AudioContent{MIMEType: "audio/wav", Data: []byte("12")},
+		&mcpsdk.ResourceLink{URI: "file:///x\ny", Name: "x", MIMEType: "text/plain", Size: &size},
+		&mcpsdk.EmbeddedResource{Resource: &mcpsdk.ResourceContents{URI: "mem://a", MIMEType: "text/plain", Text: "abc"}},
+		&mcpsdk.TextContent{Text: "two\n"},
+		&mcpsdk.TextContent{Text: "three"},
+	}}, nil)
+	result("structured", &mcpsdk.CallToolResult{StructuredContent: map[string]any{"pods": 3}}, nil)
+	result("both", &mcpsdk.CallToolResult{
+		Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: "shown"}}, StructuredContent: map[string]any{"pods": 3},
+	}, nil)
+	result("empty", &mcpsdk.CallToolResult{}, nil)
+	tools := openOne(t, server, mcp.Config{})
+
+	require.Equal(t, agent.Result{Server: "srv", Tool: "fails", Content: "no such pod", IsError: true, Attempts: 1},
+		call(t, tools, "srv__fails", ""))
+
+	refused := call(t, tools, "srv__refuses", "")
+	require.True(t, refused.IsError)
+	require.False(t, refused.Unknown, "the server answered, so the outcome is known")
+	require.Equal(t, 1, refused.Attempts)
+	require.Contains(t, refused.Content, "namespace is required")
+
+	require.Equal(t, strings.Join([]string{
+		"one", "[image: image/png, 4 bytes]", "[audio: audio/wav, 2 bytes]", "[resource: file:///x y text/plain]",
+		"[resource: mem://a text/plain, 3 bytes]", "two", "three",
+	}, "\n"), call(t, tools, "srv__mixed", "").Content)
+	require.JSONEq(t, `{"pods":3}`, call(t, tools, "srv__structured", "").Content)
+	require.Equal(t, "shown", call(t, tools, "srv__both", "").Content)
+	require.Empty(t, call(t, tools, "srv__empty", "").Content)
+}
+
+func TestResultsAreMaskedAndFailClosed(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "secret", true, answering("password=hunter2"))
+	addTool(server, "poison", true, answering("poison and hunter2"))
+	addTool(server, "refuses", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "bad token hunter2"}
+	})
+	mask := func(serverID, text string) (string, error) {
+		require.Equal(t, "srv", serverID)
+		if strings.Contains(text, "poison") {
+			return text, errors.New("pattern exploded")
+		}
+
+		return strings.ReplaceAll(text, "hunter2", "***"), nil
+	}
+	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 200}})
+
+	require.Equal(t, "password=***", call(t, tools, "srv__secret", "").Content)
+	withheld := call(t, tools, "srv__poison", "")
+	require.Contains(t, withheld.Content, "REDACTED")
+	require.NotContains(t, withheld.Content, "hunter2")
+	require.NotContains(t, call(t, tools, "srv__refuses", "").Content, "hunter2", "errors are masked too")
+}
+
+func TestLargeResultsAreCutAfterMasking(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "large", true, answering(strings.Repeat("é", 60)+"SECRET"+strings.Repeat("x", 2<<20)))
+	mask := func(_, text string) (string, error) { return strings.ReplaceAll(text, "SECRET", "#"), nil }
+	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 123}})
+	require.Equal(t, strings.Repeat("é", 60)+"#xx\n[… cut: the first 123 of 2097273 bytes are shown]",
+		call(t, tools, "srv__large", "").Content)
+
+	odd := openOne(t, server, mcp.Config{Limits: mcp.Limits{ResultBytes: 99}})
+	require.True(t, strings.HasPrefix(call(t, odd, "srv__large", "").Content, strings.Repeat("é", 49)+"\n[… cut"),
+		"a character is never cut in two")
+
+	plain := openOne(t, server, mcp.Config{})
+	require.Contains(t, call(t, plain, "srv__large", "").Content, "the first 1048576 of")
+}

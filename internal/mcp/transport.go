@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A link is a transport, and what has to be done around it.
+type link struct {
+	transport mcpsdk.Transport
+	// probed is true if the transport tells probes what became of a request.
+	probed bool
+	// release frees what the transport holds once its session is closed.
+	release func() error
+	// explain adds what is known about the other side to the text of a failure, and takes secrets out.
+	explain func(text string) string
+}
+
+// link makes the transport of a new session. Everything about it ends with life.
+func (f *Factory) link(life context.Context, id string) (*link, error) {
+	if f.cfg.Transport != nil {
+		transport, err := f.cfg.Transport(life, id)
+		if err != nil {
+			return nil, fmt.Errorf("make transport: %w", err)
+		}
+		if _, streamable := transport.(*mcpsdk.StreamableClientTransport); streamable {
+			return plainLink(transport, false), nil
+		}
+
+		return plainLink(&streamTransport{inner: transport, life: life}, true), nil
+	}
+	server, ok := f.cfg.Servers[id]
+	if !ok {
+		return nil, fmt.Errorf("no MCP server %q is configured", id)
+	}
+	switch server.Transport.Type {
+	case TransportStdio:
+		return f.processLink(life, server.Transport), nil
+	case TransportHTTP, TransportSSE:
+		return httpLink(life, server.Transport)
+	default:
+		return nil, fmt.Errorf("transport type %q is not one of stdio, http, sse", server.Transport.Type)
+	}
+}
+
+func plainLink(transport mcpsdk.Transport, probed bool) *link {
+	return &link{
+		transport: transport,
+		probed:    probed,
+		release:   func() error { return nil },
+		explain:   func(text string) string { return text },
+	}
+}
+
+func (f *Factory) processLink(life context.Context, config Transport) *link {
+	process := &processTransport{config: config, grace: f.limits.Exit}
+	made := plainLink(&streamTransport{inner: process, life: life}, true)
+	made.release = process.stop
+	made.explain = func(text string) string {
+		if more := process.explain(); more != "" {
+			return text + " (" + more + ")"
+		}
+
+		return text
+	}
+
+	return made
+}
+
+func httpLink(life context.Context, config Transport) (*link, error) {
+	side, err := newEdge(life, config)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: side}
+	var transport mcpsdk.Transport = &mcpsdk.SSEClientTransport{Endpoint: config.URL, HTTPClient: client}
+	if config.Type == TransportHTTP {
+		// Nothing that a server says unasked is of use here, and a stream for it may fail on its own.
+		transport = &mcpsdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: client, DisableStandaloneSSE: true}
+	}
+	made := plainLink(transport, true)
+	made.release = func() error {
+		side.base.CloseIdleConnections()
+
+		return nil
+	}
+	made.explain = side.hide
+
+	return made, nil
+}

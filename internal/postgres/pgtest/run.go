@@ -1,0 +1,196 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// databasePrefix begins the names of all databases of runs: tarsy_test_<run>_<name>.
+const databasePrefix = "tarsy_test_"
+
+// run is one test process's databases. While it lives it holds an advisory lock on its
+// id in the maintenance database; the databases of a run whose lock can be had belong
+// to a process that was killed, and are dropped by the next run.
+type run struct {
+	id          uint64
+	maintenance *url.URL
+	template    string
+	strategy    string // of CREATE DATABASE
+	drops       *drops
+
+	// connection holds the lock, and after newRun belongs to fill alone.
+	connection *pgx.Conn
+	filling    sync.Once
+	ready      chan made
+	quit       chan struct{}
+	filled     sync.WaitGroup
+}
+
+// made is a clone, or why there is none.
+type made struct {
+	database string
+	err      error
+}
+
+// newRun takes the run's lock, arranges for leftovers of dead runs to be dropped, and
+// makes sure of the template.
+func newRun(ctx context.Context, server string, wanted schema) (*run, error) {
+	maintenance, err := url.Parse(server)
+	if err != nil || (maintenance.Scheme != "postgres" && maintenance.Scheme != "postgresql") {
+		return nil, errors.New("the address of the test server must be a URL: postgres://user:password@host/database")
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, fmt.Errorf("choose a run id: %w", err)
+	}
+	begun := &run{
+		id:          binary.BigEndian.Uint64(id[:]),
+		maintenance: maintenance,
+		template:    templatePrefix + wanted.hash,
+		// One clone waits in the channel, a second in fill's hand.
+		ready: make(chan made, 1),
+		quit:  make(chan struct{}),
+	}
+	if begun.connection, err = pgx.Connect(ctx, server); err != nil {
+		return nil, fmt.Errorf("connect to the test server: %w", err)
+	}
+	if err := begun.prepare(ctx, wanted); err != nil {
+		_ = begun.connection.Close(context.Background())
+		return nil, err
+	}
+	return begun, nil
+}
+
+func (r *run) prepare(ctx context.Context, wanted schema) error {
+	if _, err := r.connection.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey(r.id)); err != nil {
+		return fmt.Errorf("take the lock of the run: %w", err)
+	}
+	// Copying files needs a checkpoint, which costs nothing where nothing is forced to disk: half the time of the default.
+	var unforced bool
+	const ask = "SELECT current_setting('fsync') = 'off' AND current_setting('server_version_num')::int >= 150000"
+	if err := r.connection.QueryRow(ctx, ask).Scan(&unforced); err != nil {
+		return fmt.Errorf("ask the test server for its settings: %w", err)
+	}
+	if unforced {
+		r.strategy = " STRATEGY file_copy"
+	}
+	leftovers, err := r.leftovers(ctx)
+	if err != nil {
+		return fmt.Errorf("look for databases of killed runs: %w", err)
+	}
+	if err := r.ensureTemplate(ctx, wanted); err != nil {
+		return err
+	}
+	if r.drops, err = startDrops(ctx, r.maintenance.String()); err != nil {
+		return err
+	}
+	for _, database := range leftovers {
+		r.drops.add(database)
+	}
+	return nil
+}
+
+// leftovers lists the databases of dead runs. Their locks are kept until this run ends,
+// so that no other run drops the same ones.
+func (r *run) leftovers(ctx context.Context) ([]string, error) {
+	rows, err := r.connection.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", databasePrefix)
+	if err != nil {
+		return nil, err
+	}
+	databases, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, err
+	}
+	dead := map[uint64]bool{}
+	var found []string
+	for _, database := range databases {
+		text, _, _ := strings.Cut(strings.TrimPrefix(database, databasePrefix), "_")
+		id, err := strconv.ParseUint(text, 16, 64)
+		if err != nil {
+			continue // not a name that we make
+		}
+		if _, known := dead[id]; !known {
+			var taken bool
+			if err := r.connection.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", lockKey(id)).Scan(&taken); err != nil {
+				return nil, err
+			}
+			// A session may take its own lock again and again; its own databases are not dead.
+			dead[id] = taken && id != r.id
+		}
+		if dead[id] {
+			found = append(found, database)
+		}
+	}
+	return found, nil
+}
+
+// lockKey turns an id into a key of PostgreSQL's advisory locks, which are signed.
+func lockKey(id uint64) int64 { return int64(id) } //nolint:gosec // all 64 bits are kept
+
+func (r *run) database(name string) string {
+	return fmt.Sprintf("%s%016x_%s", databasePrefix, r.id, name)
+}
+
+func (r *run) url(database string) string {
+	address := *r.maintenance
+	address.Path = "/" + database
+	return address.String()
+}
+
+// take returns a clone, usually one made ahead.
+func (r *run) take(ctx context.Context) (string, error) {
+	r.filling.Do(func() { r.filled.Go(r.fill) })
+	select {
+	case clone := <-r.ready:
+		return clone.database, clone.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// fill makes clones, one at a time, as they are taken. The calls are not cancelled: a
+// clone half made is a leftover, and each takes a moment only.
+func (r *run) fill() {
+	for number := 1; ; number++ {
+		clone := made{database: r.database(strconv.Itoa(number))}
+		_, clone.err = r.connection.Exec(context.Background(),
+			"CREATE DATABASE "+quote(clone.database)+" TEMPLATE "+quote(r.template)+r.strategy)
+		select {
+		case r.ready <- clone:
+		case <-r.quit:
+			if clone.err == nil {
+				r.drops.add(clone.database)
+			}
+			return
+		}
+	}
+}
+
+// close ends the goroutines, drops what was made and not taken, and gives up the run's lock.
+func (r *run) close() error {
+	close(r.quit)
+	r.filled.Wait()
+	select {
+	case clone := <-r.ready:
+		if clone.err == nil {
+			r.drops.add(clone.database)
+		}
+	default:
+	}
+	dropErr := r.drops.finish()
+	if err := r.connection.Close(context.Background()); err != nil && dropErr == nil {
+		return fmt.Errorf("leave the test server: %w", err)
+	}
+	return dropErr
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -1,0 +1,155 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tarsy.dev/tarsy/internal/postgres/private"
+)
+
+// stopWithin bounds the shutdown of a server that keeps nothing.
+const stopWithin = 30 * time.Second
+
+// attachment is this process's share in a test server.
+//
+// Two lock files keep the processes in order. Whoever starts or stops the server holds
+// "start" while doing so. Whoever uses the server holds "users" shared; who can take it
+// alone, under "start", is the last one and stops the server. The kernel releases the
+// locks of a killed process; the server it leaves is adopted by the next one.
+type attachment struct {
+	url   string
+	dir   string   // empty for a server that is not ours
+	users *os.File // holds the shared lock
+}
+
+// attach returns the server that tests use, started if necessary.
+func attach(ctx context.Context) (*attachment, error) {
+	if url := os.Getenv("TARSY_TEST_DATABASE_URL"); url != "" {
+		return &attachment{url: url}, nil
+	}
+	binDir := os.Getenv("TARSY_PG_BIN")
+	binaries, err := private.Find(binDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w; or set TARSY_TEST_DATABASE_URL to a server where tests may create databases", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = filepath.Join(os.TempDir(), "tarsy-cache-"+strconv.Itoa(os.Getuid()))
+	}
+	return attachTo(ctx, filepath.Join(cache, "tarsy", "test-postgres-"+strconv.Itoa(binaries.Major)), binDir)
+}
+
+func attachTo(ctx context.Context, dir, binDir string) (*attachment, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create the directory of the test server: %w", err)
+	}
+	start, err := lockFile(filepath.Join(dir, "start.lock"), unix.LOCK_EX)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock(start)
+	users, err := lockFile(filepath.Join(dir, "users.lock"), unix.LOCK_SH)
+	if err != nil {
+		return nil, err
+	}
+	server, err := openServer(ctx, dir, binDir)
+	if err != nil && alone(users) {
+		// Nobody uses it and it does not start: nothing in it is worth keeping.
+		if wipeErr := private.Remove(ctx, dir); wipeErr != nil {
+			err = errors.Join(err, wipeErr)
+		} else {
+			server, err = openServer(ctx, dir, binDir)
+		}
+	}
+	if err == nil {
+		err = relock(users, unix.LOCK_SH)
+	}
+	if err != nil {
+		unlock(users)
+		return nil, fmt.Errorf("start the test server: %w", err)
+	}
+	if err := server.Detach(); err != nil {
+		unlock(users)
+		return nil, err
+	}
+	return &attachment{url: server.URL(), dir: dir, users: users}, nil
+}
+
+// openServer runs a server that trades every safety against crashes for speed.
+func openServer(ctx context.Context, dir, binDir string) (*private.Server, error) {
+	return private.Open(ctx, private.Config{Dir: dir, BinDir: binDir, Settings: map[string]string{
+		"fsync":              "off",
+		"synchronous_commit": "off",
+		"full_page_writes":   "off",
+		"max_connections":    "300",
+		"shared_buffers":     "128MB",
+		"jit":                "off",
+		"wal_level":          "minimal",
+		"max_wal_senders":    "0",
+		// Tests cause errors on purpose; the log is for the server's own.
+		"log_min_messages": "fatal",
+	}})
+}
+
+// release gives up the share, and stops the server if it was the last one.
+func (a *attachment) release() error {
+	if a.dir == "" {
+		return nil
+	}
+	defer unlock(a.users)
+	start, err := lockFile(filepath.Join(a.dir, "start.lock"), unix.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer unlock(start)
+	if !alone(a.users) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	return private.Shutdown(ctx, a.dir)
+}
+
+// alone turns the shared lock into an exclusive one, if nobody else has a share. That
+// takes two steps for the kernel; the start lock keeps others from coming in between.
+func alone(users *os.File) bool {
+	return relock(users, unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+func lockFile(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open a lock of the test server: %w", err)
+	}
+	if err := relock(file, how); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// unlock unlocks before it closes: a child that is just being started has a copy of the
+// file until it runs its program, and closing alone would leave the lock with that copy.
+func unlock(file *os.File) {
+	_ = relock(file, unix.LOCK_UN)
+	_ = file.Close()
+}
+
+func relock(file *os.File, how int) error {
+	for {
+		err := unix.Flock(int(file.Fd()), how)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("lock %s: %w", file.Name(), err)
+		}
+	}
+}

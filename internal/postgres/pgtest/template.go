@@ -1,0 +1,102 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	templatePrefix = "tarsy_tmpl_"
+	// templateLock is held by whoever looks at, builds or drops templates.
+	templateLock int64 = 0x7461727379_74
+	// keepTemplates is how long a template that nobody uses is kept: branches come back.
+	keepTemplates = 7 * 24 * time.Hour
+)
+
+// schema is what a template holds: a name for it, and how to make it in an empty database.
+type schema struct {
+	hash    string
+	migrate func(ctx context.Context, url string) error
+}
+
+// ensureTemplate builds the template if it is not there, and drops those that have not
+// been used for a while. When it was used last is kept as the database's comment.
+func (r *run) ensureTemplate(ctx context.Context, wanted schema) error {
+	if _, err := r.connection.Exec(ctx, "SELECT pg_advisory_lock($1)", templateLock); err != nil {
+		return fmt.Errorf("wait for the lock of the templates: %w", err)
+	}
+	err := r.renewTemplates(ctx, wanted)
+	if _, unlockErr := r.connection.Exec(ctx, "SELECT pg_advisory_unlock($1)", templateLock); err == nil {
+		err = unlockErr
+	}
+	if err != nil {
+		return fmt.Errorf("make the template database: %w", err)
+	}
+	return nil
+}
+
+func (r *run) renewTemplates(ctx context.Context, wanted schema) error {
+	rows, err := r.connection.Query(ctx,
+		"SELECT datname, coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE starts_with(datname, $1)", templatePrefix)
+	if err != nil {
+		return err
+	}
+	type template struct{ Name, Used string }
+	templates, err := pgx.CollectRows(rows, pgx.RowToStructByPos[template])
+	if err != nil {
+		return err
+	}
+	exists := false
+	now := time.Now()
+	for _, found := range templates {
+		if found.Name == r.template {
+			exists = true
+			continue
+		}
+		used, err := time.Parse(time.RFC3339, found.Used)
+		if err != nil || now.Sub(used) > keepTemplates {
+			if err := r.dropTemplate(ctx, found.Name); err != nil {
+				return err
+			}
+		}
+	}
+	if !exists {
+		if err := r.buildTemplate(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	_, err = r.connection.Exec(ctx, "COMMENT ON DATABASE "+quote(r.template)+" IS '"+now.UTC().Format(time.RFC3339)+"'")
+	return err
+}
+
+// buildTemplate works under a name of this run, so that a template has its name only
+// when it is whole, and one cut off on the way is a leftover like others. Nobody can
+// connect to it afterwards: PostgreSQL does not clone a database that is in use.
+func (r *run) buildTemplate(ctx context.Context, wanted schema) error {
+	temporary := r.database("template")
+	if _, err := r.connection.Exec(ctx, "CREATE DATABASE "+quote(temporary)+" TEMPLATE template0"); err != nil {
+		return err
+	}
+	err := wanted.migrate(ctx, r.url(temporary))
+	for _, statement := range []string{
+		"ALTER DATABASE " + quote(temporary) + " WITH ALLOW_CONNECTIONS false",
+		"ALTER DATABASE " + quote(temporary) + " RENAME TO " + quote(r.template),
+	} {
+		if err == nil {
+			_, err = r.connection.Exec(ctx, statement)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, r.dropTemplate(ctx, temporary))
+	}
+	return nil
+}
+
+func (r *run) dropTemplate(ctx context.Context, name string) error {
+	_, err := r.connection.Exec(ctx, "DROP DATABASE "+quote(name)+" WITH (FORCE)")
+	return err
+}

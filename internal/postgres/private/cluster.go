@@ -1,0 +1,249 @@
+package private
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The wanted locale sorts by bytes and knows the letters of all scripts. Where the
+// system does not have it, C sorts the same way and knows the letters of ASCII only.
+const (
+	wantedLocale   = "C.UTF-8"
+	fallbackLocale = "C"
+)
+
+// unfinished begins the names of clusters that are being made.
+const unfinished = "postgres.new-"
+
+// create makes the cluster under another name and renames it when it is whole, so that
+// a tarsy killed on the way leaves nothing that looks like a database.
+func (s *Server) create(ctx context.Context, binaries Binaries) error {
+	s.cfg.Progress(fmt.Sprintf("creating a database cluster in %s with PostgreSQL %s…", s.place.cluster, binaries.Version))
+	if err := s.place.makeRoot(); err != nil {
+		return err
+	}
+	s.place.removeLeftovers()
+	password, err := s.place.newPassword()
+	if err != nil {
+		return fmt.Errorf("write the password of the new database: %w", err)
+	}
+	temporary, err := os.MkdirTemp(s.place.root, unfinished)
+	if err != nil {
+		return fmt.Errorf("create the directory of the new database: %w", err)
+	}
+	defer s.place.removeLeftovers()
+	locale, err := s.initdb(ctx, binaries, temporary, password)
+	if err != nil {
+		return err
+	}
+	if err := s.place.writeRecord(locale); err != nil {
+		return fmt.Errorf("record the new database: %w", err)
+	}
+	if err := os.Rename(temporary, s.place.cluster); err != nil {
+		return fmt.Errorf("move the new database to its place: %w", err)
+	}
+	return syncDir(s.place.root)
+}
+
+// makeRoot makes the place outside of the data directory, which the server's user must be able to enter.
+func (p place) makeRoot() error {
+	if p.root == p.dir {
+		return nil
+	}
+	for _, directory := range []string{unreachableRoot, p.root} {
+		err := os.MkdirAll(directory, 0o755)
+		if err == nil {
+			err = os.Chmod(directory, 0o755) // whatever the umask says
+		}
+		if err != nil {
+			return fmt.Errorf("make a place for the database that %s can reach: %w", p.account.name, err)
+		}
+	}
+	return nil
+}
+
+// removeLeftovers deletes unfinished clusters. An initdb that outlived its tarsy may still
+// write into one; what cannot be deleted now is deleted by a later start.
+func (p place) removeLeftovers() {
+	leftovers, _ := filepath.Glob(filepath.Join(p.root, unfinished+"*"))
+	for _, leftover := range leftovers {
+		_ = os.RemoveAll(leftover)
+	}
+}
+
+// initdb fills the directory and returns the locale that it took.
+func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, password string) (string, error) {
+	passwordFile := directory + ".password"
+	err := os.WriteFile(passwordFile, []byte(password+"\n"), 0o600)
+	for _, path := range []string{directory, passwordFile} {
+		if err == nil {
+			err = s.place.account.own(path)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("prepare the directory of the new database: %w", err)
+	}
+	arguments := []string{
+		"--pgdata=" + directory, "--username=" + userName, "--pwfile=" + passwordFile, "--auth=scram-sha-256",
+		"--encoding=UTF8", "--text-search-config=english",
+	}
+	if binaries.Major >= 18 {
+		arguments = append(arguments, "--no-data-checksums") // off was the default before
+	}
+	if s.cfg.Settings["fsync"] == "off" {
+		arguments = append(arguments, "--no-sync")
+	}
+	locale := wantedLocale
+	output, err := s.runInitdb(ctx, binaries, append(arguments, "--locale="+locale))
+	if err != nil && strings.Contains(output, "invalid locale name") {
+		locale = fallbackLocale
+		s.cfg.Progress(fmt.Sprintf("this system has no locale %s; the database gets %s (same order, "+
+			"upper and lower case of ASCII letters only)", wantedLocale, fallbackLocale))
+		output, err = s.runInitdb(ctx, binaries, append(arguments, "--locale="+locale))
+	}
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("create a database cluster: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		return "", fmt.Errorf("create a database cluster with %s: %w; it said:\n%s", binaries.program("initdb"), err, lastLines(output))
+	}
+	return locale, nil
+}
+
+func (s *Server) runInitdb(ctx context.Context, binaries Binaries, arguments []string) (string, error) {
+	command := exec.CommandContext(ctx, binaries.program("initdb"), arguments...)
+	command.Env, command.Dir, command.SysProcAttr = environment(), "/", s.place.account.attributes()
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	// A grandchild that keeps the pipe open must not keep us.
+	command.WaitDelay = 5 * time.Second
+	err := command.Run()
+	return output.String(), err
+}
+
+// binariesFor finds the programs that fit the cluster that is there.
+func (s *Server) binariesFor() (Binaries, error) {
+	content, err := os.ReadFile(filepath.Join(s.place.cluster, "PG_VERSION"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Binaries{}, fmt.Errorf("%s is not a database cluster (it has no PG_VERSION): "+
+			"restore it from a backup, or move it aside to begin with an empty database", s.place.cluster)
+	}
+	if err != nil {
+		return Binaries{}, fmt.Errorf("read the version of the database cluster: %w", err)
+	}
+	major, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return Binaries{}, fmt.Errorf("read the version of the database cluster in %s: %w", s.place.cluster, err)
+	}
+	found, others, err := systemFinder(s.place.account).findMajor(s.cfg.BinDir, major)
+	if err != nil {
+		return Binaries{}, err
+	}
+	if found.Major == major {
+		return found, nil
+	}
+	return Binaries{}, s.place.mismatch(major, others)
+}
+
+func (p place) mismatch(major int, others []Binaries) error {
+	there := "there are no PostgreSQL server programs here"
+	if len(others) > 0 {
+		names := make([]string, len(others))
+		for i, other := range others {
+			names[i] = other.String()
+		}
+		there = "what is here is " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf(`the database in %[1]s was made by PostgreSQL %[2]d, which no other version can read, and %[3]s.
+Either install PostgreSQL %[2]d (or name its programs in TARSY_PG_BIN) and start again, or move the data over:
+  1. where PostgreSQL %[2]d is installed, as the owner of %[1]s:
+     pg_ctl -D %[1]s -o "-k /tmp -c listen_addresses=''" -w start
+  2. dump (the password is in %[4]s):
+     pg_dump -h /tmp -U %[5]s -Fc -f tarsy.dump %[6]s && pg_ctl -D %[1]s -w stop
+  3. keep the old files: mv %[1]s %[1]s.%[2]d
+  4. start tarsy, which creates a new database, and restore into it from another terminal:
+     pg_restore -h <socket directory> -U %[5]s -d %[6]s --clean --if-exists tarsy.dump
+  5. restart tarsy`, p.cluster, major, there, p.passwordPath(), userName, databaseName)
+}
+
+// check asks the running server what it is, creates tarsy's database if it is not there
+// yet, and refuses one that was made with another locale than recorded: its indexes
+// and comparisons would not mean what they meant.
+func (s *Server) check(ctx context.Context) error {
+	connection, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return fmt.Errorf("connect to the private PostgreSQL server: %w", err)
+	}
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	var version, collate, ctype, encoding string
+	const ask = `SELECT current_setting('server_version'), datcollate, datctype, pg_encoding_to_char(encoding)
+		FROM pg_database WHERE datname = ANY($1) ORDER BY datname = $2 DESC LIMIT 1`
+	err = connection.QueryRow(ctx, ask, []string{databaseName, "template1"}, databaseName).Scan(&version, &collate, &ctype, &encoding)
+	if err != nil {
+		return fmt.Errorf("ask the private PostgreSQL server for its version and locale: %w", err)
+	}
+	s.version, _, _ = strings.Cut(version, " ")
+	known, err := s.place.readRecord()
+	if err != nil {
+		return err
+	}
+	if err := checkLocale(known.Locale, collate, ctype, encoding); err != nil {
+		return fmt.Errorf("the database in %s %w", s.place.cluster, err)
+	}
+	var exists bool
+	err = connection.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, databaseName).Scan(&exists)
+	if err == nil && !exists {
+		_, err = connection.Exec(ctx, "CREATE DATABASE "+databaseName)
+	}
+	if err != nil {
+		return fmt.Errorf("create tarsy's database: %w", err)
+	}
+	return nil
+}
+
+func checkLocale(recorded, collate, ctype, encoding string) error {
+	expected := []string{recorded}
+	if recorded == "" {
+		expected = []string{wantedLocale, fallbackLocale}
+	}
+	for _, locale := range expected {
+		if sameLocale(locale, collate) && sameLocale(locale, ctype) && encoding == "UTF8" {
+			return nil
+		}
+	}
+	return fmt.Errorf("has the locale %s/%s with encoding %s, and was created with %s and UTF8: dump it (pg_dump -Fc), "+
+		"move the directory aside, start tarsy once to create a new one, and restore into that (pg_restore --clean --if-exists)",
+		collate, ctype, encoding, strings.Join(expected, " or "))
+}
+
+// sameLocale knows that systems spell C.UTF-8 as C.utf8 too.
+func sameLocale(a, b string) bool {
+	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "") }
+	return plain(a) == plain(b)
+}
+
+func syncDir(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("write the new database to disk: %w", err)
+	}
+	err = directory.Sync()
+	if closeErr := directory.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("write the new database to disk: %w", err)
+	}
+	return nil
+}

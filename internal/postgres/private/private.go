@@ -1,0 +1,219 @@
+// Package private runs the PostgreSQL server that tarsy starts for itself when
+// nobody gave it a database: it finds server binaries, creates a cluster in the
+// data directory, starts the server on a Unix socket and stops it again.
+//
+// It knows processes, files and users of the operating system. It must not know
+// tarsy's schema, its migrations or who uses the database.
+package private
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+)
+
+// userName and databaseName are the role and the database that tarsy works with.
+const (
+	userName     = "tarsy"
+	databaseName = "tarsy"
+)
+
+// Config says where the server lives and how it is run.
+type Config struct {
+	// Dir is tarsy's data directory. The cluster lives in Dir/postgres, or, when tarsy
+	// runs as root and the server's user cannot reach Dir, in a place recorded in Dir.
+	Dir string
+	// BinDir names the directory of the server binaries; empty means to look for them.
+	BinDir string
+	// Settings are server settings on top of (and stronger than) the defaults. They
+	// hold from a start on: a server that is adopted keeps what it was started with.
+	Settings map[string]string
+	// Progress is told one line about whatever may take longer than a moment; nil is silence.
+	Progress func(string)
+	// Logger gets what is of use to an operator; nil discards it.
+	Logger *slog.Logger
+}
+
+// Server is a running private PostgreSQL server whose data directory this process holds.
+type Server struct {
+	cfg      Config
+	lock     *lock
+	place    place
+	password string
+	process  *process
+	adopted  bool
+	version  string
+
+	closing sync.Once
+	closed  error
+}
+
+// Open locks the data directory and returns when its server accepts connections: the
+// one still running from a tarsy that was killed, or one started now, on a cluster
+// created now if there was none.
+func Open(ctx context.Context, cfg Config) (*Server, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	held, err := acquire(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	server := &Server{cfg: cfg, lock: held}
+	if err := server.open(ctx); err != nil {
+		_ = held.release()
+		return nil, err
+	}
+	return server, nil
+}
+
+// complete fills in what was left out and makes the data directory.
+func (c Config) complete() (Config, error) {
+	if c.Dir == "" {
+		return c, fmt.Errorf("no data directory was given for the private PostgreSQL server")
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return c, fmt.Errorf("find the data directory %s: %w", c.Dir, err)
+	}
+	// Root makes a directory that the server's user can pass through; the secrets in it are 0600 files.
+	mode := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		mode = 0o755
+	}
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return c, fmt.Errorf("create the data directory: %w", err)
+	}
+	// One directory has one name, so that two spellings of it meet the same lock and the same cluster.
+	if c.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return c, fmt.Errorf("find the data directory %s: %w", dir, err)
+	}
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+func (s *Server) open(ctx context.Context) error {
+	var err error
+	if s.place, err = locate(s.cfg.Dir, s.cfg.Progress); err != nil {
+		return err
+	}
+	var binaries Binaries
+	if !s.place.exists() {
+		if binaries, err = systemFinder(s.place.account).find(s.cfg.BinDir); err != nil {
+			return err
+		}
+		if err := s.create(ctx, binaries); err != nil {
+			return err
+		}
+	}
+	if s.password, err = s.place.readPassword(); err != nil {
+		return err
+	}
+	if s.process, err = s.adopt(ctx); err != nil {
+		return err
+	}
+	s.adopted = s.process != nil
+	if !s.adopted {
+		if s.process, err = s.start(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.check(ctx); err != nil {
+		// A server that was running before stays as it was found.
+		if !s.adopted {
+			_ = s.process.abandon(ctx)
+		}
+		return err
+	}
+	s.cfg.Logger.Info("private postgresql ready",
+		"version", s.version, "pid", s.process.pid, "adopted", s.adopted, "cluster", s.place.cluster)
+	return nil
+}
+
+// URL is the connection string of tarsy's database on this server. It contains the password.
+func (s *Server) URL() string { return s.url(databaseName) }
+
+func (s *Server) url(database string) string {
+	query := url.Values{"host": {s.process.socketDir}, "port": {strconv.Itoa(s.process.port)}}
+	location := url.URL{
+		Scheme: "postgres", User: url.UserPassword(userName, s.password), Path: "/" + database, RawQuery: query.Encode(),
+	}
+	return location.String()
+}
+
+// Adopted says whether the server was already running when Open came.
+func (s *Server) Adopted() bool { return s.adopted }
+
+// Version is the version of the running server, such as "17.2".
+func (s *Server) Version() string { return s.version }
+
+// Stop shuts the server down, waits until it has, and gives the data directory free.
+// Only the first call of Stop or Detach has an effect; later ones return its result.
+// When ctx ends first, the server is left to finish on its own and Stop returns an error.
+func (s *Server) Stop(ctx context.Context) error {
+	s.closing.Do(func() {
+		s.closed = s.process.stop(ctx, s.cfg.Progress)
+		if err := s.lock.release(); s.closed == nil {
+			s.closed = err
+		}
+	})
+	return s.closed
+}
+
+// Detach gives the data directory free and leaves the server running; the next Open adopts it.
+func (s *Server) Detach() error {
+	s.closing.Do(func() { s.closed = s.lock.release() })
+	return s.closed
+}
+
+// Shutdown stops the server of a data directory, if one runs, without starting or
+// adopting it first. It refuses while a tarsy holds the directory.
+func Shutdown(ctx context.Context, dir string) error {
+	return withPlace(dir, func(home place) error { return home.shutdown(ctx) })
+}
+
+// Remove is Shutdown, and then deletes the cluster, its password and its log.
+func Remove(ctx context.Context, dir string) error {
+	return withPlace(dir, func(home place) error {
+		if err := home.shutdown(ctx); err != nil {
+			return err
+		}
+		return home.remove()
+	})
+}
+
+func withPlace(dir string, act func(place) error) error {
+	cfg, err := Config{Dir: dir}.complete()
+	if err != nil {
+		return err
+	}
+	held, err := acquire(cfg.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.release() }()
+	home, err := locate(cfg.Dir, cfg.Progress)
+	if err != nil {
+		return err
+	}
+	return act(home)
+}
+
+func (p place) shutdown(ctx context.Context) error {
+	running, ok := findProcess(p.cluster)
+	if !ok {
+		return nil
+	}
+	return running.stop(ctx, func(string) {})
+}

@@ -1,0 +1,198 @@
+package private
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestOneDataDirectory goes through what may happen to a data directory, one after
+// another on the same one: creating a cluster is the most of what such a test costs.
+// Each case begins with a stopped, whole cluster and leaves one.
+func TestOneDataDirectory(t *testing.T) {
+	t.Parallel()
+	realBinaries(t)
+	dir := testDir(t)
+	cases := []struct {
+		name string
+		test func(*testing.T, string)
+	}{
+		{"reopening keeps data and password", testReopeningKeepsDataAndPassword},
+		{"server takes only the password and only on its socket", testServerTakesOnlyThePasswordAndOnlyOnItsSocket},
+		{"defaults are durable and callers override them", testDefaultsAreDurableAndCallersOverrideThem},
+		{"server has its own process group", testServerHasItsOwnProcessGroup},
+		{"server of a killed tarsy is adopted", testServerOfAKilledTarsyIsAdopted},
+		{"detached server goes on and is adopted", testDetachedServerGoesOnAndIsAdopted},
+		{"server killed with tarsy is started again", testServerKilledWithTarsyIsStartedAgain},
+		{"pid file whose number was given to another process is stale", testPidFileWhoseNumberWasGivenToAnotherProcessIsStale},
+		{"second tarsy is kept out and told the pid", testSecondTarsyIsKeptOutAndToldThePID},
+		{"stop is idempotent", testStopIsIdempotent},
+		{"failed start shows the end of the log", testFailedStartShowsTheEndOfTheLog},
+		{"cluster of another major version is refused with the steps to move it", testClusterOfAnotherMajorVersionIsRefusedWithTheStepsToMoveIt},
+		{"lost password is named", testLostPasswordIsNamed},
+		{"database of another locale is refused", testDatabaseOfAnotherLocaleIsRefused},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { c.test(t, dir) })
+	}
+}
+
+func testReopeningKeepsDataAndPassword(t *testing.T, dir string) {
+	t.Helper()
+
+	first := open(t, dir)
+	require.False(t, first.Adopted())
+	require.Regexp(t, `^\d+\.\d+`, first.Version())
+	execSQL(t, first, databaseName, "CREATE TABLE kept AS SELECT 'still here' AS word")
+	stop(t, first)
+	require.NoFileExists(t, pidFile(first.place.cluster))
+
+	second := open(t, dir)
+	require.False(t, second.Adopted())
+	require.Equal(t, first.URL(), second.URL())
+	require.Equal(t, "still here", queryText(t, second.URL(), "SELECT word FROM kept"))
+
+	info, err := os.Stat(second.place.passwordPath())
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func testServerTakesOnlyThePasswordAndOnlyOnItsSocket(t *testing.T, dir string) {
+	t.Helper()
+	server := open(t, dir)
+
+	require.Empty(t, queryText(t, server.URL(), "SHOW listen_addresses"))
+	require.Equal(t, "scram-sha-256", queryText(t, server.URL(), "SHOW password_encryption"))
+	require.Equal(t, "UTF8", queryText(t, server.URL(), "SHOW server_encoding"))
+	require.Equal(t, "off", queryText(t, server.URL(), "SHOW data_checksums"))
+	require.Equal(t, "off", queryText(t, server.URL(), "SHOW jit"))
+
+	stranger := &Server{cfg: server.cfg, place: server.place, password: "wrong"}
+	require.ErrorContains(t, stranger.answers(t.Context(), server.process), "28P01")
+}
+
+func testDefaultsAreDurableAndCallersOverrideThem(t *testing.T, dir string) {
+	t.Helper()
+	server, err := Open(t.Context(), Config{Dir: dir, Settings: map[string]string{"work_mem": "7MB"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	for setting, value := range map[string]string{
+		"fsync": "on", "synchronous_commit": "on", "autovacuum": "on", "max_connections": "200", "shared_buffers": "128MB",
+		"max_wal_size": "1GB", "timezone": "UTC", "log_min_messages": "warning", "work_mem": "7MB",
+	} {
+		require.Equal(t, value, queryText(t, server.URL(), "SHOW "+setting), setting)
+	}
+}
+
+func testServerHasItsOwnProcessGroup(t *testing.T, dir string) {
+	t.Helper()
+	server := open(t, dir)
+	group, err := syscall.Getpgid(server.process.pid)
+	require.NoError(t, err)
+	require.Equal(t, server.process.pid, group)
+	require.NotEqual(t, syscall.Getpgrp(), group)
+}
+
+func testServerOfAKilledTarsyIsAdopted(t *testing.T, dir string) {
+	t.Helper()
+	killed := startHelper(t, helperConfig{Dir: dir})
+	require.Equal(t, "open", killed.line(t))
+	left, ok := findProcess(filepath.Join(dir, "postgres"))
+	require.True(t, ok)
+	killed.kill()
+
+	adopting := open(t, dir)
+	require.True(t, adopting.Adopted())
+	require.Equal(t, left.pid, adopting.process.pid)
+	require.Equal(t, "tarsy", queryText(t, adopting.URL(), "SELECT current_database()"))
+
+	stop(t, adopting)
+	require.NoFileExists(t, pidFile(adopting.place.cluster))
+	require.False(t, open(t, dir).Adopted())
+}
+
+func testDetachedServerGoesOnAndIsAdopted(t *testing.T, dir string) {
+	t.Helper()
+	first := open(t, dir)
+	require.NoError(t, first.Detach())
+	require.NoError(t, first.Stop(t.Context()), "Stop after Detach does nothing")
+	require.Equal(t, "1", queryText(t, first.URL(), "SELECT '1'"))
+	require.True(t, open(t, dir).Adopted())
+}
+
+func testServerKilledWithTarsyIsStartedAgain(t *testing.T, dir string) {
+	t.Helper()
+	first := open(t, dir)
+	require.NoError(t, first.Detach())
+	require.NoError(t, syscall.Kill(first.process.pid, syscall.SIGKILL))
+	require.NoError(t, await(t.Context(), func() (bool, error) { return first.process.ended(), nil }))
+	require.FileExists(t, pidFile(first.place.cluster), "a killed server leaves its pid file")
+
+	second := open(t, dir)
+	require.False(t, second.Adopted())
+}
+
+func testPidFileWhoseNumberWasGivenToAnotherProcessIsStale(t *testing.T, dir string) {
+	t.Helper()
+	first := open(t, dir)
+	stop(t, first)
+	// A live process of the server's user that is not a server: PostgreSQL alone would refuse to start.
+	bystander := startBystander(t, first.place.account)
+	content := strconv.Itoa(bystander) + "\n" + first.place.cluster + "\n"
+	require.NoError(t, os.WriteFile(pidFile(first.place.cluster), []byte(content), 0o600))
+	require.NoError(t, first.place.account.own(pidFile(first.place.cluster)))
+
+	require.False(t, open(t, dir).Adopted())
+}
+
+func testSecondTarsyIsKeptOutAndToldThePID(t *testing.T, dir string) {
+	t.Helper()
+	holder := startHelper(t, helperConfig{Dir: dir})
+	require.Equal(t, "open", holder.line(t))
+
+	message := openError(t, Config{Dir: dir})
+	require.Contains(t, message, "in use by another tarsy (pid "+strconv.Itoa(holder.command.Process.Pid)+")")
+	require.Contains(t, message, dir)
+	require.ErrorContains(t, Remove(t.Context(), dir), "in use by another tarsy")
+}
+
+func testStopIsIdempotent(t *testing.T, dir string) {
+	t.Helper()
+	server := open(t, dir)
+	stop(t, server)
+	stop(t, server)
+}
+
+func testFailedStartShowsTheEndOfTheLog(t *testing.T, dir string) {
+	t.Helper()
+	stop(t, open(t, dir))
+	message := openError(t, Config{Dir: dir, Settings: map[string]string{"shared_buffers": "many"}})
+	require.Contains(t, message, "PostgreSQL did not start")
+	require.Contains(t, message, filepath.Join(dir, "postgres.log"))
+	require.Contains(t, message, `invalid value for parameter "shared_buffers": "many"`)
+	// The failure keeps nobody out.
+	open(t, dir)
+}
+
+func TestLongDataDirectoryGetsAShortSocket(t *testing.T) {
+	t.Parallel()
+	realBinaries(t)
+	dir := filepath.Join(testDir(t), strings.Repeat("long", 30))
+	cleanUp(t, dir)
+	server := open(t, dir)
+	require.Less(t, len(filepath.Join(server.process.socketDir, ".s.PGSQL.5432")), maxSocketPath)
+	require.Equal(t, "1", queryText(t, server.URL(), "SELECT '1'"))
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(server.process.socketDir)) })
+}
+
+func TestSettingThatIsNoSettingIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := flags(map[string]string{"work_mem=1 -c fsync": "off"})
+	require.ErrorContains(t, err, "is not a setting of PostgreSQL")
+}

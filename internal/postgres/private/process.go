@@ -1,0 +1,180 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The pace of looking at a process that starts or stops, and when to begin talking about it.
+const (
+	lookEvery = 5 * time.Millisecond
+	talkAfter = 2 * time.Second
+
+	abandonWithin = 30 * time.Second
+)
+
+// process is a postmaster as its postmaster.pid describes it.
+type process struct {
+	pid       int
+	cluster   string
+	socketDir string
+	port      int
+	status    string // "starting", "ready", "stopping"
+	child     bool   // started by this process, which then has to collect it
+}
+
+// findProcess reads postmaster.pid and reports the process in it, if it is alive and
+// really the server of this cluster: after a crash the number may be somebody else's.
+func findProcess(cluster string) (*process, bool) {
+	found, ok := readProcess(cluster)
+	return found, ok && found.alive() && found.serves()
+}
+
+// readProcess reads postmaster.pid: pid, data directory, start time, port, socket directory, address, shared
+// memory, status, a line each. The later ones appear while the server starts.
+func readProcess(cluster string) (*process, bool) {
+	content, err := os.ReadFile(pidFile(cluster))
+	if err != nil {
+		return nil, false
+	}
+	lines := strings.Split(string(content), "\n")
+	line := func(number int) string {
+		if number > len(lines) {
+			return ""
+		}
+		return strings.TrimSpace(lines[number-1])
+	}
+	pid, err := strconv.Atoi(line(1))
+	if err != nil || pid <= 0 {
+		return nil, false
+	}
+	port, _ := strconv.Atoi(line(4)) // not there yet while the server starts
+	return &process{pid: pid, cluster: cluster, socketDir: line(5), port: port, status: line(8)}, true
+}
+
+func pidFile(cluster string) string { return filepath.Join(cluster, "postmaster.pid") }
+
+func (p *process) alive() bool {
+	err := syscall.Kill(p.pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// serves says whether the process works in the cluster's directory, as a postmaster
+// does. Where that cannot be seen, the pid file is believed.
+func (p *process) serves() bool {
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	directory, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.pid), "cwd"))
+	if err != nil {
+		return errors.Is(err, os.ErrPermission)
+	}
+	return directory == p.cluster
+}
+
+// disownPID helps PostgreSQL to see that a pid file is stale when its number now belongs
+// to somebody else. (In a container, pids repeat.) The file is not removed, since the server also
+// takes from it the shared memory to look at; our own number in it is one that the server knows not to believe.
+func disownPID(cluster string) error {
+	found, ok := readProcess(cluster)
+	if !ok || !found.alive() || found.serves() {
+		return nil
+	}
+	content, err := os.ReadFile(pidFile(cluster))
+	if err != nil {
+		return fmt.Errorf("read a stale postmaster.pid: %w", err)
+	}
+	_, rest, _ := strings.Cut(string(content), "\n")
+	// The directory is not ours when we are root: do not follow a link out of it.
+	file, err := os.OpenFile(pidFile(cluster), os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return fmt.Errorf("correct a stale postmaster.pid: %w", err)
+	}
+	_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n" + rest)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("correct a stale postmaster.pid: %w", err)
+	}
+	return nil
+}
+
+// ended says whether the process is gone. A stopped server has removed its pid file at
+// the very end, which also holds for one that nobody collects.
+func (p *process) ended() bool {
+	if p.child {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(p.pid, &status, syscall.WNOHANG, nil)
+		return pid == p.pid || errors.Is(err, syscall.ECHILD)
+	}
+	current, ok := readProcess(p.cluster)
+	return !ok || current.pid != p.pid || !p.alive()
+}
+
+// stop asks for a fast shutdown (open transactions are rolled back, everything is
+// written to disk) and waits until it is done.
+func (p *process) stop(ctx context.Context, progress func(string)) error {
+	if p.ended() {
+		return nil
+	}
+	if err := syscall.Kill(p.pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop the private PostgreSQL server (pid %d): %w", p.pid, err)
+	}
+	talk := newTalker(progress)
+	err := await(ctx, func() (bool, error) {
+		talk.say("waiting for PostgreSQL to write everything to disk…")
+		return p.ended(), nil
+	})
+	if err != nil {
+		return fmt.Errorf("the private PostgreSQL server (pid %d) has not stopped yet and goes on doing so: %w", p.pid, err)
+	}
+	return nil
+}
+
+// abandon stops a server that turned out to be of no use, also when ctx is why.
+func (p *process) abandon(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	return p.stop(ctx, func(string) {})
+}
+
+// await looks until done says so or fails, or ctx ends.
+func await(ctx context.Context, done func() (bool, error)) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if finished, err := done(); finished || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+// talker says a line once something has taken longer than a moment.
+type talker struct {
+	progress func(string)
+	since    time.Time
+	said     bool
+}
+
+func newTalker(progress func(string)) *talker { return &talker{progress: progress, since: time.Now()} }
+
+func (t *talker) say(text string) {
+	if !t.said && time.Since(t.since) >= talkAfter {
+		t.said = true
+		t.progress(text)
+	}
+}

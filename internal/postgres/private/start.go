@@ -1,0 +1,196 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// answerWithin is how long a server that calls itself ready may fail to answer before
+// we ask a person to look at it.
+const answerWithin = 10 * time.Second
+
+// maxLog is the size from which a start begins a new log file and keeps one old one.
+const maxLog = 10 << 20
+
+// adopt returns the server that a killed tarsy left running, or nil if there is none.
+func (s *Server) adopt(ctx context.Context) (*process, error) {
+	var adopted *process
+	talk := newTalker(s.cfg.Progress)
+	err := await(ctx, func() (bool, error) {
+		found, ok := findProcess(s.place.cluster)
+		if !ok {
+			return true, nil
+		}
+		if found.status != "ready" {
+			talk.say(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
+			return false, nil
+		}
+		err := s.answers(ctx, found)
+		if err == nil {
+			adopted = found
+			return true, nil
+		}
+		if refused := new(pgconn.PgError); errors.As(err, &refused) && strings.HasPrefix(refused.Code, "28") {
+			return false, fmt.Errorf("the PostgreSQL server (pid %d) in %s does not take the password in %s: restore that file",
+				found.pid, s.place.cluster, s.place.passwordPath())
+		}
+		if time.Since(talk.since) > answerWithin {
+			return false, fmt.Errorf("a PostgreSQL server (pid %d) runs in %s and does not answer on its socket in %s; "+
+				"stop it (kill -INT %d) and start again: %w", found.pid, s.place.cluster, found.socketDir, found.pid, err)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adopted, nil
+}
+
+// answers connects and makes sure that the answer comes from the server of our cluster.
+func (s *Server) answers(ctx context.Context, candidate *process) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	asked := &Server{cfg: s.cfg, place: s.place, password: s.password, process: candidate}
+	connection, err := pgx.Connect(ctx, asked.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	var directory string
+	if err := connection.QueryRow(ctx, `SELECT current_setting('data_directory')`).Scan(&directory); err != nil {
+		return err
+	}
+	if directory != s.place.cluster {
+		return fmt.Errorf("the server on that socket serves %s", directory)
+	}
+	return nil
+}
+
+// start runs the server and returns when it accepts connections.
+func (s *Server) start(ctx context.Context) (*process, error) {
+	binaries, err := s.binariesFor()
+	if err != nil {
+		return nil, err
+	}
+	if err := disownPID(s.place.cluster); err != nil {
+		return nil, err
+	}
+	command, err := s.command(ctx, binaries)
+	if err != nil {
+		return nil, err
+	}
+	log, begin, err := s.openLog()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s as %s: %w", command.Path, s.place.account.name, err)
+	}
+	started := &process{pid: command.Process.Pid, cluster: s.place.cluster, child: true}
+	// From here on the pid is waited for with the system's own call: no goroutine is needed
+	// for that, and so none is left behind by Detach.
+	if err := command.Process.Release(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", command.Path, err)
+	}
+	if err := s.awaitReady(ctx, started, begin); err != nil {
+		_ = started.abandon(ctx)
+		return nil, err
+	}
+	return started, nil
+}
+
+func (s *Server) command(ctx context.Context, binaries Binaries) (*exec.Cmd, error) {
+	socketDir, err := s.place.socketDir()
+	if err != nil {
+		return nil, err
+	}
+	settings := defaultSettings(socketDir)
+	maps.Copy(settings, s.cfg.Settings)
+	s.compressWAL(ctx, binaries, settings)
+	arguments, err := flags(settings)
+	if err != nil {
+		return nil, err
+	}
+	// Not bound to ctx: the server outlives Open and is stopped by Stop.
+	command := exec.Command(binaries.program("postgres"), append([]string{"-D", s.place.cluster}, arguments...)...) //nolint:noctx // see above
+	command.Env, command.Dir, command.SysProcAttr = environment(), s.place.cluster, s.place.account.attributes()
+	return command, nil
+}
+
+func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int64) error {
+	talk := newTalker(s.cfg.Progress)
+	err := await(ctx, func() (bool, error) {
+		if started.ended() {
+			return false, fmt.Errorf("PostgreSQL did not start; the end of its log %s:\n%s", s.place.logPath(), s.logTail(logBegin))
+		}
+		talk.say("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
+		current, ok := readProcess(s.place.cluster)
+		if !ok || current.pid != started.pid || current.status != "ready" {
+			return false, nil
+		}
+		started.socketDir, started.port = current.socketDir, current.port
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("start the private PostgreSQL server: %w", err)
+	}
+	return nil
+}
+
+// openLog opens the server's log for appending and returns where this start's part begins.
+func (s *Server) openLog() (*os.File, int64, error) {
+	path := s.place.logPath()
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, 0, fmt.Errorf("begin a new log of the database: %w", err)
+		}
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open the log of the database: %w", err)
+	}
+	begin, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		_ = file.Close()
+		return nil, 0, fmt.Errorf("open the log of the database: %w", err)
+	}
+	return file, begin, nil
+}
+
+func (s *Server) logTail(begin int64) string {
+	file, err := os.Open(s.place.logPath())
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = file.Close() }()
+	const window = 64 << 10
+	if info, err := file.Stat(); err == nil && info.Size()-begin > window {
+		begin = info.Size() - window
+	}
+	content, err := io.ReadAll(io.NewSectionReader(file, begin, window))
+	if err != nil {
+		return err.Error()
+	}
+	return lastLines(string(content))
+}
+
+// lastLines keeps an error message on one screen.
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if keep := 15; len(lines) > keep {
+		lines = lines[len(lines)-keep:]
+	}
+	return "  " + strings.Join(lines, "\n  ")
+}

@@ -1,0 +1,119 @@
+package script
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// Pace is how fast answers stream. The zero value streams without waiting.
+type Pace struct {
+	// FirstToken is how long the model is silent before its first chunk.
+	FirstToken time.Duration
+	// TokensPerSecond is the rate of text and thinking; chunks of other kinds take no time. Zero means at once.
+	TokensPerSecond float64
+	// Jitter makes each wait longer or shorter by up to this share of it, 0 to 1.
+	Jitter float64
+	// Seed varies the jitter. The same conversation with the same seed is played with the same waits.
+	Seed uint64
+	// Speed divides every wait: 2 is twice as fast. Zero is 1.
+	Speed float64
+}
+
+// pacer times one call. It keeps to a schedule rather than adding up waits, so that a consumer that is slow now and
+// then does not slow the stream down as a whole.
+type pacer struct {
+	pace  Pace
+	clock clockwork.Clock
+	rand  *rand.Rand
+	due   time.Time
+	begun bool
+}
+
+func (p Pace) start(clock clockwork.Clock, req *llm.Request) *pacer {
+	if p.Speed <= 0 {
+		p.Speed = 1
+	}
+
+	pacer := &pacer{pace: p, clock: clock, due: clock.Now()}
+	if p.Jitter > 0 {
+		pacer.rand = rand.New(rand.NewPCG(p.Seed, conversation(req))) //nolint:gosec // Only spreads waits; must repeat.
+	}
+
+	return pacer
+}
+
+// conversation is a number that the same request has at every playing.
+func conversation(req *llm.Request) uint64 {
+	hash := fnv.New64a()
+	for _, message := range req.Messages {
+		_, _ = hash.Write([]byte(message.Role + message.Content))
+	}
+
+	return hash.Sum64()
+}
+
+// wait returns when chunk is due, or with the cause of ctx.
+func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
+	var wait time.Duration
+	if !p.begun {
+		p.begun = true
+		wait = p.pace.FirstToken
+	}
+
+	wait = p.scale(wait + p.duration(chunk))
+	if wait <= 0 {
+		return nil
+	}
+
+	p.due = p.due.Add(wait)
+
+	left := p.clock.Until(p.due)
+	if left <= 0 {
+		return nil
+	}
+
+	timer := p.clock.NewTimer(left)
+	defer timer.Stop()
+
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// restart forgets how far the stream was behind its schedule.
+func (p *pacer) restart() { p.due = p.clock.Now() }
+
+func (p *pacer) duration(chunk llm.Chunk) time.Duration {
+	if p.pace.TokensPerSecond <= 0 {
+		return 0
+	}
+
+	var text string
+
+	switch c := chunk.(type) {
+	case llm.TextChunk:
+		text = c.Text
+	case llm.ThinkingChunk:
+		text = c.Text
+	}
+
+	return time.Duration(float64(tokens(len(text))) / p.pace.TokensPerSecond * float64(time.Second))
+}
+
+func (p *pacer) scale(wait time.Duration) time.Duration {
+	factor := 1 / p.pace.Speed
+	if p.rand != nil {
+		factor *= 1 + min(p.pace.Jitter, 1)*(2*p.rand.Float64()-1)
+	}
+
+	return time.Duration(float64(wait) * factor)
+}
