@@ -1,0 +1,332 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/private"
+	"tarsy.dev/tarsy/internal/stream"
+	"tarsy.dev/tarsy/llm"
+)
+
+// Options say what server to make. The seams at the system's edge are here: the model, the MCP transport, the clock.
+type Options struct {
+	Config *config.Config
+	// DatabaseURL is a database to use; empty means a private PostgreSQL in DataDir, with binaries from PGBinDir or
+	// wherever they are found.
+	DatabaseURL string
+	DataDir     string
+	PGBinDir    string
+	// Listen is the address of the HTTP server, such as 127.0.0.1:8080.
+	Listen string
+	// RequireKey tells whether requests need an API key. An address that is not loopback is refused without.
+	RequireKey bool
+	// LLM answers all LLM calls; nil means the configured providers.
+	LLM llm.Client
+	// MCPTransport replaces the configured transports.
+	MCPTransport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
+	Clock        clockwork.Clock
+	Logger       *slog.Logger
+	// Progress is told what takes longer than a moment.
+	Progress func(string)
+	Version  string
+}
+
+// App is one server.
+type App struct {
+	options  Options
+	serverID string
+	logger   *slog.Logger
+	clock    clockwork.Clock
+
+	db       *postgres.DB
+	engine   *engine.Engine
+	factory  *mcp.Factory
+	listener net.Listener
+	http     *http.Server
+	warnings warnings
+
+	ready    atomic.Bool
+	cleanups []cleanup
+	checking sync.WaitGroup
+	serving  sync.WaitGroup
+	stopOnce sync.Once
+	stopErr  error
+}
+
+type cleanup struct {
+	what string
+	stop func(ctx context.Context) error
+}
+
+// New wires a server. Nothing runs before Start but the database. If New fails, everything that it opened is closed.
+func New(ctx context.Context, options Options) (*App, error) {
+	if options.Clock == nil {
+		options.Clock = clockwork.NewRealClock()
+	}
+
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	if options.Progress == nil {
+		options.Progress = func(string) {}
+	}
+
+	a := &App{options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock}
+	if err := a.wire(ctx); err != nil {
+		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+
+	return a, nil
+}
+
+// wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
+func (a *App) wire(ctx context.Context) error {
+	cfg := a.options.Config
+
+	if err := a.listen(ctx); err != nil {
+		return err
+	}
+
+	url, err := a.database(ctx)
+	if err != nil {
+		return err
+	}
+
+	if err := postgres.Migrate(ctx, url); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+
+	a.db, err = postgres.Open(ctx, postgres.Config{URL: url, Clock: a.clock, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+
+	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
+
+	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
+	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
+
+	hub, err := stream.New(stream.Config{
+		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.AllowedWSOrigins, Logger: a.logger,
+	})
+	if err != nil {
+		return fmt.Errorf("system.allowed_ws_origins: %w", err)
+	}
+
+	a.factory = mcp.New(mcp.Config{
+		Servers: mcpServers(cfg), Transport: a.options.MCPTransport, Clock: a.clock, Logger: a.logger,
+	})
+
+	a.engine = engine.New(engine.Config{
+		DB:        a.db,
+		Recipe:    recipes(cfg),
+		OpenTools: openTools(a.factory),
+		Agent: agent.Config{
+			LLM: a.model(), Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
+		},
+		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
+		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
+		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
+		Clock: a.clock, Logger: a.logger,
+	})
+
+	intake := engine.NewIntake(engine.IntakeConfig{
+		DB: a.db, Check: checkAlert(cfg), Mask: func(text string) string { return text }, Clock: a.clock,
+	})
+
+	proxies, err := prefixes(cfg.System.TrustedProxies)
+	if err != nil {
+		return err
+	}
+
+	server := api.New(api.Config{
+		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
+		WebSocket:      hub.WebSocket(),
+		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
+		Auth:           api.AuthConfig{Required: a.options.RequireKey},
+		TrustedProxies: proxies,
+		Ready:          a.readiness,
+		Warnings:       a.warnings.list,
+		Info:           api.Info{Version: a.options.Version, ServerID: a.serverID},
+		Clock:          a.clock, Logger: a.logger,
+	})
+
+	const headerLimit = 10 * time.Second
+
+	a.http = &http.Server{Handler: server.Handler(), ReadHeaderTimeout: headerLimit, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelWarn)}
+
+	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end.
+	a.onStop("the HTTP server", a.stopHTTP)
+	a.onStop("readers", hub.Close)
+	a.onStop("the engine", func(ctx context.Context) error { a.engine.Stop(ctx); return nil }) //nolint:nlreturn // one thought
+
+	return nil
+}
+
+// listen binds the address before anything else: a port that is taken is the most common mistake.
+func (a *App) listen(ctx context.Context) error {
+	host, _, err := net.SplitHostPort(a.options.Listen)
+	if err != nil {
+		return fmt.Errorf("the address to listen on must be host:port: %w", err)
+	}
+
+	if !isLoopback(host) && !a.options.RequireKey {
+		return tarsy.Errorf(tarsy.CodeInvalidRequest,
+			"%s is not a loopback address, and there the server must require API keys: leave --auth on, or listen on 127.0.0.1", a.options.Listen)
+	}
+
+	var listen net.ListenConfig
+
+	a.listener, err = listen.Listen(ctx, "tcp", a.options.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s (choose another address with --listen): %w", a.options.Listen, err)
+	}
+
+	a.onStop("the listener", func(context.Context) error {
+		if err := a.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+
+		return nil
+	})
+
+	return nil
+}
+
+// database returns the address of the database, starting a private one if none was given.
+func (a *App) database(ctx context.Context) (string, error) {
+	if a.options.DatabaseURL != "" {
+		return a.options.DatabaseURL, nil
+	}
+
+	server, err := private.Open(ctx, private.Config{
+		Dir: a.options.DataDir, BinDir: a.options.PGBinDir, Progress: a.options.Progress, Logger: a.logger,
+	})
+	if err != nil {
+		return "", err
+	}
+
+	a.onStop("the private PostgreSQL", server.Stop)
+
+	return server.URL(), nil
+}
+
+// Start begins to answer requests and to work.
+func (a *App) Start(ctx context.Context) error {
+	a.db.Start()
+	a.engine.Start()
+	a.serving.Go(func() {
+		if err := a.http.Serve(a.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("the HTTP server ended", "error", err)
+		}
+	})
+	a.checkMCP()
+	a.ready.Store(true)
+
+	return ctx.Err()
+}
+
+// Stop undoes everything, last in first out, each part within a bounded time. It is idempotent and safe before Start.
+func (a *App) Stop(ctx context.Context) error {
+	a.stopOnce.Do(func() {
+		a.ready.Store(false)
+
+		var errs []error
+
+		for i := len(a.cleanups) - 1; i >= 0; i-- {
+			c := a.cleanups[i]
+			if err := a.stopPart(ctx, c); err != nil {
+				errs = append(errs, fmt.Errorf("stop %s: %w", c.what, err))
+			}
+		}
+
+		a.checking.Wait()
+		a.serving.Wait()
+		a.stopErr = errors.Join(errs...)
+	})
+
+	return a.stopErr
+}
+
+func (a *App) stopPart(ctx context.Context, c cleanup) error {
+	const patience = 20 * time.Second
+
+	ctx, cancel := context.WithTimeout(ctx, patience+a.options.Config.Queue.GracefulShutdownTimeout)
+	defer cancel()
+
+	return c.stop(ctx)
+}
+
+func (a *App) stopHTTP(ctx context.Context) error {
+	const patience = 5 * time.Second
+
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+
+	if err := a.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, a.http.Close())
+	}
+
+	return nil
+}
+
+func (a *App) onStop(what string, stop func(ctx context.Context) error) {
+	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
+}
+
+// Addr is the address that the server listens on.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// ServerID names this server in leases and in /health.
+func (a *App) ServerID() string { return a.serverID }
+
+// DB is the server's database, for commands that work beside the API.
+func (a *App) DB() *postgres.DB { return a.db }
+
+// Warnings are what an operator should know.
+func (a *App) Warnings() []api.Warning { return a.warnings.list() }
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+
+	addr, err := netip.ParseAddr(host)
+
+	return err == nil && addr.IsLoopback()
+}
+
+func prefixes(texts []string) ([]netip.Prefix, error) {
+	all := make([]netip.Prefix, 0, len(texts))
+
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("system.trusted_proxies: %w", err)
+		}
+
+		all = append(all, p)
+	}
+
+	return all, nil
+}

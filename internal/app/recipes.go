@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+// serverID names this process: the host for people, the rest so that no two are alike.
+func serverID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "tarsy"
+	}
+
+	id := tarsy.NewID()
+
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), id[len(id)-6:])
+}
+
+// recipes turns the configured chains into what the engine follows, once.
+func recipes(cfg *config.Config) func(chainID string) (engine.Recipe, bool) {
+	all := make(map[string]engine.Recipe, len(cfg.Chains))
+
+	for id, chain := range cfg.Chains {
+		summary := cfg.ResolveSummary(chain)
+		recipe := engine.Recipe{ID: id, Summary: engine.Model{
+			Provider: summary.Provider, Model: summary.LLM.Model, Backend: summary.Backend, Limit: cfg.Defaults.IterationTimeout,
+		}}
+
+		for i, stage := range chain.Stages {
+			rs := engine.RecipeStage{Name: stage.Name, Policy: tarsy.SuccessPolicy(cfg.SuccessPolicyOf(stage))}
+			for j := range stage.Agents {
+				rs.Agents = append(rs.Agents, recipeAgent(cfg, cfg.ResolveAgent(chain, i, j)))
+			}
+
+			recipe.Stages = append(recipe.Stages, rs)
+		}
+
+		all[id] = recipe
+	}
+
+	return func(chainID string) (engine.Recipe, bool) {
+		recipe, ok := all[chainID]
+
+		return recipe, ok
+	}
+}
+
+func recipeAgent(cfg *config.Config, resolved config.ResolvedAgent) engine.RecipeAgent {
+	a := engine.RecipeAgent{
+		Strategy: resolved.Strategy,
+		Spec: agent.Spec{
+			Name: resolved.Name, CustomInstructions: resolved.CustomInstructions, MaxIterations: resolved.MaxIterations,
+			IterationTimeout: resolved.IterationTimeout, Provider: resolved.Provider, Model: resolved.LLM.Model, Backend: resolved.Backend,
+		},
+	}
+
+	for _, id := range resolved.MCPServers {
+		a.Servers = append(a.Servers, engine.ServerTools{Server: id})
+		a.Spec.ServerInstructions = append(a.Spec.ServerInstructions, agent.ServerInstructions{
+			Server: id, Text: cfg.MCPServers[id].Instructions,
+		})
+	}
+
+	return a
+}
+
+func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
+	servers := make(map[string]mcp.ServerConfig, len(cfg.MCPServers))
+
+	for id, s := range cfg.MCPServers {
+		servers[id] = mcp.ServerConfig{
+			Transport: mcp.Transport{
+				Type: s.Transport.Type, Command: s.Transport.Command, Args: s.Transport.Args, Env: s.Transport.Environment(),
+				URL: s.Transport.URL, BearerToken: s.Transport.BearerToken.Reveal(), VerifySSL: &s.Transport.VerifySSL,
+				Headers: s.Transport.Headers(), Timeout: s.Transport.Timeout,
+			},
+		}
+	}
+
+	return servers
+}
+
+func openTools(factory *mcp.Factory) func(ctx context.Context, servers []engine.ServerTools) (agent.Tools, error) {
+	return func(ctx context.Context, servers []engine.ServerTools) (agent.Tools, error) {
+		selections := make([]mcp.Selection, 0, len(servers))
+		for _, s := range servers {
+			selections = append(selections, mcp.Selection(s))
+		}
+
+		return factory.Open(ctx, selections)
+	}
+}
+
+func alertTypes(cfg *config.Config) func() []api.AlertType {
+	var types []api.AlertType
+	for _, t := range cfg.AlertTypes() {
+		types = append(types, api.AlertType{Name: t.Name, ChainID: t.ChainID, Description: t.Description})
+	}
+
+	return func() []api.AlertType { return types }
+}
+
+// checkAlert resolves where an alert goes and refuses what is not configured, saying what is.
+func checkAlert(cfg *config.Config) func(alert *tarsy.Alert) (engine.Route, error) {
+	var names []string
+	for _, t := range cfg.AlertTypes() {
+		names = append(names, t.Name)
+	}
+
+	return func(alert *tarsy.Alert) (engine.Route, error) {
+		if alert.AlertType == "" {
+			alert.AlertType = cfg.Defaults.AlertType
+		}
+
+		if alert.AlertType == "" {
+			return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "alert_type",
+				"alert_type is missing and no default is configured: use one of %s", strings.Join(names, ", "))
+		}
+
+		chain, ok := cfg.ChainFor(alert.AlertType)
+		if !ok {
+			return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
+				"there is no alert type %q: use one of %s", tarsy.CleanText(alert.AlertType), strings.Join(names, ", "))
+		}
+
+		if err := checkSelection(cfg, alert.MCPSelection); err != nil {
+			return engine.Route{}, err
+		}
+
+		return engine.Route{ChainID: chain.ID, AgentType: chain.Stages[0].Agents[0].Name, Runbook: cfg.Defaults.Runbook}, nil
+	}
+}
+
+func checkSelection(cfg *config.Config, selection *tarsy.MCPSelection) error {
+	if selection == nil {
+		return nil
+	}
+
+	for _, s := range selection.Servers {
+		if _, ok := cfg.MCPServers[s.Name]; ok {
+			continue
+		}
+
+		known := make([]string, 0, len(cfg.MCPServers))
+		for id := range cfg.MCPServers {
+			known = append(known, id)
+		}
+
+		slices.Sort(known)
+
+		return tarsy.FieldErrorf(tarsy.CodeUnknownMCPServer, "mcp_selection.servers",
+			"there is no MCP server %q: use some of %s", tarsy.CleanText(s.Name), strings.Join(known, ", "))
+	}
+
+	return nil
+}

@@ -1,0 +1,194 @@
+package tarsytest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// patience is how long a wait lasts before it fails the test: far longer than anything takes on a busy machine.
+const patience = 20 * time.Second
+
+// DefaultConfig is the configuration of an App whose Options have none: the alert type "test" is investigated in one
+// stage, "analysis", by the agent "Investigator" with all MCP servers of the test.
+const DefaultConfig = `
+agents:
+  Investigator:
+    custom_instructions: Find out what happened.
+    mcp_servers: [%s]
+agent_chains:
+  test:
+    alert_types: [test]
+    stages:
+      - name: analysis
+        agents: [{name: Investigator}]
+`
+
+// Options say what to boot. The zero value is a server with the default configuration, an empty script and no tools.
+type Options struct {
+	// Config is YAML; the provider "test" is there already and is the default.
+	Config string
+	// Script answers LLM calls; nil means an empty one, see App.Script.
+	Script *script.Script
+	// LLM answers instead of Script.
+	LLM llm.Client
+	// MCP are the servers behind the ids in the configuration; those that it does not mention are added to it.
+	MCP []*MCPServer
+	// Clock is a fake clock, or nil for the real one.
+	Clock *clockwork.FakeClock
+	// Database is the address of a database to share with another App; empty means a fresh one.
+	Database string
+	// RequireKey switches authentication on.
+	RequireKey bool
+	// Unwatched lets the script be asked what it does not know without failing the test.
+	Unwatched bool
+}
+
+// App is a running server and the means to drive it.
+type App struct {
+	// URL is the server's address, such as http://127.0.0.1:54321.
+	URL string
+	// Token is sent with every request when it is not empty.
+	Token string
+	// Script is what the model answers.
+	Script *script.Script
+	// Database is the address of the database, to be shared with another App.
+	Database string
+	// ServerID names this server in leases.
+	ServerID string
+
+	t   testing.TB
+	app *app.App
+}
+
+// Main runs a package's tests, checks for leaked goroutines and releases the test databases.
+func Main(m *testing.M) {
+	goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...)
+}
+
+// New boots a server. It is stopped when the test ends.
+func New(t testing.TB, options Options) *App {
+	t.Helper()
+
+	if options.Script == nil {
+		options.Script = script.New(script.Options{})
+	}
+
+	if options.LLM == nil {
+		options.LLM = options.Script
+	}
+
+	if options.Database == "" {
+		options.Database = pgtest.New(t)
+	}
+
+	var clock clockwork.Clock = clockwork.NewRealClock()
+	if options.Clock != nil {
+		clock = options.Clock
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	server, err := app.New(ctx, app.Options{
+		Config:       loadConfig(t, options),
+		DatabaseURL:  options.Database,
+		Listen:       "127.0.0.1:0",
+		RequireKey:   options.RequireKey,
+		LLM:          options.LLM,
+		MCPTransport: transports(options.MCP),
+		Clock:        clock,
+		Logger:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Version:      "test",
+	})
+	require.NoError(t, err)
+
+	a := &App{
+		URL: "http://" + server.Addr(), Script: options.Script, Database: options.Database, ServerID: server.ServerID(),
+		t: t, app: server,
+	}
+
+	t.Cleanup(func() {
+		a.Stop()
+
+		if unexpected := options.Script.Unexpected(); len(unexpected) > 0 && !options.Unwatched {
+			t.Errorf("the model was asked what the script does not know:\n%s", strings.Join(unexpected, "\n"))
+		}
+	})
+	require.NoError(t, server.Start(ctx))
+
+	return a
+}
+
+// Stop stops the server gracefully: its sessions are handed over. It is idempotent.
+func (a *App) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	if err := a.app.Stop(ctx); err != nil {
+		a.t.Errorf("stop the server: %v", err)
+	}
+}
+
+// loadConfig reads the test's configuration beside what every test has.
+func loadConfig(t testing.TB, options Options) *config.Config {
+	t.Helper()
+
+	text := options.Config
+	ids := make([]string, 0, len(options.MCP))
+
+	for _, s := range options.MCP {
+		ids = append(ids, s.ID)
+	}
+
+	if text == "" {
+		text = fmt.Sprintf(DefaultConfig, strings.Join(ids, ", "))
+	}
+
+	base := "llm_providers: {test: {type: scripted, model: test-model}}\n"
+	if !strings.Contains(text, "llm_provider:") {
+		base += "defaults: {llm_provider: test}\n"
+	}
+
+	if len(ids) > 0 && !strings.Contains(text, "mcp_servers:\n") {
+		base += "mcp_servers:\n"
+		for _, id := range ids {
+			base += "  " + id + ": {transport: {type: stdio, command: in-memory}}\n"
+		}
+	}
+
+	cfg, err := config.Load(config.Source{Files: []config.File{
+		{Name: "test.yaml", Text: []byte(text)},
+		{Name: "base.yaml", Text: []byte(base)},
+	}})
+	require.NoError(t, err)
+
+	return cfg
+}
+
+// transports connects MCP clients to the test's servers.
+func transports(servers []*MCPServer) func(ctx context.Context, serverID string) (mcpsdk.Transport, error) {
+	return func(ctx context.Context, serverID string) (mcpsdk.Transport, error) {
+		i := slices.IndexFunc(servers, func(s *MCPServer) bool { return s.ID == serverID })
+		if i < 0 {
+			return nil, fmt.Errorf("the test has no MCP server %q", serverID)
+		}
+
+		return servers[i].connect(ctx)
+	}
+}

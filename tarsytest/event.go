@@ -1,0 +1,166 @@
+package tarsytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Event is a message of the server, from a WebSocket or from SSE.
+type Event struct {
+	Type   string
+	Fields map[string]any
+	Raw    json.RawMessage
+}
+
+// Seq is the event's number in its journal, zero for events that no journal keeps.
+func (e Event) Seq() int64 {
+	n, _ := e.Fields["db_event_id"].(float64)
+
+	return int64(n)
+}
+
+// log collects events as they come and lets tests wait for them.
+type log struct {
+	t testing.TB
+
+	mu     sync.Mutex
+	events []Event
+	ended  error
+	moved  chan struct{}
+}
+
+func newLog(t testing.TB) *log { return &log{t: t, moved: make(chan struct{})} }
+
+func (l *log) add(raw []byte) {
+	e := Event{Raw: raw}
+	if err := json.Unmarshal(raw, &e.Fields); err != nil {
+		l.end(fmt.Errorf("decode %q: %w", raw, err))
+
+		return
+	}
+
+	e.Type, _ = e.Fields["type"].(string)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.events = append(l.events, e)
+	close(l.moved)
+	l.moved = make(chan struct{})
+}
+
+func (l *log) end(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.ended = err
+	close(l.moved)
+	l.moved = make(chan struct{})
+}
+
+// Events returns all events so far.
+func (l *log) Events() []Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return append([]Event(nil), l.events...)
+}
+
+// OfType returns the events of a type so far.
+func (l *log) OfType(eventType string) []Event {
+	var some []Event
+
+	for _, e := range l.Events() {
+		if e.Type == eventType {
+			some = append(some, e)
+		}
+	}
+
+	return some
+}
+
+// Wait waits for an event that fits, also among those that have come already, and returns the first.
+func (l *log) Wait(what string, fits func(Event) bool) Event {
+	l.t.Helper()
+
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+
+	for next := 0; ; {
+		l.mu.Lock()
+		events, ended, moved := l.events, l.ended, l.moved
+		l.mu.Unlock()
+
+		for ; next < len(events); next++ {
+			if fits(events[next]) {
+				return events[next]
+			}
+		}
+
+		if ended != nil {
+			require.FailNow(l.t, "the connection ended while waiting for "+what, "%v\n%s", ended, l.describe())
+		}
+
+		select {
+		case <-moved:
+		case <-timeout.C:
+			require.FailNow(l.t, "waited in vain for "+what, l.describe())
+		}
+	}
+}
+
+// WaitType waits for an event of a type.
+func (l *log) WaitType(eventType string) Event {
+	l.t.Helper()
+
+	return l.Wait(eventType, func(e Event) bool { return e.Type == eventType })
+}
+
+// WaitStatus waits for the event that tells that the session has a status.
+func (l *log) WaitStatus(status string) Event {
+	l.t.Helper()
+
+	return l.Wait("session.status "+status, func(e Event) bool { return e.Type == "session.status" && e.Fields["status"] == status })
+}
+
+// WaitEnd waits until the server has ended the connection.
+func (l *log) WaitEnd() error {
+	l.t.Helper()
+
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+
+	for {
+		l.mu.Lock()
+		ended, moved := l.ended, l.moved
+		l.mu.Unlock()
+
+		if ended != nil {
+			return ended
+		}
+
+		select {
+		case <-moved:
+		case <-timeout.C:
+			require.FailNow(l.t, "waited in vain for the connection to end", l.describe())
+		}
+	}
+}
+
+func (l *log) describe() string {
+	var b strings.Builder
+
+	b.WriteString("What came:\n")
+
+	for _, e := range l.Events() {
+		fmt.Fprintf(&b, "  %s\n", e.Raw)
+	}
+
+	return b.String()
+}

@@ -1,0 +1,109 @@
+package tarsytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+//nolint:gochecknoglobals // a flag of the test binary
+var update = flag.Bool("update", false, "write golden files anew instead of comparing with them")
+
+// Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
+func Golden(t testing.TB, name string, actual []byte) {
+	t.Helper()
+
+	path := filepath.Join("testdata", "golden", filepath.FromSlash(name))
+
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		require.NoError(t, os.WriteFile(path, actual, 0o600))
+
+		return
+	}
+
+	want, err := os.ReadFile(path) //nolint:gosec // the test names the file
+	require.NoError(t, err, "no golden file yet: run the test with -update and review what it writes")
+
+	if diff := cmp.Diff(string(want), string(actual)); diff != "" {
+		t.Errorf("%s differs (-golden +actual); run with -update if the change is meant:\n%s", path, diff)
+	}
+}
+
+// GoldenJSON compares a value as indented JSON with stable ids.
+func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
+	t.Helper()
+
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+
+	var generic any
+
+	require.NoError(t, json.Unmarshal(raw, &generic))
+
+	raw, err = json.MarshalIndent(generic, "", "  ")
+	require.NoError(t, err)
+	Golden(t, name, append(n.Normalize(raw), '\n'))
+}
+
+// GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter: runs of stream chunks
+// become one, and what belongs to the connection rather than to the session is left out.
+func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
+	t.Helper()
+
+	var b bytes.Buffer
+
+	chunks := false
+
+	for _, e := range events {
+		fields := project(e)
+		if fields == nil || (chunks && e.Type == tarsy.TypeStreamChunk) {
+			continue
+		}
+
+		chunks = e.Type == tarsy.TypeStreamChunk
+
+		raw, err := json.Marshal(fields)
+		require.NoError(t, err)
+		b.Write(append(raw, '\n'))
+	}
+
+	Golden(t, name, n.Normalize(b.Bytes()))
+}
+
+// project keeps the fields of an event that a golden file shows; nil leaves the event out.
+func project(e Event) map[string]any {
+	var keep []string
+
+	switch e.Type {
+	case tarsy.TypeSessionStatus:
+		keep = []string{"status", "error_code"}
+	case tarsy.TypeStageStatus:
+		keep = []string{"stage_name", "stage_index", "stage_id", "status"}
+	case tarsy.TypeExecutionStatus:
+		keep = []string{"agent_name", "stage_id", "status"}
+	case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
+		keep = []string{"event_type", "event_id", "stage_id", "status"}
+	case tarsy.TypeStreamChunk:
+	default:
+		return nil
+	}
+
+	fields := map[string]any{"type": e.Type}
+
+	for _, k := range keep {
+		if v, ok := e.Fields[k]; ok {
+			fields[k] = v
+		}
+	}
+
+	return fields
+}

@@ -1,0 +1,112 @@
+package tarsytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// MCPServer is an MCP server in memory. The real client, routing and recovery stand in front of it.
+type MCPServer struct {
+	// ID is the server's name in the configuration.
+	ID string
+
+	server *mcpsdk.Server
+	mu     sync.Mutex
+	calls  []ToolCall
+	broken error
+}
+
+// Tool is one tool of a virtual MCP server.
+type Tool struct {
+	Name        string
+	Description string
+	// ReadOnly says that the tool only reads; without it a call that was cut off is not made again.
+	ReadOnly bool
+	// Text is what the tool answers, unless Handle is set. An error of Handle is an error of the tool.
+	Text   string
+	Handle func(ctx context.Context, arguments map[string]any) (string, error)
+}
+
+// ToolCall is a call as the server saw it. ID is the call's id from `_meta`.
+type ToolCall struct {
+	ID        string
+	Tool      string
+	Arguments map[string]any
+}
+
+// NewMCPServer returns a server with these tools.
+func NewMCPServer(id string, tools ...Tool) *MCPServer {
+	s := &MCPServer{ID: id, server: mcpsdk.NewServer(&mcpsdk.Implementation{Name: id, Version: "test"}, nil)}
+
+	for _, tool := range tools {
+		s.server.AddTool(&mcpsdk.Tool{
+			Name: tool.Name, Description: tool.Description, InputSchema: json.RawMessage(`{"type":"object"}`),
+			Annotations: &mcpsdk.ToolAnnotations{ReadOnlyHint: tool.ReadOnly},
+		}, s.handler(tool))
+	}
+
+	return s
+}
+
+// Break lets further connections fail with err; nil mends the server.
+func (s *MCPServer) Break(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.broken = err
+}
+
+// Calls returns every call so far, in the order in which they came.
+func (s *MCPServer) Calls() []ToolCall {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return append([]ToolCall(nil), s.calls...)
+}
+
+func (s *MCPServer) connect(ctx context.Context) (mcpsdk.Transport, error) {
+	s.mu.Lock()
+	broken := s.broken
+	s.mu.Unlock()
+
+	if broken != nil {
+		return nil, broken
+	}
+
+	client, server := mcpsdk.NewInMemoryTransports()
+	if _, err := s.server.Connect(context.WithoutCancel(ctx), server, nil); err != nil {
+		return nil, fmt.Errorf("connect to the virtual MCP server: %w", err)
+	}
+
+	return client, nil
+}
+
+func (s *MCPServer) handler(tool Tool) mcpsdk.ToolHandler {
+	return func(ctx context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		var arguments map[string]any
+		if err := json.Unmarshal(req.Params.Arguments, &arguments); err != nil {
+			return nil, fmt.Errorf("decode arguments: %w", err)
+		}
+
+		id, _ := req.Params.Meta["tarsy.dev/call-id"].(string)
+
+		s.mu.Lock()
+		s.calls = append(s.calls, ToolCall{ID: id, Tool: tool.Name, Arguments: arguments})
+		s.mu.Unlock()
+
+		text, isError := tool.Text, false
+
+		if tool.Handle != nil {
+			var err error
+			if text, err = tool.Handle(ctx, arguments); err != nil {
+				text, isError = err.Error(), true
+			}
+		}
+
+		return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: text}}, IsError: isError}, nil
+	}
+}

@@ -1,0 +1,64 @@
+package tarsytest
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// Normalizer replaces what differs from run to run by placeholders that are the same in every run. An id gets the
+// same placeholder wherever it stands, so that references can still be checked.
+type Normalizer struct {
+	names  map[string]string
+	counts map[string]int
+}
+
+// Normalizer knows a session's ids: {SESSION_ID}, {STAGE_ID_1}, {EXECUTION_ID_1}, {EVENT_ID_1}, … in the order of
+// the session. Others are numbered as they appear.
+func (a *App) Normalizer(sessionID string) *Normalizer {
+	a.t.Helper()
+
+	n := &Normalizer{names: map[string]string{sessionID: "{SESSION_ID}"}, counts: map[string]int{}}
+
+	for _, stage := range a.Session(sessionID).Stages {
+		n.name("STAGE_ID", stage.ID)
+
+		for _, execution := range stage.Executions {
+			n.name("EXECUTION_ID", execution.ID)
+		}
+	}
+
+	for _, event := range a.Timeline(sessionID) {
+		n.name("EVENT_ID", event.ID)
+	}
+
+	return n
+}
+
+//nolint:gochecknoglobals // compiled once
+var (
+	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
+	durationPattern = regexp.MustCompile(`("duration_ms"\s*:\s*)\d+`)
+	serverPattern   = regexp.MustCompile(`("pod_id"\s*:\s*)"[^"]+"`)
+)
+
+// Normalize replaces ids, times, durations and server names.
+func (n *Normalizer) Normalize(data []byte) []byte {
+	text := uuidPattern.ReplaceAllStringFunc(string(data), func(id string) string { return n.name("ID", id) })
+	text = timePattern.ReplaceAllString(text, "{TIMESTAMP}")
+	text = durationPattern.ReplaceAllString(text, `${1}"{DURATION}"`)
+	text = serverPattern.ReplaceAllString(text, `${1}"{SERVER_ID}"`)
+
+	return []byte(text)
+}
+
+func (n *Normalizer) name(kind, id string) string {
+	if name, ok := n.names[id]; ok {
+		return name
+	}
+
+	n.counts[kind]++
+	n.names[id] = fmt.Sprintf("{%s_%d}", kind, n.counts[kind])
+
+	return n.names[id]
+}

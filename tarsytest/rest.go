@@ -1,0 +1,192 @@
+package tarsytest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// Response is an answer of the API.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Problem is the body of an error.
+type Problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+	Field  string `json:"field"`
+}
+
+// Decode reads the body into v.
+func (r Response) Decode(t testing.TB, v any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(r.Body, v), "body: %s", r.Body)
+}
+
+// Problem reads the body of an error.
+func (r Response) Problem(t testing.TB) Problem {
+	t.Helper()
+	require.Equal(t, "application/problem+json", r.Header.Get("Content-Type"), "body: %s", r.Body)
+
+	var p Problem
+
+	r.Decode(t, &p)
+
+	return p
+}
+
+// Do sends a request. A body that is a string or bytes goes as it is, anything else as JSON.
+func (a *App) Do(method, path string, body any) Response {
+	a.t.Helper()
+
+	var reader io.Reader
+
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = bytes.NewReader([]byte(b))
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		raw, err := json.Marshal(b)
+		require.NoError(a.t, err)
+
+		reader = bytes.NewReader(raw)
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, reader)
+	require.NoError(a.t, err)
+
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+
+	return a.Send(req)
+}
+
+// Send sends a request that the test made itself.
+func (a *App) Send(req *http.Request) Response {
+	a.t.Helper()
+
+	if a.Token != "" && req.Header.Get("Authorization") == "" {
+		req.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	require.NoError(a.t, err)
+
+	defer resp.Body.Close()
+
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(a.t, err)
+
+	return Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
+}
+
+// Submit sends an alert of a type with data and returns the session's id.
+func (a *App) Submit(alertType string, data any) string {
+	a.t.Helper()
+
+	return a.SubmitAlert(map[string]any{"alert_type": alertType, "data": data})
+}
+
+// SubmitAlert sends an alert as the body has it and returns the session's id.
+func (a *App) SubmitAlert(body any) string {
+	a.t.Helper()
+
+	resp := a.Do(http.MethodPost, "/api/v1/alerts", body)
+	require.Equal(a.t, http.StatusAccepted, resp.Status, "body: %s", resp.Body)
+
+	var answer struct {
+		SessionID string `json:"session_id"`
+	}
+
+	resp.Decode(a.t, &answer)
+
+	return answer.SessionID
+}
+
+// Cancel asks for a session to be cancelled.
+func (a *App) Cancel(sessionID string) {
+	a.t.Helper()
+
+	resp := a.Do(http.MethodPost, "/api/v1/sessions/"+sessionID+"/cancel", nil)
+	require.Equal(a.t, http.StatusAccepted, resp.Status, "body: %s", resp.Body)
+}
+
+// Session reads a session with its stages and executions.
+func (a *App) Session(sessionID string) tarsy.SessionDetail {
+	a.t.Helper()
+
+	var detail tarsy.SessionDetail
+
+	a.get("/api/v1/sessions/"+sessionID, &detail)
+
+	return detail
+}
+
+// Timeline reads a session's timeline.
+func (a *App) Timeline(sessionID string) []tarsy.TimelineEvent {
+	a.t.Helper()
+
+	var body struct {
+		Events []tarsy.TimelineEvent `json:"events"`
+	}
+
+	a.get("/api/v1/sessions/"+sessionID+"/timeline", &body)
+
+	return body.Events
+}
+
+func (a *App) get(path string, v any) {
+	a.t.Helper()
+
+	resp := a.Do(http.MethodGet, path, nil)
+	require.Equal(a.t, http.StatusOK, resp.Status, "body: %s", resp.Body)
+	resp.Decode(a.t, v)
+}
+
+// WaitFor waits until the session has one of the statuses, and returns it.
+func (a *App) WaitFor(sessionID string, statuses ...tarsy.SessionStatus) tarsy.SessionDetail {
+	a.t.Helper()
+
+	events := a.Events(sessionID, 0)
+	defer events.Close()
+
+	events.Wait("session status", func(e Event) bool {
+		for _, s := range statuses {
+			if e.Type == tarsy.TypeSessionStatus && e.Fields["status"] == string(s) {
+				return true
+			}
+		}
+
+		return false
+	})
+
+	return a.Session(sessionID)
+}
+
+// Run submits an alert, waits until its session has ended and returns it.
+func (a *App) Run(alertType string, data any) tarsy.SessionDetail {
+	a.t.Helper()
+
+	return a.WaitFor(a.Submit(alertType, data),
+		tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionCancelled, tarsy.SessionTimedOut)
+}

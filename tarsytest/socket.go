@@ -1,0 +1,108 @@
+package tarsytest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// Socket is a WebSocket client that collects what comes.
+type Socket struct {
+	*log
+
+	conn   *websocket.Conn
+	cancel context.CancelFunc
+	reader sync.WaitGroup
+}
+
+// Socket connects to the server's WebSocket. It is closed with the test, if not before.
+func (a *App) Socket() *Socket {
+	a.t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	header := http.Header{}
+
+	if a.Token != "" {
+		header.Set("Authorization", "Bearer "+a.Token)
+	}
+
+	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(a.URL, "http")+"/api/v1/ws", &websocket.DialOptions{
+		HTTPHeader: header, HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	})
+	require.NoError(a.t, err)
+
+	if resp.Body != nil {
+		defer resp.Body.Close()
+	}
+
+	conn.SetReadLimit(-1)
+
+	s := &Socket{log: newLog(a.t), conn: conn, cancel: cancel}
+	s.reader.Go(func() {
+		for {
+			_, raw, err := conn.Read(ctx)
+			if err != nil {
+				s.end(err)
+
+				return
+			}
+
+			s.add(raw)
+		}
+	})
+	a.t.Cleanup(s.Close)
+
+	return s
+}
+
+// Watch connects and subscribes to a session's journal.
+func (a *App) Watch(sessionID string) *Socket {
+	a.t.Helper()
+
+	s := a.Socket()
+	s.Subscribe(tarsy.SessionChannel(sessionID))
+
+	return s
+}
+
+// Subscribe subscribes to a channel and waits until the server has confirmed it.
+func (s *Socket) Subscribe(channel string) {
+	s.t.Helper()
+	s.Send(map[string]any{"action": "subscribe", "channel": channel})
+	s.Wait("the confirmation of "+channel, func(e Event) bool {
+		return e.Type == "subscription.confirmed" && e.Fields["channel"] == channel
+	})
+}
+
+// Send sends a message.
+func (s *Socket) Send(message any) {
+	s.t.Helper()
+
+	raw, err := json.Marshal(message)
+	require.NoError(s.t, err)
+	s.SendText(string(raw))
+}
+
+// SendText sends text as it is.
+func (s *Socket) SendText(text string) {
+	s.t.Helper()
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	require.NoError(s.t, s.conn.Write(ctx, websocket.MessageText, []byte(text)))
+}
+
+// Close drops the connection without a goodbye, as a network would.
+func (s *Socket) Close() {
+	_ = s.conn.CloseNow() // the connection may be gone already
+	s.cancel()
+	s.reader.Wait()
+}

@@ -1,0 +1,82 @@
+package tarsytest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+)
+
+// EventStream is an SSE client that collects what comes.
+type EventStream struct {
+	*log
+
+	cancel context.CancelFunc
+	reader sync.WaitGroup
+}
+
+// Events reads a session's journal over SSE, from after a number on. The stream ends with the session.
+func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
+	a.t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+"/api/v1/sessions/"+sessionID+"/events", nil)
+	require.NoError(a.t, err)
+
+	if lastEventID > 0 {
+		req.Header.Set("Last-Event-ID", strconv.FormatInt(lastEventID, 10))
+	}
+
+	if a.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req) //nolint:bodyclose // closed by the reader
+	require.NoError(a.t, err)
+	require.Equal(a.t, http.StatusOK, resp.StatusCode)
+
+	s := &EventStream{log: newLog(a.t), cancel: cancel}
+	s.reader.Go(func() {
+		defer resp.Body.Close()
+
+		s.read(resp.Body)
+	})
+	a.t.Cleanup(s.Close)
+
+	return s
+}
+
+func (s *EventStream) read(body io.Reader) {
+	reader := bufio.NewReader(body)
+
+	for {
+		line, err := reader.ReadString('\n')
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			s.add([]byte(strings.TrimSpace(data)))
+		}
+
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.EOF
+			}
+
+			s.end(err)
+
+			return
+		}
+	}
+}
+
+// Close drops the connection.
+func (s *EventStream) Close() {
+	s.cancel()
+	s.reader.Wait()
+}
