@@ -56,19 +56,14 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 type row struct{ what, got, note string }
 
 func TestTable(t *testing.T) {
-	var rows []row
-
 	url := durableServer(t)
-	rows = append(rows, throughput(t, url)...)
-	rows = append(rows, roundTrips(t, url)...)
-	rows = append(rows, latency(t, url)...)
-	rows = append(rows, boot(t)...)
-	rows = append(rows, memory(t, url)...)
 
-	fmt.Printf("\n%-58s %14s   %s\n", "what", "measured", "for comparison")
+	fmt.Printf("\n%-62s %10s   %s\n", "what", "measured", "for comparison")
 
-	for _, r := range rows {
-		fmt.Printf("%-58s %14s   %s\n", r.what, r.got, r.note)
+	for _, measure := range []func(*testing.T, string) []row{throughput, roundTrips, latency, boot, memory} {
+		for _, r := range measure(t, url) {
+			fmt.Printf("%-62s %10s   %s\n", r.what, r.got, r.note)
+		}
 	}
 }
 
@@ -161,7 +156,19 @@ func drive(t *testing.T, a *app.App, url string, n int) time.Duration {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	defer client.CloseIdleConnections()
 
-	before := completed(t, url)
+	// One connection for watching: opening one costs more than a session does.
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+
+	defer conn.Close(context.Background())
+
+	completed := func() (n int) {
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE status = 'completed'").Scan(&n))
+
+		return n
+	}
+
+	before := completed()
 	began := time.Now()
 
 	var group sync.WaitGroup
@@ -175,8 +182,8 @@ func drive(t *testing.T, a *app.App, url string, n int) time.Duration {
 
 	group.Wait()
 
-	for completed(t, url) < before+n/workers*workers {
-		time.Sleep(10 * time.Millisecond)
+	for completed() < before+n/workers*workers {
+		time.Sleep(20 * time.Millisecond)
 	}
 
 	return time.Since(began)
@@ -211,7 +218,9 @@ func throughput(t *testing.T, url string) []row {
 	const n = 4000
 
 	commits := query[int](t, url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")
+	own, others := cpu(t)
 	took := drive(t, a, url, n)
+	own2, others2 := cpu(t)
 
 	require.NoError(t, a.Stop(context.Background()))
 	time.Sleep(time.Second) // the server's statistics come late
@@ -220,6 +229,8 @@ func throughput(t *testing.T, url string) []row {
 
 	return []row{
 		{"sessions per second (1 stage, summary, 16 workers, HTTP intake)", fmt.Sprintf("%.0f", n/took.Seconds()), "the published TARSy: 51; aim: 500"},
+		{"CPU per session: server and load generator", fmt.Sprintf("%.2f ms", 1000*(own2-own)/n), "one process in this measurement"},
+		{"CPU per session: PostgreSQL", fmt.Sprintf("%.2f ms", 1000*(others2-others)/n), "CPU says more than seconds do on a machine with other work"},
 		{"transactions per session under that load", fmt.Sprintf("%.1f", float64(commits)/n), "intake, claims, grouped steps, signals and reads"},
 	}
 }
@@ -298,7 +309,7 @@ func latency(t *testing.T, url string) []row {
 	}
 }
 
-func boot(t *testing.T) []row {
+func boot(t *testing.T, _ string) []row {
 	var times []time.Duration
 
 	for range 25 {
@@ -350,6 +361,47 @@ func memory(t *testing.T, url string) []row {
 		{"resident memory of an idle server process", idleProcess(t, url), ""},
 		{"heap and stacks per running session", fmt.Sprintf("%.0f kB", float64(running-idle)/n/1024), fmt.Sprintf("%d sessions waiting for the model", n)},
 	}
+}
+
+// cpu returns the seconds of processor time that this process and the private PostgreSQL have used so far.
+func cpu(t *testing.T) (own, database float64) {
+	t.Helper()
+
+	const ticks = 100
+
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+
+	parents, times, names := map[int]int{}, map[int]float64{}, map[int]string{}
+
+	for _, path := range stats {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue // the process has ended
+		}
+
+		open, end := bytes.IndexByte(raw, '('), bytes.LastIndexByte(raw, ')')
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw[:open])))
+		fields := strings.Fields(string(raw[end+1:]))
+		parents[pid], _ = strconv.Atoi(fields[1])
+		names[pid] = string(raw[open+1 : end])
+
+		for _, i := range []int{11, 12} {
+			v, _ := strconv.ParseFloat(fields[i], 64)
+			times[pid] += v / ticks
+		}
+	}
+
+	for pid := range times {
+		switch {
+		case pid == os.Getpid():
+			own = times[pid]
+		case names[pid] == "postgres" && (parents[pid] == os.Getpid() || parents[parents[pid]] == os.Getpid()):
+			database += times[pid]
+		}
+	}
+
+	return own, database
 }
 
 func heap() uint64 {

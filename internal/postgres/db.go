@@ -20,7 +20,11 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-const defaultMaxConns = 12
+const (
+	defaultMaxConns = 12
+	// idleInTransaction is in PostgreSQL's words.
+	idleInTransaction = "5s"
+)
 
 // DB is the database of one server. Start it before use; Stop waits for everything it started.
 type DB struct {
@@ -56,6 +60,17 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 
 	poolConfig.ConnConfig.RuntimeParams["timezone"] = "UTC"
+
+	// A server that freezes between the two round trips of a commit must not keep its sessions locked: nobody could
+	// take them over.
+	if poolConfig.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] == "" {
+		poolConfig.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = idleInTransaction
+	}
+	// Plans are cached from the first executions on, when the tables are still small and a sequential scan looks
+	// cheap. Every query of ours has its index. A bitmap scan would visit every dead version of a queue's entries
+	// again and again, where a plain index scan marks them and passes them by.
+	poolConfig.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	poolConfig.ConnConfig.RuntimeParams["enable_bitmapscan"] = "off"
 
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +13,16 @@ import (
 const sessionColumns = `id, alert_type, alert_data, chain_id, agent_type, status, author, runbook, runbook_url, mcp_selection, pod_id,
 current_stage_index, current_stage_id, final_analysis, executive_summary, executive_summary_error, error_code, error_message,
 concluded_early, created_at, started_at, completed_at, last_interaction_at, deleted_at`
+
+// sessionColumnsOf qualifies the columns with a table's name.
+func sessionColumnsOf(table string) string {
+	columns := strings.Split(sessionColumns, ",")
+	for i, c := range columns {
+		columns[i] = table + "." + strings.TrimSpace(c)
+	}
+
+	return strings.Join(columns, ", ")
+}
 
 // load reads sessions in one round trip, after what is in the batch already. The trace of finished LLM calls is left where it is: planning needs their
 // number and kind only.

@@ -18,6 +18,9 @@ const notifyChannel = "tarsy"
 // maxNotifyBytes stays below PostgreSQL's limit of 8,000 bytes a payload.
 const maxNotifyBytes = 7900
 
+// lastWords bounds the sending of what waits when the server stops.
+const lastWords = time.Second
+
 // send collects signals for a short while and sends them to the other servers.
 func (s *Signals) send(ctx context.Context) {
 	timer := time.NewTimer(notifyWindow)
@@ -26,6 +29,12 @@ func (s *Signals) send(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			// What was said last, such as that sessions were handed over, is not left for the others to find.
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+			defer cancel()
+
+			s.flush(last)
+
 			return
 		case <-s.kick:
 		}
@@ -34,14 +43,22 @@ func (s *Signals) send(ctx context.Context) {
 
 		select {
 		case <-ctx.Done():
-			return
+			continue
 		case <-timer.C:
 		}
 
-		payloads := s.takeOutgoing()
-		if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil && ctx.Err() == nil {
-			s.logger.Warn("could not notify other servers; they will poll", "error", err)
-		}
+		s.flush(ctx)
+	}
+}
+
+func (s *Signals) flush(ctx context.Context) {
+	payloads := s.takeOutgoing()
+	if len(payloads) == 0 {
+		return
+	}
+
+	if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil && ctx.Err() == nil {
+		s.logger.Warn("could not notify other servers; they will poll", "error", err)
 	}
 }
 
@@ -84,7 +101,7 @@ func (s *Signals) takeOutgoing() []string {
 	}
 
 	for _, m := range s.messages {
-		payloads = append(payloads, "m "+s.origin+"\n"+m.topic+"\n"+m.payload)
+		payloads = append(payloads, relayHead(s.origin, m.topic)+m.payload)
 	}
 
 	clear(s.journals)
@@ -93,6 +110,8 @@ func (s *Signals) takeOutgoing() []string {
 
 	return payloads
 }
+
+func relayHead(origin, topic string) string { return "m " + origin + "\n" + topic + "\n" }
 
 // listen hears other servers, on a connection of its own that it opens again when it breaks.
 func (s *Signals) listen(ctx context.Context) {
@@ -124,7 +143,8 @@ func (s *Signals) listenOnce(ctx context.Context) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 
-	// Whatever was said while nobody listened is found by asking.
+	// Whatever was said while nobody listened is found by asking. What is not polled can only be told that it is behind.
+	s.fallBehind(topicJournals, topicRequests)
 	s.pollOnce(ctx)
 
 	for {
@@ -213,6 +233,19 @@ func (s *Signals) poll(ctx context.Context) {
 	}
 }
 
+// fallBehind tells the watchers of topics that they may have missed something.
+func (s *Signals) fallBehind(topics ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, topic := range topics {
+		for w := range s.watches[topic] {
+			w.behind = true
+			w.rouse()
+		}
+	}
+}
+
 // pollOnce asks for the heads of the watched journals and wakes the queue's watchers.
 func (s *Signals) pollOnce(ctx context.Context) {
 	s.mu.Lock()
@@ -220,7 +253,7 @@ func (s *Signals) pollOnce(ctx context.Context) {
 	var ids []string
 
 	for channel := range s.watches {
-		if id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix); ok {
+		if id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix); ok && tarsy.ValidID(id) {
 			ids = append(ids, id)
 		}
 	}

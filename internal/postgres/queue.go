@@ -35,11 +35,22 @@ type Claim struct {
 	// CancelOnly claims exist to cancel the session and count against no limit.
 	CancelOnly bool
 	State      tarsy.State
+
+	// fresh sessions have nothing but their row.
+	fresh bool
+}
+
+type claimRow struct {
+	sessionRow
+
+	Fence        int64
+	CancelOnly   bool
+	OpenRequests int
 }
 
 // claimSQL takes, in this order: sessions whose cancellation is asked, leases past their time (a takeover does not
 // change the number of leases), and waiting sessions, oldest first, as far as the limit across servers allows.
-const claimSQL = `
+var claimSQL = `
 WITH cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.open_requests > 0
@@ -60,16 +71,15 @@ WITH cancels AS (
     ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
     FOR UPDATE OF s SKIP LOCKED
 ), taken AS (
-    SELECT id, false AS counted, true AS fresh FROM cancels
-    UNION ALL SELECT id, true, false FROM expired
-    UNION ALL SELECT id, true, true FROM waiting
+    SELECT id FROM cancels UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
 )
 UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
-    lease_counted = CASE WHEN t.fresh THEN t.counted ELSE s.lease_counted END
-FROM taken t WHERE s.id = t.id
-RETURNING s.id, s.fence, NOT s.lease_counted`
+    lease_counted = CASE WHEN s.lease_until IS NULL THEN s.id <> ALL (ARRAY (SELECT id FROM cancels)) ELSE s.lease_counted END
+WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
+RETURNING s.fence, NOT s.lease_counted AS cancel_only, s.open_requests, s.last_seq, ` + sessionColumnsOf("s")
 
-// Claim takes sessions for this server and then, in a statement after, loads what the database holds of them.
+// Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
+// somebody has worked on.
 func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	now := db.clock.Now()
 	until := now.Add(p.Lease)
@@ -90,13 +100,15 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 		"now": now, "until": until, "server": p.ServerID, "held": held,
 		"slots": p.Slots, "cancels": p.Cancels, "maxsessions": p.MaxSessions,
 	}).Query(func(rows pgx.Rows) error {
-		var err error
-
-		claims, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Claim, error) {
-			c := Claim{Until: until}
-
-			return c, row.Scan(&c.SessionID, &c.Fence, &c.CancelOnly)
-		})
+		taken, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimRow])
+		for _, r := range taken {
+			claims = append(claims, Claim{
+				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, CancelOnly: r.CancelOnly,
+				State: tarsy.State{Session: r.Session, LastSeq: r.LastSeq},
+				// Nobody has worked on a session before its first lease.
+				fresh: r.Fence == 1 && r.OpenRequests == 0,
+			})
+		}
 
 		return err
 	})
@@ -110,13 +122,16 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 }
 
 func (db *DB) loadClaims(ctx context.Context, claims []Claim) error {
-	if len(claims) == 0 {
-		return nil
+	var ids []string
+
+	for _, c := range claims {
+		if !c.fresh {
+			ids = append(ids, c.SessionID)
+		}
 	}
 
-	ids := make([]string, len(claims))
-	for i, c := range claims {
-		ids[i] = c.SessionID
+	if len(ids) == 0 {
+		return nil
 	}
 
 	states, err := db.load(ctx, &pgx.Batch{}, ids)
@@ -124,8 +139,10 @@ func (db *DB) loadClaims(ctx context.Context, claims []Claim) error {
 		return fmt.Errorf("load claimed sessions: %w", err)
 	}
 
-	for i := range claims {
-		claims[i].State = *states[claims[i].SessionID]
+	for i, c := range claims {
+		if !c.fresh {
+			claims[i].State = *states[c.SessionID]
+		}
 	}
 
 	return nil

@@ -177,10 +177,14 @@ func (s *Signals) hear(topic, key string, number int64) {
 			w.behind = true
 		}
 
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		w.rouse()
+	}
+}
+
+func (w *Watch) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -211,12 +215,13 @@ func (s *Signals) raise(topic, key string) {
 	s.wakeSender()
 }
 
-// Broadcast sends a message to the other servers' receivers of the topic. It never waits and may be lost.
+// Broadcast sends a message to the other servers' receivers of the topic. It never waits and may be lost; one that
+// is longer than a notification can be is.
 func (s *Signals) Broadcast(topic, payload string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if len(s.messages) >= maxRelayed {
+	if len(s.messages) >= maxRelayed || len(relayHead(s.origin, topic))+len(payload) > maxNotifyBytes {
 		s.dropped++
 
 		return

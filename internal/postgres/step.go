@@ -90,12 +90,12 @@ func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 
 // The statements that put rows: whole rows by id, from JSON whose names are the columns'.
 const (
-	putSessionsSQL = `
+	putSessionSQL = `
 UPDATE sessions s SET status = r.status, current_stage_index = r.current_stage_index, current_stage_id = r.current_stage_id,
     final_analysis = r.final_analysis, executive_summary = r.executive_summary, executive_summary_error = r.executive_summary_error,
     error_code = r.error_code, error_message = r.error_message, concluded_early = r.concluded_early, runbook = r.runbook,
     started_at = r.started_at, completed_at = r.completed_at, last_interaction_at = r.last_interaction_at
-FROM jsonb_populate_recordset(NULL::sessions, $1) r WHERE s.id = r.id`
+FROM jsonb_populate_record(NULL::sessions, $2) r WHERE s.id = $1`
 	putStagesSQL = `
 INSERT INTO stages SELECT * FROM jsonb_populate_recordset(NULL::stages, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = excluded.error_message,
@@ -117,7 +117,7 @@ ON CONFLICT (id) DO UPDATE SET tool_result = excluded.tool_result, is_error = ex
 	answerRequestsSQL = `
 WITH closed AS (
     UPDATE requests q SET status = r.status, closed_at = r.closed_at
-    FROM jsonb_populate_recordset(NULL::requests, $1) r WHERE q.id = r.id AND q.status = 'open'
+    FROM jsonb_populate_recordset(NULL::requests, $1) r WHERE q.id = r.id AND q.status = 'open' AND r.status <> 'open'
     RETURNING q.session_id
 ), counted AS (SELECT session_id, count(*) AS n FROM closed GROUP BY session_id)
 UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE s.id = c.session_id`
@@ -181,7 +181,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, putLLMInteractionsSQL, all.LLMInteractions) },
 		func() error { return queuePut(&batch, putMCPInteractionsSQL, all.MCPInteractions) },
 		func() error { return queuePut(&batch, appendEventsSQL, events) },
-		func() error { return queuePut(&batch, putSessionsSQL, sessions) },
+		func() error { return queueSessions(&batch, sessions) },
 		func() error { return queuePut(&batch, answerRequestsSQL, answered) },
 	} {
 		if err := put(); err != nil {
@@ -204,6 +204,20 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("write steps: %w", err)
+	}
+
+	return nil
+}
+
+// queueSessions puts sessions one by one: a join with a set of unknown size would be planned as a scan.
+func queueSessions(batch *pgx.Batch, sessions []tarsy.Session) error {
+	for _, s := range sessions {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errBadRow, err)
+		}
+
+		batch.Queue(putSessionSQL, s.ID, json.RawMessage(raw))
 	}
 
 	return nil

@@ -41,8 +41,9 @@ CREATE TABLE sessions (
     CHECK ((completed_at IS NOT NULL) = (status IN ('completed', 'failed', 'cancelled', 'timed_out')))
 ) WITH (fillfactor = 80);
 
--- The two questions of the claimer: what waits, and what is leased.
+-- The questions of the claimer: what waits, of what is something asked, and what is leased.
 CREATE INDEX sessions_runnable ON sessions (runnable_at, id) WHERE runnable_at IS NOT NULL AND lease_until IS NULL;
+CREATE INDEX sessions_requested ON sessions (runnable_at, id) WHERE open_requests > 0 AND lease_until IS NULL;
 CREATE INDEX sessions_leased ON sessions (lease_until) WHERE lease_until IS NOT NULL;
 -- The list, newest first.
 CREATE INDEX sessions_created ON sessions (created_at DESC, id DESC) WHERE deleted_at IS NULL;
