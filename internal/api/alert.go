@@ -1,0 +1,227 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	maxAlertType  = 200
+	maxRunbookURL = 2048
+)
+
+// alertRequest documents the body of an alert; readAlert reads it.
+type alertRequest struct {
+	AlertType    string              `doc:"An alert type; may be left out where a default is configured." json:"alert_type,omitempty"`
+	Data         alertData           `json:"data"`
+	Runbook      string              `doc:"The text of a runbook for the agents."                         json:"runbook,omitempty"`
+	RunbookURL   string              `doc:"Where the runbook is." format:"uri"                            json:"runbook_url,omitempty"`
+	MCPSelection *tarsy.MCPSelection `doc:"Replaces the MCP servers of the chain for this alert."         json:"mcp_selection,omitempty"`
+}
+
+// alertData documents the data of an alert.
+type alertData struct{}
+
+// Schema implements huma.SchemaProvider.
+func (alertData) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "The alert itself: free text, or an object or a list, which is kept as indented JSON text.",
+		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject}, {Type: huma.TypeArray, Items: &huma.Schema{}}},
+	}
+}
+
+type acceptedOutput struct {
+	Location string `doc:"The new session." header:"Location"`
+	Body     alertAccepted
+}
+
+type alertAccepted struct {
+	SessionID string              `json:"session_id"`
+	Status    tarsy.SessionStatus `json:"status"`
+	Message   string              `json:"message,omitempty"`
+}
+
+type alertTypesOutput struct{ Body alertTypeList }
+
+type alertTypeList struct {
+	AlertTypes []AlertType `json:"alert_types"`
+}
+
+func (s *Server) addAlerts() {
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "submit-alert", Method: http.MethodPost, Path: "/api/v1/alerts", DefaultStatus: http.StatusAccepted,
+		Summary: "Submit an alert", Description: "Stores the alert as a pending session. It is durable when 202 is answered.",
+	}, s.bodyOf(reflect.TypeFor[alertRequest](), true), s.submitAlert)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-alert-types", Method: http.MethodGet, Path: "/api/v1/alert-types", Summary: "List the alert types",
+	}, nil, s.listAlertTypes)
+}
+
+func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput, error) {
+	who := callerOf(ctx)
+
+	alert, err := readAlert(who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	alert.Author = who.author
+
+	session, err := s.intake.Submit(ctx, alert)
+	if err != nil {
+		return nil, fmt.Errorf("submit alert: %w", err)
+	}
+
+	return &acceptedOutput{
+		Location: "/api/v1/sessions/" + session.ID,
+		Body: alertAccepted{
+			SessionID: session.ID, Status: session.Status, Message: "The alert is stored and waits to be investigated.",
+		},
+	}, nil
+}
+
+func (s *Server) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, error) {
+	return &alertTypesOutput{Body: alertTypeList{AlertTypes: append([]AlertType{}, s.alertTypes()...)}}, nil
+}
+
+// readAlert reads an alert from a body. Whether its type and its servers exist is for intake to say.
+func readAlert(body []byte) (tarsy.Alert, error) {
+	var alert tarsy.Alert
+
+	o, err := parseBody(body, "alert_type", "data", "runbook", "runbook_url", "mcp_selection")
+	if err != nil {
+		return alert, err
+	}
+
+	alert.AlertType, err = o.text("alert_type")
+	if err != nil {
+		return alert, err
+	}
+
+	if utf8.RuneCountInString(alert.AlertType) > maxAlertType {
+		return alert, tarsy.FieldErrorf(tarsy.CodeInvalidField, "alert_type", "alert_type is longer than %d characters", maxAlertType)
+	}
+
+	alert.Data, err = readData(o)
+	if err != nil {
+		return alert, err
+	}
+
+	alert.Runbook, err = o.text("runbook")
+	if err != nil {
+		return alert, err
+	}
+
+	alert.RunbookURL, err = readRunbookURL(o)
+	if err != nil {
+		return alert, err
+	}
+
+	alert.MCPSelection, err = readSelection(o)
+
+	return alert, err
+}
+
+func readRunbookURL(o object) (string, error) {
+	text, err := o.text("runbook_url")
+	if err != nil || text == "" {
+		return "", err
+	}
+
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || len(text) > maxRunbookURL {
+		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
+			"runbook_url must be an address that starts with http:// or https:// and has at most %d characters", maxRunbookURL)
+	}
+
+	return text, nil
+}
+
+// readData keeps text as it is, and an object or a list as JSON text that people can read.
+func readData(o object) (string, error) {
+	const expected = "text, an object or a list"
+
+	raw, ok := o.get("data")
+	if !ok {
+		return "", o.missing("data", expected)
+	}
+
+	var (
+		text string
+		err  error
+	)
+
+	switch kindOf(raw) {
+	case "text":
+		text, err = o.text("data")
+	case "an object", "a list":
+		text = tarsy.CleanText(readable(raw))
+	default:
+		return "", o.wrong("data", expected, raw)
+	}
+
+	switch {
+	case err != nil:
+		return "", err
+	case strings.TrimSpace(text) == "":
+		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "data", "data must not be empty")
+	case len(text) > tarsy.MaxAlertBytes:
+		// Cleaning replaces a broken byte by three.
+		return "", tooLarge("data")
+	}
+
+	return text, nil
+}
+
+// indent is how JSON is shown.
+const indent = "  "
+
+// readable indents JSON unless that would make it too large: deep nesting grows with the square of its depth.
+func readable(raw json.RawMessage) string {
+	var out bytes.Buffer
+
+	if indentedSize(raw) > tarsy.MaxAlertBytes || json.Indent(&out, raw, "", indent) != nil {
+		return string(raw)
+	}
+
+	return out.String()
+}
+
+// indentedSize is how large valid JSON is at most once it is indented.
+func indentedSize(raw json.RawMessage) int {
+	size, depth, inText, escaped := len(raw), 0, false, false
+
+	for _, b := range raw {
+		switch {
+		case inText:
+			inText = escaped || b != '"'
+			escaped = !escaped && b == '\\'
+		case b == '"':
+			inText = true
+		case b == '{' || b == '[':
+			depth++
+			size += 1 + depth*len(indent)
+		case b == '}' || b == ']':
+			depth--
+			size += 1 + depth*len(indent)
+		case b == ',':
+			size += 1 + depth*len(indent)
+		case b == ':':
+			size++
+		}
+	}
+
+	return size
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"unicode"
+
+	"tarsy.dev/tarsy"
+)
+
+// maxAuthor is how many characters of an author's name are kept.
+const maxAuthor = 200
+
+// author names who asks: what a trusted proxy says, else the key's name, else nobody in particular.
+func author(r *http.Request, key *tarsy.APIKey, proxied bool) string {
+	if proxied {
+		for _, name := range []string{"X-Forwarded-User", "X-Forwarded-Email"} {
+			value := cleanAuthor(r.Header.Get(name))
+			if value != "" {
+				return value
+			}
+		}
+	}
+
+	if key != nil {
+		return key.Name
+	}
+
+	return tarsy.DefaultAuthor
+}
+
+func cleanAuthor(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+
+		return r
+	}, tarsy.CleanText(name))
+
+	runes := []rune(strings.TrimSpace(name))
+
+	return strings.TrimSpace(string(runes[:min(len(runes), maxAuthor)]))
+}

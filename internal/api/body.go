@@ -1,0 +1,64 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// readBody reads a JSON body of at most tarsy.MaxAlertBytes. A request without a body has an empty one, whatever type
+// it claims.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > tarsy.MaxAlertBytes {
+		return nil, tooLarge("")
+	}
+
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, tarsy.MaxAlertBytes))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, tooLarge("")
+	}
+
+	if err != nil {
+		return nil, tarsy.Errorf(tarsy.CodeInvalidRequest, "the body could not be read to its end")
+	}
+
+	if len(body) == 0 {
+		return nil, nil
+	}
+
+	return body, checkMediaType(r)
+}
+
+func checkMediaType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	mediaType, parameters, err := mime.ParseMediaType(given)
+
+	isJSON := err == nil && (mediaType == "application/json" ||
+		strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json"))
+	if !isJSON {
+		return tarsy.FieldErrorf(tarsy.CodeUnsupportedMedia, "Content-Type", "the body must be application/json, not %q", shown(given))
+	}
+
+	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return tarsy.FieldErrorf(tarsy.CodeUnsupportedMedia, "Content-Type", "JSON is written in UTF-8, not in %q", shown(charset))
+	}
+
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return tarsy.FieldErrorf(tarsy.CodeUnsupportedMedia, "Content-Encoding", "send the body as it is, not as %q", shown(encoding))
+	}
+
+	return nil
+}
+
+func tooLarge(field string) error {
+	what := "the body"
+	if field != "" {
+		what = field
+	}
+
+	return tarsy.FieldErrorf(tarsy.CodeTooLarge, field, "%s is larger than %d bytes", what, tarsy.MaxAlertBytes)
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+const (
+	jsonType  = "application/json"
+	keyScheme = "api_key"
+)
+
+// newDocument begins an OpenAPI document. Of huma's own routes there are none: its page of documentation loads from
+// outside, and its links to schemas would change the answers.
+func newDocument(mux *http.ServeMux, version string) huma.API {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
+
+	return humago.New(mux, huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "TARSy", Version: version,
+				Description: "Submit alerts, watch their investigation, and read what came of it.",
+			},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					keyScheme: {Type: "http", Scheme: "bearer", Description: "An API key."},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: jsonType,
+	})
+}
+
+// statusSchema and scopeSchema document the values of the types they stand for.
+type (
+	statusSchema string
+	scopeSchema  string
+)
+
+// Schema implements huma.SchemaProvider.
+func (statusSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.SessionStatuses()) }
+
+// Schema implements huma.SchemaProvider.
+func (scopeSchema) Schema(huma.Registry) *huma.Schema { return oneOf(auth.Scopes()) }
+
+func oneOf[S ~string](values []S) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, string(value))
+	}
+
+	return schema
+}
+
+// describe adds what all operations share: the problem that any of them may answer with, and the key that they need.
+func (s *Server) describe(scope tarsy.Scope, op *huma.Operation) {
+	registry := s.huma.OpenAPI().Components.Schemas
+
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+
+	op.Responses["default"] = &huma.Response{
+		Description: "A problem; its code says which.",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: registry.Schema(reflect.TypeFor[Problem](), true, "")}},
+	}
+
+	op.Security = []map[string][]string{}
+	if scope != "" {
+		op.Security = append(op.Security, map[string][]string{keyScheme: {string(scope)}})
+	}
+}
+
+// bodyOf documents a body of a type.
+func (s *Server) bodyOf(t reflect.Type, required bool) *huma.RequestBody {
+	schema := s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
+
+	return &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
+}
+
+// documented finds an operation in the document.
+func (s *Server) documented(method, path string) *huma.Operation {
+	item := s.huma.OpenAPI().Paths[path]
+
+	switch method {
+	case http.MethodPost:
+		return item.Post
+	case http.MethodDelete:
+		return item.Delete
+	default:
+		return item.Get
+	}
+}
+
+// addStreams mounts what is not REST, and the document itself.
+func (s *Server) addStreams(webSocket, events http.Handler) {
+	s.addPlain(tarsy.ScopeRead, huma.Operation{
+		OperationID: "websocket", Method: http.MethodGet, Path: "/api/v1/ws", Summary: "Watch over a WebSocket",
+		Description: "Subscribe to session:<id> for the journal of a session and to sessions for the feed of all of them.",
+		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
+	}, webSocket)
+
+	s.addPlain(tarsy.ScopeRead, huma.Operation{
+		OperationID: "session-events", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/events",
+		Summary: "Watch a session as server-sent events",
+		Parameters: []*huma.Param{
+			{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
+			{
+				Name: "Last-Event-ID", In: "header", Description: "The number of the last event that the reader has.",
+				Schema: &huma.Schema{Type: huma.TypeInteger},
+			},
+			{Name: "last_event_id", In: "query", Description: "The same, for a first request.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+			{
+				Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
+				Schema: &huma.Schema{Type: huma.TypeBoolean},
+			},
+		},
+		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
+			Description: "The journal from there on",
+			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}},
+	}, events)
+
+	s.addPlain(tarsy.ScopeRead, huma.Operation{
+		OperationID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Summary: "This document",
+		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
+			Description: "OpenAPI 3.1",
+			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
+		}},
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document))
+	}))
+}
+
+// finishDocument corrects what huma cannot know, and writes the document down.
+func (s *Server) finishDocument() {
+	document := s.huma.OpenAPI()
+	schemas := document.Components.Schemas.Map()
+
+	// The errors are ours, huma's own are never answered.
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+
+	for _, schema := range schemas {
+		for _, property := range schema.Properties {
+			if property.Type == huma.TypeArray {
+				property.Nullable = false // an empty list is []
+			}
+		}
+	}
+
+	schemas["TimelineEvent"].Properties["metadata"].Nullable = true
+
+	selection := schemas["SessionDetail"].Properties["mcp_selection"]
+	schemas["SessionDetail"].Properties["mcp_selection"] = &huma.Schema{AnyOf: []*huma.Schema{selection, {Type: "null"}}}
+
+	text, err := json.Marshal(document)
+	if err != nil {
+		panic("api: the OpenAPI document does not marshal: " + err.Error())
+	}
+
+	s.document = text
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// CheckAnswer compares a body with what the document promises for the operation and status.
+func (s *Server) CheckAnswer(method, path string, status int, body []byte) []error {
+	response := s.documented(method, path).Responses[strconv.Itoa(status)]
+	if response == nil {
+		return []error{fmt.Errorf("the document has no %d for %s %s", status, method, path)}
+	}
+
+	return s.checkSchema(response.Content[jsonType].Schema, body)
+}
+
+// CheckProblem compares a body with the documented problem.
+func (s *Server) CheckProblem(body []byte) []error {
+	return s.checkSchema(s.documented("GET", "/health").Responses["default"].Content[problemType].Schema, body)
+}
+
+func (s *Server) checkSchema(schema *huma.Schema, body []byte) []error {
+	var value any
+
+	err := json.Unmarshal(body, &value)
+	if err != nil {
+		return []error{err}
+	}
+
+	result := &huma.ValidateResult{}
+	huma.Validate(s.huma.OpenAPI().Components.Schemas, schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, value, result)
+
+	return result.Errors
+}
+
+// CodeRow is a row of the table of codes.
+type CodeRow struct {
+	Code   tarsy.Code
+	Status int
+	Title  string
+}
+
+// CodeRows is the table of codes, for the document that shows it.
+func CodeRows() []CodeRow {
+	var rows []CodeRow
+	for _, k := range kinds() {
+		rows = append(rows, CodeRow{Code: k.code, Status: k.status, Title: k.title})
+	}
+
+	return rows
+}

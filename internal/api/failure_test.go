@@ -1,0 +1,120 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
+)
+
+// broken is an intake that ends every submission in its own way.
+type broken struct{ submit func() error }
+
+func (b broken) Submit(context.Context, tarsy.Alert) (tarsy.Session, error) {
+	return tarsy.Session{}, b.submit()
+}
+func (b broken) Cancel(context.Context, string, string) error { return b.submit() }
+
+func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
+	t.Parallel()
+
+	for name, submit := range map[string]func() error{
+		"error": func() error { return errors.New("password=hunter2 refused by 10.0.0.3") },
+		"panic": func() error { panic("password=hunter2 refused by 10.0.0.3") },
+		"internal error with a message": func() error {
+			return tarsy.Errorf(tarsy.CodeInternal, "password=hunter2 refused by 10.0.0.3")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t, func(cfg *api.Config) { cfg.Intake = broken{submit} })
+			got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"data":"x"}`)
+			problem := f.requireProblem(t, got, http.StatusInternalServerError, tarsy.CodeInternal)
+			require.NotContains(t, got.body, "hunter2")
+
+			id := strings.TrimPrefix(problem.Instance, "urn:uuid:")
+			require.True(t, tarsy.ValidID(id))
+			require.Contains(t, problem.Detail, id)
+			require.Contains(t, f.log.String(), id)
+			require.Contains(t, f.log.String(), "hunter2")
+		})
+	}
+}
+
+func TestAnOverloadedServerSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, func(cfg *api.Config) {
+		cfg.Intake = broken{func() error { return tarsy.Errorf(tarsy.CodeOverloaded, "too many alerts wait") }}
+	})
+	got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"data":"x"}`)
+	require.Equal(t, "too many alerts wait", f.requireProblem(t, got, http.StatusServiceUnavailable, tarsy.CodeOverloaded).Detail)
+	require.Equal(t, "5", got.header.Get("Retry-After"))
+}
+
+func TestReadinessTellsAReasonThatWasWrittenForPeople(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		err  error
+		code tarsy.Code
+		says string
+	}{
+		"for people":     {tarsy.Errorf(tarsy.CodeUnavailable, "the MCP server k8s is down"), tarsy.CodeUnavailable, "k8s is down"},
+		"shutting down":  {tarsy.Errorf(tarsy.CodeShuttingDown, "the server is shutting down"), tarsy.CodeShuttingDown, "shutting down"},
+		"not for people": {errors.New("dial 10.0.0.3: refused"), tarsy.CodeUnavailable, "not ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t, locked, func(cfg *api.Config) { cfg.Ready = func() error { return c.err } })
+			got := f.request(t, http.MethodGet, "/readyz", "")
+			problem := f.requireProblem(t, got, http.StatusServiceUnavailable, c.code)
+			require.Contains(t, problem.Detail, c.says)
+			require.NotContains(t, got.body, "10.0.0.3")
+			require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/livez", "").status)
+		})
+	}
+}
+
+func TestWithoutADatabaseHealthIsUnavailableAndLifeGoesOn(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	_, key := f.key(t, "ci", tarsy.ScopeRead)
+	f.db.Stop()
+
+	f.requireProblem(t, f.request(t, http.MethodGet, "/health", ""), http.StatusServiceUnavailable, tarsy.CodeUnavailable)
+	f.requireProblem(t, f.request(t, http.MethodGet, "/health", "", key...), http.StatusServiceUnavailable, tarsy.CodeUnavailable)
+	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/livez", "").status)
+}
+
+func TestAPanicInTheMiddleOfAnAnswerCutsTheConnection(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, func(cfg *api.Config) {
+		cfg.Events = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			panic("in the middle")
+		})
+	})
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+tarsy.NewID()+"/events", nil)
+	require.NoError(t, err)
+
+	response, err := f.http.Client().Do(request)
+	require.NoError(t, err)
+
+	_, err = response.Body.Read(make([]byte, 1))
+	require.ErrorContains(t, err, "unexpected EOF")
+	require.NoError(t, response.Body.Close())
+	require.Contains(t, f.log.String(), "in the middle")
+}

@@ -1,0 +1,243 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// fixture is a server on a database of its own.
+type fixture struct {
+	db    *postgres.DB
+	clock *clockwork.FakeClock
+	api   *api.Server
+	http  *httptest.Server
+	log   *logbook
+}
+
+func newFixture(t *testing.T, options ...func(*api.Config)) *fixture {
+	t.Helper()
+
+	f := &fixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)), log: &logbook{}}
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.New(t), Clock: f.clock, MaxConns: 4})
+	require.NoError(t, err)
+	db.Start()
+	t.Cleanup(db.Stop)
+	f.db = db
+
+	cfg := api.Config{
+		Store:  db,
+		Intake: &intake{db: db, clock: f.clock},
+		AlertTypes: func() []api.AlertType {
+			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
+		},
+		WebSocket: plain("websocket"),
+		Events:    plain("events"),
+		Ready:     func() error { return nil },
+		Warnings:  func() []api.Warning { return nil },
+		Info:      api.Info{Version: "1.2.3", ServerID: "server-1"},
+		Clock:     f.clock,
+		Logger:    slog.New(slog.NewTextHandler(f.log, nil)),
+	}
+	for _, option := range options {
+		option(&cfg)
+	}
+
+	f.api = api.New(cfg)
+	f.http = httptest.NewServer(f.api.Handler())
+	t.Cleanup(f.http.Close)
+
+	return f
+}
+
+// locked is the option of a server that requires keys.
+func locked(cfg *api.Config) { cfg.Auth.Required = true }
+
+// plain answers with what it was asked for.
+func plain(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "%s %s", name, r.PathValue("id"))
+	})
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// request sends a request; headers are pairs of name and value. A body that is given is JSON unless they say otherwise.
+func (f *fixture) request(t *testing.T, method, path, body string, headers ...string) answer {
+	t.Helper()
+
+	request, err := http.NewRequestWithContext(t.Context(), method, f.http.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			request.Host = headers[i+1]
+		}
+
+		request.Header.Set(headers[i], headers[i+1])
+	}
+
+	response, err := f.http.Client().Do(request)
+	require.NoError(t, err)
+
+	defer func() { require.NoError(t, response.Body.Close()) }()
+
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+
+	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+}
+
+// get reads the answer to a GET that succeeds.
+func get[T any](t *testing.T, f *fixture, path string, headers ...string) T {
+	t.Helper()
+
+	got := f.request(t, http.MethodGet, path, "", headers...)
+	require.Equal(t, http.StatusOK, got.status, got.body)
+
+	return decode[T](t, got)
+}
+
+func decode[T any](t *testing.T, got answer) T {
+	t.Helper()
+
+	var value T
+
+	decoder := json.NewDecoder(strings.NewReader(got.body))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&value), got.body)
+
+	return value
+}
+
+// requireProblem checks that an answer is a problem as it should be, and returns it.
+func (f *fixture) requireProblem(t *testing.T, got answer, status int, code tarsy.Code) api.Problem {
+	t.Helper()
+
+	require.Equal(t, status, got.status, got.body)
+	require.Equal(t, "application/problem+json", got.header.Get("Content-Type"))
+	require.Empty(t, f.api.CheckProblem([]byte(got.body)), got.body)
+
+	problem := decode[api.Problem](t, got)
+	require.Equal(t, code, problem.Code, got.body)
+	require.Equal(t, status, problem.Status)
+	require.Equal(t, "urn:tarsy:problem:"+string(code), problem.Type)
+	require.NotEmpty(t, problem.Title)
+	require.NotEmpty(t, problem.Detail)
+
+	return problem
+}
+
+// key makes a key and returns the header that uses it.
+func (f *fixture) key(t *testing.T, name string, scopes ...tarsy.Scope) (tarsy.APIKey, []string) {
+	t.Helper()
+
+	issued, err := auth.Issue(name, scopes, f.clock.Now())
+	require.NoError(t, err)
+	require.NoError(t, f.db.CreateKey(t.Context(), issued.Key, issued.Hash))
+
+	return issued.Key, []string{"Authorization", "Bearer " + issued.Secret}
+}
+
+// session stores a session without the API.
+func (f *fixture) session(t *testing.T, change func(*tarsy.Session)) string {
+	t.Helper()
+
+	session := newSession(tarsy.Alert{AlertType: "kubernetes", Data: "pod down", Author: "someone"}, f.clock.Now())
+	change(&session)
+
+	if session.Status.Terminal() {
+		session.CompletedAt = new(f.clock.Now())
+	}
+
+	require.NoError(t, f.db.CreateSession(t.Context(), session))
+
+	return session.ID
+}
+
+func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
+	return tarsy.Session{
+		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
+		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection, CreatedAt: now.UTC(),
+	}
+}
+
+// intake is as small as an intake on the database can be.
+type intake struct {
+	db    *postgres.DB
+	clock clockwork.Clock
+}
+
+func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
+	if alert.AlertType != "kubernetes" {
+		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type", "there is no alert type %q", alert.AlertType)
+	}
+
+	session := newSession(alert, i.clock.Now())
+
+	return session, i.db.CreateSession(ctx, session)
+}
+
+func (i *intake) Cancel(ctx context.Context, sessionID, author string) error {
+	asked, err := i.db.AddRequest(ctx, tarsy.Request{
+		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: author, CreatedAt: i.clock.Now(),
+	})
+	if err != nil || asked {
+		return err
+	}
+
+	detail, err := i.db.SessionDetail(ctx, sessionID)
+	if err != nil {
+		return err
+	}
+
+	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", detail.Status)
+}
+
+// logbook keeps what was logged.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logbook) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.text.Write(text)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.text.String()
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// databaseWithin is how long /health waits for the database.
+const databaseWithin = 3 * time.Second
+
+type aliveOutput struct{ Body alive }
+
+type alive struct {
+	Status string `enum:"ok" json:"status"`
+}
+
+type healthOutput struct{ Body health }
+
+type health struct {
+	Status   string      `doc:"Degraded: it runs, and not all of it works." enum:"healthy,degraded" json:"status"`
+	Version  string      `json:"version"`
+	ServerID string      `json:"server_id"`
+	Database string      `enum:"ok"                                         json:"database"`
+	Queue    queueCounts `json:"queue"`
+	Warnings []Warning   `json:"warnings"`
+}
+
+type queueCounts struct {
+	Waiting int `doc:"Sessions that wait for a worker, over all servers." json:"waiting"`
+	Leased  int `doc:"Sessions that are worked on, over all servers."     json:"leased"`
+}
+
+func (s *Server) addHealth() {
+	add(s, "", huma.Operation{
+		OperationID: "livez", Method: http.MethodGet, Path: "/livez", Summary: "Whether the process answers",
+	}, nil, func(context.Context, *struct{}) (*aliveOutput, error) {
+		return &aliveOutput{Body: alive{Status: "ok"}}, nil
+	})
+
+	add(s, "", huma.Operation{
+		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Summary: "Whether the server may be sent work",
+	}, nil, s.getReady)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "health", Method: http.MethodGet, Path: "/health", Summary: "How the server is, with warnings",
+	}, nil, s.getHealth)
+}
+
+func (s *Server) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error) {
+	err := s.ready()
+	if err == nil {
+		return &aliveOutput{Body: alive{Status: "ok"}}, nil
+	}
+
+	// Anybody may ask, so only what was written for people is told.
+	reason, ok := errors.AsType[*tarsy.Error](err)
+	if !ok {
+		s.logger.WarnContext(ctx, "server not ready", "error", err)
+
+		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the server is not ready; its log says why")
+	}
+
+	code := reason.Code
+	if code != tarsy.CodeShuttingDown && code != tarsy.CodeOverloaded {
+		code = tarsy.CodeUnavailable
+	}
+
+	return nil, tarsy.Errorf(code, "%s", reason.Message)
+}
+
+func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, error) {
+	within, cancel := context.WithTimeoutCause(ctx, databaseWithin, errors.New("the database took too long")) //nolint:err113 // told to nobody
+	defer cancel()
+
+	err := s.store.Ping(within)
+	if err != nil {
+		s.logger.ErrorContext(ctx, "database not reached", "error", err)
+
+		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the database does not answer")
+	}
+
+	counts, err := s.store.Queue(within)
+	if err != nil {
+		s.logger.ErrorContext(ctx, "queue not counted", "error", err)
+
+		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the queue cannot be counted now")
+	}
+
+	body := health{
+		Status: "healthy", Version: s.info.Version, ServerID: s.info.ServerID, Database: "ok",
+		Queue: queueCounts{Waiting: counts.Waiting, Leased: counts.Leased}, Warnings: append([]Warning{}, s.warnings()...),
+	}
+	if len(body.Warnings) > 0 || s.ready() != nil {
+		body.Status = "degraded"
+	}
+
+	return &healthOutput{Body: body}, nil
+}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// keyRequest documents the body that asks for a key.
+type keyRequest struct {
+	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
+	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
+}
+
+type createdKeyOutput struct{ Body createdKey }
+
+type createdKey struct {
+	Key string `doc:"The secret. It is shown now and never again." json:"key"`
+
+	tarsy.APIKey
+}
+
+type keysOutput struct{ Body keyList }
+
+type keyList struct {
+	Keys []tarsy.APIKey `json:"keys"`
+}
+
+type keyInput struct {
+	ID string `doc:"The id or the prefix of a key." path:"id"`
+}
+
+type keyOutput struct{ Body tarsy.APIKey }
+
+func (s *Server) addKeys() {
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "create-key", Method: http.MethodPost, Path: "/api/v1/keys", DefaultStatus: http.StatusCreated, Summary: "Make an API key",
+	}, s.bodyOf(reflect.TypeFor[keyRequest](), true), s.createKey)
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "list-keys", Method: http.MethodGet, Path: "/api/v1/keys", Summary: "List the API keys, oldest first",
+	}, nil, s.listKeys)
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/v1/keys/{id}", Summary: "Revoke an API key, at once and for good",
+	}, nil, s.revokeKey)
+}
+
+func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput, error) {
+	o, err := parseBody(callerOf(ctx).body, "name", "scopes")
+	if err != nil {
+		return nil, err
+	}
+
+	name, err := o.text("name")
+	if err != nil {
+		return nil, err
+	}
+
+	items, err := o.list("scopes")
+	if err != nil {
+		return nil, err
+	}
+
+	scopes := make([]tarsy.Scope, len(items))
+
+	for i, item := range items {
+		text, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+
+		scopes[i] = tarsy.Scope(text)
+	}
+
+	issued, err := auth.Issue(name, scopes, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	err = s.store.CreateKey(ctx, issued.Key, issued.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("make key: %w", err)
+	}
+
+	return &createdKeyOutput{Body: createdKey{Key: issued.Secret, APIKey: issued.Key}}, nil
+}
+
+func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
+	keys, err := s.store.Keys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+
+	return &keysOutput{Body: keyList{Keys: append([]tarsy.APIKey{}, keys...)}}, nil
+}
+
+func (s *Server) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
+	if !tarsy.ValidID(in.ID) && !auth.ValidPrefix(in.ID) {
+		return nil, tarsy.Errorf(tarsy.CodeKeyNotFound, "there is no key %q", shown(in.ID))
+	}
+
+	key, err := s.store.RevokeKey(ctx, in.ID, s.clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("revoke key: %w", err)
+	}
+
+	return &keyOutput{Body: *key}, nil
+}

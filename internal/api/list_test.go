@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+type page struct {
+	Sessions   []tarsy.SessionItem `json:"sessions"`
+	NextCursor string              `json:"next_cursor"`
+}
+
+// list returns the ids that a query finds, on one page.
+func (f *fixture) list(t *testing.T, query url.Values) []string {
+	t.Helper()
+
+	got := get[page](t, f, "/api/v1/sessions?"+query.Encode())
+	require.Empty(t, got.NextCursor)
+
+	ids := make([]string, 0, len(got.Sessions))
+	for _, session := range got.Sessions {
+		ids = append(ids, session.ID)
+	}
+
+	return ids
+}
+
+func TestWalkingTheListMeetsEverySessionOnceAlsoWhenTimesAreEqual(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	var want []string
+
+	for i := range 57 {
+		if i == 20 || i == 40 {
+			f.clock.Advance(time.Microsecond)
+		}
+
+		want = append(want, f.session(t, func(*tarsy.Session) {}))
+	}
+
+	slices.Reverse(want) // ids of the same moment sort by when they were made
+
+	for _, limit := range []int{1, 7, 19, 56, 57, 58} {
+		var met []string
+
+		for cursor := ""; ; {
+			got := get[page](t, f, "/api/v1/sessions?limit="+strconv.Itoa(limit)+cursor)
+			for _, session := range got.Sessions {
+				met = append(met, session.ID)
+			}
+
+			if got.NextCursor == "" {
+				break
+			}
+
+			require.Len(t, got.Sessions, limit)
+
+			cursor = "&cursor=" + url.QueryEscape(got.NextCursor)
+
+			if len(met) == 7 {
+				// New sessions come before the first page and disturb nobody.
+				f.session(t, func(s *tarsy.Session) { s.CreatedAt = s.CreatedAt.Add(time.Hour) })
+			}
+		}
+
+		seen := slices.DeleteFunc(met, func(id string) bool { return !slices.Contains(want, id) })
+		require.Equal(t, want, seen, "in pages of %d", limit)
+	}
+}
+
+func TestAListWithoutSessionsIsAnEmptyList(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	require.JSONEq(t, `{"sessions":[]}`, f.request(t, http.MethodGet, "/api/v1/sessions", "").body)
+}
+
+func TestAPageHasFiftySessionsUnlessAsked(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	for range 51 {
+		f.session(t, func(*tarsy.Session) {})
+	}
+
+	got := get[page](t, f, "/api/v1/sessions")
+	require.Len(t, got.Sessions, 50)
+	require.NotEmpty(t, got.NextCursor)
+}
+
+func TestFiltersChooseExactly(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	start := f.clock.Now().UTC()
+	pending := f.session(t, func(*tarsy.Session) {})
+
+	f.clock.Advance(time.Hour)
+	failed := f.session(t, func(s *tarsy.Session) {
+		s.Status, s.AlertType, s.ErrorMessage = tarsy.SessionFailed, "disk", "Broken Pipe"
+	})
+
+	f.clock.Advance(time.Hour)
+	done := f.session(t, func(s *tarsy.Session) {
+		s.Status, s.ChainID, s.Author, s.ExecutiveSummary = tarsy.SessionCompleted, "other", "ada", "100% CPU on node_1"
+	})
+
+	for query, want := range map[string][]string{
+		"":                                    {done, failed, pending},
+		"status=pending":                      {pending},
+		"status=failed,+completed":            {done, failed},
+		"status=":                             {done, failed, pending},
+		"status=cancelled":                    {},
+		"alert_type=disk":                     {failed},
+		"alert_type=dis":                      {},
+		"chain_id=other":                      {done},
+		"author=ada&status=completed":         {done},
+		"author=ada&status=pending":           {},
+		"search=broken":                       {failed},
+		"created_after=" + moment(start, 60):  {done, failed},
+		"created_before=" + moment(start, 60): {pending},
+		"created_after=" + moment(start, 1) + "&created_before=" + moment(start, 61): {failed},
+	} {
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		require.Equal(t, want, f.list(t, values), "for %q", query)
+	}
+}
+
+// moment is a parameter some minutes after a time.
+func moment(start time.Time, minutes int) string {
+	return url.QueryEscape(start.Add(time.Duration(minutes) * time.Minute).In(time.FixedZone("", 3600)).Format(time.RFC3339Nano))
+}
+
+func TestSearchTakesPercentUnderscoreAndBackslashAsTheyAre(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	ids := map[string]string{}
+
+	for _, data := range []string{`usage 100%`, `usage 100x`, `node_1`, `nodex1`, `C:\temp`, `C:temp`, `it's`} {
+		ids[data] = f.session(t, func(s *tarsy.Session) { s.AlertData = data })
+	}
+
+	for search, found := range map[string]string{`100%`: `usage 100%`, `node_`: `node_1`, `:\t`: `C:\temp`, `'`: `it's`, `NODE_1`: `node_1`} {
+		require.Equal(t, []string{ids[found]}, f.list(t, url.Values{"search": {search}}), fmt.Sprintf("for %q", search))
+	}
+}

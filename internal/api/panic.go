@@ -1,0 +1,63 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+)
+
+// recovered answers a panic with a problem, if nothing was answered yet; otherwise the connection is cut, so that
+// nobody takes half an answer for a whole one.
+func (s *Server) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writer := &watchedWriter{ResponseWriter: w}
+
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause)
+			}
+
+			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack()) //nolint:err113 // goes to the log only
+
+			if writer.begun {
+				s.explain(r.Context(), err)
+				panic(http.ErrAbortHandler)
+			}
+
+			s.refuse(w, r, err)
+		}()
+
+		next.ServeHTTP(writer, r)
+	})
+}
+
+// watchedWriter knows whether an answer has begun. Hijacking and flushing go through Unwrap.
+type watchedWriter struct {
+	http.ResponseWriter
+
+	begun bool
+}
+
+func (w *watchedWriter) WriteHeader(status int) {
+	w.begun = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watchedWriter) Write(text []byte) (int, error) {
+	w.begun = true
+
+	return w.ResponseWriter.Write(text)
+}
+
+// Unwrap gives http.ResponseController what is below.
+func (w *watchedWriter) Unwrap() http.ResponseWriter {
+	w.begun = true
+
+	return w.ResponseWriter
+}

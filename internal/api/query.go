@@ -1,0 +1,178 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+	maxSearch    = 200
+)
+
+// checkQuery refuses parameters that the route does not know, that come twice or that no database could hold.
+func checkQuery(r *http.Request, known []string) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return tarsy.Errorf(tarsy.CodeInvalidParameter, "the parameters after \"?\" are not encoded as an address needs it")
+	}
+
+	for name, given := range values {
+		switch {
+		case !slices.Contains(known, name):
+			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), hint(name, known))
+		case len(given) > 1:
+			return parameterErrorf(name, "%s is given more than once", name)
+		case given[0] != tarsy.CleanText(given[0]):
+			return parameterErrorf(name, "%s is not text in UTF-8", name)
+		}
+	}
+
+	return nil
+}
+
+func parameterErrorf(name, format string, args ...any) error {
+	return tarsy.FieldErrorf(tarsy.CodeInvalidParameter, name, format, args...)
+}
+
+// integer and moment are parameters that arrive as text, because their errors are ours, and are documented as what
+// they mean.
+type (
+	integer string
+	moment  string
+)
+
+// Schema implements huma.SchemaProvider.
+func (integer) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, float64(maxLimit)
+
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: defaultLimit}
+}
+
+// Schema implements huma.SchemaProvider.
+func (moment) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
+}
+
+// filter turns the parameters of the session list into a filter.
+func (in *listInput) filter() (tarsy.SessionFilter, error) {
+	f := tarsy.SessionFilter{AlertType: in.AlertType, ChainID: in.ChainID, Author: in.Author, Search: in.Search, Limit: defaultLimit}
+
+	if utf8.RuneCountInString(in.Search) > maxSearch {
+		return f, parameterErrorf("search", "search is longer than %d characters", maxSearch)
+	}
+
+	var err error
+
+	f.Statuses, err = parseStatuses(in.Status)
+	if err != nil {
+		return f, err
+	}
+
+	f.CreatedAfter, err = parseMoment("created_after", in.CreatedAfter)
+	if err != nil {
+		return f, err
+	}
+
+	f.CreatedBefore, err = parseMoment("created_before", in.CreatedBefore)
+	if err != nil {
+		return f, err
+	}
+
+	if in.Limit != "" {
+		f.Limit, err = strconv.Atoi(string(in.Limit))
+		if err != nil || f.Limit < 1 || f.Limit > maxLimit {
+			return f, parameterErrorf("limit", "limit must be a number from 1 to %d", maxLimit)
+		}
+	}
+
+	if in.Cursor != "" {
+		f.After, err = parseCursor(in.Cursor)
+	}
+
+	return f, err
+}
+
+func parseStatuses(text string) ([]tarsy.SessionStatus, error) {
+	if text == "" {
+		return nil, nil
+	}
+
+	var statuses []tarsy.SessionStatus
+
+	for name := range strings.SplitSeq(text, ",") {
+		status := tarsy.SessionStatus(strings.TrimSpace(name))
+		if !slices.Contains(tarsy.SessionStatuses(), status) {
+			return nil, parameterErrorf("status", "there is no status %q; the statuses are %s", shown(name), listed(names(tarsy.SessionStatuses())))
+		}
+
+		statuses = append(statuses, status)
+	}
+
+	return statuses, nil
+}
+
+func names[S ~string](values []S) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+
+	return texts
+}
+
+func parseMoment(name string, text moment) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not being there is an answer
+	}
+
+	at, err := time.Parse(time.RFC3339, string(text))
+	if err != nil {
+		return nil, parameterErrorf(name, "%s must be a time such as 2026-11-15T10:00:00Z", name)
+	}
+
+	return &at, nil
+}
+
+// formatCursor makes the place after an item. What it looks like is nobody's business but ours.
+func formatCursor(last tarsy.SessionItem) (string, error) {
+	text, err := json.Marshal(tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID})
+	if err != nil {
+		return "", err
+	}
+
+	return base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+func parseCursor(text string) (*tarsy.SessionCursor, error) {
+	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor", "cursor must be the next_cursor of the page before, unchanged")
+
+	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil, wrong
+	}
+
+	var cursor tarsy.SessionCursor
+
+	decoder := json.NewDecoder(strings.NewReader(string(decoded)))
+	decoder.DisallowUnknownFields()
+
+	err = decoder.Decode(&cursor)
+	if err != nil || decoder.More() || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
+		return nil, wrong
+	}
+
+	return &cursor, nil
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed.
+type route struct {
+	scope      tarsy.Scope
+	hasBody    bool
+	parameters []string
+}
+
+// add registers an operation whose handler returns a body or an error. Validation is ours, not huma's, because the
+// errors are: huma sees parameters as text and no body at all, and the document gets the body's schema afterwards.
+func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.RequestBody,
+	handle func(context.Context, *I) (*O, error),
+) {
+	op.SkipValidateParams = true
+	s.describe(scope, &op)
+
+	huma.Register(s.huma, op, func(ctx context.Context, input *I) (*O, error) {
+		output, err := handle(ctx, input)
+		if err != nil {
+			return nil, s.explain(ctx, err)
+		}
+
+		return output, nil
+	})
+
+	documented := s.documented(op.Method, op.Path)
+	documented.RequestBody = body
+	s.keep(scope, documented)
+}
+
+// addPlain registers an operation that writes its own answer.
+func (s *Server) addPlain(scope tarsy.Scope, op huma.Operation, handler http.Handler) {
+	s.describe(scope, &op)
+	s.huma.OpenAPI().AddOperation(&op)
+	s.mux.Handle(op.Method+" "+op.Path, handler)
+	s.keep(scope, &op)
+}
+
+func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
+	kept := route{scope: scope, hasBody: op.RequestBody != nil}
+
+	for _, parameter := range op.Parameters {
+		if parameter.In == "query" {
+			kept.parameters = append(kept.parameters, parameter.Name)
+		}
+	}
+
+	s.routes[op.Method+" "+op.Path] = kept
+}
+
+// serve is the way of a request: find the route, see who asks and whether they may, read the body, answer.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+
+	found, missing := s.find(r)
+	if missing == nil && found.scope == "" {
+		s.mux.ServeHTTP(w, r)
+
+		return
+	}
+
+	who, err := s.guard.identify(r)
+	if err != nil {
+		s.refuse(w, r, err)
+
+		return
+	}
+
+	// Whoever has no key does not learn which addresses exist.
+	if missing != nil {
+		s.refuse(w, r, missing)
+
+		return
+	}
+
+	err = s.guard.permit(who, found.scope)
+	if err == nil {
+		err = checkQuery(r, found.parameters)
+	}
+
+	if err == nil && found.hasBody {
+		who.body, err = readBody(w, r)
+	}
+
+	if err != nil {
+		s.refuse(w, r, err)
+
+		return
+	}
+
+	s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+}
+
+// find returns the route of a request, or the problem that there is none.
+func (s *Server) find(r *http.Request) (route, error) {
+	// The mux would answer an unclean path with a redirect, and that with a page.
+	if r.URL.Path != path.Clean(r.URL.Path) {
+		return route{}, noRoute(r)
+	}
+
+	handler, pattern := s.mux.Handler(r)
+
+	// What the mux knows and the table does not is closed, not open.
+	if found, ok := s.routes[pattern]; ok {
+		return found, nil
+	}
+
+	// The mux knows which methods there are, and tells it only in an answer.
+	answer := &discarded{header: http.Header{}}
+	handler.ServeHTTP(answer, r)
+
+	allow := answer.header.Get("Allow")
+	if allow == "" {
+		return route{}, noRoute(r)
+	}
+
+	p := newProblem(tarsy.Errorf(tarsy.CodeMethodNotAllowed, "%s is not allowed here; allowed: %s", shown(r.Method), allow))
+	p.allow = allow
+
+	return route{}, p
+}
+
+func noRoute(r *http.Request) error {
+	return tarsy.Errorf(tarsy.CodeNotFound, "there is nothing at %s; /openapi.json lists what there is", shown(r.URL.Path))
+}
+
+// discarded takes an answer of which only the headers matter.
+type discarded struct{ header http.Header }
+
+func (d *discarded) Header() http.Header            { return d.header }
+func (d *discarded) Write(text []byte) (int, error) { return len(text), nil }
+func (d *discarded) WriteHeader(int)                {}
+
+// shown makes text of a request fit for a message: clean and not longer than a line.
+func shown(text string) string {
+	const longest = 100
+
+	runes := []rune(tarsy.CleanText(text))
+	if len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+
+	return string(runes)
+}
+
+// listed writes names as a list.
+func listed(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ", ") }

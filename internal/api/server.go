@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Store is what the API reads, and where it keeps keys; *postgres.DB is one.
+type Store interface {
+	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
+	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
+	Timeline(ctx context.Context, sessionID string) ([]tarsy.TimelineEvent, int64, error)
+	Queue(ctx context.Context) (postgres.QueueCounts, error)
+	Ping(ctx context.Context) error
+
+	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error
+	Keys(ctx context.Context) ([]tarsy.APIKey, error)
+	KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
+	TouchKey(ctx context.Context, id string, at time.Time) error
+	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
+}
+
+// Intake takes what people ask for. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+type Intake interface {
+	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
+	Cancel(ctx context.Context, sessionID, author string) error
+}
+
+// AlertType is a kind of alert that can be submitted, and the chain that investigates it.
+type AlertType struct {
+	Name        string `json:"name"`
+	ChainID     string `json:"chain_id"`
+	Description string `json:"description"`
+}
+
+// Warning is something that does not work as it should, although the server runs.
+type Warning struct {
+	ID        string    `json:"id"`
+	Category  string    `json:"category"`
+	Message   string    `json:"message"`
+	Details   string    `json:"details"`
+	ServerID  string    `json:"server_id"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Info says which server answers.
+type Info struct {
+	Version  string
+	ServerID string
+}
+
+// AuthConfig says whether a key is needed.
+type AuthConfig struct {
+	Required bool
+}
+
+// Config is everything the API stands on. Clock and Logger have defaults.
+type Config struct {
+	Store      Store
+	Intake     Intake
+	AlertTypes func() []AlertType
+	// WebSocket and Events are mounted at /api/v1/ws and /api/v1/sessions/{id}/events; the id is the request's
+	// path value "id".
+	WebSocket http.Handler
+	Events    http.Handler
+	Auth      AuthConfig
+	// TrustedProxies are the peers whose X-Forwarded headers are believed.
+	TrustedProxies []netip.Prefix
+	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
+	Ready func() error
+	// Warnings are shown by /health.
+	Warnings func() []Warning
+	Info     Info
+	Clock    clockwork.Clock
+	Logger   *slog.Logger
+}
+
+// Server answers HTTP requests. It owns no goroutines and no state: two requests share nothing but the Store.
+type Server struct {
+	store      Store
+	intake     Intake
+	alertTypes func() []AlertType
+	ready      func() error
+	warnings   func() []Warning
+	info       Info
+	clock      clockwork.Clock
+	logger     *slog.Logger
+
+	guard    guard
+	mux      *http.ServeMux
+	routes   map[string]route
+	huma     huma.API
+	document []byte
+}
+
+// New makes the server; every route is there when it returns.
+func New(cfg Config) *Server {
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	s := &Server{
+		store:      cfg.Store,
+		intake:     cfg.Intake,
+		alertTypes: cfg.AlertTypes,
+		ready:      cfg.Ready,
+		warnings:   cfg.Warnings,
+		info:       cfg.Info,
+		clock:      cfg.Clock,
+		logger:     cfg.Logger,
+		guard: guard{
+			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,
+		},
+		mux:    http.NewServeMux(),
+		routes: map[string]route{},
+	}
+	s.huma = newDocument(s.mux, cfg.Info.Version)
+
+	s.addAlerts()
+	s.addSessions()
+	s.addKeys()
+	s.addHealth()
+	s.addStreams(cfg.WebSocket, cfg.Events)
+	s.finishDocument()
+
+	return s
+}
+
+// Handler returns the handler of every route.
+func (s *Server) Handler() http.Handler { return s.recovered(http.HandlerFunc(s.serve)) }
+
+// OpenAPI returns the document that /openapi.json shows.
+func (s *Server) OpenAPI() []byte { return s.document }

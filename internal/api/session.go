@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+type listInput struct {
+	Status        string  `doc:"Statuses, separated by commas."                                         query:"status"`
+	AlertType     string  `doc:"Exactly this alert type."                                               query:"alert_type"`
+	ChainID       string  `doc:"Exactly this chain."                                                    query:"chain_id"`
+	Author        string  `doc:"Exactly this author."                                                   query:"author"`
+	Search        string  `doc:"Text that the alert, the analysis, the summary or the error contains." query:"search"`
+	CreatedAfter  moment  `doc:"Created at this time or later."                                         query:"created_after"`
+	CreatedBefore moment  `doc:"Created before this time."                                              query:"created_before"`
+	Limit         integer `doc:"How many sessions a page has."                                          query:"limit"`
+	Cursor        string  `doc:"The next_cursor of the page before."                                    query:"cursor"`
+}
+
+type listOutput struct{ Body sessionList }
+
+type sessionList struct {
+	Sessions   []tarsy.SessionItem `json:"sessions"`
+	NextCursor string              `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+}
+
+type sessionInput struct {
+	ID string `doc:"The id of a session." path:"id"`
+}
+
+type sessionOutput struct{ Body tarsy.SessionDetail }
+
+type timelineOutput struct{ Body timeline }
+
+type timeline struct {
+	SessionID string                `json:"session_id"`
+	Version   int64                 `doc:"The number of the last journal event that is included." json:"version"`
+	Events    []tarsy.TimelineEvent `json:"events"`
+}
+
+type cancelOutput struct{ Body cancelAccepted }
+
+type cancelAccepted struct {
+	SessionID string              `json:"session_id"`
+	Status    tarsy.SessionStatus `json:"status"`
+}
+
+// nothing documents a body that says nothing.
+type nothing struct{}
+
+func (s *Server) addSessions() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-sessions", Method: http.MethodGet, Path: "/api/v1/sessions", Summary: "List sessions, newest first",
+	}, nil, s.listSessions)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-session", Method: http.MethodGet, Path: "/api/v1/sessions/{id}", Summary: "Show a session with its stages",
+	}, nil, s.getSession)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-timeline", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/timeline", Summary: "Show a session's timeline",
+	}, nil, s.getTimeline)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "cancel-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/cancel", DefaultStatus: http.StatusAccepted,
+		Summary: "Cancel a session", Description: "Asks for it; the wish is durable when 202 is answered. Asking twice is asking once.",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.cancelSession)
+}
+
+func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+
+	limit := filter.Limit
+	filter.Limit++ // one more tells whether there is a next page
+
+	sessions, err := s.store.Sessions(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+
+	out := &listOutput{Body: sessionList{Sessions: append([]tarsy.SessionItem{}, sessions...)}}
+
+	if len(sessions) > limit {
+		out.Body.Sessions = out.Body.Sessions[:limit]
+
+		out.Body.NextCursor, err = formatCursor(out.Body.Sessions[limit-1])
+		if err != nil {
+			return nil, fmt.Errorf("make cursor: %w", err)
+		}
+	}
+
+	return out, nil
+}
+
+func (s *Server) getSession(ctx context.Context, in *sessionInput) (*sessionOutput, error) {
+	err := in.check()
+	if err != nil {
+		return nil, err
+	}
+
+	detail, err := s.store.SessionDetail(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show session: %w", err)
+	}
+
+	return &sessionOutput{Body: *detail}, nil
+}
+
+func (s *Server) getTimeline(ctx context.Context, in *sessionInput) (*timelineOutput, error) {
+	err := in.check()
+	if err != nil {
+		return nil, err
+	}
+
+	events, version, err := s.store.Timeline(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show timeline: %w", err)
+	}
+
+	return &timelineOutput{
+		Body: timeline{SessionID: in.ID, Version: version, Events: append([]tarsy.TimelineEvent{}, events...)},
+	}, nil
+}
+
+func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOutput, error) {
+	who := callerOf(ctx)
+
+	if who.body != nil {
+		_, err := parseBody(who.body)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	err := in.check()
+	if err != nil {
+		return nil, err
+	}
+
+	err = s.intake.Cancel(ctx, in.ID, who.author)
+	if err != nil {
+		return nil, fmt.Errorf("cancel session: %w", err)
+	}
+
+	return &cancelOutput{Body: cancelAccepted{SessionID: in.ID, Status: tarsy.SessionCancelling}}, nil
+}
+
+// check answers for ids that no session can have.
+func (in *sessionInput) check() error {
+	if tarsy.ValidID(in.ID) {
+		return nil
+	}
+
+	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(in.ID))
+}

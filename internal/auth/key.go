@@ -1,0 +1,118 @@
+// Package auth makes API keys and decides what they allow. A key's secret leaves this package once, when the key is
+// made; everybody else sees its hash.
+//
+// It knows nothing of HTTP nor of where keys are kept.
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"tarsy.dev/tarsy"
+)
+
+// A secret is "tarsy_", the key's prefix, "_" and 52 random characters of base32, which is 260 bits.
+const (
+	secretStart  = "tarsy_"
+	prefixLength = 8
+	maxName      = 100
+)
+
+// Issued is a key that was just made. Secret is shown to its owner and kept nowhere; Hash is what is stored.
+type Issued struct {
+	Key    tarsy.APIKey
+	Secret string
+	Hash   []byte
+}
+
+// Issue makes a key. A name or scope that will not do is a *tarsy.Error.
+func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
+	name, err := cleanName(name)
+	if err != nil {
+		return Issued{}, err
+	}
+
+	scopes, err = cleanScopes(scopes)
+	if err != nil {
+		return Issued{}, err
+	}
+
+	prefix := strings.ToLower(rand.Text()[:prefixLength])
+	secret := secretStart + prefix + "_" + strings.ToLower(rand.Text()+rand.Text())
+
+	return Issued{
+		Key:    tarsy.APIKey{ID: tarsy.NewID(), Name: name, Prefix: prefix, Scopes: scopes, CreatedAt: now.UTC()},
+		Secret: secret,
+		Hash:   Hash(secret),
+	}, nil
+}
+
+// Hash is what is stored of a secret. The secret is random and long, so that a plain hash keeps it.
+func Hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+
+	return sum[:]
+}
+
+// MayBeSecret reports whether s has the form of a secret: what has not is refused without asking the database.
+func MayBeSecret(s string) bool {
+	prefix, rest, ok := strings.Cut(strings.TrimPrefix(s, secretStart), "_")
+
+	return strings.HasPrefix(s, secretStart) && ok && ValidPrefix(prefix) && rest != "" && isPlain(rest)
+}
+
+// ValidPrefix reports whether s has the form of a key's prefix.
+func ValidPrefix(s string) bool { return len(s) == prefixLength && isPlain(s) }
+
+func isPlain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+}
+
+// Scopes lists every scope, the weakest first.
+func Scopes() []tarsy.Scope {
+	return []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
+}
+
+// Allows reports whether the scopes of a key include the one that is needed: admin includes write, write includes read.
+func Allows(scopes []tarsy.Scope, needed tarsy.Scope) bool {
+	need := slices.Index(Scopes(), needed)
+
+	return slices.ContainsFunc(scopes, func(s tarsy.Scope) bool { return need >= 0 && slices.Index(Scopes(), s) >= need })
+}
+
+func cleanName(name string) (string, error) {
+	name = strings.TrimSpace(tarsy.CleanText(name))
+
+	switch {
+	case name == "":
+		return "", tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "a key needs a name that says who uses it")
+	case utf8.RuneCountInString(name) > maxName:
+		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "name", "name is longer than %d characters", maxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "name", "name contains control characters")
+	}
+
+	return name, nil
+}
+
+func cleanScopes(scopes []tarsy.Scope) ([]tarsy.Scope, error) {
+	for _, scope := range scopes {
+		if !slices.Contains(Scopes(), scope) {
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "scopes",
+				"there is no scope %q: the scopes are read, write and admin", scope)
+		}
+	}
+
+	// In order and each once, whatever was asked.
+	kept := slices.DeleteFunc(Scopes(), func(s tarsy.Scope) bool { return !slices.Contains(scopes, s) })
+	if len(kept) == 0 {
+		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "scopes", "a key needs at least one scope of read, write and admin")
+	}
+
+	return kept, nil
+}

@@ -1,0 +1,240 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+const (
+	// replayLimit is how many events a WebSocket subscription replays.
+	replayLimit = 200
+	// subscriptionLimit is how many channels a connection may follow.
+	subscriptionLimit = 100
+	// feedBuffer is how many changes may wait for one connection before it is told to reload.
+	feedBuffer = 256
+)
+
+// The codes of error frames that have no counterpart in HTTP.
+const (
+	codeUnknownAction        tarsy.Code = "unknown_action"
+	codeUnknownChannel       tarsy.Code = "unknown_channel"
+	codeNotSubscribed        tarsy.Code = "not_subscribed"
+	codeTooManySubscriptions tarsy.Code = "too_many_subscriptions"
+)
+
+// command is a message of the client.
+type command struct {
+	Action      string `json:"action"`
+	Channel     string `json:"channel"`
+	LastEventID *int64 `json:"last_event_id"`
+}
+
+// obey does what the client asks, or tells it why not.
+func (c *conn) obey(kind websocket.MessageType, data []byte) {
+	var cmd command
+
+	err := json.Unmarshal(data, &cmd)
+	if err != nil || kind != websocket.MessageText {
+		c.refuse(cmd, tarsy.Errorf(tarsy.CodeInvalidJSON, "a message is a text frame with a JSON object"))
+
+		return
+	}
+
+	switch cmd.Action {
+	case "ping":
+		c.send(frame{Type: typePong})
+	case "subscribe":
+		err = c.subscribe(cmd)
+	case "unsubscribe":
+		err = c.unsubscribe(cmd)
+	case "catchup":
+		err = c.catchUp(cmd)
+	default:
+		err = tarsy.Errorf(codeUnknownAction, "the actions are subscribe, unsubscribe, catchup and ping")
+	}
+
+	if err != nil {
+		c.refuse(cmd, err)
+	}
+}
+
+// refuse sends an error frame. Errors that are not meant for people are logged instead of shown.
+func (c *conn) refuse(cmd command, err error) {
+	reason, ok := errors.AsType[*tarsy.Error](err)
+	if !ok {
+		c.hub.logger.WarnContext(c.ctx, "websocket command failed",
+			"connection_id", c.id, "action", cmd.Action, "channel", cmd.Channel, "error", err)
+
+		reason = tarsy.Errorf(tarsy.CodeInternal, "the server could not do this, try again")
+	}
+
+	c.send(frame{Type: typeError, Channel: cmd.Channel, Code: reason.Code, Message: reason.Message})
+}
+
+// parseChannel returns the session that a channel belongs to, or an empty id for the feed of all sessions.
+func parseChannel(channel string) (string, error) {
+	if channel == tarsy.ChannelSessions {
+		return "", nil
+	}
+
+	id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix)
+	if !ok || id == "" {
+		return "", tarsy.Errorf(codeUnknownChannel, "the channels are session:<id> and sessions")
+	}
+
+	if !tarsy.ValidID(id) {
+		return "", errNoSession()
+	}
+
+	return id, nil
+}
+
+func errNoSession() error {
+	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")
+}
+
+func (c *conn) subscribe(cmd command) error {
+	sessionID, err := parseChannel(cmd.Channel)
+	if err != nil {
+		return err
+	}
+
+	if _, again := c.subscriptions[cmd.Channel]; !again && len(c.subscriptions) >= subscriptionLimit {
+		return tarsy.Errorf(codeTooManySubscriptions, "a connection may follow %d channels", subscriptionLimit)
+	}
+
+	confirmed := frame{Type: typeSubscribed, Channel: cmd.Channel}
+
+	if sessionID == "" {
+		c.drop(cmd.Channel)
+
+		changes, behind, stop := c.hub.feed.Changes(feedBuffer)
+		c.send(confirmed)
+		c.start(cmd.Channel, func(ctx context.Context) error {
+			defer stop()
+
+			return c.follow(ctx, changes, behind)
+		})
+
+		return nil
+	}
+
+	return c.replay(cmd, sessionID, func() { c.send(confirmed) })
+}
+
+func (c *conn) unsubscribe(cmd command) error {
+	_, err := parseChannel(cmd.Channel)
+	if err != nil {
+		return err
+	}
+
+	c.drop(cmd.Channel)
+	c.send(frame{Type: typeUnsubscribed, Channel: cmd.Channel})
+
+	return nil
+}
+
+func (c *conn) catchUp(cmd command) error {
+	sessionID, err := parseChannel(cmd.Channel)
+	if err != nil {
+		return err
+	}
+
+	if _, ok := c.subscriptions[cmd.Channel]; !ok {
+		return tarsy.Errorf(codeNotSubscribed, "subscribe to the channel first")
+	}
+
+	if sessionID == "" { // a feed has no history
+		c.tasks.put(c.ctx, func() error { return c.text(encodeChange(tarsy.SessionChangedPayload{Behind: true})) })
+
+		return nil
+	}
+
+	if cmd.LastEventID == nil {
+		return tarsy.FieldErrorf(tarsy.CodeMissingField, "last_event_id", "last_event_id is missing")
+	}
+
+	return c.replay(cmd, sessionID, func() {})
+}
+
+// drop ends the subscription to the channel, if there is one.
+func (c *conn) drop(channel string) {
+	if r, ok := c.subscriptions[channel]; ok {
+		r.stop()
+		delete(c.subscriptions, channel)
+	}
+}
+
+// replay begins the session's journal after the event that the client has, in place of an earlier subscription.
+// Nothing changes if that is not possible.
+func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
+	head, err := c.hub.journals.Journal(sessionID).Head(c.ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // refuse says what was being done
+	}
+
+	after := journal.Position(0)
+	if cmd.LastEventID != nil {
+		after = journal.Position(*cmd.LastEventID)
+	}
+
+	if after < 0 || after > head {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
+			"last_event_id is not the number of an event of this session; the last one is %d", head)
+	}
+
+	c.drop(cmd.Channel)
+	confirm()
+
+	if head-after > replayLimit {
+		c.send(frame{Type: typeOverflow, Channel: cmd.Channel, Head: head})
+
+		after = head
+	}
+
+	c.start(cmd.Channel, c.hub.subscribe(sessionID, after, c, c.tasks).run)
+
+	return nil
+}
+
+var errFeedEnded = errors.New("the feed ended")
+
+// follow sends the feed of all sessions.
+func (c *conn) follow(ctx context.Context, changes <-chan Change, behind func() bool) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case change, ok := <-changes:
+			if !ok {
+				return errFeedEnded
+			}
+
+			lost := behind()
+
+			c.tasks.put(ctx, func() error { return c.sendChange(change, lost) })
+		}
+	}
+}
+
+func (c *conn) sendChange(change Change, behind bool) error {
+	if behind {
+		err := c.text(encodeChange(tarsy.SessionChangedPayload{Behind: true}))
+		if err != nil {
+			return err
+		}
+	}
+
+	if change.SessionID == "" {
+		return nil
+	}
+
+	return c.text(encodeChange(tarsy.SessionChangedPayload{SessionID: change.SessionID, Version: change.Version}))
+}

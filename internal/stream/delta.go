@@ -1,0 +1,136 @@
+package stream
+
+import (
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Chunk says which text a Delta writes.
+type Chunk struct {
+	ExecutionID *string
+	EventID     string
+	EventType   tarsy.EventType
+	// Fence is the fence of the lease under which the text is written. Text of a higher fence starts over and
+	// replaces that of a lower one.
+	Fence int64
+}
+
+// Delta is the text of one timeline event while it is being written. Its fields belong to the lock of its Deltas.
+type Delta struct {
+	deltas    *Deltas
+	sessionID string
+	chunk     Chunk
+
+	text    strings.Builder // all so far, for readers who join in the middle
+	sent    int             // bytes of text that have gone out, or that nobody wanted
+	offset  int             // the same in UTF-16 units
+	flushed time.Time       // when something went out last
+	timer   *time.Timer     // nil unless a flush is due
+	closed  bool
+}
+
+// Append adds text and never waits for a reader. The first piece goes out at once, later ones are gathered for a
+// window. It does nothing after Close.
+func (s *Delta) Append(text string) {
+	d := s.deltas
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if s.closed || text == "" {
+		return
+	}
+
+	s.text.WriteString(text)
+
+	if s.timer != nil || !d.wanted(s.sessionID) {
+		return
+	}
+
+	wait := d.window - time.Since(s.flushed)
+	if wait <= 0 {
+		s.flush(false)
+
+		return
+	}
+
+	d.timers.Add(1)
+	s.timer = time.AfterFunc(wait, s.due)
+}
+
+// Close sends what is left. The text is over; its final form is in the journal. Close may be called again.
+func (s *Delta) Close() {
+	s.deltas.mu.Lock()
+	defer s.deltas.mu.Unlock()
+
+	s.close()
+}
+
+func (s *Delta) close() {
+	if s.closed {
+		return
+	}
+
+	if s.deltas.wanted(s.sessionID) {
+		s.flush(true)
+	}
+
+	s.closed = true
+
+	if s.timer != nil && s.timer.Stop() {
+		s.timer = nil
+		s.deltas.timers.Done()
+	}
+
+	s.deltas.forget(s)
+}
+
+// due is called by the timer.
+func (s *Delta) due() {
+	d := s.deltas
+	defer d.timers.Done()
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	s.timer = nil
+
+	if !s.closed {
+		s.flush(false)
+	}
+}
+
+// flush sends what has not been sent, to everyone who wants it. A rune that is not complete waits for its rest,
+// unless there will be none.
+func (s *Delta) flush(final bool) {
+	rest := s.text.String()[s.sent:]
+	if !final {
+		rest = rest[:wholeRunes(rest)]
+	}
+
+	if rest == "" {
+		return
+	}
+
+	offset := s.offset
+	s.sent += len(rest)
+	s.offset += utf16Len(rest)
+	s.flushed = time.Now()
+
+	s.deltas.publish(s.payload(rest, offset))
+}
+
+// soFar is everything that was sent, as one chunk.
+func (s *Delta) soFar() (tarsy.StreamChunkPayload, bool) {
+	return s.payload(s.text.String()[:s.sent], 0), s.sent > 0
+}
+
+func (s *Delta) payload(text string, offset int) tarsy.StreamChunkPayload {
+	return tarsy.StreamChunkPayload{
+		Type: tarsy.TypeStreamChunk, SessionID: s.sessionID, ExecutionID: s.chunk.ExecutionID,
+		EventID: s.chunk.EventID, EventType: s.chunk.EventType, Delta: text, Offset: offset,
+		Fence: s.chunk.Fence, Timestamp: s.deltas.clock.Now(),
+	}
+}

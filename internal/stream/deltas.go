@@ -1,0 +1,244 @@
+package stream
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	defaultWindow      = 30 * time.Millisecond
+	defaultDeltaBuffer = 256
+)
+
+// DeltasConfig is what Deltas need.
+type DeltasConfig struct {
+	// ServerID names this server among those that share the Relay.
+	ServerID string
+	// Relay reaches the other servers; nil means there are none.
+	Relay Relay
+	// Clock stamps chunks and measures how long other servers' interest lasts.
+	Clock clockwork.Clock
+	// Window is how long text is gathered before it goes out, in real time; 30 ms if zero.
+	Window time.Duration
+	// Buffer is how many chunks may wait for one reader; 256 if zero.
+	Buffer int
+}
+
+// Deltas carry the text that models are writing to whoever watches, here and on other servers. They are lossy:
+// nothing is kept, a full buffer drops. One lock guards all of it; under it there is only work in memory, so
+// writers wait for each other but never for a reader.
+type Deltas struct {
+	serverID string
+	relay    Relay
+	clock    clockwork.Clock
+	window   time.Duration
+	buffer   int
+
+	dropped atomic.Int64
+	timers  sync.WaitGroup // flushes that are due
+	stop    func()         // ends the interest protocol
+
+	mu     sync.Mutex
+	rooms  map[string]*room // by session
+	closed bool
+}
+
+// room is what concerns one session.
+type room struct {
+	open    []*Delta
+	readers []*DeltaReader
+	wants   map[string]time.Time // other servers with a reader, and until when we believe it
+}
+
+// NewDeltas returns Deltas that must be closed.
+func NewDeltas(cfg DeltasConfig) *Deltas {
+	d := &Deltas{
+		serverID: cfg.ServerID, relay: cfg.Relay, clock: cfg.Clock, window: cfg.Window, buffer: cfg.Buffer,
+		stop: func() {}, rooms: map[string]*room{},
+	}
+	if d.window == 0 {
+		d.window = defaultWindow
+	}
+
+	if d.buffer == 0 {
+		d.buffer = defaultDeltaBuffer
+	}
+
+	if d.relay != nil {
+		d.stop = d.startInterest()
+	}
+
+	return d
+}
+
+// Close ends every open text and the exchange with other servers, and waits for both. It may be called again.
+func (d *Deltas) Close() {
+	d.stop()
+
+	d.mu.Lock()
+	d.closed = true
+
+	for _, r := range d.rooms {
+		for _, s := range slices.Clone(r.open) {
+			s.close()
+		}
+	}
+	d.mu.Unlock()
+
+	d.timers.Wait()
+}
+
+// Open begins the text of a timeline event. If the event's text is being written already, the higher fence wins:
+// the other one is closed, or the new one is closed from the start.
+func (d *Deltas) Open(sessionID string, chunk Chunk) *Delta {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	s := &Delta{deltas: d, sessionID: sessionID, chunk: chunk, closed: d.closed}
+	if s.closed {
+		return s
+	}
+
+	r := d.room(sessionID)
+
+	for _, other := range slices.Clone(r.open) {
+		if other.chunk.EventID != chunk.EventID {
+			continue
+		}
+
+		if other.chunk.Fence > chunk.Fence {
+			s.closed = true
+
+			return s
+		}
+
+		other.close()
+	}
+
+	// Closing the other one may have emptied the room.
+	r = d.room(sessionID)
+	r.open = append(r.open, s)
+
+	return s
+}
+
+// Dropped counts the chunks that a full buffer did not take.
+func (d *Deltas) Dropped() int64 { return d.dropped.Load() }
+
+// DeltaReader receives the chunks of one session.
+type DeltaReader struct {
+	deltas    *Deltas
+	sessionID string
+	chunks    chan tarsy.StreamChunkPayload
+}
+
+// Subscribe begins to read a session's chunks. Texts that are being written on this server arrive as one chunk
+// each, with everything so far; so do those of other servers, a moment later and possibly in parts.
+func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
+	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan tarsy.StreamChunkPayload, d.buffer)}
+
+	d.mu.Lock()
+	r := d.room(sessionID)
+
+	for _, s := range r.open {
+		s.flush(false) // to those who read already, so that all are at the same place
+
+		if chunk, ok := s.soFar(); ok {
+			reader.offer(chunk)
+		}
+	}
+
+	r.readers = append(r.readers, reader)
+	d.mu.Unlock()
+
+	d.want(true, sessionID)
+
+	return reader
+}
+
+// Chunks is where the chunks arrive. It is never closed.
+func (r *DeltaReader) Chunks() <-chan tarsy.StreamChunkPayload { return r.chunks }
+
+// Close ends the subscription. It may be called again.
+func (r *DeltaReader) Close() {
+	d := r.deltas
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	room := d.room(r.sessionID)
+	room.readers = slices.DeleteFunc(room.readers, func(other *DeltaReader) bool { return other == r })
+	d.tidy(r.sessionID)
+}
+
+func (r *DeltaReader) offer(chunk tarsy.StreamChunkPayload) {
+	select {
+	case r.chunks <- chunk:
+	default:
+		r.deltas.dropped.Add(1)
+	}
+}
+
+// The methods below need the lock.
+
+func (d *Deltas) room(sessionID string) *room {
+	r, ok := d.rooms[sessionID]
+	if !ok {
+		r = &room{wants: map[string]time.Time{}}
+		d.rooms[sessionID] = r
+	}
+
+	return r
+}
+
+// tidy drops the room if nothing is in it.
+func (d *Deltas) tidy(sessionID string) {
+	r, ok := d.rooms[sessionID]
+	if ok && len(r.open) == 0 && len(r.readers) == 0 && len(r.wants) == 0 {
+		delete(d.rooms, sessionID)
+	}
+}
+
+func (d *Deltas) forget(s *Delta) {
+	r := d.room(s.sessionID)
+	r.open = slices.DeleteFunc(r.open, func(other *Delta) bool { return other == s })
+	d.tidy(s.sessionID)
+}
+
+// wanted reports whether anyone reads the session, here or elsewhere.
+func (d *Deltas) wanted(sessionID string) bool {
+	r, ok := d.rooms[sessionID]
+	if !ok {
+		return false
+	}
+
+	if len(r.readers) > 0 {
+		return true
+	}
+
+	return len(r.wants) > 0 && d.interested(r)
+}
+
+// publish sends a chunk of this server to everyone who wants it.
+func (d *Deltas) publish(chunk tarsy.StreamChunkPayload) {
+	r, ok := d.rooms[chunk.SessionID]
+	if !ok {
+		return
+	}
+
+	for _, reader := range r.readers {
+		reader.offer(chunk)
+	}
+
+	if len(r.wants) > 0 && d.interested(r) {
+		for server := range r.wants {
+			d.send(server, chunk)
+		}
+	}
+}

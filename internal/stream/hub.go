@@ -1,0 +1,142 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	defaultPingEvery    = 25 * time.Second
+	defaultCommentEvery = 15 * time.Second
+	defaultWriteLimit   = 10 * time.Second
+)
+
+var errShuttingDown = errors.New("server is shutting down")
+
+// Config is what a Hub needs. The durations are real time: they concern the network, not what the product does.
+type Config struct {
+	Journals Journals
+	Feed     Feed
+	Deltas   *Deltas
+	// AllowedOrigins are patterns of further origins whose pages may connect, as coder/websocket has them:
+	// "dashboard.example.com", "*.example.com", "https://*.example.com:8443".
+	AllowedOrigins []string
+	// PingEvery is how often a WebSocket peer must show that it is alive; 25 s if zero.
+	PingEvery time.Duration
+	// CommentEvery is how often an SSE response says something, so that no proxy thinks it dead; 15 s if zero.
+	CommentEvery time.Duration
+	// WriteLimit is how long one write, or the answer to a ping, may take before the reader is dropped; 10 s if zero.
+	WriteLimit time.Duration
+	Logger     *slog.Logger
+}
+
+// Hub serves journals, feeds and deltas to readers, and owns their connections until Close.
+type Hub struct {
+	journals     Journals
+	feed         Feed
+	deltas       *Deltas
+	origins      origins
+	pingEvery    time.Duration
+	commentEvery time.Duration
+	writeLimit   time.Duration
+	logger       *slog.Logger
+
+	closing chan struct{}      // closed when connections shall say goodbye
+	ctx     context.Context    //nolint:containedctx // ends when they must not take the time any more
+	cancel  context.CancelFunc // of ctx
+
+	mu          sync.Mutex
+	closed      bool
+	connections sync.WaitGroup
+}
+
+// New returns a Hub that must be closed. It fails on a pattern of origins that cannot be read.
+func New(cfg Config) (*Hub, error) {
+	allowed, err := newOrigins(cfg.AllowedOrigins)
+	if err != nil {
+		return nil, err
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+
+	return &Hub{
+		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: allowed, logger: cfg.Logger,
+		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
+		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
+		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),
+		closing:      make(chan struct{}), ctx: ctx, cancel: cancel,
+	}, nil
+}
+
+func orDefault(value, fallback time.Duration) time.Duration {
+	if value == 0 {
+		return fallback
+	}
+
+	return value
+}
+
+// Close ends every connection and waits for it: a WebSocket is closed with 1001, an SSE response ends with the
+// event "bye". From then on requests are refused with 503. When ctx ends first, what is left is cut off and
+// Close returns ctx's cause. It may be called again.
+func (h *Hub) Close(ctx context.Context) error {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		close(h.closing)
+	}
+	h.mu.Unlock()
+
+	defer h.cancel()
+
+	cutOff := context.AfterFunc(ctx, h.cancel)
+	defer cutOff()
+
+	h.connections.Wait()
+
+	if ctx.Err() != nil {
+		return fmt.Errorf("close the hub: %w", context.Cause(ctx))
+	}
+
+	return nil
+}
+
+// admit does what all requests have in common: it checks the origin and counts the connection. If it reports
+// false, it has answered.
+func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
+	allowed, foreign := h.origins.allow(r)
+	if !allowed {
+		refuse(w, http.StatusForbidden, tarsy.CodeForbiddenOrigin,
+			"Pages of this origin may not connect; the server's allowed origins decide who may.")
+
+		return false
+	}
+
+	if foreign {
+		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		w.Header().Set("Access-Control-Allow-Credentials", "true")
+	}
+
+	w.Header().Add("Vary", "Origin")
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if h.closed {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, tarsy.CodeShuttingDown, "The server is shutting down.")
+
+		return false
+	}
+
+	h.connections.Add(1)
+
+	return true
+}

@@ -1,0 +1,185 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Text crosses to another server only while that server has a reader. It says so when a reader joins and from time
+// to time afterwards; the server that runs the session believes it for a while, and sends chunks to a topic that
+// only the other one receives.
+const (
+	topicWant   = "delta.want"
+	topicDelta  = "delta:" // and the id of the server that reads
+	wantEvery   = 5 * time.Second
+	wantedFor   = 15 * time.Second
+	wantsAtOnce = 100 // sessions in one message, well below RelayLimit
+)
+
+// wantMessage says that the server has readers of these sessions. Fresh means that one of them has just joined and
+// needs the text from its beginning.
+type wantMessage struct {
+	Server   string   `json:"server"`
+	Sessions []string `json:"sessions"`
+	Fresh    bool     `json:"fresh,omitempty"`
+}
+
+// startInterest begins to exchange interest and text with other servers, and returns what ends it.
+func (d *Deltas) startInterest() func() {
+	ctx, cancel := context.WithCancel(context.Background())
+
+	var running sync.WaitGroup
+
+	stopWants := d.relay.Receive(topicWant, d.onWant)
+	stopChunks := d.relay.Receive(topicDelta+d.serverID, d.onChunk)
+
+	ticker := d.clock.NewTicker(wantEvery)
+
+	running.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.Chan():
+				d.renew()
+			}
+		}
+	})
+
+	return sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		ticker.Stop()
+		stopWants()
+		stopChunks()
+	})
+}
+
+// want tells the other servers that sessions have readers here.
+func (d *Deltas) want(fresh bool, sessions ...string) {
+	if d.relay == nil {
+		return
+	}
+
+	for len(sessions) > 0 {
+		n := min(len(sessions), wantsAtOnce)
+		d.relay.Broadcast(topicWant, encode(wantMessage{Server: d.serverID, Sessions: sessions[:n], Fresh: fresh}))
+		sessions = sessions[n:]
+	}
+}
+
+// renew repeats our own interest and forgets that of servers that no longer repeat theirs.
+func (d *Deltas) renew() {
+	var read []string
+
+	d.mu.Lock()
+	for sessionID, r := range d.rooms {
+		if len(r.readers) > 0 {
+			read = append(read, sessionID)
+		}
+
+		d.interested(r)
+		d.tidy(sessionID)
+	}
+	d.mu.Unlock()
+
+	d.want(false, read...)
+}
+
+// interested forgets interest that has run out and reports whether any is left.
+func (d *Deltas) interested(r *room) bool {
+	now := d.clock.Now()
+
+	for server, until := range r.wants {
+		if !now.Before(until) {
+			delete(r.wants, server)
+		}
+	}
+
+	return len(r.wants) > 0
+}
+
+func (d *Deltas) onWant(payload string) {
+	var message wantMessage
+
+	// A message of another version of the program may be anything; it is lossy traffic, so it is left alone.
+	err := json.Unmarshal([]byte(payload), &message)
+	if err != nil || message.Server == d.serverID || message.Server == "" {
+		return
+	}
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	for _, sessionID := range message.Sessions {
+		d.welcome(sessionID, message.Server, message.Fresh)
+	}
+}
+
+// welcome notes that a server reads the session, and gives it the text so far if it has none.
+func (d *Deltas) welcome(sessionID, server string, fresh bool) {
+	r := d.room(sessionID)
+	d.interested(r)
+
+	_, known := r.wants[server]
+	if !known || fresh {
+		for _, s := range r.open {
+			s.flush(false)
+
+			if chunk, ok := s.soFar(); ok {
+				d.send(server, chunk)
+			}
+		}
+	}
+
+	r.wants[server] = d.clock.Now().Add(wantedFor)
+}
+
+// onChunk receives text that another server writes.
+func (d *Deltas) onChunk(payload string) {
+	var chunk tarsy.StreamChunkPayload
+
+	err := json.Unmarshal([]byte(payload), &chunk)
+	if err != nil {
+		return
+	}
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if r, ok := d.rooms[chunk.SessionID]; ok {
+		for _, reader := range r.readers {
+			reader.offer(chunk)
+		}
+	}
+}
+
+// send relays the chunk to a server, in as many parts as it takes.
+func (d *Deltas) send(server string, chunk tarsy.StreamChunkPayload) {
+	rest := chunk.Delta
+	chunk.Delta = ""
+	// The offset grows from part to part; its digits need some room.
+	room := RelayLimit - len(encode(chunk)) - len("0000000000")
+
+	for rest != "" {
+		n := jsonPrefix(rest, room)
+		chunk.Delta = rest[:n]
+		d.relay.Broadcast(topicDelta+server, encode(chunk))
+		chunk.Offset += utf16Len(rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// encode is for structs of strings and numbers, which always marshal.
+func encode(message any) string {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		panic("stream: message does not marshal: " + err.Error())
+	}
+
+	return string(raw)
+}

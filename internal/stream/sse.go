@@ -1,0 +1,206 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// retryAfter is how long a browser waits before it connects again.
+const retryAfter = 2 * time.Second
+
+// errOver ends a stream that has nothing more to say.
+var errOver = errors.New("the session is over")
+
+// SSE serves the journal of one session as server-sent events.
+//
+// Each event has its number as id, its type as event and the same JSON as on a WebSocket as data. A reader that
+// comes back sends the number as Last-Event-ID, or as the parameter last_event_id, and misses nothing. Deltas are
+// events of type "stream.chunk" without an id. When the session is over, the last event is "end" with the final
+// status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
+// "bye" means that the server shuts down and the reader may come back.
+func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.admit(w, r) {
+			return
+		}
+		defer h.connections.Done()
+
+		request, err := h.sseRequest(r, sessionID(r))
+		if err != nil {
+			h.refuseSSE(w, r, err)
+
+			return
+		}
+
+		header := w.Header()
+		header.Set("Content-Type", "text/event-stream")
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Accel-Buffering", "no")
+
+		if r.Method == http.MethodHead {
+			return
+		}
+
+		out := &sseWriter{w: w, control: http.NewResponseController(w), limit: h.writeLimit}
+		// A server's limit for reading requests would end the response; not every writer knows of it.
+		_ = out.control.SetReadDeadline(time.Time{}) //nolint:errcheck // see above
+
+		cause := h.serveSSE(r.Context(), out, request)
+		h.logger.DebugContext(r.Context(), "event stream closed", "session_id", request.sessionID, "cause", cause)
+	})
+}
+
+// sseRequest is what a reader asks for.
+type sseRequest struct {
+	sessionID   string
+	after, head journal.Position
+	follow      bool
+}
+
+func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) {
+	request := sseRequest{sessionID: sessionID}
+	query := r.URL.Query()
+
+	// The header is newer: a browser that comes back keeps the address it began with.
+	last := r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = query.Get("last_event_id")
+	}
+
+	if last != "" {
+		after, err := strconv.ParseInt(last, 10, 64)
+		if err != nil || after < 0 {
+			return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
+				"the last event id must be the number of an event")
+		}
+
+		request.after = journal.Position(after)
+	}
+
+	if follow := query.Get("follow"); follow != "" {
+		value, err := strconv.ParseBool(follow)
+		if err != nil {
+			return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "follow", "follow must be true or false")
+		}
+
+		request.follow = value
+	}
+
+	if !tarsy.ValidID(sessionID) {
+		return request, errNoSession()
+	}
+
+	head, err := h.journals.Journal(sessionID).Head(r.Context())
+	if err != nil {
+		return request, fmt.Errorf("find the end of the journal: %w", err)
+	}
+
+	if request.after > head {
+		return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
+			"the last event id must be the number of an event; the last one is %d", head)
+	}
+
+	request.head = head
+
+	return request, nil
+}
+
+func (h *Hub) refuseSSE(w http.ResponseWriter, r *http.Request, err error) {
+	reason, ok := errors.AsType[*tarsy.Error](err)
+
+	switch {
+	case ok && reason.Code == tarsy.CodeSessionNotFound:
+		refuse(w, http.StatusNotFound, reason.Code, reason.Message)
+	case ok && reason.Code == tarsy.CodeInvalidParameter:
+		refuse(w, http.StatusBadRequest, reason.Code, reason.Message)
+	default:
+		h.logger.WarnContext(r.Context(), "event stream failed", "error", err)
+		refuse(w, http.StatusInternalServerError, tarsy.CodeInternal, "The journal cannot be read now, try again.")
+	}
+}
+
+// serveSSE writes until the session is over, the reader leaves or the hub closes, and returns which it was.
+func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseRequest) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer context.AfterFunc(h.ctx, func() { cancel(errShuttingDown) })()
+
+	queue := make(tasks)
+	reader := h.subscribe(request.sessionID, request.after, out, queue)
+	failed := make(chan error, 1)
+
+	var running sync.WaitGroup
+
+	running.Go(func() { failed <- runSSE(ctx, reader, out, request) })
+
+	err := h.writeSSE(ctx, out, queue, failed)
+	cancel(err)
+	running.Wait()
+
+	return err
+}
+
+// runSSE finds what is to be written.
+func runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
+	defer reader.chunks.Close()
+
+	if request.follow {
+		return reader.run(ctx)
+	}
+
+	over := &finish{journal: reader.journal, start: request.after, target: request.head}
+	// The end is written after everything else that waits.
+	end := func(isOver bool, err error) error {
+		if err != nil || !isOver {
+			return err
+		}
+
+		reader.tasks.put(ctx, func() error { return out.end(over.status) })
+
+		return errOver
+	}
+
+	reader.passed = func(ctx context.Context, record journal.Record[tarsy.Event]) error {
+		return end(over.passed(ctx, record))
+	}
+
+	err := end(over.reached(ctx, request.after))
+	if err != nil {
+		return err
+	}
+
+	return reader.run(ctx)
+}
+
+func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, failed <-chan error) error {
+	ticker := time.NewTicker(h.commentEvery)
+	defer ticker.Stop()
+
+	err := out.write("retry: " + strconv.FormatInt(retryAfter.Milliseconds(), 10) + "\n\n")
+
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-h.closing:
+			err = out.bye()
+		case err = <-failed:
+			if ctx.Err() == nil {
+				h.logger.WarnContext(ctx, "event stream failed", "error", err)
+			}
+		case task := <-queue:
+			err = task()
+		case <-ticker.C:
+			err = out.write(": keep-alive\n\n")
+		}
+	}
+
+	return err
+}

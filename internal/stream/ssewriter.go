@@ -1,0 +1,77 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// sseWriter writes server-sent events to one response. It is used by one goroutine at a time.
+type sseWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	limit   time.Duration
+}
+
+// write sends the text at once. A reader that does not take it in time is dropped: it catches up when it is back.
+func (s *sseWriter) write(text string) error {
+	err := s.deadline(time.Now().Add(s.limit))
+	if err != nil {
+		return err
+	}
+
+	_, err = s.w.Write([]byte(text))
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+
+	err = s.control.Flush()
+	if err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+
+	// In HTTP/2 a deadline ends the stream also when nothing is being written.
+	return s.deadline(time.Time{})
+}
+
+func (s *sseWriter) deadline(at time.Time) error {
+	err := s.control.SetWriteDeadline(at)
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("set the write limit: %w", err)
+	}
+
+	return nil
+}
+
+func (s *sseWriter) event(channel string, record journal.Record[tarsy.Event]) error {
+	return s.write("id: " + strconv.FormatInt(int64(record.Position), 10) +
+		"\nevent: " + record.Entry.Type + "\ndata: " + encodeEvent(channel, record) + "\n\n")
+}
+
+func (s *sseWriter) chunk(channel string, chunk tarsy.StreamChunkPayload) error {
+	return s.write("event: " + chunk.Type + "\ndata: " + encodeChunk(channel, chunk) + "\n\n")
+}
+
+// end writes the last event of a session and ends the stream.
+func (s *sseWriter) end(status tarsy.SessionStatus) error {
+	return s.last(frame{Type: typeEnd, Status: status}, errOver)
+}
+
+// bye tells the reader to come back later and ends the stream.
+func (s *sseWriter) bye() error {
+	return s.last(frame{Type: typeBye, Reason: errShuttingDown.Error()}, errShuttingDown)
+}
+
+func (s *sseWriter) last(f frame, reason error) error {
+	err := s.write("event: " + f.Type + "\ndata: " + encode(f) + "\n\n")
+	if err != nil {
+		return err
+	}
+
+	return reason
+}

@@ -1,0 +1,69 @@
+package stream
+
+import (
+	"unicode/utf8"
+)
+
+// astral is the first code point that takes two UTF-16 units.
+const astral = 0x10000
+
+// utf16Len counts the text in UTF-16 units, as browsers do. A byte that is not UTF-8 counts as the replacement
+// character that JSON makes of it.
+func utf16Len(text string) int {
+	units := 0
+
+	for _, r := range text {
+		units++
+		if r >= astral {
+			units++
+		}
+	}
+
+	return units
+}
+
+// wholeRunes returns how much of the text can go out now: all of it, except the beginning of a rune whose other
+// bytes are yet to come.
+func wholeRunes(text string) int {
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		start := len(text) - back
+		if !utf8.RuneStart(text[start]) {
+			continue
+		}
+
+		if utf8.FullRuneInString(text[start:]) {
+			break
+		}
+
+		return start
+	}
+
+	return len(text)
+}
+
+// jsonPrefix returns how much of the text, cut between runes, fits into a JSON string of the given size. It is at
+// least one rune, so that cutting always gets on.
+func jsonPrefix(text string, size int) int {
+	for i, r := range text {
+		size -= jsonSize(r)
+		if size < 0 && i > 0 {
+			return i
+		}
+	}
+
+	return len(text)
+}
+
+// jsonSize is the largest size of the rune inside a JSON string as encoding/json writes it.
+func jsonSize(r rune) int {
+	const escaped, backslashed = len(`\u0000`), len(`\n`)
+
+	switch {
+	case r < ' ', r == '<', r == '>', r == '&', r == 0x7f, r == utf8.RuneError, r == '\u2028', r == '\u2029':
+		return escaped
+	case r == '"', r == '\\':
+		return backslashed
+	default:
+		return utf8.RuneLen(r)
+	}
+}

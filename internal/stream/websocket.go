@@ -1,0 +1,219 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// readLimit is the size of the largest frame that a client may send.
+const readLimit = 32 << 10
+
+// WebSocket serves any number of channels over one connection, in JSON text frames.
+//
+// The client sends {"action": …}: "subscribe" and "unsubscribe" with a "channel", "session:<id>" or "sessions";
+// "catchup" with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a session is
+// confirmed, then brings the journal after "last_event_id", or from its beginning, and goes on with what happens:
+// in order, without a gap and without a duplicate, "db_event_id" being the number of each event. If that would be
+// more than 200 events, the client is told by "catchup.overflow" to load the session by REST, and gets what comes
+// after "head". Mistakes are answered by frames of type "error" and do not end the connection, except frames of
+// more than 32 KiB.
+func (h *Hub) WebSocket() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.admit(w, r) {
+			return
+		}
+		defer h.connections.Done()
+
+		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "websocket")
+			refuse(w, http.StatusUpgradeRequired, tarsy.CodeInvalidRequest, "This address speaks WebSocket only.")
+
+			return
+		}
+
+		// The origin has been checked, with an answer that says so.
+		socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+		if err != nil {
+			h.logger.DebugContext(r.Context(), "websocket handshake failed", "error", err)
+
+			return
+		}
+
+		// After the handshake the request's context says nothing about the connection.
+		h.newConn(context.WithoutCancel(r.Context()), socket).serve()
+	})
+}
+
+// conn is one WebSocket connection. The goroutine of the request reads; one other writes, one pings, and each
+// subscription has its own. All end before serve returns.
+type conn struct {
+	hub    *Hub
+	id     string
+	socket *websocket.Conn
+	tasks  tasks
+
+	ctx    context.Context //nolint:containedctx // the life of the connection
+	cancel context.CancelCauseFunc
+
+	subscriptions map[string]*running // by channel; belongs to the goroutine that reads
+}
+
+// running is a subscription's goroutine.
+type running struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func (r *running) stop() {
+	r.cancel()
+	r.done.Wait()
+}
+
+func (h *Hub) newConn(parent context.Context, socket *websocket.Conn) *conn {
+	ctx, cancel := context.WithCancelCause(parent)
+
+	return &conn{
+		hub: h, id: tarsy.NewID(), socket: socket, tasks: make(tasks), ctx: ctx, cancel: cancel,
+		subscriptions: map[string]*running{},
+	}
+}
+
+func (c *conn) serve() {
+	defer context.AfterFunc(c.hub.ctx, func() { c.cancel(errShuttingDown) })()
+
+	var helpers sync.WaitGroup
+
+	helpers.Go(c.write)
+	helpers.Go(c.ping)
+
+	c.socket.SetReadLimit(readLimit)
+	c.send(frame{Type: typeEstablished, ConnectionID: c.id})
+	c.cancel(c.read())
+
+	for _, subscription := range c.subscriptions {
+		subscription.stop()
+	}
+
+	helpers.Wait()
+
+	_ = c.socket.CloseNow() //nolint:errcheck // closed already, in most cases
+
+	c.hub.logger.DebugContext(c.ctx, "websocket closed", "connection_id", c.id, "cause", context.Cause(c.ctx))
+}
+
+// read obeys the client until the connection ends.
+func (c *conn) read() error {
+	for {
+		kind, data, err := c.socket.Read(c.ctx)
+		if err != nil {
+			return fmt.Errorf("read: %w", err)
+		}
+
+		c.obey(kind, data)
+	}
+}
+
+// write is the only one that writes messages. It must not be cut off in the middle of one when the hub closes, or
+// the client would not learn why.
+func (c *conn) write() {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.hub.closing:
+			c.cancel(c.bye(websocket.StatusGoingAway, errShuttingDown))
+
+			return
+		case task := <-c.tasks:
+			err := task()
+			if err != nil {
+				c.cancel(fmt.Errorf("write: %w", err))
+
+				return
+			}
+		}
+	}
+}
+
+// bye closes the connection politely and returns the reason.
+func (c *conn) bye(code websocket.StatusCode, reason error) error {
+	_ = c.socket.Close(code, reason.Error()) //nolint:errcheck // a peer that does not answer is gone
+
+	return reason
+}
+
+// ping finds out whether the peer is alive.
+func (c *conn) ping() {
+	ticker := time.NewTicker(c.hub.pingEvery)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-ticker.C:
+			ctx, cancel := context.WithTimeout(c.ctx, c.hub.writeLimit)
+			err := c.socket.Ping(ctx)
+
+			cancel()
+
+			if err != nil {
+				c.cancel(fmt.Errorf("keep-alive: %w", err))
+
+				return
+			}
+		}
+	}
+}
+
+// send hands a frame to the writer. It returns when the writer has it, or the connection ended.
+func (c *conn) send(f frame) {
+	c.tasks.put(c.ctx, func() error { return c.text(encode(f)) })
+}
+
+// text writes a message. A reader that does not take it in time is dropped: it catches up when it is back.
+func (c *conn) text(message string) error {
+	ctx, cancel := context.WithTimeout(c.ctx, c.hub.writeLimit)
+	defer cancel()
+
+	return c.socket.Write(ctx, websocket.MessageText, []byte(message)) //nolint:wrapcheck // write wraps
+}
+
+func (c *conn) event(channel string, record journal.Record[tarsy.Event]) error {
+	return c.text(encodeEvent(channel, record))
+}
+
+func (c *conn) chunk(channel string, chunk tarsy.StreamChunkPayload) error {
+	return c.text(encodeChunk(channel, chunk))
+}
+
+// start runs a subscription on its own goroutine. If it fails, the connection is closed: the client comes back and
+// continues where it was.
+func (c *conn) start(channel string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	r := &running{cancel: cancel}
+	c.subscriptions[channel] = r
+
+	r.done.Go(func() {
+		err := run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+
+		c.hub.logger.WarnContext(ctx, "subscription failed", "connection_id", c.id, "channel", channel, "error", err)
+		c.tasks.put(ctx, func() error { return c.bye(websocket.StatusInternalError, errSubscription) })
+	})
+}
+
+var errSubscription = errors.New("subscription failed, connect again")

@@ -1,0 +1,82 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// The types of frames that are neither journal events nor transient events.
+const (
+	typeEstablished  = "connection.established"
+	typeSubscribed   = "subscription.confirmed"
+	typeUnsubscribed = "subscription.removed"
+	typeOverflow     = "catchup.overflow"
+	typePong         = "pong"
+	typeError        = "error"
+	typeEnd          = "end"
+	typeBye          = "bye"
+)
+
+// frame is a message about the connection itself.
+type frame struct {
+	Type         string              `json:"type"`
+	ConnectionID string              `json:"connection_id,omitempty"`
+	Channel      string              `json:"channel,omitempty"`
+	Head         journal.Position    `json:"head,omitempty"`
+	Status       tarsy.SessionStatus `json:"status,omitempty"`
+	Reason       string              `json:"reason,omitempty"`
+	Code         tarsy.Code          `json:"code,omitempty"`
+	Message      string              `json:"message,omitempty"`
+}
+
+// encodeEvent is the payload of a journal event with its place added: the number and the channel.
+func encodeEvent(channel string, record journal.Record[tarsy.Event]) string {
+	payload := bytes.TrimSpace(record.Entry.Payload)
+
+	var out bytes.Buffer
+
+	// One line, whatever the payload was stored as: SSE ends a field at a line break.
+	err := json.Compact(&out, payload)
+	if err != nil || len(payload) < len("{}") || payload[0] != '{' {
+		out.Reset()
+		out.WriteString(encode(frame{Type: record.Entry.Type}))
+	}
+
+	out.Truncate(out.Len() - len("}"))
+
+	if out.Len() > len("{") {
+		out.WriteByte(',')
+	}
+
+	out.WriteString(`"db_event_id":`)
+	out.WriteString(strconv.FormatInt(int64(record.Position), 10))
+	out.WriteString(`,"channel":`)
+	out.WriteString(encode(channel))
+	out.WriteByte('}')
+
+	return out.String()
+}
+
+// encodeChunk is a delta with its channel added.
+func encodeChunk(channel string, chunk tarsy.StreamChunkPayload) string {
+	return encode(struct {
+		tarsy.StreamChunkPayload
+
+		Channel string `json:"channel"`
+	}{chunk, channel})
+}
+
+// encodeChange is an item of the sessions feed.
+func encodeChange(change tarsy.SessionChangedPayload) string {
+	change.Type = tarsy.TypeSessionChanged
+
+	return encode(struct {
+		tarsy.SessionChangedPayload
+
+		Channel string `json:"channel"`
+	}{change, tarsy.ChannelSessions})
+}
