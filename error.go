@@ -31,6 +31,7 @@ const (
 	CodeSessionNotRunning Code = "session_not_cancellable"
 	CodeTooLarge          Code = "payload_too_large"
 	CodeUnsupportedMedia  Code = "unsupported_media_type"
+	CodeUpgradeRequired   Code = "upgrade_required"
 	CodeOverloaded        Code = "overloaded"
 	CodeShuttingDown      Code = "shutting_down"
 	CodeUnavailable       Code = "unavailable"

@@ -46,7 +46,7 @@ func badAlerts() []badRequest {
 		alert("null", `null`, tarsy.CodeInvalidField, "", "not null"),
 		alert("unknown field", `{"alert_typ":"kubernetes","data":"x"}`, tarsy.CodeUnknownField, "alert_typ", "did you mean alert_type?"),
 		alert("field in other case", `{"Data":"x"}`, tarsy.CodeUnknownField, "Data", "did you mean data?"),
-		alert("unknown field far from any", `{"severity":"x"}`, tarsy.CodeUnknownField, "severity", "known are alert_type, data"),
+		alert("unknown field far from any", `{"severity":"x"}`, tarsy.CodeUnknownField, "severity", "known fields: "),
 		alert("field twice", `{"data":"x","data":"y"}`, tarsy.CodeInvalidField, "data", "twice"),
 		alert("no data", `{"alert_type":"kubernetes"}`, tarsy.CodeMissingField, "data", "text, an object or a list"),
 		alert("data null", `{"alert_type":"kubernetes","data":null}`, tarsy.CodeMissingField, "data", "missing"),
@@ -142,7 +142,7 @@ func badQueries() []badRequest {
 		list("cursor with more", cursor(`{"t":"2026-11-15T10:00:00Z","i":"`+id+`"} 1`), tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		{
 			name: "parameter where there are none", method: http.MethodGet, path: "/health?verbose=1",
-			status: http.StatusBadRequest, code: tarsy.CodeInvalidParameter, field: "verbose", says: "none",
+			status: http.StatusBadRequest, code: tarsy.CodeInvalidParameter, field: "verbose", says: "there are no ",
 		},
 	}
 }
@@ -200,7 +200,7 @@ func badKeys() []badRequest {
 		key("key with unknown field", `{"name":"ci","scope":["read"]}`, tarsy.CodeUnknownField, "scope", "did you mean scopes?"),
 		{
 			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/cancel", body: `{"reason":"x"}`,
-			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "reason", says: "none",
+			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "reason", says: "there are no ",
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 // object is a JSON object of a request. Unlike encoding/json it knows which fields there may be, compares names
@@ -75,7 +76,7 @@ func (o object) read(decoder *json.Decoder, known []string) error {
 
 	name := fmt.Sprint(token)
 	if !slices.Contains(known, name) {
-		return tarsy.FieldErrorf(tarsy.CodeUnknownField, shown(o.at(name)), "there is no field %q; %s", shown(o.at(name)), hint(name, known))
+		return tarsy.FieldErrorf(tarsy.CodeUnknownField, shown(o.at(name)), "there is no field %q; %s", shown(o.at(name)), nearest.Hint(name, known, "fields"))
 	}
 
 	if _, ok := o.fields[name]; ok {

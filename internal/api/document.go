@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 const (
@@ -75,7 +76,7 @@ func (s *Server) describe(scope tarsy.Scope, op *huma.Operation) {
 
 	op.Responses["default"] = &huma.Response{
 		Description: "A problem; its code says which.",
-		Content:     map[string]*huma.MediaType{problemType: {Schema: registry.Schema(reflect.TypeFor[Problem](), true, "")}},
+		Content:     map[string]*huma.MediaType{problem.MediaType: {Schema: registry.Schema(reflect.TypeFor[problem.Problem](), true, "")}},
 	}
 
 	op.Security = []map[string][]string{}

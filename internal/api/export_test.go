@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // CheckAnswer compares a body with what the document promises for the operation and status.
@@ -22,7 +23,7 @@ func (s *Server) CheckAnswer(method, path string, status int, body []byte) []err
 
 // CheckProblem compares a body with the documented problem.
 func (s *Server) CheckProblem(body []byte) []error {
-	return s.checkSchema(s.documented("GET", "/health").Responses["default"].Content[problemType].Schema, body)
+	return s.checkSchema(s.documented("GET", "/health").Responses["default"].Content[problem.MediaType].Schema, body)
 }
 
 func (s *Server) checkSchema(schema *huma.Schema, body []byte) []error {
@@ -49,8 +50,8 @@ type CodeRow struct {
 // CodeRows is the table of codes, for the document that shows it.
 func CodeRows() []CodeRow {
 	var rows []CodeRow
-	for _, k := range kinds() {
-		rows = append(rows, CodeRow{Code: k.code, Status: k.status, Title: k.title})
+	for _, k := range problem.Kinds() {
+		rows = append(rows, CodeRow{Code: k.Code, Status: k.Status, Title: k.Title})
 	}
 
 	return rows

@@ -22,6 +22,7 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // fixture is a server on a database of its own.
@@ -139,14 +140,14 @@ func decode[T any](t *testing.T, got answer) T {
 }
 
 // requireProblem checks that an answer is a problem as it should be, and returns it.
-func (f *fixture) requireProblem(t *testing.T, got answer, status int, code tarsy.Code) api.Problem {
+func (f *fixture) requireProblem(t *testing.T, got answer, status int, code tarsy.Code) problem.Problem {
 	t.Helper()
 
 	require.Equal(t, status, got.status, got.body)
 	require.Equal(t, "application/problem+json", got.header.Get("Content-Type"))
 	require.Empty(t, f.api.CheckProblem([]byte(got.body)), got.body)
 
-	problem := decode[api.Problem](t, got)
+	problem := decode[problem.Problem](t, got)
 	require.Equal(t, code, problem.Code, got.body)
 	require.Equal(t, status, problem.Status)
 	require.Equal(t, "urn:tarsy:problem:"+string(code), problem.Type)

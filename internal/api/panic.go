@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // recovered answers a panic with a problem, if nothing was answered yet; otherwise the connection is cut, so that
@@ -26,7 +28,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack()) //nolint:err113 // goes to the log only
 
 			if writer.begun {
-				s.explain(r.Context(), err)
+				problem.Explain(r.Context(), s.logger, err)
 				panic(http.ErrAbortHandler)
 			}
 

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 const (
@@ -32,7 +33,7 @@ func checkQuery(r *http.Request, known []string) error {
 	for name, given := range values {
 		switch {
 		case !slices.Contains(known, name):
-			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), hint(name, known))
+			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), nearest.Hint(name, known, "parameters"))
 		case len(given) > 1:
 			return parameterErrorf(name, "%s is given more than once", name)
 		case given[0] != tarsy.CleanText(given[0]):

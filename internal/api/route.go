@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed.
@@ -30,7 +31,7 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 	huma.Register(s.huma, op, func(ctx context.Context, input *I) (*O, error) {
 		output, err := handle(ctx, input)
 		if err != nil {
-			return nil, s.explain(ctx, err)
+			return nil, problem.Explain(ctx, s.logger, err)
 		}
 
 		return output, nil
@@ -130,8 +131,8 @@ func (s *Server) find(r *http.Request) (route, error) {
 		return route{}, noRoute(r)
 	}
 
-	p := newProblem(tarsy.Errorf(tarsy.CodeMethodNotAllowed, "%s is not allowed here; allowed: %s", shown(r.Method), allow))
-	p.allow = allow
+	p := problem.New(tarsy.Errorf(tarsy.CodeMethodNotAllowed, "%s is not allowed here; allowed: %s", shown(r.Method), allow))
+	p.Allow = allow
 
 	return route{}, p
 }

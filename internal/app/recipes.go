@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -13,6 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 // serverID names this process: the host for people, the rest so that no two are alike.
@@ -131,7 +131,7 @@ func checkAlert(cfg *config.Config) func(alert *tarsy.Alert) (engine.Route, erro
 		chain, ok := cfg.ChainFor(alert.AlertType)
 		if !ok {
 			return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
-				"there is no alert type %q: use one of %s", tarsy.CleanText(alert.AlertType), strings.Join(names, ", "))
+				"there is no alert type %q; %s", tarsy.CleanText(alert.AlertType), nearest.HintWithList(alert.AlertType, names, "alert types"))
 		}
 
 		if err := checkSelection(cfg, alert.MCPSelection); err != nil {
@@ -157,10 +157,8 @@ func checkSelection(cfg *config.Config, selection *tarsy.MCPSelection) error {
 			known = append(known, id)
 		}
 
-		slices.Sort(known)
-
 		return tarsy.FieldErrorf(tarsy.CodeUnknownMCPServer, "mcp_selection.servers",
-			"there is no MCP server %q: use some of %s", tarsy.CleanText(s.Name), strings.Join(known, ", "))
+			"there is no MCP server %q; %s", tarsy.CleanText(s.Name), nearest.HintWithList(s.Name, known, "MCP servers"))
 	}
 
 	return nil

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 var anyVariableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -34,7 +36,7 @@ func (c *Config) check(known []Problem) []Problem {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Defaults.Agents)) {
 		if _, ok := c.Agents[name]; !ok {
-			hint := suggestWithList(name, c.names("agents"), "agents")
+			hint := nearest.HintWithList(name, c.names("agents"), "agents")
 			problems = append(problems, c.problem(joinPath("defaults.agents", name), "unknown agent", hint))
 		}
 	}
@@ -86,12 +88,12 @@ func (c *Config) checkText(value, quoted string, f field) (string, string) {
 	switch {
 	case f.enum != nil && !slices.Contains(f.enum, value):
 		allowed := slices.DeleteFunc(slices.Clone(f.enum), func(s string) bool { return s == "" })
-		return "unknown value " + quoted, suggestWithList(value, allowed, "values")
+		return "unknown value " + quoted, nearest.HintWithList(value, allowed, "values")
 	case f.ref != "" && value != "":
 		if names := c.names(f.ref); !slices.Contains(names, value) {
 			what := strings.ReplaceAll(f.ref, "_", " ")
 			what = strings.NewReplacer("mcp", "MCP", "llm", "LLM").Replace(what)
-			return "unknown " + strings.TrimSuffix(what, "s") + " " + quoted, suggestWithList(value, names, what)
+			return "unknown " + strings.TrimSuffix(what, "s") + " " + quoted, nearest.HintWithList(value, names, what)
 		}
 	case f.format != "" && value != "":
 		return checkFormat(value, f.format)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 // maxNodes bounds what aliases can blow a small file up to.
@@ -112,7 +114,7 @@ func (d *decoder) section(node ast.Node, v reflect.Value, path string) {
 		at := joinPath(path, p.key)
 		f, known := findField(fields, p.key)
 		if !known {
-			d.fail(p.node, at, "unknown key", suggest(p.key, keysOf(fields), "keys"))
+			d.fail(p.node, at, "unknown key", nearest.Hint(p.key, keysOf(fields), "keys"))
 			continue
 		}
 		fv := v.Field(f.index)

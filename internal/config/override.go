@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 // Override sets one value from a flag or an environment variable. origin is what
@@ -34,7 +36,7 @@ func (c *Config) Override(path, value, origin string) error {
 	case failure != nil:
 		return failure
 	case !found:
-		return fail("unknown key", suggest(path, known, "keys"))
+		return fail("unknown key", nearest.Hint(path, known, "keys"))
 	}
 	var problems []Problem
 	c.walk(func(l leaf) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/nearest"
 )
 
 // callName is what a model may write: a server and a tool, joined by a dot or by two underscores.
@@ -77,7 +78,7 @@ func (t *toolset) refuse(name, reason string) string {
 	for _, tool := range t.all() {
 		wire := tool.WireName()
 		// A tool without its server is the most likely slip.
-		near := min(distance(wanted, strings.ToLower(wire)), distance(wanted, strings.ToLower(tool.Name)))
+		near := min(nearest.Distance(wanted, strings.ToLower(wire)), nearest.Distance(wanted, strings.ToLower(tool.Name)))
 		candidates = append(candidates, candidate{name: wire, distance: near})
 	}
 	if len(candidates) == 0 {
@@ -97,25 +98,4 @@ func (t *toolset) refuse(name, reason string) string {
 	}
 
 	return text.String()
-}
-
-// distance is the number of single-byte edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			edit := diagonal
-			if a[i] != b[j] {
-				edit = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], edit
-		}
-	}
-
-	return row[len(b)]
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 const (
@@ -113,8 +114,8 @@ func (h *Hub) Close(ctx context.Context) error {
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	allowed, foreign := h.origins.allow(r)
 	if !allowed {
-		refuse(w, http.StatusForbidden, tarsy.CodeForbiddenOrigin,
-			"Pages of this origin may not connect; the server's allowed origins decide who may.")
+		problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin,
+			"Pages of this origin may not connect; the server's allowed origins decide who may."))
 
 		return false
 	}
@@ -130,8 +131,7 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	defer h.mu.Unlock()
 
 	if h.closed {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, tarsy.CodeShuttingDown, "The server is shutting down.")
+		problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeShuttingDown, "The server is shutting down."))
 
 		return false
 	}

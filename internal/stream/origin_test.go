@@ -95,5 +95,5 @@ func TestPlainRequestToTheWebSocketIsToldToUpgrade(t *testing.T) {
 
 	require.Equal(t, http.StatusUpgradeRequired, response.StatusCode)
 	require.Equal(t, "websocket", response.Header.Get("Upgrade"))
-	require.Equal(t, "invalid_request", body(t, response).Code)
+	require.Equal(t, "upgrade_required", body(t, response).Code)
 }

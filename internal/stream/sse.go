@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // retryAfter is how long a browser waits before it connects again.
@@ -35,7 +36,7 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 
 		request, err := h.sseRequest(r, sessionID(r))
 		if err != nil {
-			h.refuseSSE(w, r, err)
+			problem.Write(w, r, h.logger, err)
 
 			return
 		}
@@ -111,20 +112,6 @@ func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) 
 	request.head = head
 
 	return request, nil
-}
-
-func (h *Hub) refuseSSE(w http.ResponseWriter, r *http.Request, err error) {
-	reason, ok := errors.AsType[*tarsy.Error](err)
-
-	switch {
-	case ok && reason.Code == tarsy.CodeSessionNotFound:
-		refuse(w, http.StatusNotFound, reason.Code, reason.Message)
-	case ok && reason.Code == tarsy.CodeInvalidParameter:
-		refuse(w, http.StatusBadRequest, reason.Code, reason.Message)
-	default:
-		h.logger.WarnContext(r.Context(), "event stream failed", "error", err)
-		refuse(w, http.StatusInternalServerError, tarsy.CodeInternal, "The journal cannot be read now, try again.")
-	}
 }
 
 // serveSSE writes until the session is over, the reader leaves or the hub closes, and returns which it was.

@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 // readLimit is the size of the largest frame that a client may send.
@@ -37,7 +38,7 @@ func (h *Hub) WebSocket() http.Handler {
 		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
-			refuse(w, http.StatusUpgradeRequired, tarsy.CodeInvalidRequest, "This address speaks WebSocket only.")
+			problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeUpgradeRequired, "This address speaks WebSocket only."))
 
 			return
 		}

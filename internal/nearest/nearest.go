@@ -1,4 +1,5 @@
-package config
+// Package nearest helps people who mistyped a name: which of the known names they may have meant.
+package nearest
 
 import (
 	"cmp"
@@ -10,13 +11,13 @@ import (
 // maxListed is how many known names a hint lists before it only counts the rest.
 const maxListed = 12
 
-// suggest writes the hint for a name that is not known: the nearest one if it
-// could be a slip of the pen, and the known ones, nearest first.
-func suggest(name string, known []string, what string) string {
+// Hint says what a name that is not known should have been: the nearest one if it could be a slip of the pen, else
+// the known ones, nearest first. What is the plural of what the names name.
+func Hint(name string, known []string, what string) string {
 	if len(known) == 0 {
 		return "there are no " + what
 	}
-	sorted := byDistance(name, known)
+	sorted := Sort(name, known)
 	near := slices.IndexFunc(sorted, func(k string) bool { return isNear(name, k) })
 	if near < 0 {
 		near = slices.IndexFunc(sorted, func(k string) bool { return isPart(name, k) })
@@ -27,11 +28,11 @@ func suggest(name string, known []string, what string) string {
 	return "known " + what + ": " + listNames(sorted)
 }
 
-// suggestWithList is suggest for references, where the whole list helps as well.
-func suggestWithList(name string, known []string, what string) string {
-	hint := suggest(name, known, what)
+// HintWithList is Hint for references, where the whole list helps as well.
+func HintWithList(name string, known []string, what string) string {
+	hint := Hint(name, known, what)
 	if strings.HasPrefix(hint, "did you mean") {
-		hint += " known " + what + ": " + listNames(byDistance(name, known))
+		hint += " known " + what + ": " + listNames(Sort(name, known))
 	}
 	return hint
 }
@@ -43,10 +44,11 @@ func listNames(names []string) string {
 	return strings.Join(names[:maxListed], ", ") + " and " + strconv.Itoa(len(names)-maxListed) + " more"
 }
 
-func byDistance(name string, known []string) []string {
+// Sort returns the known names, nearest first.
+func Sort(name string, known []string) []string {
 	distances := make(map[string]int, len(known))
 	for _, k := range known {
-		distances[k] = editDistance(strings.ToLower(name), strings.ToLower(k))
+		distances[k] = Distance(strings.ToLower(name), strings.ToLower(k))
 	}
 	sorted := slices.Clone(known)
 	slices.SortFunc(sorted, func(a, b string) int {
@@ -59,7 +61,7 @@ func byDistance(name string, known []string) []string {
 func isNear(name, candidate string) bool {
 	const perSlip, slips = 3, 2
 	allowed := max(slips, len(candidate)/perSlip)
-	return min(len(name), len(candidate)) > slips && editDistance(strings.ToLower(name), strings.ToLower(candidate)) <= allowed
+	return min(len(name), len(candidate)) > slips && Distance(strings.ToLower(name), strings.ToLower(candidate)) <= allowed
 }
 
 // isPart notices instructions where custom_instructions is meant.
@@ -68,8 +70,8 @@ func isPart(name, candidate string) bool {
 	return len(name) >= telling && strings.Contains(candidate, name)
 }
 
-// editDistance counts insertions, deletions, replacements and swaps of neighbours.
-func editDistance(from, to string) int {
+// Distance counts insertions, deletions, replacements and swaps of neighbours.
+func Distance(from, to string) int {
 	const longest = 100 // names are short; a longer one is nobody's typing error
 	a, b := []rune(from), []rune(to)
 	if len(a) > longest || len(b) > longest {

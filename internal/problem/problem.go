@@ -1,0 +1,160 @@
+// Package problem is how errors leave the server: RFC 9457 bodies with a stable code. It is the one place that maps
+// codes to HTTP; what is not meant for people goes to the log under an id, and only the id goes out.
+package problem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"tarsy.dev/tarsy"
+)
+
+// MediaType is the Content-Type of a problem.
+const MediaType = "application/problem+json"
+
+const (
+	urn = "urn:tarsy:problem:"
+	// retryAfter is how many seconds a client should wait after a 503.
+	retryAfter = 5
+)
+
+// Problem is the body of every error: RFC 9457 with the code, and the part of the request that was wrong.
+type Problem struct {
+	Type     string     `doc:"A URN made of the code."                                                 json:"type"`
+	Title    string     `doc:"The kind of problem in a few words, the same for every problem of a code." json:"title"`
+	Status   int        `doc:"The HTTP status."                                                        json:"status"`
+	Detail   string     `doc:"What was wrong, and what would be right."                                json:"detail"`
+	Instance string     `doc:"Names this one error in the server's log."                               json:"instance,omitempty"`
+	Code     tarsy.Code `doc:"A stable name of the problem for programs."                              json:"code"`
+	Field    string     `doc:"The field, parameter or header that was wrong."                          json:"field,omitempty"`
+
+	// Allow are the methods that a 405 names.
+	Allow string `json:"-"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus tells huma the status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType tells huma the media type.
+func (p *Problem) ContentType(string) string { return MediaType }
+
+// GetHeaders returns the headers that HTTP asks for with a status.
+func (p *Problem) GetHeaders() http.Header {
+	header := http.Header{}
+
+	switch p.Status {
+	case http.StatusUnauthorized:
+		header.Set("WWW-Authenticate", `Bearer realm="tarsy"`)
+	case http.StatusServiceUnavailable:
+		header.Set("Retry-After", strconv.Itoa(retryAfter))
+	case http.StatusMethodNotAllowed:
+		header.Set("Allow", p.Allow)
+	}
+
+	return header
+}
+
+// Kind is what all problems of one code share.
+type Kind struct {
+	Code   tarsy.Code
+	Status int
+	Title  string
+}
+
+// Kinds is the mapping of codes to HTTP.
+func Kinds() []Kind {
+	return []Kind{
+		{tarsy.CodeInvalidRequest, http.StatusBadRequest, "The request is not valid"},
+		{tarsy.CodeInvalidJSON, http.StatusBadRequest, "The body is not valid JSON"},
+		{tarsy.CodeUnknownField, http.StatusBadRequest, "A field is not known"},
+		{tarsy.CodeMissingField, http.StatusBadRequest, "A field is missing"},
+		{tarsy.CodeInvalidField, http.StatusBadRequest, "A field has a wrong value"},
+		{tarsy.CodeUnknownAlertType, http.StatusBadRequest, "The alert type is not known"},
+		{tarsy.CodeUnknownMCPServer, http.StatusBadRequest, "The MCP server is not known"},
+		{tarsy.CodeInvalidCursor, http.StatusBadRequest, "The cursor is not valid"},
+		{tarsy.CodeInvalidParameter, http.StatusBadRequest, "A parameter is not valid"},
+		{tarsy.CodeUnauthenticated, http.StatusUnauthorized, "An API key is needed"},
+		{tarsy.CodeForbidden, http.StatusForbidden, "The API key may not do this"},
+		{tarsy.CodeForbiddenOrigin, http.StatusForbidden, "The web page may not do this"},
+		{tarsy.CodeNotFound, http.StatusNotFound, "There is nothing at this address"},
+		{tarsy.CodeSessionNotFound, http.StatusNotFound, "There is no such session"},
+		{tarsy.CodeKeyNotFound, http.StatusNotFound, "There is no such key"},
+		{tarsy.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "The method is not allowed here"},
+		{tarsy.CodeNotAcceptable, http.StatusNotAcceptable, "The answer cannot be given in this form"},
+		{tarsy.CodeConflict, http.StatusConflict, "The request conflicts with the present state"},
+		{tarsy.CodeSessionNotRunning, http.StatusConflict, "The session cannot be cancelled"},
+		{tarsy.CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},
+		{tarsy.CodeUnsupportedMedia, http.StatusUnsupportedMediaType, "The body is not JSON"},
+		{tarsy.CodeUpgradeRequired, http.StatusUpgradeRequired, "The address speaks WebSocket only"},
+		{tarsy.CodeOverloaded, http.StatusServiceUnavailable, "The server has too much to do"},
+		{tarsy.CodeShuttingDown, http.StatusServiceUnavailable, "The server is shutting down"},
+		{tarsy.CodeUnavailable, http.StatusServiceUnavailable, "The server cannot answer now"},
+		{tarsy.CodeInternal, http.StatusInternalServerError, "Something went wrong in the server"},
+	}
+}
+
+// New makes the body for an error that a person may see.
+func New(e *tarsy.Error) *Problem {
+	for _, k := range Kinds() {
+		if k.Code == e.Code {
+			return &Problem{
+				Type: urn + string(k.Code), Title: k.Title, Status: k.Status, Detail: e.Message, Code: k.Code, Field: e.Field,
+			}
+		}
+	}
+
+	return New(tarsy.Errorf(tarsy.CodeInternal, "%s", e.Message))
+}
+
+// Explain turns any error into a problem.
+func Explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+
+	e, ok := errors.AsType[*tarsy.Error](err)
+	if ok && e.Code != tarsy.CodeInternal {
+		return New(e)
+	}
+
+	id := tarsy.NewID()
+	if ctx.Err() != nil {
+		// The client went away, which is the likely cause and nobody's fault.
+		logger.DebugContext(ctx, "request abandoned", "error_id", id, "error", err)
+	} else {
+		logger.ErrorContext(ctx, "request failed", "error_id", id, "error", err)
+	}
+
+	p := New(tarsy.Errorf(tarsy.CodeInternal, "The server's log has the cause under %s.", id))
+	p.Instance = "urn:uuid:" + id
+
+	return p
+}
+
+// Write answers a request with the problem that err is.
+func Write(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err error) {
+	p := Explain(r.Context(), logger, err)
+
+	header := w.Header()
+	for name, values := range p.GetHeaders() {
+		header[name] = values
+	}
+
+	header.Set("Content-Type", MediaType)
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+
+	if err := encoder.Encode(p); err != nil {
+		logger.DebugContext(r.Context(), "answer not delivered", "error", err)
+	}
+}
