@@ -42,7 +42,7 @@ type UsageChunk struct {
 }
 
 // ErrorChunk is an error that the provider reported within the stream. Consumers treat it as the error it carries.
-type ErrorChunk struct {
+type ErrorChunk struct { //nolint:errname // a chunk in the first place
 	Message   string
 	Code      string
 	Retryable bool

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/jonboulle/clockwork"
@@ -90,14 +91,14 @@ func (m *Memory[E]) Backward(ctx context.Context, before Position) iter.Seq2[Rec
 			records = records[:before-1]
 		}
 
-		for i := len(records) - 1; i >= 0; i-- {
+		for _, record := range slices.Backward(records) {
 			if ctx.Err() != nil {
 				yield(Record[E]{}, context.Cause(ctx))
 
 				return
 			}
 
-			if !yield(records[i], nil) {
+			if !yield(record, nil) {
 				return
 			}
 		}

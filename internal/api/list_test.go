@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -154,6 +153,6 @@ func TestSearchTakesPercentUnderscoreAndBackslashAsTheyAre(t *testing.T) {
 	}
 
 	for search, found := range map[string]string{`100%`: `usage 100%`, `node_`: `node_1`, `:\t`: `C:\temp`, `'`: `it's`, `NODE_1`: `node_1`} {
-		require.Equal(t, []string{ids[found]}, f.list(t, url.Values{"search": {search}}), fmt.Sprintf("for %q", search))
+		require.Equal(t, []string{ids[found]}, f.list(t, url.Values{"search": {search}}), "for %q", search)
 	}
 }

@@ -28,7 +28,8 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack()) //nolint:err113 // goes to the log only
 
 			if writer.begun {
-				problem.Explain(r.Context(), s.logger, err)
+				// The answer has begun; only the log can still tell.
+				_ = problem.Explain(r.Context(), s.logger, err)
 				panic(http.ErrAbortHandler)
 			}
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -253,8 +254,8 @@ func (a *App) Stop(ctx context.Context) error {
 
 		var errs []error
 
-		for i := len(a.cleanups) - 1; i >= 0; i-- {
-			c := a.cleanups[i]
+		for _, c := range slices.Backward(a.cleanups) {
+
 			if err := a.stopPart(ctx, c); err != nil {
 				errs = append(errs, fmt.Errorf("stop %s: %w", c.what, err))
 			}

@@ -181,7 +181,7 @@ func (c *Config) checkRequired() []Problem {
 	var problems []Problem
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {
-		switch v.Kind() {
+		switch v.Kind() { //nolint:exhaustive // the others have nothing below them
 		case reflect.Pointer:
 			if !v.IsNil() {
 				visit(v.Elem(), path)

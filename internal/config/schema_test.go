@@ -44,7 +44,7 @@ func deref(root, n node) node {
 // find follows a path such as agent_chains.*.stages[].name through the schema.
 func find(root node, path string) bool {
 	at := root
-	for _, step := range strings.Split(strings.ReplaceAll(path, "[]", ".[]"), ".") {
+	for step := range strings.SplitSeq(strings.ReplaceAll(path, "[]", ".[]"), ".") {
 		at = deref(root, at)
 		key := map[string]string{"*": "additionalProperties", "[]": "items"}[step]
 		next, ok := at[key].(node)
@@ -97,7 +97,7 @@ func TestTheFixtureUsesEveryKeyOfThePublishedTARSy(t *testing.T) {
 	for _, key := range publishedKeys(t) {
 		pattern := regexp.QuoteMeta(key)
 		pattern = strings.NewReplacer(`\.\*`, `(\.[\w-]+|\["[^"]*"\])`, `\[\]`, `\[\d+\]`).Replace(pattern)
-		require.Regexp(t, regexp.MustCompile(`(?m)^`+pattern+`(?:$|[.\[])`), all, key)
+		require.Regexp(t, `(?m)^`+pattern+`(?:$|[.\[])`, all, key)
 	}
 }
 

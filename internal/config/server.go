@@ -64,9 +64,9 @@ func (t Transport) Environment() map[string]string { return reveal(t.Env) }
 func (t Transport) Headers() map[string]string { return reveal(t.CustomHeaders) }
 
 func reveal(secrets map[string]Secret) map[string]string {
-	clear := make(map[string]string, len(secrets))
+	plain := make(map[string]string, len(secrets))
 	for name, value := range secrets {
-		clear[name] = value.Reveal()
+		plain[name] = value.Reveal()
 	}
-	return clear
+	return plain
 }

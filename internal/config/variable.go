@@ -41,7 +41,7 @@ func expandVariables(text, keep string, env func(string) (string, bool)) (string
 	var used bool
 	var missing []string
 	expanded := mangledVariable.ReplaceAllStringFunc(text, func(match string) string {
-		name := strings.Trim(match, openMark+closeMark+" \t.")
+		name := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(match, openMark), closeMark), " \t.")
 		if keep != "" && name == keep {
 			return restoreVariables(match)
 		}

@@ -43,7 +43,7 @@ func (t *processTransport) Connect(ctx context.Context) (mcpsdk.Connection, erro
 
 	// The pipes are ours and not those of exec: its Wait would close our end of stdout, and lose the last answer of a
 	// server that exits after it.
-	cmd := exec.Command(t.config.Command, t.config.Args...) //nolint:gosec,noctx // configured by the operator; ended by stop
+	cmd := exec.Command(t.config.Command, t.config.Args...) //nolint:noctx // configured by the operator; ended by stop
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, &t.stderr
 	cmd.Env = os.Environ()
 	for name, value := range t.config.Env {

@@ -63,8 +63,8 @@ func zombieOfOthers(pid int) bool {
 	}
 	var state byte
 	var parent int
-	for i := len(data) - 1; i >= 0; i-- {
-		if data[i] == ')' {
+	for i, d := range slices.Backward(data) {
+		if d == ')' {
 			fields := data[i+2:]
 			state = fields[0]
 			for _, digit := range fields[2:] {

@@ -43,7 +43,7 @@ func TestArgumentsBecomeAnObjectWithExactNumbers(t *testing.T) {
 	for written, want := range map[string]string{
 		`{"n":12345678901234567890,"f":0.10}`: `{"n":12345678901234567890,"f":0.10}`,
 		``:                                    `{}`,
-		" \n":                                 `{}`,
+		"\t\n":                                `{}`,
 		`null`:                                `{}`,
 		`[1,2]`:                               `{"input":[1,2]}`,
 		`"pods"`:                              `{"input":"pods"}`,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -23,7 +24,7 @@ const (
 )
 
 // Problem is the body of every error: RFC 9457 with the code, and the part of the request that was wrong.
-type Problem struct {
+type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Type     string     `doc:"A URN made of the code."                                                 json:"type"`
 	Title    string     `doc:"The kind of problem in a few words, the same for every problem of a code." json:"title"`
 	Status   int        `doc:"The HTTP status."                                                        json:"status"`
@@ -143,9 +144,7 @@ func Write(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err erro
 	p := Explain(r.Context(), logger, err)
 
 	header := w.Header()
-	for name, values := range p.GetHeaders() {
-		header[name] = values
-	}
+	maps.Copy(header, p.GetHeaders())
 
 	header.Set("Content-Type", MediaType)
 	header.Set("Cache-Control", "no-store")

@@ -232,7 +232,7 @@ type client struct {
 	*websocket.Conn
 
 	t   require.TestingT
-	ctx context.Context //nolint:containedctx // lives as long as one test
+	ctx context.Context
 }
 
 func (h *hub) dial(t require.TestingT, ctx context.Context, options *websocket.DialOptions) *client { //nolint:revive // t first
@@ -261,7 +261,7 @@ func (h *hub) connect(t *testing.T) *client {
 	return c
 }
 
-func (c *client) say(format string, args ...any) {
+func (c *client) sayf(format string, args ...any) {
 	require.NoError(c.t, c.Write(c.ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)))
 }
 
@@ -276,7 +276,7 @@ func (c *client) next() message {
 }
 
 func (c *client) subscribe(sessionID string, after int64) {
-	c.say(`{"action":"subscribe","channel":"session:%s","last_event_id":%d}`, sessionID, after)
+	c.sayf(`{"action":"subscribe","channel":"session:%s","last_event_id":%d}`, sessionID, after)
 	require.Equal(c.t, message{Type: "subscription.confirmed", Channel: "session:" + sessionID}, c.next())
 }
 
@@ -291,7 +291,7 @@ func (c *client) expect(sessionID string, first, last int64) {
 
 // pong shows that nothing else is on its way, and that the connection lives.
 func (c *client) pong() {
-	c.say(`{"action":"ping"}`)
+	c.sayf(`{"action":"ping"}`)
 	require.Equal(c.t, message{Type: "pong"}, c.next())
 }
 

@@ -108,7 +108,7 @@ func (c *conn) serve() {
 
 	helpers.Wait()
 
-	_ = c.socket.CloseNow() //nolint:errcheck // closed already, in most cases
+	_ = c.socket.CloseNow()
 
 	c.hub.logger.DebugContext(c.ctx, "websocket closed", "connection_id", c.id, "cause", context.Cause(c.ctx))
 }
@@ -149,7 +149,7 @@ func (c *conn) write() {
 
 // bye closes the connection politely and returns the reason.
 func (c *conn) bye(code websocket.StatusCode, reason error) error {
-	_ = c.socket.Close(code, reason.Error()) //nolint:errcheck // a peer that does not answer is gone
+	_ = c.socket.Close(code, reason.Error())
 
 	return reason
 }

@@ -26,7 +26,7 @@ func TestSubscriptionBringsWhatWasAndThenWhatIs(t *testing.T) {
 	h.stages(t, id, 3)
 
 	c := h.connect(t)
-	c.say(`{"action":"subscribe","channel":"session:%s"}`, id)
+	c.sayf(`{"action":"subscribe","channel":"session:%s"}`, id)
 	require.Equal(t, message{Type: "subscription.confirmed", Channel: "session:" + id}, c.next())
 	c.expect(id, 1, 3)
 	h.stages(t, id, 2)
@@ -60,7 +60,7 @@ func TestSubscriptionsOfOneConnectionDoNotMeet(t *testing.T) {
 	h.stages(t, b, 1)
 	c.expect(b, 1, 1)
 
-	c.say(`{"action":"unsubscribe","channel":"session:%s"}`, a)
+	c.sayf(`{"action":"unsubscribe","channel":"session:%s"}`, a)
 	require.Equal(t, message{Type: "subscription.removed", Channel: "session:" + a}, c.next())
 	h.stages(t, a, 5)
 	h.stages(t, b, 1)
@@ -78,7 +78,7 @@ func TestCatchupStartsTheTailOver(t *testing.T) {
 	c := h.connect(t)
 	c.subscribe(id, 3)
 	c.expect(id, 4, 5)
-	c.say(`{"action":"catchup","channel":"session:%s","last_event_id":1}`, id)
+	c.sayf(`{"action":"catchup","channel":"session:%s","last_event_id":1}`, id)
 	c.expect(id, 2, 5)
 	h.stages(t, id, 1)
 	c.expect(id, 6, 6)
@@ -105,7 +105,7 @@ func TestReplayOverflowsAbove200Events(t *testing.T) {
 	h.stages(t, id, 1)
 	c.expect(id, 202, 202)
 
-	c.say(`{"action":"catchup","channel":"session:%s","last_event_id":1}`, id)
+	c.sayf(`{"action":"catchup","channel":"session:%s","last_event_id":1}`, id)
 	require.Equal(t, message{Type: "catchup.overflow", Channel: "session:" + id, Head: 202}, c.next())
 	c.pong()
 }
@@ -150,7 +150,7 @@ func TestMistakesAreAnsweredAndLeaveTheConnectionOpen(t *testing.T) {
 		{"catchup of an unknown channel", `{"action":"catchup","channel":"y"}`, "unknown_channel", "y"},
 	}
 	for _, test := range tests {
-		c.say("%s", test.say)
+		c.sayf("%s", test.say)
 
 		m := c.next()
 		require.Equal(t, "error", m.Type, test.name)
@@ -163,7 +163,7 @@ func TestMistakesAreAnsweredAndLeaveTheConnectionOpen(t *testing.T) {
 	require.Equal(t, "invalid_json", c.next().Code)
 
 	c.subscribe(id, 2)
-	c.say(`{"action":"catchup","channel":"session:%s"}`, id)
+	c.sayf(`{"action":"catchup","channel":"session:%s"}`, id)
 	require.Equal(t, "missing_field", c.next().Code)
 	h.stages(t, id, 1)
 	c.expect(id, 3, 3)
@@ -183,11 +183,11 @@ func TestConnectionFollowsAtMost100Channels(t *testing.T) {
 	}
 
 	one := h.session()
-	c.say(`{"action":"subscribe","channel":"session:%s"}`, one)
+	c.sayf(`{"action":"subscribe","channel":"session:%s"}`, one)
 	require.Equal(t, "too_many_subscriptions", c.next().Code)
 
 	c.subscribe(last, 0) // not one more
-	c.say(`{"action":"unsubscribe","channel":"session:%s"}`, last)
+	c.sayf(`{"action":"unsubscribe","channel":"session:%s"}`, last)
 	require.Equal(t, "subscription.removed", c.next().Type)
 	c.subscribe(one, 0)
 }
@@ -198,10 +198,10 @@ func TestFrameAbove32KiBEndsTheConnection(t *testing.T) {
 	h := newHub(t)
 	c := h.connect(t)
 
-	c.say("%s", strings.Repeat(" ", 32<<10-len(`{"action":"ping"}`))+`{"action":"ping"}`)
+	c.sayf("%s", strings.Repeat(" ", 32<<10-len(`{"action":"ping"}`))+`{"action":"ping"}`)
 	require.Equal(t, "pong", c.next().Type)
 
-	c.say("%s", strings.Repeat(" ", 32<<10)+`{"action":"ping"}`)
+	c.sayf("%s", strings.Repeat(" ", 32<<10)+`{"action":"ping"}`)
 
 	_, _, err := c.Read(c.ctx)
 	require.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err))
@@ -213,7 +213,7 @@ func TestSessionsChannelIsAFeed(t *testing.T) {
 	h := newHub(t)
 	c := h.connect(t)
 
-	c.say(`{"action":"subscribe","channel":"sessions"}`)
+	c.sayf(`{"action":"subscribe","channel":"sessions"}`)
 	require.Equal(t, message{Type: "subscription.confirmed", Channel: "sessions"}, c.next())
 
 	changed := func(id string, version int64) message {
@@ -233,10 +233,10 @@ func TestSessionsChannelIsAFeed(t *testing.T) {
 	h.feed.changes <- stream.Change{}
 	require.Equal(t, behind, c.next())
 
-	c.say(`{"action":"catchup","channel":"sessions"}`)
+	c.sayf(`{"action":"catchup","channel":"sessions"}`)
 	require.Equal(t, behind, c.next())
 
-	c.say(`{"action":"unsubscribe","channel":"sessions"}`)
+	c.sayf(`{"action":"unsubscribe","channel":"sessions"}`)
 	require.Equal(t, message{Type: "subscription.removed", Channel: "sessions"}, c.next())
 	h.feed.changes <- stream.Change{SessionID: "c", Version: 1}
 	c.pong()
@@ -257,7 +257,7 @@ func TestFailingSubscriptionClosesTheConnectionSoThatTheClientComesBack(t *testi
 	require.NotContains(t, err.Error(), "database")
 
 	c = h.connect(t)
-	c.say(`{"action":"subscribe","channel":"sessions"}`)
+	c.sayf(`{"action":"subscribe","channel":"sessions"}`)
 	c.next()
 	close(h.feed.changes)
 

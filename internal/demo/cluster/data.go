@@ -36,11 +36,11 @@ func rows(path string) [][]string {
 
 // notFound is what kubectl says.
 func notFound(resource, name string) error {
-	return fmt.Errorf("Error from server (NotFound): %s %q not found", resource, name) //nolint:revive,staticcheck // kubectl's words
+	return fmt.Errorf("Error from server (NotFound): %s %q not found", resource, name) //nolint:staticcheck // kubectl's words
 }
 
 func noPreviousRun(p pod) error {
-	return fmt.Errorf( //nolint:revive,staticcheck // kubectl's words
+	return fmt.Errorf( //nolint:staticcheck // kubectl's words
 		"Error from server (BadRequest): previous terminated container %q in pod %q not found", p.family(), p.name)
 }
 

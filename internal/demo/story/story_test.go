@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
 			}
 
 			for _, detail := range details(first.result) {
-				require.True(t, strings.Contains(about.Data+first.seen, detail), "neither the alert nor a tool has shown %s", detail)
+				require.Contains(t, about.Data+first.seen, detail, "neither the alert nor a tool has shown %s", detail)
 			}
 
 			require.NotContains(t, first.tools, "rollout_restart", "stories only read")
@@ -269,7 +270,7 @@ func TestAForcedConclusionSaysWhatItRestsOn(t *testing.T) {
 		forced := func(messages []llm.Message) llm.Response {
 			return generate(t, client, &llm.Request{
 				Agent: "Investigator", Purpose: string(tarsy.InteractionForcedConclusion),
-				Messages: append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Content: "Conclude now."}),
+				Messages: append(slices.Clip(messages), llm.Message{Role: llm.RoleUser, Content: "Conclude now."}),
 			})
 		}
 

@@ -134,7 +134,7 @@ func (r *run) leftovers(ctx context.Context) ([]string, error) {
 }
 
 // lockKey turns an id into a key of PostgreSQL's advisory locks, which are signed.
-func lockKey(id uint64) int64 { return int64(id) } //nolint:gosec // all 64 bits are kept
+func lockKey(id uint64) int64 { return int64(id) }
 
 func (r *run) database(name string) string {
 	return fmt.Sprintf("%s%016x_%s", databasePrefix, r.id, name)

@@ -97,12 +97,12 @@ func (f finder) all() iter.Seq[Binaries] {
 	return func(yield func(Binaries) bool) {
 		seen := map[string]bool{}
 		for directory, name := range f.directories() {
-			real, err := filepath.EvalSymlinks(directory)
-			if err != nil || seen[real] {
+			actual, err := filepath.EvalSymlinks(directory)
+			if err != nil || seen[actual] {
 				continue
 			}
-			seen[real] = true
-			found, err := f.inspect(real, name)
+			seen[actual] = true
+			found, err := f.inspect(actual, name)
 			if err == nil && !yield(found) {
 				return
 			}

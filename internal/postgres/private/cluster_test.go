@@ -1,7 +1,6 @@
 package private
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -163,7 +162,7 @@ func TestFailingInitdbShowsWhatItSaid(t *testing.T) {
 	message := openError(t, Config{Dir: dir, BinDir: binDir})
 	require.Contains(t, message, "the disk is full")
 	_, err := os.Stat(filepath.Join(dir, "postgres"))
-	require.True(t, errors.Is(err, os.ErrNotExist))
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func testLostPasswordIsNamed(t *testing.T, dir string) {

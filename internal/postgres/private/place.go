@@ -25,7 +25,7 @@ const unreachableRoot = "/var/lib/tarsy"
 const maxSocketPath = 103
 
 // place is where the parts of one data directory's server lie.
-type place struct {
+type place struct { //nolint:recvcheck // a value, but for the two methods that settle where it is
 	dir     string // tarsy's data directory: lock, record, password, log
 	root    string // parent of the cluster and, if the path is short enough, of the socket directory
 	cluster string
