@@ -136,6 +136,10 @@ func (c *committer) enqueue(q *queued) {
 		return
 	}
 
+	if err := belongs(q.step, q.holder.SessionID); err != nil {
+		q.holder.failed = err
+	}
+
 	c.queue = append(c.queue, q)
 	c.changed.Signal()
 }
@@ -176,7 +180,7 @@ func (c *committer) take() []*unit {
 			switch {
 			case q.holder.failed != nil:
 				q.finish(Committed{}, q.holder.failed)
-			case c.busy[id] || count == maxGroup || (units[id] != nil && units[id].holder != q.holder):
+			case c.busy[id] || count == maxGroup || (units[id] != nil && !units[id].takes(q)):
 				rest = append(rest, q)
 			default:
 				if units[id] == nil {
@@ -274,6 +278,11 @@ func (c *committer) settle(u *unit, err error) {
 		c.mu.Unlock()
 	} else {
 		c.signals.moved(u.holder.SessionID, u.result.LastSeq)
+
+		// A released lease may be what another server's claim is waiting for.
+		if u.result.Released {
+			c.signals.raise(topicQueue, "")
+		}
 	}
 
 	for _, q := range u.steps {

@@ -14,14 +14,17 @@ import (
 // Config says which database to use and how.
 type Config struct {
 	URL string
-	// MaxConns bounds the pool. Two connections belong to the committers, one to LISTEN; the rest serve reads.
+	// MaxConns bounds the connections for readers. Committing and claiming have their own, so that no crowd of readers
+	// makes them wait; one more hears other servers.
 	MaxConns int32
 	Clock    clockwork.Clock
 	Logger   *slog.Logger
 }
 
 const (
-	defaultMaxConns = 12
+	defaultMaxConns = 8
+	// workConns are the committers', the claimer's and the renewal's.
+	workConns = committers + 2
 	// idleInTransaction is in PostgreSQL's words.
 	idleInTransaction = "5s"
 )
@@ -29,6 +32,7 @@ const (
 // DB is the database of one server. Start it before use; Stop waits for everything it started.
 type DB struct {
 	pool      *pgxpool.Pool
+	work      *pgxpool.Pool
 	clock     clockwork.Clock
 	logger    *slog.Logger
 	signals   *Signals
@@ -83,14 +87,25 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, fmt.Errorf("reach the database: %w", err)
 	}
 
+	workConfig := poolConfig.Copy()
+	workConfig.MaxConns = workConns
+
+	work, err := pgxpool.NewWithConfig(ctx, workConfig)
+	if err != nil {
+		pool.Close()
+
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+
 	signals := newSignals(pool, cfg.Logger)
 
 	return &DB{
 		pool:      pool,
+		work:      work,
 		clock:     cfg.Clock,
 		logger:    cfg.Logger,
 		signals:   signals,
-		committer: newCommitter(pool, signals),
+		committer: newCommitter(work, signals),
 	}, nil
 }
 
@@ -104,6 +119,7 @@ func (db *DB) Start() {
 func (db *DB) Stop() {
 	db.committer.stop()
 	db.signals.stop()
+	db.work.Close()
 	db.pool.Close()
 }
 

@@ -24,39 +24,41 @@ func sessionColumnsOf(table string) string {
 	return strings.Join(columns, ", ")
 }
 
-// load reads sessions in one round trip, after what is in the batch already. The trace of finished LLM calls is left where it is: planning needs their
+// load reads sessions in one round trip. The trace of finished LLM calls is left where it is: planning needs their
 // number and kind only.
-func (db *DB) load(ctx context.Context, batch *pgx.Batch, ids []string) (map[string]*tarsy.State, error) {
+func (db *DB) load(ctx context.Context, ids []string) (map[string]*tarsy.State, error) {
 	states := make(map[string]*tarsy.State, len(ids))
 
-	queueLoad(batch, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = ANY($1)`, ids, func(r sessionRow) {
+	var batch pgx.Batch
+
+	queueLoad(&batch, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = ANY($1)`, ids, func(r sessionRow) {
 		states[r.ID] = &tarsy.State{Session: r.Session, LastSeq: r.LastSeq}
 	})
-	queueLoad(batch, `SELECT * FROM stages WHERE session_id = ANY($1) ORDER BY stage_index`, ids, func(r tarsy.Stage) {
+	queueLoad(&batch, `SELECT * FROM stages WHERE session_id = ANY($1) ORDER BY stage_index`, ids, func(r tarsy.Stage) {
 		states[r.SessionID].Stages = append(states[r.SessionID].Stages, r)
 	})
-	queueLoad(batch, `SELECT * FROM executions WHERE session_id = ANY($1) ORDER BY stage_id, agent_index`, ids, func(r tarsy.Execution) {
+	queueLoad(&batch, `SELECT * FROM executions WHERE session_id = ANY($1) ORDER BY stage_id, agent_index`, ids, func(r tarsy.Execution) {
 		states[r.SessionID].Executions = append(states[r.SessionID].Executions, r)
 	})
-	queueLoad(batch, `SELECT * FROM timeline_events WHERE session_id = ANY($1) ORDER BY sequence_number`, ids, func(r tarsy.TimelineEvent) {
+	queueLoad(&batch, `SELECT * FROM timeline_events WHERE session_id = ANY($1) ORDER BY sequence_number`, ids, func(r tarsy.TimelineEvent) {
 		states[r.SessionID].Timeline = append(states[r.SessionID].Timeline, r)
 	})
-	queueLoad(batch, `SELECT * FROM messages WHERE session_id = ANY($1) ORDER BY execution_id, sequence_number`, ids, func(r tarsy.Message) {
+	queueLoad(&batch, `SELECT * FROM messages WHERE session_id = ANY($1) ORDER BY execution_id, sequence_number`, ids, func(r tarsy.Message) {
 		states[r.SessionID].Messages = append(states[r.SessionID].Messages, r)
 	})
-	queueLoad(batch, `SELECT id, session_id, stage_id, execution_id, interaction_type, provider, model_name, message_count,
+	queueLoad(&batch, `SELECT id, session_id, stage_id, execution_id, interaction_type, provider, model_name, message_count,
     NULL::jsonb AS llm_request, NULL::jsonb AS llm_response, '' AS thinking_content, usage, duration_ms, error_code, error_message, created_at
 FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.LLMInteraction) {
 		states[r.SessionID].LLMInteractions = append(states[r.SessionID].LLMInteractions, r)
 	})
-	queueLoad(batch, `SELECT * FROM mcp_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.MCPInteraction) {
+	queueLoad(&batch, `SELECT * FROM mcp_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.MCPInteraction) {
 		states[r.SessionID].MCPInteractions = append(states[r.SessionID].MCPInteractions, r)
 	})
-	queueLoad(batch, `SELECT * FROM requests WHERE session_id = ANY($1) AND status = 'open' ORDER BY created_at, id`, ids, func(r tarsy.Request) {
+	queueLoad(&batch, `SELECT * FROM requests WHERE session_id = ANY($1) AND status = 'open' ORDER BY created_at, id`, ids, func(r tarsy.Request) {
 		states[r.SessionID].Requests = append(states[r.SessionID].Requests, r)
 	})
 
-	return states, db.pool.SendBatch(ctx, batch).Close()
+	return states, db.work.SendBatch(ctx, &batch).Close()
 }
 
 type sessionRow struct {

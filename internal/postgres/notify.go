@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -52,28 +53,58 @@ func (s *Signals) send(ctx context.Context) {
 }
 
 func (s *Signals) flush(ctx context.Context) {
-	payloads := s.takeOutgoing()
+	payloads, signals := s.takeOutgoing()
 	if len(payloads) == 0 {
 		return
 	}
 
 	if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil && ctx.Err() == nil {
-		s.logger.Warn("could not notify other servers; they will poll", "error", err)
+		s.logger.Warn("could not notify other servers; they are told with what comes next", "error", err)
+		s.putBack(signals)
+	}
+}
+
+// outgoing is what waits to be told: the highest number of each journal, and the keys of other topics.
+type outgoing struct {
+	journals map[string]int64
+	topics   map[string]map[string]struct{}
+}
+
+func newOutgoing() outgoing {
+	return outgoing{journals: map[string]int64{}, topics: map[string]map[string]struct{}{}}
+}
+
+// putBack keeps signals that could not be sent for the next time. It does not wake the sender, which would turn a
+// database that is down into a busy loop.
+func (s *Signals) putBack(o outgoing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for id, number := range o.journals {
+		s.outgoing.journals[id] = max(s.outgoing.journals[id], number)
+	}
+
+	for topic, keys := range o.topics {
+		if s.outgoing.topics[topic] == nil {
+			s.outgoing.topics[topic] = map[string]struct{}{}
+		}
+
+		maps.Copy(s.outgoing.topics[topic], keys)
 	}
 }
 
 // takeOutgoing packs what waits into payloads. The first line is the sender, the others are "topic key number";
 // a relayed message has a payload of its own.
-func (s *Signals) takeOutgoing() []string {
+func (s *Signals) takeOutgoing() ([]string, outgoing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	var lines []string
-	for id, number := range s.journals {
+	for id, number := range s.outgoing.journals {
 		lines = append(lines, topicJournals+" "+id+" "+strconv.FormatInt(number, 10))
 	}
 
-	for topic, keys := range s.topics {
+	for topic, keys := range s.outgoing.topics {
 		for key := range keys {
 			lines = append(lines, topic+" "+key+" 0")
 		}
@@ -104,11 +135,11 @@ func (s *Signals) takeOutgoing() []string {
 		payloads = append(payloads, relayHead(s.origin, m.topic)+m.payload)
 	}
 
-	clear(s.journals)
-	clear(s.topics)
+	taken := s.outgoing
+	s.outgoing = newOutgoing()
 	s.messages = nil
 
-	return payloads
+	return payloads, taken
 }
 
 func relayHead(origin, topic string) string { return "m " + origin + "\n" + topic + "\n" }

@@ -114,7 +114,7 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	})
 	batch.Queue("COMMIT")
 
-	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := db.work.SendBatch(ctx, &batch).Close(); err != nil {
 		return nil, fmt.Errorf("claim sessions: %w", err)
 	}
 
@@ -134,7 +134,7 @@ func (db *DB) loadClaims(ctx context.Context, claims []Claim) error {
 		return nil
 	}
 
-	states, err := db.load(ctx, &pgx.Batch{}, ids)
+	states, err := db.load(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("load claimed sessions: %w", err)
 	}
@@ -163,7 +163,7 @@ func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Ren
 		ids[i], fences[i] = l.SessionID, l.Fence
 	}
 
-	renewed, err := collect[Renewal](ctx, db.pool, `
+	renewed, err := collect[Renewal](ctx, db.work, `
 WITH held AS (
     SELECT s.id FROM sessions s
     JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence
@@ -180,11 +180,11 @@ RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, un
 	return renewed, nil
 }
 
-// HandOver gives a lease back with its work undone: any server may claim the session now. A lease that is gone
-// already is no error.
+// HandOver gives a lease back with its work undone: any server may claim the session now, and it has kept its place
+// in the queue. A lease that is gone already is no error.
 func (db *DB) HandOver(ctx context.Context, lease Lease) error {
-	_, err := db.pool.Exec(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = $3
-WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`, lease.SessionID, lease.Fence, db.clock.Now())
+	_, err := db.work.Exec(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true
+WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`, lease.SessionID, lease.Fence)
 	if err != nil {
 		return fmt.Errorf("hand over session: %w", err)
 	}
@@ -195,23 +195,22 @@ WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`, lease.SessionID, leas
 }
 
 // Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it. The row is
-// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended.
+// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended. The
+// lock is gone before the reading begins, so a server that freezes in the middle keeps nobody from taking over.
 func (db *DB) Load(ctx context.Context, lease Lease) (*tarsy.State, error) {
-	var (
-		batch pgx.Batch
-		held  bool
-	)
-
-	batch.Queue(`SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
-		lease.SessionID, lease.Fence).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
-
-	states, err := db.load(ctx, &batch, []string{lease.SessionID})
-	if err != nil {
-		return nil, fmt.Errorf("load session: %w", err)
+	var held bool
+	if err := db.work.QueryRow(ctx, `SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
+		lease.SessionID, lease.Fence).Scan(&held); err != nil {
+		return nil, fmt.Errorf("check the fence: %w", err)
 	}
 
 	if !held {
 		return nil, ErrFenceLost
+	}
+
+	states, err := db.load(ctx, []string{lease.SessionID})
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
 	}
 
 	return states[lease.SessionID], nil

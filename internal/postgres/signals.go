@@ -34,13 +34,11 @@ type Signals struct {
 	mu        sync.Mutex
 	watches   map[string]map[*Watch]struct{}
 	receivers map[string]map[*receiver]struct{}
-	// outgoing journals (highest number), other topics' keys, and relayed messages, waiting for the window to pass.
-	journals map[string]int64
-	topics   map[string]map[string]struct{}
+	// What waits for the window to pass: signals, and relayed messages.
+	outgoing outgoing
 	messages []relayed
 	kick     chan struct{}
 
-	dropped int64
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
@@ -63,8 +61,7 @@ func newSignals(pool *pgxpool.Pool, logger *slog.Logger) *Signals {
 		origin:    tarsy.NewID(),
 		watches:   map[string]map[*Watch]struct{}{},
 		receivers: map[string]map[*receiver]struct{}{},
-		journals:  map[string]int64{},
-		topics:    map[string]map[string]struct{}{},
+		outgoing:  newOutgoing(),
 		kick:      make(chan struct{}, 1),
 	}
 }
@@ -196,7 +193,7 @@ func (s *Signals) moved(sessionID string, number int64) {
 	s.hear(tarsy.SessionChannel(sessionID), sessionID, number)
 	s.hear(topicJournals, sessionID, number)
 
-	s.journals[sessionID] = max(s.journals[sessionID], number)
+	s.outgoing.journals[sessionID] = max(s.outgoing.journals[sessionID], number)
 	s.wakeSender()
 }
 
@@ -207,11 +204,11 @@ func (s *Signals) raise(topic, key string) {
 
 	s.hear(topic, key, 0)
 
-	if s.topics[topic] == nil {
-		s.topics[topic] = map[string]struct{}{}
+	if s.outgoing.topics[topic] == nil {
+		s.outgoing.topics[topic] = map[string]struct{}{}
 	}
 
-	s.topics[topic][key] = struct{}{}
+	s.outgoing.topics[topic][key] = struct{}{}
 	s.wakeSender()
 }
 
@@ -222,8 +219,6 @@ func (s *Signals) Broadcast(topic, payload string) {
 	defer s.mu.Unlock()
 
 	if len(s.messages) >= maxRelayed || len(relayHead(s.origin, topic))+len(payload) > maxNotifyBytes {
-		s.dropped++
-
 		return
 	}
 

@@ -29,6 +29,48 @@ type unit struct {
 	result Committed
 }
 
+// takes reports whether a step may ride along: it must be of the same lease, and nothing comes after a release.
+func (u *unit) takes(q *queued) bool { return u.holder == q.holder && !u.release }
+
+// belongs refuses rows of another session: the fence would prove nothing for them.
+func belongs(step tarsy.Step, sessionID string) error {
+	foreign := step.Session != nil && step.Session.ID != sessionID
+
+	for _, r := range step.Stages {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.Executions {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.Timeline {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.Messages {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.LLMInteractions {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.MCPInteractions {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	for _, r := range step.Answered {
+		foreign = foreign || r.SessionID != sessionID
+	}
+
+	if foreign {
+		return fmt.Errorf("%w: it belongs to another session than %s", errBadRow, sessionID)
+	}
+
+	return nil
+}
+
 func (u *unit) add(q *queued) {
 	u.steps = append(u.steps, q)
 	u.merged.Apply(q.step)

@@ -1,0 +1,80 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// BenchmarkCommit lets 16 holders commit steps of one message and two events each: as they come, so that waiting
+// steps share a transaction, and never more at once than there are committers, so that each has its own.
+func BenchmarkCommit(b *testing.B) {
+	const holders, committers = 16, 2
+
+	for name, atOnce := range map[string]int64{"grouped": holders, "one by one": committers} {
+		b.Run(name, func(b *testing.B) {
+			db, err := postgres.Open(b.Context(), postgres.Config{URL: pgtest.New(b), Clock: clockwork.NewFakeClockAt(epoch())})
+			require.NoError(b, err)
+			db.Start()
+			b.Cleanup(db.Stop)
+
+			executions := make([]tarsy.Execution, holders)
+			leases := make([]*postgres.Holder, holders)
+
+			for i := range holders {
+				require.NoError(b, db.CreateSession(b.Context(), newSession(epoch())))
+
+				claims, err := db.Claim(b.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+				require.NoError(b, err)
+				require.Len(b, claims, 1)
+
+				stage := newStage(claims[0].SessionID, 1, epoch())
+				executions[i], leases[i] = newExecution(stage, 1, epoch()), db.Hold(claims[0].Lease)
+
+				_, err = leases[i].Commit(b.Context(), tarsy.Step{Stages: []tarsy.Stage{stage}, Executions: executions[i : i+1]})
+				require.NoError(b, err)
+			}
+
+			room := semaphore.NewWeighted(atOnce)
+			events := newEvents("event", 2)
+
+			var group errgroup.Group
+
+			b.ResetTimer()
+
+			for i := range holders {
+				group.Go(func() error {
+					for n := i; n < b.N; n += holders {
+						if err := room.Acquire(context.Background(), 1); err != nil {
+							return err
+						}
+
+						_, err := leases[i].Commit(context.Background(), tarsy.Step{
+							Messages: []tarsy.Message{newMessage(executions[i], n+1, fmt.Sprint("message ", n), epoch())}, Events: events,
+						})
+
+						room.Release(1)
+
+						if err != nil {
+							return err
+						}
+					}
+
+					return nil
+				})
+			}
+
+			require.NoError(b, group.Wait())
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+		})
+	}
+}

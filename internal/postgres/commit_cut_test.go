@@ -1,0 +1,209 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// cutStep is a step of rows and events whose ids are chosen before the attempt.
+func cutStep(sessionID string) tarsy.Step {
+	stage := newStage(sessionID, 1, epoch())
+	execution := newExecution(stage, 1, epoch())
+
+	return tarsy.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
+		Messages: []tarsy.Message{newMessage(execution, 1, "said once", epoch())},
+		Events:   newEvents("cut", 2),
+	}
+}
+
+// requireWhole checks that the step is there exactly once, or exactly not.
+func requireWhole(t *testing.T, f *fixture, state *tarsy.State, step tarsy.Step) (there bool) {
+	t.Helper()
+
+	journal := f.journal(t, state.Session.ID)
+	require.Equal(t, int64(len(journal)), state.LastSeq)
+
+	if state.LastSeq == 0 {
+		require.Empty(t, state.Stages)
+		require.Empty(t, state.Messages)
+
+		return false
+	}
+
+	require.Equal(t, types(step.Events), journal)
+	requireSame(t, step.Stages, state.Stages)
+	requireSame(t, step.Messages, state.Messages)
+
+	return true
+}
+
+func TestCutDuringCommitEndsInOneEffect(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		at    moment
+		there func(*testing.T, bool)
+	}{
+		"before COMMIT is sent":             {at: beforeCommit, there: func(t *testing.T, there bool) { t.Helper(); require.False(t, there) }},
+		"right behind COMMIT":               {at: withCommit, there: func(t *testing.T, _ bool) { t.Helper() }},
+		"before COMMIT's answer comes back": {at: afterCommit, there: func(t *testing.T, there bool) { t.Helper(); require.True(t, there) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t)
+			proxy, address := newProxy(t, f)
+			db := f.serverAt(t, address)
+
+			// The cut comes in a group, so that every session of it is in doubt.
+			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
+			holders, steps, waits := make([]*postgres.Holder, len(claims)), make([]tarsy.Step, len(claims)), make([]*postgres.Pending, len(claims))
+
+			proxy.arm(test.at, `cut.1`)
+			grouped(t, f, db, func() {
+				for i, claim := range claims {
+					holders[i], steps[i] = db.Hold(claim.Lease), cutStep(claim.SessionID)
+					waits[i] = holders[i].Submit(steps[i])
+				}
+			})
+
+			for i, claim := range claims {
+				_, cause := waits[i].Wait(t.Context())
+				require.Error(t, cause, "nobody can know how the commit ended")
+				require.NotErrorIs(t, cause, postgres.ErrFenceLost)
+
+				_, err := holders[i].Commit(t.Context(), steps[i])
+				require.Equal(t, cause, err, "a holder in doubt writes nothing more")
+
+				// What every holder does then: it looks, and does what is not done.
+				state, err := db.Load(t.Context(), claim.Lease)
+				require.NoError(t, err)
+
+				there := requireWhole(t, f, state, steps[i])
+				test.there(t, there)
+
+				if !there {
+					_, err = db.Hold(claim.Lease).Commit(t.Context(), steps[i])
+					require.NoError(t, err)
+				}
+
+				state, err = db.Load(t.Context(), claim.Lease)
+				require.NoError(t, err)
+				require.True(t, requireWhole(t, f, state, steps[i]))
+			}
+
+			require.Equal(t, 1, proxy.cuts(), "the connection was cut once")
+		})
+	}
+}
+
+func TestLoadWaitsForACommitThatIsStillOnItsWay(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	proxy, address := newProxy(t, f)
+	db := f.serverAt(t, address)
+	claim := f.hold(t, db)
+	step := cutStep(claim.SessionID)
+
+	proxy.arm(delayedCommit, `cut.1`)
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), step)
+	require.Error(t, err)
+
+	type loaded struct {
+		state *tarsy.State
+		err   error
+	}
+
+	loads := make(chan loaded, 1)
+
+	go func() { // ends when COMMIT is delivered
+		state, err := db.Load(t.Context(), claim.Lease)
+		loads <- loaded{state: state, err: err}
+	}()
+
+	f.awaitBlocked(t, 1)
+
+	select {
+	case <-loads:
+		require.Fail(t, "the state was loaded while a commit was under way")
+	default:
+	}
+
+	proxy.deliver()
+
+	got := <-loads
+	require.NoError(t, got.err)
+	require.True(t, requireWhole(t, f, got.state, step))
+}
+
+func TestTakeoverLeavesASessionAloneWhileItsCommitIsUnderWay(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	proxy, address := newProxy(t, f)
+	late, other := f.serverAt(t, address), f.server(t)
+	claim := f.hold(t, late)
+	step := cutStep(claim.SessionID)
+
+	proxy.arm(delayedCommit, `cut.1`)
+
+	_, err := late.Hold(claim.Lease).Commit(t.Context(), step)
+	require.Error(t, err)
+
+	f.clock.Advance(2 * lease)
+	require.Empty(t, f.claim(t, other, serverB, 1), "the row is locked by the commit")
+
+	proxy.deliver()
+	f.awaitf(t, func() bool {
+		return value[int](t, f, `SELECT last_seq FROM sessions WHERE id = $1`, claim.SessionID) > 0
+	}, "the late COMMIT to arrive")
+
+	claims := f.claim(t, other, serverB, 1)
+	require.Len(t, claims, 1)
+	require.True(t, requireWhole(t, f, &claims[0].State, step), "the new holder sees what the old one committed")
+
+	_, err = late.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("late", 1)})
+	require.ErrorIs(t, err, postgres.ErrFenceLost)
+}
+
+func TestFrozenServerDoesNotKeepItsSessionsLocked(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	proxy, address := newProxy(t, f)
+	late, other := f.serverAt(t, address+"&idle_in_transaction_session_timeout=50ms"), f.server(t)
+	claim := f.hold(t, late)
+
+	proxy.arm(frozen, `cut.1`)
+
+	// The server stands still between locking and writing, as one that was stopped would.
+	p := late.Hold(claim.Lease).Submit(cutStep(claim.SessionID))
+
+	f.awaitf(t, func() bool { return proxy.cuts() == 1 }, "the commit to freeze")
+	f.clock.Advance(2 * lease)
+
+	var claims []postgres.Claim
+
+	f.awaitf(t, func() bool {
+		claims = append(claims, f.claim(t, other, serverB, 1)...)
+
+		return len(claims) == 1
+	}, "the session to be taken over")
+
+	proxy.deliver()
+
+	_, err := p.Wait(t.Context())
+	require.Error(t, err)
+	require.Empty(t, f.journal(t, claim.SessionID))
+
+	limit, err := other.Setting(t.Context(), "idle_in_transaction_session_timeout")
+	require.NoError(t, err)
+	require.Equal(t, "5s", limit, "nobody has to configure it")
+}

@@ -1,0 +1,369 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// grouped submits steps while both committers are busy, so that all of them wait, and then lets the committers go:
+// what was submitted becomes one group.
+func grouped(t *testing.T, f *fixture, db *postgres.DB, submit func()) {
+	t.Helper()
+
+	busy := []postgres.Claim{f.hold(t, db), f.hold(t, db)}
+
+	unlock := f.lock(t, busy[0].SessionID, busy[1].SessionID)
+	waiting := make([]*postgres.Pending, 0, len(busy))
+
+	for i, claim := range busy {
+		waiting = append(waiting, db.Hold(claim.Lease).Submit(tarsy.Step{Events: newEvents("busy", 1)}))
+		f.awaitBlocked(t, i+1)
+	}
+
+	submit()
+	unlock()
+
+	for _, p := range waiting {
+		_, err := p.Wait(t.Context())
+		require.NoError(t, err)
+	}
+}
+
+func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	var (
+		claims []postgres.Claim
+		waits  []*postgres.Pending
+	)
+
+	for range 5 {
+		claims = append(claims, f.hold(t, db))
+	}
+
+	stale := claims[2]
+	require.NoError(t, db.HandOver(t.Context(), stale.Lease))
+	require.Len(t, f.claim(t, db, serverB, 1), 1)
+
+	grouped(t, f, db, func() {
+		for _, claim := range claims {
+			waits = append(waits, db.Hold(claim.Lease).Submit(tarsy.Step{
+				Stages: []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}, Events: newEvents("event", 2),
+			}))
+		}
+	})
+
+	ids := make([]string, 0, len(claims))
+
+	for i, claim := range claims {
+		committed, err := waits[i].Wait(t.Context())
+
+		ids = append(ids, claim.SessionID)
+		stages := value[int](t, f, `SELECT count(*) FROM stages WHERE session_id = $1`, claim.SessionID)
+
+		if claim.SessionID == stale.SessionID {
+			require.ErrorIs(t, err, postgres.ErrFenceLost)
+			require.Empty(t, f.journal(t, claim.SessionID))
+			require.Zero(t, stages)
+
+			continue
+		}
+
+		require.NoError(t, err)
+		require.Equal(t, int64(2), committed.LastSeq)
+		require.Equal(t, []string{"event.1", "event.2"}, f.journal(t, claim.SessionID))
+		require.Equal(t, 1, stages)
+	}
+
+	require.Len(t, f.transactions(t, ids...), 1, "the steps were one group")
+}
+
+func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
+	t.Parallel()
+
+	bad := map[string]func(claim postgres.Claim, step *tarsy.Step){
+		"status that a CHECK refuses": func(claim postgres.Claim, step *tarsy.Step) {
+			step.Stages = []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}
+			step.Stages[0].Status = "sleeping"
+		},
+		"JSON that cannot be encoded": func(claim postgres.Claim, step *tarsy.Step) {
+			step.LLMInteractions = []tarsy.LLMInteraction{{
+				ID: tarsy.NewID(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration,
+				LLMResponse: json.RawMessage(`{"cut": "o`), CreatedAt: epoch(),
+			}}
+		},
+		"NUL in text": func(claim postgres.Claim, step *tarsy.Step) {
+			step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())}
+			step.Timeline[0].Content = "a\x00b"
+		},
+		"half a surrogate in JSON": func(_ postgres.Claim, step *tarsy.Step) {
+			step.Events[0].Payload = json.RawMessage(`{"text":"\ud800"}`)
+		},
+		"row that refers to nothing": func(claim postgres.Claim, step *tarsy.Step) {
+			stage := newStage(claim.SessionID, 1, epoch())
+			step.Executions = []tarsy.Execution{newExecution(stage, 1, epoch())}
+		},
+	}
+
+	for name, spoil := range bad {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t)
+			db := f.server(t)
+			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
+
+			var waits []*postgres.Pending
+
+			grouped(t, f, db, func() {
+				for i, claim := range claims {
+					step := tarsy.Step{Events: newEvents("event", 2)}
+					if i == 1 {
+						spoil(claim, &step)
+					}
+
+					waits = append(waits, db.Hold(claim.Lease).Submit(step))
+				}
+			})
+
+			for i, claim := range claims {
+				_, err := waits[i].Wait(t.Context())
+				if i == 1 {
+					require.Error(t, err)
+					require.NotErrorIs(t, err, postgres.ErrFenceLost)
+					require.Empty(t, f.journal(t, claim.SessionID), "nothing of the refused step is there")
+
+					continue
+				}
+
+				require.NoError(t, err)
+				require.Equal(t, []string{"event.1", "event.2"}, f.journal(t, claim.SessionID))
+			}
+
+			// The lease is not lost with the step: its owner goes on with a new Holder.
+			_, err := db.Load(t.Context(), claims[1].Lease)
+			require.NoError(t, err)
+
+			_, err = db.Hold(claims[1].Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("after", 1)})
+			require.NoError(t, err)
+			require.Equal(t, []string{"after.1"}, f.journal(t, claims[1].SessionID))
+		})
+	}
+}
+
+func TestStepsOfOneHolderKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+
+	const steps = 150 // more than one group takes
+
+	want := make([]string, 0, steps)
+	waits := make([]*postgres.Pending, 0, steps)
+
+	for i := range steps {
+		events := newEvents(fmt.Sprintf("step%d", i), 1)
+		want = append(want, events[0].Type)
+		waits = append(waits, holder.Submit(tarsy.Step{Events: events}))
+	}
+
+	last := int64(0)
+
+	for i, p := range waits {
+		committed, err := p.Wait(t.Context())
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, committed.LastSeq, int64(i+1))
+		require.GreaterOrEqual(t, committed.LastSeq, last)
+		last = committed.LastSeq
+	}
+
+	require.Equal(t, want, f.journal(t, claim.SessionID))
+}
+
+func TestRowCreatedAndCompletedInOneGroupIsTheCompletedOne(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+
+	created := newTimelineEvent(claim.SessionID, 1, epoch())
+	completed, at := created, epoch().Add(time.Second)
+	completed.Status, completed.Content, completed.CompletedAt = tarsy.EventCompleted, "all of it", &at
+
+	var waits []*postgres.Pending
+
+	grouped(t, f, db, func() {
+		waits = append(waits,
+			holder.Submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{created}, Events: newEvents("created", 1)}),
+			holder.Submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{completed}, Events: newEvents("completed", 1)}))
+	})
+
+	for _, p := range waits {
+		_, err := p.Wait(t.Context())
+		require.NoError(t, err)
+	}
+
+	require.Len(t, f.transactions(t, claim.SessionID), 1, "the steps were one group")
+	require.Equal(t, []string{"created.1", "completed.1"}, f.journal(t, claim.SessionID))
+
+	state, err := db.Load(t.Context(), claim.Lease)
+	require.NoError(t, err)
+	requireSame(t, []tarsy.TimelineEvent{completed}, state.Timeline)
+}
+
+func TestHolderCommitsNothingAfterAnError(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+
+	refused := tarsy.Step{Stages: []tarsy.Stage{newStage(claim.SessionID, -1, epoch())}}
+	first, second := holder.Submit(refused), holder.Submit(tarsy.Step{Events: newEvents("queued", 1)})
+
+	_, cause := first.Wait(t.Context())
+	require.Error(t, cause)
+
+	_, err := second.Wait(t.Context())
+	require.Error(t, err)
+
+	_, err = holder.Commit(t.Context(), tarsy.Step{Events: newEvents("later", 1)})
+	require.Equal(t, cause, err, "a holder keeps its first error")
+	require.Empty(t, f.journal(t, claim.SessionID))
+
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("new", 1)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"new.1"}, f.journal(t, claim.SessionID))
+}
+
+func TestGivingUpTheWaitDoesNotGiveUpTheStep(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	unlock := f.lock(t, claim.SessionID)
+	p := db.Hold(claim.Lease).Submit(tarsy.Step{Events: newEvents("event", 1)})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	_, err := p.Wait(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+
+	unlock()
+
+	_, err = p.Wait(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"event.1"}, f.journal(t, claim.SessionID))
+}
+
+func TestGroupsOfSeveralServersNeverDeadlock(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	servers := []*postgres.DB{f.server(t), f.server(t)}
+
+	const sessions, rounds = 12, 15
+
+	leases := make([]postgres.Lease, sessions)
+	for i := range leases {
+		leases[i] = f.hold(t, servers[0]).Lease
+	}
+
+	// Two servers that believe to hold the same sessions submit them in opposite orders, while a third renews them all.
+	var group errgroup.Group
+
+	for n, db := range servers {
+		group.Go(func() error {
+			for range rounds {
+				waits := make([]*postgres.Pending, sessions)
+
+				for i := range leases {
+					at := i
+					if n == 1 {
+						at = sessions - 1 - i
+					}
+
+					waits[at] = db.Hold(leases[at]).Submit(tarsy.Step{Events: newEvents("event", 1)})
+				}
+
+				for _, p := range waits {
+					if _, err := p.Wait(context.Background()); err != nil {
+						return err
+					}
+				}
+			}
+
+			return nil
+		})
+	}
+
+	group.Go(func() error {
+		for range rounds {
+			renewed, err := servers[0].Renew(context.Background(), leases, f.clock.Now().Add(lease))
+			if err != nil {
+				return err
+			}
+
+			if len(renewed) != sessions {
+				return fmt.Errorf("%d leases were renewed", len(renewed))
+			}
+		}
+
+		return nil
+	})
+
+	require.NoError(t, group.Wait())
+
+	for _, l := range leases {
+		require.Len(t, f.journal(t, l.SessionID), 2*rounds)
+	}
+
+	require.Zero(t, value[int](t, f, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
+}
+
+func TestStopCommitsWhatWaits(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+
+	waits := make([]*postgres.Pending, 0, 100)
+	for range cap(waits) {
+		waits = append(waits, holder.Submit(tarsy.Step{Events: newEvents("event", 1)}))
+	}
+
+	db.Stop()
+	db.Stop()
+
+	for _, p := range waits {
+		_, err := p.Wait(t.Context())
+		require.NoError(t, err)
+	}
+
+	require.Len(t, f.journal(t, claim.SessionID), len(waits))
+
+	_, err := holder.Commit(t.Context(), tarsy.Step{Events: newEvents("late", 1)})
+	require.Error(t, err)
+}

@@ -1,0 +1,98 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	mine, other := f.hold(t, db), f.hold(t, db)
+
+	stage := newStage(other.SessionID, 1, f.clock.Now())
+	foreign := other.State.Session
+
+	for what, step := range map[string]tarsy.Step{
+		"stage":   {Stages: []tarsy.Stage{stage}},
+		"session": {Session: &foreign},
+		"message": {Messages: []tarsy.Message{newMessage(newExecution(stage, 1, f.clock.Now()), 1, "x", f.clock.Now())}},
+	} {
+		_, err := db.Hold(mine.Lease).Commit(t.Context(), step)
+		require.ErrorContains(t, err, "belongs to another session", what)
+	}
+
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM stages`))
+
+	_, err := db.Hold(mine.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("after", 1)})
+	require.NoError(t, err, "a new holder of the same lease goes on")
+}
+
+func TestNothingIsCommittedAfterARelease(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+
+	// Both wait behind the lock, so that the committer meets them together.
+	unlock := f.lock(t, claim.SessionID)
+	first := holder.Submit(tarsy.Step{Events: newEvents("first", 1)})
+	f.awaitBlocked(t, 1)
+
+	release := holder.Submit(tarsy.Step{Events: newEvents("release", 1), Release: true})
+	late := holder.Submit(tarsy.Step{Events: newEvents("late", 1)})
+
+	unlock()
+
+	_, err := first.Wait(t.Context())
+	require.NoError(t, err)
+
+	committed, err := release.Wait(t.Context())
+	require.NoError(t, err)
+	require.True(t, committed.Released)
+
+	_, err = late.Wait(t.Context())
+	require.ErrorIs(t, err, postgres.ErrFenceLost)
+}
+
+func TestAReleaseWakesClaimersThatWaitForRoom(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+
+	watch := db.Signals().WatchQueue()
+	defer watch.Close()
+
+	said := f.listen(t)
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Release: true})
+	require.NoError(t, err)
+
+	said("queue")
+	<-watch.C
+}
+
+func TestAHandedOverSessionKeepsItsPlaceInTheQueue(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	older := f.hold(t, db)
+
+	f.clock.Advance(time.Minute)
+	f.create(t, db)
+	require.NoError(t, db.HandOver(t.Context(), older.Lease))
+
+	require.Equal(t, []string{older.SessionID}, sessionIDs(f.claim(t, db, serverB, 1)))
+}

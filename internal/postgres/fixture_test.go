@@ -1,0 +1,325 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+const (
+	serverA = "server-a"
+	serverB = "server-b"
+	lease   = 30 * time.Second
+	noLimit = 1000
+)
+
+// epoch is when tests begin. PostgreSQL keeps microseconds, so tests do not use less.
+func epoch() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// fixture is a database with servers on it. Its own connections see what servers cannot.
+type fixture struct {
+	url   string
+	clock *clockwork.FakeClock
+	admin *pgxpool.Pool
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+
+	f := &fixture{url: pgtest.New(t), clock: clockwork.NewFakeClockAt(epoch())}
+
+	admin, err := pgxpool.New(t.Context(), f.url)
+	require.NoError(t, err)
+	t.Cleanup(admin.Close)
+
+	f.admin = admin
+
+	return f
+}
+
+// server starts one more server on the database.
+func (f *fixture) server(t *testing.T) *postgres.DB {
+	t.Helper()
+
+	return f.serverAt(t, f.url)
+}
+
+func (f *fixture) serverAt(t *testing.T, address string) *postgres.DB {
+	t.Helper()
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
+	require.NoError(t, err)
+
+	db.Start()
+	t.Cleanup(db.Stop)
+
+	return db
+}
+
+// named returns the database's address with an application name, by which its connections are found.
+func (f *fixture) named(t *testing.T, name string) string {
+	t.Helper()
+
+	address, err := url.Parse(f.url)
+	require.NoError(t, err)
+
+	query := address.Query()
+	query.Set("application_name", name)
+	address.RawQuery = query.Encode()
+
+	return address.String()
+}
+
+// exec runs a statement that no server would.
+func (f *fixture) exec(t require.TestingT, sql string, args ...any) {
+	_, err := f.admin.Exec(context.Background(), sql, args...)
+	require.NoError(t, err)
+}
+
+// value reads one value.
+func value[T any](t require.TestingT, f *fixture, sql string, args ...any) T {
+	rows, err := f.admin.Query(context.Background(), sql, args...)
+	require.NoError(t, err)
+
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	require.NoError(t, err)
+
+	return v
+}
+
+// lock locks sessions as a transaction of somebody else would, until unlock is called.
+func (f *fixture) lock(t *testing.T, ids ...string) (unlock func()) {
+	t.Helper()
+
+	tx, err := f.admin.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+
+	_, err = tx.Exec(t.Context(), `SELECT 1 FROM sessions WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+	require.NoError(t, err)
+
+	return func() { require.NoError(t, tx.Rollback(context.Background())) }
+}
+
+// listen hears what servers tell each other; said waits until a topic was told of.
+func (f *fixture) listen(t *testing.T) (said func(topic string)) {
+	t.Helper()
+
+	conn, err := f.admin.Acquire(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = conn.Conn().Close(context.Background())
+
+		conn.Release()
+	})
+
+	_, err = conn.Exec(t.Context(), "LISTEN tarsy")
+	require.NoError(t, err)
+
+	return func(topic string) {
+		t.Helper()
+
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+
+		for {
+			n, err := conn.Conn().WaitForNotification(ctx)
+			require.NoError(t, err, "no server told of %q", topic)
+
+			if strings.Contains(n.Payload, "\n"+topic+" ") {
+				return
+			}
+		}
+	}
+}
+
+// awaitBlocked returns when n connections wait for a lock.
+func (f *fixture) awaitBlocked(t *testing.T, n int) {
+	t.Helper()
+	f.awaitf(t, func() bool {
+		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`) >= n
+	}, "%d connections to wait for a lock", n)
+}
+
+// awaitf asks the database again and again; each question takes a round trip.
+func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args ...any) {
+	t.Helper()
+
+	for deadline := time.Now().Add(patience); !happened(); {
+		if time.Now().After(deadline) {
+			require.FailNow(t, "waited in vain for "+fmt.Sprintf(format, args...))
+		}
+	}
+}
+
+// patience is how long tests wait for what must come.
+const patience = 20 * time.Second
+
+// create stores a new session that is runnable now.
+func (f *fixture) create(t require.TestingT, db *postgres.DB, events ...tarsy.Event) tarsy.Session {
+	session := newSession(f.clock.Now())
+	require.NoError(t, db.CreateSession(context.Background(), session, events...))
+
+	return session
+}
+
+// hold stores a new session and claims it; nothing else may wait in the queue.
+func (f *fixture) hold(t require.TestingT, db *postgres.DB, events ...tarsy.Event) postgres.Claim {
+	session := f.create(t, db, events...)
+	claims := f.claim(t, db, serverA, 1)
+	require.Len(t, claims, 1)
+	require.Equal(t, session.ID, claims[0].SessionID)
+
+	return claims[0]
+}
+
+func (f *fixture) claim(t require.TestingT, db *postgres.DB, server string, slots int) []postgres.Claim {
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{
+		ServerID: server, Slots: slots, MaxSessions: noLimit, Lease: lease,
+	})
+	require.NoError(t, err)
+
+	return claims
+}
+
+// journal returns the events that a session's journal holds; it must be gap-free.
+func (f *fixture) journal(t require.TestingT, id string) []string {
+	rows, err := f.admin.Query(context.Background(), `SELECT seq, type FROM events WHERE session_id = $1 ORDER BY seq`, id)
+	require.NoError(t, err)
+
+	type event struct {
+		Seq  int
+		Type string
+	}
+
+	events, err := pgx.CollectRows(rows, pgx.RowToStructByName[event])
+	require.NoError(t, err)
+
+	types := make([]string, 0, len(events))
+	for i, e := range events {
+		require.Equal(t, i+1, e.Seq, "the journal of %s has a gap", id)
+		types = append(types, e.Type)
+	}
+
+	require.Equal(t, len(events), value[int](t, f, `SELECT last_seq FROM sessions WHERE id = $1`, id))
+
+	return types
+}
+
+// transactions returns the transactions that wrote the events of sessions.
+func (f *fixture) transactions(t *testing.T, ids ...string) []string {
+	t.Helper()
+
+	rows, err := f.admin.Query(t.Context(), `SELECT DISTINCT xmin::text FROM events WHERE session_id = ANY($1)`, ids)
+	require.NoError(t, err)
+
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+
+	return found
+}
+
+func newSession(at time.Time) tarsy.Session {
+	return tarsy.Session{
+		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent",
+		Status: tarsy.SessionPending, Author: "somebody", CreatedAt: at,
+		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "kubernetes-server", Tools: []string{"get"}}}},
+	}
+}
+
+func newStage(sessionID string, index int, at time.Time) tarsy.Stage {
+	return tarsy.Stage{
+		ID: tarsy.NewID(), SessionID: sessionID, StageName: "stage", StageIndex: index, ExpectedAgentCount: 1,
+		Status: tarsy.StatusActive, CreatedAt: at, StartedAt: &at,
+	}
+}
+
+func newExecution(stage tarsy.Stage, index int, at time.Time) tarsy.Execution {
+	return tarsy.Execution{
+		ID: tarsy.NewID(), SessionID: stage.SessionID, StageID: stage.ID, AgentName: "agent", AgentIndex: index,
+		IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: at,
+	}
+}
+
+func newMessage(execution tarsy.Execution, number int, content string, at time.Time) tarsy.Message {
+	return tarsy.Message{
+		ID: tarsy.NewID(), SessionID: execution.SessionID, StageID: execution.StageID, ExecutionID: execution.ID,
+		SequenceNumber: number, Role: tarsy.RoleAssistant, Content: content, CreatedAt: at,
+		ToolCalls: []tarsy.ToolCall{{ID: "call-1", Name: "server__tool", Arguments: `{"a":1}`}},
+	}
+}
+
+func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.TimelineEvent {
+	return tarsy.TimelineEvent{
+		ID: tarsy.NewID(), SessionID: sessionID, SequenceNumber: number, EventType: tarsy.EventResponse,
+		Status: tarsy.EventStreaming, Content: "so far", Metadata: map[string]any{"number": float64(number)},
+		CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// newEvents returns n events whose types tell them apart.
+func newEvents(name string, n int) []tarsy.Event {
+	events := make([]tarsy.Event, n)
+	for i := range events {
+		events[i] = tarsy.Event{
+			Type: fmt.Sprintf("%s.%d", name, i+1), Payload: json.RawMessage(`{"text":"«` + name + `»"}`), CreatedAt: epoch(),
+		}
+	}
+
+	return events
+}
+
+func newRequest(sessionID string, kind tarsy.RequestKind, at time.Time) tarsy.Request {
+	return tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: kind, Status: tarsy.RequestOpen, Author: "somebody", CreatedAt: at}
+}
+
+func closed(r tarsy.Request, at time.Time) tarsy.Request {
+	r.Status, r.ClosedAt = tarsy.RequestDone, &at
+
+	return r
+}
+
+// sameRows compares rows as the database keeps them: JSON by meaning, no order, nothing for empty.
+func sameRows() cmp.Options {
+	return cmp.Options{
+		cmpopts.EquateEmpty(),
+		cmpopts.SortSlices(func(a, b tarsy.Stage) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.Execution) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.TimelineEvent) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.Message) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.LLMInteraction) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.MCPInteraction) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.Request) bool { return a.ID < b.ID }),
+		cmp.FilterValues(func(a, b json.RawMessage) bool { return len(a) > 0 && len(b) > 0 },
+			cmp.Transformer("json", func(raw json.RawMessage) any {
+				var v any
+
+				_ = json.Unmarshal(raw, &v)
+
+				return v
+			})),
+	}
+}
+
+// requireSame compares rows by sameRows.
+func requireSame[T any](t require.TestingT, want, got T) {
+	if diff := cmp.Diff(want, got, sameRows()); diff != "" {
+		require.FailNow(t, "rows differ (-want +got)", diff)
+	}
+}

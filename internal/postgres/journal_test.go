@@ -1,0 +1,125 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/flow/journal/journaltest"
+)
+
+func TestSessionJournalKeepsTheContractOfReaders(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	writer, reader := f.server(t), f.server(t)
+
+	var queue sync.Mutex // hold wants the queue for itself
+
+	// The reader is on the writer's server in one suite and on another server in the other one.
+	for name, on := range map[string]func(id string) journal.Reader[tarsy.Event]{
+		"same server": writer.Journal, "another server": reader.Journal,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			journaltest.Reader(t, func(t *testing.T) (journal.Reader[string], journaltest.Append) {
+				t.Helper()
+				queue.Lock()
+				defer queue.Unlock()
+
+				claim := f.hold(t, writer, newEvents("intake", 1)...)
+				holder := writer.Hold(claim.Lease)
+
+				return textReader{on(claim.SessionID)}, func(ctx context.Context, entries ...string) error {
+					events := make([]tarsy.Event, len(entries))
+					for i, entry := range entries {
+						events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: epoch()}
+					}
+
+					_, err := holder.Commit(ctx, tarsy.Step{Events: events})
+
+					return err
+				}
+			})
+		})
+	}
+}
+
+func text(s string) json.RawMessage {
+	raw, err := json.Marshal(map[string]string{"text": s})
+	if err != nil {
+		panic(err)
+	}
+
+	return raw
+}
+
+// textReader shows the texts of a session's journal.
+type textReader struct{ events journal.Reader[tarsy.Event] }
+
+func (r textReader) Head(ctx context.Context) (journal.Position, error) { return r.events.Head(ctx) }
+
+func (r textReader) Tail(ctx context.Context, after journal.Position) iter.Seq2[journal.Record[string], error] {
+	return texts(r.events.Tail(ctx, after))
+}
+
+func (r textReader) Backward(ctx context.Context, before journal.Position) iter.Seq2[journal.Record[string], error] {
+	return texts(r.events.Backward(ctx, before))
+}
+
+func texts(events iter.Seq2[journal.Record[tarsy.Event], error]) iter.Seq2[journal.Record[string], error] {
+	return func(yield func(journal.Record[string], error) bool) {
+		for record, err := range events {
+			var payload struct{ Text string }
+
+			if err == nil {
+				err = json.Unmarshal(record.Entry.Payload, &payload)
+			}
+
+			if !yield(journal.Record[string]{Position: record.Position, At: record.At, Entry: payload.Text}, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestJournalRecordIsTheCommittedEvent(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	event := tarsy.NewEvent(claim.SessionID, tarsy.TypeSessionStatus,
+		tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: claim.SessionID, Status: tarsy.SessionInProgress, Timestamp: epoch()},
+		f.clock.Now())
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: []tarsy.Event{event}})
+	require.NoError(t, err)
+
+	event.Seq = 1
+
+	for record, err := range db.Journal(claim.SessionID).Backward(t.Context(), 0) {
+		require.NoError(t, err)
+		requireSame(t, journal.Record[tarsy.Event]{Position: 1, At: f.clock.Now(), Entry: event}, record)
+	}
+}
+
+func TestHeadOfAMissingSessionIsNotFound(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	deleted := f.create(t, db)
+	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.ID, epoch())
+
+	for _, id := range []string{tarsy.NewID(), "no-id", "", "' OR 1=1", deleted.ID} {
+		_, err := db.Journal(id).Head(t.Context())
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err), "head of %q", id)
+	}
+}

@@ -1,0 +1,145 @@
+package postgres_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// emptyDatabase returns the address of a database without a schema.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+
+	server := pgtest.Server(t)
+
+	conn, err := pgx.Connect(t.Context(), server)
+	require.NoError(t, err)
+
+	name := "empty_" + strings.ReplaceAll(tarsy.NewID(), "-", "")
+	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0")
+	require.NoError(t, err)
+
+	t.Cleanup(func() {
+		_, err := conn.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(context.Background()))
+	})
+
+	address, err := url.Parse(server)
+	require.NoError(t, err)
+
+	address.Path = "/" + name
+
+	return address.String()
+}
+
+func TestTenServersMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+
+	address := emptyDatabase(t)
+
+	var group errgroup.Group
+	for range 10 {
+		group.Go(func() error { return postgres.Migrate(context.Background(), address) })
+	}
+
+	require.NoError(t, group.Wait())
+	require.NoError(t, postgres.Migrate(t.Context(), address), "again is no error")
+
+	conn, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+
+	defer conn.Close(context.Background())
+
+	var applied, newest int
+
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*), max(version) FROM schema_migrations`).Scan(&applied, &newest))
+	require.Equal(t, newest, applied, "every migration ran once")
+	require.Positive(t, applied)
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.exec(t, `INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`)
+
+	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "schema version 9999")
+}
+
+func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	stage := newStage(claim.SessionID, 1, epoch())
+	execution := newExecution(stage, 1, epoch())
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
+		Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())},
+		Messages: []tarsy.Message{newMessage(execution, 1, "text", epoch())},
+		LLMInteractions: []tarsy.LLMInteraction{{
+			ID: tarsy.NewID(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration, CreatedAt: epoch(),
+		}},
+		MCPInteractions: []tarsy.MCPInteraction{{
+			ID: tarsy.NewID(), SessionID: claim.SessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(),
+			ToolCallID: "call", Status: tarsy.CallStarted, CreatedAt: epoch(),
+		}},
+		Events: newEvents("event", 1),
+	})
+	require.NoError(t, err)
+
+	ok, err := db.AddRequest(t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, epoch()))
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NoError(t, db.CreateKey(t.Context(), newKey("name", tarsy.ScopeRead), []byte("hash")))
+
+	for _, change := range []string{
+		`UPDATE sessions SET status = 'paused'`,
+		`UPDATE sessions SET status = 'completed'`, // without the time
+		`UPDATE sessions SET completed_at = created_at`,
+		`UPDATE sessions SET concluded_early = 'bored'`,
+		`UPDATE sessions SET open_requests = -1`,
+		`UPDATE sessions SET fence = 0`, // with a lease
+		`UPDATE stages SET status = 'started'`,
+		`UPDATE stages SET stage_index = 0`,
+		`UPDATE stages SET expected_agent_count = 0`,
+		`UPDATE stages SET parallel_type = 'other'`,
+		`UPDATE stages SET success_policy = 'most'`,
+		`UPDATE executions SET status = 'started'`,
+		`UPDATE executions SET agent_index = 0`,
+		`UPDATE timeline_events SET status = 'active'`,
+		`UPDATE timeline_events SET event_type = 'other'`,
+		`UPDATE timeline_events SET sequence_number = 0`,
+		`UPDATE messages SET role = 'developer'`,
+		`UPDATE messages SET sequence_number = 0`,
+		`UPDATE llm_interactions SET interaction_type = 'other'`,
+		`UPDATE mcp_interactions SET status = 'running'`,
+		`UPDATE events SET seq = 0`,
+		`UPDATE requests SET status = 'pending'`,
+		`UPDATE requests SET status = 'done'`, // without the time
+		`UPDATE requests SET kind = 'other'`,
+		`UPDATE api_keys SET name = ''`,
+		`UPDATE api_keys SET scopes = '{root}'`,
+		`UPDATE api_keys SET scopes = '{}'`,
+	} {
+		_, err := f.admin.Exec(t.Context(), change)
+
+		var refusal *pgconn.PgError
+
+		require.ErrorAs(t, err, &refusal, change)
+		require.Equal(t, "23514", refusal.Code, "%s: %s", change, refusal.Message)
+	}
+}

@@ -1,0 +1,312 @@
+package postgres_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+)
+
+// moment is when a connection is cut.
+type moment int
+
+const (
+	never moment = iota
+	// beforeCommit cuts when everything but COMMIT has reached the database.
+	beforeCommit
+	// withCommit cuts right behind COMMIT: how it ends is anybody's guess.
+	withCommit
+	// afterCommit cuts when the database has answered COMMIT and nobody has heard it.
+	afterCommit
+	// delayedCommit cuts the server off while COMMIT is still on its way to the database, until deliver is called.
+	delayedCommit
+	// frozen keeps back the whole of what ends in COMMIT, and cuts nothing, until deliver is called.
+	frozen
+)
+
+// cancelRequest begins the connection by which a client whose connection broke asks to end its statement. Such
+// requests are lost with the connection here: the worst case is that the database goes on.
+const cancelRequest = 80877102
+
+// proxy stands between servers and the database. It cuts the connection whose transaction carries the marker.
+type proxy struct {
+	network, address string
+	listener         net.Listener
+	running          sync.WaitGroup
+
+	mu     sync.Mutex
+	moment moment
+	marker []byte
+	cut    int
+	conns  []net.Conn
+
+	delivery  chan struct{}
+	delivered sync.Once
+}
+
+// newProxy returns a proxy and the database's address through it.
+func newProxy(t *testing.T, f *fixture) (*proxy, string) {
+	t.Helper()
+
+	config, err := pgx.ParseConfig(f.url)
+	require.NoError(t, err)
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+
+	network, address := pgconn.NetworkAddress(config.Host, config.Port)
+	p := &proxy{network: network, address: address, listener: listener, delivery: make(chan struct{})}
+
+	p.running.Go(p.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+
+		p.deliver()
+		p.mu.Lock()
+		for _, c := range p.conns {
+			_ = c.Close()
+		}
+		p.mu.Unlock()
+
+		p.running.Wait()
+	})
+
+	through := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
+
+	return p, through.String()
+}
+
+// arm makes the proxy cut the next transaction that carries the marker.
+func (p *proxy) arm(at moment, marker string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.moment, p.marker = at, []byte(marker)
+}
+
+// deliver lets a delayed COMMIT through.
+func (p *proxy) deliver() { p.delivered.Do(func() { close(p.delivery) }) }
+
+// fire tells when to cut a transaction that carries the marker; it does so once.
+func (p *proxy) fire() moment {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	at := p.moment
+	p.moment = never
+
+	if at != never {
+		p.cut++
+	}
+
+	return at
+}
+
+func (p *proxy) cuts() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.cut
+}
+
+func (p *proxy) carriesMarker(frame []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.moment != never && bytes.Contains(frame, p.marker)
+}
+
+func (p *proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+
+		database, err := net.Dial(p.network, p.address)
+		if err != nil {
+			_ = client.Close()
+
+			continue
+		}
+
+		p.mu.Lock()
+		p.conns = append(p.conns, client, database)
+		p.mu.Unlock()
+
+		l := &link{proxy: p, client: client, database: database, answered: make(chan struct{}), statements: map[string]string{}}
+		p.running.Go(l.forward)
+		p.running.Go(l.back)
+	}
+}
+
+// link is one connection through the proxy.
+type link struct {
+	proxy            *proxy
+	client, database net.Conn
+	statements       map[string]string
+
+	mu       sync.Mutex
+	withheld bool
+	answered chan struct{}
+}
+
+// frame reads one message of the protocol, as bytes.
+func frame(r *bufio.Reader, startup bool) ([]byte, error) {
+	head := 5
+	if startup {
+		head = 4
+	}
+
+	// The length counts itself and what follows it.
+	begin, err := r.Peek(head)
+	if err != nil {
+		return nil, err
+	}
+
+	message := make([]byte, head-4+int(binary.BigEndian.Uint32(begin[head-4:])))
+	_, err = io.ReadFull(r, message)
+
+	return message, err
+}
+
+// forward carries messages to the database, those of a pipeline together, and knows when COMMIT is among them.
+func (l *link) forward() {
+	defer l.database.Close()
+
+	var (
+		r        = bufio.NewReader(l.client)
+		startup  = true
+		pipeline []byte // since the last Sync
+		commit   = -1   // where COMMIT begins in it
+	)
+
+	for {
+		message, err := frame(r, startup)
+		if err != nil || (startup && binary.BigEndian.Uint32(message[4:]) == cancelRequest) {
+			return
+		}
+
+		if !startup && l.commits(message) {
+			commit = len(pipeline)
+		}
+
+		pipeline = append(pipeline, message...)
+
+		// Only these belong to a pipeline that goes on.
+		if !startup && strings.IndexByte("PBDEC", message[0]) >= 0 {
+			continue
+		}
+
+		startup = false
+
+		if commit >= 0 && l.proxy.carriesMarker(pipeline) {
+			_ = l.finish(l.proxy.fire(), pipeline[:commit], pipeline[commit:])
+
+			return
+		}
+
+		if _, err := l.database.Write(pipeline); err != nil {
+			return
+		}
+
+		pipeline, commit = pipeline[:0], -1
+	}
+}
+
+// commits keeps the texts of prepared statements and tells whether the message binds COMMIT.
+func (l *link) commits(message []byte) bool {
+	first, rest, _ := bytes.Cut(message[5:], []byte{0})
+	second, _, _ := bytes.Cut(rest, []byte{0})
+
+	switch message[0] {
+	case 'P':
+		l.statements[string(first)] = string(second)
+	case 'B':
+		return l.statements[string(second)] == "COMMIT"
+	}
+
+	return false
+}
+
+// finish cuts the connection at the given moment.
+func (l *link) finish(at moment, before, commit []byte) error {
+	defer l.client.Close()
+
+	if at == frozen {
+		<-l.proxy.delivery
+
+		return nil
+	}
+
+	if _, err := l.database.Write(before); err != nil || at == beforeCommit {
+		return err
+	}
+
+	l.mu.Lock()
+	l.withheld = true
+	l.mu.Unlock()
+
+	if at == delayedCommit {
+		_ = l.client.Close()
+
+		<-l.proxy.delivery
+	}
+
+	if _, err := l.database.Write(commit); err != nil {
+		return err
+	}
+
+	if at != withCommit {
+		<-l.answered
+	}
+
+	return nil
+}
+
+// back carries answers to the client, unless they are withheld.
+func (l *link) back() {
+	defer l.client.Close()
+
+	var once sync.Once
+
+	defer once.Do(func() { close(l.answered) })
+
+	r := bufio.NewReader(l.database)
+
+	for {
+		message, err := frame(r, false)
+		if err != nil {
+			return
+		}
+
+		l.mu.Lock()
+		withheld := l.withheld
+		l.mu.Unlock()
+
+		if withheld {
+			if message[0] == 'Z' {
+				once.Do(func() { close(l.answered) })
+			}
+
+			continue
+		}
+
+		if _, err := l.client.Write(message); err != nil && !errors.Is(err, net.ErrClosed) {
+			return
+		}
+	}
+}

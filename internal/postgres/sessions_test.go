@@ -1,0 +1,242 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func listed(t *testing.T, db *postgres.DB, filter tarsy.SessionFilter) []string {
+	t.Helper()
+
+	if filter.Limit == 0 {
+		filter.Limit = 100
+	}
+
+	items, err := db.Sessions(t.Context(), filter)
+	require.NoError(t, err)
+
+	ids := make([]string, 0, len(items))
+	for _, item := range items {
+		ids = append(ids, item.ID)
+	}
+
+	return ids
+}
+
+func TestSessionsAreFiltered(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	put := func(change func(*tarsy.Session)) string {
+		f.clock.Advance(time.Minute)
+
+		session := newSession(f.clock.Now())
+		change(&session)
+		require.NoError(t, db.CreateSession(t.Context(), session))
+
+		return session.ID
+	}
+
+	done := f.clock.Now()
+	plain := put(func(*tarsy.Session) {})
+	alert := put(func(s *tarsy.Session) { s.AlertType = "cpu" })
+	chain := put(func(s *tarsy.Session) { s.ChainID = "long" })
+	author := put(func(s *tarsy.Session) { s.Author = "ann@example.org" })
+	failed := put(func(s *tarsy.Session) {
+		s.Status, s.CompletedAt, s.ErrorMessage = tarsy.SessionFailed, &done, "LLM gone"
+	})
+	percent := put(func(s *tarsy.Session) { s.AlertData = `disk 100% full, see C:\temp and a_b` })
+	deleted := put(func(s *tarsy.Session) { s.DeletedAt = &done })
+
+	after, before := epoch().Add(2*time.Minute), epoch().Add(4*time.Minute)
+
+	for name, test := range map[string]struct {
+		filter tarsy.SessionFilter
+		want   []string
+	}{
+		"all, newest first":         {tarsy.SessionFilter{}, []string{percent, failed, author, chain, alert, plain}},
+		"limit":                     {tarsy.SessionFilter{Limit: 2}, []string{percent, failed}},
+		"alert type":                {tarsy.SessionFilter{AlertType: "cpu"}, []string{alert}},
+		"chain":                     {tarsy.SessionFilter{ChainID: "long"}, []string{chain}},
+		"author":                    {tarsy.SessionFilter{Author: "ann@example.org"}, []string{author}},
+		"status":                    {tarsy.SessionFilter{Statuses: []tarsy.SessionStatus{tarsy.SessionFailed, tarsy.SessionTimedOut}}, []string{failed}},
+		"from, including, to":       {tarsy.SessionFilter{CreatedAfter: &after, CreatedBefore: &before}, []string{chain, alert}},
+		"both":                      {tarsy.SessionFilter{ChainID: "long", AlertType: "cpu"}, nil},
+		"search ignores case":       {tarsy.SessionFilter{Search: "llm GONE"}, []string{failed}},
+		"search finds alert types":  {tarsy.SessionFilter{Search: "cp"}, []string{alert}},
+		"percent is a percent":      {tarsy.SessionFilter{Search: "100%"}, []string{percent}},
+		"percent is no wildcard":    {tarsy.SessionFilter{Search: "disk%full"}, nil},
+		"underscore is no wildcard": {tarsy.SessionFilter{Search: "d_sk"}, nil},
+		"underscore is itself":      {tarsy.SessionFilter{Search: "a_b"}, []string{percent}},
+		"backslash is itself":       {tarsy.SessionFilter{Search: `C:\t`}, []string{percent}},
+		"quotes are text":           {tarsy.SessionFilter{Search: `' OR '1'='1`}, nil},
+	} {
+		if test.want == nil {
+			test.want = []string{}
+		}
+
+		require.Equal(t, test.want, listed(t, db, test.filter), name)
+	}
+
+	_, err := db.SessionDetail(t.Context(), deleted)
+	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+}
+
+func TestCursorVisitsEverySessionOnce(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	for i := range 23 {
+		if i%4 == 0 { // several share a time
+			f.clock.Advance(time.Microsecond)
+		}
+
+		f.create(t, db)
+	}
+
+	want := listed(t, db, tarsy.SessionFilter{})
+	require.Len(t, want, 23)
+
+	var (
+		got   []string
+		after *tarsy.SessionCursor
+	)
+
+	for {
+		items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 5, After: after})
+		require.NoError(t, err)
+
+		if len(items) == 0 {
+			break
+		}
+
+		for _, item := range items {
+			got = append(got, item.ID)
+		}
+
+		last := items[len(items)-1]
+		after = &tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+
+		f.clock.Advance(time.Second)
+		f.create(t, db) // what comes in meanwhile is on no later page
+	}
+
+	require.Equal(t, want, got)
+}
+
+func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db, newEvents("intake", 1)...)
+	second, first := newStage(claim.SessionID, 2, epoch()), newStage(claim.SessionID, 1, epoch())
+	b, a := newExecution(first, 2, epoch()), newExecution(first, 1, epoch())
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+		Stages: []tarsy.Stage{second, first}, Executions: []tarsy.Execution{b, a}, Events: newEvents("event", 2),
+	})
+	require.NoError(t, err)
+
+	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
+	require.NoError(t, err)
+	require.Equal(t, int64(3), detail.Version)
+	require.Equal(t, serverA, detail.PodID)
+	require.Equal(t, claim.State.Session.MCPSelection, detail.MCPSelection)
+	require.Len(t, detail.Stages, 2)
+	requireSame(t, first, detail.Stages[0].Stage)
+	require.Equal(t, []string{a.ID, b.ID}, []string{detail.Stages[0].Executions[0].ID, detail.Stages[0].Executions[1].ID})
+	require.NotNil(t, detail.Stages[1].Executions, "JSON shows an empty list")
+
+	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+		_, err = db.SessionDetail(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+
+		_, _, err = db.Timeline(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	}
+}
+
+// TestDetailAndTimelineShowOneMoment reads while a holder commits one stage, one execution, one timeline event and one
+// journal event at a time: whatever is read, the numbers agree.
+func TestDetailAndTimelineShowOneMoment(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	writer, reader := f.server(t), f.server(t)
+	claim := f.hold(t, writer)
+
+	const steps = 80
+
+	written := make(chan struct{})
+
+	var group errgroup.Group
+
+	group.Go(func() error {
+		defer close(written)
+
+		holder := writer.Hold(claim.Lease)
+
+		for n := 1; n <= steps; n++ {
+			stage := newStage(claim.SessionID, n, epoch())
+			if _, err := holder.Commit(context.Background(), tarsy.Step{
+				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{newExecution(stage, 1, epoch())},
+				Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, int64(n), epoch())},
+				Events:   newEvents("event", 1),
+			}); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+
+	for range 2 {
+		group.Go(func() error {
+			for {
+				select {
+				case <-written:
+					return nil
+				default:
+				}
+
+				detail, err := reader.SessionDetail(context.Background(), claim.SessionID)
+				if err != nil {
+					return err
+				}
+
+				executions := 0
+				for _, s := range detail.Stages {
+					executions += len(s.Executions)
+				}
+
+				if len(detail.Stages) != int(detail.Version) || executions != int(detail.Version) {
+					return fmt.Errorf("version %d has %d stages and %d executions", detail.Version, len(detail.Stages), executions)
+				}
+
+				timeline, version, err := reader.Timeline(context.Background(), claim.SessionID)
+				if err != nil {
+					return err
+				}
+
+				if len(timeline) != int(version) {
+					return fmt.Errorf("version %d has %d timeline events", version, len(timeline))
+				}
+			}
+		})
+	}
+
+	require.NoError(t, group.Wait())
+}

@@ -1,0 +1,314 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// listening starts a server under a name and returns when it hears the others.
+func (f *fixture) listening(t *testing.T, name string) *postgres.DB {
+	t.Helper()
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, name), Clock: f.clock})
+	require.NoError(t, err)
+	t.Cleanup(db.Stop)
+
+	// Whoever watched before the first LISTEN may have missed something, and is told.
+	watch := db.Signals().WatchSessions(1)
+	defer watch.Close()
+
+	db.Start()
+	awaitBehind(t, watch)
+
+	return db
+}
+
+// awaitWake waits for a signal.
+func awaitWake(t *testing.T, watch *postgres.Watch) {
+	t.Helper()
+
+	select {
+	case <-watch.C:
+	case <-time.After(patience):
+		require.FailNow(t, "a watcher was not woken")
+	}
+}
+
+// awaitChange waits until the watch tells of the session at this version or a later one.
+func awaitChange(t *testing.T, watch *postgres.Watch, id string, version int64) {
+	t.Helper()
+
+	for {
+		awaitWake(t, watch)
+
+		changes, _ := watch.Take()
+		for _, c := range changes {
+			if c.SessionID == id && c.Version >= version {
+				return
+			}
+		}
+	}
+}
+
+func TestCommitWakesWatchersOnEveryServer(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+	claim := f.hold(t, a)
+
+	var watches []*postgres.Watch
+	for _, db := range []*postgres.DB{a, b} {
+		watches = append(watches, db.Signals().WatchJournal(claim.SessionID), db.Signals().WatchSessions(10))
+	}
+
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 3)})
+	require.NoError(t, err)
+
+	for _, w := range watches {
+		awaitChange(t, w, claim.SessionID, 3)
+		w.Close()
+	}
+}
+
+func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+
+	queue, requests, feed := b.Signals().WatchQueue(), b.Signals().WatchRequests(), b.Signals().WatchSessions(10)
+	defer queue.Close()
+	defer requests.Close()
+	defer feed.Close()
+
+	said := f.listen(t) // the queue's watchers would also be woken by the poll
+	session := f.create(t, a, newEvents("intake", 1)...)
+	awaitChange(t, feed, session.ID, 1)
+	awaitWake(t, queue)
+	said("queue")
+
+	ok, err := a.AddRequest(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+	require.NoError(t, err)
+	require.True(t, ok)
+	awaitChange(t, requests, session.ID, 0)
+}
+
+func TestBroadcastReachesOtherServersAndNotItself(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b, c := f.listening(t, "a"), f.listening(t, "b"), f.listening(t, "c")
+
+	heard := map[string]chan string{}
+
+	for name, db := range map[string]*postgres.DB{"a": a, "b": b, "c": c} {
+		messages := make(chan string, 100)
+		heard[name] = messages
+		stop := db.Signals().Receive("deltas", func(payload string) { messages <- payload })
+		t.Cleanup(stop)
+	}
+
+	never := b.Signals().Receive("other", func(string) { panic("a message of another topic") })
+	defer never()
+
+	long := strings.Repeat("ä", 3000)
+	a.Signals().Broadcast("deltas", "two\nlines")
+	a.Signals().Broadcast("deltas", strings.Repeat("x", 9000)) // longer than a notification can be: lost, and nothing with it
+	a.Signals().Broadcast("deltas", long)
+
+	for _, name := range []string{"b", "c"} {
+		require.Equal(t, "two\nlines", <-heard[name])
+		require.Equal(t, long, <-heard[name])
+	}
+
+	// An answer crosses the other way; by then a would have heard itself.
+	b.Signals().Broadcast("deltas", "answer")
+	require.Equal(t, "answer", <-heard["a"])
+	require.Equal(t, "answer", <-heard["c"])
+	require.Empty(t, heard["a"])
+	require.Empty(t, heard["b"])
+}
+
+func TestReceiverThatStoppedHearsNothing(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+
+	stop := b.Signals().Receive("deltas", func(string) { panic("heard after stop") })
+	stop()
+
+	last := make(chan string, 1)
+	defer b.Signals().Receive("deltas", func(s string) { last <- s })()
+
+	a.Signals().Broadcast("deltas", "message")
+	require.Equal(t, "message", <-last)
+}
+
+func TestLostListenConnectionDelaysAndLosesNothing(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+	claim := f.hold(t, a)
+
+	journal, feed, requests := b.Signals().WatchJournal(claim.SessionID), b.Signals().WatchSessions(10), b.Signals().WatchRequests()
+	defer journal.Close()
+	defer feed.Close()
+	defer requests.Close()
+
+	require.True(t, value[bool](t, f, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`))
+	f.awaitf(t, func() bool {
+		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`) == 0
+	}, "the connection to be gone")
+
+	// Nobody on b hears this.
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 2)})
+	require.NoError(t, err)
+
+	awaitChange(t, journal, claim.SessionID, 2)
+	awaitBehind(t, feed)
+	awaitBehind(t, requests)
+
+	// And b listens again.
+	f.awaitf(t, func() bool {
+		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%' AND state = 'idle'`) == 1
+	}, "b to listen again")
+
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+	require.NoError(t, err)
+	awaitChange(t, feed, claim.SessionID, 3)
+}
+
+// awaitBehind waits until the watch knows that it missed something.
+func awaitBehind(t *testing.T, watch *postgres.Watch) {
+	t.Helper()
+
+	for {
+		awaitWake(t, watch)
+
+		if _, behind := watch.Take(); behind {
+			return
+		}
+	}
+}
+
+func TestBadJournalNameDoesNotDisturbThePolls(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.listening(t, "a")
+	session := f.create(t, db)
+
+	bad, good := db.Signals().WatchJournal("nonsense"), db.Signals().WatchJournal(session.ID)
+	defer bad.Close()
+	defer good.Close()
+
+	// A journal that moves without a signal is found by the poll.
+	f.exec(t, `UPDATE sessions SET last_seq = 7 WHERE id = $1`, session.ID)
+	awaitChange(t, good, session.ID, 7)
+}
+
+func TestWatchOverItsLimitIsBehind(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.listening(t, "a")
+
+	feed := db.Signals().WatchSessions(2)
+	defer feed.Close()
+
+	first := f.create(t, db, newEvents("intake", 1)...)
+	f.create(t, db, newEvents("intake", 1)...)
+
+	changes, behind := feed.Take()
+	require.Len(t, changes, 2)
+	require.False(t, behind)
+
+	for range 3 {
+		f.create(t, db, newEvents("intake", 1)...)
+	}
+
+	changes, behind = feed.Take()
+	require.Len(t, changes, 2)
+	require.True(t, behind)
+
+	changes, behind = feed.Take()
+	require.Empty(t, changes)
+	require.False(t, behind, "it is told once")
+
+	claims := f.claim(t, db, serverA, 1)
+	require.Equal(t, []string{first.ID}, sessionIDs(claims))
+
+	holder := db.Hold(claims[0].Lease)
+	for range 5 {
+		_, err := holder.Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+		require.NoError(t, err)
+	}
+
+	changes, behind = feed.Take()
+	require.Equal(t, []postgres.Change{{SessionID: first.ID, Version: 6}}, changes, "changes of one session are one")
+	require.False(t, behind)
+}
+
+func TestWhatWasSaidLastIsHeard(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+	claim := f.hold(t, a)
+
+	feed := b.Signals().WatchSessions(10)
+	defer feed.Close()
+
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("last", 1)})
+	require.NoError(t, err)
+	a.Stop()
+
+	awaitChange(t, feed, claim.SessionID, 1)
+}
+
+//nolint:paralleltest // it counts goroutines
+func TestStopLeavesNothingRunning(t *testing.T) {
+	url := pgtest.New(t)
+	options := append(pgtest.IgnoreGoroutines(), goleak.IgnoreCurrent())
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, Clock: clockwork.NewFakeClockAt(epoch())})
+	require.NoError(t, err)
+	db.Start()
+
+	require.NoError(t, db.CreateSession(t.Context(), newSession(epoch())))
+	require.NoError(t, db.Ping(t.Context()))
+
+	claims, err := db.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+
+	_, err = db.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+	require.NoError(t, err)
+
+	db.Stop()
+	goleak.VerifyNone(t, options...)
+}
+
+func TestStopBeforeStart(t *testing.T) {
+	t.Parallel()
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.New(t)})
+	require.NoError(t, err)
+	db.Stop()
+	db.Stop()
+}
