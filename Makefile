@@ -1,0 +1,74 @@
+# What a person does with this repository. `make help` lists the targets.
+.DEFAULT_GOAL := help
+
+GO        ?= go
+BIN       := bin/tarsy
+TOOLS     := $(CURDIR)/.cache/bin
+# Go test flags of your own, such as make test-go TESTFLAGS='-run Watch -v'.
+TESTFLAGS ?=
+PACKAGES  ?= ./...
+N         ?= 50
+
+LINT_VERSION := 2.14.0
+LINT         := $(TOOLS)/golangci-lint
+SUMMARY      := $(GO) run ./internal/tools/testsummary
+
+.PHONY: help run build setup go test test-go test-race test-json test-repeat vet lint linter bench golden clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build setup ## fresh clone to a running demo with example alerts
+	@echo "==> starting the demo (data in .tarsy; Ctrl-C stops everything)"
+	@exec $(BIN) demo --data-dir .tarsy $(DEMOFLAGS)
+
+build: go ## build bin/tarsy
+	@echo "==> building $(BIN) (the first time downloads modules and takes a minute or two)"
+	@$(GO) build -o $(BIN) ./cmd/tarsy
+
+setup: ## make sure that there is a PostgreSQL server for the private database
+	@echo "==> looking for PostgreSQL"
+	@sh scripts/install-postgres.sh
+
+go:
+	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install it (see the go line of go.mod for the version), then run make again" >&2; exit 1; }
+
+test: go setup vet test-go ## everything, from a fresh clone
+
+vet: go
+	@echo "==> vetting (the first time downloads modules)"
+	@$(GO) vet $(PACKAGES)
+
+test-go: go ## unit and end-to-end tests in Go, on a real database
+	@echo "==> testing"
+	@$(SUMMARY) -shuffle=on $(TESTFLAGS) $(PACKAGES)
+
+test-race: go ## the same with the race detector (needs a C compiler)
+	@echo "==> testing with the race detector"
+	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on $(TESTFLAGS) $(PACKAGES)
+
+test-json: go ## the results as JSON lines, as go test -json prints them
+	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)
+
+test-repeat: PACKAGES = ./e2e/... ./tarsytest/...
+test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fail now and then
+	@echo "==> testing $(N) times"
+	@$(SUMMARY) -count=$(N) -shuffle=on -timeout=60m $(TESTFLAGS) $(PACKAGES)
+
+lint: go linter ## golangci-lint, installed into .cache/bin if it is not there
+	@echo "==> linting"
+	@$(LINT) run $(PACKAGES)
+
+linter:
+	@[ "$$($(LINT) version --short 2>/dev/null)" = $(LINT_VERSION) ] || { \
+		echo "==> installing golangci-lint $(LINT_VERSION) into .cache/bin (once; takes a few minutes)"; \
+		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); }
+
+bench: go setup ## measure, and print the numbers
+	@$(GO) test -tags=bench -count=1 -v $(TESTFLAGS) ./bench
+
+golden: go ## rewrite the golden files and generated documents; review the diff like code
+	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|tarsytest\.' . | xargs -n1 dirname | sort -u) -count=1 -update
+
+clean: ## remove what was built (the demo's data in .tarsy stays)
+	@rm -rf bin .cache coverage.out

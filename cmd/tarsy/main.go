@@ -1,0 +1,32 @@
+// Command tarsy is TARSy: the server, the demo, and the client for both.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"tarsy.dev/tarsy/internal/cli"
+)
+
+func main() { os.Exit(run()) }
+
+// run gives the command a context that ends with the first signal. After that signals mean again what they mean to
+// every program, so that a second one ends it at once.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	context.AfterFunc(ctx, stop)
+
+	executable, err := os.Executable()
+	if err != nil {
+		executable = os.Args[0]
+	}
+
+	return cli.Run(ctx, cli.Process{
+		Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: os.Environ(), Executable: executable,
+	})
+}

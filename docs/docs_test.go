@@ -1,0 +1,122 @@
+// Package docs_test checks that the documents name only what exists.
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// named finds what a document promises to exist: in backticks, or as a line of a code block.
+var (
+	ticked   = regexp.MustCompile("`([^`\n]+)`")
+	target   = regexp.MustCompile(`(?m)^\s*make ([a-z][a-z-]*)`)
+	command  = regexp.MustCompile(`(?m)^\s*(?:bin/)?tarsy ([a-z]+)([^\n#]*)`)
+	flag     = regexp.MustCompile(`--[a-z][a-z-]+`)
+	path     = regexp.MustCompile(`^[A-Za-z0-9_.*/-]+$`)
+	testName = regexp.MustCompile(`^Test[A-Z]\w+$`)
+)
+
+func TestDocumentsNameOnlyWhatExists(t *testing.T) {
+	t.Parallel()
+
+	files, err := filepath.Glob("../*.md")
+	require.NoError(t, err)
+
+	more, err := filepath.Glob("*.md")
+	require.NoError(t, err)
+
+	makefile, cli, tests := read(t, "../Makefile"), read(t, "cli.md"), allTests(t)
+
+	for _, file := range append(files, more...) {
+		text := read(t, file)
+
+		for _, m := range target.FindAllStringSubmatch(lines(text), -1) {
+			assert.Regexp(t, `(?m)^`+m[1]+`:`, makefile, "%s names `make %s`", file, m[1])
+		}
+
+		for _, m := range command.FindAllStringSubmatch(lines(text), -1) {
+			assert.Contains(t, cli, "tarsy "+m[1], "%s names `tarsy %s`", file, m[1])
+
+			for _, f := range flag.FindAllString(m[2], -1) {
+				assert.Contains(t, cli, f, "%s names %s", file, f)
+			}
+		}
+
+		for _, m := range ticked.FindAllStringSubmatch(text, -1) {
+			checkName(t, file, m[1], cli, tests)
+		}
+	}
+}
+
+// lines is the text with everything in backticks on a line of its own.
+func lines(text string) string {
+	var b strings.Builder
+
+	for _, m := range ticked.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + "\n")
+	}
+
+	return b.String() + text
+}
+
+func checkName(t *testing.T, file, name, cli string, tests map[string]bool) {
+	t.Helper()
+
+	switch {
+	case strings.HasPrefix(name, "--") && flag.MatchString(name):
+		assert.Contains(t, cli, flag.FindString(name), "%s names the flag %s", file, name)
+	case testName.MatchString(name):
+		assert.True(t, tests[name], "%s names the test %s", file, name)
+	case path.MatchString(name) && isPath(name):
+		found, err := filepath.Glob("../" + strings.TrimSuffix(name, "/"))
+		require.NoError(t, err)
+		assert.NotEmpty(t, found, "%s names the path %s", file, name)
+	}
+}
+
+// isPath tells paths of this repository from other words with a slash or a dot.
+func isPath(name string) bool {
+	for _, prefix := range []string{"internal/", "docs/", "e2e/", "cmd/", "llm/", "flow/", "tarsytest/", "scripts/", "deploy/", "bench/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+
+	return !strings.Contains(name, "/") && strings.HasSuffix(name, ".md")
+}
+
+func allTests(t *testing.T) map[string]bool {
+	t.Helper()
+
+	names := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+	require.NoError(t, filepath.WalkDir("..", func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+
+		for _, m := range declared.FindAllStringSubmatch(read(t, p), -1) {
+			names[m[1]] = true
+		}
+
+		return nil
+	}))
+
+	return names
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	return string(raw)
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+func (t *tool) config() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Check and show the configuration", GroupID: groupHelp, Args: onlyCommands,
+		Example: `  tarsy config check --config-dir ./config
+  tarsy config show --config-dir ./config
+  tarsy config schema > tarsy.schema.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.configSchema())
+
+	return cmd
+}
+
+// problem is one fault as config check prints it.
+type problem struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// verdict is what config check finds.
+type verdict struct {
+	OK       bool      `json:"ok"`
+	Problems []problem `json:"problems"`
+	Warnings []problem `json:"warnings"`
+}
+
+func (t *tool) checkConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "check", Short: "Say everything that is wrong with the configuration", Args: cobra.NoArgs,
+		Long:    "Prints every problem with its file and line, and ends with code 1 if there is one. Variables must be set as for the server.",
+		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
+	}
+
+	var dir string
+
+	configFlag(cmd, &dir)
+	format := outputFlag(cmd)
+
+	cmd.RunE = func(*cobra.Command, []string) error {
+		cfg, err := config.Load(config.Source{Path: dir, Env: t.lookup})
+		failed, isFault := errors.AsType[*config.Error](err)
+
+		if err != nil && !isFault {
+			return err
+		}
+
+		found := verdict{OK: err == nil, Problems: []problem{}, Warnings: []problem{}}
+
+		if isFault {
+			for _, p := range failed.Problems {
+				found.Problems = append(found.Problems, problem(p))
+			}
+		} else {
+			for _, w := range cfg.Warnings {
+				found.Warnings = append(found.Warnings, problem{File: w.File, Line: w.Line, Column: w.Column, Path: w.Path, Message: w.Message})
+			}
+		}
+
+		return t.report(found, failed, cfg, format.value)
+	}
+
+	return cmd
+}
+
+func (t *tool) report(found verdict, failed *config.Error, cfg *config.Config, format string) error {
+	var err error
+
+	switch {
+	case format == formatJSON:
+		err = t.printJSON(found)
+	case failed != nil:
+		for _, p := range failed.Problems {
+			err = errors.Join(err, t.printf("%s\n", p))
+		}
+	default:
+		for _, w := range cfg.Warnings {
+			err = errors.Join(err, t.printf("warning: %s\n", w))
+		}
+
+		t.sayf("The configuration is valid.")
+	}
+
+	if err == nil && !found.OK {
+		if format == formatText {
+			t.sayf("%d to mend.", len(found.Problems))
+		}
+
+		return errShown
+	}
+
+	return err
+}
+
+// setting is one value as config show prints it.
+type setting struct {
+	Path   string `json:"path"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func (t *tool) showConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show each value and where it came from", Args: cobra.NoArgs,
+		Long: `Prints every setting with its value and where that came from: a flag, a variable, a file and line, or what is built in.
+Secrets are hidden, and so is whatever came through {{.VAR}}. It takes the flags of serve, to show what they would do.`,
+		Example: "  tarsy config show\n  TARSY_WORKERS=8 tarsy config show --config-dir ./config -o json",
+	}
+	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
+	format := outputFlag(cmd)
+
+	cmd.RunE = func(*cobra.Command, []string) error {
+		cfg, err := t.load(flags)
+		if err != nil {
+			return err
+		}
+
+		settings := t.serverSettings(flags)
+		for _, v := range cfg.Origins() {
+			settings = append(settings, setting(v))
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(settings)
+		}
+
+		const longestValue = 80
+
+		rows := [][]string{{"SETTING", "VALUE", "FROM"}}
+		for _, s := range settings {
+			rows = append(rows, []string{s.Path, terminal.Truncate(terminal.Line(s.Value), longestValue), s.Origin})
+		}
+
+		return t.table(rows)
+	}
+
+	return cmd
+}
+
+// serverSettings are the settings that only flags and variables have.
+func (t *tool) serverSettings(f *serverFlags) []setting {
+	dir, err := t.dataDir(f)
+	if err != nil {
+		dir = ""
+	}
+
+	var settings []setting
+
+	for _, s := range []struct{ flag, value string }{
+		{"listen", f.listen}, {"auth", f.auth.value}, {"config-dir", f.configDir}, {"data-dir", dir},
+		{"database-url", hidePassword(f.databaseURL)}, {"pg-bin", f.pgBin}, {"log-level", f.logLevel.value}, {"log-format", f.logFormat.value},
+	} {
+		if s.value != "" {
+			settings = append(settings, setting{Path: "--" + s.flag, Value: s.value, Origin: t.origins[s.flag]})
+		}
+	}
+
+	return settings
+}
+
+// hidePassword shows which database it is and not how to get in. An address that is not a URL is hidden as a whole.
+func hidePassword(text string) string {
+	if text == "" {
+		return ""
+	}
+
+	address, err := url.Parse(text)
+	if err != nil || address.Host == "" && address.Scheme == "" {
+		return config.Hidden
+	}
+
+	shown := fmt.Sprintf("%s://%s%s", address.Scheme, address.Host, address.Path)
+	if address.User != nil || address.RawQuery != "" {
+		shown += " (credentials hidden)"
+	}
+
+	return shown
+}
+
+func (t *tool) configSchema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of the configuration files, for editors", Args: cobra.NoArgs,
+		Example: "  tarsy config schema > tarsy.schema.json",
+		RunE:    func(*cobra.Command, []string) error { return t.printf("%s", config.Schema()) },
+	}
+}

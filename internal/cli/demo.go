@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/cluster"
+	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+const (
+	demoMCPCommand = "demo-mcp"
+	// demoChains is what the names of the demo's chains begin with.
+	demoChains = "demo-"
+
+	// At this pace a person can read along.
+	demoFirstToken = 900 * time.Millisecond
+	demoTokens     = 40
+	demoJitter     = 0.3
+)
+
+func (t *tool) demo() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Run the server with a scripted model, a simulated cluster and example alerts", GroupID: groupServer, Args: cobra.NoArgs,
+		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
+cluster behind a real MCP server. It needs no key, no network and no configuration.
+
+At the first start it submits four example alerts. Later starts keep what is there; --submit submits them again.`,
+		Example: `  tarsy demo
+  tarsy demo --speed 4 --submit
+  tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
+	}
+	flags := newServerFlags(cmd, "tarsy-demo", "warn")
+	speed := cmd.Flags().Float64("speed", 1, "how fast the model answers: 1 is a human pace, 2 twice as fast, 0 without waiting")
+	submit := cmd.Flags().Bool("submit", false, "submit the example alerts although there are sessions already")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *speed < 0 {
+			return usageError{fmt.Errorf("--speed must not be negative, it is %g", *speed)}
+		}
+
+		cfg, err := t.load(flags, config.File{Name: "demo.yaml", Text: story.Config(t.Executable, demoMCPCommand)})
+		if err != nil {
+			return err
+		}
+
+		options, err := t.options(flags, cfg)
+		if err != nil {
+			return err
+		}
+
+		options.LLM = story.Client(pace(*speed))
+		d := &demo{tool: t, options: options, submit: *submit}
+
+		return t.run(cmd.Context(), options, d.prepare, d.ready)
+	}
+
+	return cmd
+}
+
+func pace(speed float64) script.Pace {
+	if speed == 0 {
+		return script.Pace{}
+	}
+
+	return script.Pace{FirstToken: demoFirstToken, TokensPerSecond: demoTokens, Jitter: demoJitter, Speed: speed}
+}
+
+// demo is one run of the demo.
+type demo struct {
+	*tool
+
+	options app.Options
+	submit  bool
+	token   string
+}
+
+var errRealSessions = errors.New("this database holds sessions that are not the demo's, and its scripted model would answer them; " +
+	"use another --data-dir or --database-url")
+
+// prepare keeps the demo away from real work, and gets it a key if one is needed.
+func (d *demo) prepare(ctx context.Context, server *app.App) error {
+	const enough = 200
+
+	sessions, err := server.DB().Sessions(ctx, tarsy.SessionFilter{Limit: enough})
+	if err != nil {
+		return err
+	}
+
+	for _, session := range sessions {
+		if !strings.HasPrefix(session.ChainID, demoChains) {
+			return errRealSessions
+		}
+	}
+
+	if !d.options.RequireKey {
+		return nil
+	}
+
+	return d.bootstrap(ctx, server)
+}
+
+func (d *demo) ready(ctx context.Context, server *app.App) error {
+	began, err := d.begin(ctx, server)
+	if err != nil {
+		return err
+	}
+
+	d.welcome(address(server), began)
+
+	return nil
+}
+
+// welcome says what runs where, and what to do next.
+func (d *demo) welcome(at string, began []begunSession) {
+	p := d.palette(d.Stderr)
+	row := func(name, what string) {
+		d.sayf("  %s %s", p.Paint(terminal.Dim, terminal.Pad(name, len("live events "))), what)
+	}
+
+	d.sayf("\n%s is running at %s\n", p.Paint(terminal.Bold.With(terminal.Cyan), "TARSy"), p.Paint(terminal.Bold, at))
+
+	for _, session := range began {
+		d.sayf("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, session.id[len(session.id)-shortID:]), session.title)
+	}
+
+	if len(began) == 0 {
+		d.sayf("  %s", p.Paint(terminal.Dim, "The sessions of earlier runs are kept; --submit submits the example alerts again."))
+	}
+
+	d.sayf("\n%s", p.Paint(terminal.Bold, "In another terminal"))
+
+	if at != defaultServer {
+		row("first", "export TARSY_SERVER="+at)
+	}
+
+	row("follow", d.Name+" watch")
+	row("submit", d.Name+` submit -m "checkout is slow since the release" --wait`)
+	row("list", d.Name+" sessions")
+	row("API", "curl -s "+at+"/api/v1/sessions")
+	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
+	d.sayf("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; what was investigated is kept."))
+}
+
+type begunSession struct{ title, id string }
+
+// begin submits the example alerts, as any client would.
+func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, error) {
+	if d.options.RequireKey {
+		issued, err := auth.Issue("demo", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
+		if err != nil {
+			return nil, err
+		}
+
+		if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
+			return nil, err
+		}
+
+		defer func() { _, _ = server.DB().RevokeKey(context.WithoutCancel(ctx), issued.Key.ID, time.Now()) }()
+
+		d.token = issued.Secret
+	}
+
+	c, err := client.New(client.Config{Server: address(server), Token: d.token, UserAgent: userAgent()})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+
+	if !d.submit {
+		for _, err := range c.Sessions(ctx, client.Filter{Limit: 1}) {
+			return nil, err
+		}
+	}
+
+	var began []begunSession
+
+	for _, alert := range story.Alerts() {
+		accepted, err := c.Submit(ctx, client.Alert{AlertType: alert.AlertType, Data: alert.Data, Runbook: alert.Runbook})
+		if err != nil {
+			return nil, fmt.Errorf("submit the alert %s: %w", alert.Name, err)
+		}
+
+		began = append(began, begunSession{alert.Title, accepted.SessionID})
+	}
+
+	return began, nil
+}
+
+// demoMCP is the demo's MCP server on stdio: the server starts it, people do not.
+func (t *tool) demoMCP() *cobra.Command {
+	return &cobra.Command{
+		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cluster.Serve(cmd.Context(), &mcpsdk.StdioTransport{})
+		},
+	}
+}

@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/postgres/private"
+)
+
+const (
+	findingOK   = "ok"
+	findingWarn = "warn"
+	findingFail = "fail"
+)
+
+// finding is what one check found, and what to do about it.
+type finding struct {
+	Check  string `json:"check"`
+	Result string `json:"result"`
+	Found  string `json:"found"`
+	Advice string `json:"advice,omitempty"`
+}
+
+func (t *tool) doctor() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check that a server could run here, and say what to do if not", GroupID: groupHelp, Args: cobra.NoArgs,
+		Long: `Looks at what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration and the programs of
+its MCP servers. With --server it also asks a running server how it is. It changes nothing, and ends with code 1 if something fails.`,
+		Example: "  tarsy doctor\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
+	}
+	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		findings := []finding{t.checkPostgres(flags), t.checkDataDir(flags), checkPort(cmd.Context(), flags.listen)}
+		findings = append(findings, t.checkConfiguration(flags)...)
+
+		if t.given("server") {
+			findings = append(findings, checkServer(cmd.Context(), connection))
+		}
+
+		return t.showFindings(findings, format.value)
+	}
+
+	return cmd
+}
+
+func (t *tool) checkPostgres(f *serverFlags) finding {
+	const check = "PostgreSQL"
+
+	if f.databaseURL != "" {
+		return finding{check, findingOK, "uses " + hidePassword(f.databaseURL), ""}
+	}
+
+	found, err := private.Find(f.pgBin)
+	if err != nil {
+		return finding{check, findingFail, line(err), "run make setup, install PostgreSQL, or give --database-url"}
+	}
+
+	return finding{check, findingOK, found.String(), ""}
+}
+
+// checkDataDir looks whether the directory, or the first above it that is there, can be written.
+func (t *tool) checkDataDir(f *serverFlags) finding {
+	const check = "data directory"
+
+	dir, err := t.dataDir(f)
+	if err != nil {
+		return finding{check, findingFail, line(err), "give --data-dir"}
+	}
+
+	if dir == "" {
+		return finding{check, findingOK, "not needed", ""}
+	}
+
+	existing := dir
+	for {
+		info, err := os.Stat(existing)
+		if err == nil && info.IsDir() {
+			break
+		}
+
+		parent := filepath.Dir(existing)
+		if err == nil || parent == existing {
+			return finding{check, findingFail, existing + " is not a directory", "give another with --data-dir"}
+		}
+
+		existing = parent
+	}
+
+	probe, err := os.CreateTemp(existing, ".tarsy-doctor-*")
+	if err != nil {
+		return finding{check, findingFail, existing + " cannot be written", "give another with --data-dir, or change its owner"}
+	}
+
+	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		return finding{check, findingWarn, line(err), "remove " + probe.Name()}
+	}
+
+	return finding{check, findingOK, dir, ""}
+}
+
+func checkPort(ctx context.Context, listen string) finding {
+	const check = "address"
+
+	var config net.ListenConfig
+
+	listener, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return finding{check, findingWarn, line(err), "a server may be running already; choose another address with --listen"}
+	}
+
+	if err := listener.Close(); err != nil {
+		return finding{check, findingWarn, line(err), ""}
+	}
+
+	return finding{check, findingOK, listen + " is free", ""}
+}
+
+func (t *tool) checkConfiguration(f *serverFlags) []finding {
+	const check = "configuration"
+
+	cfg, err := t.load(f)
+	if failed, ok := errors.AsType[*config.Error](err); ok {
+		all := make([]finding, 0, len(failed.Problems))
+		for _, p := range failed.Problems {
+			all = append(all, finding{check, findingFail, p.String(), "see tarsy config check"})
+		}
+
+		return all
+	}
+
+	if err != nil {
+		return []finding{{check, findingFail, line(err), "name your files with --config-dir"}}
+	}
+
+	from := f.configDir
+	if from == "" {
+		from = "what is built in"
+	}
+
+	all := []finding{{check, findingOK, from, ""}}
+
+	for _, w := range cfg.Warnings {
+		all = append(all, finding{check, findingWarn, w.String(), ""})
+	}
+
+	for _, name := range cfg.UsedLLMProviders() {
+		all = append(all, t.checkProvider(cfg.LLMProviders[name]))
+	}
+
+	for _, id := range cfg.UsedMCPServers() {
+		if server := cfg.MCPServers[id]; server.Transport.Type == config.TransportStdio {
+			all = append(all, checkProgram(id, server.Transport.Command))
+		}
+	}
+
+	return all
+}
+
+func (t *tool) checkProvider(provider config.LLMProvider) finding {
+	check := "LLM provider " + provider.Name
+
+	if provider.Type == config.ProviderScripted {
+		return finding{check, findingOK, "is scripted", ""}
+	}
+
+	return finding{
+		check, findingWarn, "is of type " + provider.Type + ", which this version cannot call yet",
+		"use a provider of type scripted, or see tarsy demo",
+	}
+}
+
+func checkProgram(id, command string) finding {
+	check := "MCP server " + id
+
+	path, err := exec.LookPath(command)
+	if err == nil {
+		return finding{check, findingOK, path, ""}
+	}
+
+	advice := "install " + command + ", or change mcp_servers." + id + ".transport.command"
+	if command == "npx" || command == "node" {
+		advice = "install Node.js, which brings " + command
+	}
+
+	return finding{check, findingWarn, command + " is not in PATH", advice}
+}
+
+func checkServer(ctx context.Context, connection *connection) finding {
+	const check = "server"
+
+	c, err := connection.open()
+	if err != nil {
+		return finding{check, findingFail, line(err), "write it as http://host:port"}
+	}
+	defer c.Close()
+
+	health, err := c.Health(ctx)
+	if err != nil {
+		_, text := explain(ctx, err)
+
+		return finding{check, findingFail, text, ""}
+	}
+
+	found := fmt.Sprintf("%s is %s, version %s", c.Server(), terminal.Line(health.Status), terminal.Line(health.Version))
+
+	if len(health.Warnings) == 0 {
+		return finding{check, findingOK, found, ""}
+	}
+
+	messages := make([]string, len(health.Warnings))
+	for i, w := range health.Warnings {
+		messages[i] = terminal.Line(w.Message)
+	}
+
+	return finding{check, findingWarn, found + ": " + strings.Join(messages, "; "), "see the server's log"}
+}
+
+func (t *tool) showFindings(findings []finding, format string) error {
+	failed := false
+	palette := t.palette(t.Stdout)
+	styles := map[string]terminal.Style{findingOK: terminal.Green, findingWarn: terminal.Yellow, findingFail: terminal.Red}
+
+	for _, f := range findings {
+		failed = failed || f.Result == findingFail
+
+		if format == formatJSON {
+			continue
+		}
+
+		result := palette.Paint(styles[f.Result], terminal.Pad(f.Result, len(findingFail)))
+		if err := t.printf("%s  %s: %s\n", result, f.Check, terminal.Line(f.Found)); err != nil {
+			return err
+		}
+
+		if f.Advice != "" {
+			if err := t.printf("      → %s\n", f.Advice); err != nil {
+				return err
+			}
+		}
+	}
+
+	if format == formatJSON {
+		if err := t.printJSON(findings); err != nil {
+			return err
+		}
+	}
+
+	if failed {
+		return errShown
+	}
+
+	return nil
+}

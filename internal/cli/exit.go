@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// The exit codes.
+const (
+	ExitOK           = 0
+	ExitFailed       = 1
+	ExitUsage        = 2
+	ExitNotFound     = 3
+	ExitAuth         = 4
+	ExitNotCompleted = 5
+	ExitInterrupted  = 130
+)
+
+// usageError is what was wrong with a flag or an argument.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// notCompletedError says that a session that was waited for did not complete; that it did not has been shown.
+type notCompletedError struct{ status tarsy.SessionStatus }
+
+func (e notCompletedError) Error() string {
+	return "the session " + strings.ReplaceAll(string(e.status), "_", " ")
+}
+
+// errShown ends a command that has said itself what is wrong.
+var errShown = errors.New("see above")
+
+// explain turns an error into an exit code and one line for people.
+func explain(ctx context.Context, err error) (int, string) {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return ExitInterrupted, ""
+	}
+
+	switch {
+	case errors.Is(err, errShown):
+		return ExitFailed, ""
+	case isA[usageError](err):
+		return ExitUsage, line(err)
+	case isA[notCompletedError](err):
+		return ExitNotCompleted, ""
+	case isA[*config.Error](err):
+		return ExitFailed, err.Error() // one line for each problem
+	}
+
+	if problem, ok := errors.AsType[*client.Problem](err); ok {
+		return problemCode(problem.Status), explainProblem(problem)
+	}
+
+	if unreachable, ok := errors.AsType[*client.UnreachableError](err); ok {
+		return ExitFailed, explainUnreachable(unreachable)
+	}
+
+	if own, ok := errors.AsType[*tarsy.Error](err); ok {
+		switch own.Code {
+		case tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound:
+			return ExitNotFound, line(err)
+		case tarsy.CodeInvalidParameter, tarsy.CodeInvalidField, tarsy.CodeMissingField:
+			return ExitUsage, line(err)
+		default:
+		}
+	}
+
+	if errors.Is(err, client.ErrAddress) {
+		return ExitUsage, line(err) + "; set it with --server or TARSY_SERVER"
+	}
+
+	return ExitFailed, line(err)
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+
+	return ok
+}
+
+// line is an error's text on one line: it may quote what a server or a file said.
+func line(err error) string { return terminal.Line(err.Error()) }
+
+func problemCode(status int) int {
+	switch status {
+	case http.StatusNotFound:
+		return ExitNotFound
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ExitAuth
+	case http.StatusBadRequest:
+		return ExitUsage
+	default:
+		return ExitFailed
+	}
+}
+
+func explainProblem(problem *client.Problem) string {
+	text := terminal.Line(problem.Detail)
+
+	switch problem.Status {
+	case http.StatusUnauthorized:
+		return text + "; give the key with --token or TARSY_TOKEN"
+	case http.StatusForbidden:
+		return text + "; use a key that may, see tarsy keys create --help"
+	default:
+		return text
+	}
+}
+
+func explainUnreachable(e *client.UnreachableError) string {
+	switch {
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return "nothing answers at " + e.Server + "; start a server with tarsy serve (or tarsy demo), or name another with --server"
+	case errors.Is(e.Err, context.DeadlineExceeded):
+		return e.Server + " does not answer in time; is it a TARSy server, and is it well?"
+	default:
+		return line(e) + "; check --server"
+	}
+}

@@ -1,0 +1,6 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// Root is the tree of commands, for the reference in docs/cli.md.
+func Root() *cobra.Command { return (&tool{}).root() }

@@ -1,0 +1,219 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/cluster"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files and docs/cli.md")
+
+// TestMain is also the demo's MCP server: the demo starts its own executable, which here is the test.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "demo-mcp" {
+		os.Exit(cli.Run(context.Background(), cli.Process{
+			Name: "tarsy", Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ(),
+		}))
+	}
+
+	goleak.VerifyTestMain(pgtest.Wrap(m))
+}
+
+// result is what came of a command.
+type result struct {
+	code   int
+	stdout string
+	stderr string
+}
+
+// buffer is a writer that may be read while it is written.
+type buffer struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	written chan struct{}
+}
+
+func newBuffer() *buffer { return &buffer{written: make(chan struct{}, 1)} }
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	select {
+	case b.written <- struct{}{}:
+	default:
+	}
+
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.text.String()
+}
+
+// wait returns when the text contains what is wanted.
+func (b *buffer) wait(t *testing.T, wanted string) string {
+	t.Helper()
+
+	for {
+		if text := b.String(); strings.Contains(text, wanted) {
+			return text
+		}
+
+		select {
+		case <-b.written:
+		case <-t.Context().Done():
+			require.Fail(t, "it was not written", "%q in %q", wanted, b.String())
+		}
+	}
+}
+
+// tarsyWith runs a command with an environment and stdin.
+func tarsyWith(t *testing.T, env []string, stdin string, args ...string) result {
+	t.Helper()
+
+	stdout, stderr := newBuffer(), newBuffer()
+	code := cli.Run(t.Context(), cli.Process{
+		Name: "tarsy", Args: args, Stdin: strings.NewReader(stdin), Stdout: stdout, Stderr: stderr, Env: env, Executable: os.Args[0],
+	})
+
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// server is a real server with a scripted model.
+type server struct {
+	*app.App
+
+	env []string
+}
+
+const serverConfig = `
+defaults: {llm_provider: told, alert_type: test}
+llm_providers: {told: {type: scripted}}
+mcp_servers:
+  cluster: {transport: {type: http, url: "http://replaced.invalid"}}
+agents:
+  Tester: {mcp_servers: [cluster], custom_instructions: Test.}
+agent_chains:
+  test: {alert_types: [test, other], stages: [{name: look, agents: [{name: Tester}]}]}
+`
+
+const analysis = "# Found it\n\nThe cache has no bound.\x1b[2J"
+
+var errModel = errors.New("the model is out of order")
+
+// model calls a tool, then concludes; alerts that say so make it fail, or wait for the gate.
+func model(gate *script.Gate) llm.Client {
+	s := script.New(script.Options{})
+	s.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
+		all := ""
+		answers := 0
+
+		for _, m := range req.Messages {
+			if m.Role == llm.RoleAssistant {
+				answers++
+			}
+
+			if m.Role == llm.RoleUser {
+				all += m.Content
+			}
+		}
+
+		switch {
+		case req.Purpose == string(tarsy.InteractionExecutiveSummary):
+			return script.Reply{Text: "A cache without bound."}
+		case strings.Contains(all, "FAIL"):
+			return script.Reply{Err: errModel}
+		case strings.Contains(all, "WAIT") && answers == 0:
+			return script.Reply{Text: "never", Gate: gate}
+		case answers == 0 && len(req.Tools) > 0:
+			return script.Reply{
+				Thinking: "Look at the pods.", ToolCalls: []llm.ToolCall{{Name: "cluster__get_pods", Arguments: `{"namespace":"shop"}`}},
+			}
+		default:
+			return script.Reply{Text: analysis}
+		}
+	})
+
+	return s
+}
+
+func startServer(t *testing.T, requireKey bool) *server {
+	t.Helper()
+
+	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "test.yaml", Text: []byte(serverConfig)}}})
+	require.NoError(t, err)
+
+	gate := script.NewGate()
+
+	a, err := app.New(t.Context(), app.Options{
+		Config: cfg, DatabaseURL: pgtest.New(t), Listen: "127.0.0.1:0", RequireKey: requireKey, LLM: model(gate),
+		MCPTransport: func(ctx context.Context, _ string) (mcpsdk.Transport, error) {
+			clientEnd, serverEnd := mcpsdk.NewInMemoryTransports()
+			_, err := cluster.NewServer().Connect(context.WithoutCancel(ctx), serverEnd, nil)
+
+			return clientEnd, err
+		},
+	})
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
+	t.Cleanup(func() {
+		gate.Open()
+		require.NoError(t, a.Stop(context.WithoutCancel(t.Context())))
+	})
+
+	return &server{App: a, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
+}
+
+// key makes a key in the server's database and returns the environment with it.
+func (s *server) key(t *testing.T, name string, scope tarsy.Scope) []string {
+	t.Helper()
+
+	issued, err := auth.Issue(name, []tarsy.Scope{scope}, tarsyNow())
+	require.NoError(t, err)
+	require.NoError(t, s.DB().CreateKey(t.Context(), issued.Key, issued.Hash))
+
+	return append([]string{"TARSY_TOKEN=" + issued.Secret}, s.env...)
+}
+
+// until follows a session until it has a status.
+func (s *server) until(t *testing.T, id string, status tarsy.SessionStatus) {
+	t.Helper()
+
+	c, err := client.New(client.Config{Server: "http://" + s.Addr()})
+	require.NoError(t, err)
+	defer c.Close()
+
+	for update, err := range c.Follow(t.Context(), id, 0) {
+		require.NoError(t, err)
+
+		if e := update.Event; e != nil && e.Type == tarsy.TypeSessionStatus && strings.Contains(string(e.Payload), `"`+string(status)+`"`) {
+			return
+		}
+	}
+
+	require.Fail(t, "the session ended before", status)
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+// outputFlag adds -o.
+func outputFlag(cmd *cobra.Command) *choice {
+	format := newChoice(formatText, formatJSON)
+	cmd.Flags().VarP(format, "output", "o", "how to print the answer")
+	// The flag's values complete by themselves; there is nothing that could fail.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
+
+	return format
+}
+
+// printJSON prints a value as indented JSON.
+func (t *tool) printJSON(value any) error {
+	text, err := encodeJSON(value, "  ")
+	if err != nil {
+		return err
+	}
+
+	return t.printf("%s\n", text)
+}
+
+func encodeJSON(value any, indent string) ([]byte, error) {
+	var out bytes.Buffer
+
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+
+	return terminal.JSON(bytes.TrimSpace(out.Bytes())), nil
+}
+
+// table prints rows in columns; the first row is the head. Cells are cleaned.
+func (t *tool) table(rows [][]string) error {
+	const gap = 2
+
+	var widths []int
+
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = terminal.Line(cell)
+
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+
+			widths[i] = max(widths[i], terminal.Width(row[i]))
+		}
+	}
+
+	palette := t.palette(t.Stdout)
+
+	for i, row := range rows {
+		var line strings.Builder
+
+		for j, cell := range row {
+			if j+1 < len(row) {
+				cell = terminal.Pad(cell, widths[j]+gap)
+			}
+
+			line.WriteString(cell)
+		}
+
+		text := strings.TrimRight(line.String(), " ")
+		if i == 0 {
+			text = palette.Paint(terminal.Bold, text)
+		}
+
+		if err := t.printf("%s\n", text); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+func (t *tool) serve() *cobra.Command {
+	cmd := &cobra.Command{ //nolint:gosec // the password is that of an example
+		Use: "serve", Short: "Run the server", GroupID: groupServer, Args: cobra.NoArgs,
+		Long: `Runs the server: it takes alerts, puts agents on them and answers on one address.
+
+Without --database-url it starts a PostgreSQL of its own in the data directory. On an address that is not loopback it
+requires API keys; the first one is made and shown when there is none.
+
+Ctrl-C stops it in order: sessions under way are handed over or go on at the next start. A second Ctrl-C exits at once.`,
+		Example: `  tarsy serve --config-dir ./config
+  tarsy serve --listen 0.0.0.0:8080 --database-url postgres://tarsy:secret@db/tarsy
+  TARSY_LOG_FORMAT=json tarsy serve --workers 16`,
+	}
+	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := t.load(flags)
+		if err != nil {
+			return err
+		}
+
+		options, err := t.options(flags, cfg)
+		if err != nil {
+			return err
+		}
+
+		prepare := func(ctx context.Context, server *app.App) error {
+			t.warn(cfg)
+
+			if !options.RequireKey {
+				return nil
+			}
+
+			return t.bootstrap(ctx, server)
+		}
+
+		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
+			t.sayf("TARSy listens on %s", address(server))
+
+			return nil
+		})
+	}
+
+	return cmd
+}
+
+// warn says what is odd about a configuration that works.
+func (t *tool) warn(cfg *config.Config) {
+	for _, warning := range cfg.Warnings {
+		t.sayf("warning: %s", warning)
+	}
+
+	for _, name := range cfg.UsedLLMProviders() {
+		if kind := cfg.LLMProviders[name].Type; kind != config.ProviderScripted {
+			t.sayf("warning: LLM provider %s is of type %s, which this version cannot call yet: sessions that use it fail", name, kind)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// serverFlags are the flags of commands that run a server.
+type serverFlags struct {
+	listen      string
+	dataDir     string
+	configDir   string
+	databaseURL string
+	pgBin       string
+	workers     int
+	auth        *choice
+	logLevel    *choice
+	logFormat   *choice
+
+	dataDirName string // below the user's data directory
+}
+
+const (
+	authAuto = "auto"
+	authOn   = "on"
+	authOff  = "off"
+)
+
+func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFlags {
+	f := &serverFlags{
+		auth: newChoice(authAuto, authOn, authOff), logLevel: &choice{value: logLevel, allowed: []string{"debug", "info", "warn", "error"}},
+		logFormat: newChoice(formatText, formatJSON), dataDirName: dataDirName,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 chooses a free one")
+	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL (default ~/.local/share/"+dataDirName+")")
+	flags.StringVar(&f.databaseURL, "database-url", "", "PostgreSQL to use instead of a private one, as postgres://user:password@host/name")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: looked for)")
+	flags.IntVar(&f.workers, "workers", 0, "sessions to work on at once (default: queue.worker_count of the configuration)")
+	flags.Var(f.logLevel, "log-level", "what to log")
+	flags.Var(f.logFormat, "log-format", "how to log")
+
+	for name, variable := range map[string]string{
+		"listen": "TARSY_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "pg-bin": "TARSY_PG_BIN",
+		"workers": "TARSY_WORKERS", "log-level": "TARSY_LOG_LEVEL", "log-format": "TARSY_LOG_FORMAT",
+	} {
+		withEnv(flags, name, variable)
+	}
+
+	return f
+}
+
+// configured adds the flags of servers that are not the demo.
+func (f *serverFlags) configured(cmd *cobra.Command) *serverFlags {
+	configFlag(cmd, &f.configDir)
+	cmd.Flags().Var(f.auth, "auth", "whether requests need an API key; auto: unless the address is loopback")
+	withEnv(cmd.Flags(), "auth", "TARSY_AUTH")
+
+	return f
+}
+
+func configFlag(cmd *cobra.Command, target *string) {
+	cmd.Flags().StringVar(target, "config-dir", "", "directory of YAML files, or one file (default: what is built in)")
+	withEnv(cmd.Flags(), "config-dir", "TARSY_CONFIG_DIR")
+}
+
+// load reads the configuration and puts what the flags say over it.
+func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error) {
+	cfg, err := config.Load(config.Source{Path: f.configDir, Files: files, Env: t.lookup})
+	if err != nil {
+		return nil, err
+	}
+
+	if !t.given("workers") {
+		return cfg, nil
+	}
+
+	if f.workers < 1 {
+		return nil, usageError{fmt.Errorf("%s: there must be at least one worker, not %d", t.origins["workers"], f.workers)}
+	}
+
+	if err := override(cfg, "queue.worker_count", f.workers, t.origins["workers"]); err != nil {
+		return nil, err
+	}
+
+	// Whoever asks for more workers than there may be sessions wants them to have work, unless a file says otherwise.
+	if cfg.Queue.MaxConcurrentSessions < f.workers && builtIn(cfg, "queue.max_concurrent_sessions") {
+		if err := override(cfg, "queue.max_concurrent_sessions", f.workers, t.origins["workers"]); err != nil {
+			return nil, err
+		}
+	}
+
+	return cfg, cfg.Validate()
+}
+
+func override(cfg *config.Config, path string, value int, origin string) error {
+	return cfg.Override(path, strconv.Itoa(value), origin)
+}
+
+func builtIn(cfg *config.Config, path string) bool {
+	for _, value := range cfg.Origins() {
+		if value.Path == path {
+			return value.Origin == "built-in"
+		}
+	}
+
+	return false
+}
+
+// options turns flags into what an app is made of.
+func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) {
+	dir, err := t.dataDir(f)
+	if err != nil {
+		return app.Options{}, err
+	}
+
+	return app.Options{
+		Config: cfg, DatabaseURL: f.databaseURL, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
+		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version,
+		Progress: func(text string) { t.sayf("%s", text) },
+	}, nil
+}
+
+var errNoHome = errors.New("there is no home directory to keep data in; name a directory with --data-dir")
+
+// dataDir is where the private PostgreSQL lives.
+func (t *tool) dataDir(f *serverFlags) (string, error) {
+	if f.dataDir != "" || f.databaseURL != "" {
+		return f.dataDir, nil
+	}
+
+	if base, ok := t.variable("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
+		return filepath.Join(base, f.dataDirName), nil
+	}
+
+	if home, ok := t.variable("HOME"); ok {
+		return filepath.Join(home, ".local", "share", f.dataDirName), nil
+	}
+
+	return "", errNoHome
+}
+
+// requireKey decides whether requests need a key.
+func requireKey(mode, listen string) bool {
+	if mode != authAuto {
+		return mode == authOn
+	}
+
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return true
+	}
+
+	address, err := netip.ParseAddr(host)
+
+	return host != "localhost" && (err != nil || !address.IsLoopback())
+}
+
+func (t *tool) logger(f *serverFlags) *slog.Logger {
+	var level slog.Level
+	// The flag allows only names of levels.
+	_ = level.UnmarshalText([]byte(f.logLevel.value))
+	options := &slog.HandlerOptions{Level: level}
+
+	if f.logFormat.value == formatJSON {
+		return slog.New(slog.NewJSONHandler(t.Stderr, options))
+	}
+
+	return slog.New(slog.NewTextHandler(t.Stderr, options))
+}
+
+// run runs a server until ctx is done, and stops it in order. Prepare comes before it answers requests, ready after.
+func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
+	server, err := app.New(ctx, options)
+	if err != nil {
+		return err
+	}
+
+	err = prepare(ctx, server)
+	if err == nil {
+		err = server.Start(ctx)
+	}
+
+	if err == nil {
+		err = ready(ctx, server)
+	}
+
+	if err == nil {
+		<-ctx.Done()
+	}
+
+	if ctx.Err() != nil {
+		t.sayf("\nStopping: sessions under way are kept and go on at the next start. Ctrl-C again exits at once.")
+
+		err = nil
+	}
+
+	began := time.Now()
+
+	if stopErr := server.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+		return errors.Join(err, stopErr)
+	}
+
+	if ctx.Err() != nil {
+		t.sayf("Stopped after %.1f s.", time.Since(began).Seconds())
+	}
+
+	return err
+}
+
+// bootstrap makes the first key where keys are needed and there is none.
+func (t *tool) bootstrap(ctx context.Context, server *app.App) error {
+	has, err := server.DB().HasKeys(ctx)
+	if err != nil || has {
+		return err
+	}
+
+	issued, err := auth.Issue("bootstrap", []tarsy.Scope{tarsy.ScopeAdmin}, time.Now())
+	if err != nil {
+		return err
+	}
+
+	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
+		return err
+	}
+
+	t.sayf("\nThis server needs API keys and had none, so here is the first. It is shown once:\n\n    %s\n", issued.Secret)
+	t.sayf("Use it:   export TARSY_TOKEN=%s", issued.Secret)
+	t.sayf("More:     %s keys create NAME --scope write\n", t.Name)
+
+	return nil
+}
+
+// address is where clients find a server.
+func address(server *app.App) string {
+	host, port, err := net.SplitHostPort(server.Addr())
+	if err != nil {
+		return "http://" + server.Addr()
+	}
+
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+
+	return "http://" + net.JoinHostPort(host, port)
+}

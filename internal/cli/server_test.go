@@ -1,0 +1,163 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// running is a server command that was started.
+type running struct {
+	stderr *buffer
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+	code   int
+}
+
+func start(t *testing.T, env []string, args ...string) *running {
+	t.Helper()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{stderr: newBuffer(), stop: cancel}
+	r.done.Go(func() {
+		r.code = cli.Run(ctx, cli.Process{
+			Name: "bin/tarsy", Args: args, Stdin: strings.NewReader(""), Stdout: newBuffer(), Stderr: r.stderr,
+			Env: append(env, "HOME="+t.TempDir()), Executable: os.Args[0],
+		})
+	})
+	t.Cleanup(func() {
+		cancel()
+		r.done.Wait()
+	})
+
+	return r
+}
+
+func (r *running) end() int {
+	r.stop()
+	r.done.Wait()
+
+	return r.code
+}
+
+func addressIn(t *testing.T, text string) string {
+	t.Helper()
+
+	found := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(text)
+	require.NotEmpty(t, found, text)
+
+	return found
+}
+
+func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
+	t.Parallel()
+
+	env := []string{"TARSY_DATABASE_URL=" + pgtest.New(t), "TARSY_LISTEN=127.0.0.1:0", "TARSY_AUTH=on", "TARSY_LOG_LEVEL=error"}
+
+	first := start(t, env, "serve")
+	text := first.stderr.wait(t, "TARSy listens on ")
+	secret := regexp.MustCompile(`tarsy_\w{8}_\w+`).FindString(text)
+	require.NotEmpty(t, secret)
+	require.Contains(t, text, "export TARSY_TOKEN="+secret)
+	require.Contains(t, text, "warning: LLM provider google-default", "what cannot work is said at the start")
+
+	server := addressIn(t, text)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", server, "--token", secret).code)
+	require.Equal(t, cli.ExitAuth, tarsyWith(t, nil, "", "sessions", "--server", server).code)
+
+	require.Equal(t, cli.ExitOK, first.end(), "a stop in order is a success")
+	require.Contains(t, first.stderr.String(), "Stopping: ")
+	require.Contains(t, first.stderr.String(), "Stopped after ")
+
+	second := start(t, env, "serve")
+	text = second.stderr.wait(t, "TARSy listens on ")
+	require.NotContains(t, text, "tarsy_", "the key is shown once")
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", addressIn(t, text), "--token", secret).code)
+	require.Equal(t, cli.ExitOK, second.end())
+}
+
+func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
+	t.Parallel()
+
+	flags := []string{"demo", "--listen", "127.0.0.1:0", "--database-url", pgtest.New(t), "--speed", "0"}
+
+	first := start(t, nil, flags...)
+	text := first.stderr.wait(t, "Ctrl-C stops everything")
+	server := addressIn(t, text)
+	require.Contains(t, text, "export TARSY_SERVER="+server)
+	require.Contains(t, text, "bin/tarsy watch")
+	require.Equal(t, 4, strings.Count(text, "▸"))
+
+	var items []tarsy.SessionItem
+
+	got := tarsyWith(t, nil, "", "sessions", "--server", server, "-o", "json")
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &items))
+	require.Len(t, items, 4)
+
+	for _, item := range items {
+		watched := tarsyWith(t, nil, "", "watch", "--server", server, item.ID)
+		require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
+		require.Contains(t, watched.stdout, "session   completed", item.AlertType)
+		require.Contains(t, watched.stdout, "tool      cluster.", item.AlertType)
+	}
+
+	require.Equal(t, cli.ExitOK, first.end())
+
+	second := start(t, nil, flags...)
+	text = second.stderr.wait(t, "Ctrl-C stops everything")
+	require.Contains(t, text, "The sessions of earlier runs are kept")
+	require.NotContains(t, text, "▸")
+	require.Equal(t, cli.ExitOK, second.end())
+
+	third := start(t, nil, append(flags, "--submit")...)
+	require.Equal(t, 4, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
+	require.Equal(t, cli.ExitOK, third.end())
+}
+
+func TestDemoKeepsAwayFromRealSessions(t *testing.T) {
+	t.Parallel()
+
+	database := pgtest.New(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tarsy.yaml"), []byte(serverConfig), 0o600))
+
+	served := start(t, nil, "serve", "--listen", "127.0.0.1:0", "--database-url", database, "--config-dir", dir, "--log-level", "error")
+	server := addressIn(t, served.stderr.wait(t, "TARSy listens on "))
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "submit", "--server", server, "-m", "real").code)
+	require.Equal(t, cli.ExitOK, served.end())
+
+	demo := start(t, nil, "demo", "--listen", "127.0.0.1:0", "--database-url", database)
+	demo.stderr.wait(t, "\n") // the refusal, or the welcome that must not be
+	require.Equal(t, cli.ExitFailed, demo.end())
+	require.Contains(t, demo.stderr.String(), "this database holds sessions that are not the demo's")
+}
+
+func TestKeysCanBeMadeWithoutAServer(t *testing.T) {
+	t.Parallel()
+
+	database := pgtest.New(t)
+	got := tarsyWith(t, nil, "", "keys", "create", "rescue", "--scope", "admin", "--database-url", database)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.True(t, strings.HasPrefix(got.stdout, "tarsy_"))
+
+	got = tarsyWith(t, nil, "", "keys", "list", "--database-url", database, "-o", "json")
+
+	var keys []tarsy.APIKey
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &keys))
+	require.Len(t, keys, 1)
+	require.Equal(t, "rescue", keys[0].Name)
+
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "keys", "revoke", keys[0].Prefix, "--database-url", database).code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, nil, "", "keys", "revoke", "nosuchid", "--database-url", database).code)
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/cli/watch"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+type submission struct {
+	*tool
+
+	connection *connection
+	format     *choice
+	message    string
+	alertType  string
+	runbook    string
+	runbookURL string
+	servers    []string
+	wait       bool
+}
+
+func (t *tool) submit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "submit [FILE|-]", Short: "Hand in an alert", GroupID: groupClient, Args: cobra.MaximumNArgs(1),
+		Long: `Hands in an alert from a file, from stdin (-) or from the command line (-m), and prints the id of its session.
+A JSON object or list is sent as structured data, everything else as text.
+
+With --wait it follows the session, prints the final analysis, and ends with code 5 if the session did not complete.`,
+		Example: `  tarsy submit -m "checkout answers slowly since 9:30"
+  tarsy submit alert.json --type pod-oom-killed --runbook runbook.md --wait
+  kubectl get events -A -o json | tarsy submit - --mcp kubernetes-server
+  tarsy submit -m "disk is full" --mcp metrics:query,labels --mcp logs -o json`,
+	}
+	s := &submission{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
+	flags := cmd.Flags()
+	flags.StringVarP(&s.message, "message", "m", "", "the alert as text")
+	flags.StringVar(&s.alertType, "type", "", "alert type (default: what the server has configured)")
+	flags.StringVar(&s.runbook, "runbook", "", "file with a runbook for the agents")
+	flags.StringVar(&s.runbookURL, "runbook-url", "", "address of a runbook")
+	flags.StringArrayVar(&s.servers, "mcp", nil, "MCP server to use instead of the chain's, as server or server:tool,tool; may be repeated")
+	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session to its end and print the final analysis")
+	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args) }
+
+	return cmd
+}
+
+func (s *submission) run(ctx context.Context, args []string) error {
+	alert, err := s.alert(args)
+	if err != nil {
+		return err
+	}
+
+	c, err := s.connection.open()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+
+	accepted, err := c.Submit(ctx, alert)
+	if err != nil {
+		return err
+	}
+
+	if s.wait {
+		return s.follow(ctx, c, accepted)
+	}
+
+	if s.format.value == formatJSON {
+		return s.printJSON(accepted)
+	}
+
+	s.sayf("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
+
+	return s.printf("%s\n", accepted.SessionID)
+}
+
+var (
+	errNoAlert   = errors.New("there is no alert: name a file, - for stdin, or give the text with -m")
+	errTwoAlerts = errors.New("the alert is given twice: by -m and as a file")
+	errBadServer = errors.New("--mcp must be server or server:tool,tool")
+)
+
+func (s *submission) alert(args []string) (client.Alert, error) {
+	alert := client.Alert{AlertType: s.alertType, RunbookURL: s.runbookURL}
+
+	text, err := s.text(args)
+	if err != nil {
+		return alert, err
+	}
+
+	alert.Data = structured(text)
+
+	if s.runbook != "" {
+		runbook, err := os.ReadFile(s.runbook)
+		if err != nil {
+			return alert, fmt.Errorf("read the runbook: %w", err)
+		}
+
+		alert.Runbook = string(runbook)
+	}
+
+	alert.MCPSelection, err = selection(s.servers)
+
+	return alert, err
+}
+
+// text is the alert as it was given.
+func (s *submission) text(args []string) (string, error) {
+	switch {
+	case s.message != "" && len(args) > 0:
+		return "", usageError{errTwoAlerts}
+	case s.message != "":
+		return s.message, nil
+	case len(args) == 0:
+		return "", usageError{errNoAlert}
+	}
+
+	// One byte more than is allowed, so that the server can say so.
+	limit := func(r io.Reader) io.Reader { return io.LimitReader(r, tarsy.MaxAlertBytes+1) }
+
+	if args[0] == "-" {
+		text, err := io.ReadAll(limit(s.Stdin))
+		if err != nil {
+			return "", fmt.Errorf("read the alert from stdin: %w", err)
+		}
+
+		return string(text), nil
+	}
+
+	file, err := os.Open(args[0])
+	if err != nil {
+		return "", fmt.Errorf("read the alert: %w", err)
+	}
+
+	defer func() { _ = file.Close() }()
+
+	text, err := io.ReadAll(limit(file))
+	if err != nil {
+		return "", fmt.Errorf("read the alert: %w", err)
+	}
+
+	return string(text), nil
+}
+
+// structured keeps JSON objects and lists as what they are.
+func structured(text string) any {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if raw := json.RawMessage(trimmed); json.Valid(raw) {
+			return raw
+		}
+	}
+
+	return text
+}
+
+func selection(texts []string) (*tarsy.MCPSelection, error) {
+	if len(texts) == 0 {
+		return nil, nil //nolint:nilnil // not being there is an answer
+	}
+
+	selected := &tarsy.MCPSelection{}
+
+	for _, text := range texts {
+		name, list, hasTools := strings.Cut(text, ":")
+		server := tarsy.MCPServerSelection{Name: strings.TrimSpace(name)}
+
+		if hasTools {
+			for tool := range strings.SplitSeq(list, ",") {
+				server.Tools = append(server.Tools, strings.TrimSpace(tool))
+			}
+		}
+
+		if server.Name == "" || len(server.Tools) > 0 && strings.Join(server.Tools, "") == "" {
+			return nil, usageError{fmt.Errorf("%w, not %q", errBadServer, text)}
+		}
+
+		selected.Servers = append(selected.Servers, server)
+	}
+
+	return selected, nil
+}
+
+// follow waits for the session and prints what came of it.
+func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
+	s.sayf("Session %s; Ctrl-C stops waiting, not the session.", accepted.SessionID)
+
+	detail, err := c.Session(ctx, accepted.SessionID)
+	if err != nil {
+		return err
+	}
+
+	lines := watch.NewLines(s.Stderr, watch.NewSession(detail))
+
+	for update, err := range c.Follow(ctx, accepted.SessionID, 0) {
+		if err != nil {
+			return err
+		}
+
+		s.connected(update)
+		lines.Take(update)
+	}
+
+	detail, err = c.Session(ctx, accepted.SessionID)
+	if err != nil {
+		return err
+	}
+
+	if s.format.value == formatJSON {
+		err = s.printJSON(detail)
+	} else if detail.FinalAnalysis != "" {
+		err = s.printf("%s\n", terminal.Clean(detail.FinalAnalysis))
+	}
+
+	if err == nil && detail.Status != tarsy.SessionCompleted {
+		return notCompletedError{detail.Status}
+	}
+
+	return err
+}
+
+// connected says what happens to the connection.
+func (t *tool) connected(update client.Update) {
+	switch {
+	case update.Lost != nil:
+		t.sayf("-- connection lost (%s); connecting again --", line(update.Lost))
+	case update.Back:
+		t.sayf("-- connected again; what was missed follows --")
+	}
+}

@@ -1,0 +1,201 @@
+// Package terminal makes text fit to be shown in a terminal: it takes the dangerous out of what alerts, tools and
+// models wrote, wraps it, and paints it where colours are wanted. It knows nothing of sessions nor of servers.
+package terminal
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	escape     = '\x1b'
+	bell       = '\a'
+	stringEnd  = '\u009c'
+	controlSeq = '\u009b'
+	tabWidth   = 4
+)
+
+// Clean returns text that a terminal can only print: no escape sequences, no control characters but line breaks, no
+// invisible characters that turn the reading direction around. Tabs become spaces. What remains is what was to be read.
+func Clean(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+
+	var out strings.Builder
+
+	column := 0
+
+	for len(text) > 0 {
+		if n := sequence(text); n > 0 {
+			text = text[n:]
+
+			continue
+		}
+
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+
+		switch {
+		case r == '\n', r == '\r', r == '\u0085', r == '\u2028', r == '\u2029':
+			out.WriteByte('\n')
+
+			column = 0
+		case r == '\t':
+			n := tabWidth - column%tabWidth
+			out.WriteString(strings.Repeat(" ", n))
+
+			column += n
+		case !hidden(r):
+			out.WriteRune(r)
+
+			column++
+		}
+	}
+
+	return out.String()
+}
+
+// Line is Clean for what must stay on one line.
+func Line(text string) string {
+	return strings.Join(strings.Fields(Clean(text)), " ")
+}
+
+// hidden reports whether a character does something instead of being read.
+func hidden(r rune) bool {
+	switch {
+	case unicode.IsControl(r):
+		return true
+	case r == '\u200d': // joins emoji
+		return false
+	case unicode.Is(unicode.Cf, r): // directions, zero width, tags
+		return true
+	case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0': // letters that are blank
+		return true
+	default:
+		return false
+	}
+}
+
+// sequence returns the length of the escape sequence that text begins with, 0 if it begins with none. A sequence that
+// does not end is only as long as its beginning, so that it does not swallow the rest.
+func sequence(text string) int {
+	first, size := utf8.DecodeRuneInString(text)
+
+	rest := text[size:]
+
+	var kind rune
+
+	switch first {
+	case escape:
+		next, n := utf8.DecodeRuneInString(rest)
+		kind, rest, size = next, rest[n:], size+n
+
+		if len(text) == 1 || next == escape {
+			return 1
+		}
+	case controlSeq:
+		kind = '['
+	case '\u0090':
+		kind = 'P'
+	case '\u009d':
+		kind = ']'
+	case '\u0098':
+		kind = 'X'
+	case '\u009e':
+		kind = '^'
+	case '\u009f':
+		kind = '_'
+	default:
+		return 0
+	}
+
+	switch kind {
+	case '[':
+		return size + untilFinal(rest, '@')
+	case ']', 'P', 'X', '^', '_':
+		return size + untilStringEnd(rest)
+	}
+
+	if first == escape && (kind < ' ' || kind >= '\x7f') {
+		return 1 // what follows is no part of a sequence
+	}
+
+	if kind <= '/' {
+		return size + untilFinal(rest, '0')
+	}
+
+	return size
+}
+
+// untilFinal returns the length of the rest of a sequence: parameters, and a final character, the lowest of which is
+// given. It is 0 if there is no final character.
+func untilFinal(text string, lowest byte) int {
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b >= lowest && b <= '~':
+			return i + 1
+		case b < ' ' || b >= lowest:
+			return 0
+		}
+	}
+
+	return 0
+}
+
+// untilStringEnd returns the length of the string that a title, a link or a device command carries, 0 if it does not
+// end on this line.
+func untilStringEnd(text string) int {
+	for i, r := range text {
+		switch r {
+		case '\n':
+			return 0
+		case bell:
+			return i + 1
+		case stringEnd:
+			return i + utf8.RuneLen(stringEnd)
+		case escape:
+			if strings.HasPrefix(text[i+1:], `\`) {
+				return i + len("\x1b\\")
+			}
+
+			return 0
+		}
+	}
+
+	return 0
+}
+
+// JSON escapes what Clean would remove, in JSON that is already valid: programs get all of it, terminals none.
+func JSON(raw []byte) []byte {
+	var out []byte
+
+	for len(raw) > 0 {
+		r, size := utf8.DecodeRune(raw)
+
+		if r > '~' && r <= 0xffff && hidden(r) {
+			const hex = "0123456789abcdef"
+			out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		} else {
+			out = append(out, raw[:size]...)
+		}
+
+		raw = raw[size:]
+	}
+
+	return out
+}
+
+// Compact shows a JSON value on one line, cleaned.
+func Compact(value any) string {
+	if text, ok := value.(string); ok {
+		return Line(text)
+	}
+
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "?"
+	}
+
+	return Line(string(encoded))
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// build is what is known of how the program was built.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"commit_time,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func buildVersion() build {
+	b := build{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Commit = setting.Value
+		case "vcs.time":
+			b.Time = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		}
+	}
+
+	return b
+}
+
+func userAgent() string { return "tarsy-cli/" + buildVersion().Version }
+
+func (t *tool) version() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "version", Short: "Show which version this is", GroupID: groupHelp, Args: cobra.NoArgs,
+		Example: "  tarsy version\n  tarsy version -o json",
+	}
+	format := outputFlag(cmd)
+
+	cmd.RunE = func(*cobra.Command, []string) error {
+		b := buildVersion()
+		if format.value == formatJSON {
+			return t.printJSON(b)
+		}
+
+		parts := []string{"tarsy " + b.Version}
+
+		if b.Commit != "" {
+			commit := "commit " + b.Commit[:min(len(b.Commit), 12)]
+			if b.Modified {
+				commit += " (modified)"
+			}
+
+			parts = append(parts, commit)
+		}
+
+		return t.printf("%s\n", strings.Join(append(parts, b.Go, b.Platform), ", "))
+	}
+
+	return cmd
+}

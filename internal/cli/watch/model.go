@@ -1,0 +1,262 @@
+package watch
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// Actions are what the screen can ask for. Open and Leave return at once: what is opened answers by messages.
+type Actions struct {
+	Open   func(id string)
+	Leave  func()
+	List   func() ([]tarsy.SessionItem, error)
+	Cancel func(id string) error
+}
+
+// The messages that the runner sends to the screen.
+type (
+	openedMsg struct{ detail tarsy.SessionDetail }
+	updateMsg struct {
+		id     string
+		update client.Update
+	}
+	failedMsg struct {
+		id  string
+		err error
+	}
+	listedMsg struct {
+		items []tarsy.SessionItem
+		err   error
+	}
+	cancelMsg struct{ err error }
+	tickMsg   time.Time
+)
+
+const (
+	tickEvery = 150 * time.Millisecond
+	listEvery = 2 * time.Second
+	// chrome is how many lines the head and the foot take.
+	chrome = 5
+)
+
+// Model is the screen: a list of sessions, and one session that is followed.
+type Model struct {
+	actions Actions
+	palette terminal.Palette
+	server  string
+	now     time.Time
+	frame   int
+	width   int
+	height  int
+
+	list     []tarsy.SessionItem
+	listed   bool
+	listedAt time.Time
+	cursor   int
+	browsing bool // the list is on the screen
+	entered  bool // the session was chosen from the list, and Esc goes back to it
+
+	id       string
+	session  *Session
+	body     *body
+	expanded bool
+	top      int  // the first line that is shown
+	follow   bool // the end is kept in sight
+	lost     error
+	notice   string
+	asking   bool // whether to cancel
+
+	failure error
+}
+
+// Config is how a screen begins.
+type Config struct {
+	Actions Actions
+	Palette terminal.Palette
+	Server  string
+	// SessionID is the session to open; empty means to choose from a list.
+	SessionID string
+	Now       time.Time
+	Width     int
+	Height    int
+}
+
+// New makes the screen.
+func New(cfg Config) *Model {
+	return &Model{
+		actions: cfg.Actions, palette: cfg.Palette, server: cfg.Server, now: cfg.Now, width: cfg.Width, height: cfg.Height,
+		id: cfg.SessionID, browsing: cfg.SessionID == "", follow: true,
+	}
+}
+
+// Err is why the screen ended, if not because somebody wanted it to.
+func (m *Model) Err() error { return m.failure }
+
+// Session is the session on the screen; nil if there is none.
+func (m *Model) Session() *Session { return m.session }
+
+// Init implements tea.Model.
+func (m *Model) Init() tea.Cmd {
+	if m.browsing {
+		return tea.Batch(tick(), m.load())
+	}
+
+	m.actions.Open(m.id)
+
+	return tick()
+}
+
+func tick() tea.Cmd {
+	return tea.Tick(tickEvery, func(at time.Time) tea.Msg { return tickMsg(at) })
+}
+
+func (m *Model) load() tea.Cmd {
+	list := m.actions.List
+
+	return func() tea.Msg {
+		items, err := list()
+
+		return listedMsg{items, err}
+	}
+}
+
+// Update implements tea.Model.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height, m.body = msg.Width, msg.Height, nil
+	case tickMsg:
+		return m, m.tick(time.Time(msg))
+	case openedMsg:
+		if msg.detail.ID == m.id {
+			m.session, m.body = NewSession(msg.detail), nil
+		}
+	case updateMsg:
+		m.take(msg)
+	case failedMsg:
+		if msg.id == m.id {
+			m.failure = msg.err
+
+			return m, tea.Quit
+		}
+	case listedMsg:
+		return m, m.receive(msg)
+	case cancelMsg:
+		m.notice = "cancellation requested"
+		if msg.err != nil {
+			m.notice = "not cancelled: " + terminal.Line(msg.err.Error())
+		}
+	case tea.KeyPressMsg:
+		return m, m.press(msg.String())
+	}
+
+	return m, nil
+}
+
+func (m *Model) tick(at time.Time) tea.Cmd {
+	m.now = at
+	m.frame++
+
+	if m.browsing && m.listed && at.Sub(m.listedAt) > listEvery {
+		m.listedAt = at
+
+		return tea.Batch(tick(), m.load())
+	}
+
+	return tick()
+}
+
+func (m *Model) take(msg updateMsg) {
+	if msg.id != m.id || m.session == nil {
+		return
+	}
+
+	switch {
+	case msg.update.Lost != nil:
+		m.lost = msg.update.Lost
+	case msg.update.Back:
+		m.lost = nil
+		m.notice = "connected again, caught up"
+	}
+
+	m.session.Apply(msg.update)
+}
+
+func (m *Model) receive(msg listedMsg) tea.Cmd {
+	if msg.err != nil {
+		if !m.listed {
+			m.failure = msg.err
+
+			return tea.Quit
+		}
+
+		m.notice = "the server does not answer; trying again"
+
+		return nil
+	}
+
+	chosen := ""
+	if m.cursor < len(m.list) {
+		chosen = m.list[m.cursor].ID
+	}
+
+	m.list, m.listed, m.listedAt, m.notice = msg.items, true, m.now, ""
+
+	// The cursor stays with its session when new ones come.
+	for i, item := range m.list {
+		if item.ID == chosen && m.cursor > 0 {
+			m.cursor = i
+		}
+	}
+
+	m.cursor = min(m.cursor, max(0, len(m.list)-1))
+
+	return nil
+}
+
+// open shows a session from the list.
+func (m *Model) open(id string) {
+	m.id, m.session, m.body, m.browsing, m.entered = id, nil, nil, false, true
+	m.top, m.follow, m.lost, m.notice, m.asking = 0, true, nil, "", false
+	m.actions.Open(id)
+}
+
+func (m *Model) back() tea.Cmd {
+	m.actions.Leave()
+	m.id, m.session, m.browsing, m.notice, m.asking = "", nil, true, "", false
+
+	return m.load()
+}
+
+func (m *Model) cancel() tea.Cmd {
+	id, cancel := m.id, m.actions.Cancel
+
+	return func() tea.Msg { return cancelMsg{cancel(id)} }
+}
+
+// spin is the sign of what is under way.
+func (m *Model) spin() string {
+	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+	return string(signs[m.frame%len(signs)])
+}
+
+func (m *Model) lines() []string {
+	if m.body == nil {
+		m.body = newBody(m.palette, m.width-1, m.expanded)
+	}
+
+	return m.body.lines(m.session, m.now, m.spin())
+}
+
+func (m *Model) room() int { return max(1, m.height-chrome) }
+
+func (m *Model) below() string {
+	return fmt.Sprintf("%d lines below", max(0, len(m.lines())-m.top-m.room()))
+}

@@ -1,0 +1,123 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// listLimit is how many sessions the list offers.
+const listLimit = 100
+
+// Options are what a screen runs on.
+type Options struct {
+	Client    *client.Client
+	SessionID string
+	Palette   terminal.Palette
+	In        io.Reader
+	Out       io.Writer
+	Env       []string
+}
+
+// Run shows the screen until somebody leaves it. It returns the session that was on it, nil if there was none.
+func Run(ctx context.Context, options Options) (*Session, error) {
+	r := &runner{ctx: ctx, client: options.Client, leave: func() {}}
+	// The screen has ended when this runs, so that nobody takes messages any more and nobody waits for that.
+	defer r.reading.Wait()
+	defer r.stop()
+
+	model := New(Config{
+		Actions: Actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel},
+		Palette: options.Palette, Server: options.Client.Server(), SessionID: options.SessionID, Now: time.Now(),
+	})
+	r.program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
+		tea.WithEnvironment(options.Env), tea.WithoutSignalHandler())
+
+	if _, err := r.program.Run(); err != nil && !errors.Is(err, tea.ErrInterrupted) && ctx.Err() == nil {
+		return nil, fmt.Errorf("show the screen: %w", err)
+	}
+
+	if err := context.Cause(ctx); err != nil {
+		return model.Session(), err
+	}
+
+	return model.Session(), model.Err()
+}
+
+// runner follows the session that is on the screen. Only the screen's goroutine calls open and stop.
+type runner struct {
+	ctx     context.Context //nolint:containedctx // the life of the screen
+	client  *client.Client
+	program *tea.Program
+	leave   context.CancelFunc
+	reading sync.WaitGroup
+}
+
+// open follows a session, and no longer the one before.
+func (r *runner) open(id string) {
+	r.stop()
+
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.leave = cancel
+	r.reading.Go(func() { r.follow(ctx, id) })
+}
+
+// stop ends following. It does not wait for the last message to be taken: the screen would wait for itself.
+func (r *runner) stop() { r.leave() }
+
+func (r *runner) follow(ctx context.Context, id string) {
+	detail, err := r.client.Session(ctx, id)
+	if err != nil {
+		r.send(ctx, failedMsg{id, err})
+
+		return
+	}
+
+	r.send(ctx, openedMsg{detail})
+
+	for update, err := range r.client.Follow(ctx, id, 0) {
+		if err != nil {
+			r.send(ctx, failedMsg{id, err})
+
+			return
+		}
+
+		r.send(ctx, updateMsg{id, update})
+	}
+}
+
+// send drops what nobody waits for any more.
+func (r *runner) send(ctx context.Context, msg tea.Msg) {
+	if ctx.Err() == nil {
+		r.program.Send(msg)
+	}
+}
+
+func (r *runner) list() ([]tarsy.SessionItem, error) {
+	var items []tarsy.SessionItem
+
+	for item, err := range r.client.Sessions(r.ctx, client.Filter{Limit: listLimit}) {
+		if err != nil {
+			return nil, err
+		}
+
+		items = append(items, item)
+	}
+
+	return items, nil
+}
+
+func (r *runner) cancel(id string) error {
+	_, err := r.client.Cancel(r.ctx, id)
+
+	return err
+}

@@ -1,0 +1,401 @@
+package watch
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const sessionID = "01a1dd25-f6ce-7873-a1bf-687dc6c4567e"
+
+func start() time.Time { return time.Date(2026, 3, 17, 9, 42, 0, 0, time.UTC) }
+
+func at(seconds float64) time.Time { return start().Add(time.Duration(seconds * float64(time.Second))) }
+
+// golden compares a screen with a file, or rewrites the file under -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got+"\n"), 0o600))
+	}
+
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	if diff := cmp.Diff(string(want), got+"\n"); diff != "" {
+		t.Errorf("%s is not up to date; run go test ./internal/cli/watch -update (-want +got):\n%s", name, diff)
+	}
+}
+
+// show is the screen with its trailing spaces removed.
+func show(m *Model) string {
+	lines := strings.Split(m.View().Content, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// fake is the actions of a screen, written down.
+type fake struct {
+	calls []string
+	items []tarsy.SessionItem
+}
+
+func (f *fake) actions() Actions {
+	return Actions{
+		Open:   func(id string) { f.calls = append(f.calls, "open "+id) },
+		Leave:  func() { f.calls = append(f.calls, "leave") },
+		List:   func() ([]tarsy.SessionItem, error) { return f.items, nil },
+		Cancel: func(id string) error { f.calls = append(f.calls, "cancel "+id); return nil },
+	}
+}
+
+// screen is a model of 80 by 24 that shows a session.
+func screen(f *fake) *Model {
+	m := New(Config{Actions: f.actions(), Server: "http://127.0.0.1:8080", SessionID: sessionID, Now: at(0), Width: 80, Height: 24})
+	m.Init()
+	m.Update(openedMsg{detail: detail()})
+
+	return m
+}
+
+func detail() tarsy.SessionDetail {
+	return tarsy.SessionDetail{Session: tarsy.Session{
+		ID: sessionID, AlertType: "pod-oom-killed", ChainID: "kubernetes", Author: "api-client", CreatedAt: start(),
+		Status: tarsy.SessionPending, AlertData: "checkout was killed\nnamespace: shop",
+	}}
+}
+
+func play(m *Model, updates ...client.Update) {
+	for _, u := range updates {
+		m.Update(updateMsg{id: sessionID, update: u})
+	}
+}
+
+func press(m *Model, keys ...string) {
+	for _, key := range keys {
+		k := tea.KeyPressMsg{Text: key, Code: []rune(key)[0]}
+
+		switch key {
+		case "up":
+			k = tea.KeyPressMsg{Code: tea.KeyUp}
+		case "home":
+			k = tea.KeyPressMsg{Code: tea.KeyHome}
+		case "end":
+			k = tea.KeyPressMsg{Code: tea.KeyEnd}
+		case "enter":
+			k = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case "down":
+			k = tea.KeyPressMsg{Code: tea.KeyDown}
+		case "esc":
+			k = tea.KeyPressMsg{Code: tea.KeyEscape}
+		}
+
+		if _, cmd := m.Update(k); cmd != nil {
+			if msg := cmd(); msg != nil {
+				m.Update(msg)
+			}
+		}
+	}
+}
+
+// story is the updates of one session; number counts its events.
+type story struct{ number int64 }
+
+func (s *story) event(e tarsy.Event) client.Update {
+	s.number++
+	e.Seq = s.number
+
+	return client.Update{Event: &e}
+}
+
+func (s *story) session(status tarsy.SessionStatus, seconds float64) client.Update {
+	return s.event(tarsy.SessionStatusChanged(tarsy.Session{ID: sessionID, Status: status}, at(seconds)))
+}
+
+func (s *story) begin() []client.Update {
+	return []client.Update{
+		s.session(tarsy.SessionPending, 0),
+		s.session(tarsy.SessionInProgress, 1),
+		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "stage", SessionID: sessionID, StageName: "investigation", StageIndex: 1, Status: tarsy.StatusActive}, at(1))),
+		s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: "run", StageID: "stage", SessionID: sessionID, AgentName: "Investigator", Status: tarsy.StatusActive}, at(1))),
+	}
+}
+
+func timeline(id string, kind tarsy.EventType, status tarsy.EventStatus, content string, seconds float64) tarsy.TimelineEvent {
+	run := "run"
+
+	return tarsy.TimelineEvent{
+		ID: id, SessionID: sessionID, ExecutionID: &run, EventType: kind, Status: status, Content: content,
+		CreatedAt: at(seconds), UpdatedAt: at(seconds),
+	}
+}
+
+func chunk(id, text string, offset int, fence int64) client.Update {
+	return client.Update{Chunk: &tarsy.StreamChunkPayload{EventID: id, Delta: text, Offset: offset, Fence: fence}}
+}
+
+func (s *story) tool(seconds float64) []client.Update {
+	call := timeline("tool", tarsy.EventToolCall, tarsy.EventStreaming, "", seconds)
+	call.Metadata = map[string]any{"server_name": "cluster", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop", "previous": true}}
+	created := s.event(tarsy.TimelineCreated(call))
+
+	call.Status, call.Content = tarsy.EventCompleted, "NAME        STATUS\ncheckout-1  OOMKilled\na\nb\nc\nd\ne\nf"
+	call.Metadata = map[string]any{"is_error": false, "duration_ms": 12}
+
+	return []client.Update{created, s.event(tarsy.TimelineCompleted(call))}
+}
+
+func TestScreenWhileTheModelThinks(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := screen(&fake{})
+	play(m, s.begin()...)
+	play(m, s.event(tarsy.TimelineCreated(timeline("think", tarsy.EventThinking, tarsy.EventStreaming, "", 2))),
+		chunk("think", "The pod was killed, so the first question is ", 0, 1), chunk("think", "whether it leaks.", 45, 1))
+	m.Update(tickMsg(at(4)))
+	golden(t, "thinking", show(m))
+}
+
+func TestScreenOfAFinishedSession(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := screen(&fake{})
+	play(m, s.begin()...)
+	play(m, s.tool(3)...)
+
+	analysis := "## Root cause\n\nThe cache has **no bound**.\n\n1. Roll back with `kubectl rollout undo`."
+	play(m,
+		s.event(tarsy.TimelineCreated(timeline("text", tarsy.EventResponse, tarsy.EventStreaming, "", 4))),
+		s.event(tarsy.TimelineCompleted(timeline("text", tarsy.EventResponse, tarsy.EventCompleted, analysis, 5))),
+		s.event(tarsy.TimelineCreated(timeline("final", tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis, 5))),
+		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "stage", SessionID: sessionID, StageName: "investigation", StageIndex: 1, Status: tarsy.StatusCompleted}, at(5))),
+		s.event(tarsy.TimelineCreated(timeline("sum", tarsy.EventExecutiveSummary, tarsy.EventCompleted, "A cache without bound.", 6))),
+		s.session(tarsy.SessionCompleted, 6), client.Update{End: tarsy.SessionCompleted})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 36})
+	m.Update(tickMsg(at(60)))
+	golden(t, "finished", show(m))
+	require.Equal(t, 1, strings.Count(show(m), "no bound"), "the analysis is not shown twice")
+}
+
+func TestTheEndIsFollowedOnlyByWhoeverIsAtTheEnd(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := screen(&fake{})
+	play(m, s.begin()...)
+
+	long := timeline("text", tarsy.EventResponse, tarsy.EventStreaming, strings.Repeat("- a line\n", 60)+"- the end", 2)
+	play(m, s.event(tarsy.TimelineCreated(long)))
+	require.Contains(t, show(m), "the end", "at first the end is in sight")
+
+	press(m, "up", "up")
+	require.NotContains(t, show(m), "the end")
+
+	top := m.top
+	play(m, chunk("text", "\n- more\n- and more", m.session.find("text").units, 0))
+	show(m)
+	require.Equal(t, top, m.top, "who reads further up is left alone")
+	require.Contains(t, show(m), "lines below")
+
+	press(m, "end")
+	require.Contains(t, show(m), "and more")
+
+	press(m, "home")
+	require.Contains(t, show(m), "Alert · pod-oom-killed")
+}
+
+func TestCancelAsksFirst(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := screen(f)
+	play(m, s.begin()...)
+
+	press(m, "c")
+	require.Contains(t, show(m), "Cancel this session?")
+	press(m, "n")
+	require.NotContains(t, f.calls, "cancel "+sessionID)
+
+	press(m, "c", "y")
+	require.Contains(t, f.calls, "cancel "+sessionID)
+	require.Contains(t, show(m), "cancellation requested")
+
+	play(m, s.session(tarsy.SessionCancelled, 9))
+	press(m, "c")
+	require.NotContains(t, show(m), "Cancel this session?", "what is over cannot be cancelled")
+}
+
+func TestALostConnectionIsSaidAndSoIsItsReturn(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := screen(&fake{})
+	play(m, s.begin()...)
+	play(m, client.Update{Lost: os.ErrClosed})
+	require.Contains(t, show(m), "connection lost, reconnecting…")
+	play(m, client.Update{Back: true})
+	require.Contains(t, show(m), "connected again, caught up")
+}
+
+func TestSessionsCanBeChosenFromAList(t *testing.T) {
+	t.Parallel()
+
+	f := &fake{items: []tarsy.SessionItem{
+		{ID: "01a1dd25-f6d5-7262-b61a-75193205f71f", AlertType: "high-cpu", Status: tarsy.SessionInProgress, CreatedAt: at(-20)},
+		{ID: sessionID, AlertType: "crash-loop", Status: tarsy.SessionCompleted, CreatedAt: at(-90), ExecutiveSummary: "A typo in a ConfigMap."},
+		{ID: "01a1dd25-0000-7262-b61a-000000000000", AlertType: "bad\x1b[2J", Status: tarsy.SessionFailed, CreatedAt: at(-7200), ErrorMessage: "no model"},
+	}}
+	m := New(Config{Actions: f.actions(), Server: "http://127.0.0.1:8080", Now: at(0), Width: 80, Height: 14})
+	m.Init()
+	m.Update(m.load()())
+	press(m, "down")
+	golden(t, "list", show(m))
+
+	press(m, "enter")
+	require.Equal(t, []string{"open " + sessionID}, f.calls)
+	press(m, "esc")
+	require.Equal(t, []string{"open " + sessionID, "leave"}, f.calls)
+	require.Contains(t, show(m), "choose a session")
+}
+
+func TestTextInPiecesIsPutTogether(t *testing.T) {
+	t.Parallel()
+
+	streaming := func(updates ...client.Update) string {
+		var st story
+
+		s := NewSession(detail())
+		for _, u := range append([]client.Update{st.event(tarsy.TimelineCreated(timeline("e", tarsy.EventResponse, tarsy.EventStreaming, "", 1)))}, updates...) {
+			s.Apply(u)
+		}
+
+		return s.find("e").Content
+	}
+
+	require.Equal(t, "one two", streaming(chunk("e", "one ", 0, 1), chunk("e", "two", 4, 1)))
+	require.Equal(t, "one two", streaming(chunk("e", "one ", 0, 1), chunk("e", "one two", 0, 1)), "sent again from the beginning")
+	require.Equal(t, "🙂x", streaming(chunk("e", "🙂", 0, 1), chunk("e", "x", 2, 1)), "offsets count as browsers do")
+	require.Equal(t, "new", streaming(chunk("e", "old", 0, 1), chunk("e", "new", 0, 2)), "a new holder starts over")
+	require.Equal(t, "new", streaming(chunk("e", "new", 0, 2), chunk("e", "old", 3, 1)), "an old holder is not heard")
+	require.Equal(t, "one […] three", streaming(chunk("e", "one", 0, 1), chunk("e", "three", 10, 1)), "what was lost is marked")
+}
+
+func TestLinesAreWrittenWhenTheyAreFinal(t *testing.T) {
+	t.Parallel()
+
+	var (
+		s   story
+		out strings.Builder
+	)
+
+	lines := NewLines(&out, NewSession(detail()))
+	lines.Location = time.UTC
+
+	answer := timeline("text", tarsy.EventResponse, tarsy.EventStreaming, "", 4)
+	done := timeline("text", tarsy.EventResponse, tarsy.EventCompleted, "The cache has no bound.\n\nRoll back.", 5)
+	updates := append(s.begin(), s.tool(3)...)
+	updates = append(updates,
+		s.event(tarsy.TimelineCreated(answer)), chunk("text", "The ca", 0, 1), s.event(tarsy.TimelineCompleted(done)),
+		s.event(tarsy.TimelineCreated(timeline("final", tarsy.EventFinalAnalysis, tarsy.EventCompleted, done.Content, 5))),
+		s.session(tarsy.SessionCompleted, 6), client.Update{End: tarsy.SessionCompleted})
+
+	for _, u := range updates {
+		lines.Take(u)
+	}
+
+	golden(t, "lines", strings.TrimSuffix(out.String(), "\n"))
+}
+
+func TestNothingHostileReachesTheTerminal(t *testing.T) {
+	t.Parallel()
+
+	const evil = "a\x1b]0;owned\x07b\x1b[2Jc\u009b31md\u202ee\rf\x08g"
+
+	hostile := detail()
+	hostile.AlertData, hostile.AlertType, hostile.Author, hostile.ChainID = evil, evil, evil, evil
+
+	call := timeline("tool", tarsy.EventToolCall, tarsy.EventCompleted, evil, 3)
+	call.Metadata = map[string]any{"server_name": evil, "tool_name": evil, "arguments": map[string]any{evil: evil, "n": []any{evil}}}
+
+	var (
+		s   story
+		out strings.Builder
+	)
+
+	updates := []client.Update{
+		s.event(tarsy.SessionStatusChanged(tarsy.Session{ID: sessionID, Status: tarsy.SessionFailed, ErrorMessage: evil}, at(1))),
+		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "stage", StageName: evil, Status: tarsy.Status(evil)}, at(1))),
+		s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: "run", AgentName: evil, Status: tarsy.Status(evil), ErrorMessage: evil}, at(1))),
+		s.event(tarsy.TimelineCreated(call)),
+	}
+	for i, kind := range []tarsy.EventType{tarsy.EventThinking, tarsy.EventResponse, tarsy.EventFinalAnalysis, tarsy.EventExecutiveSummary, tarsy.EventError, evil} {
+		updates = append(updates, s.event(tarsy.TimelineCreated(timeline(string(kind), kind, tarsy.EventCompleted, evil, float64(i)))))
+	}
+
+	m := New(Config{Actions: (&fake{}).actions(), SessionID: sessionID, Now: at(0), Width: 80, Height: 60})
+	m.Init()
+	m.Update(openedMsg{detail: hostile})
+
+	lines := NewLines(&out, NewSession(hostile))
+
+	for _, u := range updates {
+		play(m, u)
+		lines.Take(u)
+	}
+
+	for name, text := range map[string]string{"screen": m.View().Content, "lines": out.String()} {
+		require.Contains(t, text, "abcde", name)
+		// Clean changes nothing in what is clean.
+		require.Equal(t, terminal.Clean(text), text, name)
+	}
+}
+
+func TestAnyWindowSizeIsFilledExactly(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := screen(&fake{})
+	play(m, s.begin()...)
+	play(m, s.tool(2)...)
+
+	for _, size := range [][2]int{{1, 1}, {10, 5}, {20, 6}, {40, 10}, {200, 60}} {
+		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+
+		lines := strings.Split(m.View().Content, "\n")
+		require.Len(t, lines, size[1])
+
+		for _, line := range lines {
+			require.LessOrEqual(t, terminal.Width(line), size[0], line)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Package client talks to a TARSy server over its public HTTP API: it submits alerts, reads sessions and follows them
+// live. It knows the wire and the vocabulary, and nothing of terminals nor of how the server works.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// requestLimit bounds everything but following a session.
+	requestLimit = 30 * time.Second
+	// answerLimit is the size of the largest answer that is read.
+	answerLimit = 64 << 20
+
+	defaultRetryWait = 300 * time.Millisecond
+	defaultSilence   = 45 * time.Second
+)
+
+// Config says which server to talk to, and how.
+type Config struct {
+	// Server is the server's address, such as http://127.0.0.1:8080.
+	Server string
+	// Token is an API key; servers on a loopback address usually need none.
+	Token string
+	// UserAgent names the program.
+	UserAgent string
+	// HTTP makes the requests; nil means a client of its own.
+	HTTP *http.Client
+	// RetryWait is how long Follow waits before it connects again; it doubles with each failure.
+	RetryWait time.Duration
+	// Silence is how long Follow believes in a connection that says nothing; servers say something more often.
+	Silence time.Duration
+}
+
+// Client is a connection to one server. It is safe for concurrent use.
+type Client struct {
+	cfg  Config
+	base *url.URL
+}
+
+// ErrAddress says that the server's address cannot be one.
+var ErrAddress = errors.New("the server's address must look like http://127.0.0.1:8080")
+
+// New makes a client; it does not connect.
+func New(cfg Config) (*Client, error) {
+	base, err := url.Parse(strings.TrimRight(cfg.Server, "/"))
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("%w, not %q", ErrAddress, cfg.Server)
+	}
+
+	if cfg.HTTP == nil {
+		cfg.HTTP = &http.Client{}
+	}
+
+	if cfg.RetryWait <= 0 {
+		cfg.RetryWait = defaultRetryWait
+	}
+
+	if cfg.Silence <= 0 {
+		cfg.Silence = defaultSilence
+	}
+
+	return &Client{cfg: cfg, base: base}, nil
+}
+
+// Server is the address of the server.
+func (c *Client) Server() string { return c.base.String() }
+
+// Close ends idle connections.
+func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
+
+// call makes one request with a JSON body, if in is not nil, and reads the JSON answer into out.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+
+	request, err := c.request(ctx, method, path, query, in)
+	if err != nil {
+		return err
+	}
+
+	response, err := c.cfg.HTTP.Do(request)
+	if err != nil {
+		return &UnreachableError{Server: c.Server(), Err: err}
+	}
+
+	defer func() { _ = response.Body.Close() }()
+
+	if response.StatusCode >= http.StatusBadRequest {
+		return readProblem(response)
+	}
+
+	body, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
+	if err != nil {
+		return &UnreachableError{Server: c.Server(), Err: err}
+	}
+
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("%s answered %s with something that is not TARSy's: %w", c.Server(), path, err)
+	}
+
+	return nil
+}
+
+func (c *Client) request(ctx context.Context, method, path string, query url.Values, in any) (*http.Request, error) {
+	var body io.Reader
+
+	if in != nil {
+		var encoded bytes.Buffer
+
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(false)
+
+		if err := encoder.Encode(in); err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+
+		body = &encoded
+	}
+
+	address := c.base.JoinPath(path)
+	address.RawQuery = query.Encode()
+
+	request, err := http.NewRequestWithContext(ctx, method, address.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+
+	if c.cfg.UserAgent != "" {
+		request.Header.Set("User-Agent", c.cfg.UserAgent)
+	}
+
+	if c.cfg.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+
+	return request, nil
+}

@@ -1,0 +1,200 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Update is one thing that a reader of a session learns: exactly one of its fields is set.
+type Update struct {
+	// Event is an entry of the journal: all of them come, each once and in order.
+	Event *tarsy.Event
+	// Chunk is a piece of text on its way. Chunks may be lost; the event that completes the text never is.
+	Chunk *tarsy.StreamChunkPayload
+	// Lost says why the connection ended. Follow connects again.
+	Lost error
+	// Back says that the connection is there again; what was missed follows.
+	Back bool
+	// End is the session's last status.
+	End tarsy.SessionStatus
+}
+
+const (
+	longestWait = 5 * time.Second
+	// lineLimit is the longest line of a stream; a tool's result of 32 KB may be larger once it is escaped.
+	lineLimit = 16 << 20
+)
+
+var (
+	errClosed = errors.New("the server closed the connection")
+	errSilent = errors.New("the server has gone silent")
+	errBye    = errors.New("the server is shutting down")
+)
+
+// Follow reads a session's journal after an event, and the text on its way, until the session is over or ctx is done.
+// It uses server-sent events, not the WebSocket: one session, one direction, and no limit to what is replayed. When a
+// connection that once worked is lost, it connects again and goes on after the last event that it has. Only a first
+// connection that fails, or a refusal, is an error, and then the last thing that comes.
+func (c *Client) Follow(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		f := &follower{client: c, sessionID: sessionID, after: after, yield: func(u Update) bool { return yield(u, nil) }}
+		wait := c.cfg.RetryWait
+
+		for {
+			err := f.read(ctx)
+
+			switch {
+			case f.over:
+				return
+			case ctx.Err() != nil:
+				yield(Update{}, context.Cause(ctx))
+
+				return
+			case !f.connected || Refused(err):
+				yield(Update{}, err)
+
+				return
+			}
+
+			if f.worked {
+				wait = c.cfg.RetryWait
+
+				if !f.lost && !yield(Update{Lost: err}, nil) {
+					return
+				}
+
+				f.lost, f.worked = true, false
+			}
+
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+				wait = min(2*wait, longestWait)
+			}
+		}
+	}
+}
+
+// follower is where one Follow stands.
+type follower struct {
+	client    *Client
+	sessionID string
+	after     int64
+	yield     func(Update) bool
+
+	connected bool // once, at least
+	worked    bool // the last connection did
+	lost      bool // the reader was told so
+	over      bool // nothing more is to come, or nobody wants it
+}
+
+// read reads one connection to its end and returns why it ended.
+func (f *follower) read(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+
+	silence := time.AfterFunc(f.client.cfg.Silence, func() { cancel(errSilent) })
+	defer silence.Stop()
+
+	path := "/api/v1/sessions/" + url.PathEscape(f.sessionID) + "/events"
+
+	request, err := f.client.request(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+
+	request.Header.Set("Accept", "text/event-stream")
+
+	if f.after > 0 {
+		request.Header.Set("Last-Event-ID", strconv.FormatInt(f.after, 10))
+	}
+
+	response, err := f.client.cfg.HTTP.Do(request)
+	if err != nil {
+		return &UnreachableError{Server: f.client.Server(), Err: err}
+	}
+
+	defer func() { _ = response.Body.Close() }()
+
+	if response.StatusCode != http.StatusOK {
+		return readProblem(response)
+	}
+
+	f.connected, f.worked = true, true
+
+	if f.lost {
+		f.lost = false
+
+		if !f.yield(Update{Back: true}) {
+			f.over = true
+
+			return nil
+		}
+	}
+
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, lineLimit)
+
+	for message := range messages(lines, func() { silence.Reset(f.client.cfg.Silence) }) {
+		if err := f.take(message); err != nil || f.over {
+			return err
+		}
+	}
+
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+
+	return errClosed
+}
+
+// take handles one message of the stream.
+func (f *follower) take(message message) error {
+	var update Update
+
+	switch message.event {
+	case "end":
+		var end struct {
+			Status tarsy.SessionStatus `json:"status"`
+		}
+
+		if err := json.Unmarshal(message.data, &end); err != nil {
+			return fmt.Errorf("read the end of the session: %w", err)
+		}
+
+		update.End = end.Status
+	case "bye":
+		return errBye
+	case tarsy.TypeStreamChunk:
+		update.Chunk = &tarsy.StreamChunkPayload{}
+		if err := json.Unmarshal(message.data, update.Chunk); err != nil {
+			return fmt.Errorf("read a piece of text: %w", err)
+		}
+	default:
+		seq, err := strconv.ParseInt(message.id, 10, 64)
+		if err != nil || seq <= f.after {
+			return nil //nolint:nilerr // not an entry of the journal, or one that is here already
+		}
+
+		f.after = seq
+		update.Event = &tarsy.Event{SessionID: f.sessionID, Seq: seq, Type: message.event, Payload: message.data}
+	}
+
+	f.over = !f.yield(update) || update.End != ""
+
+	return nil
+}

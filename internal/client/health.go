@@ -1,0 +1,29 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// Health is how a server is.
+type Health struct {
+	Status   string    `json:"status"`
+	Version  string    `json:"version"`
+	ServerID string    `json:"server_id"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// Warning is something that does not work as it should.
+type Warning struct {
+	Category string `json:"category"`
+	Message  string `json:"message"`
+}
+
+// Health asks a server how it is.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	var health Health
+
+	err := c.call(ctx, http.MethodGet, "/health", nil, nil, &health)
+
+	return health, err
+}

@@ -1,0 +1,60 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"tarsy.dev/tarsy"
+)
+
+// problemLimit is how much of an error's body is read.
+const problemLimit = 64 << 10
+
+// Problem is a server's refusal: an RFC 9457 body, whose detail is written for people.
+type Problem struct { //nolint:errname // what RFC 9457 calls it
+	Status int        `json:"status"`
+	Code   tarsy.Code `json:"code"`
+	Title  string     `json:"title"`
+	Detail string     `json:"detail"`
+	Field  string     `json:"field"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// UnreachableError says that there was no answer.
+type UnreachableError struct {
+	Server string
+	Err    error
+}
+
+// Error implements error.
+func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s: %v", e.Server, e.Err) }
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// readProblem reads the body of an answer that is an error. What is not a problem comes from somebody else: a proxy,
+// or another program on the port.
+func readProblem(response *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(response.Body, problemLimit))
+	problem := &Problem{}
+
+	if err != nil || json.Unmarshal(body, problem) != nil || problem.Detail == "" {
+		problem.Detail = "the server answered " + response.Status + " and did not say why"
+	}
+
+	problem.Status = response.StatusCode
+
+	return problem
+}
+
+// Refused reports whether the server itself said no, so that asking again is of no use.
+func Refused(err error) bool {
+	problem, ok := errors.AsType[*Problem](err)
+
+	return ok && problem.Status < http.StatusInternalServerError && problem.Status != http.StatusTooManyRequests
+}

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// Accepted is the answer to an alert.
+type Accepted struct {
+	SessionID string              `json:"session_id"`
+	Status    tarsy.SessionStatus `json:"status"`
+	Message   string              `json:"message,omitempty"`
+}
+
+// Submit hands an alert in. Data is text, or any JSON object or list.
+func (c *Client) Submit(ctx context.Context, alert Alert) (Accepted, error) {
+	var accepted Accepted
+
+	err := c.call(ctx, http.MethodPost, "/api/v1/alerts", nil, alert, &accepted)
+
+	return accepted, err
+}
+
+// Alert is the body that submits an alert.
+type Alert struct {
+	AlertType    string              `json:"alert_type,omitempty"`
+	Data         any                 `json:"data"`
+	Runbook      string              `json:"runbook,omitempty"`
+	RunbookURL   string              `json:"runbook_url,omitempty"`
+	MCPSelection *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
+}
+
+// AlertType is a kind of alert that can be submitted.
+type AlertType struct {
+	Name        string `json:"name"`
+	ChainID     string `json:"chain_id"`
+	Description string `json:"description"`
+}
+
+// AlertTypes lists what can be submitted.
+func (c *Client) AlertTypes(ctx context.Context) ([]AlertType, error) {
+	var body struct {
+		AlertTypes []AlertType `json:"alert_types"`
+	}
+
+	err := c.call(ctx, http.MethodGet, "/api/v1/alert-types", nil, nil, &body)
+
+	return body.AlertTypes, err
+}
+
+// Page is a part of the list of sessions.
+type Page struct {
+	Sessions   []tarsy.SessionItem `json:"sessions"`
+	NextCursor string              `json:"next_cursor,omitempty"`
+}
+
+// pageSize is the largest page that servers give.
+const pageSize = 200
+
+// Filter chooses sessions. A Limit of zero means all of them.
+type Filter struct {
+	Statuses  []string
+	AlertType string
+	Search    string
+	Limit     int
+}
+
+// Sessions goes through the sessions, newest first, page by page.
+func (c *Client) Sessions(ctx context.Context, filter Filter) iter.Seq2[tarsy.SessionItem, error] {
+	return func(yield func(tarsy.SessionItem, error) bool) {
+		left, cursor := filter.Limit, ""
+
+		for {
+			page, err := c.page(ctx, filter, left, cursor)
+			if err != nil {
+				yield(tarsy.SessionItem{}, err)
+
+				return
+			}
+
+			for _, session := range page.Sessions {
+				if !yield(session, nil) {
+					return
+				}
+			}
+
+			left -= len(page.Sessions)
+			cursor = page.NextCursor
+
+			if cursor == "" || filter.Limit > 0 && left <= 0 {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) page(ctx context.Context, filter Filter, left int, cursor string) (Page, error) {
+	size := pageSize
+	if filter.Limit > 0 {
+		size = min(left, pageSize)
+	}
+
+	query := url.Values{"limit": {strconv.Itoa(size)}}
+
+	for name, value := range map[string]string{
+		"status": strings.Join(filter.Statuses, ","), "alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+
+	var page Page
+
+	err := c.call(ctx, http.MethodGet, "/api/v1/sessions", query, nil, &page)
+
+	return page, err
+}
+
+// Session shows one session with its stages.
+func (c *Client) Session(ctx context.Context, id string) (tarsy.SessionDetail, error) {
+	var detail tarsy.SessionDetail
+
+	err := c.call(ctx, http.MethodGet, "/api/v1/sessions/"+url.PathEscape(id), nil, nil, &detail)
+
+	return detail, err
+}
+
+// Timeline is what a session shows to people, up to an event of its journal.
+type Timeline struct {
+	SessionID string                `json:"session_id"`
+	Version   int64                 `json:"version"`
+	Events    []tarsy.TimelineEvent `json:"events"`
+}
+
+// Timeline shows what happened in a session.
+func (c *Client) Timeline(ctx context.Context, id string) (Timeline, error) {
+	var timeline Timeline
+
+	err := c.call(ctx, http.MethodGet, "/api/v1/sessions/"+url.PathEscape(id)+"/timeline", nil, nil, &timeline)
+
+	return timeline, err
+}
+
+// Cancel asks that a session be cancelled.
+func (c *Client) Cancel(ctx context.Context, id string) (Accepted, error) {
+	var accepted Accepted
+
+	err := c.call(ctx, http.MethodPost, "/api/v1/sessions/"+url.PathEscape(id)+"/cancel", nil, nil, &accepted)
+
+	return accepted, err
+}
+
+// candidates is how many sessions Resolve looks at.
+const candidates = 1000
+
+// shortest is how few characters of an id are taken for one.
+const shortest = 4
+
+// Resolve finds the id of a session by its beginning or its end, which differ more. Only recent sessions are
+// looked at.
+func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
+	if tarsy.ValidID(part) {
+		return part, nil
+	}
+
+	if len(part) < shortest {
+		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "%q is too short for a session: give at least %d characters of its id", part, shortest)
+	}
+
+	var found []string
+
+	for session, err := range c.Sessions(ctx, Filter{Limit: candidates}) {
+		if err != nil {
+			return "", err
+		}
+
+		if strings.HasSuffix(session.ID, part) || strings.HasPrefix(session.ID, part) {
+			found = append(found, session.ID)
+		}
+	}
+
+	switch len(found) {
+	case 0:
+		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q among the last %d", part, candidates)
+	case 1:
+		return found[0], nil
+	default:
+		return "", tarsy.Errorf(tarsy.CodeInvalidParameter, "%q fits %d sessions: use more of the id", part, len(found))
+	}
+}
