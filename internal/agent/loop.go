@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm"
@@ -160,7 +161,7 @@ func (r *run) openTools(ctx context.Context) error {
 
 	r.toolList = list
 	for _, t := range list {
-		r.toolNames = append(r.toolNames, t.WireName())
+		r.toolNames = append(r.toolNames, tarsy.CleanText(t.WireName()))
 	}
 
 	return nil
@@ -203,10 +204,10 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType, tools 
 
 	switch {
 	case len(message.ToolCalls) > 0 && purpose == tarsy.InteractionIteration:
-		r.startCall(&step, message.ToolCalls[0])
+		r.startNext(ctx, &step, message.ToolCalls)
 
 		return false, r.commit(ctx, step)
-	case answer.Text == "":
+	case strings.TrimSpace(answer.Text) == "":
 		return true, r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, "the model ended with neither text nor a tool call")
 	default:
 		return true, r.complete(ctx, step, answer.Text, purpose == tarsy.InteractionForcedConclusion)

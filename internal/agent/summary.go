@@ -41,7 +41,7 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 		},
 	}
 
-	started := cfg.Clock.Now()
+	started := tarsy.Time(cfg.Clock.Now())
 	response, err := llm.Collect(cfg.LLM.Generate(limited, request), nil)
 	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -32,7 +33,11 @@ func (r *run) callTools(ctx context.Context) error {
 	}
 
 	for i, call := range pending {
-		interaction, _ := r.written(call.ID)
+		interaction, written := r.written(call.ID)
+		if !written {
+			// The execution was stopped before this call was written down.
+			return nil
+		}
 
 		result, err := r.callTool(ctx, call, &interaction)
 		if err != nil {
@@ -40,9 +45,7 @@ func (r *run) callTools(ctx context.Context) error {
 		}
 
 		step := r.finishCall(interaction, call, result)
-		if i+1 < len(pending) {
-			r.startCall(&step, pending[i+1])
-		}
+		r.startNext(ctx, &step, pending[i+1:])
 
 		if err := r.commit(ctx, step); err != nil {
 			return err
@@ -61,6 +64,14 @@ func (r *run) written(toolCallID string) (tarsy.MCPInteraction, bool) {
 	}
 
 	return tarsy.MCPInteraction{}, false
+}
+
+// startNext writes the first of the calls down, if there is one and the execution may go on: a call that is written
+// down and not made could not be told from one that was cut off.
+func (r *run) startNext(ctx context.Context, step *tarsy.Step, calls []tarsy.ToolCall) {
+	if len(calls) > 0 && r.stopped(ctx) == nil {
+		r.startCall(step, calls[0])
+	}
 }
 
 // startCall writes a call down.
@@ -160,9 +171,7 @@ func withResult(metadata map[string]any, result Result, interaction tarsy.MCPInt
 		enriched["outcome"] = "unknown"
 	}
 
-	for k, v := range metadata {
-		enriched[k] = v
-	}
+	maps.Copy(enriched, metadata)
 
 	return enriched
 }
@@ -188,14 +197,34 @@ func splitName(name string) (server, tool string) {
 	return "", name
 }
 
+// maxDepth is how deeply nested arguments may be to be shown as JSON; deeper ones break parsers further on.
+const maxDepth = 100
+
 // argumentsOf shows arguments as the JSON they are, or as the text that the model wrote.
 func argumentsOf(call tarsy.ToolCall) any {
 	var value any
-	if err := json.Unmarshal([]byte(call.Arguments), &value); err != nil {
+	if err := json.Unmarshal([]byte(call.Arguments), &value); err != nil || depth(value) > maxDepth {
 		return call.Arguments
 	}
 
 	return cleanValue(value)
+}
+
+func depth(value any) int {
+	deepest := 0
+
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			deepest = max(deepest, depth(e))
+		}
+	case map[string]any:
+		for _, e := range v {
+			deepest = max(deepest, depth(e))
+		}
+	}
+
+	return deepest + 1
 }
 
 // cleanValue drops what PostgreSQL cannot hold from the strings of a JSON value.

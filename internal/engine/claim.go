@@ -13,7 +13,7 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 	defer queue.Close()
 
 	for {
-		cancels := 0
+		asked := false
 
 		select {
 		case <-ctx.Done():
@@ -21,23 +21,25 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 		case <-queue.C:
 		case <-e.slots:
 		case <-e.cancels:
-			cancels = maxCancels
+			asked = true
 		}
 
-		for ctx.Err() == nil {
-			claimed, free := e.claimOnce(ctx, cancels)
-			// A full batch may have left more behind.
-			if claimed == 0 || claimed < free {
-				break
-			}
+		for more := true; more && ctx.Err() == nil; {
+			more = e.claimOnce(ctx, asked)
+		}
+
+		// A session that was being claimed when something was asked of it runs only now: its renewal tells.
+		if asked {
+			e.renewRunning(ctx)
 		}
 	}
 }
 
-// claimOnce claims as many sessions as there is room for, and starts to work on them.
-func (e *Engine) claimOnce(ctx context.Context, cancels int) (claimed, free int) {
+// claimOnce claims as many sessions as there is room for, and starts to work on them. With no room it looks only for
+// sessions to cancel, and only if that was asked. It reports whether a full batch may have left more behind.
+func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	e.mu.Lock()
-	free = e.Workers
+	free := e.Workers
 	held := make([]string, 0, len(e.runs))
 
 	for id, r := range e.runs {
@@ -49,8 +51,8 @@ func (e *Engine) claimOnce(ctx context.Context, cancels int) (claimed, free int)
 	}
 	e.mu.Unlock()
 
-	if free <= 0 && cancels == 0 {
-		return 0, 0
+	if free <= 0 && !asked {
+		return false
 	}
 
 	// A claim under way is finished even when the server stops: what it took is handed over properly.
@@ -61,18 +63,26 @@ func (e *Engine) claimOnce(ctx context.Context, cancels int) (claimed, free int)
 		// Whatever was claimed is not lost: its lease runs out and it is claimed again.
 		e.Logger.Error("could not claim sessions", "error", err)
 
-		return 0, 0
+		return false
 	}
+
+	claimed, cancelled := 0, 0
 
 	for _, c := range claims {
 		e.work(c)
 
-		if !c.CancelOnly {
+		if c.CancelOnly {
+			cancelled++
+		} else {
 			claimed++
 		}
 	}
 
-	return claimed, free
+	if cancelled >= maxCancels {
+		kick(e.cancels)
+	}
+
+	return claimed > 0 && claimed >= free
 }
 
 // work runs a claimed session in a goroutine of its own.
@@ -114,9 +124,15 @@ func (e *Engine) renew(ctx context.Context) {
 		case <-ticker.Chan():
 		}
 
-		if err := e.renewLeases(ctx, e.running()); err != nil && ctx.Err() == nil {
-			e.Logger.Warn("could not renew leases; they are renewed later if nobody takes them", "error", err)
-		}
+		e.renewRunning(ctx)
+		// A wish to cancel whose signal was lost must not wait until a worker is free.
+		kick(e.cancels)
+	}
+}
+
+func (e *Engine) renewRunning(ctx context.Context) {
+	if err := e.renewLeases(ctx, e.running()); err != nil && ctx.Err() == nil {
+		e.Logger.Warn("could not renew leases; they are renewed later if nobody takes them", "error", err)
 	}
 }
 

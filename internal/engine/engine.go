@@ -83,8 +83,16 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// Start begins to claim and run sessions.
+// Start begins to claim and run sessions. An engine that was stopped stays so.
 func (e *Engine) Start() {
+	e.mu.Lock()
+	stopped := e.stopping
+	e.mu.Unlock()
+
+	if stopped {
+		return
+	}
+
 	claimCtx, stopClaiming := context.WithCancel(context.Background())
 	serveCtx, stopServing := context.WithCancel(context.Background())
 	e.stopClaiming, e.stopServing = stopClaiming, stopServing

@@ -117,21 +117,7 @@ func toolServers(selection *tarsy.MCPSelection, configured []ServerTools) []Serv
 
 // failExecution ends an execution that could not run.
 func (r *sessionRun) failExecution(ctx context.Context, t task, code, message string) error {
-	pending := r.submit(func() tarsy.Step {
-		now := r.engine.now()
-		i := slices.IndexFunc(r.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.execution })
-		execution := r.state.Executions[i]
-		event := r.event(tarsy.EventError, message, now)
-		event.StageID, event.ExecutionID, event.Metadata = &execution.StageID, &execution.ID, map[string]any{"code": code}
-		execution.Status, execution.CompletedAt = tarsy.StatusFailed, &now
-		execution.ErrorCode, execution.ErrorMessage = code, event.Content
-
-		return tarsy.Step{
-			Executions: []tarsy.Execution{execution},
-			Timeline:   []tarsy.TimelineEvent{event},
-			Events:     []tarsy.Event{tarsy.TimelineCreated(event), tarsy.ExecutionStatusChanged(execution, now)},
-		}
-	})
+	pending := r.submit(func() tarsy.Step { return r.failExecutionStep(t.execution, code, message) })
 
 	return r.wait(context.WithoutCancel(ctx), pending)
 }
@@ -152,7 +138,7 @@ func (r *sessionRun) conclude(ctx context.Context, recipe Recipe) (released bool
 	}
 
 	r.mu.Lock()
-	analysis := r.state.Session.FinalAnalysis
+	analysis := r.finalAnalysis()
 	r.mu.Unlock()
 
 	// A summary that is cut off costs only its repetition, so a stopping server does not wait for it.
@@ -168,29 +154,5 @@ func (r *sessionRun) conclude(ctx context.Context, recipe Recipe) (released bool
 		return false, context.Cause(callCtx)
 	}
 
-	return r.finish(ctx, func() tarsy.Step {
-		// A cancellation that people have already seen is not taken back.
-		if r.state.Session.Status == tarsy.SessionCancelling {
-			return r.closeStep(tarsy.SessionCancelled, "cancelled", "cancelled on request")
-		}
-
-		now := r.engine.now()
-		session := r.state.Session
-		step := tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{interaction}, Answered: r.answer(tarsy.RequestRefused)}
-
-		if err != nil {
-			session.ExecutiveSummaryError = tarsy.CleanText(err.Error())
-		} else {
-			session.ExecutiveSummary = summary
-			event := r.event(tarsy.EventExecutiveSummary, summary, now)
-			step.Timeline = append(step.Timeline, event)
-			step.Events = append(step.Events, tarsy.TimelineCreated(event))
-		}
-
-		session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now
-		step.Session = &session
-		step.Events = append(step.Events, tarsy.SessionStatusChanged(session, now))
-
-		return step
-	})
+	return r.finish(ctx, func() tarsy.Step { return r.concludeStep(summary, interaction, err) })
 }

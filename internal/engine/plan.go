@@ -96,7 +96,7 @@ func stageStatus(policy tarsy.SuccessPolicy, executions []tarsy.Execution) tarsy
 	for _, e := range executions {
 		if e.Status == tarsy.StatusCompleted {
 			completed++
-		} else if worst == tarsy.StatusCompleted || worst != e.Status {
+		} else {
 			worst = worse(worst, e.Status)
 		}
 	}

@@ -78,12 +78,15 @@ func (r *sessionRun) Outside(ctx context.Context) error {
 		return nil
 	}
 
-	if err := r.engine.renewLeases(ctx, []*sessionRun{r}); err != nil {
-		return commitError(err)
-	}
+	err := r.engine.renewLeases(ctx, []*sessionRun{r})
 
+	// Why the work is stopped says more than that the renewal was cut off by it.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+
+	if err != nil {
+		return commitError(err)
 	}
 
 	return nil

@@ -11,12 +11,21 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
+// maxFutile is how often a session is loaded again without having come further before it is given up: a step that can
+// never be stored would be tried, and its LLM call be paid for, without end.
+const maxFutile = 5
+
 // sessionRun is the work on one session under one lease. Its goroutine plans and waits; the executions of a stage
 // and the engine's loops reach it only through the methods that lock.
 type sessionRun struct {
 	engine     *Engine
 	lease      postgres.Lease
 	cancelOnly bool
+
+	// reached is where the journal was when the session was last loaded again, futile how often it has been since
+	// without having come further. They belong to the run's goroutine.
+	reached int64
+	futile  int
 
 	// soft is cancelled when the work should stop at the next safe point.
 	soft     context.Context //nolint:containedctx // lives as long as the run
@@ -118,8 +127,11 @@ func (r *sessionRun) run() {
 
 	log := r.engine.Logger.With("session_id", r.lease.SessionID, "fence", r.lease.Fence)
 
+	next := r.round
+
 	for {
-		released, err := r.round()
+		released, err := next()
+		next = r.round
 
 		switch {
 		case released:
@@ -140,8 +152,27 @@ func (r *sessionRun) run() {
 			if !r.reload() {
 				return
 			}
+
+			if r.futile >= maxFutile {
+				next = r.giveUp
+			}
 		}
 	}
+}
+
+// giveUp ends a session that does not come any further, unless another reason to stop came first.
+func (r *sessionRun) giveUp() (released bool, err error) {
+	r.mu.Lock()
+	ended := r.state.Session.Status.Terminal()
+	r.mu.Unlock()
+
+	if ended || r.soft.Err() != nil {
+		return r.round()
+	}
+
+	return r.finish(context.Background(), func() tarsy.Step {
+		return r.closeStep(tarsy.SessionFailed, "internal", "what the session came to could not be stored")
+	})
 }
 
 // round plans once and does what was planned.
@@ -183,31 +214,18 @@ func (r *sessionRun) round() (released bool, err error) {
 // do does a task that is not an execution.
 func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bool, err error) {
 	switch t.kind {
-	case taskRelease:
-		return r.finish(ctx, func() tarsy.Step { return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)} })
-	case taskCancel:
-		return r.finish(ctx, func() tarsy.Step { return r.closeStep(tarsy.SessionCancelled, "cancelled", "cancelled on request") })
-	case taskTimeOut:
-		return r.finish(ctx, func() tarsy.Step {
-			return r.closeStep(tarsy.SessionTimedOut, "session_timeout", fmt.Sprintf("the session took longer than %s", r.engine.SessionTimeout))
-		})
-	case taskNoChain:
-		return r.finish(ctx, func() tarsy.Step {
-			return r.closeStep(tarsy.SessionFailed, "unknown_chain", fmt.Sprintf("chain %q is no longer configured", r.state.Session.ChainID))
-		})
-	case taskFail:
-		return r.finish(ctx, func() tarsy.Step { return r.failStep(t.stage) })
 	case taskConclude:
 		return r.conclude(ctx, recipe)
-	case taskCreateStage:
-		r.submit(func() tarsy.Step { return r.createStageStep(recipe, t.stage) })
-	case taskFinishStage:
-		r.submit(func() tarsy.Step { return r.finishStageStep(recipe, t.stage) })
+	case taskCreateStage, taskFinishStage:
+		r.submit(func() tarsy.Step { return r.taskStep(recipe, t) })
+
+		return false, nil
+	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail:
+		return r.finish(ctx, func() tarsy.Step { return r.taskStep(recipe, t) })
 	case taskRunExecution:
-		panic("engine: an execution is not done alone")
 	}
 
-	return false, nil
+	panic("engine: an execution is not done alone")
 }
 
 // finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the
@@ -260,14 +278,23 @@ func (r *sessionRun) settle(ctx context.Context) {
 
 // reload forgets what is in memory and loads the session under its fence. It reports whether to go on.
 func (r *sessionRun) reload() bool {
-	const firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
+	const firstPause, longestPause, doublings = 50 * time.Millisecond, 5 * time.Second, 6
 
-	for pause := firstPause; ; pause = min(2*pause, longestPause) { //nolint:mnd // doubling
+	for pause := firstPause << min(max(r.futile-1, 0), doublings); ; pause = min(2*pause, longestPause) { //nolint:mnd // doubling
 		r.settle(context.Background())
 
 		state, err := r.engine.DB.Load(context.Background(), r.lease)
 		if err == nil {
+			if state.LastSeq > r.reached {
+				r.reached, r.futile = state.LastSeq, 0
+			}
+
+			r.futile++
 			r.adopt(state)
+
+			if r.futile > 1 && r.futile < maxFutile {
+				r.rest(pause)
+			}
 
 			return true
 		}
@@ -278,13 +305,21 @@ func (r *sessionRun) reload() bool {
 
 		r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
 
-		select {
-		case <-r.soft.Done():
+		if !r.rest(pause) {
 			r.handOver()
 
 			return false
-		case <-time.After(pause):
 		}
+	}
+}
+
+// rest lets some time pass. It reports false at once when the work should stop.
+func (r *sessionRun) rest(pause time.Duration) bool {
+	select {
+	case <-r.soft.Done():
+		return false
+	case <-time.After(pause):
+		return true
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,29 @@ import (
 )
 
 // The functions of this file build steps from the state. Their callers hold r.mu until the step is submitted.
+
+// taskStep builds the step of a task that needs nothing from outside.
+func (r *sessionRun) taskStep(recipe Recipe, t task) tarsy.Step {
+	switch t.kind {
+	case taskRelease:
+		return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)}
+	case taskCancel:
+		return r.cancelStep()
+	case taskTimeOut:
+		return r.closeStep(tarsy.SessionTimedOut, "session_timeout", fmt.Sprintf("the session took longer than %s", r.engine.SessionTimeout))
+	case taskNoChain:
+		return r.closeStep(tarsy.SessionFailed, "unknown_chain", fmt.Sprintf("chain %q is no longer configured", r.state.Session.ChainID))
+	case taskFail:
+		return r.failStep(t.stage)
+	case taskCreateStage:
+		return r.createStageStep(recipe, t.stage)
+	case taskFinishStage:
+		return r.finishStageStep(t.stage)
+	case taskRunExecution, taskConclude:
+	}
+
+	panic("engine: this task has no step of its own")
+}
 
 // createStageStep begins a stage: its row, its executions, the session's progress, and with the first stage the
 // session's start.
@@ -53,7 +77,7 @@ func (r *sessionRun) createStageStep(recipe Recipe, index int) tarsy.Step {
 }
 
 // finishStageStep ends a stage whose executions have all ended.
-func (r *sessionRun) finishStageStep(recipe Recipe, index int) tarsy.Step {
+func (r *sessionRun) finishStageStep(index int) tarsy.Step {
 	now := r.engine.now()
 	stage := r.state.Stages[index]
 	executions := r.executions(stage.ID)
@@ -68,15 +92,7 @@ func (r *sessionRun) finishStageStep(recipe Recipe, index int) tarsy.Step {
 		stage.ErrorMessage = stageError(executions)
 	}
 
-	step := tarsy.Step{Stages: []tarsy.Stage{stage}, Events: []tarsy.Event{tarsy.StageStatusChanged(stage, now)}}
-
-	if index+1 == len(recipe.Stages) && stage.Status == tarsy.StatusCompleted {
-		session := r.state.Session
-		session.FinalAnalysis = r.analysis(stage)
-		step.Session = &session
-	}
-
-	return step
+	return tarsy.Step{Stages: []tarsy.Stage{stage}, Events: []tarsy.Event{tarsy.StageStatusChanged(stage, now)}}
 }
 
 // stageError tells what went wrong: one agent's error as it is, several by name.
@@ -113,10 +129,19 @@ func (r *sessionRun) failStep(index int) tarsy.Step {
 	return r.closeStep(status, code, fmt.Sprintf("stage %q: %s", stage.StageName, stage.ErrorMessage))
 }
 
+func (r *sessionRun) cancelStep() tarsy.Step {
+	return r.closeStep(tarsy.SessionCancelled, "cancelled", "cancelled on request")
+}
+
 // closeStep ends a session whatever is still open in it: timeline events, calls, executions, stages and requests.
+// A cancellation that people have already seen is not taken back, whatever was planned before it was asked.
 func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string) tarsy.Step {
 	now := r.engine.now()
 	session := r.state.Session
+
+	if session.Status == tarsy.SessionCancelling && status != tarsy.SessionCancelled {
+		return r.cancelStep()
+	}
 
 	step := tarsy.Step{Answered: r.answer(tarsy.RequestDone)}
 	r.closeOpen(&step, tarsy.Status(status), now)
@@ -134,25 +159,10 @@ func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string)
 	return step
 }
 
-// closeOpenLocked ends everything of the session that has not ended. The statuses of sessions that end badly are
-// statuses of stages, executions and timeline events too.
+// closeOpen ends everything of the session that has not ended. The statuses of sessions that end badly are statuses
+// of stages, executions and timeline events too.
 func (r *sessionRun) closeOpen(step *tarsy.Step, status tarsy.Status, now time.Time) {
-	for _, e := range r.state.Timeline {
-		if e.Status != tarsy.EventStreaming {
-			continue
-		}
-
-		e.Status, e.UpdatedAt, e.CompletedAt = tarsy.EventStatus(status), now, &now
-		step.Timeline = append(step.Timeline, e)
-		step.Events = append(step.Events, tarsy.TimelineCompleted(e))
-	}
-
-	for _, c := range r.state.MCPInteractions {
-		if c.Status == tarsy.CallStarted {
-			c.Status, c.CompletedAt, c.ErrorMessage = tarsy.CallUnknown, &now, "the call was cut off"
-			step.MCPInteractions = append(step.MCPInteractions, c)
-		}
-	}
+	r.closeTimeline(step, tarsy.EventStatus(status), now, "")
 
 	for _, e := range r.state.Executions {
 		if !e.Status.Terminal() {
@@ -169,6 +179,74 @@ func (r *sessionRun) closeOpen(step *tarsy.Step, status tarsy.Status, now time.T
 			step.Events = append(step.Events, tarsy.StageStatusChanged(s, now))
 		}
 	}
+}
+
+// closeTimeline ends the timeline events and calls that nobody goes on with: those of one execution, or all.
+func (r *sessionRun) closeTimeline(step *tarsy.Step, status tarsy.EventStatus, now time.Time, execution string) {
+	for _, e := range r.state.Timeline {
+		if e.Status != tarsy.EventStreaming || (execution != "" && (e.ExecutionID == nil || *e.ExecutionID != execution)) {
+			continue
+		}
+
+		e.Status, e.UpdatedAt, e.CompletedAt = status, now, &now
+		step.Timeline = append(step.Timeline, e)
+		step.Events = append(step.Events, tarsy.TimelineCompleted(e))
+	}
+
+	for _, c := range r.state.MCPInteractions {
+		if c.Status == tarsy.CallStarted && (execution == "" || c.ExecutionID == execution) {
+			c.Status, c.CompletedAt, c.ErrorMessage = tarsy.CallUnknown, &now, "the call was cut off"
+			step.MCPInteractions = append(step.MCPInteractions, c)
+		}
+	}
+}
+
+// failExecutionStep ends an execution that could not run, with what an earlier holder left open of it.
+func (r *sessionRun) failExecutionStep(id, code, message string) tarsy.Step {
+	var step tarsy.Step
+
+	now := r.engine.now()
+	r.closeTimeline(&step, tarsy.EventFailed, now, id)
+
+	i := slices.IndexFunc(r.state.Executions, func(e tarsy.Execution) bool { return e.ID == id })
+	execution := r.state.Executions[i]
+	event := r.event(tarsy.EventError, message, now)
+	event.StageID, event.ExecutionID, event.Metadata = &execution.StageID, &execution.ID, map[string]any{"code": code}
+	execution.Status, execution.CompletedAt = tarsy.StatusFailed, &now
+	execution.ErrorCode, execution.ErrorMessage = code, event.Content
+
+	step.Executions = append(step.Executions, execution)
+	step.Timeline = append(step.Timeline, event)
+	step.Events = append(step.Events, tarsy.TimelineCreated(event), tarsy.ExecutionStatusChanged(execution, now))
+
+	return step
+}
+
+// concludeStep completes a session. A summary that failed leaves its reason.
+func (r *sessionRun) concludeStep(summary string, interaction tarsy.LLMInteraction, failure error) tarsy.Step {
+	if r.state.Session.Status == tarsy.SessionCancelling {
+		return r.cancelStep()
+	}
+
+	now := r.engine.now()
+	session := r.state.Session
+	session.FinalAnalysis = r.finalAnalysis()
+	step := tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{interaction}, Answered: r.answer(tarsy.RequestRefused)}
+
+	if failure != nil {
+		session.ExecutiveSummaryError = tarsy.CleanText(failure.Error())
+	} else {
+		session.ExecutiveSummary = summary
+		event := r.event(tarsy.EventExecutiveSummary, summary, now)
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now
+	step.Session = &session
+	step.Events = append(step.Events, tarsy.SessionStatusChanged(session, now))
+
+	return step
 }
 
 // answer closes all open requests.
@@ -196,7 +274,7 @@ func (r *sessionRun) executions(stageID string) []tarsy.Execution {
 	return executions
 }
 
-// analysisLocked is what a stage found: its agents' final analyses, under their names where there are several.
+// analysis is what a stage found: its agents' final analyses, under their names where there are several.
 func (r *sessionRun) analysis(stage tarsy.Stage) string {
 	executions := r.executions(stage.ID)
 
@@ -219,7 +297,10 @@ func (r *sessionRun) analysis(stage tarsy.Stage) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// earlierLocked is what the stages before one found.
+// finalAnalysis is what the last stage found.
+func (r *sessionRun) finalAnalysis() string { return r.analysis(r.state.Stages[len(r.state.Stages)-1]) }
+
+// earlier is what the stages before one found.
 func (r *sessionRun) earlier(index int) []agent.StageResult {
 	var results []agent.StageResult
 

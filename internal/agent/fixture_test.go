@@ -1,0 +1,352 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+var errKilled = errors.New("the server was killed")
+
+// ledger is a Recorder that keeps what a database would.
+type ledger struct {
+	mu    sync.Mutex
+	state tarsy.State
+	steps []tarsy.Step
+	// left is how many steps it takes before it is killed; negative means never.
+	left     int
+	sequence int64
+	outside  int
+	// refuse fails the n-th call to Outside, counted from one.
+	refuse int
+	// after is called with every step taken.
+	after func(step tarsy.Step)
+}
+
+func (l *ledger) take(step tarsy.Step) error {
+	l.mu.Lock()
+
+	if l.left == 0 {
+		l.mu.Unlock()
+
+		return errKilled
+	}
+
+	l.left--
+	l.state.Apply(step)
+	l.steps = append(l.steps, step)
+	after := l.after
+	l.mu.Unlock()
+
+	if after != nil {
+		after(step)
+	}
+
+	return nil
+}
+
+func (l *ledger) Commit(_ context.Context, step tarsy.Step) error { return l.take(step) }
+func (l *ledger) Submit(step tarsy.Step)                          { _ = l.take(step) }
+
+func (l *ledger) Sequence() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.sequence++
+
+	return l.sequence
+}
+
+func (l *ledger) Outside(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.outside++
+	if l.outside == l.refuse {
+		return errKilled
+	}
+
+	return nil
+}
+
+// bench is one execution, its model and its tools.
+type bench struct {
+	t      require.TestingT
+	clock  *clockwork.FakeClock
+	model  *script.Script
+	tools  *fakeTools
+	ledger *ledger
+	spec   Spec
+	fence  int64
+	yield  context.Context
+	shown  *shown
+}
+
+func newBench(t require.TestingT) *bench {
+	return &bench{
+		t: t, clock: clockwork.NewFakeClock(), model: script.New(script.Options{}), tools: &fakeTools{},
+		ledger: newLedger(), fence: 1, yield: context.Background(), shown: &shown{},
+		spec: Spec{Name: "Investigator", MaxIterations: 5, IterationTimeout: time.Minute, Provider: "test", Model: "m-1"},
+	}
+}
+
+func newLedger() *ledger {
+	session := tarsy.Session{ID: "session", AlertType: "pod-crash", AlertData: "it hurts", Status: tarsy.SessionInProgress}
+	execution := tarsy.Execution{ID: "execution", SessionID: "session", StageID: "stage", AgentName: "Investigator", Status: tarsy.StatusActive}
+
+	return &ledger{left: -1, state: tarsy.State{
+		Session: session, Executions: []tarsy.Execution{execution},
+		Stages: []tarsy.Stage{{ID: "stage", SessionID: "session", StageName: "analysis"}},
+	}}
+}
+
+// input is what the engine hands over: copies of what the database holds.
+func (b *bench) input() Input {
+	state := b.ledger.state
+	in := Input{
+		Session: state.Session, Stage: state.Stages[0], Execution: state.Executions[0], Spec: b.spec,
+		Messages: slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
+		LLMInteractions: slices.Clone(state.LLMInteractions), MCPInteractions: slices.Clone(state.MCPInteractions),
+		Recorder: b.ledger, Fence: b.fence, Yield: b.yield,
+	}
+
+	if b.tools != nil {
+		in.OpenTools = func(context.Context) (Tools, error) { return b.tools, b.tools.openErr }
+	}
+
+	return in
+}
+
+func (b *bench) config() Config {
+	return Config{LLM: b.model, Clock: b.clock, OpenStream: b.shown.open, Logger: slog.New(slog.DiscardHandler)}
+}
+
+func (b *bench) run(ctx context.Context) error { return Run(ctx, b.config(), b.input()) }
+
+// finish runs the execution, which must come to its end.
+func (b *bench) finish() tarsy.Execution {
+	require.NoError(b.t, b.run(context.Background()))
+	requireNoNUL(b.t, b.ledger.steps)
+
+	if b.tools != nil {
+		require.Equal(b.t, b.tools.opened, b.tools.closed, "tools were left open")
+	}
+
+	execution := b.ledger.state.Executions[0]
+	require.True(b.t, execution.Status.Terminal())
+	require.NotNil(b.t, execution.CompletedAt)
+
+	for _, e := range b.ledger.state.Timeline {
+		require.NotEqual(b.t, tarsy.EventStreaming, e.Status, "%s is left streaming", e.EventType)
+	}
+
+	return execution
+}
+
+// events returns the timeline's events of a type.
+func (b *bench) events(eventType tarsy.EventType) []tarsy.TimelineEvent {
+	var events []tarsy.TimelineEvent
+
+	for _, e := range b.ledger.state.Timeline {
+		if e.EventType == eventType {
+			events = append(events, e)
+		}
+	}
+
+	return events
+}
+
+func (b *bench) analysis() string {
+	events := b.events(tarsy.EventFinalAnalysis)
+	require.Len(b.t, events, 1)
+
+	return events[0].Content
+}
+
+// told counts the journal events of a type for a timeline event.
+func (b *bench) told(eventID, eventType string) int {
+	count := 0
+
+	for _, step := range b.ledger.steps {
+		for _, e := range step.Events {
+			if e.Type == eventType && strings.Contains(string(e.Payload), eventID) {
+				count++
+			}
+		}
+	}
+
+	return count
+}
+
+// fakeTools has a tool that reads and some that write; what they answer depends on their arguments alone.
+type fakeTools struct {
+	mu             sync.Mutex
+	calls          []Call
+	opened, closed int
+	list           []Tool
+	unavailable    map[string]string
+	openErr        error
+	listErr        error
+	during         func(ctx context.Context, call Call) (Result, error)
+}
+
+func (f *fakeTools) List(context.Context) ([]Tool, error) {
+	f.opened++
+
+	if f.listErr != nil {
+		return nil, f.listErr
+	}
+
+	if f.list != nil {
+		return f.list, nil
+	}
+
+	return []Tool{
+		{Server: "box", Name: "look", ReadOnly: true, Description: "looks", Schema: json.RawMessage(`{"type":"object"}`)},
+		{Server: "box", Name: "change", Schema: json.RawMessage(`{}`)},
+		{Server: "box", Name: "broken", Schema: json.RawMessage(`{}`)},
+	}, nil
+}
+
+func (f *fakeTools) Call(ctx context.Context, call Call) (Result, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, call)
+	during := f.during
+	f.mu.Unlock()
+
+	switch {
+	case during != nil:
+		return during(ctx, call)
+	case strings.HasSuffix(call.Name, "broken"):
+		return Result{}, errors.New("connection refused")
+	default:
+		return Result{Content: fmt.Sprintf("%s says %s", call.Name, call.Arguments), Attempts: 1}, nil
+	}
+}
+
+func (f *fakeTools) Unavailable() map[string]string { return f.unavailable }
+
+func (f *fakeTools) Close() error {
+	f.closed++
+
+	return nil
+}
+
+// shown is what readers were shown of streams.
+type shown struct {
+	mu     sync.Mutex
+	opened []string
+	fences []int64
+	text   map[string]string
+	ended  int
+}
+
+func (s *shown) open(event tarsy.TimelineEvent, fence int64) (add func(string), end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.text == nil {
+		s.text = map[string]string{}
+	}
+
+	s.opened, s.fences = append(s.opened, event.ID), append(s.fences, fence)
+	s.text[event.ID] = ""
+
+	return func(text string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+
+			s.text[event.ID] += text
+		}, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+
+			s.ended++
+		}
+}
+
+// requireNoNUL checks every string of every row, also where JSON hides it as an escape, for valid UTF-8 without NUL.
+func requireNoNUL(t require.TestingT, steps []tarsy.Step) {
+	for _, step := range steps {
+		raw, err := json.Marshal(step)
+		require.NoError(t, err)
+
+		var value any
+
+		require.NoError(t, json.Unmarshal(raw, &value))
+		requireClean(t, value)
+	}
+}
+
+func requireClean(t require.TestingT, value any) {
+	switch v := value.(type) {
+	case string:
+		require.NotContains(t, v, "\x00")
+	case []any:
+		for _, e := range v {
+			requireClean(t, e)
+		}
+	case map[string]any:
+		for k, e := range v {
+			require.NotContains(t, k, "\x00")
+			requireClean(t, e)
+		}
+	}
+}
+
+func toolCall(id, name, arguments string) llm.ToolCall {
+	return llm.ToolCall{ID: id, Name: "box__" + name, Arguments: arguments}
+}
+
+// answers makes the model answer by the number of answers that the conversation holds, so that a repeated call gets
+// the same answer. Time passes with every call.
+func (b *bench) answers(replies ...script.Reply) {
+	b.model.RouteFunc(func(*llm.Request) bool { return true }, func(r *llm.Request, _ int) script.Reply {
+		b.clock.Advance(time.Millisecond)
+
+		answered := 0
+
+		for _, m := range r.Messages {
+			if m.Role == llm.RoleAssistant {
+				answered++
+			}
+		}
+
+		return replies[min(answered, len(replies)-1)]
+	})
+}
+
+// client is a model made by a function.
+type client func(ctx context.Context, req *llm.Request, yield func(llm.Chunk, error) bool)
+
+func (c client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) { c(ctx, req, yield) }
+}
+
+// wait waits for a channel, but not for ever.
+func wait[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "waited too long")
+		panic("unreachable")
+	}
+}

@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+func chunks(c ...llm.Chunk) script.Reply { return script.Reply{Chunks: c} }
+
+// nasty draws strings with what a database refuses: NUL, also as a JSON escape, broken UTF-8, half surrogates.
+func nasty(t *rapid.T) string {
+	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
+		"\x00", `\u0000`, `\\u0000`, "\xff\xfe", `\ud800`, "a", `"`, "é", "{", "}", "__", ".", "\u2028",
+	}), 0, 6).Draw(t, "nasty")
+
+	return strings.Join(parts, "")
+}
+
+func TestHostileStringsNeverReachAStepAsNUL(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBench(t)
+		b.spec.CustomInstructions, b.spec.ServerInstructions = nasty(t), []ServerInstructions{{Server: "box", Text: nasty(t)}}
+		b.tools.list = []Tool{{Server: "box", Name: nasty(t), Description: nasty(t)}}
+		b.tools.unavailable = map[string]string{"gone": nasty(t)}
+		b.ledger.state.Session.AlertData = nasty(t)
+
+		b.tools.during = func(context.Context, Call) (Result, error) {
+			if rapid.Bool().Draw(t, "broken") {
+				return Result{}, errors.New(nasty(t))
+			}
+
+			return Result{Content: nasty(t), IsError: rapid.Bool().Draw(t, "error")}, nil
+		}
+
+		arguments := rapid.SampledFrom([]string{
+			nasty(t), `{"a":"` + nasty(t) + `"}`, `{"k\u0000":["v\u0000",{"x":"\u0000"}]}`, `{"n":1e400}`, `"\u0000"`, `["\ud800\u0000"]`,
+			strings.Repeat("[", 9990) + strings.Repeat("]", 9990),
+		})
+		call := llm.ToolCall{ID: nasty(t), Name: nasty(t), Arguments: arguments.Draw(t, "arguments")}
+		b.model.Add(
+			chunks(llm.ThinkingChunk{Text: nasty(t)}, llm.TextChunk{Text: nasty(t)},
+				llm.CodeExecutionChunk{Code: nasty(t), Result: nasty(t)},
+				llm.GroundingChunk{Kind: nasty(t), Queries: []string{nasty(t)}, Sources: []llm.Source{{Title: nasty(t), URL: nasty(t)}}},
+				llm.ToolCallChunk{Call: call}, llm.ToolCallChunk{Call: call}),
+			chunks(llm.TextChunk{Text: nasty(t)}, llm.ErrorChunk{Message: nasty(t), Code: nasty(t)}),
+		)
+
+		b.finish() // checks every row of every step
+	})
+}
+
+func TestArgumentsThatAreNestedTooDeeplyAreKeptAsText(t *testing.T) {
+	t.Parallel()
+
+	deep := strings.Repeat(`{"a":[`, maxDepth) + strings.Repeat("]}", maxDepth)
+	require.Equal(t, deep, argumentsOf(tarsy.ToolCall{Arguments: deep}))
+	require.Equal(t, []any{map[string]any{"a": "b"}}, argumentsOf(tarsy.ToolCall{Arguments: `[{"a":"b\u0000"}]`}))
+}
+
+func TestTruncationKeepsRunesWholeAndSaysSo(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, "short", truncate("short", 5))
+	require.Equal(t, "aé\n\n[cut: 3 of 5 bytes shown]", truncate("aéé", 4))
+	require.Equal(t, "aéé", truncate("aéé", 5))
+	require.Equal(t, "\n\n[cut: 0 of 4 bytes shown]", truncate("😀", 3))
+
+	b := newBench(t)
+	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done"})
+
+	long := strings.Repeat("é", storedResult)
+	b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: "x" + long}, nil }
+	b.finish()
+
+	kept := b.ledger.state.MCPInteractions[0].ToolResult
+	require.True(t, utf8.ValidString(kept))
+	require.Contains(t, kept, "[cut: 31999 of 64001 bytes shown]")
+	require.Equal(t, kept, b.events(tarsy.EventToolCall)[0].Content)
+	require.Equal(t, "x"+long, b.ledger.state.Messages[3].Content, "the model reads all of it")
+}
+
+func TestNamesOfToolsAreTakenApartForPeople(t *testing.T) {
+	t.Parallel()
+
+	for name, want := range map[string][2]string{
+		"box__look": {"box", "look"}, "box.look": {"box", "look"}, "my.box__look": {"my.box", "look"},
+		"box__look__deep": {"box", "look__deep"}, "look": {"", "look"}, "": {"", ""}, "__": {"", ""},
+	} {
+		server, tool := splitName(name)
+		require.Equal(t, want, [2]string{server, tool}, name)
+	}
+}

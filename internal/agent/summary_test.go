@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+func summaryInput() SummaryInput {
+	return SummaryInput{SessionID: "session", Analysis: "the root cause", Provider: "test", Model: "m-1", Limit: 30 * time.Second}
+}
+
+func TestSummarise(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		reply   script.Reply
+		want    string
+		failure string
+	}{
+		"a summary":        {reply: script.Reply{Thinking: "hm", Text: "in short\x00"}, want: "in short"},
+		"an error":         {reply: script.Reply{Text: "in short", Err: errors.New("over\x00loaded"), AfterChunks: 1}, want: "in ", failure: "overloaded"},
+		"nothing":          {reply: script.Reply{}, failure: "the model gave no summary"},
+		"nothing but NULs": {reply: script.Reply{Text: "\x00"}, failure: "the model gave no summary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := newBench(t)
+			b.model.Add(test.reply)
+
+			summary, interaction, err := Summarise(t.Context(), b.config(), summaryInput())
+			requireNoNUL(t, []tarsy.Step{{LLMInteractions: []tarsy.LLMInteraction{interaction}}})
+			require.Equal(t, test.want, summary)
+			require.Equal(t, test.failure, interaction.ErrorMessage)
+			require.Equal(t, tarsy.InteractionExecutiveSummary, interaction.InteractionType)
+			require.Nil(t, interaction.ExecutionID)
+			require.Equal(t, 2, interaction.MessageCount)
+			require.Contains(t, string(interaction.LLMRequest), "the root cause")
+
+			if test.failure == "" {
+				require.NoError(t, err)
+				require.Empty(t, interaction.ErrorCode)
+			} else {
+				require.Error(t, err)
+				require.Equal(t, CodeLLMError, interaction.ErrorCode)
+			}
+
+			request := b.model.Calls()[0].Request
+			require.Equal(t, "executive_summary", request.Purpose)
+			require.Empty(t, request.Tools)
+			require.Contains(t, request.Messages[1].Content, "<!-- ANALYSIS_START -->\nthe root cause\n<!-- ANALYSIS_END -->")
+		})
+	}
+}
+
+func TestASummaryHasATimeLimit(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	gate := script.NewGate()
+	b.model.Add(script.Reply{Text: "in short", Gate: gate})
+
+	done := make(chan error, 1)
+
+	go func() {
+		_, interaction, err := Summarise(t.Context(), b.config(), summaryInput())
+		if interaction.DurationMs != summaryInput().Limit.Milliseconds() {
+			err = errors.Join(err, errors.New("the duration is not the limit"))
+		}
+
+		done <- err
+	}()
+
+	wait(t, gate.Reached())
+	b.clock.Advance(summaryInput().Limit)
+	require.EqualError(t, wait(t, done), "the summary took longer than 30s")
+}
+
+func TestACancelledSummaryIsNoTimeOut(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	why := errors.New("somebody asked")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	config := b.config()
+	config.LLM = client(func(ctx context.Context, _ *llm.Request, send func(llm.Chunk, error) bool) {
+		cancel(why)
+		send(nil, context.Cause(ctx))
+	})
+
+	_, _, err := Summarise(ctx, config, summaryInput())
+	require.ErrorIs(t, err, why)
+}

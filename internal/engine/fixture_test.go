@@ -1,0 +1,392 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// patience bounds every wait of a test; whoever waits that long has failed.
+const patience = 20 * time.Second
+
+// house is one database, with what its servers share.
+type house struct {
+	t      *testing.T
+	ctx    context.Context
+	url    string
+	sql    *pgxpool.Pool
+	clock  clockwork.Clock
+	model  *script.Script
+	tools  *toolbox
+	recipe Recipe
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+
+	url := pgtest.New(t)
+	sql, err := pgxpool.New(ctx, url)
+	require.NoError(t, err)
+	t.Cleanup(sql.Close)
+
+	return &house{
+		t: t, ctx: ctx, url: url, sql: sql, clock: clockwork.NewRealClock(), model: script.New(script.Options{}),
+		tools: &toolbox{}, recipe: recipeOf([]string{"investigator"}),
+	}
+}
+
+// recipeOf is a chain with these agents in its stages.
+func recipeOf(stages ...[]string) Recipe {
+	recipe := Recipe{ID: "chain", Summary: Model{Limit: time.Minute}}
+
+	for _, agents := range stages {
+		stage := RecipeStage{Name: "stage of " + agents[0], Policy: tarsy.PolicyAll}
+		for _, name := range agents {
+			stage.Agents = append(stage.Agents, RecipeAgent{
+				Strategy: "native-thinking", Servers: []ServerTools{{Server: "box"}},
+				Spec: agent.Spec{Name: name, MaxIterations: 5, IterationTimeout: time.Minute},
+			})
+		}
+
+		recipe.Stages = append(recipe.Stages, stage)
+	}
+
+	return recipe
+}
+
+// server is one engine of the house, with its own connections.
+type server struct {
+	*Engine
+
+	house  *house
+	intake *Intake
+	logged *logWatch
+}
+
+// open returns a server that is not started. Change is applied to its configuration.
+func (h *house) open(id string, change func(*Config)) *server {
+	h.t.Helper()
+
+	db, err := postgres.Open(h.ctx, postgres.Config{URL: h.url, Clock: h.clock, MaxConns: 5})
+	require.NoError(h.t, err)
+	db.Start()
+
+	logged := &logWatch{Handler: slog.NewTextHandler(h.t.Output(), nil), waits: map[string]chan struct{}{}}
+	logger := slog.New(logged)
+	cfg := Config{
+		DB: db, Recipe: func(string) (Recipe, bool) { return h.recipe, true }, OpenTools: h.tools.open,
+		Agent:    agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
+		ServerID: id, Workers: 4, MaxSessions: 100, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
+		SessionTimeout: time.Hour, Grace: time.Minute, Clock: h.clock, Logger: logger,
+	}
+
+	if change != nil {
+		change(&cfg)
+	}
+
+	s := &server{Engine: New(cfg), house: h, logged: logged}
+	s.intake = NewIntake(IntakeConfig{
+		DB: db, Clock: h.clock, Mask: func(text string) string { return text },
+		Check: func(*tarsy.Alert) (Route, error) { return Route{ChainID: "chain"}, nil },
+	})
+
+	h.t.Cleanup(func() {
+		s.stop()
+		db.Stop()
+	})
+
+	return s
+}
+
+// start opens a server and starts it.
+func (h *house) start(id string, change func(*Config)) *server {
+	h.t.Helper()
+
+	s := h.open(id, change)
+	s.Start()
+
+	return s
+}
+
+// stop gives tool calls no grace.
+func (s *server) stop() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.Stop(ctx)
+}
+
+func (s *server) submit() string {
+	s.house.t.Helper()
+
+	session, err := s.intake.Submit(s.house.ctx, tarsy.Alert{AlertType: "test", Data: "it hurts"})
+	require.NoError(s.house.t, err)
+
+	return session.ID
+}
+
+func (s *server) cancel(id string) {
+	s.house.t.Helper()
+	require.NoError(s.house.t, s.intake.Cancel(s.house.ctx, id, "somebody"))
+}
+
+// ended waits for the end of a session by its journal and returns its statuses in order.
+func (s *server) ended(id string) []string {
+	s.house.t.Helper()
+
+	var statuses []string
+
+	for record, err := range s.DB.Journal(id).Tail(s.house.ctx, 0) {
+		require.NoError(s.house.t, err)
+
+		if record.Entry.Type != tarsy.TypeSessionStatus {
+			continue
+		}
+
+		var payload tarsy.SessionStatusPayload
+
+		require.NoError(s.house.t, json.Unmarshal(record.Entry.Payload, &payload))
+
+		statuses = append(statuses, string(payload.Status))
+		if payload.Status.Terminal() {
+			break
+		}
+	}
+
+	return statuses
+}
+
+func (s *server) detail(id string) tarsy.SessionDetail {
+	s.house.t.Helper()
+
+	detail, err := s.DB.SessionDetail(s.house.ctx, id)
+	require.NoError(s.house.t, err)
+
+	return *detail
+}
+
+// completes waits for a session and requires it to have completed.
+func (s *server) completes(id string) tarsy.SessionDetail {
+	s.house.t.Helper()
+	s.ended(id)
+
+	detail := s.detail(id)
+	require.Equal(s.house.t, tarsy.SessionCompleted, detail.Status, detail.ErrorMessage)
+
+	return detail
+}
+
+func (h *house) exec(sql string, args ...any) {
+	h.t.Helper()
+
+	_, err := h.sql.Exec(h.ctx, sql, args...)
+	require.NoError(h.t, err)
+}
+
+func query[T any](h *house, sql string, args ...any) T {
+	h.t.Helper()
+
+	var value T
+
+	require.NoError(h.t, h.sql.QueryRow(h.ctx, sql, args...).Scan(&value))
+
+	return value
+}
+
+// footprint is everything the database holds of a session, but for its lease.
+func (h *house) footprint(id string) string {
+	h.t.Helper()
+
+	return query[string](h, `SELECT jsonb_build_object(
+    'session', (SELECT to_jsonb(s) - 'lease_until' - 'pod_id' FROM sessions s WHERE id = $1),
+    'stages', (SELECT jsonb_agg(r ORDER BY r.id) FROM stages r WHERE session_id = $1),
+    'executions', (SELECT jsonb_agg(r ORDER BY r.id) FROM executions r WHERE session_id = $1),
+    'timeline', (SELECT jsonb_agg(r ORDER BY r.id) FROM timeline_events r WHERE session_id = $1),
+    'messages', (SELECT jsonb_agg(r ORDER BY r.id) FROM messages r WHERE session_id = $1),
+    'llm', (SELECT jsonb_agg(r ORDER BY r.id) FROM llm_interactions r WHERE session_id = $1),
+    'mcp', (SELECT jsonb_agg(r ORDER BY r.id) FROM mcp_interactions r WHERE session_id = $1),
+    'events', (SELECT jsonb_agg(r ORDER BY r.seq) FROM events r WHERE session_id = $1))::text`, id)
+}
+
+// requireWhole checks that a session has one effect of each kind and a journal without gap, and that nothing is open.
+func (h *house) requireWhole(id string) {
+	h.t.Helper()
+	require.True(h.t, query[bool](h, `SELECT s.last_seq = count(e.*) AND max(e.seq) = count(e.*) AND s.lease_until IS NULL
+    AND s.runnable_at IS NULL AND s.open_requests = 0
+FROM sessions s JOIN events e ON e.session_id = s.id WHERE s.id = $1 GROUP BY s.id`, id), "the journal has a gap, or the lease is left")
+	require.Zero(h.t, query[int](h, `SELECT count(*) FROM timeline_events WHERE session_id = $1 AND status = 'streaming'`, id))
+	require.Zero(h.t, query[int](h, `SELECT count(*) FROM mcp_interactions WHERE session_id = $1 AND status = 'started'`, id))
+	require.Zero(h.t, query[int](h, `SELECT count(*) FROM executions x WHERE session_id = $1 AND status = 'completed' AND
+    (SELECT count(*) FROM timeline_events t WHERE t.execution_id = x.id AND t.event_type = 'final_analysis') <> 1`, id))
+	require.Equal(h.t, query[int](h, `SELECT count(*) FROM timeline_events WHERE session_id = $1`, id),
+		query[int](h, `SELECT count(*) FROM events WHERE session_id = $1 AND type = 'timeline_event.created'`, id))
+}
+
+// wait waits for a channel to be closed or to receive.
+func (h *house) wait(c <-chan struct{}, what string) {
+	h.t.Helper()
+
+	select {
+	case <-c:
+	case <-h.ctx.Done():
+		require.FailNow(h.t, "waited too long", what)
+	}
+}
+
+// forAgent answers the n-th call of an execution by the number of answers that its messages hold, so that a repeated
+// call gets the same answer. The summary is answered too.
+func (h *house) forAgent(name string, replies ...script.Reply) {
+	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == name }, func(r *llm.Request, _ int) script.Reply {
+		answered := 0
+
+		for _, m := range r.Messages {
+			if m.Role == llm.RoleAssistant {
+				answered++
+			}
+		}
+
+		return replies[answered]
+	})
+}
+
+func (h *house) summary(reply script.Reply) {
+	h.forAgent("ExecSummaryAgent", reply)
+}
+
+func call(id, name, arguments string) llm.ToolCall {
+	return llm.ToolCall{ID: id, Name: "box__" + name, Arguments: arguments}
+}
+
+// toolbox has a tool that reads and one that writes, and remembers what was done with them.
+type toolbox struct {
+	mu    sync.Mutex
+	opens int
+	calls []agent.Call
+	// during is called while a tool runs, onList while tools are listed; its error is the infrastructure's.
+	during func(ctx context.Context, call agent.Call) error
+	onList func()
+}
+
+func (b *toolbox) open(context.Context, []ServerTools) (agent.Tools, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.opens++
+
+	return b, nil
+}
+
+func (b *toolbox) List(context.Context) ([]agent.Tool, error) {
+	if b.onList != nil {
+		b.onList()
+	}
+
+	return []agent.Tool{
+		{Server: "box", Name: "look", ReadOnly: true, Schema: json.RawMessage(`{}`)},
+		{Server: "box", Name: "change", Schema: json.RawMessage(`{}`)},
+	}, nil
+}
+
+func (b *toolbox) Call(ctx context.Context, c agent.Call) (agent.Result, error) {
+	b.mu.Lock()
+	b.calls = append(b.calls, c)
+	b.mu.Unlock()
+
+	if b.during != nil {
+		if err := b.during(ctx, c); err != nil {
+			return agent.Result{}, err
+		}
+	}
+
+	return agent.Result{Content: "done " + c.Arguments, Attempts: 1}, nil
+}
+
+func (b *toolbox) Unavailable() map[string]string { return nil }
+func (b *toolbox) Close() error                   { return nil }
+
+func (b *toolbox) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.calls = nil
+}
+
+// made counts the calls of a tool.
+func (b *toolbox) made(name string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	count := 0
+
+	for _, c := range b.calls {
+		if strings.HasSuffix(c.Name, name) {
+			count++
+		}
+	}
+
+	return count
+}
+
+// logWatch tells when a message is logged.
+type logWatch struct {
+	slog.Handler
+
+	mu    sync.Mutex
+	waits map[string]chan struct{}
+}
+
+// logged returns a channel that receives when the message is logged from now on.
+func (w *logWatch) said(message string) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	const room = 16
+
+	c := make(chan struct{}, room)
+	w.waits[message] = c
+
+	return c
+}
+
+func (w *logWatch) Handle(ctx context.Context, record slog.Record) error {
+	w.mu.Lock()
+	c := w.waits[record.Message]
+	w.mu.Unlock()
+
+	if c != nil {
+		kick(c)
+	}
+
+	return w.Handler.Handle(ctx, record)
+}
+
+func (w *logWatch) WithAttrs([]slog.Attr) slog.Handler { return w }
+
+// fakeClock makes the house's time stand still. It comes before any server.
+func (h *house) fakeClock() *clockwork.FakeClock {
+	clock := clockwork.NewFakeClockAt(time.Now())
+	h.clock = clock
+
+	return clock
+}
+
+func claimParams(s *server) postgres.ClaimParams {
+	return postgres.ClaimParams{ServerID: s.ServerID, Slots: 1, MaxSessions: s.MaxSessions, Lease: s.Lease}
+}

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigate()
+	h.exec(`ALTER TABLE mcp_interactions ADD CHECK (status <> 'completed') NOT VALID`)
+
+	s := h.start("one", nil)
+	id := s.submit()
+	require.Equal(t, []string{"pending", "in_progress", "failed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Equal(t, "internal", detail.ErrorCode)
+	require.Equal(t, "what the session came to could not be stored", detail.ErrorMessage)
+	h.requireWhole(id)
+	require.LessOrEqual(t, h.tools.made("look"), maxFutile+1)
+	require.Zero(t, h.tools.made("change"))
+}
+
+func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing.T) {
+	t.Parallel()
+
+	// The deepest that JSON decoders take; one level more is no JSON to them.
+	const depth = 10_000
+
+	h := newHouse(t)
+	h.forAgent("investigator",
+		script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", strings.Repeat("[", depth)+strings.Repeat("]", depth))}},
+		script.Reply{Text: "the root cause"})
+	h.summary(script.Reply{Text: "in short"})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	s.completes(id)
+	h.requireWhole(id)
+}

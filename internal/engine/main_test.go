@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+// propertyCases keeps the property tests short; -rapid.checks asks for more.
+const propertyCases = "40"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", propertyCases); err != nil {
+		panic(err)
+	}
+
+	goleak.VerifyTestMain(pgtest.Wrap(m))
+}

@@ -1,0 +1,540 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// investigate scripts a session that looks, changes something and concludes.
+func (h *house) investigate(gates ...*script.Gate) {
+	replies := []script.Reply{
+		{Thinking: "let me look", ToolCalls: []llm.ToolCall{call("1", "look", `{"n":1}`)}},
+		{Text: "I change it.", ToolCalls: []llm.ToolCall{call("2", "change", `{"n":2}`), call("3", "look", `{"n":3}`)}},
+		{Text: "the root cause"},
+	}
+
+	for i, g := range gates {
+		replies[i].Gate = g
+	}
+
+	h.forAgent("investigator", replies...)
+	h.summary(script.Reply{Text: "in short"})
+}
+
+func TestASessionRunsFromItsAlertToItsSummary(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigate()
+
+	s := h.start("one", nil)
+	id := s.submit()
+	require.Equal(t, []string{"pending", "in_progress", "completed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Equal(t, "the root cause", detail.FinalAnalysis)
+	require.Equal(t, "in short", detail.ExecutiveSummary)
+	require.Empty(t, detail.ExecutiveSummaryError)
+	require.Len(t, detail.Stages, 1)
+	require.Equal(t, 1, detail.CurrentStageIndex)
+	require.Equal(t, tarsy.StatusCompleted, detail.Stages[0].Executions[0].Status)
+	h.requireWhole(id)
+	require.Equal(t, 2, h.tools.made("look"))
+	require.Equal(t, 1, h.tools.made("change"))
+	require.Empty(t, h.model.Unexpected())
+}
+
+func TestLaterStagesReadWhatEarlierOnesFound(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.recipe = recipeOf([]string{"a", "b"}, []string{"c"})
+	h.forAgent("a", script.Reply{Text: "found by a"})
+	h.forAgent("b", script.Reply{Text: "found by b"})
+	h.forAgent("c", script.Reply{Text: "all of it", Expect: func(r *llm.Request) error {
+		if want := "### Stage stage of a\n\n## a\n\nfound by a\n\n## b\n\nfound by b"; !strings.Contains(r.Messages[1].Content, want) {
+			return fmt.Errorf("no %q in %q", want, r.Messages[1].Content)
+		}
+
+		return nil
+	}})
+	h.summary(script.Reply{Text: "in short"})
+
+	s := h.start("one", nil)
+	require.Equal(t, "all of it", s.completes(s.submit()).FinalAnalysis)
+}
+
+func TestASummaryThatFailsLeavesTheSessionCompleted(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.forAgent("investigator", script.Reply{Text: "the root cause"})
+	h.summary(script.Reply{Err: errors.New("no more \x00 tokens")})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	detail := s.completes(id)
+	require.Equal(t, "the root cause", detail.FinalAnalysis)
+	require.Empty(t, detail.ExecutiveSummary)
+	require.Equal(t, "no more  tokens", detail.ExecutiveSummaryError)
+	h.requireWhole(id)
+}
+
+func TestAFailedStageFailsTheSessionAndNoLaterStageBegins(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.recipe = recipeOf([]string{"a", "b"}, []string{"c"})
+	h.forAgent("a", script.Reply{Text: "found by a"})
+	h.forAgent("b", script.Reply{Err: errors.New("overloaded")})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	require.Equal(t, []string{"pending", "in_progress", "failed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Len(t, detail.Stages, 1)
+	require.Equal(t, "stage_failed", detail.ErrorCode)
+	require.Equal(t, `stage "stage of a": b (failed): overloaded`, detail.ErrorMessage)
+	h.requireWhole(id)
+}
+
+// fault makes the n-th write to a table fail, once. The counter is a sequence, which no rollback takes back.
+func (h *house) fault(table string, n int, what string) {
+	h.t.Helper()
+	h.exec(`DROP SEQUENCE IF EXISTS writes`)
+	h.exec(`DROP FUNCTION IF EXISTS fault CASCADE`)
+	h.exec(`CREATE SEQUENCE writes`)
+	h.exec(fmt.Sprintf(`CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('writes') = %d THEN %s; END IF; RETURN NEW; END $$`, n, what))
+	h.exec(`CREATE TRIGGER fault BEFORE INSERT OR UPDATE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION fault()`)
+}
+
+func TestAfterACommitErrorTheSessionIsLoadedAgainAndHasOneEffect(t *testing.T) {
+	t.Parallel()
+
+	// The writes to each table that the session makes: the fault strikes at each of them.
+	for name, test := range map[string]struct {
+		fault  string
+		writes map[string]int
+	}{
+		"a statement is refused": {
+			`RAISE EXCEPTION 'refused by the test'`,
+			map[string]int{"stages": 2, "executions": 2, "messages": 8, "llm_interactions": 4, "mcp_interactions": 6},
+		},
+		"the connection breaks": {`PERFORM pg_terminate_backend(pg_backend_pid())`, map[string]int{"messages": 8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHouse(t)
+			h.investigate()
+
+			s := h.start("one", nil)
+
+			for table, writes := range test.writes {
+				for n := range writes {
+					where := fmt.Sprintf("write %d to %s", n+1, table)
+					h.fault(table, n+1, test.fault)
+					h.tools.forget()
+
+					reloaded := s.logged.said("a step failed; loading the session again")
+					id := s.submit()
+					detail := s.completes(id)
+
+					h.wait(reloaded, where)
+					require.Equal(t, "the root cause", detail.FinalAnalysis, where)
+					require.Equal(t, "in short", detail.ExecutiveSummary, where)
+					require.Len(t, detail.Stages, 1, where)
+					require.Len(t, detail.Stages[0].Executions, 1, where)
+					h.requireWhole(id)
+					require.LessOrEqual(t, h.tools.made("change"), 1, where)
+					require.LessOrEqual(t, h.tools.made("look"), 3, where)
+					require.Equal(t, 4, query[int](h, `SELECT count(*) FROM llm_interactions WHERE session_id = $1`, id), where)
+					require.Equal(t, 3, query[int](h, `SELECT count(*) FROM mcp_interactions WHERE session_id = $1`, id), where)
+					require.Equal(t, int64(1), query[int64](h, `SELECT fence FROM sessions WHERE id = $1`, id), "the session stayed with its holder")
+				}
+			}
+		})
+	}
+}
+
+// steal makes another server the holder.
+func (h *house) steal(id string) {
+	h.t.Helper()
+	h.exec(`UPDATE sessions SET fence = fence + 1, pod_id = 'thief', lease_until = $2 WHERE id = $1`, id, h.clock.Now().Add(time.Hour))
+}
+
+func TestAServerThatLostTheFenceChangesNothingMore(t *testing.T) {
+	t.Parallel()
+
+	for name, duringTool := range map[string]bool{"during an LLM call": false, "during a tool call": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHouse(t)
+			gate, inTool, leaveTool := script.NewGate(), make(chan struct{}), make(chan struct{})
+
+			if duringTool {
+				h.investigate()
+
+				h.tools.during = func(context.Context, agent.Call) error {
+					close(inTool)
+					<-leaveTool
+
+					return nil
+				}
+			} else {
+				h.investigate(nil, gate)
+			}
+
+			s := h.start("one", nil)
+			lost := s.logged.said("lost the lease; another server goes on")
+			id := s.submit()
+
+			if duringTool {
+				h.wait(inTool, "the tool call")
+			} else {
+				h.wait(gate.Reached(), "the LLM call")
+			}
+
+			h.settled(s)
+			h.steal(id)
+
+			before, calls, tools := h.footprint(id), len(h.model.Calls()), len(h.tools.calls)
+
+			gate.Open()
+			close(leaveTool)
+			h.wait(lost, "the loss to be noticed")
+			s.stop()
+
+			require.Equal(t, before, h.footprint(id))
+			require.Equal(t, "thief", query[string](h, `SELECT pod_id FROM sessions WHERE id = $1`, id))
+			require.Len(t, h.model.Calls(), calls)
+			require.Len(t, h.tools.calls, tools)
+		})
+	}
+}
+
+// settled waits until everything that the server's sessions have submitted is committed.
+func (h *house) settled(s *server) {
+	for _, r := range s.running() {
+		r.settle(h.ctx)
+	}
+}
+
+func TestARenewalThatFindsTheLeaseGoneCutsTheWorkOff(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+	h.investigate()
+
+	inTool := make(chan struct{})
+	h.tools.during = func(ctx context.Context, _ agent.Call) error {
+		close(inTool)
+		<-ctx.Done()
+
+		return context.Cause(ctx)
+	}
+
+	s := h.start("one", nil)
+	lost := s.logged.said("lost the lease; another server goes on")
+	id := s.submit()
+	h.wait(inTool, "the tool call")
+	h.steal(id)
+
+	before := h.footprint(id)
+
+	clock.Advance(s.RenewEvery)
+	h.wait(lost, "the loss to be noticed")
+	s.stop()
+	require.Equal(t, before, h.footprint(id))
+}
+
+func TestTheLeaseIsCheckedBeforeCallsToTheOutside(t *testing.T) {
+	t.Parallel()
+
+	const conclusion = 4 // the rounds are: create the stage, run it, finish it, conclude
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+
+	for name, test := range map[string]struct {
+		// round is the round of planning in which the server freezes; 0 means while it lists tools.
+		round int
+		taken bool
+		// Whether these are still reached.
+		opens, iterates, summarises bool
+	}{
+		"frozen before tools are opened, nobody took it":   {round: 2, opens: true, iterates: true, summarises: true},
+		"frozen before tools are opened, taken":            {round: 2, taken: true},
+		"frozen before the first LLM call, nobody took it": {opens: true, iterates: true, summarises: true},
+		"frozen before the first LLM call, taken":          {taken: true, opens: true},
+		"frozen before the summary, nobody took it":        {round: conclusion, opens: true, iterates: true, summarises: true},
+		"frozen before the summary, taken":                 {round: conclusion, taken: true, opens: true, iterates: true},
+	} {
+		// Not parallel: they share the clock.
+		t.Run(name, func(t *testing.T) {
+			h.model, h.tools = script.New(script.Options{}), &toolbox{}
+			h.forAgent("investigator", script.Reply{Text: "found"})
+			h.summary(script.Reply{Text: "short"})
+
+			var (
+				s     *server
+				id    string
+				round int
+			)
+
+			freeze := func() {
+				if test.taken {
+					h.steal(id)
+				}
+
+				clock.Advance(s.Lease + time.Second)
+			}
+
+			s = h.open("one", func(c *Config) {
+				c.RenewEvery = 24 * time.Hour
+				c.Recipe = func(string) (Recipe, bool) {
+					if round++; round == test.round {
+						freeze()
+					}
+
+					return h.recipe, true
+				}
+			})
+
+			if test.round == 0 {
+				h.tools.onList = freeze
+			}
+
+			lost := s.logged.said("lost the lease; another server goes on")
+			id = s.submit()
+			s.Start()
+
+			if test.taken {
+				h.wait(lost, "the loss to be noticed")
+			} else {
+				s.completes(id)
+				h.requireWhole(id)
+			}
+
+			s.stop()
+
+			purposes := map[string]bool{}
+			for _, c := range h.model.Calls() {
+				purposes[c.Request.Purpose] = true
+			}
+
+			require.Equal(t, test.opens, h.tools.opens > 0, "tools opened")
+			require.Equal(t, test.iterates, purposes[string(tarsy.InteractionIteration)], "the model called")
+			require.Equal(t, test.summarises, purposes[string(tarsy.InteractionExecutiveSummary)], "the summary written")
+		})
+	}
+}
+
+func TestAnExpiredLeaseThatNobodyTookIsRenewedBeforeTheCall(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+	gate := script.NewGate()
+	h.investigate(gate)
+
+	var until time.Time
+
+	s := h.start("one", func(c *Config) { c.RenewEvery = 24 * time.Hour })
+	id := s.submit()
+
+	h.tools.during = func(_ context.Context, c agent.Call) error {
+		if strings.HasSuffix(c.Name, "change") {
+			until = query[time.Time](h, `SELECT lease_until FROM sessions WHERE id = $1`, id)
+		}
+
+		return nil
+	}
+
+	h.wait(gate.Reached(), "the LLM call")
+	clock.Advance(s.Lease * 3 / 4)
+	gate.Open()
+	s.completes(id)
+	require.WithinDuration(t, clock.Now().Add(s.Lease), until, time.Millisecond, "a quarter of the lease was left, so it was renewed")
+	require.Equal(t, 1, h.tools.made("change"))
+}
+
+func TestASessionWhoseChainIsGoneFailsWithAClearError(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	s := h.start("one", func(c *Config) { c.Recipe = func(string) (Recipe, bool) { return Recipe{}, false } })
+	id := s.submit()
+	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Equal(t, "unknown_chain", detail.ErrorCode)
+	require.Equal(t, `chain "chain" is no longer configured`, detail.ErrorMessage)
+	h.requireWhole(id)
+}
+
+func TestAnExecutionWhoseAgentIsGoneFails(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	round := 0
+	s := h.start("one", func(c *Config) {
+		c.Recipe = func(string) (Recipe, bool) {
+			if round++; round > 1 {
+				return Recipe{ID: "chain"}, true
+			}
+
+			return h.recipe, true
+		}
+	})
+	id := s.submit()
+	s.ended(id)
+
+	detail := s.detail(id)
+	require.Equal(t, tarsy.SessionFailed, detail.Status)
+	require.Equal(t, "unknown_agent", detail.ErrorCode)
+	h.requireWhole(id)
+}
+
+func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	s := h.start("one", func(c *Config) {
+		c.OpenTools = func(context.Context, []ServerTools) (agent.Tools, error) { return nil, errors.New("no such \x00 file") }
+	})
+	id := s.submit()
+	s.ended(id)
+
+	detail := s.detail(id)
+	require.Equal(t, tarsy.SessionFailed, detail.Status)
+	require.Equal(t, `stage "stage of investigator": open tools: no such  file`, detail.ErrorMessage)
+	h.requireWhole(id)
+}
+
+func TestACancellationStopsARunningSessionAndClosesEverything(t *testing.T) {
+	t.Parallel()
+
+	for name, duringTool := range map[string]bool{"during an LLM call": false, "during a tool call": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHouse(t)
+			reached := make(chan struct{})
+
+			h.tools.during = func(ctx context.Context, _ agent.Call) error {
+				close(reached)
+				<-ctx.Done()
+
+				return context.Cause(ctx)
+			}
+
+			if duringTool {
+				h.investigate()
+			} else {
+				gate := script.NewGate()
+				h.forAgent("investigator", script.Reply{Text: "half of it and more", Gate: gate, GateAfter: 3})
+
+				go func() {
+					<-gate.Reached()
+					close(reached)
+				}()
+			}
+
+			s := h.start("one", nil)
+			id := s.submit()
+			h.wait(reached, "the call")
+			s.cancel(id)
+			require.Equal(t, []string{"pending", "in_progress", "cancelling", "cancelled"}, s.ended(id))
+
+			detail := s.detail(id)
+			require.Equal(t, "cancelled", detail.ErrorCode)
+			require.Equal(t, tarsy.StatusCancelled, detail.Stages[0].Status)
+			require.Equal(t, tarsy.StatusCancelled, detail.Stages[0].Executions[0].Status)
+			h.requireWhole(id)
+
+			if !duringTool {
+				require.Equal(t, "half of it ", query[string](h, `SELECT content FROM timeline_events WHERE session_id = $1 AND status = 'cancelled'`, id))
+			}
+		})
+	}
+}
+
+func TestASessionEndsAtItsDeadlineOverAllServers(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+	h.recipe.Stages[0].Agents[0].Spec.IterationTimeout = 24 * time.Hour
+
+	first, second := script.NewGate(), script.NewGate()
+	h.forAgent("investigator", script.Reply{Text: "late", Gate: first})
+
+	s := h.start("one", func(c *Config) { c.RenewEvery = 24 * time.Hour })
+	id := s.submit()
+	h.wait(first.Reached(), "the LLM call")
+	clock.Advance(s.SessionTimeout - time.Minute)
+	s.stop()
+
+	h.model = script.New(script.Options{})
+	h.forAgent("investigator", script.Reply{Text: "late", Gate: second})
+
+	other := h.start("two", func(c *Config) { c.RenewEvery = 24 * time.Hour })
+	h.wait(second.Reached(), "the LLM call on the other server")
+	clock.Advance(time.Minute)
+	require.Equal(t, []string{"pending", "in_progress", "timed_out"}, other.ended(id))
+
+	detail := other.detail(id)
+	require.Equal(t, "session_timeout", detail.ErrorCode)
+	require.Equal(t, tarsy.StatusTimedOut, detail.Stages[0].Executions[0].Status)
+	h.requireWhole(id)
+}
+
+func TestParallelAgentsCommitInterleaved(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	names := []string{"a", "b", "c"}
+	h.recipe = recipeOf(names)
+
+	for _, name := range names {
+		h.forAgent(name,
+			script.Reply{Thinking: "hm", ToolCalls: []llm.ToolCall{call("1", "look", `{}`), call("1", "change", `{}`), call("", "look", `{}`)}},
+			script.Reply{Text: "again", ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}},
+			script.Reply{Thinking: "ah", Text: "found by " + name})
+	}
+
+	h.summary(script.Reply{Text: "short"})
+
+	s := h.start("one", func(c *Config) { c.Workers = 8 })
+
+	var ids []string
+	for range 6 {
+		ids = append(ids, s.submit())
+	}
+
+	for _, id := range ids {
+		detail := s.completes(id)
+		require.Equal(t, "## a\n\nfound by a\n\n## b\n\nfound by b\n\n## c\n\nfound by c", detail.FinalAnalysis)
+		h.requireWhole(id)
+		require.True(t, query[bool](h, `SELECT max(sequence_number) = count(*) FROM timeline_events WHERE session_id = $1`, id))
+	}
+
+	require.Equal(t, 6*3*3, h.tools.made("look"))
+	require.Equal(t, 6*3, h.tools.made("change"))
+}
