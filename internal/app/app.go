@@ -117,7 +117,9 @@ func (a *App) wire(ctx context.Context) error {
 		return fmt.Errorf("bring the database up to date: %w", err)
 	}
 
-	a.db, err = postgres.Open(ctx, postgres.Config{URL: url, Clock: a.clock, Logger: a.logger})
+	a.db, err = postgres.Open(ctx, postgres.Config{
+		URL: url, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
+	})
 	if err != nil {
 		return err
 	}

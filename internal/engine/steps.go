@@ -18,9 +18,11 @@ func (r *sessionRun) taskStep(recipe Recipe, t task) tarsy.Step {
 	case taskRelease:
 		return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)}
 	case taskCancel:
-		return r.cancelStep()
+		return r.keepAnalysis(recipe, r.cancelStep())
 	case taskTimeOut:
-		return r.closeStep(tarsy.SessionTimedOut, "session_timeout", fmt.Sprintf("the session took longer than %s", r.engine.SessionTimeout))
+		message := fmt.Sprintf("the session took longer than %s", r.engine.SessionTimeout)
+
+		return r.keepAnalysis(recipe, r.closeStep(tarsy.SessionTimedOut, "session_timeout", message))
 	case taskNoChain:
 		return r.closeStep(tarsy.SessionFailed, "unknown_chain", fmt.Sprintf("chain %q is no longer configured", r.state.Session.ChainID))
 	case taskFail:
@@ -225,7 +227,10 @@ func (r *sessionRun) failExecutionStep(id, code, message string) tarsy.Step {
 // concludeStep completes a session. A summary that failed leaves its reason.
 func (r *sessionRun) concludeStep(summary string, interaction tarsy.LLMInteraction, failure error) tarsy.Step {
 	if r.state.Session.Status == tarsy.SessionCancelling {
-		return r.cancelStep()
+		step := r.cancelStep()
+		step.Session.FinalAnalysis = r.finalAnalysis()
+
+		return step
 	}
 
 	now := r.engine.now()
@@ -295,6 +300,15 @@ func (r *sessionRun) analysis(stage tarsy.Stage) string {
 	}
 
 	return strings.Join(parts, "\n\n")
+}
+
+// keepAnalysis adds what was found to the last step of a session that was stopped when only its summary was missing.
+func (r *sessionRun) keepAnalysis(recipe Recipe, step tarsy.Step) tarsy.Step {
+	if done := len(r.state.Stages); done > 0 && done == len(recipe.Stages) && r.state.Stages[done-1].Status == tarsy.StatusCompleted {
+		step.Session.FinalAnalysis = r.finalAnalysis()
+	}
+
+	return step
 }
 
 // finalAnalysis is what the last stage found.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,12 +18,17 @@ type Config struct {
 	// MaxConns bounds the connections for readers. Committing and claiming have their own, so that no crowd of readers
 	// makes them wait; one more hears other servers.
 	MaxConns int32
-	Clock    clockwork.Clock
-	Logger   *slog.Logger
+	// PollEvery is how often watched journals and the queue are looked at in case a signal was lost, and PollJitter
+	// the random part that is added, so that servers do not look in step.
+	PollEvery  time.Duration
+	PollJitter time.Duration
+	Clock      clockwork.Clock
+	Logger     *slog.Logger
 }
 
 const (
-	defaultMaxConns = 8
+	defaultMaxConns  = 8
+	defaultPollEvery = 1500 * time.Millisecond
 	// workConns are the committers', the claimer's and the renewal's.
 	workConns = committers + 2
 	// idleInTransaction is in PostgreSQL's words.
@@ -48,6 +54,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 
 	if cfg.MaxConns == 0 {
 		cfg.MaxConns = defaultMaxConns
+	}
+
+	if cfg.PollEvery == 0 {
+		cfg.PollEvery = defaultPollEvery
 	}
 
 	if cfg.Clock == nil {
@@ -97,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 
-	signals := newSignals(pool, cfg.Logger)
+	signals := newSignals(pool, cfg)
 
 	return &DB{
 		pool:      pool,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -251,17 +252,26 @@ func (r *receiver) receive(message string) {
 
 // poll makes up for signals that were lost between servers.
 func (s *Signals) poll(ctx context.Context) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(s.nextPoll())
+	defer timer.Stop()
 
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 			s.pollOnce(ctx)
+			timer.Reset(s.nextPoll())
 		}
 	}
+}
+
+func (s *Signals) nextPoll() time.Duration {
+	if s.jitter <= 0 {
+		return s.pollEvery
+	}
+
+	return s.pollEvery + rand.N(s.jitter) //nolint:gosec // no secret depends on it
 }
 
 // fallBehind tells the watchers of topics that they may have missed something.

@@ -19,7 +19,6 @@ const (
 	topicJournals = "journals"
 
 	notifyWindow = 10 * time.Millisecond
-	pollInterval = 1500 * time.Millisecond
 )
 
 // Signals tells readers that something moved. A signal carries a name and a number, never content: whoever hears it
@@ -28,6 +27,9 @@ const (
 type Signals struct {
 	pool   *pgxpool.Pool
 	logger *slog.Logger
+	// pollEvery and a random part of jitter is how often lost signals are made up for.
+	pollEvery time.Duration
+	jitter    time.Duration
 	// origin marks our own notifications, which come back to us.
 	origin string
 
@@ -54,10 +56,12 @@ type receiver struct {
 // maxRelayed bounds messages that wait to be relayed; more are dropped, for they are lossy by contract.
 const maxRelayed = 256
 
-func newSignals(pool *pgxpool.Pool, logger *slog.Logger) *Signals {
+func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
 	return &Signals{
 		pool:      pool,
-		logger:    logger,
+		logger:    cfg.Logger,
+		pollEvery: cfg.PollEvery,
+		jitter:    cfg.PollJitter,
 		origin:    tarsy.NewID(),
 		watches:   map[string]map[*Watch]struct{}{},
 		receivers: map[string]map[*receiver]struct{}{},

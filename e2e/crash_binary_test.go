@@ -1,0 +1,250 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/postgres/private"
+)
+
+// The program that people get, as they run it: the demo is killed in the middle of its stories and started again. It
+// adopts the PostgreSQL that it left behind and brings the stories to their end. Ctrl-C leaves nothing behind.
+func TestDemoGoesOnAfterItWasKilled(t *testing.T) {
+	t.Parallel()
+
+	binary, dir := buildProgram(t), demoDir(t)
+	first := startDemo(t, binary, dir)
+	ids := first.sessions(t)
+
+	// A tool has answered in the first story; every story has more than that.
+	first.follow(t, ids[0], func(u client.Update) bool {
+		return u.Event != nil && u.Event.Type == tarsy.TypeTimelineCompleted && strings.Contains(string(u.Event.Payload), string(tarsy.EventToolCall))
+	})
+	first.Kill()
+
+	finished := countEnded(t, dir)
+	require.Less(t, finished, len(ids), "it was killed in the middle of the stories")
+
+	second := startDemo(t, binary, dir)
+	second.Log.WaitLine("private postgresql ready", "adopted=true")
+	require.Len(t, second.sessions(t), len(ids), "the stories are not begun again")
+
+	for _, id := range ids {
+		requireStory(t, second, id)
+	}
+
+	second.Signal(syscall.SIGINT)
+	require.Zero(t, second.WaitExit(), "log:\n%s", second.Log)
+	requireNothingLeft(t, binary, dir)
+}
+
+// requireStory waits for the end of a story and checks it.
+func requireStory(t *testing.T, p *demoProcess, id string) {
+	t.Helper()
+
+	created, completed := map[string]bool{}, map[string]bool{}
+
+	var last int64
+
+	end := p.follow(t, id, func(u client.Update) bool {
+		if u.Event == nil {
+			return u.End != ""
+		}
+
+		require.Equal(t, last+1, u.Event.Seq, "the journal has no gap")
+		last = u.Event.Seq
+
+		seen := map[string]map[string]bool{tarsy.TypeTimelineCreated: created, tarsy.TypeTimelineCompleted: completed}[u.Event.Type]
+		if seen != nil {
+			event := eventID.FindString(string(u.Event.Payload))
+			require.False(t, seen[event], "nothing is told twice")
+			seen[event] = true
+		}
+
+		return false
+	})
+	require.Equal(t, tarsy.SessionCompleted, end.End)
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	session, err := p.client.Session(ctx, id)
+	require.NoError(t, err)
+	require.NotEmpty(t, session.FinalAnalysis)
+	require.NotEmpty(t, session.ExecutiveSummary)
+
+	timeline, err := p.client.Timeline(ctx, id)
+	require.NoError(t, err)
+
+	for _, e := range timeline.Events {
+		require.Equal(t, tarsy.EventCompleted, e.Status)
+	}
+}
+
+var (
+	eventID = regexp.MustCompile(`"event_id":\s*"[^"]*"`)
+	address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+)
+
+// buildProgram builds the program.
+func buildProgram(t *testing.T) string {
+	t.Helper()
+
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skipf("the program cannot be built here: %v", err)
+	}
+
+	binary := filepath.Join(t.TempDir(), "tarsy")
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "tarsy.dev/tarsy/cmd/tarsy").CombinedOutput()
+	require.NoError(t, err, "%s", output)
+
+	return binary
+}
+
+// demoDir is a data directory that also the user whom root lends to PostgreSQL can reach, which those of the testing
+// package are not. Whatever is left in it is stopped and removed.
+func demoDir(t *testing.T) string {
+	t.Helper()
+
+	dir, err := os.MkdirTemp("", "tarsy-e2e-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755))
+
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+
+		require.NoError(t, errors.Join(private.Remove(ctx, dir), os.RemoveAll(dir)))
+	})
+
+	return dir
+}
+
+// countEnded returns how many sessions have ended. PostgreSQL outlives the server; it is left running.
+func countEnded(t *testing.T, dir string) int {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	server, err := private.Open(ctx, private.Config{Dir: dir, BinDir: os.Getenv("TARSY_PG_BIN")})
+	require.NoError(t, err)
+	require.True(t, server.Adopted())
+
+	conn, err := pgx.Connect(ctx, server.URL())
+	require.NoError(t, err)
+
+	var finished int
+
+	require.NoError(t, conn.QueryRow(ctx, "SELECT count(*) FROM sessions WHERE completed_at IS NOT NULL").Scan(&finished))
+	require.NoError(t, conn.Close(ctx))
+	require.NoError(t, server.Detach())
+
+	return finished
+}
+
+// demoProcess is a demo that runs.
+type demoProcess struct {
+	*process
+
+	client *client.Client
+}
+
+func startDemo(t *testing.T, binary, dir string) *demoProcess {
+	t.Helper()
+
+	command := exec.Command(binary, "demo", "--speed", "20", "--listen", "127.0.0.1:0", "--data-dir", dir, "--log-level", "info")
+	// What is set for the developer is not meant for the test, but for the place of PostgreSQL.
+	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "TARSY_") && !strings.HasPrefix(entry, "TARSY_PG_BIN=")
+	})
+
+	p := &demoProcess{process: runProcess(t, command)}
+	p.Log.WaitLine("is running at")
+	p.URL = address.FindString(p.Log.String())
+
+	var err error
+
+	p.client, err = client.New(client.Config{Server: p.URL})
+	require.NoError(t, err)
+	t.Cleanup(p.client.Close)
+
+	return p
+}
+
+// sessions are the ids of all sessions.
+func (p *demoProcess) sessions(t *testing.T) []string {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	var ids []string
+
+	for session, err := range p.client.Sessions(ctx, client.Filter{}) {
+		require.NoError(t, err)
+
+		ids = append(ids, session.ID)
+	}
+
+	return ids
+}
+
+// follow reads a session from its beginning until there is what is looked for.
+func (p *demoProcess) follow(t *testing.T, id string, found func(client.Update) bool) client.Update {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	for update, err := range p.client.Follow(ctx, id, 0) {
+		require.NoError(t, err, "log:\n%s", p.Log)
+
+		if found(update) {
+			return update
+		}
+	}
+
+	require.Fail(t, "the session ended before that", "log:\n%s", p.Log)
+
+	return client.Update{}
+}
+
+// requireNothingLeft checks that no process of the program, and no PostgreSQL of the directory, runs.
+func requireNothingLeft(t *testing.T, binary, dir string) {
+	t.Helper()
+	require.NoFileExists(t, filepath.Join(dir, "postgres", "postmaster.pid"))
+
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	require.NoError(t, err)
+
+	if len(processes) == 0 {
+		t.Log("this system does not show its processes as files: only PostgreSQL's own record was looked at")
+	}
+
+	for _, process := range processes {
+		executable, err := os.Readlink(filepath.Join(process, "exe"))
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			continue // gone, or not ours
+		}
+
+		require.NotEqual(t, binary, executable, "process %s", process)
+
+		cwd, _ := os.Readlink(filepath.Join(process, "cwd")) // the same
+		require.False(t, strings.HasPrefix(cwd, dir), "process %s works in %s", process, cwd)
+	}
+}

@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// A server is frozen past its lease, in LLM calls and in tool calls, and another one takes over. When the first thaws,
+// all answers but one have come; it changes nothing and makes no further call.
+func TestFrozenServerChangesNothingWhenItThaws(t *testing.T) {
+	t.Parallel()
+
+	asking, waiting := newInvestigation(t, "asking"), newInvestigation(t, "waiting")
+	reading, writing := newInvestigation(t, "reading"), newInvestigation(t, "writing")
+	answer, reachNever := asking.HoldCall(callSecond, 0), amidText(waiting) // a part of its text is there to be saved
+	read, write := reading.HoldTool(toolInspect, insideTool), writing.HoldTool(toolRestart, insideTool)
+	all := []*investigation{asking, waiting, reading, writing}
+
+	w := newWorld(t, worldOptions{}, all...)
+	frozen := w.Start()
+
+	for _, i := range all {
+		w.Begin(i)
+	}
+
+	await(t, answer.Reached(), "the LLM call")
+	reachNever()
+	await(t, read.reached, "the tool call that reads")
+	await(t, write.reached, "the tool call that writes")
+	frozen.Signal(syscall.SIGSTOP)
+
+	other := w.Start()
+
+	for _, i := range all {
+		i.Socket.WaitStatus("completed")
+		w.requireWhole(t, i)
+		require.Equal(t, other.ServerID, w.Session(i.SessionID).PodID)
+	}
+
+	before, calls := w.rows(), writing.Desk.Seen()
+
+	answer.Open()
+	read.Open()
+	write.Open()
+	frozen.Signal(syscall.SIGCONT)
+
+	for _, i := range all {
+		frozen.Log.WaitLine("lost the lease", i.SessionID)
+	}
+
+	// It is well again otherwise; and once it has stopped, everything that it wanted to write has been refused.
+	require.Equal(t, http.StatusOK, frozen.Ready())
+	frozen.Signal(syscall.SIGTERM)
+	require.Zero(t, frozen.WaitExit(), "log:\n%s", frozen.Log)
+
+	require.Equal(t, before, w.rows())
+	require.Equal(t, calls, writing.Desk.Seen())
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 2, callThird: 1, callSummary: 1}, asking.Asked())
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 2, callThird: 1, callSummary: 1}, waiting.Asked())
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 1, callThird: 1, callSummary: 1}, reading.Asked())
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 1, callThird: 1, callSummary: 1}, writing.Asked())
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}}, withoutIDs(asking.Desk.Seen()))
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}, {Tool: toolInspect}}, withoutIDs(reading.Desk.Seen()))
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolRestart}}, withoutIDs(writing.Desk.Seen()))
+	require.Equal(t, tarsy.CallUnknown, w.MCPInteractions(writing.SessionID)[1].Status)
+}
+
+func withoutIDs(calls []deskCall) []deskCall {
+	for n := range calls {
+		calls[n].ID = ""
+	}
+
+	return calls
+}
+
+// rows is everything that the database holds of sessions.
+func (w *world) rows() []string {
+	w.t.Helper()
+
+	const all = `
+SELECT to_jsonb(r)::text AS row FROM sessions r UNION ALL SELECT to_jsonb(r)::text FROM stages r
+UNION ALL SELECT to_jsonb(r)::text FROM executions r UNION ALL SELECT to_jsonb(r)::text FROM timeline_events r
+UNION ALL SELECT to_jsonb(r)::text FROM messages r UNION ALL SELECT to_jsonb(r)::text FROM llm_interactions r
+UNION ALL SELECT to_jsonb(r)::text FROM mcp_interactions r UNION ALL SELECT to_jsonb(r)::text FROM events r
+UNION ALL SELECT to_jsonb(r)::text FROM requests r ORDER BY 1`
+
+	var rows []string
+	for _, r := range tarsytest.Rows[struct{ Row string }](w.App, all) {
+		rows = append(rows, r.Row)
+	}
+
+	return rows
+}

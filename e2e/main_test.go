@@ -1,0 +1,18 @@
+// Package e2e holds the scenarios: each boots the whole product and drives it from outside.
+package e2e
+
+import (
+	"os"
+	"testing"
+
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// TestMain runs the scenarios, or is a server of one of them: see process.
+func TestMain(m *testing.M) {
+	if settings, ok := os.LookupEnv(processVariable); ok {
+		os.Exit(serveProcess(settings))
+	}
+
+	tarsytest.Main(m)
+}

@@ -1,0 +1,215 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// processVariable makes the test binary be a server: its value is the processSettings.
+const processVariable = "TARSY_E2E_SERVER"
+
+// helloMark begins the line that a server says once it answers requests.
+const helloMark = "e2e server: "
+
+// patience is how long a wait lasts before it fails the test.
+const patience = 20 * time.Second
+
+// process is a server in a process of its own, so that it can be killed or frozen at any point.
+type process struct {
+	URL      string
+	ServerID string
+	// Log is what it has written.
+	Log *transcript
+
+	t       testing.TB
+	command *exec.Cmd
+	exited  chan struct{}
+}
+
+// startProcess starts a server and waits until it answers. It is killed when the test ends, if it still runs.
+func startProcess(t testing.TB, settings processSettings) *process {
+	t.Helper()
+
+	raw, err := json.Marshal(settings)
+	require.NoError(t, err)
+
+	binary, err := os.Executable()
+	require.NoError(t, err)
+
+	command := exec.Command(binary)
+	command.Env = append(os.Environ(), processVariable+"="+string(raw))
+
+	// Nothing is ever written to the pipe: its end tells the server that the test is gone, however it went.
+	life, err := command.StdinPipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = life.Close() })
+
+	p := runProcess(t, command)
+	line := p.Log.WaitLine(helloMark)
+
+	var said processHello
+
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(line, helloMark)), &said), line)
+	p.URL, p.ServerID = said.URL, said.ServerID
+
+	return p
+}
+
+// runProcess starts a program. It is killed when the test ends, if it still runs.
+func runProcess(t testing.TB, command *exec.Cmd) *process {
+	t.Helper()
+
+	p := &process{t: t, command: command, Log: newTranscript(t), exited: make(chan struct{})}
+	p.Log.over = p.exited
+	command.Stdout, command.Stderr = p.Log, p.Log
+	require.NoError(t, command.Start())
+
+	go func() {
+		defer close(p.exited)
+
+		_ = command.Wait() // how it ended is in ProcessState
+	}()
+
+	t.Cleanup(p.Kill)
+
+	return p
+}
+
+// Kill ends the process as `kill -9` does, and waits until it is gone.
+func (p *process) Kill() {
+	_ = p.command.Process.Kill() // it may be gone already
+	<-p.exited
+}
+
+// Signal sends a signal.
+func (p *process) Signal(signal syscall.Signal) {
+	p.t.Helper()
+	require.NoError(p.t, p.command.Process.Signal(signal))
+}
+
+// killedBySignal is the exit code of a process that a signal has ended.
+const killedBySignal = -1
+
+// WaitExit waits until the process has ended and returns its exit code.
+func (p *process) WaitExit() int {
+	p.t.Helper()
+	await(p.t, p.exited, "the end of the server; its log:\n"+p.Log.String())
+
+	return p.command.ProcessState.ExitCode()
+}
+
+// Ready asks the server whether it may be sent work.
+func (p *process) Ready() int {
+	p.t.Helper()
+
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+"/readyz", nil)
+	require.NoError(p.t, err)
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	resp, err := client.Do(req)
+	require.NoError(p.t, err)
+	require.NoError(p.t, resp.Body.Close())
+
+	return resp.StatusCode
+}
+
+// WaitReady asks until the server says this status.
+func (p *process) WaitReady(status int) {
+	p.t.Helper()
+
+	for deadline := time.Now().Add(patience); p.Ready() != status; {
+		require.True(p.t, time.Now().Before(deadline), "waited in vain for /readyz to be %d", status)
+	}
+}
+
+// await waits for a channel to deliver or to be closed.
+func await[T any](t testing.TB, c <-chan T, what string) T {
+	t.Helper()
+
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+
+	select {
+	case value := <-c:
+		return value
+	case <-timeout.C:
+		require.FailNow(t, "waited in vain for "+what)
+		panic("unreachable")
+	}
+}
+
+// transcript collects what a process writes and lets tests wait for it.
+type transcript struct {
+	t testing.TB
+
+	// over is closed when nothing more can come.
+	over <-chan struct{}
+
+	mu    sync.Mutex
+	text  strings.Builder
+	moved chan struct{}
+}
+
+func newTranscript(t testing.TB) *transcript { return &transcript{t: t, moved: make(chan struct{})} }
+
+// Write implements io.Writer.
+func (l *transcript) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	close(l.moved)
+	l.moved = make(chan struct{})
+
+	return l.text.Write(data)
+}
+
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.text.String()
+}
+
+// WaitLine waits for a line that has all parts, and returns it.
+func (l *transcript) WaitLine(parts ...string) string {
+	l.t.Helper()
+
+	lacks := func(line string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) })
+	}
+	timeout := time.NewTimer(patience)
+
+	defer timeout.Stop()
+
+	for ended := false; ; {
+		l.mu.Lock()
+		text, moved := l.text.String(), l.moved
+		l.mu.Unlock()
+
+		lines := slices.DeleteFunc(slices.Collect(strings.Lines(text)), lacks)
+		if len(lines) > 0 && strings.HasSuffix(lines[0], "\n") {
+			return lines[0]
+		}
+
+		require.False(l.t, ended, "the process ended without a line with %q:\n%s", parts, text)
+
+		select {
+		case <-moved:
+		case <-l.over:
+			ended = true
+		case <-timeout.C:
+			require.FailNow(l.t, fmt.Sprintf("waited in vain for a line with %q", parts), text)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A server is told to stop while one session is in an LLM call and another in a tool call. The first is handed over at
+// once; the second when its tool call is finished, for which the server waits; nothing is done twice. The lease is so
+// long that nobody takes over by waiting.
+func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
+	t.Parallel()
+
+	asking, calling := newInvestigation(t, "asking"), newInvestigation(t, "calling")
+	answer, tool := asking.HoldCall(callSecond, 6), calling.HoldTool(toolRestart, insideTool)
+
+	w := newWorld(t, worldOptions{Lease: 10 * patience}, asking, calling)
+	stopping := w.Start()
+
+	w.Begin(asking)
+	w.Begin(calling)
+	await(t, answer.Reached(), "the LLM call")
+	await(t, tool.reached, "the tool call")
+
+	other := w.Start()
+
+	require.Equal(t, http.StatusOK, stopping.Ready())
+	stopping.Signal(syscall.SIGTERM)
+	stopping.WaitReady(http.StatusServiceUnavailable)
+
+	// The tool call still holds the server.
+	asking.Socket.WaitStatus("completed")
+	require.Equal(t, http.StatusServiceUnavailable, stopping.Ready())
+	require.Equal(t, http.StatusOK, other.Ready())
+
+	tool.Open()
+	calling.Socket.WaitStatus("completed")
+	require.Zero(t, stopping.WaitExit(), "log:\n%s", stopping.Log)
+
+	for _, i := range []*investigation{asking, calling} {
+		w.requireWhole(t, i)
+		require.Equal(t, other.ServerID, w.Session(i.SessionID).PodID)
+	}
+
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 2, callThird: 1, callSummary: 1}, asking.Asked())
+	require.Equal(t, map[string]int{callFirst: 1, callSecond: 1, callThird: 1, callSummary: 1}, calling.Asked())
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolRestart}}, withoutIDs(calling.Desk.Seen()))
+	require.Equal(t, analysisOf(toolRestart+" is done"), w.Session(calling.SessionID).FinalAnalysis)
+}
+
+// A tool call that takes longer than the grace period is cut off and handed over with the session.
+func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
+	t.Parallel()
+
+	calling := newInvestigation(t, "calling")
+	tool := calling.HoldTool(toolInspect, insideTool)
+
+	w := newWorld(t, worldOptions{Lease: 10 * patience, Grace: 1}, calling)
+	stopping := w.Start()
+
+	w.Begin(calling)
+	await(t, tool.reached, "the tool call")
+	stopping.Signal(syscall.SIGTERM)
+	require.Zero(t, stopping.WaitExit(), "log:\n%s", stopping.Log)
+
+	w.Start()
+	calling.Socket.WaitStatus("completed")
+	w.requireWhole(t, calling)
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}, {Tool: toolInspect}}, withoutIDs(calling.Desk.Seen()))
+}
+
+// Whoever is in a hurry asks twice.
+func TestSecondSignalEndsAServerAtOnce(t *testing.T) {
+	t.Parallel()
+
+	calling := newInvestigation(t, "calling")
+	tool := calling.HoldTool(toolInspect, insideTool)
+
+	w := newWorld(t, worldOptions{Grace: 10 * patience}, calling)
+	stopping := w.Start()
+
+	w.Begin(calling)
+	await(t, tool.reached, "the tool call")
+	stopping.Signal(syscall.SIGTERM)
+	stopping.WaitReady(http.StatusServiceUnavailable)
+	stopping.Signal(syscall.SIGTERM)
+	require.Equal(t, killedBySignal, stopping.WaitExit())
+
+	// To the other servers it is one that was killed.
+	w.Start()
+	calling.Socket.WaitStatus("completed")
+	w.requireWhole(t, calling)
+}
