@@ -21,7 +21,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// patience is how long a wait lasts before it fails the test: far longer than anything takes on a busy machine.
+// patience is how long a wait lasts before it fails the test, unless Options.Patience says otherwise: far longer than
+// anything takes on a busy machine.
 const patience = 20 * time.Second
 
 // DefaultConfig is the configuration of an App whose Options have none: the alert type "test" is investigated in one
@@ -55,6 +56,8 @@ type Options struct {
 	Database string
 	// RequireKey switches authentication on.
 	RequireKey bool
+	// Patience is how long a wait for an event lasts before it fails the test; zero means long.
+	Patience time.Duration
 	// Unwatched lets the script be asked what it does not know without failing the test.
 	Unwatched bool
 }
@@ -72,8 +75,10 @@ type App struct {
 	// ServerID names this server in leases.
 	ServerID string
 
-	t   testing.TB
-	app *app.App
+	t        testing.TB
+	app      *app.App
+	clock    clockwork.Clock
+	patience time.Duration
 }
 
 // Main runs a package's tests, checks for leaked goroutines and releases the test databases.
@@ -93,11 +98,15 @@ func New(t testing.TB, options Options) *App {
 		options.LLM = options.Script
 	}
 
+	if options.Patience == 0 {
+		options.Patience = patience
+	}
+
 	if options.Database == "" {
 		options.Database = pgtest.New(t)
 	}
 
-	var clock clockwork.Clock = clockwork.NewRealClock()
+	clock := clockwork.NewRealClock()
 	if options.Clock != nil {
 		clock = options.Clock
 	}
@@ -120,7 +129,7 @@ func New(t testing.TB, options Options) *App {
 
 	a := &App{
 		URL: "http://" + server.Addr(), Script: options.Script, Database: options.Database, ServerID: server.ServerID(),
-		t: t, app: server,
+		t: t, app: server, clock: clock, patience: options.Patience,
 	}
 
 	t.Cleanup(func() {
@@ -160,21 +169,25 @@ func loadConfig(t testing.TB, options Options) *config.Config {
 		text = fmt.Sprintf(DefaultConfig, strings.Join(ids, ", "))
 	}
 
-	base := "llm_providers: {test: {type: scripted, model: test-model}}\n"
+	var base strings.Builder
+
+	base.WriteString("llm_providers: {test: {type: scripted, model: test-model}}\n")
+
 	if !strings.Contains(text, "llm_provider:") {
-		base += "defaults: {llm_provider: test}\n"
+		base.WriteString("defaults: {llm_provider: test}\n")
 	}
 
 	if len(ids) > 0 && !strings.Contains(text, "mcp_servers:\n") {
-		base += "mcp_servers:\n"
+		base.WriteString("mcp_servers:\n")
+
 		for _, id := range ids {
-			base += "  " + id + ": {transport: {type: stdio, command: in-memory}}\n"
+			base.WriteString("  " + id + ": {transport: {type: stdio, command: in-memory}}\n")
 		}
 	}
 
 	cfg, err := config.Load(config.Source{Files: []config.File{
 		{Name: "test.yaml", Text: []byte(text)},
-		{Name: "base.yaml", Text: []byte(base)},
+		{Name: "base.yaml", Text: []byte(base.String())},
 	}})
 	require.NoError(t, err)
 

@@ -27,7 +27,8 @@ func (e Event) Seq() int64 {
 
 // log collects events as they come and lets tests wait for them.
 type log struct {
-	t testing.TB
+	t        testing.TB
+	patience time.Duration
 
 	mu     sync.Mutex
 	events []Event
@@ -35,7 +36,7 @@ type log struct {
 	moved  chan struct{}
 }
 
-func newLog(t testing.TB) *log { return &log{t: t, moved: make(chan struct{})} }
+func newLog(a *App) *log { return &log{t: a.t, patience: a.patience, moved: make(chan struct{})} }
 
 func (l *log) add(raw []byte) {
 	e := Event{Raw: raw}
@@ -89,7 +90,7 @@ func (l *log) OfType(eventType string) []Event {
 func (l *log) Wait(what string, fits func(Event) bool) Event {
 	l.t.Helper()
 
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(l.patience)
 	defer timeout.Stop()
 
 	for next := 0; ; {
@@ -133,7 +134,7 @@ func (l *log) WaitStatus(status string) Event {
 func (l *log) WaitEnd() error {
 	l.t.Helper()
 
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(l.patience)
 	defer timeout.Stop()
 
 	for {
@@ -153,13 +154,16 @@ func (l *log) WaitEnd() error {
 	}
 }
 
+// describe tells what came, long events cut short.
 func (l *log) describe() string {
+	const longest = 500
+
 	var b strings.Builder
 
 	b.WriteString("What came:\n")
 
 	for _, e := range l.Events() {
-		fmt.Fprintf(&b, "  %s\n", e.Raw)
+		fmt.Fprintf(&b, "  %.*s\n", longest, e.Raw)
 	}
 
 	return b.String()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -48,8 +49,9 @@ func (r Response) Problem(t testing.TB) Problem {
 	return p
 }
 
-// Do sends a request. A body that is a string or bytes goes as it is, anything else as JSON.
-func (a *App) Do(method, path string, body any) Response {
+// Do sends a request, with headers given as names and values in turn; "Host" sets the host. A body that is a string or
+// bytes goes as it is, anything else as JSON.
+func (a *App) Do(method, path string, body any, headers ...string) Response {
 	a.t.Helper()
 
 	var reader io.Reader
@@ -77,6 +79,14 @@ func (a *App) Do(method, path string, body any) Response {
 		req.Header.Set("Content-Type", "application/json")
 	}
 
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		} else {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+
 	return a.Send(req)
 }
 
@@ -88,14 +98,13 @@ func (a *App) Send(req *http.Request) Response {
 		req.Header.Set("Authorization", "Bearer "+a.Token)
 	}
 
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	// A request with "Expect: 100-continue" sends its body only when the server wants it.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience}}
 	resp, err := client.Do(req)
 	require.NoError(a.t, err)
 
-	defer resp.Body.Close()
-
 	raw, err := io.ReadAll(resp.Body)
-	require.NoError(a.t, err)
+	require.NoError(a.t, errors.Join(err, resp.Body.Close()))
 
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
 }

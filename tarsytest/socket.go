@@ -3,6 +3,8 @@ package tarsytest
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,25 +28,39 @@ type Socket struct {
 func (a *App) Socket() *Socket {
 	a.t.Helper()
 
-	ctx, cancel := context.WithCancel(context.Background())
-	header := http.Header{}
+	s, refusal := a.DialSocket(http.Header{})
+	require.NotNil(a.t, s, "refused with %d: %s", refusal.Status, refusal.Body)
 
-	if a.Token != "" {
+	return s
+}
+
+// DialSocket connects to the server's WebSocket with these headers, or returns nil and how the server refused.
+func (a *App) DialSocket(header http.Header) (*Socket, Response) {
+	a.t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+
+	if a.Token != "" && header.Get("Authorization") == "" {
+		header = header.Clone()
 		header.Set("Authorization", "Bearer "+a.Token)
 	}
 
 	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(a.URL, "http")+"/api/v1/ws", &websocket.DialOptions{
 		HTTPHeader: header, HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	})
-	require.NoError(a.t, err)
+	if err != nil {
+		cancel()
+		require.NotNil(a.t, resp, "no answer: %v", err)
 
-	if resp.Body != nil {
-		defer resp.Body.Close()
+		raw, readErr := io.ReadAll(resp.Body)
+		require.NoError(a.t, errors.Join(readErr, resp.Body.Close()))
+
+		return nil, Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
 	}
 
 	conn.SetReadLimit(-1)
 
-	s := &Socket{log: newLog(a.t), conn: conn, cancel: cancel}
+	s := &Socket{log: newLog(a), conn: conn, cancel: cancel}
 	s.reader.Go(func() {
 		for {
 			_, raw, err := conn.Read(ctx)
@@ -59,7 +75,7 @@ func (a *App) Socket() *Socket {
 	})
 	a.t.Cleanup(s.Close)
 
-	return s
+	return s, Response{Status: resp.StatusCode, Header: resp.Header}
 }
 
 // Watch connects and subscribes to a session's journal.
@@ -75,7 +91,20 @@ func (a *App) Watch(sessionID string) *Socket {
 // Subscribe subscribes to a channel and waits until the server has confirmed it.
 func (s *Socket) Subscribe(channel string) {
 	s.t.Helper()
-	s.Send(map[string]any{"action": "subscribe", "channel": channel})
+	s.subscribe(map[string]any{"action": "subscribe", "channel": channel})
+}
+
+// SubscribeAfter subscribes to a channel from after an event on, and waits until the server has confirmed it.
+func (s *Socket) SubscribeAfter(channel string, lastEventID int64) {
+	s.t.Helper()
+	s.subscribe(map[string]any{"action": "subscribe", "channel": channel, "last_event_id": lastEventID})
+}
+
+func (s *Socket) subscribe(message map[string]any) {
+	s.t.Helper()
+	s.Send(message)
+
+	channel, _ := message["channel"].(string)
 	s.Wait("the confirmation of "+channel, func(e Event) bool {
 		return e.Type == "subscription.confirmed" && e.Fields["channel"] == channel
 	})

@@ -39,15 +39,14 @@ func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	}
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Do(req) //nolint:bodyclose // closed by the reader
+	resp, err := client.Do(req)
 	require.NoError(a.t, err)
 	require.Equal(a.t, http.StatusOK, resp.StatusCode)
 
-	s := &EventStream{log: newLog(a.t), cancel: cancel}
+	s := &EventStream{log: newLog(a), cancel: cancel}
 	s.reader.Go(func() {
-		defer resp.Body.Close()
-
 		s.read(resp.Body)
+		_ = resp.Body.Close() // read to its end, or cut off
 	})
 	a.t.Cleanup(s.Close)
 

@@ -14,11 +14,15 @@ import (
 // it claims.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > tarsy.MaxAlertBytes {
+		discard(r)
+
 		return nil, tooLarge("")
 	}
 
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, tarsy.MaxAlertBytes))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		discard(r)
+
 		return nil, tooLarge("")
 	}
 
@@ -31,6 +35,17 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 
 	return body, checkMediaType(r)
+}
+
+// discard reads on for a while: a client that is cut off while it still sends does not hear why. One that asked first
+// is told without sending anything.
+func discard(r *http.Request) {
+	const most = 8 * tarsy.MaxAlertBytes
+
+	if r.Header.Get("Expect") == "" {
+		// How far it came does not matter.
+		_, _ = io.CopyN(io.Discard, r.Body, most)
+	}
 }
 
 func checkMediaType(r *http.Request) error {

@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// healthBody is the part of /health that scenarios about its warnings read.
+type healthBody struct {
+	Status   string `json:"status"`
+	Warnings []struct {
+		Category string `json:"category"`
+		ServerID string `json:"server_id"`
+		Message  string `json:"message"`
+	} `json:"warnings"`
+}
+
+// waitWarnings waits until /health shows this many warnings of MCP servers that cannot be reached.
+func waitWarnings(app *tarsytest.App, count int) healthBody {
+	answer := app.WaitAnswer("/health", "warnings", func(r tarsytest.Response) bool {
+		return len(decode[healthBody](r.Body).Warnings) == count
+	})
+
+	return decode[healthBody](answer.Body)
+}
+
+func TestOneOfTwoMCPServersCannotBeReached(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
+	logs := tarsytest.NewMCPServer("logs", tarsytest.Tool{Name: "search", ReadOnly: true, Text: "lines"})
+	logs.Break(errors.New("connection refused"))
+
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, logs}})
+	app.Script.Add(calls("kubernetes__get_pods", "logs__search"), says("Without logs."), says("Without logs."))
+
+	session := app.Run("test", "look")
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+
+	first := app.Script.Calls()[0].Request
+	require.Len(t, first.Tools, 1)
+	require.Equal(t, "kubernetes__get_pods", first.Tools[0].Name)
+	require.Contains(t, first.Messages[0].Content, "## Tools that are missing")
+	require.Contains(t, first.Messages[0].Content, "- logs: make transport: connection refused")
+
+	second := app.Script.Calls()[1].Request.Messages
+	require.Equal(t, "pods", second[3].Content)
+	require.Contains(t, second[4].Content, `The MCP server "logs" is not available: make transport: connection refused`)
+
+	health := waitWarnings(app, 1)
+	require.Equal(t, "degraded", health.Status)
+	require.Equal(t, "mcp_health", health.Warnings[0].Category)
+	require.Equal(t, "logs", health.Warnings[0].ServerID)
+	require.Equal(t, "MCP server logs cannot be reached: make transport: connection refused", health.Warnings[0].Message)
+	require.Equal(t, http.StatusOK, app.Do(http.MethodGet, "/readyz", nil).Status, "a warning is no reason to send no work")
+}
+
+func TestAgentWorksWithoutAnyMCPServer(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods"})
+	kubernetes.Break(errors.New("connection refused"))
+
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
+	app.Script.Add(says("I could see nothing."), says("Nothing seen."))
+	require.Equal(t, tarsy.SessionCompleted, app.Run("test", "look").Status)
+	require.Empty(t, app.Script.Calls()[0].Request.Tools)
+}
+
+func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
+	github := tarsytest.NewMCPServer("github",
+		tarsytest.Tool{Name: "issues", ReadOnly: true, Text: "issues"}, tarsytest.Tool{Name: "merge", Text: "merged"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: kubernetesAgent})
+	app.Script.Add(calls("github__issues", "github__merge", "kubernetes__get_pods"), says("Seen."), says("Seen."))
+
+	sessionID := app.SubmitAlert(map[string]any{
+		"alert_type": "test", "data": "look",
+		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "github", "tools": []string{"issues"}}}},
+	})
+	session := app.WaitFor(sessionID, tarsy.SessionCompleted)
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"issues"}}}, session.MCPSelection.Servers)
+
+	tools := app.Script.Calls()[0].Request.Tools
+	require.Len(t, tools, 1)
+	require.Equal(t, "github__issues", tools[0].Name)
+
+	told := app.Script.Calls()[1].Request.Messages[3:]
+	require.Equal(t, "issues", told[0].Content)
+	require.Contains(t, told[1].Content, `The MCP server "github" offers no tool "merge" here.`)
+	require.Contains(t, told[2].Content, "no such MCP server is available here")
+	require.Len(t, github.Calls(), 1)
+	require.Empty(t, kubernetes.Calls())
+}
+
+func TestStrictStartKeepsTheServerUnready(t *testing.T) {
+	t.Parallel()
+
+	const strict = "system: {mcp_startup: strict}\n" + kubernetesAgent
+
+	t.Run("a server fails", func(t *testing.T) {
+		t.Parallel()
+
+		kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods"})
+		kubernetes.Break(errors.New("connection refused"))
+
+		app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Config: strict})
+		app.WaitAnswer("/health", "the result of the check", func(r tarsytest.Response) bool {
+			warnings := decode[healthBody](r.Body).Warnings
+
+			return len(warnings) == 1 && warnings[0].Message == "MCP server kubernetes cannot be reached: make transport: connection refused"
+		})
+
+		answer := app.Do(http.MethodGet, "/readyz", nil)
+		require.Equal(t, http.StatusServiceUnavailable, answer.Status)
+		require.Equal(t, string(tarsy.CodeUnavailable), answer.Problem(t).Code)
+		require.Contains(t, answer.Problem(t).Detail, "kubernetes")
+		require.Equal(t, http.StatusOK, app.Do(http.MethodGet, "/livez", nil).Status)
+	})
+
+	t.Run("all servers answer", func(t *testing.T) {
+		t.Parallel()
+
+		kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods"})
+		app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Config: strict})
+		app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool { return r.Status == http.StatusOK })
+		require.Empty(t, waitWarnings(app, 0).Warnings)
+	})
+}

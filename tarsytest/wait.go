@@ -1,0 +1,54 @@
+package tarsytest
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// WaitGate waits until a call of the model is held at the gate.
+func (a *App) WaitGate(gate *script.Gate) {
+	a.t.Helper()
+	a.Await(gate.Reached(), "a call of the model at the gate")
+}
+
+// Await waits until a channel is closed or delivers.
+func (a *App) Await(c <-chan struct{}, what string) {
+	a.t.Helper()
+
+	timeout := time.NewTimer(a.patience)
+	defer timeout.Stop()
+
+	select {
+	case <-c:
+	case <-timeout.C:
+		require.FailNow(a.t, "waited in vain for "+what)
+	}
+}
+
+// WaitAnswer asks a path until its answer fits: for what no event tells.
+func (a *App) WaitAnswer(path, what string, fits func(Response) bool) Response {
+	a.t.Helper()
+
+	const pause = 5 * time.Millisecond
+
+	timeout, again := time.NewTimer(a.patience), time.NewTicker(pause)
+	defer timeout.Stop()
+	defer again.Stop()
+
+	for {
+		answer := a.Do(http.MethodGet, path, nil)
+		if fits(answer) {
+			return answer
+		}
+
+		select {
+		case <-again.C:
+		case <-timeout.C:
+			require.FailNow(a.t, "waited in vain for "+what, "%s answered %d: %s", path, answer.Status, answer.Body)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package tarsytest_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// impatient is how long the waits of these tests take to fail.
+const impatient = 50 * time.Millisecond
+
+func TestWaitsFailAndTellWhatWasSeen(t *testing.T) {
+	t.Parallel()
+
+	waits := map[string]struct {
+		wait func(app *tarsytest.App, sessionID string)
+		says []string
+	}{
+		"for an event on a WebSocket": {
+			func(app *tarsytest.App, sessionID string) { app.Watch(sessionID).WaitStatus("failed") },
+			[]string{"waited in vain for session.status failed", `"type":"session.status"`, `"status":"in_progress"`},
+		},
+		"for an event over SSE": {
+			func(app *tarsytest.App, sessionID string) { app.Events(sessionID, 0).WaitType("never") },
+			[]string{"waited in vain for never", `"status":"in_progress"`},
+		},
+		"for the end": {
+			func(app *tarsytest.App, sessionID string) { _ = app.Events(sessionID, 0).WaitEnd() },
+			[]string{"waited in vain for the connection to end", `"status":"in_progress"`},
+		},
+		"on a connection that has ended": {
+			func(app *tarsytest.App, sessionID string) {
+				socket := app.Watch(sessionID)
+				socket.Close()
+				socket.WaitType("never")
+			},
+			[]string{"the connection ended while waiting for never"},
+		},
+		"for a gate": {
+			func(app *tarsytest.App, _ string) { app.WaitGate(script.NewGate()) },
+			[]string{"waited in vain for a call of the model at the gate"},
+		},
+		"for an answer": {
+			func(app *tarsytest.App, _ string) {
+				app.WaitAnswer("/livez", "a teapot", func(r tarsytest.Response) bool { return r.Status == http.StatusTeapot })
+			},
+			[]string{"waited in vain for a teapot", `/livez answered 200: {"status":"ok"}`},
+		},
+	}
+
+	for name, test := range waits {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			complaint := failuresOf(t, func(t testing.TB) {
+				app := tarsytest.New(t, tarsytest.Options{Patience: impatient})
+				gate := script.NewGate()
+				app.Script.Add(script.Reply{Gate: gate})
+
+				sessionID := app.Submit("test", "an alert")
+				<-gate.Reached()
+				test.wait(app, sessionID)
+				t.Errorf("the wait did not fail")
+			})
+
+			for _, text := range test.says {
+				require.Contains(t, complaint, text)
+			}
+
+			require.NotContains(t, complaint, "did not fail")
+		})
+	}
+}
+
+func TestModelThatIsAskedTheUnknownFailsTheTest(t *testing.T) {
+	t.Parallel()
+
+	for unwatched, want := range map[bool]string{false: "the model was asked what the script does not know", true: ""} {
+		complaint := failuresOf(t, func(t testing.TB) {
+			app := tarsytest.New(t, tarsytest.Options{Unwatched: unwatched})
+			require.Equal(t, "failed", string(app.Run("test", "nobody knows").Status))
+		})
+
+		if want == "" {
+			require.Empty(t, complaint)
+		} else {
+			require.Contains(t, complaint, want)
+		}
+	}
+}
+
+func TestAnUnexpectedAnswerFailsTheTestAndIsShown(t *testing.T) {
+	t.Parallel()
+
+	complaint := failuresOf(t, func(t testing.TB) { tarsytest.New(t, tarsytest.Options{}).Submit("unheard-of", "x") })
+	require.Contains(t, complaint, "unknown_alert_type")
+}
+
+func TestStopIsIdempotent(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{})
+	app.Stop()
+	app.Stop()
+}
