@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// impatient is how long the waits of these tests take to fail.
-const impatient = 50 * time.Millisecond
+// impatient is how long the waits of these tests take to fail: long enough for what they must have seen by then.
+const impatient = 2 * time.Second
 
 func TestWaitsFailAndTellWhatWasSeen(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 )
 
 func (t *tool) serve() *cobra.Command {
-	cmd := &cobra.Command{ //nolint:gosec // the password is that of an example
+	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the server", GroupID: groupServer, Args: cobra.NoArgs,
 		Long: `Runs the server: it takes alerts, puts agents on them and answers on one address.
 
