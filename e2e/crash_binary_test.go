@@ -52,6 +52,20 @@ func TestDemoGoesOnAfterItWasKilled(t *testing.T) {
 	requireNothingLeft(t, binary, dir)
 }
 
+// A tee that prints the demo's output gets the same Ctrl-C and is gone first: nobody reads what the demo says while it
+// stops, and it must stop all the same.
+func TestDemoStopsInOrderThoughNobodyReadsIt(t *testing.T) {
+	t.Parallel()
+
+	binary, dir := buildProgram(t), demoDir(t)
+	demo := startDemo(t, binary, dir)
+	demo.StopReading()
+
+	demo.Signal(syscall.SIGINT)
+	require.Zero(t, demo.WaitExit())
+	requireNothingLeft(t, binary, dir)
+}
+
 // requireStory waits for the end of a story and checks it.
 func requireStory(t *testing.T, p *demoProcess, id string) {
 	t.Helper()

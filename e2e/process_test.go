@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -92,6 +93,14 @@ func (p *process) Kill() {
 	<-p.exited
 }
 
+// StopReading lets the process find its output closed with the next thing that it says.
+func (p *process) StopReading() {
+	p.Log.mu.Lock()
+	defer p.Log.mu.Unlock()
+
+	p.Log.closed = true
+}
+
 // Signal sends a signal.
 func (p *process) Signal(signal syscall.Signal) {
 	p.t.Helper()
@@ -156,9 +165,10 @@ type transcript struct {
 	// over is closed when nothing more can come.
 	over <-chan struct{}
 
-	mu    sync.Mutex
-	text  strings.Builder
-	moved chan struct{}
+	mu     sync.Mutex
+	text   strings.Builder
+	moved  chan struct{}
+	closed bool
 }
 
 func newTranscript(t testing.TB) *transcript { return &transcript{t: t, moved: make(chan struct{})} }
@@ -170,6 +180,10 @@ func (l *transcript) Write(data []byte) (int, error) {
 
 	close(l.moved)
 	l.moved = make(chan struct{})
+
+	if l.closed {
+		return 0, io.ErrClosedPipe
+	}
 
 	return l.text.Write(data)
 }

@@ -15,6 +15,10 @@ func main() { os.Exit(run()) }
 // run gives the command a context that ends with the first signal. After that signals mean again what they mean to
 // every program, so that a second one ends it at once.
 func run() int {
+	// Whoever reads our output may go first, such as a tee that got the same Ctrl-C. That is no reason to die before
+	// everything is stopped: the write fails, and the command decides.
+	signal.Ignore(syscall.SIGPIPE)
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 

@@ -49,6 +49,8 @@ func explain(ctx context.Context, err error) (int, string) {
 	switch {
 	case errors.Is(err, errShown):
 		return ExitFailed, ""
+	case errors.Is(err, syscall.EPIPE) && !isA[*client.UnreachableError](err):
+		return ExitOK, "" // the reader has seen enough
 	case isA[usageError](err):
 		return ExitUsage, line(err)
 	case isA[notCompletedError](err):
