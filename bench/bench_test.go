@@ -183,7 +183,7 @@ func drive(t *testing.T, a *app.App, url string, n int) time.Duration {
 	group.Wait()
 
 	for completed() < before+n/workers*workers {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 
 	return time.Since(began)

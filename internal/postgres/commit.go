@@ -131,7 +131,7 @@ func (c *committer) enqueue(q *queued) {
 	defer c.mu.Unlock()
 
 	if c.closing {
-		q.finish(Committed{}, errors.New("the database is closing"))
+		q.finish(Committed{}, errClosing)
 
 		return
 	}

@@ -108,12 +108,8 @@ func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 			step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())}
 			step.Timeline[0].Content = "a\x00b"
 		},
-		"half a surrogate in JSON": func(_ postgres.Claim, step *tarsy.Step) {
-			step.Events[0].Payload = json.RawMessage(`{"text":"\ud800"}`)
-		},
-		"row that refers to nothing": func(claim postgres.Claim, step *tarsy.Step) {
-			stage := newStage(claim.SessionID, 1, epoch())
-			step.Executions = []tarsy.Execution{newExecution(stage, 1, epoch())}
+		"two stages in one place": func(claim postgres.Claim, step *tarsy.Step) {
+			step.Stages = append(step.Stages, newStage(claim.SessionID, 7, epoch()), newStage(claim.SessionID, 7, epoch()))
 		},
 	}
 

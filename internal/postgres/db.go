@@ -29,8 +29,8 @@ type Config struct {
 const (
 	defaultMaxConns  = 8
 	defaultPollEvery = 1500 * time.Millisecond
-	// workConns are the committers', the claimer's and the renewal's.
-	workConns = committers + 2
+	// workConns are the committers', the intake's, the claimer's and the renewal's.
+	workConns = committers + 3
 	// idleInTransaction is in PostgreSQL's words.
 	idleInTransaction = "5s"
 )
@@ -43,6 +43,7 @@ type DB struct {
 	logger    *slog.Logger
 	signals   *Signals
 	committer *committer
+	intake    *intake
 }
 
 // Open connects and prepares; it does not migrate. Nothing runs until Start.
@@ -85,6 +86,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	// again and again, where a plain index scan marks them and passes them by.
 	poolConfig.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
 	poolConfig.ConnConfig.RuntimeParams["enable_bitmapscan"] = "off"
+	// With one good plan for each query there is nothing to be gained by planning again.
+	poolConfig.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {
@@ -116,6 +119,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		logger:    cfg.Logger,
 		signals:   signals,
 		committer: newCommitter(work, signals),
+		intake:    newIntake(work, signals),
 	}, nil
 }
 
@@ -123,10 +127,12 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 func (db *DB) Start() {
 	db.signals.start()
 	db.committer.start()
+	db.intake.start()
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pool. It is idempotent.
 func (db *DB) Stop() {
+	db.intake.stop()
 	db.committer.stop()
 	db.signals.stop()
 	db.work.Close()

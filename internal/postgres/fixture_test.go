@@ -116,6 +116,20 @@ func (f *fixture) lock(t *testing.T, ids ...string) (unlock func()) {
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
+// lockTable keeps everybody from writing a table until unlock is called.
+func (f *fixture) lockTable(t *testing.T, table string) (unlock func()) {
+	t.Helper()
+
+	tx, err := f.admin.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+
+	_, err = tx.Exec(t.Context(), "LOCK TABLE "+table+" IN SHARE MODE")
+	require.NoError(t, err)
+
+	return func() { require.NoError(t, tx.Rollback(context.Background())) }
+}
+
 // listen hears what servers tell each other; said waits until a topic was told of.
 func (f *fixture) listen(t *testing.T) (said func(topic string)) {
 	t.Helper()

@@ -3,43 +3,175 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
 )
 
 // CreateSession stores a new session, runnable at once, with the first events of its journal. When it returns
-// without error the session is durable and claimers have been woken.
+// without error the session is durable and claimers have been woken. Giving up only stops the waiting.
 func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, events ...tarsy.Event) error {
-	// A copy, for the caller's events are the caller's, and none of them must be an empty array, not null.
-	events = append([]tarsy.Event{}, events...)
-	for i := range events {
-		events[i].SessionID, events[i].Seq = session.ID, int64(i+1)
+	a := &arrival{session: session, events: slices.Clone(events), done: make(chan struct{})}
+
+	for i := range a.events {
+		a.events[i].SessionID, a.events[i].Seq = session.ID, int64(i+1)
 	}
 
-	row, err := json.Marshal(session)
-	if err != nil {
-		return fmt.Errorf("encode session: %w", err)
+	db.intake.enqueue(a)
+
+	select {
+	case <-a.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 
-	eventRows, err := json.Marshal(events)
-	if err != nil {
-		return fmt.Errorf("encode events: %w", err)
+	if a.err != nil {
+		return fmt.Errorf("store session: %w", a.err)
 	}
-
-	_, err = db.pool.Exec(ctx, `
-WITH created AS (
-    INSERT INTO sessions (`+sessionColumns+`, runnable_at, last_seq)
-    SELECT `+sessionColumns+`, created_at, $3 FROM jsonb_populate_record(NULL::sessions, $1)
-)
-INSERT INTO events SELECT * FROM jsonb_populate_recordset(NULL::events, $2)`,
-		json.RawMessage(row), json.RawMessage(eventRows), int64(len(events)))
-	if err != nil {
-		return fmt.Errorf("store session: %w", err)
-	}
-
-	db.signals.moved(session.ID, int64(len(events)))
-	db.signals.raise(topicQueue, "")
 
 	return nil
 }
+
+// arrival is a session on its way into the database.
+type arrival struct {
+	session tarsy.Session
+	events  []tarsy.Event
+	done    chan struct{}
+	err     error
+}
+
+// intake stores whatever sessions wait in one statement, so that a storm of alerts costs few commits. An alert that
+// comes alone waits for nobody.
+type intake struct {
+	pool    *pgxpool.Pool
+	signals *Signals
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	queue   []*arrival
+	closing bool
+	running sync.WaitGroup
+}
+
+func newIntake(pool *pgxpool.Pool, signals *Signals) *intake {
+	i := &intake{pool: pool, signals: signals}
+	i.changed = sync.NewCond(&i.mu)
+
+	return i
+}
+
+func (i *intake) start() { i.running.Go(i.run) }
+
+// stop stores what waits, then ends.
+func (i *intake) stop() {
+	i.mu.Lock()
+	i.closing = true
+	i.changed.Broadcast()
+	i.mu.Unlock()
+
+	i.running.Wait()
+}
+
+func (i *intake) enqueue(a *arrival) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	if i.closing {
+		a.finish(errClosing)
+
+		return
+	}
+
+	i.queue = append(i.queue, a)
+	i.changed.Signal()
+}
+
+func (a *arrival) finish(err error) {
+	a.err = err
+	close(a.done)
+}
+
+func (i *intake) run() {
+	for {
+		i.mu.Lock()
+		for len(i.queue) == 0 && !i.closing {
+			i.changed.Wait()
+		}
+
+		group := i.queue[:min(len(i.queue), maxGroup)]
+		i.queue = i.queue[len(group):]
+		i.mu.Unlock()
+
+		if len(group) == 0 {
+			return
+		}
+
+		i.storeGroup(group)
+	}
+}
+
+// storeGroup stores a group, and each alone when the database refuses it: one bad session hurts no other.
+func (i *intake) storeGroup(group []*arrival) {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+
+	err := i.store(ctx, group)
+
+	for _, a := range group {
+		if refused(err) && len(group) > 1 {
+			i.settle(a, i.store(ctx, []*arrival{a}))
+		} else {
+			i.settle(a, err)
+		}
+	}
+}
+
+// settle tells readers and claimers of a session that is stored, whether or not somebody still waits for it.
+func (i *intake) settle(a *arrival, err error) {
+	if err == nil {
+		i.signals.moved(a.session.ID, int64(len(a.events)))
+		i.signals.raise(topicQueue, "")
+	}
+
+	a.finish(err)
+}
+
+const createSQL = `
+WITH created AS (
+    INSERT INTO sessions (` + sessionColumns + `, runnable_at, last_seq)
+    SELECT ` + sessionColumns + `, created_at, last_seq FROM jsonb_populate_recordset(NULL::sessions, $1)
+)
+INSERT INTO events (session_id, seq, type, payload, created_at)
+SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[])`
+
+func (i *intake) store(ctx context.Context, group []*arrival) error {
+	rows := make([]sessionRow, len(group))
+
+	var events []tarsy.Event
+
+	for n, a := range group {
+		rows[n] = sessionRow{Session: a.session, LastSeq: int64(len(a.events))}
+		events = append(events, a.events...)
+	}
+
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadRow, err)
+	}
+
+	columns, err := eventColumns(events)
+	if err != nil {
+		return err
+	}
+
+	_, err = i.pool.Exec(ctx, createSQL, append([]any{raw}, columns...)...)
+
+	return err
+}
+
+var errClosing = errors.New("the database is closing")

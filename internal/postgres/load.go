@@ -47,7 +47,7 @@ func (db *DB) load(ctx context.Context, ids []string) (map[string]*tarsy.State, 
 		states[r.SessionID].Messages = append(states[r.SessionID].Messages, r)
 	})
 	queueLoad(&batch, `SELECT id, session_id, stage_id, execution_id, interaction_type, provider, model_name, message_count,
-    NULL::jsonb AS llm_request, NULL::jsonb AS llm_response, '' AS thinking_content, usage, duration_ms, error_code, error_message, created_at
+    NULL::json AS llm_request, NULL::json AS llm_response, '' AS thinking_content, usage, duration_ms, error_code, error_message, created_at
 FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.LLMInteraction) {
 		states[r.SessionID].LLMInteractions = append(states[r.SessionID].LLMInteractions, r)
 	})
@@ -64,7 +64,7 @@ FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, 
 type sessionRow struct {
 	tarsy.Session
 
-	LastSeq int64
+	LastSeq int64 `json:"last_seq"`
 }
 
 func queueLoad[R any](batch *pgx.Batch, sql string, ids []string, each func(R)) {

@@ -133,11 +133,10 @@ func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 // The statements that put rows: whole rows by id, from JSON whose names are the columns'.
 const (
 	putSessionSQL = `
-UPDATE sessions s SET status = r.status, current_stage_index = r.current_stage_index, current_stage_id = r.current_stage_id,
-    final_analysis = r.final_analysis, executive_summary = r.executive_summary, executive_summary_error = r.executive_summary_error,
-    error_code = r.error_code, error_message = r.error_message, concluded_early = r.concluded_early, runbook = r.runbook,
-    started_at = r.started_at, completed_at = r.completed_at, last_interaction_at = r.last_interaction_at
-FROM jsonb_populate_record(NULL::sessions, $2) r WHERE s.id = $1`
+UPDATE sessions SET status = $2, current_stage_index = $3, current_stage_id = $4, final_analysis = $5, executive_summary = $6,
+    executive_summary_error = $7, error_code = $8, error_message = $9, concluded_early = $10, runbook = $11,
+    started_at = $12, completed_at = $13, last_interaction_at = $14
+WHERE id = $1`
 	putStagesSQL = `
 INSERT INTO stages SELECT * FROM jsonb_populate_recordset(NULL::stages, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = excluded.error_message,
@@ -163,7 +162,10 @@ WITH closed AS (
     RETURNING q.session_id
 ), counted AS (SELECT session_id, count(*) AS n FROM closed GROUP BY session_id)
 UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE s.id = c.session_id`
-	appendEventsSQL = `INSERT INTO events SELECT * FROM jsonb_populate_recordset(NULL::events, $1)`
+	// Payloads are JSON already, so events go as columns.
+	appendEventsSQL = `
+INSERT INTO events (session_id, seq, type, payload, created_at)
+SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[])`
 	// releaseSQL gives leases back; the rows are locked, so no request can slip in between.
 	releaseSQL = `
 UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = NULL
@@ -222,13 +224,18 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, putMessagesSQL, all.Messages) },
 		func() error { return queuePut(&batch, putLLMInteractionsSQL, all.LLMInteractions) },
 		func() error { return queuePut(&batch, putMCPInteractionsSQL, all.MCPInteractions) },
-		func() error { return queuePut(&batch, appendEventsSQL, events) },
-		func() error { return queueSessions(&batch, sessions) },
+		func() error { return queueEvents(&batch, events) },
 		func() error { return queuePut(&batch, answerRequestsSQL, answered) },
 	} {
 		if err := put(); err != nil {
 			return err
 		}
+	}
+
+	// Sessions go one by one: their row is wide, and there is one a unit at most.
+	for _, r := range sessions {
+		batch.Queue(putSessionSQL, r.ID, r.Status, r.CurrentStageIndex, r.CurrentStageID, r.FinalAnalysis, r.ExecutiveSummary,
+			r.ExecutiveSummaryError, r.ErrorCode, r.ErrorMessage, r.ConcludedEarly, r.Runbook, r.StartedAt, r.CompletedAt, r.LastInteractionAt)
 	}
 
 	if len(released) > 0 {
@@ -251,18 +258,33 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	return nil
 }
 
-// queueSessions puts sessions one by one: a join with a set of unknown size would be planned as a scan.
-func queueSessions(batch *pgx.Batch, sessions []tarsy.Session) error {
-	for _, s := range sessions {
-		raw, err := json.Marshal(s)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errBadRow, err)
-		}
-
-		batch.Queue(putSessionSQL, s.ID, json.RawMessage(raw))
+func queueEvents(batch *pgx.Batch, events []tarsy.Event) error {
+	if len(events) == 0 {
+		return nil
 	}
 
-	return nil
+	columns, err := eventColumns(events)
+	if err == nil {
+		batch.Queue(appendEventsSQL, columns...)
+	}
+
+	return err
+}
+
+// eventColumns turns events into arrays of session_id, seq, type, payload and created_at.
+func eventColumns(events []tarsy.Event) ([]any, error) {
+	ids, seqs, types := make([]string, len(events)), make([]int64, len(events)), make([]string, len(events))
+	payloads, times := make([][]byte, len(events)), make([]time.Time, len(events))
+
+	for i, e := range events {
+		if !json.Valid(e.Payload) {
+			return nil, fmt.Errorf("%w: the payload of an event is not JSON", errBadRow)
+		}
+
+		ids[i], seqs[i], types[i], payloads[i], times[i] = e.SessionID, e.Seq, e.Type, e.Payload, e.CreatedAt
+	}
+
+	return []any{ids, seqs, types, payloads, times}, nil
 }
 
 func queuePut[R any](batch *pgx.Batch, sql string, rows []R) error {
@@ -275,7 +297,8 @@ func queuePut[R any](batch *pgx.Batch, sql string, rows []R) error {
 		return fmt.Errorf("%w: %w", errBadRow, err)
 	}
 
-	batch.Queue(sql, json.RawMessage(raw))
+	// As bytes, not as json.RawMessage, which would be read and written once more.
+	batch.Queue(sql, raw)
 
 	return nil
 }

@@ -1,5 +1,7 @@
 -- The five-layer model: session → stage → execution → {timeline event, message, interactions}, and the journal.
--- Every table below sessions is owned by its session: after intake only the step commit writes it.
+-- Every table below sessions is owned by its session: after intake only the step commit writes it, and refuses rows of
+-- another session. That is why only session_id is a foreign key, and in the journal, which has the most rows by far,
+-- not even that.
 
 CREATE TABLE sessions (
     id                      uuid PRIMARY KEY,
@@ -69,7 +71,7 @@ CREATE TABLE stages (
 CREATE TABLE executions (
     id                 uuid PRIMARY KEY,
     session_id         uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    stage_id           uuid        NOT NULL REFERENCES stages (id) ON DELETE CASCADE,
+    stage_id           uuid        NOT NULL,
     agent_name         text        NOT NULL,
     agent_index        integer     NOT NULL CHECK (agent_index > 0),
     iteration_strategy text        NOT NULL,
@@ -87,8 +89,8 @@ CREATE INDEX executions_session ON executions (session_id);
 CREATE TABLE timeline_events (
     id              uuid PRIMARY KEY,
     session_id      uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    stage_id        uuid REFERENCES stages (id) ON DELETE CASCADE,
-    execution_id    uuid REFERENCES executions (id) ON DELETE CASCADE,
+    stage_id        uuid,
+    execution_id    uuid,
     sequence_number bigint      NOT NULL CHECK (sequence_number > 0),
     event_type      text        NOT NULL CHECK (event_type IN ('llm_thinking', 'llm_response', 'llm_tool_call', 'mcp_tool_summary', 'error', 'user_question',
                                                                'executive_summary', 'final_analysis', 'code_execution', 'google_search_result', 'url_context_result')),
@@ -105,7 +107,7 @@ CREATE TABLE messages (
     id              uuid PRIMARY KEY,
     session_id      uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     stage_id        uuid        NOT NULL,
-    execution_id    uuid        NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    execution_id    uuid        NOT NULL,
     sequence_number integer     NOT NULL CHECK (sequence_number > 0),
     role            text        NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
     content         text        NOT NULL DEFAULT '',
@@ -121,13 +123,13 @@ CREATE TABLE llm_interactions (
     id               uuid PRIMARY KEY,
     session_id       uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     stage_id         uuid,
-    execution_id     uuid REFERENCES executions (id) ON DELETE CASCADE,
+    execution_id     uuid,
     interaction_type text        NOT NULL CHECK (interaction_type IN ('iteration', 'forced_conclusion', 'executive_summary', 'summarization', 'synthesis')),
     provider         text        NOT NULL DEFAULT '',
     model_name       text        NOT NULL DEFAULT '',
     message_count    integer     NOT NULL DEFAULT 0,
-    llm_request      jsonb,
-    llm_response     jsonb,
+    llm_request      json,
+    llm_response     json,
     thinking_content text        NOT NULL DEFAULT '',
     usage            jsonb       NOT NULL,
     duration_ms      bigint      NOT NULL DEFAULT 0,
@@ -141,7 +143,7 @@ CREATE TABLE mcp_interactions (
     id                uuid PRIMARY KEY,
     session_id        uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     stage_id          uuid        NOT NULL,
-    execution_id      uuid        NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    execution_id      uuid        NOT NULL,
     timeline_event_id uuid        NOT NULL,
     tool_call_id      text        NOT NULL,
     server_name       text        NOT NULL,
@@ -161,12 +163,13 @@ CREATE TABLE mcp_interactions (
 );
 CREATE INDEX mcp_interactions_session ON mcp_interactions (session_id);
 
--- The journal of each session: gap-free because only the step commit numbers it, under the session's row lock.
+-- The journal of each session: gap-free because only the step commit numbers it, under the session's row lock. Its
+-- payloads are passed on as they were written and never looked into, hence json.
 CREATE TABLE events (
-    session_id uuid        NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    session_id uuid        NOT NULL,
     seq        bigint      NOT NULL CHECK (seq > 0),
     type       text        NOT NULL,
-    payload    jsonb       NOT NULL,
+    payload    json        NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (session_id, seq)
 );

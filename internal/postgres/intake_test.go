@@ -1,0 +1,79 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// Alerts that arrive while the database is busy are stored together; one that it refuses is refused alone.
+func TestABadSessionLeavesTheOthersOfItsGroupAlone(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	// The first one holds the intake up, so that the others wait for it together.
+	unlock := f.lockTable(t, "sessions")
+
+	var (
+		group sync.WaitGroup
+		errs  = make([]error, 8)
+		all   = make([]tarsy.Session, 8)
+	)
+
+	for i := range all {
+		all[i] = newSession(f.clock.Now())
+		if i == 3 {
+			all[i].Status = "unheard-of"
+		}
+
+		group.Go(func() { errs[i] = db.CreateSession(context.Background(), all[i], newEvents("first", 2)...) })
+	}
+
+	f.awaitBlocked(t, 1)
+	unlock()
+	group.Wait()
+
+	for i, s := range all {
+		if i == 3 {
+			require.ErrorContains(t, errs[i], "sessions_status_check")
+			require.Zero(t, value[int](t, f, `SELECT count(*) FROM events WHERE session_id = $1`, s.ID))
+
+			continue
+		}
+
+		require.NoError(t, errs[i])
+		require.Len(t, f.journal(t, s.ID), 2)
+	}
+}
+
+// Whoever gives up waiting has not taken the alert back: it is stored, and claimers hear of it.
+func TestASessionIsStoredAndToldThoughNobodyWaits(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	unlock := f.lockTable(t, "sessions")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	session := newSession(f.clock.Now())
+	gaveUp := make(chan error)
+
+	go func() { gaveUp <- db.CreateSession(ctx, session) }()
+
+	f.awaitBlocked(t, 1)
+	cancel()
+	require.ErrorIs(t, <-gaveUp, context.Canceled)
+
+	watch := db.Signals().WatchJournal(session.ID)
+	defer watch.Close()
+
+	unlock()
+	<-watch.C
+	require.Equal(t, []string{session.ID}, sessionIDs(f.claim(t, db, serverA, 1)))
+}
