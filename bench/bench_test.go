@@ -182,8 +182,10 @@ func drive(t *testing.T, a *app.App, url string, n int) time.Duration {
 
 	group.Wait()
 
-	for completed() < before+n/workers*workers {
-		time.Sleep(50 * time.Millisecond)
+	for range time.Tick(50 * time.Millisecond) {
+		if completed() >= before+n/workers*workers {
+			break
+		}
 	}
 
 	return time.Since(began)
@@ -223,7 +225,7 @@ func throughput(t *testing.T, url string) []row {
 	own2, others2 := cpu(t)
 
 	require.NoError(t, a.Stop(context.Background()))
-	time.Sleep(time.Second) // the server's statistics come late
+	<-time.After(time.Second) // the server's statistics come late
 
 	commits = query[int](t, url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()") - commits
 
@@ -343,8 +345,10 @@ func memory(t *testing.T, url string) []row {
 		submit(t, client, a)
 	}
 
-	for query[int](t, url, "SELECT count(*) FROM messages") < 2*n {
-		time.Sleep(10 * time.Millisecond)
+	for range time.Tick(50 * time.Millisecond) {
+		if query[int](t, url, "SELECT count(*) FROM messages") >= 2*n {
+			break
+		}
 	}
 
 	client.CloseIdleConnections()
@@ -353,8 +357,10 @@ func memory(t *testing.T, url string) []row {
 
 	gate.Open()
 
-	for completed(t, url) < n {
-		time.Sleep(10 * time.Millisecond)
+	for range time.Tick(50 * time.Millisecond) {
+		if completed(t, url) >= n {
+			break
+		}
 	}
 
 	return []row{
@@ -434,7 +440,7 @@ func idleProcess(t *testing.T, url string) string {
 	buffer := make([]byte, 4096)
 	n, err := stderr.Read(buffer)
 	require.NoError(t, err, "%s", buffer[:n])
-	time.Sleep(2 * time.Second)
+	<-time.After(2 * time.Second) // until its start is over
 
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
 	if err != nil {

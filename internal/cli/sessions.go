@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -117,7 +118,25 @@ func (t *tool) showSession() *cobra.Command {
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+		detail, err := c.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(detail)
+		}
+
+		return t.printf("%s", t.describe(detail))
+	})
+
+	return cmd
+}
+
+// onSession runs a command on the session that its argument names.
+func onSession(connection *connection, do func(ctx context.Context, c *client.Client, id string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		c, err := connection.open()
 		if err != nil {
 			return err
@@ -129,19 +148,8 @@ func (t *tool) showSession() *cobra.Command {
 			return err
 		}
 
-		detail, err := c.Session(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(detail)
-		}
-
-		return t.printf("%s", t.describe(detail))
+		return do(cmd.Context(), c, id)
 	}
-
-	return cmd
 }
 
 // describe is a session for people.
@@ -202,19 +210,8 @@ func (t *tool) cancelSession() *cobra.Command {
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		id, err := c.Resolve(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-
-		accepted, err := c.Cancel(cmd.Context(), id)
+	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+		accepted, err := c.Cancel(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -226,7 +223,7 @@ func (t *tool) cancelSession() *cobra.Command {
 		t.sayf("Cancellation requested.")
 
 		return t.printf("%s\n", accepted.SessionID)
-	}
+	})
 
 	return cmd
 }
