@@ -7,6 +7,8 @@ TOOLS     := $(CURDIR)/.cache/bin
 # Go test flags of your own, such as make test-go TESTFLAGS='-run Watch -v'.
 TESTFLAGS ?=
 PACKAGES  ?= ./...
+# Packages tested at once: one more than cores on a small machine, for tests also wait for processes and leases.
+PARALLEL  ?= 3
 N         ?= 50
 
 LINT_VERSION := 2.14.0
@@ -41,7 +43,7 @@ vet: go
 
 test-go: go ## unit and end-to-end tests in Go, on a real database
 	@echo "==> testing"
-	@$(SUMMARY) -shuffle=on $(TESTFLAGS) $(PACKAGES)
+	@$(SUMMARY) -shuffle=on -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
 
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"
