@@ -29,6 +29,29 @@ func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 	require.Zero(t, h.tools.made("change"))
 }
 
+// A database that is full for a while refuses good steps: the session waits for it and is not given up.
+func TestADatabaseThatIsFullForAWhileOnlyDelaysASession(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigate()
+	h.exec(`CREATE SEQUENCE refusals`)
+	h.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('refusals') <= 6 THEN
+        RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full';
+    END IF;
+    RETURN NEW;
+END $$`)
+	h.exec(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON mcp_interactions
+FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION refuse()`)
+	require.Greater(t, 6, maxFutile)
+
+	s := h.start("one", nil)
+	id := s.submit()
+	require.Equal(t, []string{"pending", "in_progress", "completed"}, s.ended(id))
+	h.requireWhole(id)
+}
+
 func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing.T) {
 	t.Parallel()
 

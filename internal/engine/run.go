@@ -11,8 +11,9 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// maxFutile is how often a session is loaded again without having come further before it is given up: a step that can
-// never be stored would be tried, and its LLM call be paid for, without end.
+// maxFutile is how often the database may refuse what a session came to, without the session having come further,
+// before it is given up: a step that can never be stored would be tried, and its LLM call be paid for, without end. A
+// database that is down or full is no reason to give up.
 const maxFutile = 5
 
 // sessionRun is the work on one session under one lease. Its goroutine plans and waits; the executions of a stage
@@ -22,10 +23,11 @@ type sessionRun struct {
 	lease      postgres.Lease
 	cancelOnly bool
 
-	// reached is where the journal was when the session was last loaded again, futile how often it has been since
-	// without having come further. They belong to the run's goroutine.
-	reached int64
-	futile  int
+	// reached is where the journal was when the session was last loaded again. Since then, without having come further,
+	// it has failed so often, and so often because its step can never be stored. They belong to the run's goroutine.
+	reached  int64
+	failures int
+	futile   int
 
 	// soft is cancelled when the work should stop at the next safe point.
 	soft     context.Context //nolint:containedctx // lives as long as the run
@@ -149,7 +151,7 @@ func (r *sessionRun) run() {
 		default:
 			log.Error("a step failed; loading the session again", "error", err)
 
-			if !r.reload() {
+			if !r.reload(postgres.Unstorable(err)) {
 				return
 			}
 
@@ -276,49 +278,58 @@ func (r *sessionRun) settle(ctx context.Context) {
 	}
 }
 
-// reload forgets what is in memory and loads the session under its fence. It reports whether to go on.
-func (r *sessionRun) reload() bool {
-	const firstPause, longestPause, doublings = 50 * time.Millisecond, 5 * time.Second, 6
-
-	for pause := firstPause << min(max(r.futile-1, 0), doublings); ; pause = min(2*pause, longestPause) { //nolint:mnd // doubling
+// reload forgets what is in memory and loads the session under its fence, after a pause that grows while the session
+// does not come any further. Steps that can never be stored are counted. It reports whether to go on.
+func (r *sessionRun) reload(unstorable bool) bool {
+	for {
 		r.settle(context.Background())
 
 		state, err := r.engine.DB.Load(context.Background(), r.lease)
-		if err == nil {
-			if state.LastSeq > r.reached {
-				r.reached, r.futile = state.LastSeq, 0
-			}
-
-			r.futile++
-			r.adopt(state)
-
-			if r.futile > 1 && r.futile < maxFutile {
-				r.rest(pause)
-			}
-
-			return true
-		}
-
 		if errors.Is(err, postgres.ErrFenceLost) {
 			return false
 		}
 
-		r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
+		if err != nil {
+			r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
+			r.failures++
 
-		if !r.rest(pause) {
-			r.handOver()
+			if !r.rest() {
+				r.handOver()
 
-			return false
+				return false
+			}
+
+			continue
 		}
+
+		if state.LastSeq > r.reached {
+			r.reached, r.failures, r.futile = state.LastSeq, 0, 0
+		}
+
+		if unstorable {
+			r.futile++
+		}
+
+		r.failures++
+		r.adopt(state)
+		r.rest()
+
+		return true
 	}
 }
 
-// rest lets some time pass. It reports false at once when the work should stop.
-func (r *sessionRun) rest(pause time.Duration) bool {
+// rest lets some time pass, none after a first failure. It reports false at once when the work should stop.
+func (r *sessionRun) rest() bool {
+	const firstPause, longestPause, doublings = 50 * time.Millisecond, 5 * time.Second, 7
+
+	if r.failures <= 1 {
+		return true
+	}
+
 	select {
 	case <-r.soft.Done():
 		return false
-	case <-time.After(pause):
+	case <-time.After(min(firstPause<<min(r.failures-2, doublings), longestPause)):
 		return true
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -258,6 +259,16 @@ var errBadRow = errors.New("a row cannot be encoded")
 func refused(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok {
 		return pgErr.SeverityUnlocalized == "ERROR"
+	}
+
+	return errors.Is(err, errBadRow)
+}
+
+// Unstorable reports whether err says that a step can never be stored as it is: the data is wrong, not the database.
+func Unstorable(err error) bool {
+	if pgErr, ok := errors.AsType[*pgError](err); ok {
+		// Data exceptions, violated constraints, and limits such as nesting.
+		return strings.HasPrefix(pgErr.Code, "22") || strings.HasPrefix(pgErr.Code, "23") || strings.HasPrefix(pgErr.Code, "54")
 	}
 
 	return errors.Is(err, errBadRow)
