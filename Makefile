@@ -66,8 +66,10 @@ linter:
 		echo "==> installing golangci-lint $(LINT_VERSION) into .cache/bin (once; takes a few minutes)"; \
 		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); }
 
-bench: go setup ## measure, and print the numbers
-	@$(GO) test -tags=bench -count=1 -v $(TESTFLAGS) ./bench
+bench: go setup ## measure, and print the table
+	@echo "==> measuring (half a minute; leave the machine alone meanwhile)"
+	@mkdir -p .cache && $(GO) test -tags=bench -c -o .cache/bench.test ./bench
+	@cd bench && ../.cache/bench.test $(TESTFLAGS)
 
 golden: go ## rewrite the golden files and generated documents; review the diff like code
 	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|tarsytest\.' . | xargs -n1 dirname | sort -u) -count=1 -update
