@@ -18,11 +18,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/app"
@@ -60,7 +62,7 @@ func TestTable(t *testing.T) {
 
 	fmt.Printf("\n%-62s %10s   %s\n", "what", "measured", "for comparison")
 
-	for _, measure := range []func(*testing.T, string) []row{throughput, roundTrips, latency, boot, memory} {
+	for _, measure := range []func(*testing.T, string) []row{yardstick, throughput, roundTrips, latency, boot, memory} {
 		for _, r := range measure(t, url) {
 			fmt.Printf("%-62s %10s   %s\n", r.what, r.got, r.note)
 		}
@@ -210,6 +212,47 @@ func query[T any](t *testing.T, url, sql string) T {
 	require.NoError(t, conn.QueryRow(context.Background(), sql).Scan(&v))
 
 	return v
+}
+
+// yardstick tells how fast this machine is just now: plain one-row transactions, durable, on as many connections as
+// there are workers. Read the rates below against it.
+func yardstick(t *testing.T, url string) []row {
+	url = fresh(t, url, "yardstick")
+
+	pool, err := pgxpool.New(t.Context(), url+"&pool_max_conns="+strconv.Itoa(workers))
+	require.NoError(t, err)
+
+	defer pool.Close()
+
+	_, err = pool.Exec(t.Context(), "CREATE TABLE rows (id bigserial PRIMARY KEY, text text)")
+	require.NoError(t, err)
+
+	var (
+		group sync.WaitGroup
+		count atomic.Int64
+	)
+
+	const lasting = 2 * time.Second
+
+	began := time.Now()
+
+	for range workers {
+		group.Go(func() {
+			for time.Since(began) < lasting {
+				if _, err := pool.Exec(t.Context(), "INSERT INTO rows (text) VALUES ($1)", summary); err != nil {
+					return
+				}
+
+				count.Add(1)
+			}
+		})
+	}
+
+	group.Wait()
+
+	rate := float64(count.Load()) / time.Since(began).Seconds()
+
+	return []row{{"yardstick: plain durable one-row transactions per second", fmt.Sprintf("%.0f", rate), "how fast this machine is just now"}}
 }
 
 func throughput(t *testing.T, url string) []row {

@@ -39,11 +39,46 @@ func attach(ctx context.Context) (*attachment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set TARSY_TEST_DATABASE_URL to a server where tests may create databases", err)
 	}
+	return attachTo(ctx, filepath.Join(home(), "test-postgres-"+strconv.Itoa(binaries.Major)), binDir)
+}
+
+const (
+	// memory is where Linux offers files in memory. A clone is three hundred files, and on a busy disk making them takes
+	// longer than most tests do.
+	memory = "/dev/shm"
+	// memoryNeeded is far more than the databases of tests that run at once take.
+	memoryNeeded = 4 << 30
+)
+
+// home is the directory of test servers: in memory if there is plenty, else in the user's cache.
+func home() string {
+	own := filepath.Join(memory, "tarsy-"+strconv.Itoa(os.Getuid()))
+	if room(memory) >= memoryNeeded && makeOwn(own) {
+		return own
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = filepath.Join(os.TempDir(), "tarsy-cache-"+strconv.Itoa(os.Getuid()))
 	}
-	return attachTo(ctx, filepath.Join(cache, "tarsy", "test-postgres-"+strconv.Itoa(binaries.Major)), binDir)
+	return filepath.Join(cache, "tarsy")
+}
+
+// room is how many bytes a file system has left for us.
+func room(path string) uint64 {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(path, &stat); err != nil {
+		return 0
+	}
+	return uint64(stat.Bavail) * uint64(stat.Bsize) //nolint:unconvert // the types differ between systems
+}
+
+// makeOwn makes a directory in a place that everybody may write to, and makes sure that it is ours.
+func makeOwn(dir string) bool {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false
+	}
+	var stat unix.Stat_t
+	return unix.Lstat(dir, &stat) == nil && int(stat.Uid) == os.Getuid() && stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
 func attachTo(ctx context.Context, dir, binDir string) (*attachment, error) {
@@ -93,6 +128,7 @@ func openServer(ctx context.Context, dir, binDir string) (*private.Server, error
 		"jit":                "off",
 		"wal_level":          "minimal",
 		"max_wal_senders":    "0",
+		"max_wal_size":       "256MB",
 		// Tests cause errors on purpose; the log is for the server's own.
 		"log_min_messages": "fatal",
 	}})
