@@ -53,7 +53,10 @@ var (
 	summary  = strings.Repeat("The pod ran out of memory. ", 8)
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	app.Tune(os.LookupEnv)
+	pgtest.Main(m)
+}
 
 type row struct{ what, got, note string }
 

@@ -185,6 +185,8 @@ func (t *tool) logger(f *serverFlags) *slog.Logger {
 
 // run runs a server until ctx is done, and stops it in order. Prepare comes before it answers requests, ready after.
 func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
+	app.Tune(t.lookup)
+
 	server, err := app.New(ctx, options)
 	if err != nil {
 		return err
