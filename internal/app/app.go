@@ -306,9 +306,6 @@ func (a *App) ServerID() string { return a.serverID }
 // DB is the server's database, for commands that work beside the API.
 func (a *App) DB() *postgres.DB { return a.db }
 
-// Warnings are what an operator should know.
-func (a *App) Warnings() []api.Warning { return a.warnings.list() }
-
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -13,7 +13,7 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 	defer queue.Close()
 
 	for {
-		asked := false
+		asked, heard := false, false
 
 		select {
 		case <-ctx.Done():
@@ -22,6 +22,8 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 		case <-e.slots:
 		case <-e.cancels:
 			asked = true
+		case <-e.requests:
+			asked, heard = true, true
 		}
 
 		for more := true; more && ctx.Err() == nil; {
@@ -29,7 +31,7 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 		}
 
 		// A session that was being claimed when something was asked of it runs only now: its renewal tells.
-		if asked {
+		if heard {
 			e.renewRunning(ctx)
 		}
 	}
@@ -207,7 +209,7 @@ func (e *Engine) hearRequests(ctx context.Context, requests *postgres.Watch) {
 		}
 
 		if behind {
-			kick(e.cancels)
+			kick(e.requests)
 		}
 	}
 }

@@ -202,7 +202,7 @@ func TestARequestThatComesBetweenClaimAndWorkIsHeard(t *testing.T) {
 
 	// The session is this server's and its state is loaded when the wish is heard, and nobody can pass it on yet.
 	s.cancel(id)
-	kick(s.cancels)
+	kick(s.requests)
 	s.work(claims[0])
 	s.Start()
 	require.Contains(t, s.ended(id), "cancelled")

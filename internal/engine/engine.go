@@ -62,9 +62,11 @@ type Engine struct {
 	runs     map[string]*sessionRun
 	stopping bool
 
-	// slots is kicked when a worker is free, cancels when a session may need to be cancelled.
-	slots   chan struct{}
-	cancels chan struct{}
+	// slots is kicked when a worker is free, cancels when a session may need to be cancelled, requests when something
+	// is asked of a session that does not run here, or not yet.
+	slots    chan struct{}
+	cancels  chan struct{}
+	requests chan struct{}
 
 	stopClaiming context.CancelFunc
 	stopServing  context.CancelFunc
@@ -76,10 +78,11 @@ type Engine struct {
 // New returns an engine that does nothing yet.
 func New(cfg Config) *Engine {
 	return &Engine{
-		Config:  cfg,
-		runs:    map[string]*sessionRun{},
-		slots:   make(chan struct{}, 1),
-		cancels: make(chan struct{}, 1),
+		Config:   cfg,
+		runs:     map[string]*sessionRun{},
+		slots:    make(chan struct{}, 1),
+		cancels:  make(chan struct{}, 1),
+		requests: make(chan struct{}, 1),
 	}
 }
 
