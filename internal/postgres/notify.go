@@ -59,9 +59,13 @@ func (s *Signals) flush(ctx context.Context) {
 		return
 	}
 
-	if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil && ctx.Err() == nil {
-		s.logger.Warn("could not notify other servers; they are told with what comes next", "error", err)
+	if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil {
+		// Also when the server stops in the middle: its last words are sent after.
 		s.putBack(signals)
+
+		if ctx.Err() == nil {
+			s.logger.Warn("could not notify other servers; they are told with what comes next", "error", err)
+		}
 	}
 }
 

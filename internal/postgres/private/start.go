@@ -76,8 +76,27 @@ func (s *Server) answers(ctx context.Context, candidate *process) error {
 	return nil
 }
 
-// start runs the server and returns when it accepts connections.
+// errStillInUse says that processes of a killed server have not ended yet.
+var errStillInUse = errors.New("processes of the server before are still ending")
+
+// start runs the server and returns when it accepts connections. The processes of a server that was killed take a
+// moment to notice, and PostgreSQL refuses to start meanwhile: they are waited for.
 func (s *Server) start(ctx context.Context) (*process, error) {
+	const again = 100 * time.Millisecond
+	for deadline := time.Now().Add(answerWithin); ; {
+		started, err := s.startOnce(ctx)
+		if !errors.Is(err, errStillInUse) || time.Now().After(deadline) {
+			return started, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(again):
+		}
+	}
+}
+
+func (s *Server) startOnce(ctx context.Context) (*process, error) {
 	binaries, err := s.binariesFor()
 	if err != nil {
 		return nil, err
@@ -133,7 +152,12 @@ func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int6
 	talk := newTalker(s.cfg.Progress)
 	err := await(ctx, func() (bool, error) {
 		if started.ended() {
-			return false, fmt.Errorf("PostgreSQL did not start; the end of its log %s:\n%s", s.place.logPath(), s.logTail(logBegin))
+			tail := s.logTail(logBegin)
+			err := fmt.Errorf("PostgreSQL did not start; the end of its log %s:\n%s", s.place.logPath(), tail)
+			if strings.Contains(tail, "pre-existing shared memory block") {
+				err = fmt.Errorf("%w: %w", errStillInUse, err)
+			}
+			return false, err
 		}
 		talk.say("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
 		current, ok := readProcess(s.place.cluster)
