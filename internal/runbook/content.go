@@ -1,0 +1,89 @@
+package runbook
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"tarsy.dev/tarsy"
+)
+
+// read returns the text of an answer, if it is a text and small enough.
+func (f *Fetcher) read(resp *http.Response, at *url.URL) (string, error) {
+	kind, err := f.kind(resp, at)
+	if err != nil {
+		return "", err
+	}
+	if resp.ContentLength > f.cfg.MaxBytes {
+		return "", f.tooLarge(at)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, f.cfg.MaxBytes+1))
+	if int64(len(body)) > f.cfg.MaxBytes {
+		return "", f.tooLarge(at)
+	}
+	if err != nil {
+		return "", failure(tarsy.CodeUnavailable, at, err, "the connection broke off")
+	}
+
+	text := string(body)
+	if kind == opaque && (!utf8.ValidString(text) || strings.Contains(text, "\x00")) {
+		return "", failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not a text")
+	}
+	text = strings.TrimPrefix(tarsy.CleanText(text), "\uFEFF")
+	if strings.TrimSpace(text) == "" {
+		return "", failure(tarsy.CodeUnavailable, at, nil, "it is empty")
+	}
+
+	return text, nil
+}
+
+func (f *Fetcher) tooLarge(at *url.URL) error {
+	return failure(tarsy.CodeTooLarge, at, nil, "it is larger than %d bytes", f.cfg.MaxBytes)
+}
+
+// kind is what a server says about its answer.
+type kind int
+
+const (
+	opaque kind = iota // it does not say; the bytes must show that they are text
+	readable
+)
+
+func (f *Fetcher) kind(resp *http.Response, at *url.URL) (kind, error) {
+	// Nothing is ever decompressed, so that a small answer cannot become a large one.
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is sent compressed, although that was not asked for")
+	}
+
+	// A bad parameter leaves the type readable; anything worse leaves it empty.
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+
+	switch {
+	case media == "text/html" || media == "application/xhtml+xml":
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is a web page: use the address of the raw file")
+	case isText(media):
+		return readable, nil
+	case (media == "" || media == "application/octet-stream") && isRawHost(at.Hostname()):
+		return opaque, nil
+	case media == "":
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it does not say that it is a text")
+	default:
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not a text but %.64q", media)
+	}
+}
+
+func isText(media string) bool {
+	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+yaml") ||
+		slices.Contains([]string{
+			"application/json", "application/yaml", "application/x-yaml", "application/markdown", "application/x-markdown",
+		}, media)
+}
+
+// isRawHost tells hosts that serve files as they are, of which they know no type.
+func isRawHost(host string) bool {
+	return host == githubRawHost || strings.HasPrefix(host, "raw.")
+}
