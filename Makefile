@@ -15,7 +15,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build setup go test test-go test-race test-json test-repeat vet lint linter bench golden clean
+.PHONY: help run build setup servers go test test-go test-race test-json test-times test-repeat vet lint linter bench mask-report golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,14 @@ setup: ## make sure that there is a PostgreSQL server for the private database
 	@echo "==> looking for PostgreSQL"
 	@sh scripts/install-postgres.sh
 
+servers: ## install the MCP servers of others that tests talk to (needs Node)
+	@echo "==> looking for the MCP servers that tests talk to"
+	@sh scripts/install-mcp-servers.sh
+
 go:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install it (see the go line of go.mod for the version), then run make again" >&2; exit 1; }
 
-test: go setup vet test-go ## everything, from a fresh clone
+test: go setup servers vet test-go ## everything, from a fresh clone
 
 vet: go
 	@echo "==> vetting (the first time downloads modules)"
@@ -51,6 +55,9 @@ test-race: go ## the same with the race detector (needs a C compiler)
 
 test-json: go ## the results as JSON lines, as go test -json prints them
 	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)
+
+test-times: go ## how long each end-to-end scenario takes by itself: the median and the slowest
+	@$(SUMMARY) -times -count=1 -parallel=1 $(TESTFLAGS) ./e2e
 
 test-repeat: PACKAGES = ./e2e/... ./tarsytest/...
 test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fail now and then
@@ -70,6 +77,9 @@ bench: go setup ## measure, and print the table
 	@echo "==> measuring (half a minute; leave the machine alone meanwhile)"
 	@mkdir -p .cache && $(GO) test -tags=bench -c -o .cache/bench.test ./bench
 	@cd bench && ../.cache/bench.test $(TESTFLAGS)
+
+mask-report: go ## measure how well secrets are masked: recall and precision over the labelled corpus
+	@$(GO) run ./internal/tools/maskreport
 
 golden: go ## rewrite the golden files and generated documents; review the diff like code
 	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|tarsytest\.' . | xargs -n1 dirname | sort -u) -count=1 -update

@@ -12,6 +12,8 @@ const (
 	TypeExecutionStatus   = "execution.status"
 	TypeTimelineCreated   = "timeline_event.created"
 	TypeTimelineCompleted = "timeline_event.completed"
+	TypeChatCreated       = "chat.created"
+	TypeChatUserMessage   = "chat.user_message"
 )
 
 // The types of transient events, which no journal keeps.
@@ -46,12 +48,14 @@ type Event struct {
 
 // SessionStatusPayload tells that a session has a new status.
 type SessionStatusPayload struct {
-	Type         string        `json:"type"`
-	SessionID    string        `json:"session_id"`
-	Status       SessionStatus `json:"status"`
-	ErrorCode    string        `json:"error_code,omitempty"`
-	ErrorMessage string        `json:"error_message,omitempty"`
-	Timestamp    time.Time     `json:"timestamp"`
+	Type      string        `json:"type"`
+	SessionID string        `json:"session_id"`
+	Status    SessionStatus `json:"status"`
+	// ConcludedEarly is why a completed session ended before its agents were done.
+	ConcludedEarly string    `json:"concluded_early,omitempty"`
+	ErrorCode      string    `json:"error_code,omitempty"`
+	ErrorMessage   string    `json:"error_message,omitempty"`
+	Timestamp      time.Time `json:"timestamp"`
 }
 
 // StageStatusPayload tells that a stage started or ended.
@@ -60,6 +64,7 @@ type StageStatusPayload struct {
 	SessionID  string    `json:"session_id"`
 	StageID    string    `json:"stage_id"`
 	StageName  string    `json:"stage_name"`
+	StageType  StageType `json:"stage_type"`
 	StageIndex int       `json:"stage_index"`
 	Status     string    `json:"status"`
 	Timestamp  time.Time `json:"timestamp"`
@@ -103,6 +108,27 @@ type TimelineCompletedPayload struct {
 	Content   string         `json:"content"`
 	Metadata  map[string]any `json:"metadata,omitempty"`
 	Timestamp time.Time      `json:"timestamp"`
+}
+
+// ChatCreatedPayload tells that a session's chat has begun.
+type ChatCreatedPayload struct {
+	Type      string    `json:"type"`
+	SessionID string    `json:"session_id"`
+	ChatID    string    `json:"chat_id"`
+	CreatedBy string    `json:"created_by"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// ChatUserMessagePayload tells that somebody asked; the stage is the one that answers.
+type ChatUserMessagePayload struct {
+	Type      string    `json:"type"`
+	SessionID string    `json:"session_id"`
+	ChatID    string    `json:"chat_id"`
+	MessageID string    `json:"message_id"`
+	StageID   string    `json:"stage_id"`
+	Author    string    `json:"author"`
+	Content   string    `json:"content"`
+	Timestamp time.Time `json:"timestamp"`
 }
 
 // StreamChunkPayload is a piece of a timeline event's text on its way. Offset is where the piece begins, in UTF-16

@@ -22,7 +22,7 @@ func TimelineCompleted(e TimelineEvent) Event {
 // SessionStatusChanged is the journal event of a session's new status.
 func SessionStatusChanged(s Session, at time.Time) Event {
 	return NewEvent(s.ID, TypeSessionStatus, SessionStatusPayload{
-		Type: TypeSessionStatus, SessionID: s.ID, Status: s.Status, ErrorCode: s.ErrorCode, ErrorMessage: s.ErrorMessage,
+		Type: TypeSessionStatus, SessionID: s.ID, Status: s.Status, ConcludedEarly: s.ConcludedEarly, ErrorCode: s.ErrorCode, ErrorMessage: s.ErrorMessage,
 		Timestamp: at,
 	}, at)
 }
@@ -30,7 +30,7 @@ func SessionStatusChanged(s Session, at time.Time) Event {
 // StageStatusChanged is the journal event of a stage that started or ended.
 func StageStatusChanged(s Stage, at time.Time) Event {
 	return NewEvent(s.SessionID, TypeStageStatus, StageStatusPayload{
-		Type: TypeStageStatus, SessionID: s.SessionID, StageID: s.ID, StageName: s.StageName, StageIndex: s.StageIndex,
+		Type: TypeStageStatus, SessionID: s.SessionID, StageID: s.ID, StageName: s.StageName, StageType: s.StageType, StageIndex: s.StageIndex,
 		Status: wireStatus(s.Status), Timestamp: at,
 	}, at)
 }
@@ -41,6 +41,21 @@ func ExecutionStatusChanged(e Execution, at time.Time) Event {
 		Type: TypeExecutionStatus, SessionID: e.SessionID, StageID: e.StageID, ExecutionID: e.ID, AgentName: e.AgentName,
 		AgentIndex: e.AgentIndex, Status: wireStatus(e.Status), ErrorMessage: e.ErrorMessage, Timestamp: at,
 	}, at)
+}
+
+// ChatCreated is the journal event of a session's first question.
+func ChatCreated(c Chat) Event {
+	return NewEvent(c.SessionID, TypeChatCreated, ChatCreatedPayload{
+		Type: TypeChatCreated, SessionID: c.SessionID, ChatID: c.ID, CreatedBy: c.CreatedBy, Timestamp: c.CreatedAt,
+	}, c.CreatedAt)
+}
+
+// ChatAsked is the journal event of a question that a stage answers.
+func ChatAsked(m ChatUserMessage, stageID string) Event {
+	return NewEvent(m.SessionID, TypeChatUserMessage, ChatUserMessagePayload{
+		Type: TypeChatUserMessage, SessionID: m.SessionID, ChatID: m.ChatID, MessageID: m.ID, StageID: stageID, Author: m.Author,
+		Content: m.Content, Timestamp: m.CreatedAt,
+	}, m.CreatedAt)
 }
 
 func wireStatus(s Status) string {

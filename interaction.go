@@ -59,7 +59,7 @@ const (
 	CallUnknown   CallStatus = "unknown"
 )
 
-// MCPInteraction is one MCP tool call. Its id travels with the call in `_meta`, so that a server can tell a repeat.
+// MCPInteraction is one MCP tool call. Summary is what the model was given instead of a long result. Its id travels with the call in `_meta`, so that a server can tell a repeat.
 type MCPInteraction struct {
 	ID              string          `json:"id"`
 	SessionID       string          `json:"session_id"`
@@ -71,6 +71,7 @@ type MCPInteraction struct {
 	ToolName        string          `json:"tool_name"`
 	ToolArguments   json.RawMessage `json:"tool_arguments"`
 	ToolResult      string          `json:"tool_result"`
+	Summary         string          `json:"summary"`
 	AvailableTools  []string        `json:"available_tools"`
 	ReadOnly        bool            `json:"read_only"`
 	IsError         bool            `json:"is_error"`

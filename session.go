@@ -92,6 +92,8 @@ type SessionDetail struct {
 
 	Version int64         `json:"version"`
 	Stages  []StageDetail `json:"stages"`
+	// Chat is nil until somebody asked something.
+	Chat *Chat `json:"chat"`
 }
 
 // StageDetail is a stage with its executions.

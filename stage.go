@@ -45,11 +45,22 @@ const (
 	ParallelReplica    ParallelType = "replica"
 )
 
-// Stage is one configured step of a chain, as it ran. StageIndex counts from one.
+// StageType says what a stage is for.
+type StageType string
+
+// The kinds of stages. A synthesis follows every stage that several agents ran; a chat stage answers one question.
+const (
+	StageInvestigation StageType = "investigation"
+	StageSynthesis     StageType = "synthesis"
+	StageChat          StageType = "chat"
+)
+
+// Stage is one step of a session, as it ran. StageIndex counts from one over all kinds.
 type Stage struct {
 	ID                 string         `json:"id"`
 	SessionID          string         `json:"session_id"`
 	StageName          string         `json:"stage_name"`
+	StageType          StageType      `json:"stage_type"`
 	StageIndex         int            `json:"stage_index"`
 	ExpectedAgentCount int            `json:"expected_agent_count"`
 	ParallelType       *ParallelType  `json:"parallel_type"`
@@ -63,19 +74,34 @@ type Stage struct {
 	CompletedAt        *time.Time     `json:"completed_at"`
 }
 
+// ForcedConclusion says why an agent was told to conclude before it was done.
+type ForcedConclusion string
+
+// The reasons to conclude. The last two make the session one that concluded early.
+const (
+	NotForced        ForcedConclusion = ""
+	ForcedIterations ForcedConclusion = "iterations"
+	ForcedDeadline   ForcedConclusion = "deadline"
+	ForcedBudget     ForcedConclusion = "budget"
+)
+
+// Early reports whether the session as a whole concluded early by it.
+func (f ForcedConclusion) Early() bool { return f == ForcedDeadline || f == ForcedBudget }
+
 // Execution is one agent's run inside a stage. Its state is its messages. AgentIndex counts from one.
 type Execution struct {
-	ID                string     `json:"id"`
-	SessionID         string     `json:"session_id"`
-	StageID           string     `json:"stage_id"`
-	AgentName         string     `json:"agent_name"`
-	AgentIndex        int        `json:"agent_index"`
-	IterationStrategy string     `json:"iteration_strategy"`
-	LLMProvider       string     `json:"llm_provider"`
-	Status            Status     `json:"status"`
-	ErrorCode         string     `json:"error_code"`
-	ErrorMessage      string     `json:"error_message"`
-	CreatedAt         time.Time  `json:"created_at"`
-	StartedAt         *time.Time `json:"started_at"`
-	CompletedAt       *time.Time `json:"completed_at"`
+	ID                string           `json:"id"`
+	SessionID         string           `json:"session_id"`
+	StageID           string           `json:"stage_id"`
+	AgentName         string           `json:"agent_name"`
+	AgentIndex        int              `json:"agent_index"`
+	IterationStrategy string           `json:"iteration_strategy"`
+	LLMProvider       string           `json:"llm_provider"`
+	ForcedConclusion  ForcedConclusion `json:"forced_conclusion"`
+	Status            Status           `json:"status"`
+	ErrorCode         string           `json:"error_code"`
+	ErrorMessage      string           `json:"error_message"`
+	CreatedAt         time.Time        `json:"created_at"`
+	StartedAt         *time.Time       `json:"started_at"`
+	CompletedAt       *time.Time       `json:"completed_at"`
 }

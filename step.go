@@ -14,6 +14,8 @@ type Step struct {
 	Messages        []Message
 	LLMInteractions []LLMInteraction
 	MCPInteractions []MCPInteraction
+	Chats           []Chat
+	ChatMessages    []ChatUserMessage
 	// Answered are requests that this step closes.
 	Answered []Request
 	Events   []Event
@@ -30,6 +32,8 @@ type State struct {
 	Messages        []Message
 	LLMInteractions []LLMInteraction
 	MCPInteractions []MCPInteraction
+	Chats           []Chat
+	ChatMessages    []ChatUserMessage
 	// Requests are the open ones.
 	Requests []Request
 	LastSeq  int64
@@ -47,6 +51,9 @@ func (s *State) Apply(step Step) {
 	s.Messages = put(s.Messages, step.Messages, func(r Message) string { return r.ID })
 	s.LLMInteractions = put(s.LLMInteractions, step.LLMInteractions, func(r LLMInteraction) string { return r.ID })
 	s.MCPInteractions = put(s.MCPInteractions, step.MCPInteractions, func(r MCPInteraction) string { return r.ID })
+
+	s.Chats = put(s.Chats, step.Chats, func(r Chat) string { return r.ID })
+	s.ChatMessages = put(s.ChatMessages, step.ChatMessages, func(r ChatUserMessage) string { return r.ID })
 
 	for _, answered := range step.Answered {
 		s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.ID == answered.ID })

@@ -91,13 +91,15 @@ func TestAKeyWithTooSmallAScopeIsRefused(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, map[string]int{"": 2, "read": 8, "write": 2, "admin": 3}, seen)
+	require.Equal(t, map[string]int{"": 2, "read": 12, "write": 4, "admin": 3}, seen)
 }
 
 func TestEverythingWorksWithAKey(t *testing.T) {
 	t.Parallel()
 
-	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
+	options := everything()
+	options.RequireKey = true
+	app := tarsytest.New(t, options)
 	app.Token = app.Key("the admin", tarsy.ScopeAdmin)
 	requireSuccesses(t, app)
 

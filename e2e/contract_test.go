@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -94,7 +95,7 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	app.Token = app.Key("alertmanager", tarsy.ScopeAdmin)
 
 	sessionID = app.SubmitAlert(map[string]any{
-		"alert_type": "test", "data": map[string]any{"severity": "high"}, "runbook": "Restart it.", "runbook_url": "https://runbooks.example/1",
+		"alert_type": "test", "data": map[string]any{"severity": "high"}, "runbook": "Restart it.", "runbook_url": "https://github.com/shop/runbooks/1.md",
 		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []string{"get_pods"}}}},
 	})
 	clock.Advance(time.Minute)
@@ -105,6 +106,7 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 		Gate: gate, GateAfter: 1,
 	}, says("All is well."))
 	model.Route("Pessimist", script.Reply{Err: errors.New("no quota")})
+	model.Route("SynthesisAgent", says("It is well."))
 	model.Route("ExecSummaryAgent", says("Well."))
 
 	worker = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, Config: chains, Script: model, Database: app.Database})
@@ -136,21 +138,22 @@ func TestContractOfASession(t *testing.T) {
 	version := float64(len(app.Journal(sessionID)))
 	stages, _ := detail["stages"].([]any)
 	stage, _ := stages[0].(map[string]any)
+	synthesis, _ := stages[1].(map[string]any)
 
 	requireContract[tarsy.SessionDetail](t, detail, map[string]is{
 		"id": equal(sessionID), "alert_type": equal("test"), "alert_data": equal("{\n  \"severity\": \"high\"\n}"),
 		"chain_id": equal("test"), "agent_type": equal("Optimist"), "status": equal("completed"), "author": equal("alertmanager"),
-		"runbook": equal("Restart it."), "runbook_url": equal("https://runbooks.example/1"),
+		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"),
 		"mcp_selection": equal(map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []any{"get_pods"}}}}),
-		"pod_id":        equal(worker.ServerID), "current_stage_index": equal(1.0), "current_stage_id": equal(stage["id"]),
-		"final_analysis": equal("## Optimist\n\nAll is well."), "executive_summary": equal("Well."), "executive_summary_error": equal(""),
+		"pod_id":        equal(worker.ServerID), "current_stage_index": equal(2.0), "current_stage_id": equal(synthesis["id"]),
+		"final_analysis": equal("It is well."), "executive_summary": equal("Well."), "executive_summary_error": equal(""),
 		"error_code": equal(""), "error_message": equal(""), "concluded_early": equal(""),
 		"created_at": minute(0), "started_at": minute(1), "completed_at": minute(2), "last_interaction_at": minute(2), "deleted_at": isNull,
-		"version": equal(version), "stages": list(1),
+		"version": equal(version), "stages": list(2), "chat": isNull,
 	})
 
 	requireContract[tarsy.StageDetail](t, stage, map[string]is{
-		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look"), "stage_index": equal(1.0), "expected_agent_count": equal(2.0),
+		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0), "expected_agent_count": equal(2.0),
 		"parallel_type": equal("multi_agent"), "success_policy": equal("any"), "chat_id": isNull, "chat_user_message_id": isNull,
 		"status": equal("completed"), "error_message": equal(""), "created_at": minute(1), "started_at": minute(1), "completed_at": minute(2),
 		"executions": list(2),
@@ -159,7 +162,7 @@ func TestContractOfASession(t *testing.T) {
 	executions, _ := stage["executions"].([]any)
 	failed := map[string]is{
 		"id": isID, "session_id": equal(sessionID), "stage_id": equal(stage["id"]), "agent_name": equal("Pessimist"), "agent_index": equal(2.0),
-		"iteration_strategy": equal("function-calling"), "llm_provider": equal("test"), "status": equal("failed"),
+		"iteration_strategy": equal("function-calling"), "llm_provider": equal("test"), "forced_conclusion": equal(""), "status": equal("failed"),
 		"error_code": equal("llm_error"), "error_message": equal("no quota"),
 		"created_at": minute(1), "started_at": minute(1), "completed_at": minute(1),
 	}
@@ -170,6 +173,13 @@ func TestContractOfASession(t *testing.T) {
 	completed["status"], completed["error_code"], completed["error_message"] = equal("completed"), equal(""), equal("")
 	completed["completed_at"] = minute(2)
 	requireContract[tarsy.Execution](t, executions[0], completed)
+	requireContract[tarsy.StageDetail](t, synthesis, map[string]is{
+		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look - Synthesis"), "stage_type": equal("synthesis"),
+		"stage_index": equal(2.0), "expected_agent_count": equal(1.0),
+		"parallel_type": isNull, "success_policy": isNull, "chat_id": isNull, "chat_user_message_id": isNull,
+		"status": equal("completed"), "error_message": equal(""), "created_at": minute(2), "started_at": minute(2), "completed_at": minute(2),
+		"executions": list(1),
+	})
 }
 
 func TestContractOfAFailedSession(t *testing.T) {
@@ -216,7 +226,7 @@ func TestContractOfTheList(t *testing.T) {
 	sessions, _ = page["sessions"].([]any)
 	second := maps.Clone(first)
 	second["id"], second["status"], second["executive_summary"] = equal(sessionID), equal("completed"), equal("Well.")
-	second["error_code"], second["error_message"] = equal(""), equal("")
+	second["error_code"], second["error_message"], second["current_stage_index"] = equal(""), equal(""), equal(2.0)
 	second["created_at"], second["started_at"] = minute(0), minute(1)
 	second["version"] = equal(float64(app.Session(sessionID).Version))
 	requireContract[tarsy.SessionItem](t, sessions[0], second)
@@ -226,10 +236,10 @@ func TestContractOfTheTimeline(t *testing.T) {
 	t.Parallel()
 
 	app, _, sessionID := investigated(t)
-	stage := app.Session(sessionID).Stages[0]
+	stages := app.Session(sessionID).Stages
 	body := get(t, app, "/api/v1/sessions/"+sessionID+"/timeline")
 	requireFields(t, "timeline", body, map[string]is{
-		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "events": list(7),
+		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "events": list(9),
 	})
 
 	pods := map[string]any{
@@ -253,6 +263,11 @@ func TestContractOfTheTimeline(t *testing.T) {
 		fields, _ := event.(map[string]any)
 		kind, _ := fields["event_type"].(string)
 
+		stage := stages[0]
+		if fields["content"] == "It is well." {
+			stage = stages[1]
+		}
+
 		execution := equal(stage.Executions[0].ID)
 		if kind == "error" {
 			execution = equal(stage.Executions[1].ID)
@@ -268,7 +283,9 @@ func TestContractOfTheTimeline(t *testing.T) {
 
 		switch kind {
 		case "llm_response":
-			contract["content"] = func(v any) bool { return v == "I look." || v == "All is well." }
+			contract["content"] = func(v any) bool { return v == "I look." || v == "All is well." || v == "It is well." }
+		case "final_analysis":
+			contract["content"] = func(v any) bool { return v == "All is well." || v == "It is well." }
 		case "executive_summary":
 			contract["stage_id"], contract["execution_id"] = isNull, isNull
 		case "llm_thinking":
@@ -296,13 +313,19 @@ func TestContractOfHealthAndAlertTypes(t *testing.T) {
 	health := get(t, app, "/health")
 	requireFields(t, "health", health, map[string]is{
 		"status": equal("degraded"), "version": equal("test"), "server_id": equal(app.ServerID), "database": equal("ok"),
-		"queue": equal(map[string]any{"waiting": 0.0, "leased": 0.0}), "warnings": list(1),
+		"queue": equal(map[string]any{"waiting": 0.0, "leased": 0.0}), "warnings": list(1), "mcp_servers": list(1),
 	})
 
 	warnings, _ := health["warnings"].([]any)
 	requireFields(t, "warning", warnings[0], map[string]is{
 		"id": isID, "category": equal("mcp_health"), "message": equal("MCP server kubernetes cannot be reached: make transport: gone"),
 		"details": equal(""), "server_id": equal("kubernetes"), "created_at": minute(0),
+	})
+
+	servers, _ := health["mcp_servers"].([]any)
+	requireContract[api.MCPServerStatus](t, servers[0], map[string]is{
+		"id": equal("kubernetes"), "healthy": equal(false), "checked": equal(true), "error": equal("make transport: gone"),
+		"tool_count": equal(0.0), "last_check": minute(0),
 	})
 
 	types := get(t, app, "/api/v1/alert-types")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,8 +87,17 @@ func (o operation) scope() string {
 	return ""
 }
 
-// address fills the parameters of the path.
-func (o operation) address(id string) string { return strings.ReplaceAll(o.path, "{id}", id) }
+// address fills the parameters of the path in their order; the last id serves for all that are left.
+func (o operation) address(ids ...string) string {
+	return regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(o.path, func(string) string {
+		id := ids[0]
+		if len(ids) > 1 {
+			ids = ids[1:]
+		}
+
+		return id
+	})
+}
 
 // check tells where a value is not what the schema says. Fields that the schema does not have are mistakes too.
 func (d document) check(at string, s schema, value any) []string {

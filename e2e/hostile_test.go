@@ -75,7 +75,7 @@ func TestHostileTextIsData(t *testing.T) {
 			require.Equal(t, spoken, session.ExecutiveSummary)
 
 			asked := app.Script.Calls()[0].Request.Messages[1].Content
-			require.Contains(t, asked, "<!-- ALERT_DATA_START -->\n"+kept+"\n<!-- ALERT_DATA_END -->")
+			require.Contains(t, asked, "<!-- ALERT_DATA_START -->\n"+strings.ReplaceAll(kept, "<!--", "&lt;!--")+"\n<!-- ALERT_DATA_END -->")
 
 			result := app.Messages(sessionID)[3]
 			require.Equal(t, tarsy.RoleTool, result.Role)
@@ -144,7 +144,7 @@ func TestAnAlertOfOneMegabyte(t *testing.T) {
 	require.Contains(t, app.Script.Calls()[0].Request.Messages[1].Content, data)
 }
 
-// The model gets a megabyte of a huge result, people see the first part of it.
+// The model gets the first 100,000 tokens of a huge result, people the first 8,000.
 func TestAHugeToolResultIsCut(t *testing.T) {
 	t.Parallel()
 
@@ -159,10 +159,10 @@ func TestAHugeToolResultIsCut(t *testing.T) {
 	require.Equal(t, tarsy.SessionCompleted, session.Status)
 
 	told := app.Script.Calls()[1].Request.Messages[3].Content
-	require.True(t, strings.HasSuffix(told, "é\n[… cut: the first 1048576 of 3000000 bytes are shown]"), told[len(told)-100:])
+	require.True(t, strings.HasSuffix(told, "é\n\n[cut: the first 100000 of about 262158 tokens are shown]"), told[len(told)-100:])
 
 	shown := event(t, app.Timeline(session.ID), tarsy.EventToolCall)
 	require.Less(t, len(shown.Content), 33_000)
-	require.Contains(t, shown.Content, "é\n\n[cut: 32000 of")
+	require.Contains(t, shown.Content, "é\n\n[cut: the first 8000 of")
 	require.Equal(t, shown.Content, app.MCPInteractions(session.ID)[0].ToolResult)
 }

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -134,4 +137,73 @@ func TestStrictStartKeepsTheServerUnready(t *testing.T) {
 		app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool { return r.Status == http.StatusOK })
 		require.Empty(t, waitWarnings(app, 0).Warnings)
 	})
+}
+
+// The monitor looks every 15 s: a server that comes back takes its warning away and, where the start is strict, makes
+// the installation ready without a restart.
+func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
+	t.Parallel()
+
+	clock := clockwork.NewFakeClock()
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods"})
+	kubernetes.Break(errors.New("connection refused"))
+
+	app := tarsytest.New(t, tarsytest.Options{
+		MCP: []*tarsytest.MCPServer{kubernetes}, Config: "system: {mcp_startup: strict}\n" + kubernetesAgent, Clock: clock,
+	})
+	waitWarnings(app, 1)
+	require.Equal(t, http.StatusServiceUnavailable, app.Do(http.MethodGet, "/readyz", nil).Status)
+
+	kubernetes.Break(nil)
+	app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool {
+		clock.Advance(15 * time.Second)
+
+		return r.Status == http.StatusOK
+	})
+
+	health := waitWarnings(app, 0)
+	require.Empty(t, health.Warnings)
+}
+
+// An alert chooses the provider's own tools: they are used where no MCP tools are bound, and only there.
+func TestNativeToolsOfAnAlert(t *testing.T) {
+	t.Parallel()
+
+	const searching = `
+llm_providers: {searching: {type: scripted, model: m, native_tools: {google_search: true, code_execution: true}}}
+agents: {Investigator: {mcp_servers: [kubernetes], native_tools: {url_context: true}}}
+agent_chains: {test: {alert_types: [test], llm_provider: searching, stages: [{name: look, agents: [{name: Investigator}]}]}}
+`
+
+	tests := map[string]struct {
+		selection any
+		want      llm.NativeTools
+	}{
+		"the chain's servers":   {nil, llm.NativeTools{}},
+		"a server of the alert": {map[string]any{"servers": []any{map[string]any{"name": "kubernetes"}}, "native_tools": map[string]any{"code_execution": true}}, llm.NativeTools{}},
+		"no servers":            {map[string]any{"servers": []any{}, "native_tools": map[string]any{}}, llm.NativeTools{GoogleSearch: true, CodeExecution: true, URLContext: true}},
+		"overridden":            {map[string]any{"servers": []any{}, "native_tools": map[string]any{"google_search": false}}, llm.NativeTools{CodeExecution: true, URLContext: true}},
+	}
+
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true})
+			app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Config: searching})
+			app.Script.Add(says("Looked."), says("Fine."))
+
+			alert := map[string]any{"alert_type": "test", "data": "x"}
+			if test.selection != nil {
+				alert["mcp_selection"] = test.selection
+			}
+
+			app.WaitFor(app.SubmitAlert(alert), tarsy.SessionCompleted)
+
+			request := app.Script.Calls()[0].Request
+			require.Equal(t, test.want, request.NativeTools)
+			require.Equal(t, test.want == llm.NativeTools{}, len(request.Tools) > 0)
+			require.Equal(t, llm.NativeTools{}, app.Script.Calls()[1].Request.NativeTools, "a summary needs none")
+		})
+	}
 }

@@ -32,20 +32,44 @@ func successes() map[string]struct {
 		return app.Do(op.method, op.address(app.Run("test", "an alert").ID), nil)
 	}
 
+	// ofInteraction asks about an LLM call or a tool call of a session.
+	ofInteraction := func(choose func(tarsy.TraceExecution) string) ask {
+		return func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
+			t.Helper()
+			app.Script.Add(calls("kubernetes__get_pods"), says("Analysed."), says("Summed up."))
+			session := app.Run("test", "an alert")
+
+			return app.Do(op.method, op.address(session.ID, choose(app.Trace(session.ID).Stages[0].Executions[0])), nil)
+		}
+	}
+
 	return map[string]struct {
 		status int
 		ask    ask
 	}{
-		"livez":            {http.StatusOK, plain},
-		"readyz":           {http.StatusOK, plain},
-		"health":           {http.StatusOK, plain},
-		"openapi":          {http.StatusOK, plain},
-		"list-alert-types": {http.StatusOK, plain},
-		"list-sessions":    {http.StatusOK, plain},
-		"get-session":      {http.StatusOK, ofSession},
-		"get-timeline":     {http.StatusOK, ofSession},
-		"session-events":   {http.StatusOK, ofSession},
-		"list-keys":        {http.StatusOK, plain},
+		"livez":               {http.StatusOK, plain},
+		"readyz":              {http.StatusOK, plain},
+		"health":              {http.StatusOK, plain},
+		"openapi":             {http.StatusOK, plain},
+		"events-schema":       {http.StatusOK, plain},
+		"list-alert-types":    {http.StatusOK, plain},
+		"list-sessions":       {http.StatusOK, plain},
+		"get-session":         {http.StatusOK, ofSession},
+		"get-timeline":        {http.StatusOK, ofSession},
+		"session-events":      {http.StatusOK, ofSession},
+		"get-trace":           {http.StatusOK, ofSession},
+		"delete-session":      {http.StatusNoContent, ofSession},
+		"get-llm-interaction": {http.StatusOK, ofInteraction(func(e tarsy.TraceExecution) string { return e.LLMInteractions[0].ID })},
+		"get-mcp-interaction": {http.StatusOK, ofInteraction(func(e tarsy.TraceExecution) string { return e.MCPInteractions[0].ID })},
+		"ask": {http.StatusAccepted, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
+			app.Script.Add(says("Analysed."), says("Summed up."), says("Answered."))
+			session := app.Run("test", "an alert")
+			answer := app.Do(op.method, op.address(session.ID), map[string]any{"content": "Why?"})
+			app.WaitStage(session.ID, decode[tarsy.Question](answer.Body).StageID)
+
+			return answer
+		}},
+		"list-keys": {http.StatusOK, plain},
 		"submit-alert": {http.StatusAccepted, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			app.Script.Add(says("Analysed."), says("Summed up."))
 			answer := app.Do(op.method, op.path, map[string]any{"alert_type": "test", "data": map[string]any{"severity": "high"}})
@@ -83,6 +107,17 @@ func successes() map[string]struct {
 	}
 }
 
+// everything is a server whose sessions have tools and take questions.
+func everything() tarsytest.Options {
+	return tarsytest.Options{
+		MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})},
+		Config: `
+agents: {Investigator: {mcp_servers: [kubernetes]}}
+agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}], chat: {enabled: true}}}
+`,
+	}
+}
+
 // requireSuccesses asks every operation, one after the other, and compares status and body with what is documented.
 func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	t.Helper()
@@ -111,7 +146,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 func TestEveryRouteAnswersWithItsExactSuccessCodeAndDocumentedBody(t *testing.T) {
 	t.Parallel()
 
-	app := tarsytest.New(t, tarsytest.Options{})
+	app := tarsytest.New(t, everything())
 	requireSuccesses(t, app)
 	requireReleased(t, app)
 }

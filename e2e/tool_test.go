@@ -144,7 +144,7 @@ agent_chains:
 	require.True(t, strings.HasPrefix(asked.Content, "You have used all 2 iterations"), asked.Content)
 
 	analysis := event(t, app.Timeline(session.ID), tarsy.EventFinalAnalysis)
-	require.Equal(t, map[string]any{"forced_conclusion": true, "max_iterations": 2.0}, analysis.Metadata)
+	require.Equal(t, map[string]any{"forced_conclusion": true, "reason": "iterations", "max_iterations": 2.0}, analysis.Metadata)
 
 	n := app.Normalizer(session.ID)
 	tarsytest.GoldenJSON(t, n, "forced_conclusion/timeline.golden", app.Timeline(session.ID))

@@ -30,6 +30,17 @@ type Request struct {
 	Messages []Message
 	// Tools are bound to the call; none means that the model can only answer in text.
 	Tools []Tool
+	// NativeTools are those that the provider runs itself. They are off whenever Tools are bound.
+	NativeTools NativeTools
+	// MaxOutputTokens bounds the answer; zero leaves it to the provider.
+	MaxOutputTokens int
+}
+
+// NativeTools are tools that a provider runs on its own side.
+type NativeTools struct {
+	GoogleSearch  bool
+	CodeExecution bool
+	URLContext    bool
 }
 
 // Message is one turn of the conversation.

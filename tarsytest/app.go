@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,8 @@ type Options struct {
 	LLM llm.Client
 	// MCP are the servers behind the ids in the configuration; those that it does not mention are added to it.
 	MCP []*MCPServer
+	// Web are the hosts on the internet that the server can reach, by name.
+	Web map[string]http.Handler
 	// Clock is a fake clock, or nil for the real one.
 	Clock *clockwork.FakeClock
 	// Database is the address of a database to share with another App; empty means a fresh one.
@@ -121,6 +124,7 @@ func New(t testing.TB, options Options) *App {
 		RequireKey:   options.RequireKey,
 		LLM:          options.LLM,
 		MCPTransport: transports(options.MCP),
+		Web:          newWeb(t, options.Web),
 		Clock:        clock,
 		Logger:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Version:      "test",

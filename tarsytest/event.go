@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/eventschema"
 )
 
 // Event is a message of the server, from a WebSocket or from SSE.
@@ -25,7 +27,12 @@ func (e Event) Seq() int64 {
 	return int64(n)
 }
 
-// log collects events as they come and lets tests wait for them.
+// messages knows what the server may send; it is compiled once, by the first message.
+//
+//nolint:gochecknoglobals // never changes
+var messages = sync.OnceValue(eventschema.NewValidator)
+
+// log collects events as they come, checks each against the schema and lets tests wait for them.
 type log struct {
 	t        testing.TB
 	patience time.Duration
@@ -47,6 +54,11 @@ func (l *log) add(raw []byte) {
 	}
 
 	e.Type, _ = e.Fields["type"].(string)
+
+	// The reader's owner waits for it before the test ends, so that it may still complain here.
+	if err := messages().Validate(e.Fields); err != nil {
+		l.t.Errorf("the server sent what docs/events.schema.json does not allow: %v\n%s", err, raw)
+	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -59,7 +59,8 @@ func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
 	Golden(t, name, n.Normalize(b.Bytes()))
 }
 
-// GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter. What belongs to the
+// GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter, agent by agent where
+// several ran at once. What belongs to the
 // connection rather than to the session is left out, and so are stream chunks: how many a reader gets depends on when
 // it came.
 func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
@@ -67,7 +68,7 @@ func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 
 	var b bytes.Buffer
 
-	for _, e := range events {
+	for _, e := range n.events(events) {
 		fields := project(e)
 		if fields == nil {
 			continue
@@ -87,13 +88,17 @@ func project(e Event) map[string]any {
 
 	switch e.Type {
 	case tarsy.TypeSessionStatus:
-		keep = []string{"status", "error_code"}
+		keep = []string{"status", "concluded_early", "error_code"}
 	case tarsy.TypeStageStatus:
-		keep = []string{"stage_name", "stage_index", "stage_id", "status"}
+		keep = []string{"stage_name", "stage_type", "stage_index", "stage_id", "status"}
 	case tarsy.TypeExecutionStatus:
 		keep = []string{"agent_name", "stage_id", "status"}
 	case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
 		keep = []string{"event_type", "event_id", "stage_id", "status"}
+	case tarsy.TypeChatCreated:
+		keep = []string{"chat_id", "created_by"}
+	case tarsy.TypeChatUserMessage:
+		keep = []string{"chat_id", "message_id", "stage_id", "content"}
 	default:
 		return nil
 	}

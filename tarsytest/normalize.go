@@ -3,6 +3,8 @@ package tarsytest
 import (
 	"fmt"
 	"regexp"
+
+	"tarsy.dev/tarsy"
 )
 
 // Normalizer replaces what differs from run to run by placeholders that are the same in every run. An id gets the
@@ -10,24 +12,44 @@ import (
 type Normalizer struct {
 	names  map[string]string
 	counts map[string]int
+	// places are those of executions, owners the executions of timeline events.
+	places map[string]place
+	owners map[string]string
 }
 
 // Normalizer knows a session's ids: {SESSION_ID}, {STAGE_ID_1}, {EXECUTION_ID_1}, {EVENT_ID_1}, … in the order of
-// the session. Others are numbered as they appear.
+// the session, agent by agent where several ran at once. Others are numbered as they appear.
 func (a *App) Normalizer(sessionID string) *Normalizer {
 	a.t.Helper()
 
-	n := &Normalizer{names: map[string]string{sessionID: "{SESSION_ID}"}, counts: map[string]int{}}
+	n := &Normalizer{
+		names: map[string]string{sessionID: "{SESSION_ID}"}, counts: map[string]int{}, places: map[string]place{}, owners: map[string]string{},
+	}
 
-	for _, stage := range a.Session(sessionID).Stages {
+	session := a.Session(sessionID)
+	if session.Chat != nil {
+		n.name("CHAT_ID", session.Chat.ID)
+	}
+
+	for _, stage := range session.Stages {
 		n.name("STAGE_ID", stage.ID)
+
+		if stage.ChatUserMessageID != nil {
+			n.name("QUESTION_ID", *stage.ChatUserMessageID)
+		}
 
 		for _, execution := range stage.Executions {
 			n.name("EXECUTION_ID", execution.ID)
+			n.places[execution.ID] = place{stage: stage.ID, order: len(n.places) + 1}
 		}
 	}
 
-	for _, event := range a.Timeline(sessionID) {
+	timeline := a.Timeline(sessionID)
+	for _, event := range timeline {
+		n.owners[event.ID] = text(event.ExecutionID)
+	}
+
+	for _, event := range n.Timeline(timeline) {
 		n.name("EVENT_ID", event.ID)
 	}
 
@@ -61,4 +83,23 @@ func (n *Normalizer) name(kind, id string) string {
 	n.names[id] = fmt.Sprintf("{%s_%d}", kind, n.counts[kind])
 
 	return n.names[id]
+}
+
+// NameInteractions names the interactions of a session in the order of its trace.
+func (n *Normalizer) NameInteractions(trace tarsy.Trace) {
+	for _, stage := range trace.Stages {
+		for _, execution := range stage.Executions {
+			for _, i := range execution.LLMInteractions {
+				n.name("LLM_INTERACTION_ID", i.ID)
+			}
+
+			for _, i := range execution.MCPInteractions {
+				n.name("MCP_INTERACTION_ID", i.ID)
+			}
+		}
+	}
+
+	for _, i := range trace.SessionInteractions {
+		n.name("LLM_INTERACTION_ID", i.ID)
+	}
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Memory is a Journal that lives as long as the process. It never drops a record, so it suits what is small: flows
-// of one program, and tests.
+// Memory is a Journal that lives as long as the process. It drops a record only when it is told to, so it suits what
+// is small: flows of one program, and tests.
 type Memory[E any] struct {
 	clock clockwork.Clock
 
 	mu      sync.Mutex
-	records []Record[E]   // only ever appended to, so a slice of it may be read without the lock
-	grown   chan struct{} // closed by the next append
+	trimmed Position      // the last record that is gone
+	records []Record[E]   // those after; only ever appended to or replaced, so a slice of it may be read without the lock
+	grown   chan struct{} // closed by the next append or trim
 }
 
 // NewMemory returns an empty journal whose records carry the clock's time.
@@ -34,18 +35,41 @@ func (m *Memory[E]) Append(ctx context.Context, entries ...E) (Position, error) 
 	defer m.mu.Unlock()
 
 	if len(entries) == 0 {
-		return Position(len(m.records)), nil
+		return m.head(), nil
 	}
 
 	now := m.clock.Now()
 	for _, entry := range entries {
-		m.records = append(m.records, Record[E]{Position: Position(len(m.records) + 1), At: now, Entry: entry})
+		m.records = append(m.records, Record[E]{Position: m.head() + 1, At: now, Entry: entry})
 	}
 
+	m.wake()
+
+	return m.head(), nil
+}
+
+// Trim drops the records up to a position. Whoever tails from there or later does not notice.
+func (m *Memory[E]) Trim(through Position) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	through = min(through, m.head())
+	if through <= m.trimmed {
+		return
+	}
+
+	m.records = slices.Clone(m.records[through-m.trimmed:])
+	m.trimmed = through
+	m.wake()
+}
+
+// head is the last position there was. The caller holds the lock, as for wake.
+func (m *Memory[E]) head() Position { return m.trimmed + Position(len(m.records)) }
+
+// wake rouses who waits for more.
+func (m *Memory[E]) wake() {
 	close(m.grown)
 	m.grown = make(chan struct{})
-
-	return Position(len(m.records)), nil
 }
 
 // Tail implements Reader.
@@ -54,7 +78,13 @@ func (m *Memory[E]) Tail(ctx context.Context, after Position) iter.Seq2[Record[E
 		next := max(after, 0)
 
 		for {
-			batch, grown := m.since(next)
+			batch, grown, err := m.since(next)
+			if err != nil && ctx.Err() == nil {
+				yield(Record[E]{}, err)
+
+				return
+			}
+
 			for _, record := range batch {
 				if ctx.Err() != nil {
 					break
@@ -67,7 +97,7 @@ func (m *Memory[E]) Tail(ctx context.Context, after Position) iter.Seq2[Record[E
 				next = record.Position
 			}
 
-			if len(batch) == 0 {
+			if len(batch) == 0 && err == nil {
 				select {
 				case <-grown:
 				case <-ctx.Done():
@@ -86,9 +116,10 @@ func (m *Memory[E]) Tail(ctx context.Context, after Position) iter.Seq2[Record[E
 // Backward implements Reader.
 func (m *Memory[E]) Backward(ctx context.Context, before Position) iter.Seq2[Record[E], error] {
 	return func(yield func(Record[E], error) bool) {
-		records, _ := m.since(0)
-		if before > 0 && before <= Position(len(records)) {
-			records = records[:before-1]
+		records := m.left()
+
+		for before > 0 && len(records) > 0 && records[len(records)-1].Position >= before {
+			records = records[:len(records)-1]
 		}
 
 		for _, record := range slices.Backward(records) {
@@ -114,17 +145,28 @@ func (m *Memory[E]) Head(ctx context.Context) (Position, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	return Position(len(m.records)), nil
+	return m.head(), nil
 }
 
-// since returns the records after the position, and what will be closed when there are more.
-func (m *Memory[E]) since(after Position) ([]Record[E], <-chan struct{}) {
+// since returns the records after the position, and what will be closed when there are more; or that they are gone.
+func (m *Memory[E]) since(after Position) ([]Record[E], <-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	if after >= Position(len(m.records)) {
-		return nil, m.grown
+	switch {
+	case after < m.trimmed:
+		return nil, nil, &TrimmedError{First: m.trimmed + 1}
+	case after >= m.head():
+		return nil, m.grown, nil
 	}
 
-	return m.records[after:len(m.records):len(m.records)], m.grown
+	return slices.Clip(m.records[after-m.trimmed:]), m.grown, nil
+}
+
+// left returns all records.
+func (m *Memory[E]) left() []Record[E] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return slices.Clip(m.records)
 }

@@ -52,9 +52,23 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
+// Strategy is how an agent works.
+type Strategy string
+
+// The strategies.
+const (
+	// FunctionCalling binds tools as functions of the model.
+	FunctionCalling Strategy = "function-calling"
+	// React is the text protocol for models without functions.
+	React Strategy = "react"
+	// Synthesis is a single call without tools.
+	Synthesis Strategy = "synthesis"
+)
+
 // Spec is what an agent is, after all levels of configuration have spoken.
 type Spec struct {
 	Name               string
+	Strategy           Strategy
 	CustomInstructions string
 	// ServerInstructions are those of the agent's MCP servers, in order.
 	ServerInstructions []ServerInstructions
@@ -63,6 +77,23 @@ type Spec struct {
 	Provider           string
 	Model              string
 	Backend            string
+	// MaxResultTokens bounds, by an estimate, what the model is given of one tool result; zero means as much as any.
+	MaxResultTokens int
+	// NativeTools are used while no MCP tools are bound.
+	NativeTools llm.NativeTools
+	// Digests say, by MCP server, when a result is shortened before the model reads it. A server without an entry
+	// has its results passed on as they are.
+	Digests map[string]Digest
+}
+
+// Digest says when and how a server's long results are shortened by a model.
+type Digest struct {
+	// Threshold and MaxTokens are estimates, at four bytes a token.
+	Threshold int
+	MaxTokens int
+	Provider  string
+	Model     string
+	Backend   string
 }
 
 // ServerInstructions is how to use the tools of one MCP server.
@@ -77,6 +108,23 @@ type StageResult struct {
 	FinalAnalysis string
 }
 
+// Investigation is what one agent of a stage did, for the agent that makes one analysis of several.
+type Investigation struct {
+	Execution tarsy.Execution
+	// Timeline are the events of this execution, in order.
+	Timeline []tarsy.TimelineEvent
+}
+
+// Question is what somebody asked after the investigation.
+type Question struct {
+	Content string
+	// Stages and Timeline are the whole session's: the investigation, and what was asked and answered before. The
+	// question itself is the last event.
+	Stages     []tarsy.Stage
+	Executions []tarsy.Execution
+	Timeline   []tarsy.TimelineEvent
+}
+
 // Input is one execution and what the database holds of it.
 type Input struct {
 	Session   tarsy.Session
@@ -85,6 +133,11 @@ type Input struct {
 	Spec      Spec
 	Earlier   []StageResult
 	Runbook   string
+	// Investigations are what a synthesis works on; Question is set when the execution answers one.
+	Investigations []Investigation
+	Question       *Question
+	// ConcludeAt is when the agent is told to conclude because the session's time is nearly up.
+	ConcludeAt time.Time
 
 	Messages        []tarsy.Message
 	Timeline        []tarsy.TimelineEvent

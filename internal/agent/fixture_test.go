@@ -28,6 +28,9 @@ type ledger struct {
 	mu    sync.Mutex
 	state tarsy.State
 	steps []tarsy.Step
+	// times are when the steps were taken, where there is a clock.
+	times []time.Time
+	clock clockwork.Clock
 	// left is how many steps it takes before it is killed; negative means never.
 	left     int
 	sequence int64
@@ -50,6 +53,11 @@ func (l *ledger) take(step tarsy.Step) error {
 	l.left--
 	l.state.Apply(step)
 	l.steps = append(l.steps, step)
+
+	if l.clock != nil {
+		l.times = append(l.times, l.clock.Now())
+	}
+
 	after := l.after
 	l.mu.Unlock()
 
@@ -95,14 +103,21 @@ type bench struct {
 	fence  int64
 	yield  context.Context
 	shown  *shown
+	// task is what the execution is about, where that matters: all of an Input that is no row.
+	task Input
+	// summary is the reply to every request to summarise a tool's result.
+	summary script.Reply
 }
 
 func newBench(t require.TestingT) *bench {
-	return &bench{
+	b := &bench{
 		t: t, clock: clockwork.NewFakeClock(), model: script.New(script.Options{}), tools: &fakeTools{},
 		ledger: newLedger(), fence: 1, yield: context.Background(), shown: &shown{},
 		spec: Spec{Name: "Investigator", MaxIterations: 5, IterationTimeout: time.Minute, Provider: "test", Model: "m-1"},
 	}
+	b.ledger.clock = b.clock
+
+	return b
 }
 
 func newLedger() *ledger {
@@ -120,7 +135,9 @@ func (b *bench) input() Input {
 	state := b.ledger.state
 	in := Input{
 		Session: state.Session, Stage: state.Stages[0], Execution: state.Executions[0], Spec: b.spec,
-		Messages: slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
+		Earlier: b.task.Earlier, Runbook: b.task.Runbook, Investigations: b.task.Investigations, Question: b.task.Question,
+		ConcludeAt: b.task.ConcludeAt,
+		Messages:   slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
 		LLMInteractions: slices.Clone(state.LLMInteractions), MCPInteractions: slices.Clone(state.MCPInteractions),
 		Recorder: b.ledger, Fence: b.fence, Yield: b.yield,
 	}
@@ -184,7 +201,7 @@ func (b *bench) told(eventID, eventType string) int {
 
 	for _, step := range b.ledger.steps {
 		for _, e := range step.Events {
-			if e.Type == eventType && strings.Contains(string(e.Payload), eventID) {
+			if e.Type == eventType && strings.Contains(string(e.Payload), `"event_id":"`+eventID+`"`) {
 				count++
 			}
 		}
@@ -251,6 +268,7 @@ func (f *fakeTools) Close() error {
 type shown struct {
 	mu     sync.Mutex
 	opened []string
+	began  []string
 	fences []int64
 	text   map[string]string
 	ended  int
@@ -264,7 +282,7 @@ func (s *shown) open(event tarsy.TimelineEvent, fence int64) (add func(string), 
 		s.text = map[string]string{}
 	}
 
-	s.opened, s.fences = append(s.opened, event.ID), append(s.fences, fence)
+	s.opened, s.began, s.fences = append(s.opened, event.ID), append(s.began, event.Content), append(s.fences, fence)
 	s.text[event.ID] = ""
 
 	return func(text string) {
@@ -318,6 +336,10 @@ func toolCall(id, name, arguments string) llm.ToolCall {
 func (b *bench) answers(replies ...script.Reply) {
 	b.model.RouteFunc(func(*llm.Request) bool { return true }, func(r *llm.Request, _ int) script.Reply {
 		b.clock.Advance(time.Millisecond)
+
+		if r.Purpose == string(tarsy.InteractionSummarization) {
+			return b.summary
+		}
 
 		answered := 0
 

@@ -16,12 +16,14 @@ import (
 type answer struct {
 	llm.Response
 
+	// reply is the text understood, where the strategy is the text protocol.
+	reply   reply
 	step    tarsy.Step
 	partial tarsy.Step
 }
 
 // generate makes one LLM call within the iteration's time limit, showing its text while it comes.
-func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType, tools []Tool) (answer, error) {
+func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answer, error) {
 	limited, cancel := withLimit(ctx, r.Clock, r.Spec.IterationTimeout, errIterationTimeout)
 	defer cancel()
 
@@ -32,63 +34,109 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType, tools
 	defer live.end()
 
 	started := r.now()
-	response, err := llm.Collect(r.LLM.Generate(limited, r.request(purpose, tools)), live.add)
-	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
-
-	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause set above
-		err = errIterationTimeout
-	}
-
+	response, err := collect(limited, r.LLM, r.request(purpose), live.add)
 	interaction := r.interaction(purpose, response, started)
-	status := tarsy.EventCompleted
-
-	switch {
-	case errors.Is(err, errIterationTimeout):
-		status = tarsy.EventTimedOut
-		interaction.ErrorCode, interaction.ErrorMessage = CodeIterationTimeout, err.Error()
-	case err != nil:
-		status = tarsy.EventFailed
-		interaction.ErrorCode, interaction.ErrorMessage = CodeLLMError, tarsy.CleanText(err.Error())
-	}
+	interaction.Provider, interaction.ModelName, interaction.MessageCount = r.Spec.Provider, r.Spec.Model, len(r.Messages)
 
 	a := answer{Response: response, partial: live.partial()}
-	a.step = live.finish(status)
+
+	if err == nil && r.Spec.Strategy == React {
+		a.reply = parseReply(response.Text)
+		if purpose == tarsy.InteractionIteration {
+			// What a model invented after its action is nothing that people, or other models, should take for a finding.
+			live.rewrite(tarsy.EventResponse, a.reply.kept)
+		}
+	}
+
+	a.step = live.finish(noteFailure(&interaction, err))
 	a.step.LLMInteractions = append(a.step.LLMInteractions, interaction)
 	r.nativeEvents(&a.step, response)
+	r.abandonSummaries(&a.step)
 
 	return a, err
 }
 
+// collect reads the answer to a request. A call that the iteration's limit ended returns errIterationTimeout.
+func collect(limited context.Context, client llm.Client, req *llm.Request, each func(llm.Chunk) error) (llm.Response, error) {
+	response, err := llm.Collect(client.Generate(limited, req), each)
+	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+
+	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause of withLimit
+		err = errIterationTimeout
+	}
+
+	return response, err
+}
+
+// noteFailure writes an error into the record of its call, and returns what becomes of the call's events.
+func noteFailure(interaction *tarsy.LLMInteraction, err error) tarsy.EventStatus {
+	switch {
+	case errors.Is(err, errIterationTimeout):
+		interaction.ErrorCode, interaction.ErrorMessage = CodeIterationTimeout, err.Error()
+
+		return tarsy.EventTimedOut
+	case err != nil:
+		interaction.ErrorCode, interaction.ErrorMessage = CodeLLMError, tarsy.CleanText(err.Error())
+
+		return tarsy.EventFailed
+	default:
+		return tarsy.EventCompleted
+	}
+}
+
 // request is the call as the provider gets it.
-func (r *run) request(purpose tarsy.InteractionType, tools []Tool) *llm.Request {
+func (r *run) request(purpose tarsy.InteractionType) *llm.Request {
 	req := &llm.Request{
 		SessionID: r.Session.ID, ExecutionID: r.Execution.ID, Agent: r.Execution.AgentName, Purpose: string(purpose),
 		Provider: r.Spec.Provider, Model: r.Spec.Model, Backend: r.Spec.Backend,
 	}
 
 	for _, m := range r.Messages {
-		message := llm.Message{Role: string(m.Role), Content: m.Content, ToolCallID: m.ToolCallID, ToolName: m.ToolName}
-		for _, c := range m.ToolCalls {
-			message.ToolCalls = append(message.ToolCalls, llm.ToolCall(c))
-		}
-
-		req.Messages = append(req.Messages, message)
+		req.Messages = append(req.Messages, r.wireMessage(m))
 	}
 
-	for _, t := range tools {
-		req.Tools = append(req.Tools, llm.Tool{Name: t.WireName(), Description: t.Description, Schema: t.Schema})
+	if purpose == tarsy.InteractionIteration && r.Spec.Strategy != React {
+		for _, t := range r.toolList {
+			req.Tools = append(req.Tools, llm.Tool{Name: t.WireName(), Description: t.Description, Schema: t.Schema})
+		}
+	}
+
+	// Whoever is told to conclude is told that there are no tools any more, and a synthesis has none.
+	if len(req.Tools) == 0 && purpose == tarsy.InteractionIteration {
+		req.NativeTools = r.Spec.NativeTools
 	}
 
 	return req
 }
 
+// wireMessage is a message as the provider gets it. A model without functions sees text alone.
+func (r *run) wireMessage(m tarsy.Message) llm.Message {
+	message := llm.Message{Role: string(m.Role), Content: m.Content}
+
+	if m.ToolCallID != "" {
+		// A result that was kept whole to be summarised, and was not, is still too long for any model.
+		message.Content = truncate(m.Content, r.Spec.resultTokens())
+	}
+
+	if r.Spec.Strategy == React {
+		return message
+	}
+
+	message.ToolCallID, message.ToolName = m.ToolCallID, m.ToolName
+	for _, c := range m.ToolCalls {
+		message.ToolCalls = append(message.ToolCalls, llm.ToolCall(c))
+	}
+
+	return message
+}
+
+// interaction is the record of a call that began at started and is over now.
 func (r *run) interaction(purpose tarsy.InteractionType, response llm.Response, started time.Time) tarsy.LLMInteraction {
 	now := r.now()
 
 	return tarsy.LLMInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: &r.Stage.ID, ExecutionID: &r.Execution.ID,
-		InteractionType: purpose, Provider: r.Spec.Provider, ModelName: r.Spec.Model, MessageCount: len(r.Messages),
-		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
+		InteractionType: purpose, LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
 		DurationMs: now.Sub(started).Milliseconds(), CreatedAt: now,
 	}
 }
@@ -148,8 +196,7 @@ func (r *run) nativeEvents(step *tarsy.Step, response llm.Response) {
 	}
 
 	for _, e := range events {
-		step.Timeline = append(step.Timeline, e)
-		step.Events = append(step.Events, tarsy.TimelineCreated(e))
+		create(step, e)
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -60,34 +61,47 @@ func TestHostileStringsNeverReachAStepAsNUL(t *testing.T) {
 	})
 }
 
+func TestHostileStringsNeverReachAStepInAnyStrategy(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBench(t)
+		b.spec.Strategy = rapid.SampledFrom([]Strategy{FunctionCalling, React, Synthesis}).Draw(t, "strategy")
+		b.spec.Digests = map[string]Digest{"box": {Threshold: 1}, "": {Threshold: 1}, "__": {Threshold: 1}}
+		b.tools.list = []Tool{{Server: "box", Name: "look", Description: nasty(t), Schema: json.RawMessage(`{"properties":{"` + nasty(t) + `":{}}}`)}}
+		b.ledger.state.Session.AlertData, b.ledger.state.Session.AlertType = nasty(t), nasty(t)
+		b.task.Runbook, b.task.Earlier = nasty(t), []StageResult{{StageName: nasty(t), FinalAnalysis: nasty(t)}}
+
+		event := told(tarsy.EventToolCall, nasty(t), map[string]any{"server_name": nasty(t), "tool_name": nasty(t), "arguments": nasty(t)})
+		execution := tarsy.Execution{AgentName: nasty(t), ErrorMessage: nasty(t)}
+		b.task.Investigations = []Investigation{{Execution: execution, Timeline: []tarsy.TimelineEvent{event}}}
+
+		if rapid.Bool().Draw(t, "question") {
+			b.task.Question = &Question{Content: nasty(t), Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event}}
+		}
+
+		b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: "long enough " + nasty(t)}, nil }
+		b.summary = rapid.SampledFrom([]script.Reply{
+			chunks(llm.ThinkingChunk{Text: nasty(t)}, llm.TextChunk{Text: nasty(t)}),
+			chunks(llm.TextChunk{Text: nasty(t)}, llm.ErrorChunk{Message: nasty(t)}),
+		}).Draw(t, "summary")
+		b.answers(
+			script.Reply{Text: "Action: box.look" + nasty(t) + "\nAction Input: " + nasty(t), ToolCalls: []llm.ToolCall{toolCall(nasty(t), "look", nasty(t))}},
+			script.Reply{Text: nasty(t) + "\nFinal Answer: " + nasty(t)},
+		)
+		b.finish() // checks every row of every step
+
+		for _, m := range b.ledger.state.Messages {
+			require.True(t, utf8.ValidString(m.Content))
+		}
+	})
+}
+
 func TestArgumentsThatAreNestedTooDeeplyAreKeptAsText(t *testing.T) {
 	t.Parallel()
 
 	deep := strings.Repeat(`{"a":[`, maxDepth) + strings.Repeat("]}", maxDepth)
 	require.Equal(t, deep, argumentsOf(tarsy.ToolCall{Arguments: deep}))
 	require.Equal(t, []any{map[string]any{"a": "b"}}, argumentsOf(tarsy.ToolCall{Arguments: `[{"a":"b\u0000"}]`}))
-}
-
-func TestTruncationKeepsRunesWholeAndSaysSo(t *testing.T) {
-	t.Parallel()
-
-	require.Equal(t, "short", truncate("short", 5))
-	require.Equal(t, "aé\n\n[cut: 3 of 5 bytes shown]", truncate("aéé", 4))
-	require.Equal(t, "aéé", truncate("aéé", 5))
-	require.Equal(t, "\n\n[cut: 0 of 4 bytes shown]", truncate("😀", 3))
-
-	b := newBench(t)
-	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done"})
-
-	long := strings.Repeat("é", storedResult)
-	b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: "x" + long}, nil }
-	b.finish()
-
-	kept := b.ledger.state.MCPInteractions[0].ToolResult
-	require.True(t, utf8.ValidString(kept))
-	require.Contains(t, kept, "[cut: 31999 of 64001 bytes shown]")
-	require.Equal(t, kept, b.events(tarsy.EventToolCall)[0].Content)
-	require.Equal(t, "x"+long, b.ledger.state.Messages[3].Content, "the model reads all of it")
 }
 
 func TestNamesOfToolsAreTakenApartForPeople(t *testing.T) {

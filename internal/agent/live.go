@@ -61,17 +61,25 @@ func (l *liveText) event(eventType tarsy.EventType) *liveEvent {
 		}
 	}
 
-	e := &liveEvent{}
-
 	if left, ok := l.run.leftStreaming(eventType); ok {
-		e.row = left
-		e.row.Content = ""
-	} else {
-		e.row = l.run.event(eventType, tarsy.EventStreaming, "")
-		l.run.submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{e.row}, Events: []tarsy.Event{tarsy.TimelineCreated(e.row)}})
+		return l.begin(left)
 	}
 
-	e.show, e.end = func(string) {}, func() {}
+	row := l.run.event(eventType, tarsy.EventStreaming, "")
+
+	var step tarsy.Step
+
+	create(&step, row)
+	l.run.submit(step)
+
+	return l.begin(row)
+}
+
+// begin shows an event from its beginning, whatever its text was before.
+func (l *liveText) begin(row tarsy.TimelineEvent) *liveEvent {
+	row.Content = ""
+	e := &liveEvent{row: row, show: func(string) {}, end: func() {}}
+
 	if l.run.OpenStream != nil {
 		e.show, e.end = l.run.OpenStream(e.row, l.run.Fence)
 	}
@@ -114,7 +122,6 @@ func (l *liveText) partial() tarsy.Step {
 func (l *liveText) finish(status tarsy.EventStatus) tarsy.Step {
 	var step tarsy.Step
 
-	now := l.run.now()
 	rows := l.partial().Timeline
 
 	for _, eventType := range []tarsy.EventType{tarsy.EventThinking, tarsy.EventResponse} {
@@ -124,12 +131,20 @@ func (l *liveText) finish(status tarsy.EventStatus) tarsy.Step {
 	}
 
 	for _, row := range rows {
-		row.Status, row.UpdatedAt, row.CompletedAt = status, now, &now
-		step.Timeline = append(step.Timeline, row)
-		step.Events = append(step.Events, tarsy.TimelineCompleted(row))
+		l.run.settle(&step, row, status)
 	}
 
 	return step
+}
+
+// rewrite replaces the text of an event, which readers are given with its end.
+func (l *liveText) rewrite(eventType tarsy.EventType, text string) {
+	for _, e := range l.open {
+		if e.row.EventType == eventType {
+			e.text.Reset()
+			e.text.WriteString(text)
+		}
+	}
 }
 
 func (l *liveText) has(id string) bool {

@@ -2,88 +2,101 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/llm"
 )
 
 // action is what an execution does next.
 type action int
 
 const (
-	actCompose  action = iota // write the first messages
-	actGenerate               // ask the model, with tools
-	actConclude               // tell the model to conclude
-	actAnswer                 // ask the model, without tools, for its conclusion
-	actTools                  // make the calls the model asked for
-	actFail                   // too many time-outs
+	actCompose    action = iota // write the first messages
+	actGenerate                 // ask the model, with tools
+	actConclude                 // tell the model to conclude
+	actAnswer                   // ask the model, without tools, for its conclusion
+	actSynthesise               // ask the model, once and without tools
+	actTool                     // make the next call that the model asked for
+	actDigest                   // have the last result summarised
+	actFail                     // too many time-outs
 )
 
-// next decides from the messages alone what comes next; a fresh execution and one whose server was killed go the
-// same way.
-func next(messages []tarsy.Message, calls []tarsy.LLMInteraction, maxIterations int) action {
-	if len(messages) == 0 {
+// next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
+// way. Late means that the time to conclude has come.
+func next(in *Input, late bool) action {
+	if len(in.Messages) == 0 {
 		return actCompose
 	}
 
-	iterations, timeouts := countIterations(calls)
-	last := messages[len(messages)-1]
+	iterations, timeouts := countIterations(in.LLMInteractions)
+	pending := pendingCalls(in.Messages)
 
 	switch {
-	case len(pendingCalls(messages)) > 0:
-		return actTools
+	case !late && hasUndigested(in):
+		return actDigest
+	case len(pending) > 0 && (!late || isWritten(in.MCPInteractions, pending[0].ID)):
+		return actTool
 	case timeouts >= maxConsecutiveTimeouts:
 		return actFail
-	case last.Role == tarsy.RoleUser && len(messages) > firstMessages:
+	case in.Spec.Strategy == Synthesis:
+		return actSynthesise
+	case in.Execution.ForcedConclusion != tarsy.NotForced:
 		return actAnswer
-	case iterations >= maxIterations:
+	case late || iterations >= in.Spec.MaxIterations:
 		return actConclude
 	default:
 		return actGenerate
 	}
 }
 
-// firstMessages is how many messages an execution begins with: the system's and the user's.
-const firstMessages = 2
-
-// countIterations returns how many LLM calls were made, and how many at the end ran out of time.
+// countIterations returns how many LLM calls were made, and how many at the end ran out of time. Summaries of tool
+// results are no iterations: without one the conversation just goes on.
 func countIterations(calls []tarsy.LLMInteraction) (iterations, timeouts int) {
 	for _, c := range calls {
-		if c.InteractionType == tarsy.InteractionIteration {
-			iterations++
+		switch {
+		case c.InteractionType == tarsy.InteractionSummarization:
+			continue
+		case c.ErrorCode == CodeIterationTimeout:
+			timeouts++
+		default:
+			timeouts = 0
 		}
 
-		if c.ErrorCode == CodeIterationTimeout {
-			timeouts++
-		} else {
-			timeouts = 0
+		if c.InteractionType == tarsy.InteractionIteration {
+			iterations++
 		}
 	}
 
 	return iterations, timeouts
 }
 
-// pendingCalls returns the tool calls that have no result yet.
+// pendingCalls returns the tool calls that have no result yet. Any message that names a call is its result: where
+// the model knows of no tools, results are a user's messages.
 func pendingCalls(messages []tarsy.Message) []tarsy.ToolCall {
 	answered := map[string]bool{}
 
 	for _, m := range slices.Backward(messages) {
-		switch m.Role {
-		case tarsy.RoleTool:
+		if m.ToolCallID != "" {
 			answered[m.ToolCallID] = true
-		case tarsy.RoleAssistant:
-			return slices.DeleteFunc(slices.Clone(m.ToolCalls), func(c tarsy.ToolCall) bool { return answered[c.ID] })
-		case tarsy.RoleSystem, tarsy.RoleUser:
+
+			continue
+		}
+
+		if m.Role != tarsy.RoleAssistant {
 			return nil
 		}
+
+		return slices.DeleteFunc(slices.Clone(m.ToolCalls), func(c tarsy.ToolCall) bool { return answered[c.ID] })
 	}
 
 	return nil
+}
+
+func isWritten(interactions []tarsy.MCPInteraction, toolCallID string) bool {
+	return slices.ContainsFunc(interactions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == toolCallID })
 }
 
 // loop does the next thing until the execution is over.
@@ -96,35 +109,41 @@ func (r *run) loop(ctx context.Context) error {
 	defer r.closeTools()
 
 	for {
-		if err := r.stopped(ctx); err != nil {
+		if err := r.stopped(ctx); err != nil && (ctx.Err() != nil || !r.owesCall()) {
 			return err
 		}
 
-		var (
-			done bool
-			err  error
-		)
-
-		switch next(r.Messages, r.LLMInteractions, r.Spec.MaxIterations) {
-		case actCompose:
-			r.submit(tarsy.Step{Messages: r.composeMessages()})
-		case actGenerate:
-			done, err = r.iterate(ctx, tarsy.InteractionIteration, r.toolList)
-		case actConclude:
-			r.submit(tarsy.Step{Messages: []tarsy.Message{r.message(tarsy.RoleUser, concludePrompt(r.Spec.MaxIterations))}})
-		case actAnswer:
-			done, err = r.iterate(ctx, tarsy.InteractionForcedConclusion, nil)
-		case actTools:
-			err = r.callTools(ctx)
-		case actFail:
-			done, err = true, r.fail(ctx, tarsy.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout,
-				fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, r.Spec.IterationTimeout))
-		}
-
-		if done || err != nil {
+		if done, err := r.do(ctx); done || err != nil {
 			return err
 		}
 	}
+}
+
+// do does the next thing. It reports whether the execution is over.
+func (r *run) do(ctx context.Context) (bool, error) {
+	late := r.late()
+
+	switch next(&r.Input, late) {
+	case actCompose:
+		r.submit(r.compose())
+	case actGenerate:
+		return r.iterate(ctx, tarsy.InteractionIteration)
+	case actConclude:
+		r.submit(r.conclude(late))
+	case actAnswer:
+		return r.iterate(ctx, tarsy.InteractionForcedConclusion)
+	case actSynthesise:
+		return r.iterate(ctx, tarsy.InteractionSynthesis)
+	case actTool:
+		return false, r.callNext(ctx)
+	case actDigest:
+		return false, r.digest(ctx)
+	case actFail:
+		return true, r.fail(ctx, tarsy.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout,
+			fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, r.Spec.IterationTimeout))
+	}
+
+	return false, nil
 }
 
 // stopped tells why the execution must not go on, if so.
@@ -136,8 +155,23 @@ func (r *run) stopped(ctx context.Context) error {
 	return context.Cause(r.Yield)
 }
 
+// owesCall reports whether this run wrote a call down that it has not made yet: were it to stop here, nobody could
+// tell the call from one that was cut off.
+func (r *run) owesCall() bool {
+	pending := pendingCalls(r.Messages)
+
+	return len(pending) > 0 && r.started[pending[0].ID]
+}
+
+// late reports whether the time to conclude has come.
+func (r *run) late() bool { return isLate(r.ConcludeAt, r.Clock.Now()) }
+
+func isLate(concludeAt, now time.Time) bool { return !concludeAt.IsZero() && !now.Before(concludeAt) }
+
+// openTools connects the tools, unless none will be called any more.
 func (r *run) openTools(ctx context.Context) error {
-	if r.OpenTools == nil {
+	concludes := r.late() || r.Execution.ForcedConclusion != tarsy.NotForced
+	if r.OpenTools == nil || concludes || r.Spec.Strategy == Synthesis {
 		return nil
 	}
 
@@ -177,152 +211,6 @@ func (r *run) closeTools() {
 	}
 }
 
-// iterate makes one LLM call and commits what came of it. It reports whether the execution is over.
-func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType, tools []Tool) (bool, error) {
-	if err := r.Recorder.Outside(ctx); err != nil {
-		return false, err
-	}
-
-	answer, err := r.generate(ctx, purpose, tools)
-
-	switch {
-	case errors.Is(err, errIterationTimeout):
-		return false, r.commit(ctx, answer.step)
-	case err != nil && r.stopped(ctx) != nil:
-		// Cut off from outside: the text so far is kept, the call itself never finished.
-		r.submit(answer.partial)
-
-		return false, r.stopped(ctx)
-	case err != nil:
-		return true, r.fail(ctx, answer.step, tarsy.StatusFailed, CodeLLMError, err.Error())
-	}
-
-	message := r.message(tarsy.RoleAssistant, answer.Text)
-	message.ToolCalls = r.uniqueCalls(answer.ToolCalls)
-	step := answer.step
-	step.Messages = append(step.Messages, message)
-
-	switch {
-	case len(message.ToolCalls) > 0 && purpose == tarsy.InteractionIteration:
-		r.startNext(ctx, &step, message.ToolCalls)
-
-		return false, r.commit(ctx, step)
-	case strings.TrimSpace(answer.Text) == "":
-		return true, r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, "the model ended with neither text nor a tool call")
-	default:
-		return true, r.complete(ctx, step, answer.Text, purpose == tarsy.InteractionForcedConclusion)
-	}
-}
-
-// uniqueCalls gives every call an id that no other call of the execution has: models repeat theirs.
-func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
-	used := map[string]bool{}
-
-	for _, m := range r.Messages {
-		for _, c := range m.ToolCalls {
-			used[c.ID] = true
-		}
-	}
-
-	unique := make([]tarsy.ToolCall, 0, len(calls))
-
-	for _, c := range calls {
-		id := tarsy.CleanText(c.ID)
-		if id == "" || used[id] {
-			id = "call_" + tarsy.NewID()
-		}
-
-		used[id] = true
-
-		unique = append(unique, tarsy.ToolCall{ID: id, Name: tarsy.CleanText(c.Name), Arguments: tarsy.CleanText(c.Arguments)})
-	}
-
-	return unique
-}
-
-// complete ends the execution with its final analysis.
-func (r *run) complete(ctx context.Context, step tarsy.Step, analysis string, forced bool) error {
-	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
-
-	if forced {
-		event.Metadata = map[string]any{"forced_conclusion": true, "max_iterations": r.Spec.MaxIterations}
-	}
-
-	step.Timeline = append(step.Timeline, event)
-	step.Events = append(step.Events, tarsy.TimelineCreated(event))
-
-	return r.end(ctx, step, tarsy.StatusCompleted)
-}
-
-// fail ends the execution with an error that people see in the timeline.
-func (r *run) fail(ctx context.Context, step tarsy.Step, status tarsy.Status, code, message string) error {
-	message = tarsy.CleanText(message)
-	event := r.event(tarsy.EventError, tarsy.EventCompleted, message)
-	event.Metadata = map[string]any{"code": code}
-	step.Timeline = append(step.Timeline, event)
-	step.Events = append(step.Events, tarsy.TimelineCreated(event))
-	r.Execution.ErrorCode, r.Execution.ErrorMessage = code, message
-
-	return r.end(ctx, step, status)
-}
-
-func (r *run) end(ctx context.Context, step tarsy.Step, status tarsy.Status) error {
-	now := r.now()
-	r.Execution.Status, r.Execution.CompletedAt = status, &now
-	step.Executions = append(step.Executions, r.Execution)
-	step.Events = append(step.Events, tarsy.ExecutionStatusChanged(r.Execution, now))
-
-	return r.commit(ctx, step)
-}
-
-// commit records a step and waits for it. Finished work is recorded even if the execution is being cancelled.
-func (r *run) commit(ctx context.Context, step tarsy.Step) error {
-	r.remember(step)
-
-	return r.Recorder.Commit(context.WithoutCancel(ctx), step)
-}
-
-// submit records a step without waiting.
-func (r *run) submit(step tarsy.Step) {
-	r.remember(step)
-	r.Recorder.Submit(step)
-}
-
-// remember keeps the run's own view in line with what it records.
-func (r *run) remember(step tarsy.Step) {
-	state := tarsy.State{
-		Messages: r.Messages, Timeline: r.Timeline,
-		LLMInteractions: r.LLMInteractions, MCPInteractions: r.MCPInteractions,
-	}
-	state.Apply(step)
-	r.Messages, r.Timeline = state.Messages, state.Timeline
-	r.LLMInteractions, r.MCPInteractions = state.LLMInteractions, state.MCPInteractions
-}
-
-// message makes the next message of the conversation.
-func (r *run) message(role tarsy.Role, content string) tarsy.Message {
-	return tarsy.Message{
-		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
-		SequenceNumber: len(r.Messages) + 1, Role: role, Content: content, CreatedAt: r.now(),
-	}
-}
-
-// event makes a new timeline event of this execution.
-func (r *run) event(eventType tarsy.EventType, status tarsy.EventStatus, content string) tarsy.TimelineEvent {
-	now := r.now()
-	e := tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: &r.Stage.ID, ExecutionID: &r.Execution.ID,
-		SequenceNumber: r.Recorder.Sequence(), EventType: eventType, Status: status, Content: content,
-		CreatedAt: now, UpdatedAt: now,
-	}
-
-	if status != tarsy.EventStreaming {
-		e.CompletedAt = &now
-	}
-
-	return e
-}
-
 // unavailable lists the servers that could not be reached, in a stable order.
 func (r *run) unavailable() []string {
 	if r.tools == nil {
@@ -333,7 +221,7 @@ func (r *run) unavailable() []string {
 	lines := make([]string, 0, len(reasons))
 
 	for _, server := range slices.Sorted(maps.Keys(reasons)) {
-		lines = append(lines, fmt.Sprintf("%s: %s", server, reasons[server]))
+		lines = append(lines, fmt.Sprintf("%s: %s", server, oneLine(reasons[server])))
 	}
 
 	return lines

@@ -14,58 +14,6 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestNextTable(t *testing.T) {
-	t.Parallel()
-
-	const iterations = 3
-
-	system, user := tarsy.Message{Role: tarsy.RoleSystem}, tarsy.Message{Role: tarsy.RoleUser}
-	calls := func(ids ...string) tarsy.Message {
-		m := tarsy.Message{Role: tarsy.RoleAssistant}
-		for _, id := range ids {
-			m.ToolCalls = append(m.ToolCalls, tarsy.ToolCall{ID: id})
-		}
-
-		return m
-	}
-	result := func(id string) tarsy.Message { return tarsy.Message{Role: tarsy.RoleTool, ToolCallID: id} }
-	made := tarsy.LLMInteraction{InteractionType: tarsy.InteractionIteration}
-	late := tarsy.LLMInteraction{InteractionType: tarsy.InteractionIteration, ErrorCode: CodeIterationTimeout}
-	lateAnswer := tarsy.LLMInteraction{InteractionType: tarsy.InteractionForcedConclusion, ErrorCode: CodeIterationTimeout}
-
-	type messages = []tarsy.Message
-
-	type interactions = []tarsy.LLMInteraction
-
-	for name, test := range map[string]struct {
-		messages messages
-		calls    interactions
-		want     action
-	}{
-		"nothing is written":                     {nil, nil, actCompose},
-		"the first question":                     {messages{system, user}, nil, actGenerate},
-		"one time-out":                           {messages{system, user}, interactions{late}, actGenerate},
-		"two time-outs in a row":                 {messages{system, user}, interactions{late, late}, actFail},
-		"two time-outs, not in a row":            {messages{system, user, calls("1"), result("1")}, interactions{late, made}, actGenerate},
-		"a call asked for":                       {messages{system, user, calls("1")}, interactions{made}, actTools},
-		"one of two calls made":                  {messages{system, user, calls("1", "2"), result("1")}, interactions{made}, actTools},
-		"the second of two made first":           {messages{system, user, calls("1", "2"), result("2")}, interactions{made}, actTools},
-		"all calls made":                         {messages{system, user, calls("1", "2"), result("1"), result("2")}, interactions{made}, actGenerate},
-		"calls at the limit are still made":      {messages{system, user, calls("1")}, interactions{made, made, made}, actTools},
-		"the limit reached":                      {messages{system, user, calls("1"), result("1")}, interactions{made, made, made}, actConclude},
-		"time-outs count as iterations":          {messages{system, user}, interactions{late, made, late}, actConclude},
-		"too many time-outs before the limit":    {messages{system, user}, interactions{made, late, late}, actFail},
-		"told to conclude":                       {messages{system, user, calls("1"), result("1"), user}, interactions{made, made, made}, actAnswer},
-		"the conclusion timed out once":          {messages{system, user, user}, interactions{made, made, made, lateAnswer}, actAnswer},
-		"the conclusion timed out after another": {messages{system, user, user}, interactions{made, made, late, lateAnswer}, actFail},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, test.want, next(test.messages, test.calls, iterations))
-		})
-	}
-}
-
 func TestALoopOfToolCallsEndsInAnAnalysis(t *testing.T) {
 	t.Parallel()
 
@@ -189,7 +137,7 @@ func TestAtTheIterationLimitTheModelIsAskedToConcludeWithoutTools(t *testing.T) 
 	b.answers(more, more, script.Reply{Text: "as far as I can tell", ToolCalls: []llm.ToolCall{toolCall("x", "change", "{}")}})
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
 	require.Equal(t, "as far as I can tell", b.analysis())
-	require.Equal(t, map[string]any{"forced_conclusion": true, "max_iterations": 2}, b.events(tarsy.EventFinalAnalysis)[0].Metadata)
+	require.Equal(t, map[string]any{"forced_conclusion": true, "reason": "iterations", "max_iterations": 2}, b.events(tarsy.EventFinalAnalysis)[0].Metadata)
 
 	last := b.model.Calls()[2].Request
 	require.Equal(t, "forced_conclusion", last.Purpose)

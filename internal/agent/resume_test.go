@@ -2,9 +2,12 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -13,6 +16,44 @@ import (
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
+
+// play is all that decides how an execution goes.
+type play struct {
+	spec    Spec
+	task    Input
+	replies []script.Reply
+	summary script.Reply
+}
+
+// drawPlay makes an execution of any strategy, with or without a question, with summaries of results or without.
+func drawPlay(t *rapid.T) play {
+	strategy := rapid.SampledFrom([]Strategy{"", FunctionCalling, React, React, Synthesis}).Draw(t, "strategy")
+	p := play{spec: newBench(t).spec}
+	p.spec.Strategy = strategy
+	p.spec.MaxIterations = rapid.IntRange(1, 4).Draw(t, "max iterations")
+
+	// Everything is over the threshold, or nothing is: what is said of a call that was cut off is longer than a result.
+	if threshold := rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, "threshold"); threshold > 0 {
+		p.spec.Digests = map[string]Digest{"box": {Threshold: threshold, MaxTokens: 10}}
+	}
+
+	p.summary = rapid.SampledFrom([]script.Reply{
+		{Thinking: "hm", Text: "in a few words"}, {}, {Text: "in a", Err: errors.New("overloaded"), AfterChunks: 1},
+	}).Draw(t, "summary")
+
+	if rapid.Bool().Draw(t, "question") {
+		question := sessionOf()
+		p.task.Question = &question
+	}
+
+	if strategy == React {
+		p.replies = drawTexts(t)
+	} else {
+		p.replies = drawReplies(t)
+	}
+
+	return p
+}
 
 // drawReplies makes a conversation: some answers with tool calls, then one that ends it.
 func drawReplies(t *rapid.T) []script.Reply {
@@ -35,11 +76,29 @@ func drawReplies(t *rapid.T) []script.Reply {
 	return append(replies, script.Reply{Thinking: text.Draw(t, "thinking"), Text: rapid.SampledFrom([]string{"", "the end", "the end"}).Draw(t, "end")})
 }
 
-// scripted is a fresh bench with this conversation.
-func scripted(t *rapid.T, replies []script.Reply, iterations int) *bench {
+// drawTexts makes a conversation in the text protocol: actions, inventions and mistakes, then an answer.
+func drawTexts(t *rapid.T) []script.Reply {
+	var replies []script.Reply
+
+	for i := range rapid.IntRange(0, 4).Draw(t, "iterations") {
+		tool := rapid.SampledFrom([]string{"box.look", "box__look", "box.change", "box.broken", "no such tool"}).Draw(t, "tool")
+		action := fmt.Sprintf("Thought: so\nAction: %s\nAction Input: {\"i\":%d}", tool, i)
+		replies = append(replies, script.Reply{
+			Thinking: rapid.SampledFrom([]string{"", "hm"}).Draw(t, "thinking"),
+			Text: rapid.SampledFrom([]string{
+				action, action, action + "\nObservation: I made this up", "I forgot the form.", "Thought: and nothing else", "Final Answer:",
+			}).Draw(t, "text"),
+		})
+	}
+
+	return append(replies, script.Reply{Text: rapid.SampledFrom([]string{"Final Answer: the end", "Thought: x\nFinal Answer: the end", "no form", ""}).Draw(t, "end")})
+}
+
+// bench is a fresh one on which this is played.
+func (p play) bench(t *rapid.T) *bench {
 	b := newBench(t)
-	b.spec.MaxIterations = iterations
-	b.answers(replies...)
+	b.spec, b.task, b.summary = p.spec, p.task, p.summary
+	b.answers(p.replies...)
 
 	return b
 }
@@ -48,6 +107,7 @@ func scripted(t *rapid.T, replies []script.Reply, iterations int) *bench {
 type outcome struct {
 	Status   tarsy.Status
 	Code     string
+	Forced   tarsy.ForcedConclusion
 	Analysis []string
 	Messages []string
 	LLM      int
@@ -58,7 +118,8 @@ type outcome struct {
 func (b *bench) outcome() outcome {
 	o := outcome{
 		Status: b.ledger.state.Executions[0].Status, Code: b.ledger.state.Executions[0].ErrorCode,
-		LLM: len(b.ledger.state.LLMInteractions), MCP: len(b.ledger.state.MCPInteractions),
+		Forced: b.ledger.state.Executions[0].ForcedConclusion,
+		LLM:    len(b.ledger.state.LLMInteractions), MCP: len(b.ledger.state.MCPInteractions),
 	}
 
 	for _, e := range b.events(tarsy.EventFinalAnalysis) {
@@ -69,7 +130,7 @@ func (b *bench) outcome() outcome {
 		require.Equal(b.t, i+1, m.SequenceNumber)
 
 		content := m.Content
-		if m.Role == tarsy.RoleTool {
+		if m.ToolCallID != "" {
 			content = "" // may be "unknown" after a kill
 		}
 
@@ -85,14 +146,14 @@ func (b *bench) outcome() outcome {
 	return o
 }
 
-// resumeFrom is what another server finds after the first n steps.
-func (b *bench) resumeFrom(t *rapid.T, replies []script.Reply, n int) *bench {
-	again := scripted(t, replies, b.spec.MaxIterations)
+// resumeFrom is what another server finds after the first n steps, at the time of the last of them.
+func (b *bench) resumeFrom(t *rapid.T, p play, n int) *bench {
+	again := p.bench(t)
 	again.fence = b.fence + 1
-	again.clock.Advance(b.clock.Now().Sub(again.clock.Now()))
 
-	for _, step := range b.ledger.steps[:n] {
+	for i, step := range b.ledger.steps[:n] {
 		again.ledger.state.Apply(step)
+		again.clock.Advance(b.ledger.times[i].Sub(again.clock.Now()))
 	}
 
 	for _, e := range again.ledger.state.Timeline {
@@ -105,18 +166,22 @@ func (b *bench) resumeFrom(t *rapid.T, replies []script.Reply, n int) *bench {
 func TestFromEveryPrefixARunEndsTheSameAndRepeatsNothingThatFinished(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		replies := drawReplies(t)
-		whole := scripted(t, replies, rapid.IntRange(1, 4).Draw(t, "max iterations"))
+		p := drawPlay(t)
+		whole := p.bench(t)
 		whole.finish()
 
 		for n := range len(whole.ledger.steps) { // the last step ends the execution: nothing resumes after it
-			b := whole.resumeFrom(t, replies, n)
-			before := b.ledger.state
+			b := whole.resumeFrom(t, p, n)
+			before, forced := b.ledger.state, b.ledger.state.Executions[0].ForcedConclusion
 			before.MCPInteractions, before.Timeline = slices.Clone(before.MCPInteractions), slices.Clone(before.Timeline)
 
 			b.finish()
 			require.Equal(t, whole.outcome(), b.outcome(), "from step %d of %d", n, len(whole.ledger.steps))
 			require.Len(t, b.model.Calls(), len(whole.ledger.state.LLMInteractions)-len(before.LLMInteractions), "LLM calls after step %d", n)
+
+			if forced != tarsy.NotForced {
+				require.Zero(t, b.tools.opened, "tools that nobody will call were opened")
+			}
 
 			made := map[string]int{}
 			for _, c := range b.tools.calls {
@@ -147,11 +212,13 @@ func checkCall(t *rapid.T, b *bench, before tarsy.MCPInteraction, made int) {
 	after := b.ledger.state.MCPInteractions[slices.IndexFunc(b.ledger.state.MCPInteractions,
 		func(i tarsy.MCPInteraction) bool { return i.ID == before.ID })]
 	message := b.ledger.state.Messages[slices.IndexFunc(b.ledger.state.Messages,
-		func(m tarsy.Message) bool { return m.Role == tarsy.RoleTool && m.ToolCallID == before.ToolCallID })]
+		func(m tarsy.Message) bool { return m.ToolCallID == before.ToolCallID })]
 
 	switch {
 	case before.Status != tarsy.CallStarted:
 		require.Zero(t, made, "a finished call was made again")
+
+		before.Summary = after.Summary // it may have come later
 		require.Equal(t, before, after)
 	case before.ReadOnly:
 		require.Equal(t, 1, made, "a cut-off call that reads is made again")
@@ -159,19 +226,21 @@ func checkCall(t *rapid.T, b *bench, before tarsy.MCPInteraction, made int) {
 	default:
 		require.Zero(t, made, "a cut-off call that may write was made again")
 		require.Equal(t, tarsy.CallUnknown, after.Status)
-		require.Equal(t, unknownOutcome, message.Content)
+
+		if after.Summary == "" {
+			require.Equal(t, unknownOutcome, strings.TrimPrefix(message.Content, observation))
+		}
 	}
 }
 
 func TestHoweverOftenItIsKilledARunEndsTheSameAndWritesOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		replies := drawReplies(t)
-		iterations := rapid.IntRange(1, 4).Draw(t, "max iterations")
-		whole := scripted(t, replies, iterations)
+		p := drawPlay(t)
+		whole := p.bench(t)
 		whole.finish()
 
-		b := scripted(t, replies, iterations)
+		b := p.bench(t)
 
 		for kills := 0; ; kills++ {
 			b.ledger.left = rapid.IntRange(0, 4).Draw(t, "steps until the kill")
@@ -205,6 +274,64 @@ func TestHoweverOftenItIsKilledARunEndsTheSameAndWritesOnce(t *testing.T) {
 			require.Equal(t, 1, b.told(e.ID, tarsy.TypeTimelineCreated))
 		}
 	})
+}
+
+func TestFromEveryPrefixARunWhoseTimeIsUpConcludes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlay(t)
+		// The model takes a millisecond for each of its answers.
+		p.task.ConcludeAt = newBench(t).clock.Now().Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "milliseconds")) * time.Millisecond)
+		whole := p.bench(t)
+		whole.finish()
+		whole.checkConversation()
+
+		for n := range len(whole.ledger.steps) {
+			b := whole.resumeFrom(t, p, n)
+			forced := b.ledger.state.Executions[0].ForcedConclusion
+			late := isLate(p.task.ConcludeAt, b.clock.Now())
+			b.finish()
+			b.checkConversation()
+
+			if forced != tarsy.NotForced {
+				require.Equal(t, whole.outcome(), b.outcome(), "what was told to conclude ends the same from step %d", n)
+			}
+
+			if late {
+				require.Empty(t, b.tools.calls, "a call was made after the time was up")
+				require.Zero(t, b.tools.opened)
+			}
+
+			if late && forced == tarsy.NotForced && p.spec.Strategy != Synthesis {
+				require.NotEqual(t, tarsy.ForcedIterations, b.ledger.state.Executions[0].ForcedConclusion)
+			}
+		}
+	})
+}
+
+// checkConversation checks that a provider would take the conversation, and that nothing is left undone.
+func (b *bench) checkConversation() {
+	asked, answered := map[string]int{}, map[string]int{}
+
+	for i, m := range b.ledger.state.Messages {
+		require.Equal(b.t, i+1, m.SequenceNumber)
+
+		if last := i == len(b.ledger.state.Messages)-1; !last { // calls of the last answer are nobody's business
+			for _, c := range m.ToolCalls {
+				asked[c.ID]++
+			}
+		}
+
+		if m.ToolCallID != "" {
+			answered[m.ToolCallID]++
+		}
+	}
+
+	require.Equal(b.t, asked, answered, "each call has one result")
+
+	for _, i := range b.ledger.state.MCPInteractions {
+		require.NotEqual(b.t, tarsy.CallStarted, i.Status)
+	}
 }
 
 func TestATextLeftStreamingIsBegunAnewUnderItsOwnID(t *testing.T) {

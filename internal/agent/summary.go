@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +12,7 @@ import (
 const summarySystemPrompt = "You write executive summaries of incident investigations for people who have half a minute. " +
 	"Plain sentences, at most four of them, no headings, nothing that the analysis does not say."
 
-const summaryUserPrompt = "Summarise this analysis: what happened, why, and what to do.\n\n<!-- ANALYSIS_START -->\n%s\n<!-- ANALYSIS_END -->"
+const summaryUserPrompt = "Summarise this analysis: what happened, why, and what to do.\n\n"
 
 // SummaryInput is one executive summary to be written.
 type SummaryInput struct {
@@ -37,7 +35,7 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 		Provider: in.Provider, Model: in.Model, Backend: in.Backend,
 		Messages: []llm.Message{
 			{Role: llm.RoleSystem, Content: summarySystemPrompt},
-			{Role: llm.RoleUser, Content: fmt.Sprintf(summaryUserPrompt, in.Analysis)},
+			{Role: llm.RoleUser, Content: summaryUserPrompt + block("ANALYSIS", in.Analysis)},
 		},
 	}
 
@@ -46,22 +44,17 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
 
 	if err == nil && response.Text == "" {
-		err = errors.New("the model gave no summary")
+		err = errNoSummary
 	}
 
 	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause set above
 		err = fmt.Errorf("the summary took longer than %s", in.Limit)
 	}
 
-	raw, marshalErr := json.Marshal(request.Messages)
-	if marshalErr != nil {
-		panic("agent: messages of strings do not marshal: " + marshalErr.Error())
-	}
-
 	now := tarsy.Time(cfg.Clock.Now())
 	interaction := tarsy.LLMInteraction{
 		ID: tarsy.NewID(), SessionID: in.SessionID, InteractionType: tarsy.InteractionExecutiveSummary,
-		Provider: in.Provider, ModelName: in.Model, MessageCount: len(request.Messages), LLMRequest: raw,
+		Provider: in.Provider, ModelName: in.Model, MessageCount: len(request.Messages), LLMRequest: encodeMessages(request.Messages),
 		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
 		DurationMs: now.Sub(started).Milliseconds(), CreatedAt: now,
 	}

@@ -30,6 +30,9 @@ type Tool struct {
 // WireName is the name that the model is given: providers allow no dot in it.
 func (t Tool) WireName() string { return t.Server + "__" + t.Name }
 
+// textName is the name that the model is given where tools are only written about.
+func (t Tool) textName() string { return t.Server + "." + t.Name }
+
 // Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Name is what the model wrote,
 // `server.tool` or `server__tool`; Arguments is what the model wrote.
 type Call struct {

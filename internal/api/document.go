@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/eventschema"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -108,13 +109,13 @@ func (s *Server) documented(method, path string) *huma.Operation {
 
 // addStreams mounts what is not REST, and the document itself.
 func (s *Server) addStreams(webSocket, events http.Handler) {
-	s.addPlain(tarsy.ScopeRead, huma.Operation{
+	s.addPlain(huma.Operation{
 		OperationID: "websocket", Method: http.MethodGet, Path: "/api/v1/ws", Summary: "Watch over a WebSocket",
 		Description: "Subscribe to session:<id> for the journal of a session and to sessions for the feed of all of them.",
 		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
 	}, webSocket)
 
-	s.addPlain(tarsy.ScopeRead, huma.Operation{
+	s.addPlain(huma.Operation{
 		OperationID: "session-events", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/events",
 		Summary: "Watch a session as server-sent events",
 		Parameters: []*huma.Param{
@@ -135,7 +136,17 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 		}},
 	}, events)
 
-	s.addPlain(tarsy.ScopeRead, huma.Operation{
+	schema := json.RawMessage(eventschema.Document())
+
+	s.addPlain(huma.Operation{
+		OperationID: "events-schema", Method: http.MethodGet, Path: "/api/v1/events/schema", Summary: "The JSON Schema of live events",
+		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
+			Description: "JSON Schema 2020-12",
+			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
+		}},
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeJSON(w, r, http.StatusOK, jsonType, schema) }))
+
+	s.addPlain(huma.Operation{
 		OperationID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Summary: "This document",
 		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
 			Description: "OpenAPI 3.1",
@@ -165,8 +176,10 @@ func (s *Server) finishDocument() {
 
 	schemas["TimelineEvent"].Properties["metadata"].Nullable = true
 
-	selection := schemas["SessionDetail"].Properties["mcp_selection"]
-	schemas["SessionDetail"].Properties["mcp_selection"] = &huma.Schema{AnyOf: []*huma.Schema{selection, {Type: "null"}}}
+	for _, name := range []string{"mcp_selection", "chat"} {
+		of := schemas["SessionDetail"].Properties[name]
+		schemas["SessionDetail"].Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{of, {Type: "null"}}}
+	}
 
 	text, err := json.Marshal(document)
 	if err != nil {

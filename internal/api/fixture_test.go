@@ -208,7 +208,7 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 }
 
 func (i *intake) Cancel(ctx context.Context, sessionID, author string) error {
-	asked, err := i.db.AddRequest(ctx, tarsy.Request{
+	asked, err := i.db.AddCancel(ctx, tarsy.Request{
 		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: author, CreatedAt: i.clock.Now(),
 	})
 	if err != nil || asked {

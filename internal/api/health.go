@@ -29,6 +29,8 @@ type health struct {
 	Database string      `enum:"ok"                                         json:"database"`
 	Queue    queueCounts `json:"queue"`
 	Warnings []Warning   `json:"warnings"`
+
+	MCPServers []MCPServerStatus `doc:"The servers that chains use." json:"mcp_servers"`
 }
 
 type queueCounts struct {
@@ -95,6 +97,7 @@ func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, err
 	body := health{
 		Status: "healthy", Version: s.info.Version, ServerID: s.info.ServerID, Database: "ok",
 		Queue: queueCounts{Waiting: counts.Waiting, Leased: counts.Leased}, Warnings: append([]Warning{}, s.warnings()...),
+		MCPServers: append([]MCPServerStatus{}, s.mcpServers()...),
 	}
 	if len(body.Warnings) > 0 || s.ready() != nil {
 		body.Status = "degraded"

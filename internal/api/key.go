@@ -5,12 +5,22 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
 )
+
+// Keys is where API keys are kept.
+type Keys interface {
+	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error
+	Keys(ctx context.Context) ([]tarsy.APIKey, error)
+	KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
+	TouchKey(ctx context.Context, id string, at time.Time) error
+	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
+}
 
 // keyRequest documents the body that asks for a key.
 type keyRequest struct {

@@ -42,12 +42,12 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 	s.keep(scope, documented)
 }
 
-// addPlain registers an operation that writes its own answer.
-func (s *Server) addPlain(scope tarsy.Scope, op huma.Operation, handler http.Handler) {
-	s.describe(scope, &op)
+// addPlain registers an operation that only reads and writes its own answer.
+func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
+	s.describe(tarsy.ScopeRead, &op)
 	s.huma.OpenAPI().AddOperation(&op)
 	s.mux.Handle(op.Method+" "+op.Path, handler)
-	s.keep(scope, &op)
+	s.keep(tarsy.ScopeRead, &op)
 }
 
 func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {

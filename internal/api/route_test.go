@@ -32,7 +32,7 @@ func (f *fixture) investigated(t *testing.T) string {
 
 		now := f.clock.Now()
 		stage := tarsy.Stage{
-			ID: tarsy.NewID(), SessionID: id, StageName: "look", StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now,
+			ID: tarsy.NewID(), SessionID: id, StageName: "look", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now,
 		}
 		execution := tarsy.Execution{
 			ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, AgentName: "KubernetesAgent", AgentIndex: 1,
@@ -215,12 +215,12 @@ func TestHealthCountsTheQueueAndIsDegradedByWarnings(t *testing.T) {
 	f := newFixture(t, func(cfg *api.Config) { cfg.Warnings = func() []api.Warning { return warnings } })
 	f.session(t, func(*tarsy.Session) {})
 	require.JSONEq(t, `{"status":"healthy","version":"1.2.3","server_id":"server-1","database":"ok",
-		"queue":{"waiting":1,"leased":0},"warnings":[]}`, f.request(t, http.MethodGet, "/health", "").body)
+		"queue":{"waiting":1,"leased":0},"warnings":[],"mcp_servers":[]}`, f.request(t, http.MethodGet, "/health", "").body)
 
 	warnings = []api.Warning{{
 		ID: "w", Category: "mcp_health", Message: "k8s is down", Details: "refused", ServerID: "k8s", CreatedAt: f.clock.Now(),
 	}}
 	require.JSONEq(t, `{"status":"degraded","version":"1.2.3","server_id":"server-1","database":"ok",
 		"queue":{"waiting":1,"leased":0},"warnings":[{"id":"w","category":"mcp_health","message":"k8s is down","details":"refused",
-		"server_id":"k8s","created_at":"2026-11-15T10:00:00.123456Z"}]}`, f.request(t, http.MethodGet, "/health", "").body)
+		"server_id":"k8s","created_at":"2026-11-15T10:00:00.123456Z"}],"mcp_servers":[]}`, f.request(t, http.MethodGet, "/health", "").body)
 }

@@ -23,11 +23,13 @@ func readSelection(alert object) (*tarsy.MCPSelection, error) {
 		return nil, err
 	}
 
-	if len(items) == 0 {
+	// The provider's own tools are used where there are no others, so an alert may want no servers at all.
+	_, native := o.get("native_tools")
+	if len(items) == 0 && !native {
 		return nil, o.missing("servers", "a list of at least one server; leave mcp_selection out to use those of the chain")
 	}
 
-	selection := &tarsy.MCPSelection{}
+	selection := &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{}}
 	seen := map[string]bool{}
 
 	for _, item := range items {

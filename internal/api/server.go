@@ -16,23 +16,22 @@ import (
 
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
 type Store interface {
+	Traces
+	Keys
+
 	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
 	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
 	Timeline(ctx context.Context, sessionID string) ([]tarsy.TimelineEvent, int64, error)
+	DeleteSession(ctx context.Context, id string) error
 	Queue(ctx context.Context) (postgres.QueueCounts, error)
 	Ping(ctx context.Context) error
-
-	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error
-	Keys(ctx context.Context) ([]tarsy.APIKey, error)
-	KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
-	TouchKey(ctx context.Context, id string, at time.Time) error
-	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
 }
 
 // Intake takes what people ask for. Its errors for people are *tarsy.Error; it returns after what it did is durable.
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
 	Cancel(ctx context.Context, sessionID, author string) error
+	Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error)
 }
 
 // AlertType is a kind of alert that can be submitted, and the chain that investigates it.
@@ -50,6 +49,16 @@ type Warning struct {
 	Details   string    `json:"details"`
 	ServerID  string    `json:"server_id"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// MCPServerStatus is what the last check of an MCP server found.
+type MCPServerStatus struct {
+	ID        string     `json:"id"`
+	Healthy   bool       `json:"healthy"`
+	Checked   bool       `doc:"False before the first check has ended." json:"checked"`
+	Error     string     `json:"error"`
+	ToolCount int        `json:"tool_count"`
+	LastCheck *time.Time `json:"last_check"`
 }
 
 // Info says which server answers.
@@ -79,9 +88,11 @@ type Config struct {
 	Ready func() error
 	// Warnings are shown by /health.
 	Warnings func() []Warning
-	Info     Info
-	Clock    clockwork.Clock
-	Logger   *slog.Logger
+	// MCPServers are shown by /health.
+	MCPServers func() []MCPServerStatus
+	Info       Info
+	Clock      clockwork.Clock
+	Logger     *slog.Logger
 }
 
 // Server answers HTTP requests. It owns no goroutines and no state: two requests share nothing but the Store.
@@ -91,6 +102,7 @@ type Server struct {
 	alertTypes func() []AlertType
 	ready      func() error
 	warnings   func() []Warning
+	mcpServers func() []MCPServerStatus
 	info       Info
 	clock      clockwork.Clock
 	logger     *slog.Logger
@@ -112,12 +124,17 @@ func New(cfg Config) *Server {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	if cfg.MCPServers == nil {
+		cfg.MCPServers = func() []MCPServerStatus { return nil }
+	}
+
 	s := &Server{
 		store:      cfg.Store,
 		intake:     cfg.Intake,
 		alertTypes: cfg.AlertTypes,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
+		mcpServers: cfg.MCPServers,
 		info:       cfg.Info,
 		clock:      cfg.Clock,
 		logger:     cfg.Logger,
@@ -131,6 +148,9 @@ func New(cfg Config) *Server {
 
 	s.addAlerts()
 	s.addSessions()
+	s.addRetention()
+	s.addChat()
+	s.addTrace()
 	s.addKeys()
 	s.addHealth()
 	s.addStreams(cfg.WebSocket, cfg.Events)

@@ -24,6 +24,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/private"
+	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/llm"
 )
@@ -44,12 +45,18 @@ type Options struct {
 	LLM llm.Client
 	// MCPTransport replaces the configured transports.
 	MCPTransport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
-	Clock        clockwork.Clock
-	Logger       *slog.Logger
+	// Web replaces the way to the hosts that runbooks are fetched from.
+	Web *Web
+	// Env looks up the variables that the configuration names; nil means that none is set.
+	Env    func(string) (string, bool)
+	Clock  clockwork.Clock
+	Logger *slog.Logger
 	// Progress is told what takes longer than a moment.
 	Progress func(string)
 	Version  string
 }
+
+const day = 24 * time.Hour
 
 // App is one server.
 type App struct {
@@ -58,16 +65,17 @@ type App struct {
 	logger   *slog.Logger
 	clock    clockwork.Clock
 
-	db       *postgres.DB
-	engine   *engine.Engine
-	factory  *mcp.Factory
-	listener net.Listener
-	http     *http.Server
-	warnings warnings
+	db        *postgres.DB
+	engine    *engine.Engine
+	retention *retention.Retention
+	factory   *mcp.Factory
+	listener  net.Listener
+	http      *http.Server
+	warnings  warnings
+	health    health
 
 	ready    atomic.Bool
 	cleanups []cleanup
-	checking sync.WaitGroup
 	serving  sync.WaitGroup
 	stopOnce sync.Once
 	stopErr  error
@@ -92,6 +100,10 @@ func New(ctx context.Context, options Options) (*App, error) {
 		options.Progress = func(string) {}
 	}
 
+	if options.Env == nil {
+		options.Env = func(string) (string, bool) { return "", false }
+	}
+
 	a := &App{options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock}
 	if err := a.wire(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
@@ -105,6 +117,11 @@ func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
 
 	if err := a.listen(ctx); err != nil {
+		return err
+	}
+
+	masker, err := a.masker()
+	if err != nil {
 		return err
 	}
 
@@ -136,14 +153,27 @@ func (a *App) wire(ctx context.Context) error {
 		return fmt.Errorf("system.allowed_ws_origins: %w", err)
 	}
 
+	runbooks := a.runbooks()
+	a.onStop("runbooks", func(context.Context) error { runbooks.Close(); return nil }) //nolint:nlreturn // one thought
+
 	a.factory = mcp.New(mcp.Config{
-		Servers: mcpServers(cfg), Transport: a.options.MCPTransport, Clock: a.clock, Logger: a.logger,
+		Servers: mcpServers(cfg), Transport: a.options.MCPTransport, Mask: masker.Result, Clock: a.clock, Logger: a.logger,
 	})
+
+	a.watchMCP()
+	a.onStop("the MCP monitor", func(context.Context) error { a.health.monitor.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	a.engine = engine.New(engine.Config{
 		DB:        a.db,
 		Recipe:    recipes(cfg),
+		Server:    servers(cfg),
 		OpenTools: openTools(a.factory),
+		FetchRunbook: func(ctx context.Context, url string) (string, error) {
+			text, err := runbooks.Fetch(ctx, url)
+
+			return masker.Text(text), err
+		},
+		DefaultRunbook: cfg.Defaults.Runbook,
 		Agent: agent.Config{
 			LLM: a.model(), Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
 		},
@@ -153,8 +183,18 @@ func (a *App) wire(ctx context.Context) error {
 		Clock: a.clock, Logger: a.logger,
 	})
 
+	a.retention, err = retention.New(retention.Config{
+		DB: a.db, SessionRetention: time.Duration(cfg.System.Retention.SessionRetentionDays) * day, EventTTL: cfg.System.Retention.EventTTL,
+		Every: cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
+	})
+	if err != nil {
+		return fmt.Errorf("system.retention: %w", err)
+	}
+
+	a.onStop("retention", a.retention.Stop)
+
 	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Check: checkAlert(cfg), Mask: func(text string) string { return text }, Clock: a.clock,
+		DB: a.db, Check: checkAlert(cfg, runbooks), TakesQuestions: takesQuestions(cfg), Mask: masker.Text, Clock: a.clock,
 	})
 
 	proxies, err := prefixes(cfg.System.TrustedProxies)
@@ -170,6 +210,7 @@ func (a *App) wire(ctx context.Context) error {
 		TrustedProxies: proxies,
 		Ready:          a.readiness,
 		Warnings:       a.warnings.list,
+		MCPServers:     a.mcpStatuses,
 		Info:           api.Info{Version: a.options.Version, ServerID: a.serverID},
 		Clock:          a.clock, Logger: a.logger,
 	})
@@ -243,7 +284,12 @@ func (a *App) Start(ctx context.Context) error {
 			a.logger.Error("the HTTP server ended", "error", err)
 		}
 	})
-	a.checkMCP()
+	for _, w := range a.options.Config.Warnings {
+		a.warnings.set(categoryConfig, "", w.String(), "", a.clock.Now())
+	}
+
+	a.health.monitor.Start()
+	a.retention.Start()
 	a.ready.Store(true)
 
 	return ctx.Err()
@@ -263,7 +309,6 @@ func (a *App) Stop(ctx context.Context) error {
 			}
 		}
 
-		a.checking.Wait()
 		a.serving.Wait()
 		a.stopErr = errors.Join(errs...)
 	})

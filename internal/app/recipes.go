@@ -13,6 +13,8 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/runbook"
+	"tarsy.dev/tarsy/llm"
 )
 
 // serverID names this process: the host for people, the rest so that no two are alike.
@@ -37,13 +39,13 @@ func recipes(cfg *config.Config) func(chainID string) (engine.Recipe, bool) {
 			Provider: summary.Provider, Model: summary.LLM.Model, Backend: summary.Backend, Limit: cfg.Defaults.IterationTimeout,
 		}}
 
-		for i, stage := range chain.Stages {
-			rs := engine.RecipeStage{Name: stage.Name, Policy: tarsy.SuccessPolicy(cfg.SuccessPolicyOf(stage))}
-			for j := range stage.Agents {
-				rs.Agents = append(rs.Agents, recipeAgent(cfg, cfg.ResolveAgent(chain, i, j)))
-			}
+		for i := range chain.Stages {
+			recipe.Stages = append(recipe.Stages, recipeStage(cfg, chain, i))
+		}
 
-			recipe.Stages = append(recipe.Stages, rs)
+		if chat, ok := cfg.ResolveChat(chain); ok {
+			answerer := recipeAgent(chat)
+			recipe.Chat = &answerer
 		}
 
 		all[id] = recipe
@@ -56,23 +58,79 @@ func recipes(cfg *config.Config) func(chainID string) (engine.Recipe, bool) {
 	}
 }
 
-func recipeAgent(cfg *config.Config, resolved config.ResolvedAgent) engine.RecipeAgent {
+// recipeStage lists who runs in a stage: its agents, or each of them as often as it has replicas.
+func recipeStage(cfg *config.Config, chain config.Chain, index int) engine.RecipeStage {
+	configured := chain.Stages[index]
+	stage := engine.RecipeStage{
+		Name: configured.Name, Policy: tarsy.SuccessPolicy(cfg.SuccessPolicyOf(configured)), Parallel: tarsy.ParallelMultiAgent,
+		Synthesis: recipeAgent(cfg.ResolveSynthesis(chain, index)),
+	}
+
+	if configured.Replicas > 1 {
+		stage.Parallel = tarsy.ParallelReplica
+	}
+
+	for j := range configured.Agents {
+		a := recipeAgent(cfg.ResolveAgent(chain, index, j))
+
+		if configured.Replicas <= 1 {
+			stage.Agents = append(stage.Agents, a)
+
+			continue
+		}
+
+		for n := range configured.Replicas {
+			replica := a
+			replica.Spec.Name = fmt.Sprintf("%s-%d", a.Spec.Name, n+1)
+			stage.Agents = append(stage.Agents, replica)
+		}
+	}
+
+	return stage
+}
+
+func recipeAgent(resolved config.ResolvedAgent) engine.RecipeAgent {
 	a := engine.RecipeAgent{
-		Strategy: resolved.Strategy,
 		Spec: agent.Spec{
-			Name: resolved.Name, CustomInstructions: resolved.CustomInstructions, MaxIterations: resolved.MaxIterations,
-			IterationTimeout: resolved.IterationTimeout, Provider: resolved.Provider, Model: resolved.LLM.Model, Backend: resolved.Backend,
+			Name: resolved.Name, Strategy: agent.Strategy(resolved.Strategy), CustomInstructions: resolved.CustomInstructions,
+			MaxIterations: resolved.MaxIterations, IterationTimeout: resolved.IterationTimeout,
+			Provider: resolved.Provider, Model: resolved.LLM.Model, Backend: resolved.Backend, NativeTools: llm.NativeTools(resolved.NativeTools),
+			MaxResultTokens: resolved.LLM.MaxToolResultTokens,
 		},
 	}
 
 	for _, id := range resolved.MCPServers {
 		a.Servers = append(a.Servers, engine.ServerTools{Server: id})
-		a.Spec.ServerInstructions = append(a.Spec.ServerInstructions, agent.ServerInstructions{
-			Server: id, Text: cfg.MCPServers[id].Instructions,
-		})
 	}
 
 	return a
+}
+
+// servers tells the engine what is configured of an MCP server.
+func servers(cfg *config.Config) func(id string) (engine.Server, bool) {
+	return func(id string) (engine.Server, bool) {
+		configured, ok := cfg.MCPServers[id]
+		server := engine.Server{Instructions: configured.Instructions}
+
+		if s := configured.Summarization; s != nil && s.Enabled {
+			model := cfg.ResolveDigest(*s)
+			server.Digest = &agent.Digest{
+				Threshold: s.SizeThresholdTokens, MaxTokens: s.SummaryMaxTokenLimit,
+				Provider: model.Provider, Model: model.LLM.Model, Backend: model.Backend,
+			}
+		}
+
+		return server, ok
+	}
+}
+
+// takesQuestions tells whether a chain has a chat.
+func takesQuestions(cfg *config.Config) func(chainID string) bool {
+	return func(chainID string) bool {
+		_, ok := cfg.ResolveChat(cfg.Chains[chainID])
+
+		return ok
+	}
 }
 
 func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
@@ -83,7 +141,7 @@ func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
 			Transport: mcp.Transport{
 				Type: s.Transport.Type, Command: s.Transport.Command, Args: s.Transport.Args, Env: s.Transport.Environment(),
 				URL: s.Transport.URL, BearerToken: s.Transport.BearerToken.Reveal(), VerifySSL: &s.Transport.VerifySSL,
-				Headers: s.Transport.Headers(), Timeout: s.Transport.Timeout,
+				Headers: s.Transport.Headers(), CleanupURL: s.Transport.SessionCleanupURL, Timeout: s.Transport.Timeout,
 			},
 		}
 	}
@@ -91,14 +149,14 @@ func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
 	return servers
 }
 
-func openTools(factory *mcp.Factory) func(ctx context.Context, servers []engine.ServerTools) (agent.Tools, error) {
-	return func(ctx context.Context, servers []engine.ServerTools) (agent.Tools, error) {
+func openTools(factory *mcp.Factory) func(ctx context.Context, executionID string, servers []engine.ServerTools) (agent.Tools, error) {
+	return func(ctx context.Context, executionID string, servers []engine.ServerTools) (agent.Tools, error) {
 		selections := make([]mcp.Selection, 0, len(servers))
 		for _, s := range servers {
 			selections = append(selections, mcp.Selection(s))
 		}
 
-		return factory.Open(ctx, selections)
+		return factory.Open(ctx, executionID, selections)
 	}
 }
 
@@ -112,7 +170,7 @@ func alertTypes(cfg *config.Config) func() []api.AlertType {
 }
 
 // checkAlert resolves where an alert goes and refuses what is not configured, saying what is.
-func checkAlert(cfg *config.Config) func(alert *tarsy.Alert) (engine.Route, error) {
+func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher) func(alert *tarsy.Alert) (engine.Route, error) {
 	var names []string
 	for _, t := range cfg.AlertTypes() {
 		names = append(names, t.Name)
@@ -136,6 +194,12 @@ func checkAlert(cfg *config.Config) func(alert *tarsy.Alert) (engine.Route, erro
 
 		if err := checkSelection(cfg, alert.MCPSelection); err != nil {
 			return engine.Route{}, err
+		}
+
+		if alert.RunbookURL != "" {
+			if err := runbooks.Check(alert.RunbookURL); err != nil {
+				return engine.Route{}, err
+			}
 		}
 
 		return engine.Route{ChainID: chain.ID, AgentType: chain.Stages[0].Agents[0].Name, Runbook: cfg.Defaults.Runbook}, nil

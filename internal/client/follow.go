@@ -17,8 +17,11 @@ import (
 
 // Update is one thing that a reader of a session learns: exactly one of its fields is set.
 type Update struct {
-	// Event is an entry of the journal: all of them come, each once and in order.
+	// Event is an entry of the journal: all of them that are left come, each once and in order.
 	Event *tarsy.Event
+	// Reloaded is the session as it is now. It comes instead of entries that are gone from the journal; entries that
+	// come after it are newer than its Detail, and may tell again what its Timeline shows already.
+	Reloaded *Reloaded
 	// Chunk is a piece of text on its way. Chunks may be lost; the event that completes the text never is.
 	Chunk *tarsy.StreamChunkPayload
 	// Lost says why the connection ended. Follow connects again.
@@ -27,6 +30,12 @@ type Update struct {
 	Back bool
 	// End is the session's last status.
 	End tarsy.SessionStatus
+}
+
+// Reloaded is a session and its timeline.
+type Reloaded struct {
+	Detail   tarsy.SessionDetail
+	Timeline []tarsy.TimelineEvent
 }
 
 const (
@@ -146,7 +155,7 @@ func (f *follower) read(parent context.Context) error {
 	lines.Buffer(nil, lineLimit)
 
 	for message := range messages(lines, func() { silence.Reset(f.client.cfg.Silence) }) {
-		if err := f.take(message); err != nil || f.over {
+		if err := f.take(ctx, message); err != nil || f.over {
 			return err
 		}
 	}
@@ -163,7 +172,7 @@ func (f *follower) read(parent context.Context) error {
 }
 
 // take handles one message of the stream.
-func (f *follower) take(message message) error {
+func (f *follower) take(ctx context.Context, message message) error {
 	var update Update
 
 	switch message.event {
@@ -179,6 +188,13 @@ func (f *follower) take(message message) error {
 		update.End = end.Status
 	case "bye":
 		return errBye
+	case "catchup.overflow":
+		reloaded, err := f.reload(ctx)
+		if err != nil {
+			return err
+		}
+
+		update.Reloaded = reloaded
 	case tarsy.TypeStreamChunk:
 		update.Chunk = &tarsy.StreamChunkPayload{}
 		if err := json.Unmarshal(message.data, update.Chunk); err != nil {
@@ -197,4 +213,22 @@ func (f *follower) take(message message) error {
 	f.over = !f.yield(update) || update.End != ""
 
 	return nil
+}
+
+// reload asks for the session itself where its journal cannot tell any more. The detail is asked for first, so that the
+// timeline is not older, and the journal goes on after the detail.
+func (f *follower) reload(ctx context.Context) (*Reloaded, error) {
+	detail, err := f.client.Session(ctx, f.sessionID)
+	if err != nil {
+		return nil, err
+	}
+
+	timeline, err := f.client.Timeline(ctx, f.sessionID)
+	if err != nil {
+		return nil, err
+	}
+
+	f.after = detail.Version
+
+	return &Reloaded{Detail: detail, Timeline: timeline.Events}, nil
 }

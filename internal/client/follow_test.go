@@ -82,6 +82,9 @@ func collect(ctx context.Context, c *client.Client) (happened []string, failed e
 			happened = append(happened, fmt.Sprintf("event %d", update.Event.Seq))
 		case update.Chunk != nil:
 			happened = append(happened, "chunk "+update.Chunk.Delta)
+		case update.Reloaded != nil:
+			happened = append(happened, fmt.Sprintf("reloaded %s at %d with %d", update.Reloaded.Detail.Status,
+				update.Reloaded.Detail.Version, len(update.Reloaded.Timeline)))
 		case update.Lost != nil:
 			happened = append(happened, "lost")
 		case update.Back:
@@ -111,6 +114,65 @@ func TestFollowGoesOnAfterALostConnectionWithoutGapOrDuplicate(t *testing.T) {
 		"event 1", "chunk x", "event 2", "lost", "back", "event 3", "lost", "back", "event 4", "end completed",
 	}, happened)
 	require.Equal(t, []string{"", "2", "2", "3"}, s.asked())
+}
+
+// restful answers for the session and its timeline, and plays a stream otherwise.
+func restful(s http.Handler, detail, timeline string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/sessions/s/events", s)
+	mux.HandleFunc("/api/v1/sessions/s", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, detail) })
+	mux.HandleFunc("/api/v1/sessions/s/timeline", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, timeline) })
+
+	return mux
+}
+
+const overflow = "id: 4\nevent: catchup.overflow\ndata: {\"type\":\"catchup.overflow\",\"head\":4}\n\n"
+
+func TestFollowLoadsTheSessionWhereTheJournalIsGone(t *testing.T) {
+	t.Parallel()
+
+	const detail, timeline = `{"id":"s","status":"completed","version":6}`, `{"session_id":"s","version":7,"events":[{"id":"e"},{"id":"f"}]}`
+
+	// Events that the detail includes are not told again; those after it are.
+	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){
+		play(overflow + entry(5) + entry(6) + entry(7)),
+		play(entry(8) + end),
+	}}
+
+	happened, err := collect(t.Context(), connect(t, restful(s, detail, timeline), client.Config{}))
+	require.NoError(t, err)
+	require.Equal(t, []string{"reloaded completed at 6 with 2", "event 7", "lost", "back", "event 8", "end completed"}, happened)
+	require.Equal(t, []string{"", "7"}, s.asked())
+
+	// All of it is gone.
+	s = &stream{scripts: []func(http.ResponseWriter, *http.Request){play(overflow + end)}}
+	happened, err = collect(t.Context(), connect(t, restful(s, detail, timeline), client.Config{}))
+	require.NoError(t, err)
+	require.Equal(t, []string{"reloaded completed at 6 with 2", "end completed"}, happened)
+}
+
+func TestFollowTriesAgainWhenTheSessionCannotBeLoaded(t *testing.T) {
+	t.Parallel()
+
+	tries := 0
+	mux := http.NewServeMux()
+	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){play(overflow + end)}}
+	mux.Handle("/api/v1/sessions/s/events", s)
+	mux.HandleFunc("/api/v1/sessions/s", func(w http.ResponseWriter, _ *http.Request) {
+		if tries++; tries == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+
+			return
+		}
+
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = fmt.Fprint(w, `{"status":404,"code":"session_not_found","detail":"deleted meanwhile"}`)
+	})
+
+	happened, err := collect(t.Context(), connect(t, mux, client.Config{}))
+	require.Equal(t, []string{"lost", "back"}, happened)
+	require.ErrorContains(t, err, "deleted meanwhile")
+	require.Equal(t, []string{"", ""}, s.asked())
 }
 
 func TestFollowGivesUpWhenTheFirstConnectionFailsOrTheServerRefuses(t *testing.T) {

@@ -19,7 +19,7 @@ type Agent struct {
 	LLMBackend         string        `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
 	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent works; older files say this instead of llm_backend." enum:"@strategy"`
 	MaxIterations      int           `yaml:"max_iterations" doc:"LLM calls before the agent is told to conclude." min:"1"`
-	NativeTools        *NativeTools  `yaml:"native_tools" doc:"Tools that the model's provider runs." later:"true"`
+	NativeTools        *NativeTools  `yaml:"native_tools" doc:"Tools that the model's provider runs, while no MCP tools are bound."`
 	Orchestrator       *Orchestrator `yaml:"orchestrator" doc:"Limits if this agent starts other agents." later:"true"`
 	Skills             []string      `yaml:"skills" doc:"Skills the agent may load." later:"true"`
 	RequiredSkills     []string      `yaml:"required_skills" doc:"Skills that are always loaded." later:"true"`

@@ -11,6 +11,9 @@ const (
 	builtinServer   = "kubernetes-server"
 	builtinProvider = "google-default"
 
+	builtinSynthesis = "SynthesisAgent"
+	builtinChat      = "ChatAgent"
+
 	// The version is pinned: what an agent may do must not change by itself.
 	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
 )
@@ -47,6 +50,7 @@ func (c *Config) addBuiltinChain() {
 		AlertTypes:  types,
 		Description: "Looks into an alert about a Kubernetes cluster.",
 		Stages:      []Stage{{Name: "analysis", Agents: []StageAgent{{Name: "KubernetesAgent"}}}},
+		Chat:        &Chat{Enabled: true, Agent: builtinChat},
 	}})
 }
 
@@ -71,6 +75,9 @@ func builtinServers() map[string]MCPServer {
 	server.Instructions = "These tools read a Kubernetes cluster and change nothing. " +
 		"Name the namespace whenever you know it; listing a whole cluster is slow and its answer long. " +
 		"Ask for events and the last lines of a log before you ask for whole logs."
+	server.DataMasking = &DataMasking{Enabled: true, PatternGroups: []string{"kubernetes", "security", "gitleaks"}}
+	server.Summarization = &Summarization{}
+	applyDefaults(reflect.ValueOf(server.Summarization).Elem())
 	return map[string]MCPServer{builtinServer: server}
 }
 
@@ -83,7 +90,7 @@ func builtinAgents() map[string]Agent {
 				"its recent logs and the node it runs on. Tell what you have seen from what you conclude. " +
 				"Name the cause, how sure you are, and the next command a person should run.",
 		},
-		"ChatAgent": {
+		builtinChat: {
 			Description: "Answers questions about a finished investigation.",
 			CustomInstructions: "Answer from the investigation first and use tools only for what it does not hold. " +
 				"Be brief. Say so when you do not know.",
@@ -94,7 +101,7 @@ func builtinAgents() map[string]Agent {
 			CustomInstructions: "Write at most four sentences for somebody who was not there: what happened, why, what it affects, " +
 				"and what to do now. No headings, no new facts.",
 		},
-		"SynthesisAgent": {
+		builtinSynthesis: {
 			Type:        AgentTypeSynthesis,
 			Description: "Makes one analysis out of several agents' findings.",
 			CustomInstructions: "You are given several independent analyses of one alert. Keep what the evidence carries, " +

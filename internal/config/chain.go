@@ -27,7 +27,7 @@ type Chain struct {
 	ComposeProvider          string             `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
 	ComposeBackend           string             `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
 	ComposeFallbackList      string             `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true"`
-	Chat                     *Chat              `yaml:"chat" doc:"Follow-up questions." later:"true"`
+	Chat                     *Chat              `yaml:"chat" doc:"Follow-up questions."`
 	Scoring                  *Scoring           `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
 }
 
@@ -38,10 +38,10 @@ type Stage struct {
 	SuccessPolicy     string             `yaml:"success_policy" doc:"When the stage succeeds: any of its agents, or all." enum:"any,all"`
 	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before an agent is told to conclude." min:"1"`
 	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the stage's agents get." ref:"mcp_servers"`
-	Replicas          int                `yaml:"replicas" doc:"How often each agent runs." min:"1" later:"true"`
+	Replicas          int                `yaml:"replicas" doc:"How often each agent runs at once, as Name-1, Name-2 and so on." min:"1"`
 	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
 	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that the stage's agents may start." later:"true"`
-	Synthesis         *Synthesis         `yaml:"synthesis" doc:"How the results of several agents become one." later:"true"`
+	Synthesis         *Synthesis         `yaml:"synthesis" doc:"How the results of several agents become one."`
 }
 
 // StageAgent is one agent of a stage, with what differs here.
@@ -61,7 +61,7 @@ type StageAgent struct {
 
 // Synthesis is stages[].synthesis.
 type Synthesis struct {
-	Agent             string `yaml:"agent" doc:"Agent that writes the synthesis." ref:"agents"`
+	Agent             string `yaml:"agent" doc:"Agent that writes the synthesis." ref:"agents" default:"SynthesisAgent"`
 	LLMProvider       string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
 	LLMBackend        string `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
 	IterationStrategy string `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
@@ -70,13 +70,13 @@ type Synthesis struct {
 // Chat is agent_chains.<id>.chat.
 type Chat struct {
 	Enabled           bool       `yaml:"enabled" doc:"People may ask after the session has ended." default:"true"`
-	Agent             string     `yaml:"agent" doc:"Agent that answers." ref:"agents"`
+	Agent             string     `yaml:"agent" doc:"Agent that answers." ref:"agents" default:"ChatAgent"`
 	LLMProvider       string     `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
 	LLMBackend        string     `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
 	IterationStrategy string     `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
 	MCPServers        []string   `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
 	MaxIterations     int        `yaml:"max_iterations" doc:"LLM calls before it has to answer." min:"1"`
-	SubAgents         []SubAgent `yaml:"sub_agents" doc:"Agents that it may start."`
+	SubAgents         []SubAgent `yaml:"sub_agents" doc:"Agents that it may start." later:"true"`
 }
 
 // Scoring is the scoring block of a chain or of the defaults.

@@ -9,14 +9,14 @@ type Defaults struct {
 	LLMBackend        string        `yaml:"llm_backend" doc:"How the model is talked to; follows from the provider's type if unset." enum:"@backend"`
 	IterationStrategy string        `yaml:"iteration_strategy" doc:"How agents work: native-thinking, langchain and function-calling all mean function calling." enum:"@strategy"`
 	MaxIterations     int           `yaml:"max_iterations" doc:"LLM calls an agent may make before it is told to conclude." default:"20" min:"1"`
-	IterationTimeout  time.Duration `yaml:"iteration_timeout" doc:"Longest time for one LLM call and the tool calls it asks for." default:"120s" min:"1s"`
+	IterationTimeout  time.Duration `yaml:"iteration_timeout" doc:"Longest time for one LLM call." default:"120s" min:"1s"`
 	SuccessPolicy     string        `yaml:"success_policy" doc:"When a stage of several agents succeeds: any of them, or all." default:"any" enum:"any,all"`
 	AlertType         string        `yaml:"alert_type" doc:"Type of an alert that names none (kubernetes, as long as a chain takes it)." ref:"alert_types"`
 	Runbook           string        `yaml:"runbook" doc:"Runbook text for alerts that bring none."`
 	AlertMasking      AlertMasking  `yaml:"alert_masking" doc:"Hiding of secrets in alerts."`
 
-	ExecutiveSummaryProvider     string                  `yaml:"executive_summary_provider" doc:"Model for executive summaries." ref:"llm_providers" later:"true"`
-	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend" later:"true"`
+	ExecutiveSummaryProvider     string                  `yaml:"executive_summary_provider" doc:"Model for executive summaries." ref:"llm_providers"`
+	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend"`
 	ExecutiveSummaryFallbackList string                  `yaml:"executive_summary_fallback_list" doc:"Fallback list for executive summaries." ref:"fallback_lists" later:"true"`
 	ComposeProvider              string                  `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
 	ComposeBackend               string                  `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
@@ -25,8 +25,8 @@ type Defaults struct {
 	FallbackList                 string                  `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" later:"true"`
 	Orchestrator                 *Orchestrator           `yaml:"orchestrator" doc:"Limits of agents that start other agents." later:"true"`
 	Scoring                      *Scoring                `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
-	Agents                       map[string]AgentPairing `yaml:"agents" doc:"Models by agent name." later:"true"`
-	Summarization                *SummaryModel           `yaml:"summarization" doc:"Model that shortens long tool results." later:"true"`
+	Agents                       map[string]AgentPairing `yaml:"agents" doc:"Models by agent name."`
+	Summarization                *SummaryModel           `yaml:"summarization" doc:"Model that shortens long tool results."`
 	Memory                       *Memory                 `yaml:"memory" doc:"What is remembered from earlier investigations." later:"true"`
 }
 
@@ -59,7 +59,7 @@ type Orchestrator struct {
 type AgentPairing struct {
 	LLMProvider  string `yaml:"llm_provider" doc:"Model of this agent." ref:"llm_providers"`
 	LLMBackend   string `yaml:"llm_backend" doc:"How to talk to it." enum:"@backend"`
-	FallbackList string `yaml:"fallback_list" doc:"Fallback list of this agent." ref:"fallback_lists"`
+	FallbackList string `yaml:"fallback_list" doc:"Fallback list of this agent." ref:"fallback_lists" later:"true"`
 }
 
 // SummaryModel is defaults.summarization.

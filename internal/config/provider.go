@@ -21,7 +21,7 @@ type LLMProvider struct {
 	ProjectEnv          string       `yaml:"project_env" doc:"Environment variable that holds the cloud project." format:"env" secret:"env"`
 	LocationEnv         string       `yaml:"location_env" doc:"Environment variable that holds the cloud region." format:"env" secret:"env"`
 	BaseURL             string       `yaml:"base_url" doc:"Address of the API, if not the provider's own." format:"url" secret:"url"`
-	NativeTools         *NativeTools `yaml:"native_tools" doc:"Tools that the provider runs." later:"true"`
+	NativeTools         *NativeTools `yaml:"native_tools" doc:"Tools that the provider runs, while no MCP tools are bound."`
 	ReasoningEffort     string       `yaml:"reasoning_effort" doc:"How hard the model thinks, in the provider's words." later:"true"`
-	MaxToolResultTokens int          `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model is given." min:"1" later:"true"`
+	MaxToolResultTokens int          `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model is given; longer ones are cut." min:"100"`
 }

@@ -20,6 +20,14 @@ type ResolvedAgent struct {
 	IterationTimeout   time.Duration
 	MCPServers         []string
 	LLM                LLMProvider // the entry that Provider names
+	NativeTools        NativeToolSet
+}
+
+// NativeToolSet says which tools the model's provider may run itself.
+type NativeToolSet struct {
+	GoogleSearch  bool
+	CodeExecution bool
+	URLContext    bool
 }
 
 // ResolvedLLM is the model for one call that belongs to no agent.
@@ -48,26 +56,82 @@ func (c *Config) ResolveAgent(chain Chain, stageIndex, agentIndex int) ResolvedA
 		return ResolvedAgent{}
 	}
 	own := stage.Agents[agentIndex]
-	agent := c.Agents[own.Name]
-	merged := merge(
+	return c.resolved(own.Name, merge(
 		c.defaultLevel(),
-		level{
-			agentType: agent.Type, backend: agent.LLMBackend, strategy: agent.IterationStrategy,
-			maxIterations: agent.MaxIterations, mcpServers: agent.MCPServers,
-		},
+		c.agentLevel(own.Name),
 		chainLevel(chain),
 		level{maxIterations: stage.MaxIterations, mcpServers: stage.MCPServers},
 		level{
 			agentType: own.Type, provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
 			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
 		},
+	))
+}
+
+// ResolveSynthesis returns what the agent runs with that makes one analysis of a stage's agents.
+func (c *Config) ResolveSynthesis(chain Chain, stageIndex int) ResolvedAgent {
+	own := chain.Stages[stageIndex].Synthesis
+	if own == nil {
+		own = &Synthesis{}
+	}
+	name := over(builtinSynthesis, own.Agent)
+	merged := merge(c.defaultLevel(), c.agentLevel(name), chainLevel(chain),
+		level{provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy})
+	merged.agentType, merged.mcpServers = AgentTypeSynthesis, nil
+	return c.resolved(name, merged)
+}
+
+// ResolveChat returns what the agent runs with that answers questions, and whether the chain takes any. Its servers
+// are the chat's own, else the chain's, else those of all stages together, else the agent's.
+func (c *Config) ResolveChat(chain Chain) (ResolvedAgent, bool) {
+	if chain.Chat == nil || !chain.Chat.Enabled {
+		return ResolvedAgent{}, false
+	}
+	own := chain.Chat
+	name := over(builtinChat, own.Agent)
+	merged := merge(c.defaultLevel(), c.agentLevel(name), level{mcpServers: c.stageServers(chain)}, chainLevel(chain),
+		level{
+			provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
+			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
+		})
+	return c.resolved(name, merged), true
+}
+
+// stageServers are the servers of all stages, in order, nil if there are none.
+func (c *Config) stageServers(chain Chain) []string {
+	var all []string
+	for i, stage := range chain.Stages {
+		for j := range stage.Agents {
+			for _, id := range c.ResolveAgent(chain, i, j).MCPServers {
+				if !slices.Contains(all, id) {
+					all = append(all, id)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (c *Config) agentLevel(name string) level {
+	agent, pairing := c.Agents[name], c.Defaults.Agents[name]
+	return merge(
+		level{provider: pairing.LLMProvider, backend: pairing.LLMBackend},
+		level{
+			agentType: agent.Type, backend: agent.LLMBackend, strategy: agent.IterationStrategy,
+			maxIterations: agent.MaxIterations, mcpServers: agent.MCPServers,
+		},
 	)
+}
+
+// resolved is an agent with what all levels together say.
+func (c *Config) resolved(name string, merged level) ResolvedAgent {
+	agent := c.Agents[name]
 	strategy := canonicalStrategy(merged.strategy)
 	if isSingleCall(merged.agentType) {
 		strategy = StrategySynthesis
 	}
 	return ResolvedAgent{
-		Name:               own.Name,
+		Name:               name,
 		Type:               merged.agentType,
 		Description:        agent.Description,
 		Strategy:           strategy,
@@ -78,12 +142,49 @@ func (c *Config) ResolveAgent(chain Chain, stageIndex, agentIndex int) ResolvedA
 		IterationTimeout:   c.Defaults.IterationTimeout,
 		MCPServers:         slices.Clone(merged.mcpServers),
 		LLM:                c.LLMProviders[merged.provider],
+		NativeTools:        nativeTools(c.LLMProviders[merged.provider].NativeTools, agent.NativeTools),
 	}
+}
+
+// nativeTools lays what each level says over the ones before it; what nobody mentions is off.
+func nativeTools(levels ...*NativeTools) NativeToolSet {
+	var set NativeToolSet
+	for _, l := range levels {
+		if l == nil {
+			continue
+		}
+		set.GoogleSearch = said(set.GoogleSearch, l.GoogleSearch)
+		set.CodeExecution = said(set.CodeExecution, l.CodeExecution)
+		set.URLContext = said(set.URLContext, l.URLContext)
+	}
+	return set
+}
+
+func said(below bool, above *bool) bool {
+	if above == nil {
+		return below
+	}
+	return *above
+}
+
+// ResolveDigest returns the model that shortens a server's long results; an empty provider means the agent's own.
+func (c *Config) ResolveDigest(s Summarization) ResolvedLLM {
+	var common level
+	if c.Defaults.Summarization != nil {
+		common = level{provider: c.Defaults.Summarization.LLMProvider, backend: c.Defaults.Summarization.LLMBackend}
+	}
+	merged := merge(common, level{provider: s.LLMProvider, backend: s.LLMBackend})
+	if merged.provider == "" {
+		return ResolvedLLM{}
+	}
+	return ResolvedLLM{Provider: merged.provider, Backend: c.backend(merged), LLM: c.LLMProviders[merged.provider]}
 }
 
 // ResolveSummary returns the model for a chain's executive summary.
 func (c *Config) ResolveSummary(chain Chain) ResolvedLLM {
-	merged := merge(c.defaultLevel(), chainLevel(chain),
+	merged := merge(c.defaultLevel(),
+		level{provider: c.Defaults.ExecutiveSummaryProvider, backend: c.Defaults.ExecutiveSummaryBackend},
+		chainLevel(chain),
 		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
 	return ResolvedLLM{Provider: merged.provider, Backend: c.backend(merged), LLM: c.LLMProviders[merged.provider]}
 }
@@ -109,6 +210,10 @@ func (c *Config) UsedMCPServers() []string {
 				}
 			}
 		}
+		chat, _ := c.ResolveChat(chain)
+		for _, id := range chat.MCPServers {
+			used[id] = struct{}{}
+		}
 	}
 	return slices.Sorted(maps.Keys(used))
 }
@@ -123,6 +228,17 @@ func (c *Config) UsedLLMProviders() []string {
 			for j := range stage.Agents {
 				used[c.ResolveAgent(chain, i, j).Provider] = struct{}{}
 			}
+			if len(stage.Agents) > 1 || stage.Replicas > 1 {
+				used[c.ResolveSynthesis(chain, i).Provider] = struct{}{}
+			}
+		}
+		if chat, ok := c.ResolveChat(chain); ok {
+			used[chat.Provider] = struct{}{}
+		}
+	}
+	for _, id := range c.UsedMCPServers() {
+		if s := c.MCPServers[id].Summarization; s != nil && s.Enabled && c.ResolveDigest(*s).Provider != "" {
+			used[c.ResolveDigest(*s).Provider] = struct{}{}
 		}
 	}
 	return slices.Sorted(maps.Keys(used))

@@ -15,8 +15,8 @@ type MCPServer struct {
 
 	Transport     Transport      `yaml:"transport" doc:"How the server is reached." required:"true"`
 	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
-	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Hiding of secrets in this server's results." later:"true"`
-	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results." later:"true"`
+	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Hiding of secrets in this server's results; without it the groups kubernetes, security and gitleaks are looked for."`
+	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results by a model."`
 }
 
 // Transport is mcp_servers.<id>.transport.
@@ -30,7 +30,7 @@ type Transport struct {
 	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate." default:"true"`
 	Timeout           time.Duration     `yaml:"timeout" doc:"Longest time for one request; a plain number is seconds." min:"0s" seconds:"true"`
 	CustomHeaders     map[string]Secret `yaml:"custom_headers" doc:"Headers sent with each request; {{.SESSION_ID}} is the execution's id." secret:"value" runtime:"SESSION_ID"`
-	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends; {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID" later:"true"`
+	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends; {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID"`
 }
 
 // DataMasking is mcp_servers.<id>.data_masking.

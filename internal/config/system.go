@@ -14,25 +14,25 @@ type System struct {
 	AllowedWSOrigins []string        `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
 	MCPStartup       string          `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string        `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
-	GitHub           *GitHub         `yaml:"github" doc:"Access to GitHub." later:"true"`
-	Runbooks         *Runbooks       `yaml:"runbooks" doc:"Where runbooks come from." later:"true"`
+	GitHub           GitHub          `yaml:"github" doc:"Access to GitHub."`
+	Runbooks         Runbooks        `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack          `yaml:"slack" doc:"Notifications to Slack." later:"true"`
 	CostEstimation   *CostEstimation `yaml:"cost_estimation" doc:"What LLM calls cost." later:"true"`
-	Retention        *Retention      `yaml:"retention" doc:"How long data is kept." later:"true"`
+	Retention        Retention       `yaml:"retention" doc:"How long data is kept."`
 	Holidays         []Holiday       `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
 	PromptCaching    *PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider." later:"true"`
 }
 
 // GitHub is system.github.
 type GitHub struct {
-	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the token." format:"env" secret:"env"`
+	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the token; it is sent to GitHub only." format:"env" secret:"env"`
 }
 
 // Runbooks is system.runbooks.
 type Runbooks struct {
-	RepoURL        string        `yaml:"repo_url" doc:"Repository that lists the runbooks." format:"url" secret:"url"`
-	CacheTTL       time.Duration `yaml:"cache_ttl" doc:"How long a fetched runbook is reused." min:"0s"`
-	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks may be fetched from."`
+	RepoURL        string        `yaml:"repo_url" doc:"Repository that lists the runbooks." format:"url" secret:"url" later:"true"`
+	CacheTTL       time.Duration `yaml:"cache_ttl" doc:"How long a fetched runbook is reused." min:"0s" default:"1m"`
+	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks may be fetched from; *.example.com means every host below it. Without any, GitHub's."`
 }
 
 // Slack is system.slack.
@@ -67,9 +67,9 @@ type Promotion struct {
 
 // Retention is system.retention.
 type Retention struct {
-	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is deleted." min:"0"`
-	EventTTL             time.Duration `yaml:"event_ttl" doc:"How long events of a finished session are kept." min:"0s"`
-	CleanupInterval      time.Duration `yaml:"cleanup_interval" doc:"How often old data is looked for." min:"0s"`
+	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is no longer shown; 0 keeps it for ever." min:"0" default:"90"`
+	EventTTL             time.Duration `yaml:"event_ttl" doc:"How long the journal of a finished session is kept for readers to catch up; 0 keeps it for ever. The timeline and the trace stay." min:"0s" default:"24h"`
+	CleanupInterval      time.Duration `yaml:"cleanup_interval" doc:"How often old data is looked for." min:"1s" default:"1h"`
 }
 
 // Holiday is one day of system.holidays.

@@ -74,7 +74,7 @@ func enumValues(tag string) []string {
 	case "@agent_type":
 		return []string{"", AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring, AgentTypeAction}
 	case "@pattern_group":
-		return []string{"basic", "secrets", "security", "kubernetes", "cloud", "all"}
+		return []string{"basic", "secrets", "security", "kubernetes", "cloud", "all", "gitleaks"}
 	case "@pattern":
 		return []string{
 			"api_key", "password", "certificate", "certificate_authority_data", "token", "email", "ssh_key",

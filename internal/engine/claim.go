@@ -38,16 +38,23 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 }
 
 // claimOnce claims as many sessions as there is room for, and starts to work on them. With no room it looks only for
-// sessions to cancel, and only if that was asked. It reports whether a full batch may have left more behind.
+// sessions to cancel and questions to answer, and only if something was asked. It reports whether a full batch may have
+// left more behind.
 func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	e.mu.Lock()
-	free := e.Workers
+	free, chats := e.Workers, maxChats
+	if e.Workers == 0 {
+		chats = 0 // a server that runs nothing answers nothing
+	}
+
 	held := make([]string, 0, len(e.runs))
 
 	for id, r := range e.runs {
 		held = append(held, id)
 
-		if !r.cancelOnly {
+		if r.uncounted {
+			chats--
+		} else {
 			free--
 		}
 	}
@@ -59,7 +66,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 
 	// A claim under way is finished even when the server stops: what it took is handed over properly.
 	claims, err := e.DB.Claim(context.WithoutCancel(ctx), postgres.ClaimParams{
-		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Held: held, Lease: e.Lease,
+		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
 	})
 	if err != nil {
 		// Whatever was claimed is not lost: its lease runs out and it is claimed again.
@@ -68,19 +75,19 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 		return false
 	}
 
-	claimed, cancelled := 0, 0
+	claimed, uncounted := 0, 0
 
 	for _, c := range claims {
 		e.work(c)
 
-		if c.CancelOnly {
-			cancelled++
+		if c.Uncounted {
+			uncounted++
 		} else {
 			claimed++
 		}
 	}
 
-	if cancelled >= maxCancels {
+	if uncounted >= maxCancels {
 		kick(e.cancels)
 	}
 
@@ -110,7 +117,11 @@ func (e *Engine) work(c postgres.Claim) {
 		}
 		e.mu.Unlock()
 
-		kick(e.slots)
+		if r.uncounted {
+			kick(e.cancels)
+		} else {
+			kick(e.slots)
+		}
 	})
 }
 

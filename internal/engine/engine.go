@@ -21,8 +21,13 @@ type Config struct {
 	DB *postgres.DB
 	// Recipe returns the chain of an id, as configured now.
 	Recipe func(chainID string) (Recipe, bool)
+	// Server returns what is configured of an MCP server.
+	Server func(id string) (Server, bool)
 	// OpenTools connects the tools of one execution.
-	OpenTools func(ctx context.Context, servers []ServerTools) (agent.Tools, error)
+	OpenTools func(ctx context.Context, executionID string, servers []ServerTools) (agent.Tools, error)
+	// FetchRunbook reads the runbook at an address that an alert named; DefaultRunbook is used when it cannot.
+	FetchRunbook   func(ctx context.Context, url string) (string, error)
+	DefaultRunbook string
 	// Agent is what all executions share.
 	Agent agent.Config
 
@@ -36,6 +41,9 @@ type Config struct {
 	RenewEvery time.Duration
 	// SessionTimeout bounds a session from its start, over all servers that worked on it.
 	SessionTimeout time.Duration
+	// WrapUp is how long before that the agents are told to conclude; zero means three minutes, or a tenth of a short
+	// session.
+	WrapUp time.Duration
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
@@ -43,8 +51,12 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// maxCancels is how many sessions a server cancels beside those that it runs.
-const maxCancels = 16
+// maxCancels and maxChats are how many sessions a server cancels, and how many questions it answers, beside the
+// sessions that it runs.
+const (
+	maxCancels = 16
+	maxChats   = 16
+)
 
 // The reasons for which the work on a session is interrupted.
 var (
@@ -62,8 +74,8 @@ type Engine struct {
 	runs     map[string]*sessionRun
 	stopping bool
 
-	// slots is kicked when a worker is free, cancels when a session may need to be cancelled, requests when something
-	// is asked of a session that does not run here, or not yet.
+	// slots is kicked when a worker is free, cancels when a session may need to be cancelled or a question be answered,
+	// requests when something is asked of a session that does not run here, or not yet.
 	slots    chan struct{}
 	cancels  chan struct{}
 	requests chan struct{}
@@ -77,6 +89,10 @@ type Engine struct {
 
 // New returns an engine that does nothing yet.
 func New(cfg Config) *Engine {
+	if cfg.WrapUp == 0 {
+		cfg.WrapUp = wrapUp(cfg.SessionTimeout)
+	}
+
 	return &Engine{
 		Config:   cfg,
 		runs:     map[string]*sessionRun{},

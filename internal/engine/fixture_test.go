@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,23 @@ type house struct {
 	model  *script.Script
 	tools  *toolbox
 	recipe Recipe
+	// configured guards the recipe against tests that change it while servers run.
+	configured sync.Mutex
+}
+
+// configure changes the chain for running servers.
+func (h *house) configure(change func()) {
+	h.configured.Lock()
+	defer h.configured.Unlock()
+
+	change()
+}
+
+func (h *house) current() Recipe {
+	h.configured.Lock()
+	defer h.configured.Unlock()
+
+	return h.recipe
 }
 
 func newHouse(t *testing.T) *house {
@@ -61,10 +79,13 @@ func recipeOf(stages ...[]string) Recipe {
 		stage := RecipeStage{Name: "stage of " + agents[0], Policy: tarsy.PolicyAll}
 		for _, name := range agents {
 			stage.Agents = append(stage.Agents, RecipeAgent{
-				Strategy: "native-thinking", Servers: []ServerTools{{Server: "box"}},
-				Spec: agent.Spec{Name: name, MaxIterations: 5, IterationTimeout: time.Minute},
+				Servers: []ServerTools{{Server: "box"}},
+				Spec:    agent.Spec{Name: name, Strategy: agent.FunctionCalling, MaxIterations: 5, IterationTimeout: time.Minute},
 			})
 		}
+
+		stage.Parallel = tarsy.ParallelMultiAgent
+		stage.Synthesis = RecipeAgent{Spec: agent.Spec{Name: "synthesizer", Strategy: agent.Synthesis, MaxIterations: 5, IterationTimeout: time.Minute}}
 
 		recipe.Stages = append(recipe.Stages, stage)
 	}
@@ -92,7 +113,8 @@ func (h *house) open(id string, change func(*Config)) *server {
 	logged := &logWatch{Handler: slog.NewTextHandler(h.t.Output(), nil), waits: map[string]chan struct{}{}}
 	logger := slog.New(logged)
 	cfg := Config{
-		DB: db, Recipe: func(string) (Recipe, bool) { return h.recipe, true }, OpenTools: h.tools.open,
+		DB: db, Recipe: func(string) (Recipe, bool) { return h.current(), true }, OpenTools: h.tools.open,
+		Server:   func(id string) (Server, bool) { return Server{}, id == "box" },
 		Agent:    agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
 		ServerID: id, Workers: 4, MaxSessions: 100, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
 		SessionTimeout: time.Hour, Grace: time.Minute, Clock: h.clock, Logger: logger,
@@ -105,7 +127,8 @@ func (h *house) open(id string, change func(*Config)) *server {
 	s := &server{Engine: New(cfg), house: h, logged: logged}
 	s.intake = NewIntake(IntakeConfig{
 		DB: db, Clock: h.clock, Mask: func(text string) string { return text },
-		Check: func(*tarsy.Alert) (Route, error) { return Route{ChainID: "chain"}, nil },
+		TakesQuestions: func(string) bool { return h.current().Chat != nil },
+		Check:          func(*tarsy.Alert) (Route, error) { return Route{ChainID: "chain"}, nil },
 	})
 
 	h.t.Cleanup(func() {
@@ -145,6 +168,53 @@ func (s *server) submit() string {
 func (s *server) cancel(id string) {
 	s.house.t.Helper()
 	require.NoError(s.house.t, s.intake.Cancel(s.house.ctx, id, "somebody"))
+}
+
+// ask asks a question that must be taken.
+func (s *server) ask(id, content string) tarsy.Question {
+	s.house.t.Helper()
+
+	question, err := s.intake.Ask(s.house.ctx, id, "asker", content)
+	require.NoError(s.house.t, err)
+
+	return question
+}
+
+// answered waits for the end of the stage that answers a question, by the journal, and returns it.
+func (s *server) answered(id string, q tarsy.Question) tarsy.StageDetail {
+	s.house.t.Helper()
+
+	for record, err := range s.DB.Journal(id).Tail(s.house.ctx, 0) {
+		require.NoError(s.house.t, err)
+
+		if record.Entry.Type != tarsy.TypeStageStatus {
+			continue
+		}
+
+		var payload tarsy.StageStatusPayload
+
+		require.NoError(s.house.t, json.Unmarshal(record.Entry.Payload, &payload))
+
+		if payload.StageID == q.StageID && tarsy.Status(payload.Status).Terminal() {
+			break
+		}
+	}
+
+	detail := s.detail(id)
+	i := slices.IndexFunc(detail.Stages, func(stage tarsy.StageDetail) bool { return stage.ID == q.StageID })
+	require.GreaterOrEqual(s.house.t, i, 0)
+
+	return detail.Stages[i]
+}
+
+// answers asks a question and requires an answer.
+func (s *server) answers(id, content string) tarsy.StageDetail {
+	s.house.t.Helper()
+
+	stage := s.answered(id, s.ask(id, content))
+	require.Equal(s.house.t, tarsy.StatusCompleted, stage.Status, stage.ErrorMessage)
+
+	return stage
 }
 
 // ended waits for the end of a session by its journal and returns its statuses in order.
@@ -221,6 +291,9 @@ func (h *house) footprint(id string) string {
     'timeline', (SELECT jsonb_agg(r ORDER BY r.id) FROM timeline_events r WHERE session_id = $1),
     'messages', (SELECT jsonb_agg(r ORDER BY r.id) FROM messages r WHERE session_id = $1),
     'llm', (SELECT jsonb_agg(r ORDER BY r.id) FROM llm_interactions r WHERE session_id = $1),
+    'chats', (SELECT jsonb_agg(r ORDER BY r.id) FROM chats r WHERE session_id = $1),
+    'questions', (SELECT jsonb_agg(r ORDER BY r.id) FROM chat_user_messages r WHERE session_id = $1),
+    'requests', (SELECT jsonb_agg(r ORDER BY r.id) FROM requests r WHERE session_id = $1),
     'mcp', (SELECT jsonb_agg(r ORDER BY r.id) FROM mcp_interactions r WHERE session_id = $1),
     'events', (SELECT jsonb_agg(r ORDER BY r.seq) FROM events r WHERE session_id = $1))::text`, id)
 }
@@ -270,6 +343,24 @@ func (h *house) summary(reply script.Reply) {
 	h.forAgent("ExecSummaryAgent", reply)
 }
 
+// chat gives the chain somebody who answers questions.
+func (h *house) chat(replies ...script.Reply) {
+	h.recipe.Chat = &RecipeAgent{
+		Servers: []ServerTools{{Server: "box"}},
+		Spec:    agent.Spec{Name: "answerer", Strategy: agent.FunctionCalling, MaxIterations: 5, IterationTimeout: 24 * time.Hour},
+	}
+
+	if len(replies) > 0 {
+		h.forAgent("answerer", replies...)
+	}
+}
+
+// investigated scripts a session that ends at once.
+func (h *house) investigated() {
+	h.forAgent("investigator", script.Reply{Text: "the root cause"})
+	h.summary(script.Reply{Text: "in short"})
+}
+
 func call(id, name, arguments string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: "box__" + name, Arguments: arguments}
 }
@@ -284,7 +375,7 @@ type toolbox struct {
 	onList func()
 }
 
-func (b *toolbox) open(context.Context, []ServerTools) (agent.Tools, error) {
+func (b *toolbox) open(context.Context, string, []ServerTools) (agent.Tools, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -316,6 +407,24 @@ func (b *toolbox) Call(ctx context.Context, c agent.Call) (agent.Result, error) 
 	}
 
 	return agent.Result{Content: "done " + c.Arguments, Attempts: 1}, nil
+}
+
+// duringCall tells that a call has come and lets it go when told.
+func duringCall(in, leave chan struct{}) func(context.Context, agent.Call) error {
+	return func(ctx context.Context, _ agent.Call) error {
+		select {
+		case in <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+
+		select {
+		case <-leave:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 func (b *toolbox) Unavailable() map[string]string { return nil }

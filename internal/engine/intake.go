@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jonboulle/clockwork"
 
@@ -16,6 +17,8 @@ type IntakeConfig struct {
 	// Check resolves the alert's chain and validates its type and MCP selection, with errors that tell what would
 	// be right.
 	Check func(alert *tarsy.Alert) (Route, error)
+	// TakesQuestions tells whether a chain has a chat.
+	TakesQuestions func(chainID string) bool
 	// Mask hides secrets in what people wrote; it fails open by contract.
 	Mask  func(text string) string
 	Clock clockwork.Clock
@@ -46,8 +49,9 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
 	}
 
+	// A runbook that the alert names by its address is read when the session begins.
 	runbook := alert.Runbook
-	if runbook == "" {
+	if runbook == "" && alert.RunbookURL == "" {
 		runbook = route.Runbook
 	}
 
@@ -70,14 +74,71 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	return session, nil
 }
 
-// Cancel asks for a session to be cancelled. It returns once the wish is durable; the holder acts on it.
+// Ask asks a question about a session that is over. It returns once the question is durable; whoever claims the
+// session answers it. A question that is refused leaves nothing behind.
+func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
+	content = tarsy.CleanText(content)
+
+	switch {
+	case strings.TrimSpace(content) == "":
+		return tarsy.Question{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "content", "content must not be empty")
+	case len(content) > tarsy.MaxQuestionBytes:
+		return tarsy.Question{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "content", "the question is longer than %d bytes", tarsy.MaxQuestionBytes)
+	}
+
+	detail, err := i.cfg.DB.SessionDetail(ctx, sessionID)
+	if err != nil {
+		return tarsy.Question{}, err
+	}
+
+	if !i.cfg.TakesQuestions(detail.ChainID) {
+		return tarsy.Question{}, tarsy.Errorf(tarsy.CodeChatDisabled,
+			"the chain %q takes no questions: set chat.enabled in its configuration", detail.ChainID)
+	}
+
+	now := tarsy.Time(i.cfg.Clock.Now())
+
+	question, asked, err := i.cfg.DB.AddQuestion(ctx,
+		tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestChat, Author: tarsy.CleanText(author), CreatedAt: now},
+		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: i.cfg.Mask(content)})
+	if err != nil {
+		return tarsy.Question{}, fmt.Errorf("ask about session: %w", err)
+	}
+
+	if !asked {
+		return tarsy.Question{}, i.whyNot(ctx, sessionID)
+	}
+
+	return question, nil
+}
+
+// whyNot tells why a session took no question.
+func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
+	detail, err := i.cfg.DB.SessionDetail(ctx, sessionID)
+	if err != nil {
+		return err
+	}
+
+	switch detail.Status {
+	case tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionTimedOut:
+		return tarsy.Errorf(tarsy.CodeChatBusy, "another question is being answered: ask again when its answer is there, or cancel it")
+	case tarsy.SessionCancelled:
+		return tarsy.Errorf(tarsy.CodeConflict, "the session was cancelled: only completed, failed and timed-out sessions take questions")
+	case tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling:
+	}
+
+	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: questions can be asked when it is over", detail.Status)
+}
+
+// Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the wish is durable;
+// the holder acts on it.
 func (i *Intake) Cancel(ctx context.Context, sessionID, author string) error {
 	if !tarsy.ValidID(sessionID) {
 		return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", sessionID)
 	}
 
-	asked, err := i.cfg.DB.AddRequest(ctx, tarsy.Request{
-		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: author, CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
+	asked, err := i.cfg.DB.AddCancel(ctx, tarsy.Request{
+		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: tarsy.CleanText(author), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
 	})
 	if err != nil {
 		return fmt.Errorf("cancel session: %w", err)
@@ -92,5 +153,5 @@ func (i *Intake) Cancel(ctx context.Context, sessionID, author string) error {
 		return err
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session can be cancelled", detail.Status)
+	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session, or one that is answering a question, can be cancelled", detail.Status)
 }

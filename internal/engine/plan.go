@@ -10,7 +10,7 @@ import (
 // task is one thing that may be done now.
 type task struct {
 	kind taskKind
-	// stage counts from zero in the recipe.
+	// stage counts from zero: in the recipe for a stage that is to be created, in the session's stages otherwise.
 	stage     int
 	execution string
 }
@@ -24,55 +24,86 @@ const (
 	taskTimeOut
 	// taskNoChain: the chain is no longer configured.
 	taskNoChain
+	// taskFetchRunbook: the alert named a runbook that must be read before the first stage begins.
+	taskFetchRunbook
 	taskCreateStage
+	// taskSynthesise: several agents completed a stage; another makes one analysis of theirs.
+	taskSynthesise
 	taskRunExecution
 	taskFinishStage
 	// taskFail: a stage did not succeed, so the session fails without trying the later ones.
 	taskFail
 	// taskConclude: all stages succeeded; write the executive summary and finish.
 	taskConclude
+	// taskAsk: the session is over and somebody asked a question; begin the stage that answers it.
+	taskAsk
+	taskCancelChat
+	taskTimeOutChat
 )
 
 // plan is what may be done now, from what the database holds: a pure function, so that going on after a crash is
 // nothing special. Several tasks may run at once; all are of the same stage.
 func plan(state *tarsy.State, recipe Recipe, known bool, now time.Time, timeout time.Duration) []task {
+	session := state.Session
+
 	switch {
-	case state.Session.Status.Terminal():
-		return []task{{kind: taskRelease}}
-	case hasCancel(state.Requests):
+	case session.Status.Terminal():
+		return planChat(state, now, timeout)
+	case hasRequest(state, tarsy.RequestCancel):
 		return []task{{kind: taskCancel}}
-	case state.Session.StartedAt != nil && !now.Before(state.Session.StartedAt.Add(timeout)):
+	case session.StartedAt != nil && !now.Before(session.StartedAt.Add(timeout)):
 		return []task{{kind: taskTimeOut}}
 	case !known:
 		return []task{{kind: taskNoChain}}
+	case len(state.Stages) == 0 && session.Runbook == "" && session.RunbookURL != "":
+		return []task{{kind: taskFetchRunbook}}
+	case len(state.Stages) == 0:
+		return []task{{kind: taskCreateStage}}
 	}
 
-	if len(state.Stages) == 0 {
-		return []task{{kind: taskCreateStage, stage: 0}}
-	}
-
-	current := state.Stages[len(state.Stages)-1]
-	index := len(state.Stages) - 1
+	last := len(state.Stages) - 1
+	current := state.Stages[last]
+	done := recipeIndex(state.Stages, last) + 1
 
 	switch {
 	case !current.Status.Terminal():
-		return planStage(state, current, index)
+		return planStage(state, last)
 	case current.Status != tarsy.StatusCompleted:
-		return []task{{kind: taskFail, stage: index}}
-	case len(state.Stages) < len(recipe.Stages):
-		return []task{{kind: taskCreateStage, stage: len(state.Stages)}}
+		return []task{{kind: taskFail, stage: last}}
+	case current.StageType == tarsy.StageInvestigation && current.ExpectedAgentCount > 1:
+		return []task{{kind: taskSynthesise, stage: done - 1}}
+	case done < len(recipe.Stages):
+		return []task{{kind: taskCreateStage, stage: done}}
 	default:
 		return []task{{kind: taskConclude}}
 	}
 }
 
+// planChat is what may be done of a session that is over: answer questions, one at a time.
+func planChat(state *tarsy.State, now time.Time, timeout time.Duration) []task {
+	open := openChat(state)
+
+	switch {
+	case open < 0 && hasRequest(state, tarsy.RequestChat):
+		return []task{{kind: taskAsk}}
+	case open < 0:
+		return []task{{kind: taskRelease}}
+	case hasRequest(state, tarsy.RequestCancel):
+		return []task{{kind: taskCancelChat}}
+	case !now.Before(state.Stages[open].CreatedAt.Add(timeout)):
+		return []task{{kind: taskTimeOutChat}}
+	default:
+		return planStage(state, open)
+	}
+}
+
 // planStage runs what has not ended, and finishes the stage when everything has: all agents finish before the
 // success policy decides.
-func planStage(state *tarsy.State, stage tarsy.Stage, index int) []task {
+func planStage(state *tarsy.State, index int) []task {
 	var tasks []task
 
 	for _, e := range state.Executions {
-		if e.StageID == stage.ID && !e.Status.Terminal() {
+		if e.StageID == state.Stages[index].ID && !e.Status.Terminal() {
 			tasks = append(tasks, task{kind: taskRunExecution, stage: index, execution: e.ID})
 		}
 	}
@@ -84,8 +115,28 @@ func planStage(state *tarsy.State, stage tarsy.Stage, index int) []task {
 	return tasks
 }
 
-func hasCancel(requests []tarsy.Request) bool {
-	return slices.ContainsFunc(requests, func(r tarsy.Request) bool { return r.Kind == tarsy.RequestCancel })
+// openChat finds the stage that answers a question now, or returns -1.
+func openChat(state *tarsy.State) int {
+	return slices.IndexFunc(state.Stages, func(s tarsy.Stage) bool {
+		return s.StageType == tarsy.StageChat && !s.Status.Terminal()
+	})
+}
+
+// recipeIndex is the place in the recipe of one of the session's stages; a synthesis has that of the stage before it.
+func recipeIndex(stages []tarsy.Stage, index int) int {
+	configured := -1
+
+	for _, s := range stages[:index+1] {
+		if s.StageType == tarsy.StageInvestigation {
+			configured++
+		}
+	}
+
+	return configured
+}
+
+func hasRequest(state *tarsy.State, kind tarsy.RequestKind) bool {
+	return slices.ContainsFunc(state.Requests, func(r tarsy.Request) bool { return r.Kind == kind })
 }
 
 // stageStatus decides a stage by its policy, once all its executions have ended.

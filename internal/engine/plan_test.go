@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,15 +18,44 @@ func TestPlanTable(t *testing.T) {
 
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cancel := []tarsy.Request{{ID: "q", Kind: tarsy.RequestCancel}}
+	question := []tarsy.Request{{ID: "q", Kind: tarsy.RequestChat}}
 	twoStages := Recipe{Stages: []RecipeStage{{Name: "first"}, {Name: "second"}}}
 	begun := func(age time.Duration, stages ...tarsy.Stage) tarsy.State {
 		started := now.Add(-age)
 
 		return tarsy.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}, Stages: stages}
 	}
-	stage := func(id string, status tarsy.Status) tarsy.Stage { return tarsy.Stage{ID: id, Status: status} }
+	stage := func(id string, status tarsy.Status) tarsy.Stage {
+		return tarsy.Stage{ID: id, StageType: tarsy.StageInvestigation, ExpectedAgentCount: 1, Status: status}
+	}
 	execution := func(id, stage string, status tarsy.Status) tarsy.Execution {
 		return tarsy.Execution{ID: id, StageID: stage, Status: status}
+	}
+
+	several := func(id string, status tarsy.Status) tarsy.Stage {
+		s := stage(id, status)
+		s.ExpectedAgentCount = 2
+
+		return s
+	}
+	synthesis := func(id string, status tarsy.Status) tarsy.Stage {
+		s := stage(id, status)
+		s.StageType = tarsy.StageSynthesis
+
+		return s
+	}
+	over := func(requests []tarsy.Request, stages ...tarsy.Stage) tarsy.State {
+		s := begun(24*time.Hour, stages...)
+		s.Session.Status, s.Requests = tarsy.SessionCompleted, requests
+
+		return s
+	}
+	// chat is a stage that answers a question for so long.
+	chat := func(id string, age time.Duration, status tarsy.Status) tarsy.Stage {
+		s := stage(id, status)
+		s.StageType, s.CreatedAt = tarsy.StageChat, now.Add(-age)
+
+		return s
 	}
 
 	tests := map[string]struct {
@@ -107,6 +137,110 @@ func TestPlanTable(t *testing.T) {
 		"after the last stage the session is concluded": {
 			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted)), want: []task{{kind: taskConclude}},
 		},
+		"a stage of several agents is followed by its synthesis": {
+			state: begun(0, several("a", tarsy.StatusCompleted)), want: []task{{kind: taskSynthesise}},
+		},
+		"a later stage of several agents too": {
+			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted), several("b", tarsy.StatusCompleted)),
+			want:  []task{{kind: taskSynthesise, stage: 1}},
+		},
+		"a stage of several agents that failed is not": {
+			state: begun(0, several("a", tarsy.StatusFailed)), want: []task{{kind: taskFail}},
+		},
+		"a synthesis is not followed by another, but by the next stage": {
+			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted)),
+			want:  []task{{kind: taskCreateStage, stage: 1}},
+		},
+		"a synthesis that failed fails the session": {
+			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusTimedOut)), want: []task{{kind: taskFail, stage: 1}},
+		},
+		"a synthesis runs as any stage does": {
+			state: func() tarsy.State {
+				s := begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusActive))
+				s.Executions = []tarsy.Execution{execution("1", "a", tarsy.StatusCompleted), execution("2", "s", tarsy.StatusActive)}
+
+				return s
+			}(),
+			want: []task{{kind: taskRunExecution, stage: 1, execution: "2"}},
+		},
+		"after the synthesis of the last stage the session is concluded": {
+			state: begun(0, stage("a", tarsy.StatusCompleted), several("b", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted)),
+			want:  []task{{kind: taskConclude}},
+		},
+		"what several agents found is synthesised though the chain became shorter": {
+			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted), several("c", tarsy.StatusCompleted)),
+			want:  []task{{kind: taskSynthesise, stage: 2}},
+		},
+		"a runbook is read before the first stage": {
+			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending, RunbookURL: "https://x"}}, want: []task{{kind: taskFetchRunbook}},
+		},
+		"a runbook whose reading was cut off is read again": {
+			state: func() tarsy.State {
+				s := begun(time.Minute)
+				s.Session.RunbookURL = "https://x"
+
+				return s
+			}(),
+			want: []task{{kind: taskFetchRunbook}},
+		},
+		"a runbook in the alert wins over its address": {
+			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending, Runbook: "text", RunbookURL: "https://x"}},
+			want:  []task{{kind: taskCreateStage}},
+		},
+		"an empty runbook is not read again": {
+			state: func() tarsy.State {
+				s := begun(0, stage("a", tarsy.StatusCompleted))
+				s.Session.RunbookURL = "https://x"
+
+				return s
+			}(),
+			want: []task{{kind: taskCreateStage, stage: 1}},
+		},
+		"a runbook is not read past the deadline": {
+			state: func() tarsy.State {
+				s := begun(timeout)
+				s.Session.RunbookURL = "https://x"
+
+				return s
+			}(),
+			want: []task{{kind: taskTimeOut}},
+		},
+		"a question of an ended session is answered": {
+			state: over(question, stage("a", tarsy.StatusCompleted)), want: []task{{kind: taskAsk}},
+		},
+		"a question is answered though the chain is gone, by saying so": {
+			state: over(question), unknown: true, want: []task{{kind: taskAsk}},
+		},
+		"a question that is to be cancelled before it is begun is begun first": {
+			state: over(slices.Concat(cancel, question)), want: []task{{kind: taskAsk}},
+		},
+		"a question asked after another is answered": {
+			state: over(question, chat("c", time.Hour, tarsy.StatusFailed)), want: []task{{kind: taskAsk}},
+		},
+		"an answer that is being written goes on": {
+			state: func() tarsy.State {
+				s := over(nil, stage("a", tarsy.StatusCompleted), chat("c", timeout-1, tarsy.StatusActive))
+				s.Executions = []tarsy.Execution{execution("1", "c", tarsy.StatusActive)}
+
+				return s
+			}(),
+			want: []task{{kind: taskRunExecution, stage: 1, execution: "1"}},
+		},
+		"an answer that is there ends its stage": {
+			state: over(nil, chat("b", timeout, tarsy.StatusCompleted), chat("c", 0, tarsy.StatusActive)), want: []task{{kind: taskFinishStage, stage: 1}},
+		},
+		"an answer is cancelled": {
+			state: over(cancel, chat("c", 2*timeout, tarsy.StatusActive)), want: []task{{kind: taskCancelChat}},
+		},
+		"an answer has its own deadline": {
+			state: over(nil, chat("c", timeout, tarsy.StatusActive)), want: []task{{kind: taskTimeOutChat}},
+		},
+		"a cancellation after the answer is too late": {
+			state: over(cancel, chat("c", 0, tarsy.StatusCompleted)), want: []task{{kind: taskRelease}},
+		},
+		"after the answer the session is released": {
+			state: over(nil, chat("c", 0, tarsy.StatusCompleted)), want: []task{{kind: taskRelease}},
+		},
 		"a chain that became shorter is concluded": {
 			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted), stage("c", tarsy.StatusCompleted)),
 			want:  []task{{kind: taskConclude}},
@@ -127,6 +261,21 @@ func TestPlanTable(t *testing.T) {
 			require.Empty(t, cmp.Diff(before, &test.state), "planning changed its input")
 		})
 	}
+}
+
+func TestTheTimeLimitCountsFromTheBeginningOfWhatIsBeingDone(t *testing.T) {
+	t.Parallel()
+
+	started, asked := time.Unix(1, 0), time.Unix(2, 0)
+	chat := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusActive, CreatedAt: asked}
+	answered := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusFailed, CreatedAt: started}
+
+	require.Nil(t, begun(&tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending}}))
+	require.Equal(t, &started, begun(&tarsy.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}}))
+
+	over := tarsy.Session{Status: tarsy.SessionCompleted, StartedAt: &started}
+	require.Nil(t, begun(&tarsy.State{Session: over, Stages: []tarsy.Stage{answered}}))
+	require.Equal(t, &asked, begun(&tarsy.State{Session: over, Stages: []tarsy.Stage{answered, chat}}))
 }
 
 func TestStageStatusByPolicy(t *testing.T) {

@@ -13,6 +13,8 @@ type Recipe struct {
 	Stages []RecipeStage
 	// Summary is the model that writes the executive summary.
 	Summary Model
+	// Chat answers questions about a session that is over; nil means that the chain takes none.
+	Chat *RecipeAgent
 }
 
 // Model is which model to ask, and how.
@@ -24,22 +26,32 @@ type Model struct {
 	Limit time.Duration
 }
 
-// RecipeStage is one stage: its agents run at once.
+// RecipeStage is one stage: its agents run at once. Replicas are agents of their own.
 type RecipeStage struct {
-	Name   string
-	Policy tarsy.SuccessPolicy
-	Agents []RecipeAgent
+	Name     string
+	Policy   tarsy.SuccessPolicy
+	Parallel tarsy.ParallelType
+	Agents   []RecipeAgent
+	// Synthesis makes one analysis of several agents'.
+	Synthesis RecipeAgent
 }
 
-// RecipeAgent is one agent of a stage, with the MCP servers that it may use.
+// RecipeAgent is one agent of a stage, with the MCP servers that it may use. Its Spec knows nothing of servers yet:
+// an alert may choose others.
 type RecipeAgent struct {
-	Spec     agent.Spec
-	Strategy string
-	Servers  []ServerTools
+	Spec    agent.Spec
+	Servers []ServerTools
 }
 
 // ServerTools is an MCP server and the tools of it that may be used; none means all.
 type ServerTools struct {
 	Server string
 	Tools  []string
+}
+
+// Server is what agents are told of an MCP server, and how its long results are shortened.
+type Server struct {
+	Instructions string
+	// Digest has no provider where the agent's own model is meant; nil means that results are passed on whole.
+	Digest *agent.Digest
 }

@@ -19,9 +19,9 @@ const maxFutile = 5
 // sessionRun is the work on one session under one lease. Its goroutine plans and waits; the executions of a stage
 // and the engine's loops reach it only through the methods that lock.
 type sessionRun struct {
-	engine     *Engine
-	lease      postgres.Lease
-	cancelOnly bool
+	engine    *Engine
+	lease     postgres.Lease
+	uncounted bool
 
 	// reached is where the journal was when the session was last loaded again. Since then, without having come further,
 	// it has failed so often, and so often because its step can never be stored. They belong to the run's goroutine.
@@ -32,6 +32,8 @@ type sessionRun struct {
 	// soft is cancelled when the work should stop at the next safe point.
 	soft     context.Context //nolint:containedctx // lives as long as the run
 	softStop context.CancelCauseFunc
+
+	noting sync.Mutex
 
 	mu     sync.Mutex
 	holder *postgres.Holder
@@ -47,7 +49,7 @@ type sessionRun struct {
 }
 
 func newSessionRun(e *Engine, c postgres.Claim) *sessionRun {
-	r := &sessionRun{engine: e, lease: c.Lease, cancelOnly: c.CancelOnly, until: c.Until}
+	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted, until: c.Until}
 	r.soft, r.softStop = context.WithCancelCause(context.Background())
 	r.adopt(&c.State)
 
@@ -92,8 +94,11 @@ func (r *sessionRun) setUntil(until time.Time) {
 }
 
 // noteRequests reads what is asked and acts on a cancellation at once: people see "cancelling", the work stops, and
-// the next plan cancels.
+// the next plan cancels. One reads at a time, or what was read first could come to stand last.
 func (r *sessionRun) noteRequests(ctx context.Context) {
+	r.noting.Lock()
+	defer r.noting.Unlock()
+
 	requests, err := r.engine.DB.OpenRequests(ctx, r.lease.SessionID)
 	if err != nil {
 		r.engine.Logger.Warn("could not read requests; they are read again with the next renewal", "session_id", r.lease.SessionID, "error", err)
@@ -105,7 +110,7 @@ func (r *sessionRun) noteRequests(ctx context.Context) {
 	defer r.mu.Unlock()
 
 	r.state.Requests = requests
-	if !hasCancel(requests) || r.state.Session.Status.Terminal() {
+	if !hasRequest(r.state, tarsy.RequestCancel) || r.state.Session.Status.Terminal() && openChat(r.state) < 0 {
 		return
 	}
 
@@ -162,18 +167,24 @@ func (r *sessionRun) run() {
 	}
 }
 
-// giveUp ends a session that does not come any further, unless another reason to stop came first.
+// giveUp ends a session that does not come any further, or the answer to a question, unless another reason to stop
+// came first.
 func (r *sessionRun) giveUp() (released bool, err error) {
-	r.mu.Lock()
-	ended := r.state.Session.Status.Terminal()
-	r.mu.Unlock()
-
-	if ended || r.soft.Err() != nil {
+	if r.soft.Err() != nil {
 		return r.round()
 	}
 
+	const message = "what the session came to could not be stored"
+
 	return r.finish(context.Background(), func() tarsy.Step {
-		return r.closeStep(tarsy.SessionFailed, "internal", "what the session came to could not be stored")
+		switch {
+		case !r.state.Session.Status.Terminal():
+			return r.closeStep(tarsy.SessionFailed, string(tarsy.CodeInternal), message)
+		case openChat(r.state) >= 0:
+			return r.closeChatStep(tarsy.StatusFailed, message)
+		default:
+			return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)}
+		}
 	})
 }
 
@@ -196,7 +207,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	r.stopRound = stop
 	recipe, known := r.engine.Recipe(r.state.Session.ChainID)
 	tasks := plan(r.state, recipe, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
-	started := r.state.Session.StartedAt
+	started := begun(r.state)
 	r.mu.Unlock()
 
 	if started != nil {
@@ -218,16 +229,49 @@ func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bo
 	switch t.kind {
 	case taskConclude:
 		return r.conclude(ctx, recipe)
-	case taskCreateStage, taskFinishStage:
+	case taskFetchRunbook:
+		return false, r.fetchRunbook(ctx, recipe)
+	case taskCreateStage, taskSynthesise, taskAsk:
 		r.submit(func() tarsy.Step { return r.taskStep(recipe, t) })
 
 		return false, nil
-	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail:
+	case taskFinishStage:
+		return r.finishStage(ctx, t)
+	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail, taskCancelChat, taskTimeOutChat:
 		return r.finish(ctx, func() tarsy.Step { return r.taskStep(recipe, t) })
 	case taskRunExecution:
 	}
 
 	panic("engine: an execution is not done alone")
+}
+
+// begun is when what is being done began, by which its time limit counts: the investigation, or the answer to a
+// question.
+func begun(state *tarsy.State) *time.Time {
+	if open := openChat(state); open >= 0 {
+		return &state.Stages[open].CreatedAt
+	}
+
+	if state.Session.Status.Terminal() {
+		return nil
+	}
+
+	return state.Session.StartedAt
+}
+
+// finishStage ends a stage. With the answer to a question there is nothing left to do.
+func (r *sessionRun) finishStage(ctx context.Context, t task) (released bool, err error) {
+	r.mu.Lock()
+	chat := r.state.Stages[t.stage].StageType == tarsy.StageChat
+	r.mu.Unlock()
+
+	if chat {
+		return r.finish(ctx, func() tarsy.Step { return r.finishChatStep(t.stage) })
+	}
+
+	r.submit(func() tarsy.Step { return r.finishStageStep(t.stage) })
+
+	return false, nil
 }
 
 // finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the

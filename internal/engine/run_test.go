@@ -63,8 +63,15 @@ func TestLaterStagesReadWhatEarlierOnesFound(t *testing.T) {
 	h.forAgent("a", script.Reply{Text: "found by a"})
 	h.forAgent("b", script.Reply{Text: "found by b"})
 	h.forAgent("c", script.Reply{Text: "all of it", Expect: func(r *llm.Request) error {
-		if want := "### Stage stage of a\n\n## a\n\nfound by a\n\n## b\n\nfound by b"; !strings.Contains(r.Messages[1].Content, want) {
-			return fmt.Errorf("no %q in %q", want, r.Messages[1].Content)
+		if text := r.Messages[1].Content; !strings.Contains(text, "found by both") || strings.Contains(text, "found by a") {
+			return fmt.Errorf("a synthesis speaks for its agents, but there is %q", text)
+		}
+
+		return nil
+	}})
+	h.forAgent("synthesizer", script.Reply{Text: "found by both", Expect: func(r *llm.Request) error {
+		if text := r.Messages[1].Content; !strings.Contains(text, "found by a") || !strings.Contains(text, "found by b") {
+			return fmt.Errorf("the synthesis reads what its agents found, but there is %q", text)
 		}
 
 		return nil
@@ -416,7 +423,9 @@ func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
 
 	h := newHouse(t)
 	s := h.start("one", func(c *Config) {
-		c.OpenTools = func(context.Context, []ServerTools) (agent.Tools, error) { return nil, errors.New("no such \x00 file") }
+		c.OpenTools = func(context.Context, string, []ServerTools) (agent.Tools, error) {
+			return nil, errors.New("no such \x00 file")
+		}
 	})
 	id := s.submit()
 	s.ended(id)
@@ -519,6 +528,7 @@ func TestParallelAgentsCommitInterleaved(t *testing.T) {
 			script.Reply{Thinking: "ah", Text: "found by " + name})
 	}
 
+	h.forAgent("synthesizer", script.Reply{Text: "found by all"})
 	h.summary(script.Reply{Text: "short"})
 
 	s := h.start("one", func(c *Config) { c.Workers = 8 })
@@ -530,7 +540,8 @@ func TestParallelAgentsCommitInterleaved(t *testing.T) {
 
 	for _, id := range ids {
 		detail := s.completes(id)
-		require.Equal(t, "## a\n\nfound by a\n\n## b\n\nfound by b\n\n## c\n\nfound by c", detail.FinalAnalysis)
+		require.Equal(t, "found by all", detail.FinalAnalysis)
+		require.Len(t, detail.Stages, 2)
 		h.requireWhole(id)
 		require.True(t, query[bool](h, `SELECT max(sequence_number) = count(*) FROM timeline_events WHERE session_id = $1`, id))
 	}

@@ -2,78 +2,136 @@ package mcp
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-var errArguments = errors.New("the arguments are not JSON")
+// arguments is what a model wrote for a tool, made the JSON object that MCP wants.
+type arguments struct {
+	object json.RawMessage
+	// guessed is true if the text was no JSON object, so that a tool may refuse it for how it was read.
+	guessed bool
+	// broken is true if the text began as a JSON object and is none: it may have been cut off in the middle.
+	broken bool
+}
 
-// parseArguments makes the JSON object that MCP wants of what a model wrote. The bytes are passed on as they are, so
-// that no number loses a digit.
-func parseArguments(written string) (json.RawMessage, error) {
-	text := strings.TrimSpace(strings.ToValidUTF8(written, "\uFFFD"))
+// rawKey is the name of an argument that came without one.
+const rawKey = "input"
+
+// parseArguments reads what a model wrote, by the first of these that fits: a JSON object, other JSON, YAML with
+// structure, pairs of keys and values, plain text. The bytes of a JSON object are passed on as they are, so that no
+// number loses a digit. It takes any text, in linear time.
+func parseArguments(written string, known shape) arguments {
+	text := strings.TrimSpace(clean(written))
+	inner := unfenced(text)
 	switch {
-	case text == "" || text == "null":
-		return json.RawMessage(`{}`), nil
-	case !json.Valid([]byte(text)):
-		return nil, errArguments
-	case text[0] == '{':
-		return json.RawMessage(text), nil
+	case inner == "" || inner == "null":
+		return arguments{object: json.RawMessage(`{}`)}
+	case !json.Valid([]byte(inner)):
+		return looseArguments(text, inner, known)
+	case inner[0] == '{':
+		return arguments{object: json.RawMessage(inner)}
+	case inner[0] == '"':
+		return arguments{object: object(member{known.textKey(), json.RawMessage(inner)}), guessed: true}
 	default:
-		return json.RawMessage(`{"input":` + text + `}`), nil
+		return arguments{object: object(member{rawKey, json.RawMessage(inner)}), guessed: true}
 	}
 }
 
-// usage tells a model how to write the arguments of tool.
-func usage(tool agent.Tool, err error) string {
-	return fmt.Sprintf("The call to %s was not made: %s. Write one JSON object, for example %s. The schema of the arguments is %s",
-		tool.WireName(), err, example(tool.Schema), cut(string(tool.Schema), maxSchemaShown))
+// looseArguments reads what is no JSON. A text whose keys the tool does not know, though it waits for one text, is that
+// text: a manifest to apply, or a message such as "Error: disk full".
+func looseArguments(text, inner string, known shape) arguments {
+	for _, parse := range []func(string, shape) ([]member, bool){parseYAML, parsePairs} {
+		members, ok := parse(inner, known)
+		if ok && (known.textKey() == rawKey || known.knows(members)) {
+			return arguments{object: object(members...), guessed: true}
+		}
+	}
+	if isBrokenObject(inner) {
+		// Not given to the tool as its text: half of a list of arguments is no value of one.
+		return arguments{object: object(member{rawKey, quoted(text)}), guessed: true, broken: true}
+	}
+
+	return arguments{object: object(member{known.textKey(), quoted(text)}), guessed: true}
 }
 
-const maxSchemaShown = 4096
+// isBrokenObject reports whether a text that is no JSON begins as an object does. A selector such as {job="api"} does not.
+func isBrokenObject(text string) bool {
+	rest, found := strings.CutPrefix(text, "{")
+	rest = strings.TrimSpace(rest)
 
-// example fills the required properties of a schema with values of their types.
-func example(schema json.RawMessage) string {
-	var shape struct {
-		Required   []string                   `json:"required"`
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	if json.Unmarshal(schema, &shape) != nil || len(shape.Required) == 0 {
-		return `{"name": "value"}`
-	}
-	parts := make([]string, 0, len(shape.Required))
-	for _, name := range shape.Required {
-		var property struct {
-			Type any `json:"type"`
-		}
-		value := `"…"`
-		if json.Unmarshal(shape.Properties[name], &property) == nil {
-			value = sample(property.Type)
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			continue
-		}
-		parts = append(parts, string(key)+": "+value)
-	}
-
-	return "{" + strings.Join(parts, ", ") + "}"
+	return found && (rest == "" || strings.ContainsRune(`"'}`, rune(rest[0])))
 }
 
-func sample(kind any) string {
-	switch kind {
-	case "integer", "number":
-		return "1"
-	case "boolean":
-		return "true"
-	case "array":
-		return "[]"
-	case "object":
-		return "{}"
-	default:
-		return `"…"`
+// fence is what models like to put around JSON.
+const fence = "```"
+
+// unfenced takes a fence off that encloses the whole text, with the name of the language in its first line.
+func unfenced(text string) string {
+	inner, begun := strings.CutPrefix(text, fence)
+	inner, ended := strings.CutSuffix(inner, fence)
+	if !begun || !ended || strings.Contains(inner, fence) {
+		return text
 	}
+	if language, rest, found := strings.Cut(inner, "\n"); found && isLanguage(strings.TrimSpace(language)) {
+		inner = rest
+	}
+
+	return strings.TrimSpace(inner)
+}
+
+func isLanguage(word string) bool {
+	return strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// member is a name and its value in a JSON object.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// object keeps the order in which members were written.
+func object(members ...member) json.RawMessage {
+	text := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, quoted(m.key)...)
+		text = append(text, ':')
+		text = append(text, m.value...)
+	}
+
+	return append(text, '}')
+}
+
+// quoted is a text as JSON.
+func quoted(text string) json.RawMessage {
+	data, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage(`""`) // cannot happen to a string
+	}
+
+	return data
+}
+
+// maxReadShown bounds how much of its own arguments a model is shown.
+const maxReadShown = 400
+
+// usage tells a model that a call was not made for how its arguments were written.
+func usage(tool agent.Tool) string {
+	return fmt.Sprintf("The call to %s was not made: the arguments begin as a JSON object and are none. %s",
+		tool.WireName(), howTo(tool))
+}
+
+// reading tells a model how its arguments were read, for a tool that answered with an error.
+func reading(tool agent.Tool, read json.RawMessage) string {
+	return fmt.Sprintf("\nThe arguments were no JSON object; they were read as %s. %s", cut(string(read), maxReadShown), howTo(tool))
+}
+
+func howTo(tool agent.Tool) string {
+	return fmt.Sprintf("Write one JSON object, for example %s. The schema of the arguments is %s",
+		shapeOf(tool.Schema).example(), cut(string(tool.Schema), maxSchemaShown))
 }

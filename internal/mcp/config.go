@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -43,15 +45,33 @@ type Transport struct {
 	Args    []string
 	Env     map[string]string
 
-	// URL, BearerToken, VerifySSL and Headers belong to http and sse.
+	// URL, BearerToken, VerifySSL, Headers and CleanupURL belong to http and sse.
 	URL         string
 	BearerToken string
 	// VerifySSL is true unless it is set to false.
 	VerifySSL *bool
-	Headers   map[string]string
+	// Headers and CleanupURL may contain SessionIDMark.
+	Headers map[string]string
+	// CleanupURL gets a DELETE when the tools of an execution are closed.
+	CleanupURL string
 
 	// Timeout lowers the limits of start and call for this server. Zero leaves them.
 	Timeout time.Duration
+}
+
+// SessionIDMark stands for the id of the execution that the session is for.
+const SessionIDMark = "{{.SESSION_ID}}"
+
+// filled puts the id of an execution where its mark is.
+func (t Transport) filled(executionID string) Transport {
+	headers := make(map[string]string, len(t.Headers))
+	for name, value := range t.Headers {
+		headers[name] = strings.ReplaceAll(value, SessionIDMark, executionID)
+	}
+	t.Headers = headers
+	t.CleanupURL = strings.ReplaceAll(t.CleanupURL, SessionIDMark, url.PathEscape(executionID))
+
+	return t
 }
 
 // Limits bound how long and how much. Zero means the default; a negative BackoffMax means no pause.

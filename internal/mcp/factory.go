@@ -48,10 +48,10 @@ func New(cfg Config) *Factory {
 	return f
 }
 
-// Open connects to the selected servers, all at once, and returns their tools. A server that cannot be reached is
-// reported by Unavailable; only the end of ctx is an error.
-func (f *Factory) Open(ctx context.Context, selections []Selection) (agent.Tools, error) {
-	tools, err := f.open(ctx, selections)
+// Open connects to the selected servers, all at once, and returns their tools for the execution with this id. A server
+// that cannot be reached is reported by Unavailable; only the end of ctx is an error.
+func (f *Factory) Open(ctx context.Context, id string, selections []Selection) (agent.Tools, error) {
+	tools, err := f.open(ctx, id, selections)
 	if err != nil {
 		return nil, err
 	}
@@ -59,40 +59,16 @@ func (f *Factory) Open(ctx context.Context, selections []Selection) (agent.Tools
 	return tools, nil
 }
 
-// Check connects to the servers, all at once, and says which of them fail: nil means that the server answered.
-func (f *Factory) Check(ctx context.Context, serverIDs []string) map[string]error {
-	selections := make([]Selection, len(serverIDs))
-	for i, id := range serverIDs {
-		selections[i] = Selection{Server: id}
-	}
-
-	result := make(map[string]error, len(serverIDs))
-
-	tools, err := f.open(ctx, selections)
-	if err != nil {
-		for _, id := range serverIDs {
-			result[id] = err
-		}
-
-		return result
-	}
-
-	for _, s := range tools.servers {
-		result[s.id] = s.failed
-	}
-
-	if err := tools.Close(); err != nil {
-		f.logger.WarnContext(ctx, "mcp sessions did not close", "error", err)
-	}
-
-	return result
+// limitsOf are the limits for one server.
+func (f *Factory) limitsOf(serverID string) Limits {
+	return f.limits.forServer(f.cfg.Servers[serverID].Transport.Timeout)
 }
 
-func (f *Factory) open(ctx context.Context, selections []Selection) (*toolset, error) {
+func (f *Factory) open(ctx context.Context, id string, selections []Selection) (*toolset, error) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	t := &toolset{factory: f, life: life, end: end}
 	for _, selection := range merged(selections) {
-		t.servers = append(t.servers, newServer(f, selection))
+		t.servers = append(t.servers, newServer(f, id, selection))
 	}
 
 	var group sync.WaitGroup

@@ -20,6 +20,8 @@ import (
 type rawServer struct {
 	// list is the result of tools/list; empty means one tool, write.
 	list string
+	// onList reports whether tools/list is answered; nil means that it is.
+	onList func() bool
 	// onCall returns the lines to answer a tools/call with.
 	onCall func(id string) []string
 	// calls is how many calls are read before the server stops reading; 0 means all.
@@ -57,7 +59,9 @@ func (r *rawServer) serve(conn net.Conn) {
 			if list == "" {
 				list = `{"tools":[{"name":"write"}]}`
 			}
-			answers = []string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, list)}
+			if r.onList == nil || r.onList() {
+				answers = []string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, list)}
+			}
 		case "tools/call":
 			calls++
 			answers = r.onCall(string(request.ID))
@@ -119,4 +123,17 @@ func TestAnAnswerThatIsNotJSONBreaksTheSessionOnly(t *testing.T) {
 		require.True(t, result.Unknown)
 		require.Equal(t, 1, result.Attempts)
 	}
+}
+
+func TestDeeplyNestedArgumentsAreAResult(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "read", true, answering("done"))
+	tools := openOne(t, server, mcp.Config{Limits: fast})
+	for _, depth := range []int{100, 9_990, 100_000} {
+		result := call(t, tools, "srv__read", `{"a":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
+		require.True(t, result.IsError || result.Content == "done", result.Content)
+		require.False(t, result.Unknown)
+	}
+	require.Equal(t, "done", call(t, tools, "srv__read", `{}`).Content, "and the next call works")
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -72,8 +73,8 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 
 		return nil, err //nolint:wrapcheck // http.Client says what was being done
 	}
-	if observed && resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
-		p.refused.Store(true)
+	if observed && req.Header.Get("Mcp-Session-Id") != "" {
+		p.refused.Store(refusesSession(resp))
 	}
 	body := &endingBody{ReadCloser: resp.Body, end: end, left: maxBodyBytes}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
@@ -83,6 +84,37 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 
 	return resp, nil
 }
+
+// peekBytes is how much of a refusal is looked at.
+const peekBytes = 1024
+
+// refusesSession reports whether an answer says that the server does not know the session. The protocol wants a 404; the
+// servers that follow the example of the TypeScript SDK say it in words, with a 400.
+func refusesSession(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		return true
+	case http.StatusBadRequest:
+	default:
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(resp.Body, peekBytes))
+	rest := io.MultiReader(bytes.NewReader(head), resp.Body)
+	if err != nil {
+		rest = io.MultiReader(bytes.NewReader(head), failingReader{err})
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{rest, resp.Body}
+
+	return strings.Contains(strings.ToLower(string(head)), "session id")
+}
+
+// failingReader repeats an error.
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 // traced tells p when the request gets a connection, from when on it may have been sent. net/http tries a POST a second
 // time only if it wrote nothing of it, so that the wait for another connection takes that back.

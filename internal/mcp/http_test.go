@@ -154,21 +154,49 @@ func TestAnHTTPServerRestartedBetweenCallsIsUsedAgainEvenByAWriter(t *testing.T)
 
 func TestASessionRefusedWithAJSONBodyIsARefusedSession(t *testing.T) {
 	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"as the protocol says":          {http.StatusNotFound, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
+		"as the TypeScript examples do": {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWeb(t, nil)
+			server := serve(t, once(w, c.status, c.body))
+			tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
+			require.Equal(t, agent.Result{Server: "web", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "web__write", ""))
+			require.EqualValues(t, 1, w.calls.Load())
+		})
+	}
+}
+
+func TestABadRequestIsNoRefusedSession(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, nil)
-	var gone atomic.Bool
-	server := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if req.Header.Get("Mcp-Session-Id") != "" && gone.CompareAndSwap(true, false) {
+	server := serve(t, once(w, http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"n is missing"},"id":3}`))
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
+	result := call(t, tools, "web__write", "")
+	require.True(t, result.IsError)
+	require.Contains(t, result.Content, "n is missing")
+	require.Zero(t, w.calls.Load(), "not made again")
+}
+
+// once answers the first call in its own way.
+func once(next http.Handler, status int, body string) http.Handler {
+	var posts atomic.Int32
+
+	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPost && req.Header.Get("Mcp-Session-Id") != "" && posts.Add(1) == 3 {
 			rw.Header().Set("Content-Type", "application/json")
-			rw.WriteHeader(http.StatusNotFound)
-			_, _ = rw.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`))
+			rw.WriteHeader(status)
+			_, _ = rw.Write([]byte(body))
 
 			return
 		}
-		w.ServeHTTP(rw, req)
-	}))
-	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
-	gone.Store(true)
-	require.Equal(t, "done", call(t, tools, "web__write", "").Content)
+		next.ServeHTTP(rw, req)
+	})
 }
 
 func TestAConnectionCutAfterTheRequestWasSent(t *testing.T) {
@@ -246,12 +274,14 @@ func TestAnUnverifiedCertificateIsAcceptedOnlyIfConfigured(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	verify := false
-	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL, VerifySSL: &verify}, fast)
+	on, off := true, false
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL, VerifySSL: &off}, fast)
 	require.Equal(t, "done", call(t, tools, "web__read", "").Content)
 
-	strict := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, fast)
-	require.Contains(t, strict.Unavailable()["web"], "certificate")
+	for _, verify := range []*bool{nil, &on} {
+		strict := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL, VerifySSL: verify}, fast)
+		require.Contains(t, strict.Unavailable()["web"], "certificate")
+	}
 }
 
 func TestAConfiguredTimeoutLowersTheLimits(t *testing.T) {
@@ -274,9 +304,7 @@ func TestAHangingHTTPCallTimesOut(t *testing.T) {
 	handler := mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
 	t.Cleanup(func() { endSessions(server) })
 	host := serve(t, handler)
-	limits := fast
-	limits.Call = 200 * time.Millisecond
-	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL}, limits)
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL, Timeout: 200 * time.Millisecond}, fast)
 	result := call(t, tools, "web__write", "")
 	<-called
 	require.True(t, result.Unknown)
@@ -284,15 +312,57 @@ func TestAHangingHTTPCallTimesOut(t *testing.T) {
 	<-cancelled
 }
 
-func TestSSEWorksBeyondItsHandshake(t *testing.T) {
+func TestSSEWorksBeyondItsHandshakeAndCarriesTokenAndHeaders(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "read", true, answering("done"))
-	host := serve(t, mcpsdk.NewSSEHandler(func(*http.Request) *mcpsdk.Server { return server }, nil))
-	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportSSE, URL: host.URL}, fast)
+	handler := mcpsdk.NewSSEHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
+	host := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("Authorization") != "Bearer t0ken" || req.Header.Get("X-Team") != "sre" {
+			http.Error(rw, "who are you", http.StatusUnauthorized)
+
+			return
+		}
+		handler.ServeHTTP(rw, req)
+	}))
+	transport := mcp.Transport{
+		Type: mcp.TransportSSE, URL: host.URL, BearerToken: "t0ken", Headers: map[string]string{"X-Team": "sre"},
+	}
+	tools := openHTTP(t, transport, fast)
 	require.Empty(t, tools.Unavailable())
 	for range 2 {
 		require.Equal(t, agent.Result{Server: "web", Tool: "read", Content: "done", Attempts: 1}, call(t, tools, "web__read", ""))
 	}
 	require.NoError(t, tools.Close())
+
+	transport.BearerToken = ""
+	require.Contains(t, openHTTP(t, transport, fast).Unavailable()["web"], "Unauthorized")
+}
+
+func TestAnSSEStreamThatEndsInTheMiddleOfACall(t *testing.T) {
+	t.Parallel()
+	for tool, writes := range map[string]bool{"read": false, "write": true} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			server, calls := newServer(), &atomic.Int32{}
+			var host *httptest.Server
+			handler := func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+				if calls.Add(1) == 1 {
+					host.CloseClientConnections()
+				}
+
+				return text("done"), nil
+			}
+			addTool(server, "read", true, handler)
+			addTool(server, "write", false, handler)
+			host = serve(t, mcpsdk.NewSSEHandler(func(*http.Request) *mcpsdk.Server { return server }, nil))
+			tools := openHTTP(t, mcp.Transport{Type: mcp.TransportSSE, URL: host.URL}, fast)
+			result := call(t, tools, "web__"+tool, "")
+			require.Equal(t, writes, result.Unknown, result.Content)
+			if !writes {
+				require.Equal(t, agent.Result{Server: "web", Tool: "read", Content: "done", Attempts: 2}, result)
+			}
+			require.Equal(t, map[bool]int32{true: 1, false: 2}[writes], calls.Load())
+		})
+	}
 }

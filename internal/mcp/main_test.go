@@ -115,6 +115,9 @@ func addTool(server *mcpsdk.Server, name string, readOnly bool, handler mcpsdk.T
 	}, handler)
 }
 
+// executionID is that of the tools of a test.
+const executionID = "exec-1"
+
 // fast are limits for tests that do not wait for anything.
 var fast = mcp.Limits{BackoffMax: -1}
 
@@ -161,7 +164,7 @@ func (m *memory) opened() int {
 
 func open(t *testing.T, cfg mcp.Config, selections ...mcp.Selection) agent.Tools {
 	t.Helper()
-	tools, err := mcp.New(cfg).Open(t.Context(), selections)
+	tools, err := mcp.New(cfg).Open(t.Context(), executionID, selections)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tools.Close()) })
 

@@ -181,16 +181,19 @@ func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
 		"empty":   {Transport: mcp.Transport{Type: mcp.TransportStdio}},
 		"odd":     {Transport: mcp.Transport{Type: "carrier-pigeon"}},
 	}}
-	factory := mcp.New(cfg)
-	checked := factory.Check(t.Context(), slices.Collect(maps.Keys(cfg.Servers)))
-	require.Len(t, checked, len(cfg.Servers))
-	require.NoError(t, checked["good"])
-	require.ErrorContains(t, checked["broken"], "cannot read /etc/demo.conf")
-	require.ErrorContains(t, checked["broken"], "exit status 3")
-	require.ErrorContains(t, checked["deaf"], "no session within 300ms")
-	require.ErrorContains(t, checked["missing"], "tarsy-no-such-command")
-	require.ErrorContains(t, checked["empty"], "no command")
-	require.ErrorContains(t, checked["odd"], "not one of stdio, http, sse")
+	var all []mcp.Selection
+	for id := range cfg.Servers {
+		all = append(all, mcp.Selection{Server: id})
+	}
+	why := open(t, cfg, all...).Unavailable()
+	require.Len(t, why, len(cfg.Servers)-1)
+	require.NotContains(t, why, "good")
+	require.Contains(t, why["broken"], "cannot read /etc/demo.conf")
+	require.Contains(t, why["broken"], "exit status 3")
+	require.Contains(t, why["deaf"], "no session within 300ms")
+	require.Contains(t, why["missing"], "tarsy-no-such-command")
+	require.Contains(t, why["empty"], "no command")
+	require.Contains(t, why["odd"], "not one of stdio, http, sse")
 
 	tools := open(t, cfg, mcp.Selection{Server: "good"}, mcp.Selection{Server: "broken"}, mcp.Selection{Server: "unheard-of"})
 	require.Len(t, tools.Unavailable(), 2)

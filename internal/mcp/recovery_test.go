@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -98,6 +99,61 @@ func TestCallsThatLoseOneSessionShareTheNext(t *testing.T) {
 		require.Equal(t, agent.Result{Server: "srv", Tool: "read", Content: "done", Attempts: 2}, result)
 	}
 	require.Equal(t, 2, m.opened(), "one session for all of them")
+}
+
+// hastyClock does not wait, and keeps what it was asked to wait for.
+type hastyClock struct {
+	clockwork.Clock
+
+	mu    sync.Mutex
+	waits []time.Duration
+}
+
+func (c *hastyClock) NewTimer(d time.Duration) clockwork.Timer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = append(c.waits, d)
+
+	return c.Clock.NewTimer(0)
+}
+
+func TestThePauseBeforeANewSessionIsRandomWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	const losses = 50
+	clock := &hastyClock{Clock: clockwork.NewRealClock()}
+	m, _ := fragile(1 << 20)
+	tools := open(t, mcp.Config{Transport: m.transport, Clock: clock}, mcp.Selection{Server: "srv"})
+	for range losses {
+		require.True(t, call(t, tools, "srv__read", "").IsError)
+	}
+	different := map[time.Duration]bool{}
+	for _, wait := range clock.waits {
+		require.GreaterOrEqual(t, wait, 250*time.Millisecond)
+		require.Less(t, wait, 750*time.Millisecond)
+		different[wait] = true
+	}
+	require.GreaterOrEqual(t, len(clock.waits), losses)
+	require.Greater(t, len(different), losses/2)
+}
+
+func TestAnAnswerOfTheProtocolIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int64{
+		jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeInternalError,
+	} {
+		server, calls := newServer(), &atomic.Int32{}
+		handler := func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+			calls.Add(1)
+
+			return nil, &jsonrpc.Error{Code: code, Message: "no"}
+		}
+		addTool(server, "read", true, handler)
+		tools := openOne(t, server, mcp.Config{Limits: fast})
+		result := call(t, tools, "srv__read", "")
+		require.True(t, result.IsError)
+		require.Equal(t, 1, result.Attempts)
+		require.EqualValues(t, 1, calls.Load(), "code %d", code)
+	}
 }
 
 func TestASessionIsCreatedAnewAfterAPauseAndWithinItsLimit(t *testing.T) {
@@ -259,7 +315,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 
 		return &mcpsdk.IOTransport{Reader: reader, Writer: writer}, nil
 	}}
-	tools, err := mcp.New(cfg).Open(ctx, []mcp.Selection{{Server: "hangs"}})
+	tools, err := mcp.New(cfg).Open(ctx, executionID, []mcp.Selection{{Server: "hangs"}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, tools == nil, "no typed nil") //nolint:testifylint // Nil would accept one
 }

@@ -90,6 +90,7 @@ func textOf(result *mcpsdk.CallToolResult) string {
 	return text.String()
 }
 
+// placeholder stands for content that is no plain text. Of an embedded resource the text is shown.
 func placeholder(content mcpsdk.Content) string {
 	switch item := content.(type) {
 	case *mcpsdk.ImageContent:
@@ -103,8 +104,13 @@ func placeholder(content mcpsdk.Content) string {
 			return "[resource]"
 		}
 
-		return fmt.Sprintf("[resource: %s %s, %d bytes]",
+		head := fmt.Sprintf("[resource: %s %s, %d bytes]",
 			short(item.Resource.URI), short(item.Resource.MIMEType), len(item.Resource.Text)+len(item.Resource.Blob))
+		if item.Resource.Text == "" {
+			return head
+		}
+
+		return head + "\n" + item.Resource.Text
 	default:
 		return "[content of an unknown kind]"
 	}

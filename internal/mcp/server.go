@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,8 +20,10 @@ const CallIDKey = "tarsy.dev/call-id"
 type server struct {
 	factory *Factory
 	id      string
-	allowed []string
-	limits  Limits
+	// execution is the id of the execution that the sessions are for.
+	execution string
+	allowed   []string
+	limits    Limits
 
 	// Set by start, then only read.
 	tools  []agent.Tool
@@ -34,21 +35,24 @@ type server struct {
 	closed  bool
 }
 
-func newServer(f *Factory, selection Selection) *server {
+func newServer(f *Factory, execution string, selection Selection) *server {
 	return &server{
-		factory: f,
-		id:      selection.Server,
-		allowed: selection.Tools,
-		limits:  f.limits.forServer(f.cfg.Servers[selection.Server].Transport.Timeout),
-		turn:    make(chan struct{}, 1),
+		factory:   f,
+		id:        selection.Server,
+		execution: execution,
+		allowed:   selection.Tools,
+		limits:    f.limitsOf(selection.Server),
+		turn:      make(chan struct{}, 1),
 	}
 }
 
+func (s *server) target() target { return target{server: s.id, execution: s.execution} }
+
 // start connects and reads the tool list. What goes wrong is kept in failed.
 func (s *server) start(ctx context.Context) {
-	s.session, s.failed = s.factory.dial(ctx, s.id, s.limits.Init,
+	s.session, s.failed = s.factory.dial(ctx, s.target(), s.limits.Init,
 		func(ctx context.Context, client *mcpsdk.ClientSession) error {
-			tools, err := s.factory.listTools(ctx, s.id, client)
+			tools, err := s.factory.readTools(ctx, s.id, client)
 			if len(s.allowed) > 0 {
 				tools = slices.DeleteFunc(tools, func(t agent.Tool) bool { return !slices.Contains(s.allowed, t.Name) })
 			}
@@ -87,7 +91,7 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 	if err := s.pause(ctx); err != nil {
 		return nil, err
 	}
-	fresh, err := s.factory.dial(ctx, s.id, s.limits.Reinit, nil)
+	fresh, err := s.factory.dial(ctx, s.target(), s.limits.Reinit, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +121,7 @@ func (s *server) pause(ctx context.Context) error {
 }
 
 // call makes the call within its time limit: once, or a second time on a fresh session if the first was without effect.
-func (s *server) call(ctx context.Context, tool agent.Tool, callID string, arguments json.RawMessage) (agent.Result, error) {
+func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read arguments) (agent.Result, error) {
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := s.factory.clock.AfterFunc(s.limits.Call, func() { cancel(errTimeLimit) })
@@ -135,7 +139,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, argum
 		answer, err := current.client.CallTool(withProbe(limited, p), &mcpsdk.CallToolParams{
 			Meta:      mcpsdk.Meta{CallIDKey: callID},
 			Name:      tool.Name,
-			Arguments: arguments,
+			Arguments: read.object,
 		})
 		if p.mayHaveActed() {
 			result.Attempts++
@@ -144,7 +148,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, argum
 			result.Content = s.factory.received(s.id, textOf(answer))
 			result.IsError = answer.IsError
 
-			return result, nil
+			return explained(result, tool, read), nil
 		}
 		broke := failure{kind: classify(err, p), acted: p.mayHaveActed(), err: err, explain: current.link.explain}
 		if limited.Err() == nil && !retried && broke.mayRepeat(tool) {
@@ -154,8 +158,22 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, argum
 			continue
 		}
 
-		return s.failure(ctx, limited, result, tool, broke)
+		result, err = s.failure(ctx, limited, result, tool, broke)
+		if err == nil && broke.kind == answered {
+			result = explained(result, tool, read)
+		}
+
+		return result, err
 	}
+}
+
+// explained adds to the error of a tool how its arguments were read, if that may be why.
+func explained(result agent.Result, tool agent.Tool, read arguments) agent.Result {
+	if result.IsError && read.guessed {
+		result.Content += reading(tool, read.object)
+	}
+
+	return result
 }
 
 // failure turns what went wrong into what the model is told. Only the end of the caller's own context is an error.
@@ -181,6 +199,9 @@ func (s *server) close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	s.closed = true
+	if s.failed == nil {
+		defer s.factory.cleanUp(s.target())
+	}
 	if s.session == nil {
 		return nil
 	}

@@ -38,9 +38,12 @@ type session struct {
 	grace time.Duration
 }
 
+// A target is the server that a session is with, and the execution that it is for.
+type target struct{ server, execution string }
+
 // dial connects to a server and does what first says, all within limit. The session outlives ctx.
 func (f *Factory) dial(
-	ctx context.Context, id string, limit time.Duration, first func(context.Context, *mcpsdk.ClientSession) error,
+	ctx context.Context, to target, limit time.Duration, first func(context.Context, *mcpsdk.ClientSession) error,
 ) (*session, error) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stopCaller := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
@@ -48,7 +51,7 @@ func (f *Factory) dial(
 		end(fmt.Errorf("no session within %s: %w", limit, errTimeLimit))
 	})
 
-	made, err := f.link(life, id)
+	made, err := f.link(life, to)
 	if err != nil {
 		timer.Stop()
 		stopCaller()
@@ -153,22 +156,30 @@ func within(done <-chan struct{}, grace time.Duration) bool {
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
-// listTools reads the whole tool list of a server, ordered by name.
-func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) ([]agent.Tool, error) {
-	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
-		return nil, nil
+// readTools reads the tool list for the first time, and says in the log what is left out of it.
+func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.ClientSession) ([]agent.Tool, error) {
+	tools, left, err := listTools(ctx, id, client)
+	for _, name := range left {
+		f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called", "mcp_server", id, "tool", clean(short(name)))
 	}
-	var tools []agent.Tool
+
+	return tools, err
+}
+
+// listTools reads the whole tool list of a server, ordered by name, and the names that cannot be called.
+func listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (tools []agent.Tool, left []string, err error) {
+	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil, nil
+	}
 	for tool, err := range client.Tools(ctx, nil) {
 		if err != nil {
-			return nil, fmt.Errorf("list tools: %w", err)
+			return nil, left, fmt.Errorf("list tools: %w", err)
 		}
-		if len(tools) == maxTools {
-			return nil, fmt.Errorf("list tools: more than %d tools", maxTools)
+		if len(tools)+len(left) == maxTools {
+			return nil, nil, fmt.Errorf("list tools: more than %d tools", maxTools)
 		}
 		if !toolName.MatchString(tool.Name) {
-			f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called",
-				"mcp_server", id, "tool", clean(short(tool.Name)))
+			left = append(left, tool.Name)
 
 			continue
 		}
@@ -182,7 +193,7 @@ func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.Clien
 	}
 	slices.SortStableFunc(tools, func(a, b agent.Tool) int { return strings.Compare(a.Name, b.Name) })
 
-	return slices.CompactFunc(tools, func(a, b agent.Tool) bool { return a.Name == b.Name }), nil
+	return slices.CompactFunc(tools, func(a, b agent.Tool) bool { return a.Name == b.Name }), left, nil
 }
 
 func schemaOf(tool *mcpsdk.Tool) json.RawMessage {

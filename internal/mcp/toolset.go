@@ -67,12 +67,13 @@ func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, e
 	if refusal != "" {
 		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: refusal, IsError: true}, nil
 	}
-	arguments, err := parseArguments(call.Arguments)
-	if err != nil {
-		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: usage(tool, err), IsError: true}, nil
+	read := parseArguments(call.Arguments, shapeOf(tool.Schema))
+	if read.broken && !tool.ReadOnly {
+		// Half of a list of arguments must not change anything.
+		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: usage(tool), IsError: true}, nil
 	}
 
-	return s.call(ctx, tool, call.ID, arguments)
+	return s.call(ctx, tool, call.ID, read)
 }
 
 // Close implements agent.Tools. It may be called more than once, and while calls are under way.

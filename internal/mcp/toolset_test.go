@@ -52,12 +52,41 @@ func TestArgumentsBecomeAnObjectWithExactNumbers(t *testing.T) {
 	} {
 		require.Equal(t, want, call(t, tools, "srv__echo", written).Content, "%q", written)
 	}
-	for _, written := range []string{`{"n":`, `namespace=shop`, `{"a":1} {"b":2}`, "\x00"} {
-		result := call(t, tools, "srv__echo", written)
+	require.JSONEq(t, `{"namespace":"shop","limit":5}`, call(t, tools, "srv__echo", `namespace=shop, limit=5`).Content)
+	require.JSONEq(t, `{"input":"{\"n\":"}`, call(t, tools, "srv__echo", `{"n":`).Content)
+}
+
+func TestHalfAnObjectIsNotGivenToAToolThatWrites(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "write", false, answering("written"))
+	tools := openOne(t, server, mcp.Config{})
+	for _, written := range []string{`{"n":`, `{"a":1} {"b":2}`} {
+		result := call(t, tools, "srv__write", written)
 		require.True(t, result.IsError)
 		require.Zero(t, result.Attempts)
+		require.Contains(t, result.Content, "was not made")
 		require.Contains(t, result.Content, `{"n": 1}`, "shows how to write it")
 		require.Contains(t, result.Content, `"properties"`)
+	}
+}
+
+func TestAnErrorAfterArgumentsThatWereNoObjectSaysHowTheyWereRead(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "fails", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		return &mcpsdk.CallToolResult{IsError: true, Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: "n is missing"}}}, nil
+	})
+	addTool(server, "refuses", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "n is missing"}
+	})
+	tools := openOne(t, server, mcp.Config{})
+	for _, name := range []string{"srv__fails", "srv__refuses"} {
+		result := call(t, tools, name, `many`)
+		require.Contains(t, result.Content, "n is missing")
+		require.Contains(t, result.Content, `they were read as {"input":"many"}. Write one JSON object, for example {"n": 1}.`)
+		require.Equal(t, 1, result.Attempts)
+		require.NotContains(t, call(t, tools, name, `{"m":1}`).Content, "they were read as")
 	}
 }
 
@@ -173,6 +202,7 @@ func TestWhatAToolSaysIsContent(t *testing.T) {
 		&mcpsdk.AudioContent{MIMEType: "audio/wav", Data: []byte("12")},
 		&mcpsdk.ResourceLink{URI: "file:///x\ny", Name: "x", MIMEType: "text/plain", Size: &size},
 		&mcpsdk.EmbeddedResource{Resource: &mcpsdk.ResourceContents{URI: "mem://a", MIMEType: "text/plain", Text: "abc"}},
+		&mcpsdk.EmbeddedResource{Resource: &mcpsdk.ResourceContents{URI: "mem://b", MIMEType: "image/png", Blob: []byte("12")}},
 		&mcpsdk.TextContent{Text: "two\n"},
 		&mcpsdk.TextContent{Text: "three"},
 	}}, nil)
@@ -194,7 +224,7 @@ func TestWhatAToolSaysIsContent(t *testing.T) {
 
 	require.Equal(t, strings.Join([]string{
 		"one", "[image: image/png, 4 bytes]", "[audio: audio/wav, 2 bytes]", "[resource: file:///x y text/plain]",
-		"[resource: mem://a text/plain, 3 bytes]", "two", "three",
+		"[resource: mem://a text/plain, 3 bytes]", "abc", "[resource: mem://b image/png, 2 bytes]", "two", "three",
 	}, "\n"), call(t, tools, "srv__mixed", "").Content)
 	require.JSONEq(t, `{"pods":3}`, call(t, tools, "srv__structured", "").Content)
 	require.Equal(t, "shown", call(t, tools, "srv__both", "").Content)

@@ -20,9 +20,9 @@ type link struct {
 }
 
 // link makes the transport of a new session. Everything about it ends with life.
-func (f *Factory) link(life context.Context, id string) (*link, error) {
+func (f *Factory) link(life context.Context, to target) (*link, error) {
 	if f.cfg.Transport != nil {
-		transport, err := f.cfg.Transport(life, id)
+		transport, err := f.cfg.Transport(life, to.server)
 		if err != nil {
 			return nil, fmt.Errorf("make transport: %w", err)
 		}
@@ -32,17 +32,17 @@ func (f *Factory) link(life context.Context, id string) (*link, error) {
 
 		return plainLink(&streamTransport{inner: transport, life: life}, true), nil
 	}
-	server, ok := f.cfg.Servers[id]
+	server, ok := f.cfg.Servers[to.server]
 	if !ok {
-		return nil, fmt.Errorf("no MCP server %q is configured", id)
+		return nil, fmt.Errorf("no MCP server %q is configured", to.server)
 	}
-	switch server.Transport.Type {
+	switch config := server.Transport.filled(to.execution); config.Type {
 	case TransportStdio:
-		return f.processLink(life, server.Transport), nil
+		return f.processLink(life, config), nil
 	case TransportHTTP, TransportSSE:
-		return httpLink(life, server.Transport)
+		return httpLink(life, config)
 	default:
-		return nil, fmt.Errorf("transport type %q is not one of stdio, http, sse", server.Transport.Type)
+		return nil, fmt.Errorf("transport type %q is not one of stdio, http, sse", config.Type)
 	}
 }
 

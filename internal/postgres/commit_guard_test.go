@@ -18,18 +18,29 @@ func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
 	mine, other := f.hold(t, db), f.hold(t, db)
 
 	stage := newStage(other.SessionID, 1, f.clock.Now())
+	execution := newExecution(stage, 1, f.clock.Now())
 	foreign := other.State.Session
+	chat, question, chatStage := newChat(other.SessionID, newQuestion(), 2, f.clock.Now())
 
 	for what, step := range map[string]tarsy.Step{
 		"stage":   {Stages: []tarsy.Stage{stage}},
 		"session": {Session: &foreign},
-		"message": {Messages: []tarsy.Message{newMessage(newExecution(stage, 1, f.clock.Now()), 1, "x", f.clock.Now())}},
+		"message": {Messages: []tarsy.Message{newMessage(execution, 1, "x", f.clock.Now())}},
+
+		"execution":       {Executions: []tarsy.Execution{execution}},
+		"timeline event":  {Timeline: []tarsy.TimelineEvent{newTimelineEvent(other.SessionID, 1, f.clock.Now())}},
+		"LLM interaction": {LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(other.SessionID, &execution, tarsy.Usage{}, 1)}},
+		"MCP interaction": {MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)}},
+		"chat":            {Chats: []tarsy.Chat{chat}},
+		"chat message":    {ChatMessages: []tarsy.ChatUserMessage{question}},
+		"chat stage":      {Stages: []tarsy.Stage{chatStage}},
+		"request":         {Answered: []tarsy.Request{newRequest(other.SessionID, tarsy.RequestCancel, f.clock.Now())}},
 	} {
 		_, err := db.Hold(mine.Lease).Commit(t.Context(), step)
 		require.ErrorContains(t, err, "belongs to another session", what)
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM stages`))
+	require.Zero(t, value[int](t, f, `SELECT (SELECT count(*) FROM stages) + (SELECT count(*) FROM chats) + (SELECT count(*) FROM chat_user_messages)`))
 
 	_, err := db.Hold(mine.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("after", 1)})
 	require.NoError(t, err, "a new holder of the same lease goes on")

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,6 +90,7 @@ func (r *propertyRun) claim(rt *rapid.T) {
 		ServerID: server, MaxSessions: r.model.limit, Lease: lease,
 		Slots:   rapid.IntRange(0, 3).Draw(rt, "slots"),
 		Cancels: rapid.IntRange(0, 1).Draw(rt, "cancels"),
+		Chats:   rapid.IntRange(0, 2).Draw(rt, "chats"),
 		Held:    slices.Sorted(maps.Keys(r.working[server])),
 	}
 
@@ -102,7 +104,7 @@ func (r *propertyRun) claim(rt *rapid.T) {
 		s := want[c.SessionID]
 		require.NotNil(rt, s, "session %s is not to be claimed", c.SessionID)
 		require.Equal(rt, s.fence, c.Fence)
-		require.Equal(rt, !s.counted, c.CancelOnly)
+		require.Equal(rt, !s.counted, c.Uncounted)
 		requireSame(rt, s.state(), c.State)
 
 		r.working[server][c.SessionID] = true
@@ -146,7 +148,7 @@ func (r *propertyRun) step(rt *rapid.T, id string) tarsy.Step {
 		step.Session = &session
 	}
 
-	switch rapid.IntRange(0, 3).Draw(rt, "rows") {
+	switch rapid.IntRange(0, 5).Draw(rt, "rows") {
 	case 0:
 		stage := newStage(id, r.rows, now)
 		execution := newExecution(stage, 1, now)
@@ -166,6 +168,8 @@ func (r *propertyRun) step(rt *rapid.T, id string) tarsy.Step {
 			execution.Status, execution.ErrorMessage, execution.CompletedAt = tarsy.StatusFailed, fmt.Sprintf("error %d", r.rows), &now
 			step.Executions = append(step.Executions, execution)
 		}
+	case 3:
+		r.stepOfChat(&step, s, now)
 	}
 
 	if rapid.Bool().Draw(rt, "answer") {
@@ -177,6 +181,31 @@ func (r *propertyRun) step(rt *rapid.T, id string) tarsy.Step {
 	step.Release = rapid.IntRange(0, 3).Draw(rt, "release") == 0
 
 	return step
+}
+
+// stepOfChat begins to answer a question, or ends the answer that is being written.
+func (r *propertyRun) stepOfChat(step *tarsy.Step, s *modelSession, now time.Time) {
+	if s.answering() {
+		for _, key := range slices.Sorted(maps.Keys(s.stages)) {
+			if stage := s.stages[key]; stage.StageType == tarsy.StageChat && !stage.Status.Terminal() {
+				step.Stages = append(step.Stages, ended(stage, now))
+			}
+		}
+
+		return
+	}
+
+	question := newQuestion()
+	for id := range s.chats {
+		question.ChatID = id
+	}
+
+	chat, message, stage := newChat(s.session.ID, question, r.rows, now)
+	if before, ok := s.chats[chat.ID]; ok {
+		chat.CreatedAt = before.CreatedAt
+	}
+
+	step.Chats, step.ChatMessages, step.Stages = []tarsy.Chat{chat}, []tarsy.ChatUserMessage{message}, []tarsy.Stage{stage}
 }
 
 func (r *propertyRun) commit(rt *rapid.T) {
@@ -280,9 +309,26 @@ func (r *propertyRun) request(rt *rapid.T) {
 	kind := rapid.SampledFrom([]tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat}).Draw(rt, "kind")
 	request := newRequest(id, kind, r.clock.Now())
 
-	taken, err := r.servers[r.server(rt)].AddRequest(context.Background(), request)
+	db := r.servers[r.server(rt)]
+
+	if kind == tarsy.RequestCancel {
+		taken, err := db.AddCancel(context.Background(), request)
+		require.NoError(rt, err)
+		require.Equal(rt, r.model.request(request), taken)
+
+		return
+	}
+
+	question, taken, err := db.AddQuestion(context.Background(), request, newQuestion())
+	require.NoError(rt, err)
+
+	request.Payload, err = json.Marshal(question)
 	require.NoError(rt, err)
 	require.Equal(rt, r.model.request(request), taken)
+
+	for chat := range r.model.sessions[id].chats {
+		require.True(rt, !taken || question.ChatID == chat, "a session has one chat")
+	}
 }
 
 // load is what a holder does after an error: it goes on with a new Holder if it may.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -153,11 +152,4 @@ func collect[T any](ctx context.Context, pool *pgxpool.Pool, sql string, args ..
 	}
 
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
-}
-
-// isUniqueViolation reports whether err is a violation of the named constraint.
-func isUniqueViolation(err error, constraint string) bool {
-	pgErr, ok := errors.AsType[*pgError](err)
-
-	return ok && pgErr.Code == "23505" && pgErr.ConstraintName == constraint
 }

@@ -259,7 +259,7 @@ func newSession(at time.Time) tarsy.Session {
 
 func newStage(sessionID string, index int, at time.Time) tarsy.Stage {
 	return tarsy.Stage{
-		ID: tarsy.NewID(), SessionID: sessionID, StageName: "stage", StageIndex: index, ExpectedAgentCount: 1,
+		ID: tarsy.NewID(), SessionID: sessionID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: index, ExpectedAgentCount: 1,
 		Status: tarsy.StatusActive, CreatedAt: at, StartedAt: &at,
 	}
 }
@@ -319,6 +319,8 @@ func sameRows() cmp.Options {
 		cmpopts.SortSlices(func(a, b tarsy.Message) bool { return a.ID < b.ID }),
 		cmpopts.SortSlices(func(a, b tarsy.LLMInteraction) bool { return a.ID < b.ID }),
 		cmpopts.SortSlices(func(a, b tarsy.MCPInteraction) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.Chat) bool { return a.ID < b.ID }),
+		cmpopts.SortSlices(func(a, b tarsy.ChatUserMessage) bool { return a.ID < b.ID }),
 		cmpopts.SortSlices(func(a, b tarsy.Request) bool { return a.ID < b.ID }),
 		cmp.FilterValues(func(a, b json.RawMessage) bool { return len(a) > 0 && len(b) > 0 },
 			cmp.Transformer("json", func(raw json.RawMessage) any {
@@ -336,4 +338,84 @@ func requireSame[T any](t require.TestingT, want, got T) {
 	if diff := cmp.Diff(want, got, sameRows()); diff != "" {
 		require.FailNow(t, "rows differ (-want +got)", diff)
 	}
+}
+
+// addRequest asks whatever kind the request is of.
+func addRequest(db *postgres.DB, ctx context.Context, r tarsy.Request) (bool, error) { //nolint:revive // reads like the methods it stands for
+	if r.Kind == tarsy.RequestCancel {
+		return db.AddCancel(ctx, r)
+	}
+
+	_, asked, err := db.AddQuestion(ctx, r, newQuestion())
+
+	return asked, err
+}
+
+func newQuestion() tarsy.Question {
+	return tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: "why «so»?"}
+}
+
+// over stores a session that has ended with a status and that nobody holds.
+func (f *fixture) over(t require.TestingT, db *postgres.DB, status tarsy.SessionStatus) tarsy.Session {
+	claim := f.hold(t, db)
+	session, now := claim.State.Session, f.clock.Now()
+	session.Status, session.CompletedAt = status, &now
+
+	committed, err := db.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{Session: &session, Release: true})
+	require.NoError(t, err)
+	require.True(t, committed.Released)
+
+	return session
+}
+
+// question asks a question that must be taken.
+func (f *fixture) question(t require.TestingT, db *postgres.DB, sessionID string) tarsy.Question {
+	question, asked, err := db.AddQuestion(context.Background(), newRequest(sessionID, tarsy.RequestChat, f.clock.Now()), newQuestion())
+	require.NoError(t, err)
+	require.True(t, asked)
+
+	return question
+}
+
+// claimAsked claims as a server does that has no room for anything but questions.
+func (f *fixture) claimAsked(t require.TestingT, db *postgres.DB, server string, chats int) []postgres.Claim {
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
+	require.NoError(t, err)
+
+	return claims
+}
+
+// begin begins the stage that answers the question of a claim.
+func (f *fixture) begin(t require.TestingT, db *postgres.DB, claim postgres.Claim) tarsy.Stage {
+	now := f.clock.Now()
+	request := claim.State.Requests[0]
+
+	var question tarsy.Question
+
+	require.NoError(t, json.Unmarshal(request.Payload, &question))
+
+	chat, message, stage := newChat(claim.SessionID, question, len(claim.State.Stages)+1, now)
+	_, err := db.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{
+		Chats: []tarsy.Chat{chat}, ChatMessages: []tarsy.ChatUserMessage{message}, Stages: []tarsy.Stage{stage},
+		Answered: []tarsy.Request{closed(request, now)},
+	})
+	require.NoError(t, err)
+
+	return stage
+}
+
+func newChat(sessionID string, q tarsy.Question, index int, at time.Time) (tarsy.Chat, tarsy.ChatUserMessage, tarsy.Stage) {
+	stage := newStage(sessionID, index, at)
+	stage.ID, stage.StageType, stage.ChatID, stage.ChatUserMessageID = q.StageID, tarsy.StageChat, &q.ChatID, &q.MessageID
+
+	return tarsy.Chat{ID: q.ChatID, SessionID: sessionID, CreatedBy: "somebody", CreatedAt: at, LastInteractionAt: &at},
+		tarsy.ChatUserMessage{ID: q.MessageID, ChatID: q.ChatID, SessionID: sessionID, Author: "somebody", Content: q.Content, CreatedAt: at},
+		stage
+}
+
+// ended is a stage that completed.
+func ended(stage tarsy.Stage, at time.Time) tarsy.Stage {
+	stage.Status, stage.CompletedAt = tarsy.StatusCompleted, &at
+
+	return stage
 }

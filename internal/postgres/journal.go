@@ -41,6 +41,12 @@ func (j *sessionJournal) Tail(ctx context.Context, after journal.Position) iter.
 				return
 			}
 
+			if err := j.trimmed(ctx, after, page); err != nil {
+				yield(journal.Record[tarsy.Event]{}, err)
+
+				return
+			}
+
 			for _, e := range page {
 				after = journal.Position(e.Seq)
 				if !yield(record(e), nil) {
@@ -59,6 +65,35 @@ func (j *sessionJournal) Tail(ctx context.Context, after journal.Position) iter.
 			}
 		}
 	}
+}
+
+// trimmed finds out whether the record that should come next is gone. Journals have no gaps, so a page tells by itself;
+// where there is none, the session knows. It is asked after the page was read: what is gone then was not in the page.
+func (j *sessionJournal) trimmed(ctx context.Context, after journal.Position, page []eventRow) error {
+	first := after + 1
+
+	if len(page) > 0 {
+		first = journal.Position(page[0].Seq)
+	} else if tarsy.ValidID(j.sessionID) {
+		var trimmed journal.Position
+
+		err := j.db.pool.QueryRow(ctx, `SELECT trimmed_seq FROM sessions WHERE id = $1`, j.sessionID).Scan(&trimmed)
+
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("read where the journal begins: %w", err)
+		}
+
+		first = max(first, trimmed+1)
+	}
+
+	if first > max(after, 0)+1 {
+		return &journal.TrimmedError{First: first}
+	}
+
+	return nil
 }
 
 // wait returns when the journal may have more than after.
@@ -122,6 +157,22 @@ func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
 	}
 
 	return last, nil
+}
+
+// Status returns a session's status, for readers whose journal is too short to tell.
+func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus, error) {
+	var status tarsy.SessionStatus
+
+	err := db.pool.QueryRow(ctx, `SELECT status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", sessionNotFound(sessionID)
+	}
+
+	if err != nil {
+		return "", fmt.Errorf("read a session's status: %w", err)
+	}
+
+	return status, nil
 }
 
 func (j *sessionJournal) page(ctx context.Context, where string, from journal.Position) ([]eventRow, error) {

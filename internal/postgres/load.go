@@ -54,6 +54,12 @@ FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, 
 	queueLoad(&batch, `SELECT * FROM mcp_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.MCPInteraction) {
 		states[r.SessionID].MCPInteractions = append(states[r.SessionID].MCPInteractions, r)
 	})
+	queueLoad(&batch, `SELECT * FROM chats WHERE session_id = ANY($1)`, ids, func(r tarsy.Chat) {
+		states[r.SessionID].Chats = append(states[r.SessionID].Chats, r)
+	})
+	queueLoad(&batch, `SELECT * FROM chat_user_messages WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.ChatUserMessage) {
+		states[r.SessionID].ChatMessages = append(states[r.SessionID].ChatMessages, r)
+	})
 	queueLoad(&batch, `SELECT * FROM requests WHERE session_id = ANY($1) AND status = 'open' ORDER BY created_at, id`, ids, func(r tarsy.Request) {
 		states[r.SessionID].Requests = append(states[r.SessionID].Requests, r)
 	})

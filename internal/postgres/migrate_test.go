@@ -66,6 +66,63 @@ func TestTenServersMigrateAtOnce(t *testing.T) {
 	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*), max(version) FROM schema_migrations`).Scan(&applied, &newest))
 	require.Equal(t, newest, applied, "every migration ran once")
 	require.Positive(t, applied)
+
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*), max(version) FROM river_migration`).Scan(&applied, &newest))
+	require.Equal(t, newest, applied, "every migration of River ran once")
+	require.Equal(t, postgres.RiverVersion, newest)
+}
+
+func TestRiverIsBroughtToTheNewestVersionThatItKnows(t *testing.T) {
+	t.Parallel()
+
+	known := postgres.RiverVersions()
+	require.Equal(t, postgres.RiverVersion, known[len(known)-1], "River was updated: have its migrations applied")
+}
+
+// A server that died between two of River's migrations, and one whose River was older.
+func TestRiverIsMigratedFromWhereverItStands(t *testing.T) {
+	t.Parallel()
+
+	address := emptyDatabase(t)
+	require.NoError(t, postgres.Migrate(t.Context(), address))
+
+	conn, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+
+	defer conn.Close(context.Background())
+
+	for version := range postgres.RiverVersion {
+		require.NoError(t, postgres.DowngradeRiver(t.Context(), conn, version))
+		require.NoError(t, postgres.Migrate(t.Context(), address), "from version %d", version)
+
+		var newest int
+
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT max(version) FROM river_migration`).Scan(&newest))
+		require.Equal(t, postgres.RiverVersion, newest)
+	}
+}
+
+// While somebody migrates, a server whose database needs nothing starts; that it asks once is seen in what it waits for.
+func TestRestartWithEverythingAppliedTakesNoLock(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	conn, err := f.admin.Acquire(t.Context())
+	require.NoError(t, err)
+
+	defer conn.Release()
+
+	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, postgres.MigrateLock)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	require.NoError(t, postgres.Migrate(ctx, f.url))
+
+	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, postgres.MigrateLock)
+	require.NoError(t, err)
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {
@@ -75,6 +132,15 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	f.exec(t, `INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`)
 
 	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "schema version 9999")
+}
+
+func TestNewerRiverIsRefused(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.exec(t, `INSERT INTO river_migration (line, version) VALUES ('main', 9999)`)
+
+	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "version 9999 of River's schema")
 }
 
 func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
@@ -101,7 +167,7 @@ func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	ok, err := db.AddRequest(t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, epoch()))
+	ok, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, epoch()))
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.NoError(t, db.CreateKey(t.Context(), newKey("name", tarsy.ScopeRead), []byte("hash")))
@@ -112,6 +178,7 @@ func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
 		`UPDATE sessions SET completed_at = created_at`,
 		`UPDATE sessions SET concluded_early = 'bored'`,
 		`UPDATE sessions SET open_requests = -1`,
+		`UPDATE sessions SET trimmed_seq = last_seq + 1`,
 		`UPDATE sessions SET fence = 0`, // with a lease
 		`UPDATE stages SET status = 'started'`,
 		`UPDATE stages SET stage_index = 0`,

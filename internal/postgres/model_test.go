@@ -28,6 +28,8 @@ type modelSession struct {
 	executions map[string]tarsy.Execution
 	timeline   map[string]tarsy.TimelineEvent
 	messages   map[string]tarsy.Message
+	chats      map[string]tarsy.Chat
+	asked      map[string]tarsy.ChatUserMessage
 	requests   map[string]tarsy.Request
 	journal    []string
 }
@@ -45,6 +47,7 @@ func (m *model) create(session tarsy.Session, events []tarsy.Event) {
 		session: session, runnable: &at, counted: true,
 		stages: map[string]tarsy.Stage{}, executions: map[string]tarsy.Execution{},
 		timeline: map[string]tarsy.TimelineEvent{}, messages: map[string]tarsy.Message{}, requests: map[string]tarsy.Request{},
+		chats: map[string]tarsy.Chat{}, asked: map[string]tarsy.ChatUserMessage{},
 		journal: types(events),
 	}
 }
@@ -93,12 +96,21 @@ func (m *model) claim(p postgres.ClaimParams) map[string]*modelSession {
 	leased := func(s *modelSession) *time.Time { return s.until }
 	runnable := func(s *modelSession) *time.Time { return s.runnable }
 
-	cancels := m.choose(p.Cancels, runnable, func(s *modelSession) bool { return s.until == nil && s.asked(tarsy.RequestCancel) })
-	expired := m.choose(p.Slots, leased, func(s *modelSession) bool { return !slices.Contains(p.Held, s.session.ID) })
-	waiting := m.choose(min(p.Slots-len(expired), p.MaxSessions-m.leases()), runnable,
-		func(s *modelSession) bool { return s.until == nil && !slices.Contains(cancels, s) })
+	others := func(s *modelSession) bool { return !slices.Contains(p.Held, s.session.ID) }
+	over := func(s *modelSession) bool { return s.session.Status.Terminal() }
 
-	for _, s := range cancels {
+	cancels := m.choose(p.Cancels, runnable, func(s *modelSession) bool { return s.until == nil && s.wants(tarsy.RequestCancel) })
+	chats := m.choose(p.Chats, runnable, func(s *modelSession) bool { return s.until == nil && over(s) && !slices.Contains(cancels, s) })
+	orphanedCancels := m.choose(p.Cancels-len(cancels), leased, func(s *modelSession) bool { return others(s) && s.wants(tarsy.RequestCancel) })
+	orphanedChats := m.choose(p.Chats-len(chats), leased,
+		func(s *modelSession) bool { return others(s) && over(s) && !slices.Contains(orphanedCancels, s) })
+	expired := m.choose(p.Slots, leased,
+		func(s *modelSession) bool { return others(s) && !over(s) && !slices.Contains(orphanedCancels, s) })
+	waiting := m.choose(min(p.Slots-len(expired), p.MaxSessions-m.leases()), runnable,
+		func(s *modelSession) bool { return s.until == nil && !over(s) && !slices.Contains(cancels, s) })
+
+	uncounted := slices.Concat(cancels, chats, orphanedCancels, orphanedChats)
+	for _, s := range uncounted {
 		s.counted = false
 	}
 
@@ -108,7 +120,7 @@ func (m *model) claim(p postgres.ClaimParams) map[string]*modelSession {
 
 	claimed := map[string]*modelSession{}
 
-	for _, s := range slices.Concat(cancels, expired, waiting) {
+	for _, s := range slices.Concat(uncounted, expired, waiting) {
 		until := m.now.Add(p.Lease)
 		s.until, s.session.PodID = &until, p.ServerID
 		s.fence++
@@ -118,7 +130,7 @@ func (m *model) claim(p postgres.ClaimParams) map[string]*modelSession {
 	return claimed
 }
 
-func (s *modelSession) asked(kind tarsy.RequestKind) bool {
+func (s *modelSession) wants(kind tarsy.RequestKind) bool {
 	for _, r := range s.requests {
 		if r.Kind == kind {
 			return true
@@ -161,6 +173,14 @@ func (m *model) commit(id string, step tarsy.Step) bool {
 		s.messages[r.ID] = r
 	}
 
+	for _, r := range step.Chats {
+		s.chats[r.ID] = r
+	}
+
+	for _, r := range step.ChatMessages {
+		s.asked[r.ID] = r
+	}
+
 	for _, r := range step.Answered {
 		delete(s.requests, r.ID)
 	}
@@ -180,21 +200,19 @@ func (m *model) commit(id string, step tarsy.Step) bool {
 func (m *model) request(r tarsy.Request) bool {
 	s := m.sessions[r.SessionID]
 
-	switch s.session.Status {
-	case tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling:
-		if r.Kind != tarsy.RequestCancel {
+	switch status := s.session.Status; r.Kind {
+	case tarsy.RequestCancel:
+		if status.Terminal() && !s.wants(tarsy.RequestChat) && !s.answering() {
 			return false
 		}
-	case tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionTimedOut:
-		if r.Kind != tarsy.RequestChat {
-			return false
-		}
-	case tarsy.SessionCancelled:
-		return false
-	}
 
-	if r.Kind == tarsy.RequestCancel && s.asked(tarsy.RequestCancel) {
-		return true
+		if s.wants(tarsy.RequestCancel) {
+			return true
+		}
+	case tarsy.RequestChat:
+		if !status.Terminal() || status == tarsy.SessionCancelled || len(s.requests) > 0 || s.answering() {
+			return false
+		}
 	}
 
 	s.requests[r.ID] = r
@@ -204,6 +222,17 @@ func (m *model) request(r tarsy.Request) bool {
 	}
 
 	return true
+}
+
+// answering tells whether a stage answers a question.
+func (s *modelSession) answering() bool {
+	for _, stage := range s.stages {
+		if stage.StageType == tarsy.StageChat && !stage.Status.Terminal() {
+			return true
+		}
+	}
+
+	return false
 }
 
 func (m *model) handOver(l postgres.Lease) {
@@ -232,6 +261,7 @@ func (s *modelSession) state() tarsy.State {
 	return tarsy.State{
 		Session: s.session, Stages: slices.Collect(maps.Values(s.stages)), Executions: slices.Collect(maps.Values(s.executions)),
 		Timeline: slices.Collect(maps.Values(s.timeline)), Messages: slices.Collect(maps.Values(s.messages)),
+		Chats: slices.Collect(maps.Values(s.chats)), ChatMessages: slices.Collect(maps.Values(s.asked)),
 		Requests: slices.Collect(maps.Values(s.requests)), LastSeq: int64(len(s.journal)),
 	}
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,8 +21,10 @@ type ClaimParams struct {
 	Slots int
 	// MaxSessions is the limit across all servers; it counts leases, also those past their time.
 	MaxSessions int
-	// Cancels is how many sessions that only need to be cancelled may be taken besides; they count nowhere.
+	// Cancels is how many sessions that only need to be cancelled may be taken besides, Chats how many that are over and
+	// have a question to answer; they count nowhere.
 	Cancels int
+	Chats   int
 	// Held are the sessions that this server works on already: a lease past its time is not taken from oneself.
 	Held  []string
 	Lease time.Duration
@@ -32,9 +35,9 @@ type Claim struct {
 	Lease
 
 	Until time.Time
-	// CancelOnly claims exist to cancel the session and count against no limit.
-	CancelOnly bool
-	State      tarsy.State
+	// Uncounted claims exist to cancel the session or to answer a question, and count against no limit.
+	Uncounted bool
+	State     tarsy.State
 
 	// fresh sessions have nothing but their row.
 	fresh bool
@@ -44,12 +47,13 @@ type claimRow struct {
 	sessionRow
 
 	Fence        int64
-	CancelOnly   bool
+	Uncounted    bool
 	OpenRequests int
 }
 
-// claimSQL takes, in this order: sessions whose cancellation is asked, leases past their time (a takeover does not
-// change the number of leases), and waiting sessions, oldest first, as far as the limit across servers allows.
+// claimSQL takes, in this order: sessions whose cancellation is asked, sessions that are over and have a question to
+// answer, the same two kinds where the lease is past its time, other leases past their time (a takeover does not change
+// the number of leases), and waiting sessions, oldest first, as far as the limit across servers allows.
 var claimSQL = `
 WITH cancels AS (
     SELECT s.id FROM sessions s
@@ -57,9 +61,25 @@ WITH cancels AS (
       AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
     ORDER BY s.runnable_at, s.id LIMIT @cancels
     FOR UPDATE OF s SKIP LOCKED
+), chats AS (
+    SELECT s.id FROM sessions s
+    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NOT NULL AND s.id NOT IN (SELECT id FROM cancels)
+    ORDER BY s.runnable_at, s.id LIMIT @chats
+    FOR UPDATE OF s SKIP LOCKED
+), orphaned_cancels AS (
+    SELECT s.id FROM sessions s
+    WHERE s.lease_until <= @now AND s.open_requests > 0 AND s.id <> ALL (@held::uuid[])
+      AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
+    ORDER BY s.lease_until, s.id LIMIT @cancels - (SELECT count(*) FROM cancels)
+    FOR UPDATE OF s SKIP LOCKED
+), orphaned_chats AS (
+    SELECT s.id FROM sessions s
+    WHERE s.lease_until <= @now AND s.completed_at IS NOT NULL AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
+    ORDER BY s.lease_until, s.id LIMIT @chats - (SELECT count(*) FROM chats)
+    FOR UPDATE OF s SKIP LOCKED
 ), expired AS (
     SELECT s.id FROM sessions s
-    WHERE s.lease_until <= @now AND s.id <> ALL (@held::uuid[])
+    WHERE s.lease_until <= @now AND s.completed_at IS NULL AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
     ORDER BY s.lease_until, s.id LIMIT @slots
     FOR UPDATE OF s SKIP LOCKED
 ), room AS (
@@ -67,16 +87,17 @@ WITH cancels AS (
         @maxsessions - (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted))) AS n
 ), waiting AS (
     SELECT s.id FROM sessions s
-    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.id NOT IN (SELECT id FROM cancels)
+    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NULL AND s.id NOT IN (SELECT id FROM cancels)
     ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
     FOR UPDATE OF s SKIP LOCKED
 ), taken AS (
-    SELECT id FROM cancels UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
+    SELECT id FROM cancels UNION ALL SELECT id FROM chats UNION ALL SELECT id FROM orphaned_cancels UNION ALL SELECT id FROM orphaned_chats
+    UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
 )
 UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
-    lease_counted = CASE WHEN s.lease_until IS NULL THEN s.id <> ALL (ARRAY (SELECT id FROM cancels)) ELSE s.lease_counted END
+    lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired))
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
-RETURNING s.fence, NOT s.lease_counted AS cancel_only, s.open_requests, s.last_seq, ` + sessionColumnsOf("s")
+RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, s.last_seq, ` + sessionColumnsOf("s")
 
 // Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
 // somebody has worked on.
@@ -98,12 +119,12 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	batch.Queue("SELECT pg_advisory_xact_lock($1)", int64(claimLock))
 	batch.Queue(claimSQL, pgx.NamedArgs{
 		"now": now, "until": until, "server": p.ServerID, "held": held,
-		"slots": p.Slots, "cancels": p.Cancels, "maxsessions": p.MaxSessions,
+		"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
 	}).Query(func(rows pgx.Rows) error {
 		taken, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimRow])
 		for _, r := range taken {
 			claims = append(claims, Claim{
-				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, CancelOnly: r.CancelOnly,
+				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted,
 				State: tarsy.State{Session: r.Session, LastSeq: r.LastSeq},
 				// Nobody has worked on a session before its first lease.
 				fresh: r.Fence == 1 && r.OpenRequests == 0,
@@ -181,12 +202,20 @@ RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, un
 }
 
 // HandOver gives a lease back with its work undone: any server may claim the session now, and it has kept its place
-// in the queue. A lease that is gone already is no error.
+// in the queue. What counts against no limit is told as a request is, so that a server without a free worker hears it.
+// A lease that is gone already is no error.
 func (db *DB) HandOver(ctx context.Context, lease Lease) error {
-	_, err := db.work.Exec(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true
-WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`, lease.SessionID, lease.Fence)
-	if err != nil {
+	var asked bool
+
+	err := db.work.QueryRow(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true
+WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL
+RETURNING completed_at IS NOT NULL OR open_requests > 0`, lease.SessionID, lease.Fence).Scan(&asked)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("hand over session: %w", err)
+	}
+
+	if asked {
+		db.signals.raise(topicRequests, lease.SessionID)
 	}
 
 	db.signals.raise(topicQueue, "")

@@ -188,7 +188,7 @@ func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
 
 	cancelled := []tarsy.Session{f.create(t, db), f.create(t, db), f.create(t, db)}
 	for _, s := range cancelled {
-		ok, err := db.AddRequest(t.Context(), newRequest(s.ID, tarsy.RequestCancel, f.clock.Now()))
+		ok, err := addRequest(db, t.Context(), newRequest(s.ID, tarsy.RequestCancel, f.clock.Now()))
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
@@ -199,7 +199,7 @@ func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
 	require.ElementsMatch(t, []string{cancelled[0].ID, cancelled[1].ID}, sessionIDs(claims))
 
 	for _, c := range claims {
-		require.True(t, c.CancelOnly)
+		require.True(t, c.Uncounted)
 		require.Len(t, c.State.Requests, 1)
 	}
 
@@ -210,7 +210,7 @@ func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.Contains(t, []string{cancelled[2].ID, waiting.ID}, claims[0].SessionID)
-	require.False(t, claims[0].CancelOnly)
+	require.False(t, claims[0].Uncounted)
 }
 
 func TestRenew(t *testing.T) {
@@ -220,7 +220,7 @@ func TestRenew(t *testing.T) {
 	a, b := f.server(t), f.server(t)
 	late, lost, asked := f.hold(t, a), f.hold(t, a), f.hold(t, a)
 
-	ok, err := b.AddRequest(t.Context(), newRequest(asked.SessionID, tarsy.RequestCancel, f.clock.Now()))
+	ok, err := addRequest(b, t.Context(), newRequest(asked.SessionID, tarsy.RequestCancel, f.clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 
@@ -276,7 +276,7 @@ func TestReleaseIsRefusedWhileARequestIsOpen(t *testing.T) {
 	request := newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now())
 
 	for range 2 { // asking twice is asking once
-		ok, err := db.AddRequest(t.Context(), newRequestLike(request))
+		ok, err := addRequest(db, t.Context(), newRequestLike(request))
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
@@ -311,7 +311,7 @@ func TestAnsweringARequestWithoutClosingItDoesNotMiscount(t *testing.T) {
 	claim := f.hold(t, db)
 	request := newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now())
 
-	ok, err := db.AddRequest(t.Context(), request)
+	ok, err := addRequest(db, t.Context(), request)
 	require.NoError(t, err)
 	require.True(t, ok)
 
@@ -352,7 +352,7 @@ func TestNoRequestIsLeftLyingWhenItMeetsARelease(t *testing.T) {
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = b.AddRequest(context.Background(), newRequest(claim.SessionID, tarsy.RequestChat, at))
+			taken, err = addRequest(b, context.Background(), newRequest(claim.SessionID, tarsy.RequestChat, at))
 
 			return err
 		})
@@ -372,7 +372,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 		next := claim.Lease
 
 		if committed.Released {
-			claims := f.claim(t, b, serverB, 1)
+			claims := f.claimAsked(t, b, serverB, 1)
 			require.Equal(t, []string{claim.SessionID}, sessionIDs(claims))
 			next = claims[0].Lease
 		}
@@ -389,39 +389,6 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 	}
 
 	t.Logf("%d of %d releases came before the request", released, rounds)
-}
-
-func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
-	t.Parallel()
-
-	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-
-	for _, status := range tarsy.SessionStatuses() {
-		session := claim.State.Session
-		session.Status = status
-
-		if status.Terminal() {
-			at := f.clock.Now()
-			session.CompletedAt = &at
-		}
-
-		_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Session: &session})
-		require.NoError(t, err)
-
-		cancel, err := db.AddRequest(t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now()))
-		require.NoError(t, err)
-		require.Equal(t, !status.Terminal(), cancel, "cancel in %s", status)
-
-		chat, err := db.AddRequest(t.Context(), newRequest(claim.SessionID, tarsy.RequestChat, f.clock.Now()))
-		require.NoError(t, err)
-		require.Equal(t, status.Terminal() && status != tarsy.SessionCancelled, chat, "chat in %s", status)
-	}
-
-	ok, err := db.AddRequest(t.Context(), newRequest(tarsy.NewID(), tarsy.RequestCancel, f.clock.Now()))
-	require.NoError(t, err)
-	require.False(t, ok, "there is no such session")
 }
 
 func TestHandOverMakesTheSessionClaimableAndWakesClaimers(t *testing.T) {

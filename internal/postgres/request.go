@@ -2,52 +2,117 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
 )
 
-// requestable are the statuses in which a session takes a kind of request.
-func requestable(kind tarsy.RequestKind) []tarsy.SessionStatus {
-	switch kind {
-	case tarsy.RequestCancel:
-		return []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling}
-	case tarsy.RequestChat:
-		return []tarsy.SessionStatus{tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionTimedOut}
-	}
+// The statements of a request come after a lock of the session's row in a transaction of their own, as a release does
+// it: no request is left lying, and what they look at besides cannot change under them.
+const (
+	lockSessionSQL = `SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE`
 
-	return nil
-}
+	asking    = `EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'chat')`
+	answering = `EXISTS (SELECT 1 FROM stages t WHERE t.session_id = s.id AND t.stage_type = 'chat' AND t.status IN ('pending', 'active'))`
 
-// AddRequest asks something of a session's holder, or of whoever claims the session for it. The session's row is
-// locked first, as a release does, so that no request is left lying. Asking twice for a cancellation is asking once.
-// It reports false if the session is not in a state to take the request, or does not exist.
-func (db *DB) AddRequest(ctx context.Context, r tarsy.Request) (bool, error) {
-	tag, err := db.pool.Exec(ctx, `
+	// addCancelSQL asks once, however often it is asked. What runs is the investigation, or the answer to a question.
+	addCancelSQL = `
+WITH running AS (
+    SELECT s.id FROM sessions s
+    WHERE s.id = $2 AND s.deleted_at IS NULL AND (s.status IN ('pending', 'in_progress', 'cancelling') OR ` + asking + ` OR ` + answering + `)
+), asked AS (
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = coalesce(s.runnable_at, $4)
+    FROM running WHERE s.id = running.id
+      AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
+    RETURNING s.id
+), added AS (
+    INSERT INTO requests (id, session_id, kind, status, author, created_at)
+    SELECT $1, asked.id, 'cancel', 'open', $3, $4 FROM asked
+)
+SELECT EXISTS (SELECT 1 FROM running)`
+
+	// addQuestionSQL takes one question at a time, of a session that is over. A session has one chat. While anything else
+	// is asked the session takes no question either: a wish to cancel the answer before must not meet the next one.
+	addQuestionSQL = `
 WITH asked AS (
-    UPDATE sessions SET open_requests = open_requests + 1, runnable_at = coalesce(runnable_at, $6)
-    WHERE id = $2 AND status = ANY($7::text[]) AND deleted_at IS NULL
-    RETURNING id
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = coalesce(s.runnable_at, $4)
+    WHERE s.id = $2 AND s.deleted_at IS NULL AND s.status IN ('completed', 'failed', 'timed_out')
+      AND s.open_requests = 0 AND NOT ` + answering + `
+    RETURNING s.id
 )
 INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
-SELECT $1, asked.id, $3, 'open', $4, $5, $6 FROM asked`,
-		r.ID, r.SessionID, r.Kind, r.Author, r.Payload, r.CreatedAt, requestable(r.Kind))
-	if isUniqueViolation(err, "requests_one_open_cancel") {
-		return true, nil
-	}
+SELECT $1, asked.id, 'chat', 'open', $3,
+    coalesce((SELECT jsonb_set($5::jsonb, '{chat_id}', to_jsonb(c.id)) FROM chats c WHERE c.session_id = $2), $5::jsonb), $4
+FROM asked
+RETURNING payload`
+)
 
+// AddCancel asks for what a session is doing to be cancelled, by its holder or by whoever claims it for that. Asking
+// twice is asking once. It reports false if nothing is being done, or if there is no such session.
+func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
+	var asked bool
+
+	err := db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
+		batch.Queue(addCancelSQL, r.ID, r.SessionID, r.Author, r.CreatedAt).QueryRow(func(row pgx.Row) error { return row.Scan(&asked) })
+	})
 	if err != nil {
 		return false, fmt.Errorf("store request: %w", err)
 	}
 
-	if tag.RowsAffected() == 0 {
-		return false, nil
+	if asked {
+		db.tellRequest(r.SessionID)
 	}
 
-	db.signals.raise(topicRequests, r.SessionID)
-	db.signals.raise(topicQueue, "")
+	return asked, nil
+}
 
-	return true, nil
+// AddQuestion asks a question of a session that is over, and returns it with the id of the session's chat. It reports
+// false if the session is not over or is answering another question, or if there is no such session.
+func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question) (tarsy.Question, bool, error) {
+	payload, err := json.Marshal(q)
+	if err != nil {
+		return q, false, fmt.Errorf("encode question: %w", err)
+	}
+
+	asked := false
+	err = db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
+		batch.Queue(addQuestionSQL, r.ID, r.SessionID, r.Author, r.CreatedAt, payload).Query(func(rows pgx.Rows) error {
+			stored, err := pgx.CollectRows(rows, pgx.RowTo[tarsy.Question])
+			if len(stored) > 0 {
+				q, asked = stored[0], true
+			}
+
+			return err
+		})
+	})
+	if err != nil {
+		return q, false, fmt.Errorf("store question: %w", err)
+	}
+
+	if asked {
+		db.tellRequest(r.SessionID)
+	}
+
+	return q, asked, nil
+}
+
+func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch)) error {
+	var batch pgx.Batch
+
+	batch.Queue("BEGIN")
+	batch.Queue(lockSessionSQL, sessionID)
+	queue(&batch)
+	batch.Queue("COMMIT")
+
+	return db.pool.SendBatch(ctx, &batch).Close()
+}
+
+func (db *DB) tellRequest(sessionID string) {
+	db.signals.raise(topicRequests, sessionID)
+	db.signals.raise(topicQueue, "")
 }
 
 // OpenRequests returns the open requests of a session.

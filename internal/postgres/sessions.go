@@ -95,6 +95,20 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 			return err
 		}
 
+		rows, err = tx.Query(ctx, `SELECT * FROM chats WHERE session_id = $1`, id)
+		if err != nil {
+			return err
+		}
+
+		chats, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[tarsy.Chat])
+		if err != nil {
+			return err
+		}
+
+		if len(chats) > 0 {
+			detail.Chat = chats[0]
+		}
+
 		for _, s := range stages {
 			stage := tarsy.StageDetail{Stage: s, Executions: []tarsy.Execution{}}
 
@@ -160,7 +174,7 @@ func (db *DB) Timeline(ctx context.Context, sessionID string) ([]tarsy.TimelineE
 	return events, version, nil
 }
 
-// QueueCounts is how many sessions wait and run, over all servers.
+// QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere.
 type QueueCounts struct {
 	Waiting int
 	Leased  int
@@ -169,8 +183,8 @@ type QueueCounts struct {
 // Queue counts the queue.
 func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
 	counts, err := collect[QueueCounts](ctx, db.pool, `
-SELECT (SELECT count(*) FROM sessions WHERE runnable_at IS NOT NULL AND lease_until IS NULL) AS waiting,
-       (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL) AS leased`)
+SELECT (SELECT count(*) FROM sessions WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL) AS waiting,
+       (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted) AS leased`)
 	if err != nil {
 		return QueueCounts{}, fmt.Errorf("count the queue: %w", err)
 	}

@@ -97,7 +97,7 @@ func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
 	awaitWake(t, queue)
 	said("queue")
 
-	ok, err := a.AddRequest(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+	ok, err := addRequest(a, t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 	awaitChange(t, requests, session.ID, 0)

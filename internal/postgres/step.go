@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,41 +35,26 @@ func (u *unit) takes(q *queued) bool { return u.holder == q.holder && !u.release
 
 // belongs refuses rows of another session: the fence would prove nothing for them.
 func belongs(step tarsy.Step, sessionID string) error {
-	foreign := step.Session != nil && step.Session.ID != sessionID
-
-	for _, r := range step.Stages {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.Executions {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.Timeline {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.Messages {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.LLMInteractions {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.MCPInteractions {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	for _, r := range step.Answered {
-		foreign = foreign || r.SessionID != sessionID
-	}
-
-	if foreign {
+	if slices.Contains([]bool{
+		step.Session != nil && step.Session.ID != sessionID,
+		foreign(sessionID, step.Stages, func(r tarsy.Stage) string { return r.SessionID }),
+		foreign(sessionID, step.Executions, func(r tarsy.Execution) string { return r.SessionID }),
+		foreign(sessionID, step.Timeline, func(r tarsy.TimelineEvent) string { return r.SessionID }),
+		foreign(sessionID, step.Messages, func(r tarsy.Message) string { return r.SessionID }),
+		foreign(sessionID, step.LLMInteractions, func(r tarsy.LLMInteraction) string { return r.SessionID }),
+		foreign(sessionID, step.MCPInteractions, func(r tarsy.MCPInteraction) string { return r.SessionID }),
+		foreign(sessionID, step.Chats, func(r tarsy.Chat) string { return r.SessionID }),
+		foreign(sessionID, step.ChatMessages, func(r tarsy.ChatUserMessage) string { return r.SessionID }),
+		foreign(sessionID, step.Answered, func(r tarsy.Request) string { return r.SessionID }),
+	}, true) {
 		return fmt.Errorf("%w: it belongs to another session than %s", errBadRow, sessionID)
 	}
 
 	return nil
+}
+
+func foreign[R any](sessionID string, rows []R, of func(R) string) bool {
+	return slices.ContainsFunc(rows, func(r R) bool { return of(r) != sessionID })
 }
 
 func (u *unit) add(q *queued) {
@@ -144,18 +130,24 @@ ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = exclude
 	putExecutionsSQL = `
 INSERT INTO executions SELECT * FROM jsonb_populate_recordset(NULL::executions, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
-    llm_provider = excluded.llm_provider, started_at = excluded.started_at, completed_at = excluded.completed_at`
+    llm_provider = excluded.llm_provider, forced_conclusion = excluded.forced_conclusion, started_at = excluded.started_at, completed_at = excluded.completed_at`
 	putTimelineSQL = `
 INSERT INTO timeline_events SELECT * FROM jsonb_populate_recordset(NULL::timeline_events, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, content = excluded.content, metadata = excluded.metadata,
     updated_at = excluded.updated_at, completed_at = excluded.completed_at`
-	putMessagesSQL        = `INSERT INTO messages SELECT * FROM jsonb_populate_recordset(NULL::messages, $1)`
+	putMessagesSQL = `
+INSERT INTO messages SELECT * FROM jsonb_populate_recordset(NULL::messages, $1)
+ON CONFLICT (id) DO UPDATE SET content = excluded.content`
 	putLLMInteractionsSQL = `INSERT INTO llm_interactions SELECT * FROM jsonb_populate_recordset(NULL::llm_interactions, $1)`
 	putMCPInteractionsSQL = `
 INSERT INTO mcp_interactions SELECT * FROM jsonb_populate_recordset(NULL::mcp_interactions, $1)
-ON CONFLICT (id) DO UPDATE SET tool_result = excluded.tool_result, is_error = excluded.is_error, attempt = excluded.attempt,
+ON CONFLICT (id) DO UPDATE SET tool_result = excluded.tool_result, summary = excluded.summary, is_error = excluded.is_error, attempt = excluded.attempt,
     status = excluded.status, duration_ms = excluded.duration_ms, error_message = excluded.error_message, completed_at = excluded.completed_at`
-	answerRequestsSQL = `
+	putChatsSQL = `
+INSERT INTO chats SELECT * FROM jsonb_populate_recordset(NULL::chats, $1)
+ON CONFLICT (id) DO UPDATE SET last_interaction_at = excluded.last_interaction_at`
+	putChatMessagesSQL = `INSERT INTO chat_user_messages SELECT * FROM jsonb_populate_recordset(NULL::chat_user_messages, $1)`
+	answerRequestsSQL  = `
 WITH closed AS (
     UPDATE requests q SET status = r.status, closed_at = r.closed_at
     FROM jsonb_populate_recordset(NULL::requests, $1) r WHERE q.id = r.id AND q.status = 'open' AND r.status <> 'open'
@@ -202,6 +194,8 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		all.Messages = append(all.Messages, u.merged.Messages...)
 		all.LLMInteractions = append(all.LLMInteractions, u.merged.LLMInteractions...)
 		all.MCPInteractions = append(all.MCPInteractions, u.merged.MCPInteractions...)
+		all.Chats = append(all.Chats, u.merged.Chats...)
+		all.ChatMessages = append(all.ChatMessages, u.merged.ChatMessages...)
 		answered = append(answered, u.answered...)
 
 		first := u.result.LastSeq - int64(len(u.events)) + 1
@@ -224,6 +218,8 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, putMessagesSQL, all.Messages) },
 		func() error { return queuePut(&batch, putLLMInteractionsSQL, all.LLMInteractions) },
 		func() error { return queuePut(&batch, putMCPInteractionsSQL, all.MCPInteractions) },
+		func() error { return queuePut(&batch, putChatsSQL, all.Chats) },
+		func() error { return queuePut(&batch, putChatMessagesSQL, all.ChatMessages) },
 		func() error { return queueEvents(&batch, events) },
 		func() error { return queuePut(&batch, answerRequestsSQL, answered) },
 	} {

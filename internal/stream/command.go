@@ -194,7 +194,7 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 	confirm()
 
 	if head-after > replayLimit {
-		c.send(frame{Type: typeOverflow, Channel: cmd.Channel, Head: head})
+		c.send(overflowFrame(cmd.Channel, head))
 
 		after = head
 	}

@@ -12,10 +12,12 @@ import (
 // with it has been sent. Follow-up questions may come after a terminal status, so one in the middle is not the end.
 type finish struct {
 	journal journal.Reader[tarsy.Event]
-	start   journal.Position // what the reader has seen before
+	start   journal.Position // what the reader has seen before, or will never see
 	target  journal.Position // what it must have seen
-	status  tarsy.SessionStatus
-	looked  bool
+	// ask knows the status where no event is left that tells it.
+	ask    func(ctx context.Context) (tarsy.SessionStatus, error)
+	status tarsy.SessionStatus
+	looked bool
 }
 
 // reached is told how far the reader is, and reports whether the stream is over there.
@@ -54,21 +56,33 @@ func (f *finish) passed(ctx context.Context, record journal.Record[tarsy.Event])
 	return f.reached(ctx, record.Position)
 }
 
-// lookBack finds the last status among the events that the reader had before.
+// lookBack finds the last status among the events that the reader had before, or that are gone.
 func (f *finish) lookBack(ctx context.Context) error {
-	for record, err := range f.journal.Backward(ctx, f.start+1) {
+	first := f.start + 1
+
+	for record, err := range f.journal.Backward(ctx, first) {
 		if err != nil {
 			return err //nolint:wrapcheck // the caller says which journal
 		}
 
+		first = record.Position
+
 		if status, ok := sessionStatus(record.Entry); ok {
 			f.status = status
 
-			break
+			return nil
 		}
 	}
 
-	return nil
+	if first == 1 {
+		return nil
+	}
+
+	var err error
+
+	f.status, err = f.ask(ctx)
+
+	return err
 }
 
 func sessionStatus(event tarsy.Event) (tarsy.SessionStatus, bool) {

@@ -35,6 +35,7 @@ const patience = 30 * time.Second
 type journals struct {
 	mu        sync.Mutex
 	byID      map[string]*journal.Memory[tarsy.Event]
+	statuses  map[string]tarsy.SessionStatus
 	tailEnded chan struct{}
 	failure   error
 }
@@ -44,6 +45,13 @@ func (j *journals) Journal(sessionID string) journal.Reader[tarsy.Event] {
 	defer j.mu.Unlock()
 
 	return reader{memory: j.byID[sessionID], journals: j}
+}
+
+func (j *journals) Status(_ context.Context, sessionID string) (tarsy.SessionStatus, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return j.statuses[sessionID], nil
 }
 
 // reader is the journal of a session, or of none.
@@ -123,7 +131,9 @@ func newHubOn(t *testing.T, start func(*httptest.Server), change ...func(*stream
 	t.Helper()
 
 	h := &hub{
-		journals: &journals{byID: map[string]*journal.Memory[tarsy.Event]{}, tailEnded: make(chan struct{}, 64)},
+		journals: &journals{
+			byID: map[string]*journal.Memory[tarsy.Event]{}, statuses: map[string]tarsy.SessionStatus{}, tailEnded: make(chan struct{}, 64),
+		},
 		feed: &feed{
 			changes: make(chan stream.Change, 16), behind: make(chan struct{}, 1), subscribed: make(chan struct{}, 16),
 		},
@@ -182,6 +192,14 @@ func (h *hub) append(t require.TestingT, sessionID string, events ...tarsy.Event
 	require.NoError(t, err)
 }
 
+// trim drops a session's events up to a number.
+func (h *hub) trim(sessionID string, through int64) {
+	h.journals.mu.Lock()
+	defer h.journals.mu.Unlock()
+
+	h.journals.byID[sessionID].Trim(journal.Position(through))
+}
+
 // stages appends n events of no further meaning.
 func (h *hub) stages(t require.TestingT, sessionID string, n int) {
 	for range n {
@@ -191,6 +209,10 @@ func (h *hub) stages(t require.TestingT, sessionID string, n int) {
 }
 
 func (h *hub) status(t require.TestingT, sessionID string, status tarsy.SessionStatus) {
+	h.journals.mu.Lock()
+	h.journals.statuses[sessionID] = status
+	h.journals.mu.Unlock()
+
 	h.append(t, sessionID, tarsy.NewEvent(sessionID, tarsy.TypeSessionStatus,
 		tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: sessionID, Status: status}, time.Now()))
 }

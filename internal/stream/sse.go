@@ -24,7 +24,8 @@ var errOver = errors.New("the session is over")
 //
 // Each event has its number as id, its type as event and the same JSON as on a WebSocket as data. A reader that
 // comes back sends the number as Last-Event-ID, or as the parameter last_event_id, and misses nothing. Deltas are
-// events of type "stream.chunk" without an id. When the session is over, the last event is "end" with the final
+// events of type "stream.chunk" without an id. If events that the reader asks for are gone, it is told by
+// "catchup.overflow" to load the session by REST, and gets what comes after "head". When the session is over, the last event is "end" with the final
 // status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
 // "bye" means that the server shuts down and the reader may come back.
 func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
@@ -125,7 +126,7 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 
 	var running sync.WaitGroup
 
-	running.Go(func() { failed <- runSSE(ctx, reader, out, request) })
+	running.Go(func() { failed <- h.runSSE(ctx, reader, out, request) })
 
 	err := h.writeSSE(ctx, out, queue, failed)
 	cancel(err)
@@ -135,14 +136,22 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 }
 
 // runSSE finds what is to be written.
-func runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
+func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
 	defer reader.chunks.Close()
+
+	// A stream has no limit to what it replays: what is left follows.
+	reader.resume = func(_ context.Context, first journal.Position) (journal.Position, error) { return first - 1, nil }
 
 	if request.follow {
 		return reader.run(ctx)
 	}
 
-	over := &finish{journal: reader.journal, start: request.after, target: request.head}
+	over := &finish{
+		journal: reader.journal, start: request.after, target: request.head,
+		ask: func(ctx context.Context) (tarsy.SessionStatus, error) {
+			return h.journals.Status(ctx, request.sessionID)
+		},
+	}
 	// The end is written after everything else that waits.
 	end := func(isOver bool, err error) error {
 		if err != nil || !isOver {
@@ -156,6 +165,12 @@ func runSSE(ctx context.Context, reader *subscription, out *sseWriter, request s
 
 	reader.passed = func(ctx context.Context, record journal.Record[tarsy.Event]) error {
 		return end(over.passed(ctx, record))
+	}
+
+	reader.resumed = func(ctx context.Context, after journal.Position) error {
+		over.start = after
+
+		return end(over.reached(ctx, after))
 	}
 
 	err := end(over.reached(ctx, request.after))

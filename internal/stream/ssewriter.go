@@ -57,6 +57,12 @@ func (s *sseWriter) chunk(channel string, chunk tarsy.StreamChunkPayload) error 
 	return s.write("event: " + chunk.Type + "\ndata: " + encodeChunk(channel, chunk) + "\n\n")
 }
 
+// overflow has the number as its id: a reader that comes back does not ask for what is gone again.
+func (s *sseWriter) overflow(channel string, through journal.Position) error {
+	return s.write("id: " + strconv.FormatInt(int64(through), 10) +
+		"\nevent: " + typeOverflow + "\ndata: " + encode(overflowFrame(channel, through)) + "\n\n")
+}
+
 // end writes the last event of a session and ends the stream.
 func (s *sseWriter) end(status tarsy.SessionStatus) error {
 	return s.last(frame{Type: typeEnd, Status: status}, errOver)

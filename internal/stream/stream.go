@@ -9,14 +9,18 @@
 package stream
 
 import (
+	"context"
+
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 )
 
 // Journals finds the journal of a session. Head of a session that does not exist is a *tarsy.Error with
-// tarsy.CodeSessionNotFound.
+// tarsy.CodeSessionNotFound. Old events may be gone, though never those of a session that is not over.
 type Journals interface {
 	Journal(sessionID string) journal.Reader[tarsy.Event]
+	// Status is a session's status. It is asked when the events that tell it are gone.
+	Status(ctx context.Context, sessionID string) (tarsy.SessionStatus, error)
 }
 
 // Feed tells which sessions changed.

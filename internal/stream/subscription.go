@@ -2,6 +2,8 @@ package stream
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,6 +15,8 @@ import (
 type outlet interface {
 	event(channel string, record journal.Record[tarsy.Event]) error
 	chunk(channel string, chunk tarsy.StreamChunkPayload) error
+	// overflow tells the reader that events are missing up to a position, and to load the session by REST.
+	overflow(channel string, through journal.Position) error
 }
 
 // tasks is what the goroutine that writes a connection does next. It has no buffer: whoever has something to
@@ -34,22 +38,33 @@ func (t tasks) put(ctx context.Context, task func() error) bool {
 type subscription struct {
 	channel string
 	journal journal.Reader[tarsy.Event]
-	after   journal.Position
-	chunks  *DeltaReader
-	out     outlet
-	tasks   tasks
-	gate    *gate
+	// began is after which event the reader was sent all there is; it moves when events turn out to be gone.
+	began  atomic.Int64
+	chunks *DeltaReader
+	out    outlet
+	tasks  tasks
+	gate   *gate
 	// passed is told each record after the writer took it. Its error ends the subscription.
 	passed func(ctx context.Context, record journal.Record[tarsy.Event]) error
+	// resume chooses after which event to go on when those before first are gone.
+	resume func(ctx context.Context, first journal.Position) (journal.Position, error)
+	// resumed is told so after the reader was. Its error ends the subscription.
+	resumed func(ctx context.Context, after journal.Position) error
 }
 
-// subscribe begins to collect deltas; run must follow, which also ends that.
+// subscribe begins to collect deltas; run must follow, which also ends that. A reader that asks for events which are
+// gone is told so and goes on live.
 func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, queue tasks) *subscription {
-	return &subscription{
-		channel: tarsy.SessionChannel(sessionID), journal: h.journals.Journal(sessionID), after: after,
+	s := &subscription{
+		channel: tarsy.SessionChannel(sessionID), journal: h.journals.Journal(sessionID),
 		chunks: h.deltas.Subscribe(sessionID), out: out, tasks: queue, gate: newGate(&h.deltas.dropped),
-		passed: func(context.Context, journal.Record[tarsy.Event]) error { return nil },
+		passed:  func(context.Context, journal.Record[tarsy.Event]) error { return nil },
+		resumed: func(context.Context, journal.Position) error { return nil },
 	}
+	s.began.Store(int64(after))
+	s.resume = func(ctx context.Context, _ journal.Position) (journal.Position, error) { return s.journal.Head(ctx) }
+
+	return s
 }
 
 // run sends until the context ends, or something fails.
@@ -63,8 +78,36 @@ func (s *subscription) run(ctx context.Context) error {
 	return group.Wait() //nolint:wrapcheck // both wrap
 }
 
+// tail sends the journal. Where events are gone it begins again behind the gap.
 func (s *subscription) tail(ctx context.Context) error {
-	for record, err := range s.journal.Tail(ctx, s.after) {
+	for {
+		err := s.follow(ctx)
+
+		trimmed, ok := errors.AsType[*journal.TrimmedError](err)
+		if !ok {
+			return err
+		}
+
+		after, err := s.resume(ctx, trimmed.First)
+		if err != nil {
+			return err
+		}
+
+		s.began.Store(int64(after))
+
+		if !s.tasks.put(ctx, func() error { return s.out.overflow(s.channel, after) }) {
+			return context.Cause(ctx)
+		}
+
+		err = s.resumed(ctx, after)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *subscription) follow(ctx context.Context) error {
+	for record, err := range s.journal.Tail(ctx, journal.Position(s.began.Load())) {
 		if err != nil {
 			return err //nolint:wrapcheck // the caller says which journal
 		}
@@ -84,22 +127,22 @@ func (s *subscription) tail(ctx context.Context) error {
 
 func (s *subscription) pump(ctx context.Context) error {
 	// From the journal's beginning, the tail itself tells which events there are.
-	informed := s.after == 0
+	informed := int64(0)
 
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case chunk := <-s.chunks.Chunks():
-			if !informed {
-				past, err := s.past(ctx)
+			if began := s.began.Load(); began != informed {
+				past, err := s.past(ctx, journal.Position(began))
 				if err != nil {
 					return err
 				}
 
 				s.tasks.put(ctx, func() error { return s.sendChunks(s.gate.learn(past)) })
 
-				informed = true
+				informed = began
 			}
 
 			s.tasks.put(ctx, func() error {
@@ -115,10 +158,10 @@ func (s *subscription) pump(ctx context.Context) error {
 
 // past returns the timeline events that the reader knows from before, and whether they are final. It is asked only
 // when text arrives: most who come back do so to a session that is not writing.
-func (s *subscription) past(ctx context.Context) (map[string]bool, error) {
+func (s *subscription) past(ctx context.Context, began journal.Position) (map[string]bool, error) {
 	events := map[string]bool{}
 
-	for record, err := range s.journal.Backward(ctx, s.after+1) {
+	for record, err := range s.journal.Backward(ctx, began+1) {
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller says which journal
 		}

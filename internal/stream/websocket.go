@@ -25,8 +25,8 @@ const readLimit = 32 << 10
 // "catchup" with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a session is
 // confirmed, then brings the journal after "last_event_id", or from its beginning, and goes on with what happens:
 // in order, without a gap and without a duplicate, "db_event_id" being the number of each event. If that would be
-// more than 200 events, the client is told by "catchup.overflow" to load the session by REST, and gets what comes
-// after "head". Mistakes are answered by frames of type "error" and do not end the connection, except frames of
+// more than 200 events, or if some of them are gone, the client is told by "catchup.overflow" to load the session by
+// REST, and gets what comes after "head". Mistakes are answered by frames of type "error" and do not end the connection, except frames of
 // more than 32 KiB.
 func (h *Hub) WebSocket() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -197,6 +197,10 @@ func (c *conn) event(channel string, record journal.Record[tarsy.Event]) error {
 
 func (c *conn) chunk(channel string, chunk tarsy.StreamChunkPayload) error {
 	return c.text(encodeChunk(channel, chunk))
+}
+
+func (c *conn) overflow(channel string, through journal.Position) error {
+	return c.text(encode(overflowFrame(channel, through)))
 }
 
 // start runs a subscription on its own goroutine. If it fails, the connection is closed: the client comes back and

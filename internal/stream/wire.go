@@ -33,6 +33,11 @@ type frame struct {
 	Message      string              `json:"message,omitempty"`
 }
 
+// overflowFrame tells a reader to load the session by REST: the journal's events up to head are not sent.
+func overflowFrame(channel string, head journal.Position) frame {
+	return frame{Type: typeOverflow, Channel: channel, Head: head}
+}
+
 // encodeEvent is the payload of a journal event with its place added: the number and the channel.
 func encodeEvent(channel string, record journal.Record[tarsy.Event]) string {
 	payload := bytes.TrimSpace(record.Entry.Payload)

@@ -1,5 +1,6 @@
 // Command testsummary runs go test and says what came of it: a line for each package, the output of what failed, the
-// tests that were skipped, and a last line "N passed, M failed, K skipped". Its arguments are those of go test.
+// tests that were skipped, and a last line "N passed, M failed, K skipped". Its arguments are those of go test; with
+// -times before them it also says how long the tests of each package took.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 )
 
 func main() { os.Exit(run()) }
@@ -18,7 +20,14 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
-	command := exec.CommandContext(context.WithoutCancel(ctx), "go", append([]string{"test", "-json"}, os.Args[1:]...)...) //nolint:gosec // its user is who runs it
+	arguments := slices.Clone(os.Args[1:])
+	times := len(arguments) > 0 && arguments[0] == "-times"
+
+	if times {
+		arguments = arguments[1:]
+	}
+
+	command := exec.CommandContext(context.WithoutCancel(ctx), "go", append([]string{"test", "-json"}, arguments...)...) //nolint:gosec // its user is who runs it
 	command.Stderr = os.Stderr
 
 	output, err := command.StdoutPipe()
@@ -38,6 +47,8 @@ func run() int {
 	lines.Buffer(nil, longestLine)
 
 	s := newSummary(os.Stdout)
+	s.showTimes = times
+
 	for lines.Scan() {
 		s.take(lines.Bytes())
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -29,10 +32,20 @@ type summary struct {
 	outputs  map[string]*strings.Builder // by package and test, until it is known how it ended
 	failures map[string]int              // failed tests by package
 	skips    []string
+
+	// showTimes tells whether how long tests took is wanted; times are those of whole tests by package.
+	showTimes bool
+	times     map[string][]timed
+}
+
+// timed is a test and how long it took.
+type timed struct {
+	name    string
+	seconds float64
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, outputs: map[string]*strings.Builder{}, failures: map[string]int{}}
+	return &summary{out: out, outputs: map[string]*strings.Builder{}, failures: map[string]int{}, times: map[string][]timed{}}
 }
 
 func (s *summary) take(line []byte) {
@@ -75,6 +88,10 @@ func (s *summary) test(e event) {
 	switch e.Action {
 	case "pass":
 		s.passed++
+
+		if !strings.Contains(e.Test, "/") {
+			s.times[e.Package] = append(s.times[e.Package], timed{e.Test, e.Elapsed})
+		}
 	case "fail":
 		s.failed++
 		s.failures[e.Package]++
@@ -122,9 +139,28 @@ func (s *summary) finish() bool {
 		s.printf("skip  %s\n", skip)
 	}
 
+	if s.showTimes {
+		s.printTimes()
+	}
+
 	s.printf("%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
 
 	return s.failed == 0
+}
+
+// printTimes prints the median and the slowest tests of each package.
+func (s *summary) printTimes() {
+	const slowest = 10
+
+	for _, pkg := range slices.Sorted(maps.Keys(s.times)) {
+		tests := s.times[pkg]
+		slices.SortFunc(tests, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+		s.printf("time  %s: %d tests, median %.2f s\n", short(pkg), len(tests), tests[len(tests)/2].seconds)
+
+		for _, t := range tests[:min(slowest, len(tests))] {
+			s.printf("      %6.2f s  %s\n", t.seconds, t.name)
+		}
+	}
 }
 
 func (s *summary) printf(format string, args ...any) {

@@ -59,3 +59,24 @@ func TestAllGreenIsOneLinePerPackageAndTheSum(t *testing.T) {
 		strings.TrimSpace(strings.Split(out.String(), "  0.5")[0]), strings.TrimSpace(strings.Split(out.String(), "\n")[1]),
 	})
 }
+
+func TestTimesAreTheMedianAndTheSlowestOfWholeTests(t *testing.T) {
+	t.Parallel()
+
+	var out strings.Builder
+
+	s := newSummary(&out)
+	s.showTimes = true
+
+	for _, line := range []string{
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestSlow","Elapsed":3}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestQuick","Elapsed":0.05}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestUsual/part","Elapsed":9}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestUsual","Elapsed":0.07}`,
+	} {
+		s.take([]byte(line))
+	}
+
+	require.True(t, s.finish())
+	require.Contains(t, out.String(), "time  a: 3 tests, median 0.07 s\n        3.00 s  TestSlow\n")
+}

@@ -1,0 +1,101 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/eventschema"
+)
+
+// allShown says that no row of features.md may be without its test any more.
+const allShown = true
+
+var (
+	shownByTest    = regexp.MustCompile("^`(Test[A-Z]\\w+)` in `([a-z0-9/]+)`$")
+	shownByCommand = regexp.MustCompile("^`make ([a-z][a-z-]*)`$")
+)
+
+// feature is a row of features.md.
+type feature struct{ there, here, shown string }
+
+func features(t *testing.T) []feature {
+	t.Helper()
+
+	var rows []feature
+
+	for line := range strings.Lines(read(t, "features.md")) {
+		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "| there |") || strings.HasPrefix(line, "| ---") {
+			continue
+		}
+
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		require.Len(t, cells, 3, line)
+		rows = append(rows, feature{strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])})
+	}
+
+	require.NotEmpty(t, rows)
+
+	return rows
+}
+
+func TestEveryFeatureIsShownByATestThatExists(t *testing.T) {
+	t.Parallel()
+
+	packages, makefile, todo := testsByPackage(t), read(t, "../Makefile"), 0
+
+	for _, row := range features(t) {
+		assert.NotEmpty(t, row.there)
+		assert.NotEmpty(t, row.here, "%s: what it is here", row.there)
+
+		for shown := range strings.SplitSeq(row.shown, "; ") {
+			test, command := shownByTest.FindStringSubmatch(shown), shownByCommand.FindStringSubmatch(shown)
+
+			switch {
+			case test != nil:
+				assert.True(t, packages[test[2]][test[1]], "%s: there is no %s in %s", row.there, test[1], test[2])
+			case command != nil:
+				assert.Regexp(t, `(?m)^`+command[1]+`:`, makefile, row.there)
+			case strings.HasPrefix(shown, "TODO: "):
+				todo++
+
+				assert.False(t, allShown, "%s: %s", row.there, shown)
+			case shown == "none":
+				assert.Regexp(t, `decided otherwise|not yet`, row.here, "%s: why nothing shows it", row.there)
+			default:
+				assert.Fail(t, "a row is shown by tests, commands or nothing", "%s: %s", row.there, shown)
+			}
+		}
+	}
+
+	if todo > 0 {
+		t.Logf("%d tests are still to be named", todo)
+	}
+}
+
+func TestFeaturesNameEveryStatusAndEvent(t *testing.T) {
+	t.Parallel()
+
+	var names []string
+
+	for _, s := range tarsy.SessionStatuses() {
+		names = append(names, string(s))
+	}
+
+	for _, k := range eventschema.Kinds() {
+		names = append(names, k.Type)
+	}
+
+	for _, s := range eventschema.Timeline() {
+		names = append(names, string(s.Type))
+	}
+
+	text := read(t, "features.md")
+	for _, name := range names {
+		assert.True(t, strings.Contains(text, "`"+name+"`"), "features.md says nothing of %s", name) //nolint:testifylint // shows no book
+	}
+}

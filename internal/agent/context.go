@@ -1,0 +1,296 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// StageContext is what earlier stages found, as the next stage's agents read it.
+func StageContext(stages []StageResult) string {
+	var b strings.Builder
+
+	b.WriteString("What earlier stages of this investigation found:")
+
+	for _, s := range stages {
+		fmt.Fprintf(&b, "\n\n### Stage %s\n\n%s", s.StageName, s.FinalAnalysis)
+	}
+
+	return block("CHAIN_CONTEXT", b.String())
+}
+
+// SynthesisContext is what the agents of a stage did, each under what identifies it, as the agent reads it that
+// makes one analysis of theirs.
+func SynthesisContext(stageName string, investigations []Investigation) string {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "What the %d agents of stage %q did, each on its own:", len(investigations), oneLine(stageName))
+
+	for _, i := range investigations {
+		fmt.Fprintf(&b, "\n\n%s\n\n%s", agentHeader(i.Execution), block("INVESTIGATION", formatEvents(i.Timeline)))
+	}
+
+	return b.String()
+}
+
+// SessionContext is all that happened in a session before a question: the investigation, and what was asked and
+// answered before. Agents that worked at the same time are told one after the other, in the order of their stage.
+func SessionContext(q Question) string {
+	timeline := slices.Clone(q.Timeline)
+	slices.SortStableFunc(timeline, func(a, b tarsy.TimelineEvent) int { return cmp.Compare(a.SequenceNumber, b.SequenceNumber) })
+
+	// The question itself comes last, and is put to the agent apart from what it is about.
+	if n := len(timeline); n > 0 && timeline[n-1].EventType == tarsy.EventUserQuestion {
+		timeline = timeline[:n-1]
+	}
+
+	if len(timeline) == 0 {
+		return "Nothing is known of the investigation."
+	}
+
+	var b strings.Builder
+
+	b.WriteString("What happened so far, the investigation first, then earlier questions and their answers:")
+
+	var stage *string
+
+	for _, scene := range inStageOrder(scenes(timeline), q.Executions) {
+		fmt.Fprintf(&b, "\n\n%s\n\n%s", sceneHeader(q, scene[0], stage), block("SESSION", formatEvents(scene)))
+		stage = scene[0].StageID
+	}
+
+	return b.String()
+}
+
+// scenes puts the events of each execution together. Executions, and what belongs to none, are in the order in
+// which they began.
+func scenes(timeline []tarsy.TimelineEvent) [][]tarsy.TimelineEvent {
+	var (
+		found   [][]tarsy.TimelineEvent
+		sceneOf = map[string]int{}
+	)
+
+	for _, e := range timeline {
+		if e.ExecutionID == nil {
+			found = append(found, []tarsy.TimelineEvent{e})
+
+			continue
+		}
+
+		i, begun := sceneOf[*e.ExecutionID]
+		if !begun {
+			i, sceneOf[*e.ExecutionID] = len(found), len(found)
+			found = append(found, nil)
+		}
+
+		found[i] = append(found[i], e)
+	}
+
+	return found
+}
+
+// inStageOrder puts the scenes of each stage into the order of its agents: which of them began first is chance.
+func inStageOrder(found [][]tarsy.TimelineEvent, executions []tarsy.Execution) [][]tarsy.TimelineEvent {
+	index := make(map[string]int, len(executions))
+	for _, e := range executions {
+		index[e.ID] = e.AgentIndex
+	}
+
+	for from := 0; from < len(found); {
+		to := from + 1
+		for to < len(found) && sameStage(found[from][0].StageID, found[to][0].StageID) {
+			to++
+		}
+
+		slices.SortStableFunc(found[from:to], func(a, b []tarsy.TimelineEvent) int {
+			return cmp.Compare(index[executionOf(a[0])], index[executionOf(b[0])])
+		})
+
+		from = to
+	}
+
+	return found
+}
+
+func sameStage(a, b *string) bool { return a != nil && b != nil && *a == *b }
+
+func executionOf(e tarsy.TimelineEvent) string {
+	if e.ExecutionID == nil {
+		return ""
+	}
+
+	return *e.ExecutionID
+}
+
+// sceneHeader says where a scene belongs; the stage is named once for all its agents.
+func sceneHeader(q Question, first tarsy.TimelineEvent, stage *string) string {
+	var parts []string
+
+	if first.StageID != nil && !sameStage(first.StageID, stage) {
+		for _, s := range q.Stages {
+			if s.ID == *first.StageID {
+				parts = append(parts, fmt.Sprintf("## Stage %d: %s (%s)", s.StageIndex, oneLine(s.StageName), s.Status))
+			}
+		}
+	}
+
+	if first.ExecutionID != nil {
+		for _, e := range q.Executions {
+			if e.ID == *first.ExecutionID {
+				parts = append(parts, agentHeader(e))
+			}
+		}
+	}
+
+	if len(parts) == 0 {
+		return "## The session"
+	}
+
+	return strings.Join(parts, "\n\n")
+}
+
+// agentHeader says whose work follows.
+func agentHeader(e tarsy.Execution) string {
+	lines := []string{fmt.Sprintf("### Agent %d: %s", e.AgentIndex, oneLine(e.AgentName))}
+
+	for _, fact := range []struct{ name, value string }{
+		{"Strategy", e.IterationStrategy},
+		{"LLM provider", e.LLMProvider},
+		{"Status", string(e.Status)},
+		{"Told to conclude because of", string(e.ForcedConclusion)},
+		{"Error", e.ErrorMessage},
+	} {
+		if fact.value != "" {
+			lines = append(lines, fmt.Sprintf("- %s: %s", fact.name, oneLine(fact.value)))
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// formatEvents tells events in order. The summary of a tool's result is shown with its call, in the result's place,
+// wherever it stands in the timeline; an answer that is the final analysis is told once.
+func formatEvents(timeline []tarsy.TimelineEvent) string {
+	var parts []string
+
+	for _, e := range timeline {
+		switch {
+		case e.EventType == tarsy.EventToolSummary && hasCall(timeline, e):
+			continue
+		case e.EventType == tarsy.EventResponse && isAnalysis(timeline, e):
+			continue
+		case e.EventType == tarsy.EventToolCall:
+			parts = append(parts, formatCall(timeline, e))
+		default:
+			parts = append(parts, formatEvent(e))
+		}
+	}
+
+	if len(parts) == 0 {
+		return "(nothing)"
+	}
+
+	return strings.Join(parts, "\n\n")
+}
+
+// hasCall reports whether the call that a summary belongs to is told as well.
+func hasCall(timeline []tarsy.TimelineEvent, summary tarsy.TimelineEvent) bool {
+	id := summary.Metadata["tool_call_event_id"]
+
+	return slices.ContainsFunc(timeline, func(e tarsy.TimelineEvent) bool { return e.EventType == tarsy.EventToolCall && e.ID == id })
+}
+
+func isAnalysis(timeline []tarsy.TimelineEvent, response tarsy.TimelineEvent) bool {
+	return slices.ContainsFunc(timeline, func(e tarsy.TimelineEvent) bool {
+		return e.EventType == tarsy.EventFinalAnalysis && e.Content == response.Content
+	})
+}
+
+func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string {
+	head := fmt.Sprintf("**Tool call%s:** %s", unfinished(call.Status), toolHeader(call))
+
+	if summary, ok := summaryOf(timeline, call.ID); ok && summary.Status == tarsy.EventCompleted {
+		return head + "\n\nResult, summarised:\n\n" + summary.Content
+	}
+
+	return head + "\n\nResult:\n\n" + call.Content
+}
+
+// toolHeader names the tool and what it was given.
+func toolHeader(e tarsy.TimelineEvent) string {
+	server, _ := e.Metadata["server_name"].(string)
+	name, _ := e.Metadata["tool_name"].(string)
+	header := joinName(server, name)
+
+	if arguments, ok := e.Metadata["arguments"]; ok {
+		raw, err := json.Marshal(arguments)
+		if text, isText := arguments.(string); isText {
+			raw, err = []byte(text), nil
+		}
+
+		if err == nil {
+			header += " " + string(raw)
+		}
+	}
+
+	return header
+}
+
+func formatEvent(e tarsy.TimelineEvent) string {
+	title := eventTitle(e.EventType)
+	content := e.Content
+
+	switch e.EventType {
+	case tarsy.EventToolSummary:
+		title += " of " + toolHeader(e)
+	case tarsy.EventCodeExecution:
+		if code, ok := e.Metadata["code"].(string); ok {
+			content = code + "\n\nOutput:\n\n" + content
+		}
+	default:
+	}
+
+	return fmt.Sprintf("**%s%s:**\n\n%s", title, unfinished(e.Status), content)
+}
+
+// unfinished says what became of an event that did not complete.
+func unfinished(status tarsy.EventStatus) string {
+	if status == tarsy.EventCompleted || status == "" {
+		return ""
+	}
+
+	return fmt.Sprintf(" (%s)", strings.ReplaceAll(string(status), "_", " "))
+}
+
+func eventTitle(eventType tarsy.EventType) string {
+	switch eventType {
+	case tarsy.EventThinking:
+		return "Thinking"
+	case tarsy.EventResponse:
+		return "Response"
+	case tarsy.EventToolCall:
+		return "Tool call"
+	case tarsy.EventToolSummary:
+		return "Summary"
+	case tarsy.EventError:
+		return "Error"
+	case tarsy.EventUserQuestion:
+		return "Question"
+	case tarsy.EventExecutiveSummary:
+		return "Executive summary"
+	case tarsy.EventFinalAnalysis:
+		return "Final analysis"
+	case tarsy.EventCodeExecution:
+		return "Code that was run"
+	case tarsy.EventGoogleSearch:
+		return "Web search"
+	case tarsy.EventURLContext:
+		return "Pages that were read"
+	default:
+		return string(eventType)
+	}
+}

@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// errNoSummary is why an empty summary is none.
+var errNoSummary = errors.New("the model gave no summary")
+
+// notSummarised is what a summary's event says when the model was given the result itself.
+const notSummarised = "The result was not summarised; the agent was given all of it."
+
+// undigested is a result that waits to be summarised: the message that holds it whole, and the call it came from.
+type undigested struct {
+	message tarsy.Message
+	call    tarsy.MCPInteraction
+	digest  Digest
+	raw     string
+}
+
+// digests reports whether a server's result is long enough to be summarised.
+func (s Spec) digests(server, content string) bool {
+	digest, ok := s.Digests[server]
+
+	return ok && digest.Threshold > 0 && EstimateTokens(content) > digest.Threshold
+}
+
+// findUndigested looks at the last message: every result is summarised before anything else happens.
+func findUndigested(in *Input) (undigested, bool) {
+	message := in.Messages[len(in.Messages)-1]
+	if message.ToolCallID == "" {
+		return undigested{}, false
+	}
+
+	i := slices.IndexFunc(in.MCPInteractions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == message.ToolCallID })
+	if i < 0 {
+		return undigested{}, false
+	}
+
+	u := undigested{message: message, call: in.MCPInteractions[i], raw: message.Content}
+	if in.Spec.Strategy == React {
+		u.raw = strings.TrimPrefix(u.raw, observation)
+	}
+
+	if !in.Spec.digests(u.call.ServerName, u.raw) {
+		return undigested{}, false
+	}
+
+	u.digest = in.Spec.Digests[u.call.ServerName]
+	event, begun := summaryOf(in.Timeline, u.call.TimelineEventID)
+
+	return u, !begun || event.Status == tarsy.EventStreaming
+}
+
+func hasUndigested(in *Input) bool {
+	_, found := findUndigested(in)
+
+	return found
+}
+
+// summaryOf finds the summary of a call by the id of the call's event.
+func summaryOf(timeline []tarsy.TimelineEvent, callEventID string) (tarsy.TimelineEvent, bool) {
+	for _, e := range timeline {
+		if e.EventType == tarsy.EventToolSummary && e.Metadata["tool_call_event_id"] == callEventID {
+			return e, true
+		}
+	}
+
+	return tarsy.TimelineEvent{}, false
+}
+
+// digest has the last result summarised and puts the summary in its place. Whatever goes wrong with it, the
+// conversation goes on, with the result as it is.
+func (r *run) digest(ctx context.Context) error {
+	if err := r.Recorder.Outside(ctx); err != nil {
+		return err
+	}
+
+	u, _ := findUndigested(&r.Input)
+
+	limited, cancel := withLimit(ctx, r.Clock, r.Spec.IterationTimeout, errIterationTimeout)
+	defer cancel()
+	defer context.AfterFunc(r.Yield, cancel)()
+
+	live := &liveText{run: r}
+	defer live.end()
+
+	live.begin(r.summaryEvent(u))
+
+	started := r.now()
+	request := r.digestRequest(u)
+
+	response, err := collect(limited, r.LLM, request, func(chunk llm.Chunk) error {
+		if text, ok := chunk.(llm.TextChunk); ok {
+			live.append(tarsy.EventToolSummary, text.Text)
+		}
+
+		return nil
+	})
+	if err != nil && !errors.Is(err, errIterationTimeout) && r.stopped(ctx) != nil {
+		r.submit(live.partial())
+
+		return r.stopped(ctx)
+	}
+
+	if err == nil && strings.TrimSpace(response.Text) == "" {
+		err = errNoSummary
+	}
+
+	interaction := r.interaction(tarsy.InteractionSummarization, response, started)
+	interaction.Provider, interaction.ModelName = request.Provider, request.Model
+	interaction.MessageCount, interaction.LLMRequest = len(request.Messages), encodeMessages(request.Messages)
+	status := noteFailure(&interaction, err)
+
+	step := r.digested(u, live, response.Text, status, err)
+	step.LLMInteractions = append(step.LLMInteractions, interaction)
+	r.startNext(ctx, &step, pendingCalls(r.Messages))
+
+	return r.commit(ctx, step)
+}
+
+// summaryEvent is the event that shows the summary. One that a killed server left streaming is begun anew.
+func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
+	if left, ok := summaryOf(r.Timeline, u.call.TimelineEventID); ok {
+		return left
+	}
+
+	event := r.event(tarsy.EventToolSummary, tarsy.EventStreaming, "")
+	event.Metadata = map[string]any{
+		"server_name": u.call.ServerName, "tool_name": u.call.ToolName,
+		"tool_call_event_id": u.call.TimelineEventID, "original_tokens": EstimateTokens(u.raw),
+	}
+
+	var step tarsy.Step
+
+	create(&step, event)
+	r.submit(step)
+
+	return event
+}
+
+// digested is the step that puts the summary in the result's place, or that says why there is none.
+func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) tarsy.Step {
+	if status == tarsy.EventCompleted {
+		summary = truncate(summary, resultTokens)
+		live.rewrite(tarsy.EventToolSummary, summary)
+
+		u.call.Summary = summary
+		u.message.Content = truncate(wrappedSummary(u, summary), r.Spec.resultTokens())
+	} else {
+		live.rewrite(tarsy.EventToolSummary, tarsy.CleanText(fmt.Sprintf("%s (%v)", notSummarised, err)))
+
+		u.message.Content = truncate(u.raw, r.Spec.resultTokens())
+	}
+
+	if r.Spec.Strategy == React {
+		u.message.Content = truncate(observation+u.message.Content, r.Spec.resultTokens())
+	}
+
+	step := live.finish(status)
+	step.MCPInteractions = append(step.MCPInteractions, u.call)
+	step.Messages = append(step.Messages, u.message)
+
+	return step
+}
+
+// abandonSummaries ends what a killed server left streaming and nobody takes up any more, for the time is up or
+// results are no longer summarised.
+func (r *run) abandonSummaries(step *tarsy.Step) {
+	for _, e := range r.Timeline {
+		if e.EventType == tarsy.EventToolSummary && e.Status == tarsy.EventStreaming {
+			e.Content = notSummarised
+			r.settle(step, e, tarsy.EventFailed)
+		}
+	}
+}
+
+func encodeMessages(messages []llm.Message) json.RawMessage {
+	raw, err := json.Marshal(messages)
+	if err != nil {
+		panic("agent: messages of strings do not marshal: " + err.Error())
+	}
+
+	return raw
+}

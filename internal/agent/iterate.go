@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// iterate makes one LLM call and commits what came of it. It reports whether the execution is over.
+func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool, error) {
+	if err := r.Recorder.Outside(ctx); err != nil {
+		return false, err
+	}
+
+	answer, err := r.generate(ctx, purpose)
+
+	switch {
+	case errors.Is(err, errIterationTimeout):
+		return false, r.commit(ctx, answer.step)
+	case err != nil && r.stopped(ctx) != nil:
+		// Cut off from outside: the text so far is kept, the call itself never finished.
+		r.submit(answer.partial)
+
+		return false, r.stopped(ctx)
+	case err != nil:
+		return true, r.fail(ctx, answer.step, tarsy.StatusFailed, CodeLLMError, err.Error())
+	case r.Spec.Strategy == React:
+		return r.takeReply(ctx, answer, purpose)
+	default:
+		return r.takeAnswer(ctx, answer, purpose)
+	}
+}
+
+// takeAnswer goes on from an answer with or without calls of functions.
+func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
+	step := answer.step
+	calls := r.uniqueCalls(answer.ToolCalls)
+	r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls})
+
+	if len(calls) > 0 && purpose == tarsy.InteractionIteration {
+		r.startNext(ctx, &step, calls)
+
+		return false, r.commit(ctx, step)
+	}
+
+	return true, r.complete(ctx, step, answer.Text)
+}
+
+// takeReply goes on from an answer in the text protocol.
+func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
+	step, reply := answer.step, answer.reply
+
+	if purpose == tarsy.InteractionForcedConclusion {
+		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+
+		return true, r.complete(ctx, step, reply.conclusion(answer.Text))
+	}
+
+	switch reply.kind {
+	case replyAction:
+		calls := r.uniqueCalls([]llm.ToolCall{{Name: reply.tool, Arguments: reply.input}})
+		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.kept, ToolCalls: calls})
+		r.startNext(ctx, &step, calls)
+	case replyAnswer:
+		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+
+		return true, r.complete(ctx, step, reply.answer)
+	case replyMalformed:
+		// Providers refuse messages without content.
+		if strings.TrimSpace(answer.Text) != "" {
+			r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+		}
+
+		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: recoveryPrompt(reply.problem, r.toolList)})
+	}
+
+	return false, r.commit(ctx, step)
+}
+
+// uniqueCalls gives every call an id that no other call of the execution has: models repeat theirs.
+func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
+	used := map[string]bool{}
+
+	for _, m := range r.Messages {
+		for _, c := range m.ToolCalls {
+			used[c.ID] = true
+		}
+	}
+
+	unique := make([]tarsy.ToolCall, 0, len(calls))
+
+	for _, c := range calls {
+		id := tarsy.CleanText(c.ID)
+		if id == "" || used[id] {
+			id = "call_" + tarsy.NewID()
+		}
+
+		used[id] = true
+
+		unique = append(unique, tarsy.ToolCall{ID: id, Name: tarsy.CleanText(c.Name), Arguments: tarsy.CleanText(c.Arguments)})
+	}
+
+	return unique
+}
+
+// complete ends the execution with its final analysis; without one it has failed.
+func (r *run) complete(ctx context.Context, step tarsy.Step, analysis string) error {
+	if strings.TrimSpace(analysis) == "" {
+		return r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, "the model ended with neither text nor a tool call")
+	}
+
+	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
+
+	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
+		event.Metadata = map[string]any{
+			"forced_conclusion": true, "reason": string(reason), "max_iterations": r.Spec.MaxIterations,
+		}
+	}
+
+	create(&step, event)
+
+	return r.end(ctx, step, tarsy.StatusCompleted)
+}
+
+// fail ends the execution with an error that people see in the timeline.
+func (r *run) fail(ctx context.Context, step tarsy.Step, status tarsy.Status, code, message string) error {
+	message = tarsy.CleanText(message)
+	event := r.event(tarsy.EventError, tarsy.EventCompleted, message)
+	event.Metadata = map[string]any{"code": code}
+	create(&step, event)
+	r.Execution.ErrorCode, r.Execution.ErrorMessage = code, message
+
+	return r.end(ctx, step, status)
+}
+
+func (r *run) end(ctx context.Context, step tarsy.Step, status tarsy.Status) error {
+	now := r.now()
+	r.Execution.Status, r.Execution.CompletedAt = status, &now
+	step.Executions = append(step.Executions, r.Execution)
+	step.Events = append(step.Events, tarsy.ExecutionStatusChanged(r.Execution, now))
+
+	return r.commit(ctx, step)
+}

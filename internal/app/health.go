@@ -1,0 +1,97 @@
+package app
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/mcp"
+)
+
+// health watches the MCP servers that chains use, and turns what it sees into warnings and readiness.
+type health struct {
+	monitor *mcp.Monitor
+
+	mu sync.Mutex
+	// waited are the servers that a strict start still waits for, and why. One that answered once is not waited for
+	// again: a server that fails later is a warning, and no reason to take this one out of service.
+	waited map[string]string
+}
+
+// watchMCP makes the monitor. It begins with Start.
+func (a *App) watchMCP() {
+	used := a.options.Config.UsedMCPServers()
+	a.health.waited = map[string]string{}
+
+	if a.options.Config.System.MCPStartup == config.MCPStartupStrict {
+		for _, id := range used {
+			a.health.waited[id] = "is being checked"
+		}
+	}
+
+	a.health.monitor = mcp.NewMonitor(mcp.MonitorConfig{
+		Factory: a.factory, Servers: used, Clock: a.clock, Logger: a.logger, Changed: a.mcpChanged,
+	})
+}
+
+func (a *App) mcpChanged(id string, status mcp.Status) {
+	if status.Healthy {
+		a.warnings.clear(categoryMCP, id)
+	} else {
+		a.warnings.set(categoryMCP, id, "MCP server "+id+" cannot be reached: "+status.Error, "", status.LastCheck)
+	}
+
+	a.health.mu.Lock()
+	defer a.health.mu.Unlock()
+
+	if status.Healthy {
+		delete(a.health.waited, id)
+	} else if _, waited := a.health.waited[id]; waited {
+		a.health.waited[id] = "cannot be reached"
+	}
+}
+
+// readiness tells whether the server may be sent work.
+func (a *App) readiness() error {
+	if !a.ready.Load() {
+		return tarsy.Errorf(tarsy.CodeShuttingDown, "the server is starting or stopping")
+	}
+
+	a.health.mu.Lock()
+	defer a.health.mu.Unlock()
+
+	if len(a.health.waited) == 0 {
+		return nil
+	}
+
+	var missing []string
+	for _, id := range slices.Sorted(maps.Keys(a.health.waited)) {
+		missing = append(missing, id+" "+a.health.waited[id])
+	}
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "the server starts when every MCP server has answered once: %s", strings.Join(missing, ", "))
+}
+
+// mcpStatuses is what the monitor knows, for people.
+func (a *App) mcpStatuses() []api.MCPServerStatus {
+	statuses := a.health.monitor.Statuses()
+	all := make([]api.MCPServerStatus, 0, len(statuses))
+
+	for _, id := range slices.Sorted(maps.Keys(statuses)) {
+		s := statuses[id]
+		shown := api.MCPServerStatus{ID: id, Healthy: s.Healthy, Checked: s.Checked, Error: s.Error, ToolCount: s.Tools}
+
+		if s.Checked {
+			at := tarsy.Time(s.LastCheck)
+			shown.LastCheck = &at
+		}
+
+		all = append(all, shown)
+	}
+
+	return all
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// freezer holds whoever comes by, once, at one of its places.
+type freezer struct {
+	at     string
+	frozen atomic.Bool
+	inside chan struct{}
+	thaw   chan struct{}
+}
+
+func (f *freezer) pass(place string) {
+	if f.at == place && f.frozen.CompareAndSwap(false, true) {
+		close(f.inside)
+		<-f.thaw
+	}
+}
+
+// silence lets no renewal of a server's leases have an effect, as if it could not reach the database.
+func (h *house) silence(server string) {
+	h.t.Helper()
+	h.exec(fmt.Sprintf(`CREATE FUNCTION silence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF OLD.pod_id = '%s' AND NEW.fence = OLD.fence AND NEW.lease_until > OLD.lease_until THEN
+        NEW.lease_until := OLD.lease_until;
+    END IF;
+    RETURN NEW; END $$`, server))
+	h.exec(`CREATE TRIGGER silence BEFORE UPDATE OF lease_until ON sessions FOR EACH ROW EXECUTE FUNCTION silence()`)
+}
+
+// The server goes silent in every phase of a chat: its lease runs out, another server goes on, and the first one changes
+// nothing when it comes back.
+func TestAnAnswerWhoseServerIsLostInAnyPhaseIsGivenByAnother(t *testing.T) {
+	t.Parallel()
+
+	// A round plans once: it begins the stage, runs the agent, ends the stage. The model is called twice.
+	for _, place := range []string{"round 1", "round 2", "round 3", "model 0", "tool", "model 1"} {
+		for _, cancelled := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, cancelled %v", place, cancelled), func(t *testing.T) {
+				t.Parallel()
+
+				h := newHouse(t)
+				clock := h.fakeClock()
+				freezer := &freezer{at: place, inside: make(chan struct{}), thaw: make(chan struct{})}
+				h.investigated()
+				h.chat()
+
+				h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == "answerer" }, func(r *llm.Request, _ int) script.Reply {
+					turn := 0
+
+					for _, m := range r.Messages {
+						if m.Role == llm.RoleAssistant {
+							turn++
+						}
+					}
+
+					freezer.pass(fmt.Sprintf("model %d", turn))
+
+					return []script.Reply{{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, {Text: "because"}}[turn]
+				})
+
+				h.tools.during = func(context.Context, agent.Call) error {
+					freezer.pass("tool")
+
+					return nil
+				}
+
+				id := h.over(1)[0]
+				round := 0
+
+				h.silence("frozen")
+
+				frozen := h.start("frozen", func(c *Config) {
+					c.RenewEvery = 24 * time.Hour
+					c.Recipe = func(string) (Recipe, bool) {
+						round++
+						freezer.pass(fmt.Sprintf("round %d", round))
+
+						return h.recipe, true
+					}
+				})
+				thaw := sync.OnceFunc(func() { close(freezer.thaw) })
+				t.Cleanup(thaw) // a server that stops waits for it
+
+				before := frozen.detail(id)
+				lost := frozen.logged.said("lost the lease; another server goes on")
+				question := frozen.ask(id, "why?")
+				h.wait(freezer.inside, place)
+
+				want := tarsy.StatusCompleted
+
+				if cancelled {
+					want = tarsy.StatusCancelled
+					_, err := frozen.DB.AddCancel(h.ctx, tarsy.Request{ID: tarsy.NewID(), SessionID: id, Author: "somebody", CreatedAt: clock.Now()})
+					require.NoError(t, err)
+				}
+
+				other := h.start("other", func(c *Config) { c.RenewEvery = 24 * time.Hour })
+				clock.Advance(other.Lease + time.Second)
+				kick(other.cancels)
+
+				stage := other.answered(id, question)
+				require.Equal(t, want, stage.Status, stage.ErrorMessage)
+				require.Equal(t, "other", other.detail(id).PodID)
+
+				footprint := h.footprint(id)
+
+				thaw()
+				h.wait(lost, "the loss to be noticed")
+				require.Equal(t, footprint, h.footprint(id))
+				requireUntouched(t, before, other.detail(id))
+				h.requireWhole(id)
+				require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
+				require.Equal(t, 1, h.told(id, tarsy.TypeChatUserMessage))
+				other.answers(id, "and now?")
+			})
+		}
+	}
+}
+
+func TestAfterACommitErrorAnAnswerIsGivenOnce(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		fault  string
+		writes map[string]int
+	}{
+		"a statement is refused": {
+			`RAISE EXCEPTION 'refused by the test'`,
+			map[string]int{"chats": 2, "chat_user_messages": 1, "stages": 2, "executions": 2, "messages": 4, "mcp_interactions": 2, "requests": 1},
+		},
+		"the connection breaks": {
+			`PERFORM pg_terminate_backend(pg_backend_pid())`, map[string]int{"chat_user_messages": 1, "stages": 2, "messages": 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHouse(t)
+			h.investigated()
+			h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because"})
+
+			s := h.start("one", nil)
+			id := s.submit()
+			before := s.completes(id)
+			asked := 0
+
+			for table, writes := range test.writes {
+				for n := range writes {
+					where := fmt.Sprintf("write %d to %s", n+1, table)
+
+					// The first write to the requests is the asker's own.
+					at := n + 1
+					if table == "requests" {
+						at++
+					}
+
+					h.fault(table, at, test.fault)
+
+					reloaded := s.logged.said("a step failed; loading the session again")
+					stage := s.answers(id, where)
+					asked++
+
+					h.wait(reloaded, where)
+					require.Len(t, stage.Executions, 1, where)
+					require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated), where)
+					require.Equal(t, asked, h.told(id, tarsy.TypeChatUserMessage), where)
+					h.requireWhole(id)
+				}
+			}
+
+			requireUntouched(t, before, s.detail(id))
+		})
+	}
+}

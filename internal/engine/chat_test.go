@@ -1,0 +1,394 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// requireUntouched checks that an investigation is as it was before a question.
+func requireUntouched(t *testing.T, before, after tarsy.SessionDetail) {
+	t.Helper()
+
+	a, b := before.Session, after.Session
+	a.LastInteractionAt, b.LastInteractionAt = nil, nil
+	a.PodID, b.PodID = "", ""
+	require.Empty(t, cmp.Diff(a, b), "a question changed the investigation")
+}
+
+// told counts the events of a session by type.
+func (h *house) told(id, eventType string) int {
+	h.t.Helper()
+
+	return query[int](h, `SELECT count(*) FROM events WHERE session_id = $1 AND type = $2`, id, eventType)
+}
+
+func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigated()
+	h.chat(
+		script.Reply{Thinking: "let me look", ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}},
+		script.Reply{Text: "because of the disk", Expect: func(r *llm.Request) error {
+			for _, want := range []string{"the root cause", "why"} {
+				if !strings.Contains(r.Messages[1].Content, want) {
+					return fmt.Errorf("no %q in %q", want, r.Messages[1].Content)
+				}
+			}
+
+			return nil
+		}})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	before := s.completes(id)
+
+	first := s.ask(id, "why?")
+	stage := s.answered(id, first)
+	require.Equal(t, tarsy.StatusCompleted, stage.Status, stage.ErrorMessage)
+	require.Equal(t, tarsy.StageChat, stage.StageType)
+	require.Equal(t, "Chat Response", stage.StageName)
+	require.Equal(t, 2, stage.StageIndex)
+	require.Equal(t, first.ChatID, *stage.ChatID)
+	require.Equal(t, first.MessageID, *stage.ChatUserMessageID)
+	require.Equal(t, "answerer", stage.Executions[0].AgentName)
+
+	second := s.ask(id, "why really?")
+	require.Equal(t, first.ChatID, second.ChatID)
+	require.Equal(t, tarsy.StatusCompleted, s.answered(id, second).Status)
+
+	after := s.detail(id)
+	requireUntouched(t, before, after)
+	require.Equal(t, first.ChatID, after.Chat.ID)
+	require.Equal(t, "asker", after.Chat.CreatedBy)
+	require.True(t, after.LastInteractionAt.After(*before.LastInteractionAt))
+	require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
+	require.Equal(t, 2, h.told(id, tarsy.TypeChatUserMessage))
+	require.Equal(t, 2, h.tools.made("look"))
+	require.Empty(t, h.model.Unexpected())
+	h.requireWhole(id)
+}
+
+func TestAQuestionThatIsRefusedSaysWhyAndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	gate := script.NewGate()
+	h.investigated()
+	h.chat(script.Reply{Text: "because", Gate: gate})
+
+	var enabled atomic.Bool
+
+	s := h.open("one", nil)
+	s.intake.cfg.TakesQuestions = func(string) bool { return enabled.Load() }
+	waiting, cancelled := s.submit(), s.submit()
+	s.cancel(cancelled)
+
+	refused := func(code tarsy.Code, id, content string) {
+		t.Helper()
+
+		_, err := s.intake.Ask(h.ctx, id, "asker", content)
+		require.Equal(t, code, tarsy.CodeOf(err), "%v", err)
+	}
+
+	refused(tarsy.CodeChatDisabled, waiting, "why?")
+	enabled.Store(true)
+	refused(tarsy.CodeSessionNotOver, waiting, "why?")
+	refused(tarsy.CodeSessionNotFound, tarsy.NewID(), "why?")
+	refused(tarsy.CodeSessionNotFound, "no id", "why?")
+	refused(tarsy.CodeInvalidField, waiting, " \x00\n")
+	refused(tarsy.CodeTooLarge, waiting, strings.Repeat("x", tarsy.MaxQuestionBytes+1))
+
+	s.Start()
+	s.completes(waiting)
+	s.ended(cancelled)
+	refused(tarsy.CodeConflict, cancelled, "why?")
+
+	question := s.ask(waiting, "why \x00 so?")
+	refused(tarsy.CodeChatBusy, waiting, "and?")
+	h.wait(gate.Reached(), "the answer to be begun")
+	refused(tarsy.CodeChatBusy, waiting, "and?")
+	gate.Open()
+	s.answered(waiting, question)
+
+	require.Equal(t, 1, query[int](h, `SELECT count(*) FROM requests WHERE kind = 'chat'`))
+	require.Equal(t, "why  so?", query[string](h, `SELECT content FROM chat_user_messages`))
+
+	require.Equal(t, tarsy.CodeSessionNotRunning, tarsy.CodeOf(s.intake.Cancel(h.ctx, waiting, "somebody")), "the answer is there")
+}
+
+func TestAnAnswerThatIsBeingWrittenIsCancelled(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	gate := script.NewGate()
+	h.investigated()
+	h.chat(script.Reply{Text: "half of it and more", Gate: gate, GateAfter: 3})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	before := s.completes(id)
+	question := s.ask(id, "why?")
+	h.wait(gate.Reached(), "the answer to be begun")
+	s.cancel(id)
+
+	stage := s.answered(id, question)
+	require.Equal(t, tarsy.StatusCancelled, stage.Status)
+	require.Equal(t, tarsy.StatusCancelled, stage.Executions[0].Status)
+	require.Equal(t, "half of it ", query[string](h, `SELECT content FROM timeline_events WHERE session_id = $1 AND status = 'cancelled'`, id))
+	requireUntouched(t, before, s.detail(id))
+	h.requireWhole(id)
+	require.Equal(t, "done", query[string](h, `SELECT status FROM requests WHERE kind = 'cancel'`))
+
+	gate.Open()
+	s.answers(id, "and now?")
+	h.requireWhole(id)
+}
+
+func TestAQuestionIsCancelledBeforeItIsBegun(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigated()
+	h.chat(script.Reply{Text: "because"})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	before := s.completes(id)
+	s.Stop(h.ctx)
+
+	question := s.ask(id, "why?")
+	s.cancel(id)
+
+	calls := len(h.model.Calls())
+	other := h.start("two", nil)
+	require.Equal(t, tarsy.StatusCancelled, other.answered(id, question).Status)
+	require.Len(t, h.model.Calls(), calls, "no model was asked")
+	requireUntouched(t, before, other.detail(id))
+	h.requireWhole(id)
+	other.answers(id, "and now?")
+}
+
+func TestAnAnswerHasItsOwnDeadline(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+	gate := script.NewGate()
+	h.investigated()
+	h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because", Gate: gate})
+
+	s := h.start("one", func(c *Config) { c.RenewEvery, c.Lease = 48*time.Hour, 96*time.Hour })
+	id := s.submit()
+	before := s.completes(id)
+	clock.Advance(10 * s.SessionTimeout)
+
+	question := s.ask(id, "why?")
+	h.wait(gate.Reached(), "the answer to be begun")
+	clock.Advance(s.SessionTimeout)
+
+	stage := s.answered(id, question)
+	require.Equal(t, tarsy.StatusTimedOut, stage.Status)
+	require.Equal(t, "the answer took longer than 1h0m0s", stage.ErrorMessage)
+	requireUntouched(t, before, s.detail(id))
+	h.requireWhole(id)
+
+	gate.Open()
+	s.answers(id, "and now?")
+
+	// Two of the investigation and two of each answer: the first was cut off by its own deadline, no other call was.
+	require.Len(t, h.model.Calls(), 6)
+}
+
+func TestAQuestionWhoseChainHasChangedIsAnsweredWithWhatIsWrong(t *testing.T) {
+	t.Parallel()
+
+	for name, gone := range map[string]bool{"the chain is gone": true, "the chain takes no questions any more": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHouse(t)
+			h.investigated()
+			h.chat(script.Reply{Text: "because"})
+
+			s := h.start("one", nil)
+			id := s.submit()
+			before := s.completes(id)
+			s.Stop(h.ctx)
+
+			question := s.ask(id, "why?")
+			other := h.start("two", func(c *Config) {
+				c.Recipe = func(string) (Recipe, bool) {
+					if gone {
+						return Recipe{}, false
+					}
+
+					recipe := h.recipe
+					recipe.Chat = nil
+
+					return recipe, true
+				}
+			})
+
+			stage := other.answered(id, question)
+			require.Equal(t, tarsy.StatusFailed, stage.Status)
+			require.Equal(t, string(tarsy.CodeChatDisabled), stage.Executions[0].ErrorCode)
+			require.Equal(t, "ChatAgent", stage.Executions[0].AgentName)
+			requireUntouched(t, before, other.detail(id))
+			h.requireWhole(id)
+		})
+	}
+}
+
+func TestAQuestionAskedOnOneServerIsAnsweredByAnotherAndReadOnBoth(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigated()
+	h.chat(script.Reply{Text: "because"})
+
+	works, asks := h.start("works", nil), h.open("asks", nil)
+	id := asks.submit()
+	asks.completes(id)
+
+	question := asks.ask(id, "why?")
+	require.Equal(t, tarsy.StatusCompleted, asks.answered(id, question).Status)
+	require.Equal(t, tarsy.StatusCompleted, works.answered(id, question).Status)
+	require.Equal(t, "works", asks.detail(id).PodID)
+
+	var order []string
+
+	for record, err := range asks.DB.Journal(id).Tail(h.ctx, 0) {
+		require.NoError(t, err)
+
+		var payload struct {
+			StageID   string `json:"stage_id"`
+			Status    string `json:"status"`
+			EventType string `json:"event_type"`
+			Content   string `json:"content"`
+		}
+
+		require.NoError(t, json.Unmarshal(record.Entry.Payload, &payload))
+
+		switch record.Entry.Type {
+		case tarsy.TypeChatCreated, tarsy.TypeChatUserMessage:
+			order = append(order, strings.TrimSpace(record.Entry.Type+" "+payload.Content))
+		default:
+			if payload.StageID == question.StageID {
+				order = append(order, strings.Join(strings.Fields(record.Entry.Type+" "+payload.EventType+" "+payload.Status), " "))
+			}
+		}
+
+		if payload.StageID == question.StageID && record.Entry.Type == tarsy.TypeStageStatus && payload.Status == "completed" {
+			break
+		}
+	}
+
+	require.Equal(t, []string{
+		"chat.created", "chat.user_message why?", "stage.status started", "execution.status started",
+		"timeline_event.created user_question completed",
+	}, order[:5])
+	require.Equal(t, []string{"execution.status completed", "stage.status completed"}, order[len(order)-2:])
+}
+
+func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigated()
+	h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because"})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	before := s.completes(id)
+
+	h.exec(`ALTER TABLE mcp_interactions ADD CONSTRAINT never CHECK (status <> 'completed') NOT VALID`)
+
+	stage := s.answered(id, s.ask(id, "why?"))
+	require.Equal(t, tarsy.StatusFailed, stage.Status)
+	require.Equal(t, "what the session came to could not be stored", stage.ErrorMessage)
+	require.LessOrEqual(t, h.tools.made("look"), maxFutile+1)
+	requireUntouched(t, before, s.detail(id))
+	h.requireWhole(id)
+
+	h.exec(`ALTER TABLE mcp_interactions DROP CONSTRAINT never`)
+	s.answers(id, "and now?")
+
+	// A question that cannot even be begun is refused, not tried without end.
+	h.exec(`ALTER TABLE chat_user_messages ADD CONSTRAINT never CHECK (content <> 'never') NOT VALID`)
+	s.ask(id, "never")
+
+	refused := func() bool {
+		return query[int](h, `SELECT count(*) FROM requests WHERE kind = 'chat' AND status = 'refused'`) == 1
+	}
+	for !refused() {
+		require.NoError(t, h.ctx.Err(), "the question is tried without end")
+	}
+
+	s.answers(id, "and after that?")
+	h.requireWhole(id)
+}
+
+func TestQuestionsAskedTheMomentASessionEndsAreAllAnswered(t *testing.T) {
+	t.Parallel()
+
+	const sessions = 12
+
+	h := newHouse(t)
+	h.fakeClock() // so that no renewal comes to the rescue
+	h.investigated()
+	h.chat(script.Reply{Text: "because"})
+
+	s := h.start("one", func(c *Config) { c.Workers, c.MaxSessions = 2, 2 })
+	began := time.Now()
+
+	var ids []string
+	for range sessions {
+		ids = append(ids, s.submit())
+	}
+
+	for _, id := range ids {
+		s.completes(id)
+		s.answers(id, "why?")
+		s.answers(id, "why really?")
+		require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
+	}
+
+	// The database's signals poll every 1.5 s of real time: nothing waited for a poll.
+	require.Less(t, time.Since(began), sessions*1500*time.Millisecond)
+	h.settled(s)
+	s.Stop(context.Background())
+
+	for _, id := range ids {
+		h.requireWhole(id)
+	}
+}
+
+func TestAQuestionIsMaskedBeforeAnythingStoresIt(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigated()
+	h.chat(script.Reply{Text: "because"})
+
+	s := h.start("one", nil)
+	s.intake.cfg.Mask = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	id := s.submit()
+	s.completes(id)
+	s.answers(id, "is hunter2 the password?\xff")
+
+	require.Equal(t, "is *** the password?\uFFFD", query[string](h, `SELECT content FROM chat_user_messages`))
+	require.NotContains(t, h.footprint(id), "hunter2")
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/llm"
+)
+
+func TestWhatAnAlertSaysOfNativeToolsIsLaidOverTheConfigured(t *testing.T) {
+	t.Parallel()
+
+	yes, no := true, false
+	configured := llm.NativeTools{GoogleSearch: true, URLContext: true}
+
+	require.Equal(t, configured, overridden(configured, nil))
+	require.Equal(t, configured, overridden(configured, &tarsy.MCPSelection{}))
+	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true},
+		overridden(configured, &tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes}}))
+}
+
+func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
+	t.Parallel()
+
+	own := agent.Spec{Provider: "agent's", Model: "agent's model", Backend: "agent's backend", Strategy: agent.FunctionCalling}
+	servers := map[string]Server{
+		"plain":   {Instructions: "be gentle"},
+		"long":    {Digest: &agent.Digest{Threshold: 10, MaxTokens: 5}},
+		"special": {Digest: &agent.Digest{Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"}},
+	}
+	equip := func(spec agent.Spec, selection *tarsy.MCPSelection, configured ...string) (agent.Input, error) {
+		r := &sessionRun{
+			engine: &Engine{Config: Config{Server: func(id string) (Server, bool) {
+				server, ok := servers[id]
+
+				return server, ok
+			}}},
+			state: &tarsy.State{Session: tarsy.Session{MCPSelection: selection}},
+		}
+
+		var tools []ServerTools
+		for _, id := range configured {
+			tools = append(tools, ServerTools{Server: id})
+		}
+
+		in := agent.Input{Spec: spec}
+		err := r.equip(&in, tools)
+
+		return in, err
+	}
+	names := func(in agent.Input) []string {
+		all := []string{}
+		for _, s := range in.Spec.ServerInstructions {
+			all = append(all, s.Server)
+		}
+
+		return all
+	}
+
+	in, err := equip(own, nil, "plain", "long", "special")
+	require.NoError(t, err)
+	require.Equal(t, []string{"plain", "long", "special"}, names(in))
+	require.Equal(t, "be gentle", in.Spec.ServerInstructions[0].Text)
+	require.Equal(t, map[string]agent.Digest{
+		"long":    {Threshold: 10, MaxTokens: 5, Provider: "agent's", Model: "agent's model", Backend: "agent's backend"},
+		"special": {Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"},
+	}, in.Spec.Digests)
+	require.NotNil(t, in.OpenTools)
+
+	in, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}}, "plain")
+	require.NoError(t, err)
+	require.Equal(t, []string{"long"}, names(in), "a selection replaces")
+
+	in, err = equip(own, &tarsy.MCPSelection{}, "plain")
+	require.NoError(t, err)
+	require.Empty(t, names(in))
+	require.Nil(t, in.OpenTools)
+
+	in, err = equip(agent.Spec{Strategy: agent.Synthesis}, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}})
+	require.NoError(t, err)
+	require.Nil(t, in.OpenTools, "a synthesis has no tools, whatever the alert selects")
+
+	_, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}}, "plain")
+	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err))
+
+	_, err = equip(own, nil, "gone")
+	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
+}
+
+func TestASelectionOfAServerThatIsGoneFailsTheExecution(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	s := h.start("one", nil)
+	session, err := s.intake.Submit(h.ctx, tarsy.Alert{
+		AlertType: "test", Data: "it hurts", MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}},
+	})
+	require.NoError(t, err)
+	s.ended(session.ID)
+
+	detail := s.detail(session.ID)
+	require.Equal(t, tarsy.SessionFailed, detail.Status)
+	require.Equal(t, "unknown_mcp_server", detail.ErrorCode)
+	require.Equal(t, "unknown_mcp_server", detail.Stages[0].Executions[0].ErrorCode)
+	require.Contains(t, detail.ErrorMessage, `MCP server "gone" is not configured`)
+	require.Zero(t, h.tools.opens)
+	require.Empty(t, h.model.Calls())
+	h.requireWhole(session.ID)
+}

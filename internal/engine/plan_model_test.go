@@ -1,0 +1,377 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const modelTimeout = time.Hour
+
+// model plays sessions without a database: plans and steps are the real ones, agents are reduced to the few steps
+// that matter to a plan.
+type model struct {
+	recipe   Recipe
+	unknown  bool                    // the chain is no longer configured
+	outcomes map[string]tarsy.Status // by agent name, which is unique in a model
+	forced   map[string]tarsy.ForcedConclusion
+	// runbook is whether the alert names one, noRunbook whether it cannot be read.
+	runbook, noRunbook bool
+	clock              *clockwork.FakeClock
+}
+
+// play is one session on its way, with every event of its journal.
+type play struct {
+	*sessionRun
+
+	events   []tarsy.Event
+	answered []tarsy.Request
+	released bool
+}
+
+func drawModel(t *rapid.T) *model {
+	m := &model{
+		outcomes: map[string]tarsy.Status{}, forced: map[string]tarsy.ForcedConclusion{}, clock: clockwork.NewFakeClock(),
+		runbook: rapid.Bool().Draw(t, "runbook"), noRunbook: rapid.Bool().Draw(t, "no runbook"),
+	}
+	m.drawRecipe(t)
+
+	return m
+}
+
+// drawAgent draws an agent and how it will end.
+func (m *model) drawAgent(t *rapid.T, name string) RecipeAgent {
+	m.outcomes[name] = rapid.SampledFrom([]tarsy.Status{
+		tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusFailed, tarsy.StatusTimedOut,
+	}).Draw(t, name)
+	m.forced[name] = rapid.SampledFrom([]tarsy.ForcedConclusion{
+		tarsy.NotForced, tarsy.NotForced, tarsy.ForcedIterations, tarsy.ForcedDeadline,
+	}).Draw(t, name+" forced")
+
+	return RecipeAgent{Spec: agent.Spec{Name: name}}
+}
+
+func (m *model) drawRecipe(t *rapid.T) {
+	m.recipe = Recipe{ID: "chain"}
+
+	for s := range rapid.IntRange(1, 4).Draw(t, "stages") {
+		stage := RecipeStage{
+			Name:   fmt.Sprintf("stage %d", s+1),
+			Policy: rapid.SampledFrom([]tarsy.SuccessPolicy{tarsy.PolicyAll, tarsy.PolicyAny}).Draw(t, "policy"),
+		}
+
+		for a := range rapid.IntRange(1, 3).Draw(t, "agents") {
+			name := fmt.Sprintf("agent %d.%d", s+1, a+1)
+			stage.Agents = append(stage.Agents, m.drawAgent(t, name))
+		}
+
+		stage.Synthesis = m.drawAgent(t, fmt.Sprintf("synthesis %d", s+1))
+		m.recipe.Stages = append(m.recipe.Stages, stage)
+	}
+
+	if rapid.IntRange(0, 4).Draw(t, "chat") > 0 {
+		answerer := m.drawAgent(t, "answerer")
+		m.recipe.Chat = &answerer
+	}
+}
+
+func (m *model) begin() *play {
+	session := tarsy.Session{ID: tarsy.NewID(), ChainID: "chain", Status: tarsy.SessionPending, CreatedAt: m.clock.Now()}
+	if m.runbook {
+		session.RunbookURL = "https://runbooks.example/it-hurts"
+	}
+
+	return &play{sessionRun: m.run(&tarsy.State{Session: session})}
+}
+
+func (m *model) run(state *tarsy.State) *sessionRun {
+	e := &Engine{Config: Config{Clock: m.clock, SessionTimeout: modelTimeout, DefaultRunbook: "the default"}}
+	r := &sessionRun{engine: e, lease: postgres.Lease{SessionID: state.Session.ID, Fence: 1}, state: state}
+
+	for _, event := range state.Timeline {
+		r.sequence = max(r.sequence, event.SequenceNumber)
+	}
+
+	return r
+}
+
+// again is what another server sees that loads the session now.
+func (m *model) again(p *play) *play {
+	return &play{
+		sessionRun: m.run(cloneState(p.state)),
+		events:     slices.Clone(p.events), answered: slices.Clone(p.answered), released: p.released,
+	}
+}
+
+func (m *model) plan(p *play) []task {
+	return plan(p.state, m.recipe, !m.unknown, m.clock.Now(), modelTimeout)
+}
+
+// apply is the commit.
+func (p *play) apply(step tarsy.Step) {
+	p.state.Apply(step)
+	p.events = append(p.events, step.Events...)
+	p.answered = append(p.answered, step.Answered...)
+}
+
+// advance does one of the planned tasks, or a part of it where it is an execution.
+func (m *model) advance(p *play, tasks []task, pick func(n int) int) {
+	m.clock.Advance(time.Millisecond)
+
+	switch t := tasks[pick(len(tasks))]; t.kind {
+	case taskRunExecution:
+		p.apply(m.executionStep(p, t))
+	case taskFetchRunbook:
+		m.fetchRunbook(p)
+	case taskConclude:
+		p.apply(p.concludeStep("in short", tarsy.LLMInteraction{ID: tarsy.NewID(), SessionID: p.lease.SessionID}, nil))
+		p.released = len(p.state.Requests) == 0
+	case taskFinishStage:
+		if p.state.Stages[t.stage].StageType == tarsy.StageChat {
+			p.apply(p.finishChatStep(t.stage))
+			p.released = len(p.state.Requests) == 0
+		} else {
+			p.apply(p.finishStageStep(t.stage))
+		}
+	case taskCreateStage, taskSynthesise, taskAsk:
+		p.apply(p.taskStep(m.recipe, t))
+	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail, taskCancelChat, taskTimeOutChat:
+		p.apply(p.taskStep(m.recipe, t))
+		p.released = len(p.state.Requests) == 0
+	}
+}
+
+func (m *model) fetchRunbook(p *play) {
+	switch {
+	case p.state.Session.Status == tarsy.SessionPending:
+		p.apply(p.startStep())
+	case m.noRunbook:
+		p.apply(p.runbookStep(m.recipe, "", errors.New("404")))
+	default:
+		p.apply(p.runbookStep(m.recipe, "how to heal", nil))
+	}
+}
+
+// executionStep is the next step of an execution: the agent's, or that there is none.
+func (m *model) executionStep(p *play, t task) tarsy.Step {
+	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.execution })
+
+	if _, err := p.configured(m.recipe, t.stage, p.state.Executions[i]); err != nil {
+		return p.failExecutionStep(t.execution, string(tarsy.CodeOf(err)), err.Error())
+	}
+
+	return m.agentStep(p, t.execution)
+}
+
+// agentStep is the next of an agent's steps, from what the state holds of it: messages, a text that streams together
+// with a tool call, the end.
+func (m *model) agentStep(p *play, id string) tarsy.Step {
+	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == id })
+	execution := p.state.Executions[i]
+	now := m.clock.Now()
+	mine := func(e tarsy.TimelineEvent) bool {
+		return e.ExecutionID != nil && *e.ExecutionID == id && e.EventType == tarsy.EventToolCall
+	}
+
+	if !slices.ContainsFunc(p.state.Messages, func(g tarsy.Message) bool { return g.ExecutionID == id }) {
+		return tarsy.Step{Messages: []tarsy.Message{{ID: tarsy.NewID(), ExecutionID: id, SequenceNumber: 1, Role: tarsy.RoleUser}}}
+	}
+
+	at := slices.IndexFunc(p.state.Timeline, mine)
+	if at < 0 {
+		event := p.event(tarsy.EventToolCall, "", now)
+		event.Status, event.CompletedAt, event.StageID, event.ExecutionID = tarsy.EventStreaming, nil, &execution.StageID, &id
+
+		return tarsy.Step{
+			Timeline: []tarsy.TimelineEvent{event}, Events: []tarsy.Event{tarsy.TimelineCreated(event)},
+			MCPInteractions: []tarsy.MCPInteraction{{ID: tarsy.NewID(), ExecutionID: id, Status: tarsy.CallStarted, TimelineEventID: event.ID}},
+		}
+	}
+
+	streaming := p.state.Timeline[at]
+	streaming.Status, streaming.CompletedAt = tarsy.EventCompleted, &now
+	call := p.state.MCPInteractions[slices.IndexFunc(p.state.MCPInteractions, func(c tarsy.MCPInteraction) bool { return c.ExecutionID == id })]
+	call.Status = tarsy.CallCompleted
+	execution.Status, execution.CompletedAt = cmp.Or(m.outcomes[execution.AgentName], tarsy.StatusCompleted), &now
+	execution.ForcedConclusion = m.forced[execution.AgentName]
+	kind, text := tarsy.EventFinalAnalysis, "found by "+execution.AgentName
+
+	if execution.Status != tarsy.StatusCompleted {
+		kind, text = tarsy.EventError, "broken in "+execution.AgentName
+		execution.ErrorCode, execution.ErrorMessage = "code of "+execution.AgentName, text
+	}
+
+	end := p.event(kind, text, now)
+	end.StageID, end.ExecutionID = &execution.StageID, &id
+
+	return tarsy.Step{
+		Executions: []tarsy.Execution{execution}, MCPInteractions: []tarsy.MCPInteraction{call},
+		Timeline: []tarsy.TimelineEvent{streaming, end},
+		Events: []tarsy.Event{
+			tarsy.TimelineCompleted(streaming), tarsy.TimelineCreated(end), tarsy.ExecutionStatusChanged(execution, now),
+		},
+	}
+}
+
+// finishPlay goes on to the end.
+func (m *model) finishPlay(t require.TestingT, p *play, pick func(n int) int) {
+	for range 1000 {
+		if p.released {
+			return
+		}
+
+		m.advance(p, m.plan(p), pick)
+	}
+
+	require.FailNow(t, "the session does not come to an end")
+}
+
+// outcome is a session's state without ids, times and the order of what ran at once.
+type outcome struct {
+	Session    tarsy.SessionStatus
+	Error      string
+	Analysis   string
+	Summary    string
+	Early      string
+	Runbook    string
+	StageIndex int
+	Stages     []string
+	Executions map[string][]string
+}
+
+func outcomeOf(state *tarsy.State) outcome {
+	o := outcome{
+		Session: state.Session.Status, Error: state.Session.ErrorCode + ": " + state.Session.ErrorMessage,
+		Analysis: state.Session.FinalAnalysis, Summary: state.Session.ExecutiveSummary,
+		Early: state.Session.ConcludedEarly, Runbook: state.Session.Runbook,
+		StageIndex: state.Session.CurrentStageIndex, Executions: map[string][]string{},
+	}
+
+	names := map[string]string{}
+
+	for _, s := range state.Stages {
+		names[s.ID] = fmt.Sprintf("%d %s", s.StageIndex, s.StageName)
+		o.Stages = append(o.Stages, fmt.Sprintf("%s %s %s %q", names[s.ID], s.StageType, s.Status, s.ErrorMessage))
+	}
+
+	for _, e := range state.Executions {
+		lines := []string{fmt.Sprintf("%s %s %s", e.Status, e.ErrorCode, e.ErrorMessage)}
+
+		for _, v := range state.Timeline {
+			if v.ExecutionID != nil && *v.ExecutionID == e.ID {
+				lines = append(lines, fmt.Sprintf("%s %s %s", v.EventType, v.Status, v.Content))
+			}
+		}
+
+		o.Executions[names[e.StageID]+": "+e.AgentName] = lines
+	}
+
+	return o
+}
+
+// requireClosed checks that nothing is left open and that the journal tells of each thing once.
+func requireClosed(t require.TestingT, p *play) {
+	require.True(t, p.state.Session.Status.Terminal())
+	require.NotNil(t, p.state.Session.CompletedAt)
+	require.Empty(t, p.state.Requests)
+
+	for _, s := range p.state.Stages {
+		require.True(t, s.Status.Terminal(), "stage %s is left %s", s.StageName, s.Status)
+		require.NotNil(t, s.CompletedAt)
+	}
+
+	for _, e := range p.state.Executions {
+		require.True(t, e.Status.Terminal(), "execution %s is left %s", e.AgentName, e.Status)
+		require.NotNil(t, e.CompletedAt)
+	}
+
+	for _, e := range p.state.Timeline {
+		require.NotEqual(t, tarsy.EventStreaming, e.Status, "a timeline event is left streaming")
+	}
+
+	for _, c := range p.state.MCPInteractions {
+		require.NotEqual(t, tarsy.CallStarted, c.Status, "a call is left started")
+	}
+
+	told := map[string][]string{}
+
+	for _, e := range p.events {
+		var payload struct {
+			EventID     string `json:"event_id"`
+			StageID     string `json:"stage_id"`
+			ExecutionID string `json:"execution_id"`
+			Status      string `json:"status"`
+		}
+
+		require.NoError(t, json.Unmarshal(e.Payload, &payload))
+
+		switch e.Type {
+		case tarsy.TypeSessionStatus:
+			told["session"] = append(told["session"], payload.Status)
+		case tarsy.TypeStageStatus:
+			told[payload.StageID] = append(told[payload.StageID], payload.Status)
+		case tarsy.TypeExecutionStatus:
+			told[payload.ExecutionID] = append(told[payload.ExecutionID], payload.Status)
+		case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
+			told[payload.EventID] = append(told[payload.EventID], e.Type)
+		}
+	}
+
+	for _, s := range p.state.Stages {
+		require.Equal(t, []string{"started", string(s.Status)}, told[s.ID], s.StageName)
+	}
+
+	for _, e := range p.state.Executions {
+		require.Equal(t, []string{"started", string(e.Status)}, told[e.ID], e.AgentName)
+	}
+
+	for _, e := range p.state.Timeline {
+		require.Equal(t, tarsy.TypeTimelineCreated, told[e.ID][0])
+		require.LessOrEqual(t, len(told[e.ID]), 2)
+	}
+
+	require.Equal(t, string(p.state.Session.Status), told["session"][len(told["session"])-1])
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(told["session"]))), len(told["session"]), "a status was told twice")
+}
+
+// picker chooses which of several executions goes on: any order may happen.
+func picker(t *rapid.T) func(int) int {
+	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
+
+	return random.IntN
+}
+
+// requestCancel is what noteRequests does, without the database.
+func (p *play) requestCancel() {
+	p.state.Requests = append(p.state.Requests, tarsy.Request{ID: tarsy.NewID(), Kind: tarsy.RequestCancel, Status: tarsy.RequestOpen})
+	if p.state.Session.Status != tarsy.SessionInProgress {
+		return
+	}
+
+	session := p.state.Session
+	session.Status = tarsy.SessionCancelling
+	p.apply(tarsy.Step{Session: &session, Events: []tarsy.Event{tarsy.SessionStatusChanged(session, p.engine.now())}})
+}
+
+func cloneState(s *tarsy.State) *tarsy.State {
+	c := *s
+	c.Stages, c.Executions, c.Timeline = slices.Clone(s.Stages), slices.Clone(s.Executions), slices.Clone(s.Timeline)
+	c.Messages, c.LLMInteractions = slices.Clone(s.Messages), slices.Clone(s.LLMInteractions)
+	c.MCPInteractions, c.Requests = slices.Clone(s.MCPInteractions), slices.Clone(s.Requests)
+
+	c.Chats, c.ChatMessages = slices.Clone(s.Chats), slices.Clone(s.ChatMessages)
+
+	return &c
+}

@@ -1,0 +1,261 @@
+package eventschema_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/eventschema"
+)
+
+// source is what a package declares: constants with their types, and structs with their JSON names.
+type source struct {
+	constants []constant
+	structs   map[string][]string
+}
+
+type constant struct{ name, kind, value string }
+
+func parse(t *testing.T, files ...string) source {
+	t.Helper()
+
+	s := source{structs: map[string][]string{}}
+
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+
+		for _, d := range file.Decls {
+			if general, ok := d.(*ast.GenDecl); ok {
+				for _, spec := range general.Specs {
+					s.add(t, spec)
+				}
+			}
+		}
+	}
+
+	return s
+}
+
+func (s *source) add(t *testing.T, spec ast.Spec) {
+	t.Helper()
+
+	switch spec := spec.(type) {
+	case *ast.ValueSpec:
+		for i, name := range spec.Names {
+			if i >= len(spec.Values) {
+				continue
+			}
+
+			literal, ok := spec.Values[i].(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				continue
+			}
+
+			value, err := strconv.Unquote(literal.Value)
+			require.NoError(t, err)
+
+			kind := ""
+			if of, ok := spec.Type.(*ast.Ident); ok {
+				kind = of.Name
+			}
+
+			s.constants = append(s.constants, constant{name.Name, kind, value})
+		}
+	case *ast.TypeSpec:
+		object, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return
+		}
+
+		s.structs[spec.Name.Name] = nil
+
+		for _, f := range object.Fields.List {
+			if f.Tag == nil {
+				continue
+			}
+
+			tag, _, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+			s.structs[spec.Name.Name] = append(s.structs[spec.Name.Name], tag)
+		}
+	}
+}
+
+// values are the constants whose name begins so, or which have this type.
+func (s *source) values(prefix, kind string) []string {
+	var values []string
+
+	for _, c := range s.constants {
+		if c.kind == kind && strings.HasPrefix(c.name, prefix) && c.value != "" {
+			values = append(values, c.value)
+		}
+	}
+
+	return values
+}
+
+func vocabulary(t *testing.T) source {
+	t.Helper()
+
+	files, err := filepath.Glob("../../*.go")
+	require.NoError(t, err)
+
+	return parse(t, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })...)
+}
+
+func TestEveryTypeOfMessageHasASchema(t *testing.T) {
+	t.Parallel()
+
+	events, frames := parse(t, "../../event.go"), parse(t, "../stream/wire.go")
+	types := append(events.values("Type", ""), frames.values("type", "")...)
+	require.GreaterOrEqual(t, len(types), 17)
+
+	var described []string
+	for _, k := range eventschema.Kinds() {
+		described = append(described, k.Type)
+	}
+
+	require.ElementsMatch(t, types, described)
+}
+
+func TestEveryPayloadIsTheOneOfItsType(t *testing.T) {
+	t.Parallel()
+
+	schema := definitions(t)
+	payloads := 0
+
+	for name, fields := range parse(t, "../../event.go").structs {
+		if !strings.HasSuffix(name, "Payload") {
+			continue
+		}
+
+		payloads++
+
+		found := slices.ContainsFunc(eventschema.Kinds(), func(k eventschema.Kind) bool {
+			var have []string
+
+			for field := range schema[k.Type].Properties {
+				if field != "channel" && field != "db_event_id" {
+					have = append(have, field)
+				}
+			}
+
+			slices.Sort(have)
+
+			return slices.Equal(have, slices.Sorted(slices.Values(fields)))
+		})
+		require.True(t, found, "no schema has the fields of %s: %v", name, fields)
+	}
+
+	require.GreaterOrEqual(t, payloads, 9)
+}
+
+func TestMessagesAboutAConnectionHaveTheFieldsThatAreSent(t *testing.T) {
+	t.Parallel()
+
+	schema := definitions(t)
+	used := map[string]bool{}
+
+	for _, k := range eventschema.Kinds() {
+		if k.Delivery != eventschema.Connection {
+			continue
+		}
+
+		for field := range schema[k.Type].Properties {
+			used[field] = true
+		}
+	}
+
+	frame := parse(t, "../stream/wire.go").structs["frame"]
+	require.NotEmpty(t, frame)
+
+	for _, field := range frame {
+		require.True(t, used[field], "no schema has %s", field)
+		delete(used, field)
+	}
+
+	require.Empty(t, used, "fields that are never sent")
+}
+
+func TestEnumerationsHoldEveryConstant(t *testing.T) {
+	t.Parallel()
+
+	all, schema := vocabulary(t), definitions(t)
+
+	for def, kind := range map[string]string{
+		"session_status": "SessionStatus", "stage_type": "StageType", "event_type": "EventType", "event_status": "EventStatus",
+	} {
+		values := all.values("", kind)
+		require.NotEmpty(t, values, kind)
+		require.ElementsMatch(t, values, schema[def].Enum, kind)
+	}
+
+	// What is pending says nothing, and what is active says that it started.
+	work := []any{"started"}
+
+	for _, status := range all.values("", "Status") {
+		if status != "pending" && status != "active" {
+			work = append(work, status)
+		}
+	}
+
+	require.ElementsMatch(t, work, schema["work_status"].Enum)
+}
+
+func TestEveryFieldIsExplainedAndNothingElseIsAllowed(t *testing.T) {
+	t.Parallel()
+
+	for name, def := range definitions(t) {
+		if def.Type != "object" {
+			continue
+		}
+
+		raw, err := json.Marshal(def.AdditionalProperties)
+		require.NoError(t, err)
+		require.Equal(t, "false", string(raw), name)
+		require.NotEmpty(t, def.Description, name)
+
+		for field, schema := range def.Properties {
+			require.NotEmpty(t, schema.Description, "%s.%s", name, field)
+		}
+	}
+}
+
+func definitions(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+
+	var schema jsonschema.Schema
+
+	require.NoError(t, json.Unmarshal(eventschema.Document(), &schema))
+
+	return schema.Defs
+}
+
+func TestThePublishedSchemaIsThisOne(t *testing.T) {
+	t.Parallel()
+
+	golden(t, filepath.Join("..", "..", "docs", "events.schema.json"), string(eventschema.Document()))
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "%s is not up to date; run go test ./internal/eventschema -update", filepath.Base(path))
+}

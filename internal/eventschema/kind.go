@@ -1,0 +1,109 @@
+package eventschema
+
+import (
+	"reflect"
+
+	"tarsy.dev/tarsy"
+)
+
+// Delivery is what a reader may expect of a kind of message.
+type Delivery string
+
+// The deliveries.
+const (
+	// Journal events are numbered and kept: each comes once, in order, and can be read again.
+	Journal Delivery = "journal"
+	// Transient events are sent to whoever reads at the moment, and may be dropped.
+	Transient Delivery = "transient"
+	// Connection messages concern one connection and nobody else.
+	Connection Delivery = "connection"
+)
+
+// sessionChannel is how documents write the channel of a session.
+const sessionChannel = tarsy.ChannelSessionPrefix + "<id>"
+
+// Kind is one type of message.
+type Kind struct {
+	Type     string
+	Delivery Delivery
+	// Channel is where it is sent, as documents write it; empty for what concerns the connection as a whole.
+	Channel string
+	// Over is how it comes.
+	Over string
+	// When says what has happened.
+	When string
+
+	payload reflect.Type
+	fields  []string // of messages that no struct of the vocabulary describes; optional ones end in "?"
+}
+
+// Kinds lists every type of message in the order of the documentation.
+func Kinds() []Kind {
+	return append(append(journalKinds(), transientKinds()...), connectionKinds()...)
+}
+
+const both = "WebSocket and SSE"
+
+func journalKinds() []Kind {
+	kind := func(name, when string, payload reflect.Type) Kind {
+		return Kind{Type: name, Delivery: Journal, Channel: sessionChannel, Over: both, When: when, payload: payload}
+	}
+
+	return []Kind{
+		kind(tarsy.TypeSessionStatus, "The session has a new status.", reflect.TypeFor[tarsy.SessionStatusPayload]()),
+		kind(tarsy.TypeStageStatus, "A stage started or ended.", reflect.TypeFor[tarsy.StageStatusPayload]()),
+		kind(tarsy.TypeExecutionStatus, "An agent of a stage started or ended.", reflect.TypeFor[tarsy.ExecutionStatusPayload]()),
+		kind(tarsy.TypeTimelineCreated, "There is something new to see. What is whole from the start comes with its last status "+
+			"and is not completed again.", reflect.TypeFor[tarsy.TimelineCreatedPayload]()),
+		kind(tarsy.TypeTimelineCompleted, "The content of a timeline event that was streaming is final.",
+			reflect.TypeFor[tarsy.TimelineCompletedPayload]()),
+		kind(tarsy.TypeChatCreated, "Somebody asked the first question about the session.", reflect.TypeFor[tarsy.ChatCreatedPayload]()),
+		kind(tarsy.TypeChatUserMessage, "Somebody asked a question, and a stage answers it.",
+			reflect.TypeFor[tarsy.ChatUserMessagePayload]()),
+	}
+}
+
+func transientKinds() []Kind {
+	return []Kind{
+		{
+			Type: tarsy.TypeStreamChunk, Delivery: Transient, Channel: sessionChannel, Over: both,
+			When:    "A model has written a little more of a timeline event's text.",
+			payload: reflect.TypeFor[tarsy.StreamChunkPayload](),
+		},
+		{
+			Type: tarsy.TypeSessionChanged, Delivery: Transient, Channel: tarsy.ChannelSessions, Over: "WebSocket",
+			When:    "A session has new events, or changes were dropped and the list must be loaded again.",
+			payload: reflect.TypeFor[tarsy.SessionChangedPayload](),
+		},
+	}
+}
+
+// The types of messages about a connection, as the streams write them.
+const (
+	typeEstablished  = "connection.established"
+	typeSubscribed   = "subscription.confirmed"
+	typeUnsubscribed = "subscription.removed"
+	typeOverflow     = "catchup.overflow"
+	typePong         = "pong"
+	typeError        = "error"
+	typeEnd          = "end"
+	typeBye          = "bye"
+)
+
+func connectionKinds() []Kind {
+	kind := func(name, over, when string, fields ...string) Kind {
+		return Kind{Type: name, Delivery: Connection, Over: over, When: when, fields: append([]string{"type"}, fields...)}
+	}
+
+	return []Kind{
+		kind(typeEstablished, "WebSocket", "The connection is open; always the first message.", "connection_id"),
+		kind(typeSubscribed, "WebSocket", "The answer to `subscribe`; what the channel brings comes after it.", "channel"),
+		kind(typeUnsubscribed, "WebSocket", "The answer to `unsubscribe`; nothing of the channel comes after it.", "channel"),
+		kind(typeOverflow, both, "More than 200 events would have to be replayed on a WebSocket, or events that the reader asks for "+
+			"are gone. The client loads the session by REST and gets what comes after `head`.", "channel", "head"),
+		kind(typePong, "WebSocket", "The answer to `ping`."),
+		kind(typeError, "WebSocket", "The client sent what the server cannot do. The connection stays open.", "channel?", "code", "message"),
+		kind(typeEnd, "SSE", "The session is over and everything was sent; the response ends.", "status"),
+		kind(typeBye, "SSE", "The server shuts down; the reader may come back.", "reason"),
+	}
+}

@@ -1,0 +1,122 @@
+package eventschema_test
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/eventschema"
+)
+
+type message = map[string]any
+
+// decoded is a value as a reader sees it.
+func decoded(t *testing.T, value any) message {
+	t.Helper()
+
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+
+	var m message
+
+	require.NoError(t, json.Unmarshal(raw, &m))
+
+	return m
+}
+
+// samples returns messages of every kind, made as the server makes them.
+func samples(t *testing.T) []message {
+	t.Helper()
+
+	session := tarsy.Session{ID: tarsy.NewID(), Status: tarsy.SessionInProgress}
+	channel := tarsy.SessionChannel(session.ID)
+	now := time.Now()
+
+	var all []message
+
+	for i, e := range events(session.ID, now) {
+		m := decoded(t, e.Payload)
+		m["db_event_id"], m["channel"] = float64(i+1), channel
+		all = append(all, m)
+	}
+
+	chunk := decoded(t, tarsy.StreamChunkPayload{
+		Type: tarsy.TypeStreamChunk, SessionID: session.ID, EventID: tarsy.NewID(), EventType: tarsy.EventResponse,
+		Delta: "The", Fence: 1, Timestamp: now.UTC(),
+	})
+	chunk["channel"] = channel
+
+	changed := decoded(t, tarsy.SessionChangedPayload{Type: tarsy.TypeSessionChanged, SessionID: session.ID, Version: 3})
+	changed["channel"] = tarsy.ChannelSessions
+
+	return append(all, chunk, changed,
+		message{"type": "session.changed", "behind": true, "channel": "sessions"},
+		message{"type": "connection.established", "connection_id": tarsy.NewID()},
+		message{"type": "subscription.confirmed", "channel": channel},
+		message{"type": "subscription.confirmed", "channel": "sessions"},
+		message{"type": "subscription.removed", "channel": channel},
+		message{"type": "catchup.overflow", "channel": channel, "head": 201.0},
+		message{"type": "pong"},
+		message{"type": "error", "code": "unknown_action", "message": "there is no such action"},
+		message{"type": "error", "code": "unknown_channel", "message": "there is no such channel", "channel": "\u0000"},
+		message{"type": "end", "status": "completed"},
+		message{"type": "bye", "reason": "server is shutting down"},
+	)
+}
+
+// events returns journal events of every type.
+func events(sessionID string, now time.Time) []tarsy.Event {
+	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: sessionID, StageName: "analysis", StageType: tarsy.StageSynthesis, StageIndex: 2, Status: tarsy.StatusActive}
+	execution := tarsy.Execution{
+		ID: tarsy.NewID(), SessionID: sessionID, StageID: stage.ID, AgentName: "Agent-2", AgentIndex: 2, Status: tarsy.StatusFailed,
+		ErrorMessage: "no",
+	}
+	chat := tarsy.Chat{ID: tarsy.NewID(), SessionID: sessionID, CreatedBy: "me", CreatedAt: now}
+	question := tarsy.ChatUserMessage{ID: tarsy.NewID(), ChatID: chat.ID, SessionID: sessionID, Author: "me", Content: "why?", CreatedAt: now}
+	ended := tarsy.Session{ID: sessionID, Status: tarsy.SessionCompleted, ConcludedEarly: "deadline"}
+	failed := tarsy.Session{ID: sessionID, Status: tarsy.SessionFailed, ErrorCode: "llm_error", ErrorMessage: "no"}
+
+	all := []tarsy.Event{
+		tarsy.SessionStatusChanged(ended, now), tarsy.SessionStatusChanged(failed, now), tarsy.StageStatusChanged(stage, now),
+		tarsy.ExecutionStatusChanged(execution, now), tarsy.ChatCreated(chat), tarsy.ChatAsked(question, stage.ID),
+	}
+
+	for number, shown := range eventschema.Timeline() {
+		e := tarsy.TimelineEvent{
+			ID: tarsy.NewID(), SessionID: sessionID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: int64(number + 1),
+			EventType: shown.Type, Status: tarsy.EventStreaming, Metadata: metadata()[shown.Type], CreatedAt: now, UpdatedAt: now,
+		}
+		all = append(all, tarsy.TimelineCreated(e))
+
+		e.Status, e.Content, e.Metadata = tarsy.EventCompleted, "done", maps.Clone(e.Metadata)
+		if e.EventType == tarsy.EventToolCall {
+			e.Metadata["is_error"], e.Metadata["attempt"], e.Metadata["duration_ms"], e.Metadata["outcome"] = true, 2, int64(0), "unknown"
+		}
+
+		all = append(all, tarsy.TimelineCompleted(e))
+	}
+
+	return all
+}
+
+// metadata is what timeline events are created with.
+func metadata() map[tarsy.EventType]map[string]any {
+	found := map[string]any{"queries": []any{"q"}, "sources": []any{map[string]any{"title": "t", "url": "u"}}}
+
+	return map[tarsy.EventType]map[string]any{
+		tarsy.EventToolCall: {"server_name": "s", "tool_name": "t", "arguments": map[string]any{"a": []any{1, nil}}},
+		tarsy.EventToolSummary: {
+			"server_name": "s", "tool_name": "t", "tool_call_event_id": tarsy.NewID(), "original_tokens": 9000,
+		},
+		tarsy.EventError:         {"code": "llm_error"},
+		tarsy.EventUserQuestion:  {"author": "me", "chat_id": tarsy.NewID(), "message_id": tarsy.NewID()},
+		tarsy.EventFinalAnalysis: {"forced_conclusion": true, "reason": "iterations", "max_iterations": 3},
+		tarsy.EventCodeExecution: {"code": "1+1"},
+		tarsy.EventGoogleSearch:  found,
+		tarsy.EventURLContext:    found,
+	}
+}

@@ -1,0 +1,121 @@
+package eventschema
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Validator checks messages. It may be used by many at once; making one is not cheap.
+type Validator struct {
+	kinds    map[string]*jsonschema.Resolved
+	metadata map[string]*jsonschema.Resolved // by type of timeline event
+}
+
+// NewValidator compiles the schema.
+func NewValidator() *Validator {
+	v := &Validator{kinds: map[string]*jsonschema.Resolved{}, metadata: map[string]*jsonschema.Resolved{}}
+	defs := document().Defs
+
+	for _, k := range Kinds() {
+		// Which metadata goes with which type is looked up below: trying every rule takes longer than all the rest.
+		defs[k.Type].AllOf = nil
+		v.kinds[k.Type] = compile(defs, k.Type)
+	}
+
+	for _, s := range Timeline() {
+		if len(s.metadata) > 0 {
+			v.metadata[string(s.Type)] = compile(defs, metadataDef(s.Type))
+		}
+	}
+
+	return v
+}
+
+func compile(defs map[string]*jsonschema.Schema, name string) *jsonschema.Resolved {
+	root := &jsonschema.Schema{Ref: "#/$defs/" + name, Defs: needed(defs, name)}
+
+	resolved, err := root.Resolve(nil)
+	if err != nil {
+		panic("eventschema: the schema of " + name + ": " + err.Error()) // it is made of constants
+	}
+
+	return resolved
+}
+
+// needed are the definitions that one of them leads to: compiling all of them for each kind takes ten times as long.
+func needed(defs map[string]*jsonschema.Schema, name string) map[string]*jsonschema.Schema {
+	found := map[string]*jsonschema.Schema{}
+
+	var add func(name string)
+
+	add = func(name string) {
+		if found[name] != nil {
+			return
+		}
+
+		found[name] = defs[name]
+
+		raw, err := json.Marshal(defs[name])
+		if err != nil {
+			panic("eventschema: " + name + " does not marshal: " + err.Error()) // it is made of constants
+		}
+
+		for _, m := range refPattern.FindAllSubmatch(raw, -1) {
+			add(string(m[1]))
+		}
+	}
+	add(name)
+
+	return found
+}
+
+var refPattern = regexp.MustCompile(`"\$ref":"#/\$defs/([^"]+)"`)
+
+// Validate returns why a decoded message is not one of the kinds. Only the definition of its own type is asked: the
+// answer of the whole document would be that none of them fits.
+func (v *Validator) Validate(message map[string]any) error {
+	kind, ok := message["type"].(string)
+	if !ok {
+		return fmt.Errorf("a message has a type, not %v", message["type"])
+	}
+
+	resolved, ok := v.kinds[kind]
+	if !ok {
+		return fmt.Errorf("%q is not a type of message", kind)
+	}
+
+	err := resolved.Validate(message)
+	if err == nil {
+		err = v.validateMetadata(message)
+	}
+
+	if err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+
+	return nil
+}
+
+func (v *Validator) validateMetadata(message map[string]any) error {
+	metadata, ok := message["metadata"]
+	if !ok {
+		return nil
+	}
+
+	eventType, _ := message["event_type"].(string)
+
+	resolved, ok := v.metadata[eventType]
+	if !ok {
+		return fmt.Errorf("a timeline event of type %s has no metadata, not %v", eventType, metadata)
+	}
+
+	err := resolved.Validate(metadata)
+	if err != nil {
+		return fmt.Errorf("the metadata of %s: %w", eventType, err)
+	}
+
+	return nil
+}

@@ -1,0 +1,64 @@
+// Package corpus makes labelled text to judge a masker by: secrets of many kinds in the places where they turn up, and
+// harmless text that looks like secrets. Everything is generated from a seed; nothing in it was ever a real secret, and
+// no literal in the source has the shape of one. It knows nothing of how masking works.
+package corpus
+
+// Sample is a piece of text with the secrets in it. A sample without secrets must pass a masker unchanged.
+type Sample struct {
+	Kind    string
+	Context string
+	Text    string
+	Secrets []string
+}
+
+// Samples returns the whole corpus of a seed: every kind in each of its contexts, then the harmless samples.
+func Samples(seed uint64) []Sample {
+	r := newRandom(seed)
+
+	var samples []Sample
+
+	for _, k := range kinds() {
+		for _, c := range k.contexts {
+			value := k.make(r)
+			text := c.render(r, k.key, value.text)
+			samples = append(samples, Sample{Kind: k.name, Context: c.name, Text: text, Secrets: value.secretsIn(c)})
+		}
+	}
+
+	samples = append(samples, manifests(r)...)
+
+	return append(samples, benign(r)...)
+}
+
+// kind is a sort of secret: the name under which people configure it, how to make one, and where it is found.
+type kind struct {
+	name     string
+	key      string
+	make     func(*random) value
+	contexts []context
+}
+
+// value is a text to put into a context, and the secrets within it.
+type value struct {
+	text    string
+	secrets []string
+}
+
+// whole is a value that is all secret.
+func whole(secret func(*random) string) func(*random) value {
+	return func(r *random) value {
+		text := secret(r)
+
+		return value{text: text, secrets: []string{text}}
+	}
+}
+
+// secretsIn returns the secrets in the form in which the context writes them.
+func (v value) secretsIn(c context) []string {
+	written := make([]string, len(v.secrets))
+	for i, secret := range v.secrets {
+		written[i] = c.write(secret)
+	}
+
+	return written
+}

@@ -1,0 +1,85 @@
+package mask
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/mask/corpus"
+)
+
+// seeds are one sample of each kind.
+func seeds(f *testing.F) {
+	f.Helper()
+
+	seen := map[string]bool{}
+
+	for _, sample := range corpus.Samples(5) {
+		if !seen[sample.Kind] {
+			seen[sample.Kind] = true
+
+			f.Add(sample.Text)
+		}
+	}
+
+	for _, manifest := range manifestsUnderTest {
+		f.Add(manifest)
+	}
+}
+
+// FuzzText: whatever the text, masking succeeds, keeps UTF-8, and finds nothing more when it is done again.
+func FuzzText(f *testing.F) {
+	seeds(f)
+
+	m := newMasker(f, Config{Alerts: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}}})
+
+	f.Fuzz(func(t *testing.T, text string) {
+		failed := m.Failures()
+		once := m.Text(text)
+		require.Equal(t, failed, m.Failures())
+		require.True(t, utf8.ValidString(once) || !utf8.ValidString(text), "%q became %q", text, once)
+		require.Equal(t, once, m.Text(once), "%q", text)
+
+		if !strings.Contains(once, markerStart) {
+			require.Equal(t, text, once)
+		}
+	})
+}
+
+// FuzzKubernetes: what the structural masker leaves is in the text, in the same order.
+func FuzzKubernetes(f *testing.F) {
+	seeds(f)
+
+	f.Fuzz(func(t *testing.T, text string) {
+		masked := splice(text, kubernetesSpans(text))
+		require.Equal(t, masked, splice(masked, kubernetesSpans(masked)), "%q", text)
+
+		rest := text
+
+		for piece := range strings.SplitSeq(masked, marker(secretData)) {
+			_, after, ok := strings.Cut(rest, piece)
+			require.True(t, ok, "%q became %q", text, masked)
+
+			rest = after
+		}
+	})
+}
+
+// FuzzSecret: a configured value does not pass, whatever stands around it.
+func FuzzSecret(f *testing.F) {
+	f.Add("before ", " after", "Xk29fLq8Zt71")
+	f.Add("s3cr", "t", "s3crs3crt")
+	f.Add("{\"a\":\"", "\"}", "a \"quoted\" value")
+
+	f.Fuzz(func(t *testing.T, before, after, secret string) {
+		secret = strings.TrimSpace(secret)
+		if len(secret) < shortestSecret || len(secret) > 1000 || ordinary(secret) || strings.Contains(marker("secret"), secret) {
+			t.Skip()
+		}
+
+		m := newMasker(t, Config{Secrets: []string{secret}})
+		require.NotContains(t, m.Text(before+secret+after), secret)
+	})
+}

@@ -1,0 +1,142 @@
+package mask
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hostile are texts that make naive maskers slow. Each is repeated or nested to the size that is asked for.
+func hostile() map[string]func(size int) string {
+	repeat := func(piece string) func(int) string {
+		return func(size int) string { return strings.Repeat(piece, size/len(piece)+1)[:size] }
+	}
+	all := func(join string) func(int) string {
+		var b strings.Builder
+		for _, f := range shared().finders {
+			b.WriteString(strings.Join(f.words, join) + join)
+		}
+
+		return repeat(b.String())
+	}
+
+	texts := map[string]func(int) string{
+		"one letter":            repeat("a"),
+		"one long token":        repeat("aB3dE5gH"),
+		"every word":            all(" "),
+		"every word, no space":  all(""),
+		"every word, assigned":  all("=aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF "),
+		"every word, a line":    all(": \"aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF\"\n"),
+		"one open quote":        func(size int) string { return `password="` + strings.Repeat("a b ", size/4) },
+		"one open plain":        func(size int) string { return `password=` + strings.Repeat("日本", size/6) },
+		"one open block":        func(size int) string { return "password: |\n" + strings.Repeat("  ab\n", size/5) },
+		"one open cookie":       func(size int) string { return "Cookie: sid=" + strings.Repeat("ab", size/2) },
+		"one open key":          func(size int) string { return "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("abcd", size/4) },
+		"many open quotes":      repeat("password=\"a b 'c token='d "),
+		"open quotes":           repeat(`password="`),
+		"open single quotes":    repeat(`token='`),
+		"names of names":        repeat("password=token=secret="),
+		"escaped quotes":        repeat(`\"password\":\"`),
+		"backslashes":           repeat(`\`),
+		"escaped backslashes":   repeat(`{\\\"kind`),
+		"key headers":           repeat("-----BEGIN RSA PRIVATE KEY-----\n"),
+		"key headers, no end":   repeat("-----BEGIN PRIVATE KEY-----AAAA"),
+		"dashes":                repeat("-----"),
+		"tokens":                repeat("eyJ"),
+		"dotted tokens":         repeat("eyJhbGciOi."),
+		"github":                repeat("ghp_"),
+		"slack":                 repeat("xoxb-123-"),
+		"users":                 repeat("a://b:c"),
+		"addresses":             repeat("://:@"),
+		"cookies":               repeat("cookie: sid="),
+		"curl":                  repeat("curl -u -H "),
+		"curl in lines":         repeat("curl\n"),
+		"base64 of password":    repeat("cGFzc3dvcmQ"),
+		"braces":                repeat("{"),
+		"nested json":           repeat(`{"kind":`),
+		"nested lists":          repeat(`{"items":[`),
+		"Secret in Secret":      repeat(`{"kind":"Secret","data":`),
+		"strings in strings":    repeat(`{"kind":"Secret","a":"{\"b\":\"{\\\"c\\\":`),
+		"yaml lines":            repeat("kind: Secret\ndata:\n  a: b\n"),
+		"yaml items":            repeat("- kind: Secret\n  data: &a\n    b: *a\n"),
+		"escaped yaml":          repeat(`kind: Secret\n`),
+		"blocks":                repeat("password: |\n  a\n"),
+		"long indent":           repeat(strings.Repeat(" ", 1000) + "kind: Secret\n"),
+		"markers":               repeat("[MASKED_"),
+		"whole markers":         repeat("password: [MASKED_PASSWORD]"),
+		"emails":                repeat("a@b."),
+		"colons":                repeat("a:5432:b:c:"),
+		"crypt":                 repeat("$2y$10$"),
+		"invalid UTF-8":         repeat("token=\xff\xfe\x00"),
+		"secrets, one a line":   repeat("DB_PASSWORD=Xk29fLq8Zt71\n"),
+		"secrets, all one line": repeat("api_key=Xk29fLq8Zt71mW3vR5 "),
+	}
+	texts["nested yaml"] = func(size int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			fmt.Fprintf(&b, "%skind:\n", strings.Repeat(" ", i%2000))
+		}
+
+		return b.String()[:size] + "\nkind: Secret\n"
+	}
+	texts["alias bomb"] = func(size int) string {
+		var b strings.Builder
+
+		b.WriteString("kind: Secret\nstringData: &a\n  x: y\n")
+
+		for i := 0; b.Len() < size; i++ {
+			fmt.Fprintf(&b, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d]\n", i+1, i+1, i, i, i, i)
+		}
+
+		return b.String()[:size]
+	}
+
+	return texts
+}
+
+var whole = flag.Bool("whole", false, "try hostile texts of 1 and 4 MiB, which takes minutes")
+
+// A text of four times the size may take little more than four times as long. The factor leaves room for caches;
+// what is quadratic takes sixteen times as long. Texts that are slow to mask are tried at a smaller size.
+func TestHostileTextTakesLinearTime(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	m := newMasker(t, Config{Secrets: []string{"aaaaaaab", "a configured secret"}, Default: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}}})
+	texts := hostile()
+
+	spent := func(text string) time.Duration {
+		start := cpuTime()
+		_, err := m.Result("any", text)
+		require.NoError(t, err)
+
+		return cpuTime() - start
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		size := 1 << 18
+		if spent(texts[name](size/16)) > 2*time.Millisecond {
+			size = 1 << 16
+		}
+
+		if *whole {
+			size = 1 << 20
+		}
+
+		small, large := spent(texts[name](size)), spent(texts[name](4*size))
+		for try := 0; try < 3 && large > 8*small; try++ { // a collection of garbage may have come between
+			small, large = spent(texts[name](size)), spent(texts[name](4*size))
+		}
+
+		assert.LessOrEqual(t, large, 8*small+20*time.Millisecond, "%s: %v for %d KiB, %v for %d KiB", name, small, size>>10, large, size>>8)
+		t.Logf("%-22s %6.1f MB/s", name, float64(4*size)/1e6/max(large.Seconds(), 1e-6))
+	}
+}

@@ -1,0 +1,222 @@
+// Package mask hides secrets in text: it replaces them by markers such as [MASKED_TOKEN]. It is a function of its
+// configuration and the text, and knows nothing of sessions, MCP or the database.
+//
+// A text passes three steps: configured secret values by exact match, then what reads the structure of the text
+// (Kubernetes Secrets), then the patterns. Patterns run only near the words that belong to them, which one pass over
+// the text finds; every step takes time linear in the text.
+package mask
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync/atomic"
+)
+
+// Rules say what to look for in one place.
+type Rules struct {
+	Enabled bool
+	// Groups are names of groups: basic, secrets, security, kubernetes, cloud, all, gitleaks.
+	Groups []string
+	// Patterns are names of single patterns, the code masker kubernetes_secret among them.
+	Patterns []string
+	Custom   []Custom
+}
+
+// Custom is a pattern of the operator's own.
+type Custom struct {
+	Pattern     string
+	Replacement string // may use $1; empty means [MASKED_CUSTOM]
+	Description string
+}
+
+// Config is all that a Masker knows.
+type Config struct {
+	// Secrets are values that are hidden everywhere, also where rules are disabled. Values that are short or ordinary words
+	// are left out: hiding them would only garble text.
+	Secrets []string
+	// Alerts are the rules for what people wrote.
+	Alerts Rules
+	// Servers are the rules for tool results, by MCP server id.
+	Servers map[string]Rules
+	// Default are the rules for tool results of servers without an entry.
+	Default Rules
+}
+
+// DefaultRules are those that the product uses where its configuration says nothing.
+func DefaultRules() Rules {
+	return Rules{Enabled: true, Groups: []string{"kubernetes", "security", gitleaksGroup}}
+}
+
+// Masker hides secrets. It is safe for concurrent use and keeps nothing but its compiled patterns.
+type Masker struct {
+	secrets  *secrets
+	alerts   *policy
+	servers  map[string]*policy
+	other    *policy
+	failures atomic.Int64
+}
+
+// New checks the names and compiles the operator's own patterns. Everything else is compiled when it is first needed.
+func New(cfg Config) (*Masker, error) {
+	alerts, err := newPolicy(cfg.Alerts)
+	if err != nil {
+		return nil, fmt.Errorf("masking of alerts: %w", err)
+	}
+
+	other, err := newPolicy(cfg.Default)
+	if err != nil {
+		return nil, fmt.Errorf("masking of tool results: %w", err)
+	}
+
+	servers := make(map[string]*policy, len(cfg.Servers))
+	for id, rules := range cfg.Servers {
+		if servers[id], err = newPolicy(rules); err != nil {
+			return nil, fmt.Errorf("masking of MCP server %s: %w", id, err)
+		}
+	}
+
+	return &Masker{secrets: newSecrets(cfg.Secrets), alerts: alerts, servers: servers, other: other}, nil
+}
+
+// Result masks what a tool returned. It fails closed: on an error there is no text.
+func (m *Masker) Result(serverID, text string) (string, error) {
+	rules, ok := m.servers[serverID]
+	if !ok {
+		rules = m.other
+	}
+
+	masked, err := m.mask(rules, text)
+	if err != nil {
+		m.failures.Add(1)
+
+		return "", err
+	}
+
+	return masked, nil
+}
+
+// Text masks what a person wrote. It fails open: if masking fails the text is returned as it came, and the failure counted.
+func (m *Masker) Text(text string) string {
+	masked, err := m.mask(m.alerts, text)
+	if err != nil {
+		m.failures.Add(1)
+
+		return text
+	}
+
+	return masked
+}
+
+// Failures counts the texts that could not be masked.
+func (m *Masker) Failures() int64 { return m.failures.Load() }
+
+func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			// What was recovered may hold the text, so it is not told.
+			masked, err = "", fmt.Errorf("mask %d bytes: panic", len(text))
+		}
+	}()
+
+	return rules.mask(m.secrets.mask(text)), nil
+}
+
+// policy is Rules made ready.
+type policy struct {
+	enabled    bool
+	kubernetes bool
+	custom     []custom
+	wanted     names
+}
+
+type custom struct {
+	re          *regexp.Regexp
+	replacement string
+}
+
+func newPolicy(rules Rules) (*policy, error) {
+	p := &policy{enabled: rules.Enabled, wanted: names{}}
+	if err := p.wanted.add(rules); err != nil {
+		return nil, err
+	}
+
+	p.kubernetes = p.wanted[kubernetesSecret]
+	delete(p.wanted, kubernetesSecret)
+
+	for _, c := range rules.Custom {
+		re, err := regexp.Compile(c.Pattern)
+		if err != nil {
+			return nil, fmt.Errorf("custom pattern %q: %w", c.Pattern, err)
+		}
+
+		if c.Replacement == "" {
+			c.Replacement = marker("custom")
+		}
+
+		p.custom = append(p.custom, custom{re, c.Replacement})
+	}
+
+	return p, nil
+}
+
+// maxRounds bounds how often a text is swept. What the first round hides may uncover something else, which a
+// second mask of the result would find; so the sweep repeats until it finds nothing. More than two rounds were never seen.
+const maxRounds = 6
+
+func (p *policy) mask(text string) string {
+	if !p.enabled {
+		return text
+	}
+
+	if p.kubernetes && strings.Contains(text, "Secret") {
+		text = splice(text, kubernetesSpans(text))
+	}
+
+	for _, c := range p.custom {
+		text = c.mask(text)
+	}
+
+	if len(p.wanted) == 0 {
+		return text
+	}
+
+	for range maxRounds {
+		spans := sweep(text, p.wanted)
+		if len(spans) == 0 {
+			break
+		}
+
+		text = splice(text, spans)
+	}
+
+	return text
+}
+
+// mask replaces the matches of the operator's pattern, but leaves markers alone: masked text must stay as it is.
+func (c custom) mask(text string) string {
+	matches := c.re.FindAllStringSubmatchIndex(text, -1)
+	if len(matches) == 0 {
+		return text
+	}
+
+	var (
+		out  strings.Builder
+		done int
+	)
+
+	for _, m := range matches {
+		if m[0] == m[1] || bare(text[m[0]:m[1]]) || within(text, m[0]) {
+			continue
+		}
+
+		out.WriteString(text[done:m[0]])
+		out.Write(c.re.ExpandString(nil, c.replacement, text, m))
+
+		done = m[1]
+	}
+
+	out.WriteString(text[done:])
+
+	return out.String()
+}

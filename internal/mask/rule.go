@@ -1,0 +1,229 @@
+package mask
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// rule is a regular expression with the words near which it is tried.
+type rule struct {
+	name   string // of the pattern that must be wanted
+	marker string
+	words  []string
+	group  int // the group that is the secret; 0 is the first that matched
+	check  func(s *scan, match window, secret string) bool
+	// near, if set, returns what the rule must see to judge a word, or false if it cannot match there.
+	near func(s *scan, start, end int) (window, bool)
+	// leaks says that the rule stands in for one of gitleaks, and is part of that group too.
+	leaks bool
+
+	expression string
+	named      bool // nameBefore was cut off
+	outline    func() outline
+	re         func() *regexp.Regexp
+}
+
+// nameBefore is how most rules of gitleaks allow a name to begin. It changes nothing about what they find, but
+// makes them try fifty ways to begin at every character; so it is cut off, and the name's beginning found afterwards.
+const (
+	nameBefore        = `[\w.-]{0,50}?`
+	longestNameBefore = 50
+)
+
+// newRule prepares a rule; its expression is read when one of its words first turns up.
+func newRule(name, expression string, words ...string) *rule {
+	expression, named := strings.CutPrefix(expression, "(?i)"+nameBefore)
+	if named {
+		expression = "(?i)" + expression
+	} else if expression, named = strings.CutPrefix(expression, nameBefore+"(?i:"+nameBefore); named {
+		expression = "(?i:" + expression
+	}
+
+	r := &rule{name: name, marker: name, words: words, expression: expression, named: named}
+	r.outline = sync.OnceValue(func() outline { return outlineOf(expression, r.group) })
+	r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+
+	return r
+}
+
+func (r *rule) wanted(by names) bool { return by[r.name] || r.leaks && by[gitleaksGroup] }
+
+// shape says how much of the text around a word a rule must see.
+type shape int
+
+const (
+	// free rules see their longest match on both sides.
+	free shape = iota
+	// assigned rules match a name, a sign such as = and a value.
+	assigned
+	// compact rules match within one run of token characters.
+	compact
+)
+
+// outline is what the syntax of an expression tells about its matches.
+type outline struct {
+	shape    shape
+	shortest int // of the secret
+	longest  int // of the match; unbounded if it has no end
+	compact  bool
+	letters  *[256]bool // of the secret
+}
+
+const (
+	unbounded = 1 << 20
+	// slack is how much more than its match a rule sees, for word boundaries.
+	slack = 4
+	// prefixBefore is how much of their name assigned rules see in front of their word.
+	prefixBefore = 16
+	// reach is how far a rule without a longest match sees, at least.
+	reach = 512
+)
+
+// assignment is how the rules of gitleaks that go by a name write the sign between it and the value.
+const assignment = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
+
+func outlineOf(expression string, group int) outline {
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return outline{}
+	}
+
+	secret := capture(tree, group)
+	shortest, _ := lengths(secret)
+	_, longest := lengths(tree)
+	o := outline{shortest: shortest, longest: min(longest, unbounded), compact: isCompact(secret), letters: &[256]bool{}}
+	collect(secret, o.letters)
+
+	switch {
+	case strings.Contains(expression, assignment):
+		o.shape = assigned
+	case shortest >= 6 && o.compact:
+		// The word must lie in the run: nothing but a boundary may stand around the secret.
+		if _, outside := lengthsWithout(tree, secret); secret == tree || outside <= slack-1 {
+			o.shape = compact
+		}
+	}
+
+	return o
+}
+
+// window returns what the rule must see to judge a word, or false if the rule cannot match there.
+func (r *rule) window(s *scan, start, end int) (window, bool) {
+	if r.near != nil {
+		return r.near(s, start, end)
+	}
+
+	o := r.outline()
+
+	switch o.shape {
+	case compact:
+		run := s.runAt(start)
+		if run.end-run.start < o.shortest {
+			return window{}, false
+		}
+
+		return s.around(max(run.start, start-o.longest)-slack, min(run.end, end+o.longest)+slack), true
+	case assigned:
+		from := assignedAfter(s.text, end)
+		if from < 0 {
+			return window{}, false
+		}
+
+		if o.compact {
+			for n := range o.shortest {
+				if from+n >= len(s.text) || !o.letters[s.text[from+n]] {
+					return window{}, false
+				}
+			}
+
+			return s.around(start-prefixBefore, s.spaceAfter(from)+slack), true
+		}
+
+		return s.around(start-prefixBefore, r.end(s, o, end)), true
+	case free:
+	}
+
+	return s.around(start-min(o.longest, reach)-slack, r.end(s, o, end)), true
+}
+
+// end is where the rule's sight ends. A match without a longest length may go on to the end of its word.
+func (r *rule) end(s *scan, o outline, from int) int {
+	if o.longest < 4*reach {
+		return from + o.longest + slack
+	}
+
+	return s.spaceAfter(min(from+reach, len(s.text))) + slack
+}
+
+func (s *scan) around(start, end int) window {
+	return window{max(0, start), min(len(s.text), end)}
+}
+
+// find hides what the rule matches in the window.
+func (r *rule) find(s *scan, w window) {
+	text := s.text[w.start:w.end]
+
+	for _, m := range r.re().FindAllStringSubmatchIndex(text, -1) {
+		// A match that ends where the sight does may have been cut off.
+		if m[1] == len(text) && w.end < len(s.text) {
+			continue
+		}
+
+		start, end := r.secret(m)
+		for end > start && text[end-1] == '\n' {
+			end--
+		}
+
+		if start >= end || s.covered(w.start+start, w.start+end) {
+			continue
+		}
+
+		match := window{w.start + m[0], w.start + m[1]}
+		for n := 0; r.named && n < longestNameBefore && match.start > 0 && isName(s.text[match.start-1]); n++ {
+			match.start--
+		}
+
+		if r.check == nil || r.check(s, match, text[start:end]) {
+			s.hide(w.start+start, w.start+end, r.marker)
+		}
+	}
+}
+
+// secret returns the part of a match that is to be hidden.
+func (r *rule) secret(m []int) (start, end int) {
+	if r.group > 0 {
+		return m[2*r.group], m[2*r.group+1]
+	}
+
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 && m[i] < m[i+1] {
+			return m[i], m[i+1]
+		}
+	}
+
+	return m[0], m[1]
+}
+
+// assignedAfter returns where, behind a name's word, a value begins, with the rest of the name and a sign between; or -1.
+func assignedAfter(text string, at int) int {
+	limit := min(len(text), at+60)
+	for at < limit && (isName(text[at]) || text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+
+	for n := 0; n < 3 && at < len(text) && (isSpace(text[at]) || text[at] == '\'' || text[at] == '"'); n++ {
+		at++
+	}
+
+	if at >= len(text) || strings.IndexByte("=>:|?,", text[at]) < 0 {
+		return -1
+	}
+
+	for n := 0; n < 10 && at < len(text) && strings.IndexByte("=>:|?,`'\" \t\r\n", text[at]) >= 0; n++ {
+		at++
+	}
+
+	return at
+}

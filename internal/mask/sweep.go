@@ -1,0 +1,204 @@
+package mask
+
+import (
+	"slices"
+	"sync"
+)
+
+// finder looks for secrets where one of its words stands in the text.
+type finder struct {
+	words []string // lower case
+	// at is called for each occurrence of a word, in the order in which they end.
+	at func(s *scan, start, end int)
+	// rule is set if the finder is a regular expression, which runs when its window is complete.
+	rule *rule
+}
+
+// catalog holds all finders. One automaton over all their words serves every policy; a policy leaves out finders that
+// it did not ask for.
+type catalog struct {
+	finders []finder
+	words   *words
+	// of lists the finders of each word.
+	of [][]int32
+}
+
+// shared is built when the first text is masked: that takes a few milliseconds, which a server need not spend at its start.
+var shared = sync.OnceValue(newCatalog)
+
+func newCatalog() *catalog {
+	c := &catalog{finders: []finder{assignments(), prefixes(), blocks(), encoded(), cookies()}}
+
+	for _, r := range append(builtinRules(), gitleaksRules()...) {
+		c.finders = append(c.finders, finder{words: r.words, rule: r})
+	}
+
+	var list []string
+
+	ids := map[string]int{}
+
+	for i, f := range c.finders {
+		for _, word := range f.words {
+			id, ok := ids[word]
+			if !ok {
+				id = len(list)
+				ids[word] = id
+				list = append(list, word)
+				c.of = append(c.of, nil)
+			}
+
+			c.of[id] = append(c.of[id], int32(i))
+		}
+	}
+
+	c.words = newWords(list, true)
+
+	return c
+}
+
+// scan is one pass over a text.
+type scan struct {
+	catalog *catalog
+	text    string
+	wanted  names
+	depth   int
+	spans   []span
+	// notes are the pieces of text that rules are to look at, and last the latest of each rule, counted from 1.
+	notes []noted
+	last  []int32
+	// found is what finders that are no rules have found.
+	found []window
+
+	named   int    // up to where assignments has read names
+	run     window // the run of token characters last looked at
+	stop    int    // the end of a run without spaces last looked at
+	token   int    // up to where prefixes has found a token
+	decoded int    // up to where encoded has read
+	cookie  int    // up to where cookies has read
+}
+
+type window struct{ start, end int }
+
+type noted struct {
+	window
+
+	finder int32
+}
+
+// sweep finds what the patterns match.
+func sweep(text string, wanted names) []span { return shared().sweep(text, wanted, 0) }
+
+func (c *catalog) sweep(text string, wanted names, depth int) []span {
+	s := &scan{catalog: c, text: text, wanted: wanted, depth: depth}
+
+	c.words.each(text, func(word int32, start, end int) {
+		for _, id := range c.of[word] {
+			f := &c.finders[id]
+			if f.rule == nil {
+				f.at(s, start, end)
+			} else if f.rule.wanted(wanted) {
+				s.note(id, start, end)
+			}
+		}
+	})
+
+	s.found = merge(s.spans)
+	for _, n := range s.notes {
+		c.finders[n.finder].rule.find(s, n.window)
+	}
+
+	return slices.DeleteFunc(s.spans, func(found span) bool { return !found.hides(text) })
+}
+
+// note puts down that a rule is to look at the text around a word. Windows that touch become one, so that a rule sees
+// every byte at most once.
+func (s *scan) note(id int32, start, end int) {
+	near, ok := s.catalog.finders[id].rule.window(s, start, end)
+	if !ok {
+		return
+	}
+
+	if s.last == nil {
+		s.last = make([]int32, len(s.catalog.finders))
+	}
+
+	if last := s.last[id]; last > 0 && near.start <= s.notes[last-1].end {
+		open := &s.notes[last-1]
+		open.end = max(open.end, near.end)
+
+		return
+	}
+
+	s.notes = append(s.notes, noted{near, id})
+	s.last[id] = int32(len(s.notes))
+}
+
+// merge sorts spans and makes one of those that overlap.
+func merge(spans []span) []window {
+	sorted := make([]window, len(spans))
+	for i, s := range spans {
+		sorted[i] = window{s.start, s.end}
+	}
+
+	slices.SortFunc(sorted, func(a, b window) int { return a.start - b.start })
+
+	merged := sorted[:0]
+
+	for _, w := range sorted {
+		if n := len(merged); n > 0 && w.start <= merged[n-1].end {
+			merged[n-1].end = max(merged[n-1].end, w.end)
+		} else {
+			merged = append(merged, w)
+		}
+	}
+
+	return merged
+}
+
+// covered says whether finders that are no rules have found a piece of text already.
+func (s *scan) covered(start, end int) bool {
+	i, _ := slices.BinarySearchFunc(s.found, start, func(w window, at int) int { return w.start - at - 1 })
+
+	return i > 0 && end <= s.found[i-1].end
+}
+
+func (s *scan) hide(start, end int, name string) {
+	s.spans = append(s.spans, span{start, end, name})
+}
+
+// runAt returns the run of token characters around a position. Positions come in rising order, so the last run is
+// remembered and no character is looked at twice.
+func (s *scan) runAt(at int) window {
+	if at >= s.run.start && at < s.run.end {
+		return s.run
+	}
+
+	start := at
+	for start > s.run.end && isRun(s.text[start-1]) {
+		start--
+	}
+
+	end := at
+	for end < len(s.text) && isRun(s.text[end]) {
+		end++
+	}
+
+	s.run = window{start, end}
+
+	return s.run
+}
+
+// spaceAfter returns the next space or quote from a position on.
+func (s *scan) spaceAfter(at int) int {
+	if at < s.stop {
+		return s.stop
+	}
+
+	for at < len(s.text) && !isSpace(s.text[at]) && s.text[at] != '"' && s.text[at] != '\'' {
+		at++
+	}
+
+	s.stop = at
+
+	return at
+}

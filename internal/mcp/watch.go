@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy/internal/agent"
+)
+
+// monitorID stands for an execution where a header or the clean-up wants the id of one.
+const monitorID = "tarsy-health"
+
+// A watch is one server in the hands of a Monitor. It belongs to one goroutine.
+type watch struct {
+	monitor *Monitor
+	id      string
+	limits  Limits
+
+	session *session
+	// reached is true once there was a session.
+	reached bool
+}
+
+// run checks the server at once and whenever it is woken, until ctx ends.
+func (w *watch) run(ctx context.Context, wake <-chan struct{}) {
+	defer w.end()
+	for {
+		tools, err := w.check(ctx)
+		if ctx.Err() != nil {
+			return // cut off: that says nothing about the server
+		}
+		w.monitor.found(w.id, tools, err)
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// check asks for the tool list. A session that does not answer is made anew, once; only then has the server failed.
+func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
+	if w.session != nil && !w.session.isOver() {
+		tools, err := w.ping(ctx)
+		if err == nil || ctx.Err() != nil {
+			return tools, err
+		}
+		w.monitor.cfg.Logger.Info("mcp health check makes a new session", "mcp_server", w.id,
+			"error", w.monitor.cfg.Factory.received(w.id, w.session.link.explain(err.Error())))
+	}
+	w.closeSession()
+	limit := w.limits.Init
+	if w.reached {
+		limit = w.limits.Reinit
+	}
+	var tools []agent.Tool
+	fresh, err := w.monitor.cfg.Factory.dial(ctx, w.target(), limit,
+		func(ctx context.Context, client *mcpsdk.ClientSession) (err error) {
+			tools, err = w.monitor.cfg.Factory.readTools(ctx, w.id, client)
+
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	w.session, w.reached = fresh, true
+
+	return tools, nil
+}
+
+// ping asks the session that there is.
+func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := w.monitor.cfg.Ping
+	timer := w.monitor.cfg.Clock.AfterFunc(limit, func() { cancel(fmt.Errorf("no answer within %s: %w", limit, errTimeLimit)) })
+	defer timer.Stop()
+	tools, _, err := listTools(limited, w.id, w.session.client)
+	if err != nil && limited.Err() != nil {
+		return nil, context.Cause(limited) //nolint:wrapcheck // it says what was being done
+	}
+
+	return tools, err
+}
+
+func (w *watch) target() target { return target{server: w.id, execution: monitorID} }
+
+func (w *watch) closeSession() {
+	if w.session == nil {
+		return
+	}
+	old := w.session
+	w.session = nil
+	if err := old.close(); err != nil {
+		w.monitor.cfg.Logger.Warn("mcp session did not close", "mcp_server", w.id, "error", err)
+	}
+}
+
+func (w *watch) end() {
+	w.closeSession()
+	if w.reached {
+		w.monitor.cfg.Factory.cleanUp(w.target())
+	}
+}

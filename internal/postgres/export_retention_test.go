@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// What tests need to know of migrations.
+const (
+	RiverVersion = riverVersion
+	MigrateLock  = int64(migrateLock)
+)
+
+// RiverVersions are the versions that River knows.
+func RiverVersions() []int {
+	var known []int
+	for _, m := range riverMigrations().AllVersions() {
+		known = append(known, m.Version)
+	}
+
+	return known
+}
+
+// DowngradeRiver takes River's schema back to a version; zero is none of it.
+func DowngradeRiver(ctx context.Context, conn *pgx.Conn, version int) error {
+	if version == 0 {
+		version = -1
+	}
+
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		//nolint:staticcheck // as migrateRiver
+		_, err := riverMigrations().MigrateTx(ctx, tx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: version})
+
+		return err
+	})
+}
+
+// The clean-up's statements.
+const (
+	LockForTrimSQL = lockForTrimSQL
+	TrimSQL        = trimSQL
+	ExpireSQL      = expireSQL
+)
+
+// Plan is how a server's connection runs a statement.
+func (db *DB) Plan(ctx context.Context, sql string) (string, error) {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Release()
+
+	if _, err := conn.Exec(ctx, "PREPARE planned AS "+sql); err != nil {
+		return "", err
+	}
+	defer conn.Exec(ctx, "DEALLOCATE planned")
+
+	nulls := strings.Repeat("NULL, ", strings.Count(sql, "$3")+1) + "NULL"
+
+	rows, err := conn.Query(ctx, "EXPLAIN EXECUTE planned("+nulls+")", pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return "", err
+	}
+
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+
+	return strings.Join(lines, "\n"), err
+}

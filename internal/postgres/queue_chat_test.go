@@ -1,0 +1,282 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	session := f.over(t, db, tarsy.SessionCompleted)
+	f.hold(t, db) // all there may be
+	f.create(t, db)
+	f.question(t, db, session.ID)
+
+	full := postgres.ClaimParams{ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
+	claims, err := db.Claim(t.Context(), full)
+	require.NoError(t, err)
+	require.Equal(t, []string{session.ID}, sessionIDs(claims))
+	require.True(t, claims[0].Uncounted)
+	require.Len(t, claims[0].State.Requests, 1)
+
+	// It does not count: with room for one more there is room for one more.
+	claims, err = db.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+	require.False(t, claims[0].Uncounted)
+}
+
+func TestAQuestionIsNotClaimedAsASessionThatWaits(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	session := f.over(t, db, tarsy.SessionCompleted)
+	f.question(t, db, session.ID)
+
+	require.Empty(t, f.claim(t, db, serverA, 5), "there is room for investigations and none for questions")
+	require.Len(t, f.claimAsked(t, db, serverA, 1), 1)
+}
+
+func TestNoMoreQuestionsAreClaimedThanThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+
+	var want []string
+
+	for range 5 {
+		session := f.over(t, a, tarsy.SessionCompleted)
+		f.question(t, a, session.ID)
+		f.clock.Advance(time.Millisecond)
+
+		want = append(want, session.ID)
+	}
+
+	first := f.claimAsked(t, a, serverA, 2)
+	require.ElementsMatch(t, want[:2], sessionIDs(first), "in the order in which they were asked")
+
+	// Their server dies. Whoever takes over has room for so many, waiting and orphaned together.
+	f.clock.Advance(2 * lease)
+	require.ElementsMatch(t, want[2:], sessionIDs(f.claimAsked(t, b, serverB, 3)), "what waits comes first")
+
+	taken := f.claimAsked(t, b, serverB, 1)
+	require.Len(t, taken, 1)
+	require.Contains(t, want[:2], taken[0].SessionID)
+	require.True(t, taken[0].Uncounted)
+	require.Empty(t, f.claimAsked(t, b, serverB, 0))
+	require.Len(t, f.claimAsked(t, b, serverB, 9), 1)
+}
+
+func TestAnAnswerWhoseServerDiedIsTakenOverWithoutAFreeWorker(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	session := f.over(t, a, tarsy.SessionCompleted)
+	f.question(t, a, session.ID)
+
+	claim := f.claimAsked(t, a, serverA, 1)[0]
+	stage := f.begin(t, a, claim)
+	require.Empty(t, f.claimAsked(t, b, serverB, 1), "a lease holds for its time")
+	f.clock.Advance(2 * lease)
+
+	held, err := a.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
+	require.NoError(t, err)
+	require.Empty(t, held, "not from oneself")
+
+	taken := f.claimAsked(t, b, serverB, 1)
+	require.Equal(t, []string{session.ID}, sessionIDs(taken))
+	require.Equal(t, stage.ID, taken[0].State.Stages[0].ID)
+	require.Len(t, taken[0].State.Chats, 1)
+	require.Len(t, taken[0].State.ChatMessages, 1)
+	require.Empty(t, taken[0].State.Requests)
+
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	require.ErrorIs(t, err, postgres.ErrFenceLost)
+}
+
+func TestAWishToCancelASessionWhoseServerDiedNeedsNoFreeWorker(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	cancelled, other := f.hold(t, a), f.hold(t, a)
+
+	taken, err := b.AddCancel(t.Context(), newRequest(cancelled.SessionID, tarsy.RequestCancel, f.clock.Now()))
+	require.NoError(t, err)
+	require.True(t, taken)
+	f.clock.Advance(2 * lease)
+
+	full := postgres.ClaimParams{ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
+	claims, err := b.Claim(t.Context(), full)
+	require.NoError(t, err)
+	require.Equal(t, []string{cancelled.SessionID}, sessionIDs(claims))
+	require.True(t, claims[0].Uncounted)
+	require.True(t, value[bool](t, f, `SELECT lease_counted FROM sessions WHERE id = $1`, other.SessionID))
+}
+
+func TestAnAnswerThatIsHandedOverIsHeardByServersWithoutAFreeWorker(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	session := f.over(t, a, tarsy.SessionCompleted)
+	f.question(t, a, session.ID)
+
+	claim := f.claimAsked(t, a, serverA, 1)[0]
+	f.begin(t, a, claim)
+
+	said := f.listen(t)
+
+	require.NoError(t, a.HandOver(t.Context(), claim.Lease))
+	said("requests")
+
+	taken := f.claimAsked(t, b, serverB, 1)
+	require.Equal(t, []string{session.ID}, sessionIDs(taken))
+	require.True(t, taken[0].Uncounted)
+}
+
+// planNode is a node of EXPLAIN's JSON.
+type planNode struct {
+	NodeType  string     `json:"Node Type"`
+	IndexName string     `json:"Index Name"`
+	Rows      float64    `json:"Actual Rows"`
+	Loops     float64    `json:"Actual Loops"`
+	Removed   float64    `json:"Rows Removed by Filter"`
+	Plans     []planNode `json:"Plans"`
+}
+
+// visited calls f with every node that reads a table, and how many rows it looked at.
+func (n planNode) visited(f func(node planNode, rows float64)) {
+	if strings.Contains(n.NodeType, "Scan") && n.NodeType != "CTE Scan" {
+		f(n, (n.Rows+n.Removed)*max(n.Loops, 1))
+	}
+
+	for _, p := range n.Plans {
+		p.visited(f)
+	}
+}
+
+// The plan is made when the tables are empty, and kept: it must be good for full ones.
+func TestAClaimReadsNoMoreThanItTakesHoweverManySessionsThereAre(t *testing.T) {
+	t.Parallel()
+
+	const many, asked, bound = 20_000, 8, 100
+
+	f := newFixture(t)
+	db := f.server(t)
+	now := f.clock.Now()
+	args := pgx.NamedArgs{
+		"now": now.Add(time.Hour), "until": now.Add(2 * time.Hour), "server": serverA, "held": []string{},
+		"slots": 4, "cancels": 16, "chats": 16, "maxsessions": 50,
+	}
+
+	fill := func() {
+		// Waiting, finished, finished and asked, being worked on by servers that live and that died.
+		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at,
+    runnable_at, lease_until, fence, open_requests, lease_counted)
+SELECT gen_random_uuid(), 'test', 'it hurts', 'chain', kind.status, 'somebody', $1, kind.over, kind.runnable + n * interval '1 ms', kind.lease, 1,
+    kind.requests, kind.counted
+FROM (VALUES
+    ('pending', $2::int, $4::timestamptz, $1::timestamptz, $4, 0, true),
+    ('completed', $2, $1, $4, $4, 0, true),
+    ('completed', $3, $1, $1, $4, 1, true),
+    ('in_progress', 40, $4, $1, $1::timestamptz + interval '1 day', 0, true),
+    ('in_progress', 2, $4, $1, $1, 0, true),
+    ('completed', 2, $1, $1, $1, 0, false)) AS kind (status, count, over, runnable, lease, requests, counted),
+    generate_series(1, kind.count) AS n`, now, many, asked, nil)
+		f.exec(t, `INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
+SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM sessions WHERE open_requests > 0`)
+	}
+
+	// analysed says whether PostgreSQL knows how large the tables are when it plans.
+	for _, analysed := range []bool{false, true} {
+		require.NoError(t, db.OnWorkConn(t.Context(), func(conn *pgx.Conn) error {
+			sql, values, err := postgres.ClaimStatement(t.Context(), conn, args)
+			require.NoError(t, err)
+
+			if analysed {
+				f.exec(t, `ANALYZE sessions, requests`)
+			}
+
+			require.NoError(t, conn.DeallocateAll(t.Context()))
+
+			statement, err := conn.Prepare(t.Context(), "claim", sql)
+			require.NoError(t, err)
+
+			execute := `EXECUTE claim ` + literals(t, conn, statement.ParamOIDs, values)
+
+			tx, err := conn.Begin(t.Context())
+			require.NoError(t, err)
+
+			// The generic plan is made by the first execution.
+			_, err = tx.Exec(t.Context(), `EXPLAIN `+execute)
+			require.NoError(t, err)
+			require.NoError(t, tx.Commit(t.Context()))
+
+			if !analysed {
+				fill()
+			}
+
+			tx, err = conn.Begin(t.Context())
+			require.NoError(t, err)
+
+			var raw []byte
+
+			began := time.Now()
+
+			require.NoError(t, tx.QueryRow(t.Context(), `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) `+execute).Scan(&raw))
+			t.Logf("analysed %v: %s", analysed, time.Since(began))
+			require.NoError(t, tx.Rollback(t.Context()))
+
+			var plans []struct{ Plan planNode }
+
+			require.NoError(t, json.Unmarshal(raw, &plans))
+
+			var indexes []string
+
+			plans[0].Plan.visited(func(node planNode, rows float64) {
+				require.NotEqual(t, "Seq Scan", node.NodeType, string(raw))
+				require.LessOrEqual(t, rows, float64(bound), "%s by %s, analysed %v: %s", node.NodeType, node.IndexName, analysed, raw)
+
+				indexes = append(indexes, node.IndexName)
+			})
+
+			for _, index := range []string{"sessions_runnable", "sessions_requested", "sessions_asked", "sessions_leased"} {
+				require.True(t, slices.Contains(indexes, index), "%s is not used: %v", index, indexes)
+			}
+
+			return nil
+		}))
+	}
+}
+
+// literals writes parameters as text, for EXECUTE takes no parameters.
+func literals(t *testing.T, conn *pgx.Conn, types []uint32, values []any) string {
+	t.Helper()
+
+	written := make([]string, len(values))
+
+	for i, v := range values {
+		text, err := conn.TypeMap().Encode(types[i], pgx.TextFormatCode, v, nil)
+		require.NoError(t, err)
+
+		written[i] = "'" + string(text) + "'"
+	}
+
+	return "(" + strings.Join(written, ", ") + ")"
+}

@@ -1,0 +1,316 @@
+package postgres_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+
+	for _, status := range tarsy.SessionStatuses() {
+		session := claim.State.Session
+		session.Status = status
+
+		if status.Terminal() {
+			at := f.clock.Now()
+			session.CompletedAt = &at
+		}
+
+		open, err := db.OpenRequests(t.Context(), claim.SessionID)
+		require.NoError(t, err)
+
+		for i := range open {
+			open[i] = closed(open[i], f.clock.Now())
+		}
+
+		_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Session: &session, Answered: open})
+		require.NoError(t, err)
+
+		chat, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestChat, f.clock.Now()))
+		require.NoError(t, err)
+		require.Equal(t, status.Terminal() && status != tarsy.SessionCancelled, chat, "chat in %s", status)
+
+		cancel, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now()))
+		require.NoError(t, err)
+		require.Equal(t, status != tarsy.SessionCancelled, cancel, "cancel in %s: the investigation, or what was just asked", status)
+	}
+
+	ok, err := addRequest(db, t.Context(), newRequest(tarsy.NewID(), tarsy.RequestCancel, f.clock.Now()))
+	require.NoError(t, err)
+	require.False(t, ok, "there is no such session")
+
+	ok, err = addRequest(db, t.Context(), newRequest(tarsy.NewID(), tarsy.RequestChat, f.clock.Now()))
+	require.NoError(t, err)
+	require.False(t, ok, "there is no such session")
+}
+
+func TestADeletedSessionTakesNoRequest(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	for _, session := range []tarsy.Session{f.over(t, db, tarsy.SessionCompleted), f.create(t, db)} {
+		f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, session.ID, f.clock.Now())
+
+		for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
+			taken, err := addRequest(db, t.Context(), newRequest(session.ID, kind, f.clock.Now()))
+			require.NoError(t, err)
+			require.False(t, taken, "%s of a deleted session that was %s", kind, session.Status)
+		}
+	}
+
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM requests`))
+	require.Zero(t, value[int](t, f, `SELECT sum(open_requests) FROM sessions`))
+}
+
+func TestASessionThatIsOverIsCancelledOnlyWhileAQuestionIsAskedOrAnswered(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	session := f.over(t, db, tarsy.SessionFailed)
+	cancel := func() bool {
+		taken, err := db.AddCancel(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+		require.NoError(t, err)
+
+		return taken
+	}
+
+	require.False(t, cancel(), "nothing is being done")
+	f.question(t, db, session.ID)
+
+	claim := f.claimAsked(t, db, serverA, 1)[0]
+	stage := f.begin(t, db, claim)
+	require.True(t, cancel(), "the question is being answered")
+	require.True(t, cancel(), "asking twice is asking once")
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	require.NoError(t, err)
+	require.False(t, cancel(), "what is asked still is too late, and nothing is being done")
+	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
+}
+
+// A wish to cancel one answer that is still open when the next question comes would cancel that one.
+func TestAQuestionIsRefusedWhileAWishToCancelTheAnswerBeforeIsOpen(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	session := f.over(t, db, tarsy.SessionCompleted)
+	f.question(t, db, session.ID)
+
+	claim := f.claimAsked(t, db, serverA, 1)[0]
+	stage := f.begin(t, db, claim)
+
+	taken, err := db.AddCancel(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+	require.NoError(t, err)
+	require.True(t, taken)
+
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+	require.NoError(t, err)
+	require.False(t, committed.Released)
+
+	taken, err = addRequest(db, t.Context(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+	require.NoError(t, err)
+	require.False(t, taken)
+
+	open, err := db.OpenRequests(t.Context(), session.ID)
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
+	require.NoError(t, err)
+	f.question(t, db, session.ID)
+}
+
+func TestOfManyQuestionsAtOnceExactlyOneIsTaken(t *testing.T) {
+	t.Parallel()
+
+	const askers, rounds = 20, 6
+
+	f := newFixture(t)
+	servers := []*postgres.DB{f.server(t), f.server(t)}
+	session := f.over(t, servers[0], tarsy.SessionCompleted)
+
+	var chat string
+
+	for round := range rounds {
+		var (
+			group errgroup.Group
+			taken atomic.Pointer[tarsy.Question]
+			count atomic.Int32
+		)
+
+		for n := range askers {
+			group.Go(func() error {
+				question, asked, err := servers[n%len(servers)].AddQuestion(context.Background(),
+					newRequest(session.ID, tarsy.RequestChat, f.clock.Now()), newQuestion())
+				if asked {
+					count.Add(1)
+					taken.Store(&question)
+				}
+
+				return err
+			})
+		}
+
+		require.NoError(t, group.Wait())
+		require.Equal(t, int32(1), count.Load())
+		require.Equal(t, round+1, value[int](t, f, `SELECT count(*) FROM requests`), "a question that was refused leaves no row")
+		require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions`))
+
+		question := *taken.Load()
+		if chat == "" {
+			chat = question.ChatID
+		}
+
+		require.Equal(t, chat, question.ChatID, "all questions of a session are of one chat")
+
+		claims := f.claimAsked(t, servers[1], serverB, 1)
+		require.Len(t, claims, 1)
+
+		stage := f.begin(t, servers[1], claims[0])
+		require.Equal(t, question.StageID, stage.ID, "the asker was told the ids that are stored")
+		require.Equal(t, question.Content, value[string](t, f, `SELECT content FROM chat_user_messages WHERE id = $1`, question.MessageID))
+
+		refused, err := addRequest(servers[0], t.Context(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+		require.NoError(t, err)
+		require.False(t, refused, "one is being answered")
+
+		committed, err := servers[1].Hold(claims[0].Lease).Commit(t.Context(),
+			tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+		require.NoError(t, err)
+		require.True(t, committed.Released)
+	}
+
+	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM chats`))
+}
+
+// nothingLies checks that every open request is counted and that somebody holds its session or may claim it.
+func (f *fixture) nothingLies(t *testing.T) {
+	t.Helper()
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
+WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions WHERE open_requests > 0 AND runnable_at IS NULL`))
+}
+
+// The next question and the end of the answer before it come at the same time: it is refused, or it is found by
+// whoever looks next.
+func TestNoQuestionIsLeftLyingWhenItMeetsTheEndOfAnAnswer(t *testing.T) {
+	t.Parallel()
+
+	const rounds = 80
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	session := f.over(t, a, tarsy.SessionTimedOut)
+	f.question(t, b, session.ID)
+
+	refused := 0
+
+	for range rounds {
+		claims := f.claimAsked(t, a, serverA, 1)
+		require.Len(t, claims, 1)
+		require.True(t, claims[0].Uncounted)
+
+		stage := f.begin(t, a, claims[0])
+
+		var (
+			group     errgroup.Group
+			committed postgres.Committed
+			taken     bool
+		)
+
+		group.Go(func() (err error) {
+			committed, err = a.Hold(claims[0].Lease).Commit(context.Background(),
+				tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+
+			return err
+		})
+		group.Go(func() (err error) {
+			taken, err = addRequest(b, context.Background(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+
+			return err
+		})
+		require.NoError(t, group.Wait())
+		f.nothingLies(t)
+		require.True(t, committed.Released, "while the answer is written no question is taken, so nothing keeps the lease")
+
+		if !taken {
+			refused++
+
+			f.question(t, b, session.ID)
+		}
+	}
+
+	t.Logf("%d of %d questions came before the end", refused, rounds)
+}
+
+func TestAQuestionAndAWishToCancelAtOnceLeaveNoWishWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+
+	const rounds = 60
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	session := f.over(t, a, tarsy.SessionCompleted)
+	cancelled := 0
+
+	for range rounds {
+		var (
+			group         errgroup.Group
+			asked, cancel bool
+		)
+
+		group.Go(func() (err error) {
+			asked, err = addRequest(a, context.Background(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+
+			return err
+		})
+		group.Go(func() (err error) {
+			cancel, err = addRequest(b, context.Background(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+
+			return err
+		})
+		require.NoError(t, group.Wait())
+		require.True(t, asked, "nothing else is asked of this session")
+		f.nothingLies(t)
+
+		want := 1
+		if cancel {
+			want++
+			cancelled++
+		}
+
+		// Whether it is claimed to answer or to cancel, both requests are there.
+		claims, err := a.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
+		require.NoError(t, err)
+		require.Len(t, claims, 1)
+		require.True(t, claims[0].Uncounted)
+		require.Len(t, claims[0].State.Requests, want)
+
+		answered := claims[0].State.Requests
+		for i := range answered {
+			answered[i] = closed(answered[i], f.clock.Now())
+		}
+
+		committed, err := a.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Answered: answered, Release: true})
+		require.NoError(t, err)
+		require.True(t, committed.Released)
+	}
+
+	t.Logf("%d of %d wishes came after the question", cancelled, rounds)
+}

@@ -1,0 +1,248 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// Trace returns every interaction of a session, without the texts, as of one moment.
+func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error) {
+	if !tarsy.ValidID(sessionID) {
+		return nil, sessionNotFound(sessionID)
+	}
+
+	var rows traceRows
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		batch := traceBatch(sessionID, &rows.version)
+		queueRows(batch, &rows.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, sessionID)
+		queueRows(batch, &rows.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, sessionID)
+		queueRows(batch, &rows.llm, `
+SELECT COALESCE(execution_id::text, '') AS execution_id, id, interaction_type, provider, model_name, message_count, usage, duration_ms,
+    error_code, error_message, created_at
+FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+		queueRows(batch, &rows.mcp, `
+SELECT execution_id, id, timeline_event_id, tool_call_id, server_name, tool_name, status, is_error, attempt, read_only, duration_ms,
+    error_message, created_at, completed_at, summary <> '' AS summarized
+FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read trace: %w", err)
+	}
+
+	return rows.trace(sessionID), nil
+}
+
+// LLMInteraction returns one LLM call of a session with the conversation that the model saw.
+func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.LLMInteractionDetail, error) {
+	if !tarsy.ValidID(sessionID) {
+		return nil, sessionNotFound(sessionID)
+	}
+
+	var detail tarsy.LLMInteractionDetail
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, `SELECT * FROM llm_interactions WHERE id = $1`)
+		if err != nil {
+			return err
+		}
+
+		if len(found) == 0 || found[0].SessionID != sessionID {
+			return interactionNotFound("LLM", sessionID, id)
+		}
+
+		messages, err := conversation(ctx, tx, found[0])
+		detail = found[0].Detail(messages)
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read LLM interaction: %w", err)
+	}
+
+	return &detail, nil
+}
+
+// conversation returns the messages that a call saw; one that carries its own request saw none. They are numbered from
+// one without gaps. This is a query of its own because, joined to the interaction, a plan made while the tables are
+// small would read all messages there are.
+func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]tarsy.Message, error) {
+	if call.ExecutionID == nil || call.LLMRequest != nil {
+		return nil, nil
+	}
+
+	rows, err := tx.Query(ctx, `SELECT * FROM messages WHERE execution_id = $1 AND sequence_number <= $2 ORDER BY sequence_number`,
+		*call.ExecutionID, call.MessageCount)
+	if err != nil {
+		return nil, err
+	}
+
+	return pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Message])
+}
+
+// MCPInteraction returns one MCP call of a session.
+func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.MCPInteraction, error) {
+	if !tarsy.ValidID(sessionID) {
+		return nil, sessionNotFound(sessionID)
+	}
+
+	var call tarsy.MCPInteraction
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, `SELECT * FROM mcp_interactions WHERE id = $1`)
+		if err != nil {
+			return err
+		}
+
+		if len(found) == 0 || found[0].SessionID != sessionID {
+			return interactionNotFound("MCP", sessionID, id)
+		}
+
+		call = found[0]
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read MCP interaction: %w", err)
+	}
+
+	if call.AvailableTools == nil {
+		call.AvailableTools = []string{}
+	}
+
+	return &call, nil
+}
+
+// interaction returns the row with an id, if there is one, of whatever session: by its id alone it is found in one
+// step. It fails if there is no such session.
+func interaction[R any](ctx context.Context, tx pgx.Tx, sessionID, id, sql string) ([]R, error) {
+	var (
+		version int64
+		found   []R
+	)
+
+	batch := traceBatch(sessionID, &version)
+
+	if tarsy.ValidID(id) {
+		queueRows(batch, &found, sql, id)
+	}
+
+	err := tx.SendBatch(ctx, batch).Close()
+
+	return found, err
+}
+
+func interactionNotFound(kind, sessionID, id string) error {
+	return tarsy.Errorf(tarsy.CodeInteractionNotFound, "session %s has no %s interaction %q", sessionID, kind, id)
+}
+
+// traceBatch begins a batch with the session itself: without it nothing else matters.
+func traceBatch(sessionID string, version *int64) *pgx.Batch {
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).QueryRow(func(row pgx.Row) error {
+		err := row.Scan(version)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return sessionNotFound(sessionID)
+		}
+
+		return err
+	})
+
+	return batch
+}
+
+func queueRows[R any](batch *pgx.Batch, into *[]R, sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
+
+		return err
+	})
+}
+
+// traceRows are the rows of a trace before they are put under each other.
+type traceRows struct {
+	version    int64
+	stages     []tarsy.Stage
+	executions []tarsy.Execution
+	llm        []llmRow
+	mcp        []mcpRow
+}
+
+type llmRow struct {
+	tarsy.LLMInteractionItem
+
+	ExecutionID string
+}
+
+type mcpRow struct {
+	tarsy.MCPInteractionItem
+
+	ExecutionID string
+}
+
+func (r *traceRows) trace(sessionID string) *tarsy.Trace {
+	trace := &tarsy.Trace{
+		SessionID: sessionID, Version: r.version, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{},
+	}
+	executions := r.traceExecutions()
+
+	for _, row := range r.llm {
+		trace.Usage.Add(row.Usage)
+
+		execution, ok := executions[row.ExecutionID]
+		if !ok {
+			trace.SessionInteractions = append(trace.SessionInteractions, row.LLMInteractionItem)
+
+			continue
+		}
+
+		execution.Usage.Add(row.Usage)
+		execution.LLMInteractions = append(execution.LLMInteractions, row.LLMInteractionItem)
+	}
+
+	for _, row := range r.mcp {
+		if execution, ok := executions[row.ExecutionID]; ok {
+			execution.MCPInteractions = append(execution.MCPInteractions, row.MCPInteractionItem)
+		}
+	}
+
+	for _, s := range r.stages {
+		stage := tarsy.TraceStage{
+			StageID: s.ID, StageName: s.StageName, StageType: s.StageType, StageIndex: s.StageIndex, Status: s.Status,
+			Executions: []tarsy.TraceExecution{},
+		}
+
+		for _, e := range r.executions {
+			if e.StageID == s.ID {
+				stage.Usage.Add(executions[e.ID].Usage)
+				stage.Executions = append(stage.Executions, *executions[e.ID])
+			}
+		}
+
+		trace.Stages = append(trace.Stages, stage)
+	}
+
+	return trace
+}
+
+// traceExecutions are the executions by id, still without interactions.
+func (r *traceRows) traceExecutions() map[string]*tarsy.TraceExecution {
+	executions := make(map[string]*tarsy.TraceExecution, len(r.executions))
+
+	for _, e := range r.executions {
+		executions[e.ID] = &tarsy.TraceExecution{
+			ExecutionID: e.ID, AgentName: e.AgentName, AgentIndex: e.AgentIndex, IterationStrategy: e.IterationStrategy,
+			LLMProvider: e.LLMProvider, Status: e.Status,
+			LLMInteractions: []tarsy.LLMInteractionItem{}, MCPInteractions: []tarsy.MCPInteractionItem{},
+		}
+	}
+
+	return executions
+}

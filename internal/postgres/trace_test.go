@@ -1,0 +1,438 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// tokens is a usage in which no two counts are equal; usages of different powers of two add up to different sums.
+func tokens(n int) tarsy.Usage {
+	return tarsy.Usage{InputTokens: n, OutputTokens: 2000 * n, ThinkingTokens: 3000 * n, CachedTokens: 4000 * n, TotalTokens: 5001 * n}
+}
+
+func typed(stage tarsy.Stage, name string, kind tarsy.StageType) tarsy.Stage {
+	stage.StageName, stage.StageType = name, kind
+	if kind == tarsy.StageChat {
+		stage.ChatID, stage.ChatUserMessageID = new(tarsy.NewID()), new(tarsy.NewID())
+	}
+
+	return stage
+}
+
+// newLLMInteraction is a call of an execution; without one it is the session's own.
+func newLLMInteraction(sessionID string, of *tarsy.Execution, usage tarsy.Usage, minute int) tarsy.LLMInteraction {
+	call := tarsy.LLMInteraction{
+		ID: tarsy.NewID(), SessionID: sessionID, InteractionType: tarsy.InteractionIteration, Provider: "google", ModelName: "gemini",
+		MessageCount: minute, LLMResponse: json.RawMessage(`{"text":"So.","tool_calls":[]}`), ThinkingContent: "hm", Usage: usage,
+		DurationMs: 1200, CreatedAt: epoch().Add(time.Duration(minute) * time.Minute),
+	}
+	if of != nil {
+		call.StageID, call.ExecutionID = &of.StageID, &of.ID
+	}
+
+	return call
+}
+
+func newMCPInteraction(of tarsy.Execution, call string, minute int) tarsy.MCPInteraction {
+	at := epoch().Add(time.Duration(minute) * time.Minute)
+
+	return tarsy.MCPInteraction{
+		ID: tarsy.NewID(), SessionID: of.SessionID, StageID: of.StageID, ExecutionID: of.ID, TimelineEventID: tarsy.NewID(),
+		ToolCallID: call, ServerName: "kubernetes", ToolName: "get_pods", ToolArguments: json.RawMessage(`{"namespace":"shop"}`),
+		ToolResult: "a long list", Summary: "web-1 is down", AvailableTools: []string{"get_pods", "get_logs"}, ReadOnly: true, Attempt: 2,
+		Status: tarsy.CallCompleted, DurationMs: 42, CreatedAt: at, CompletedAt: new(at.Add(time.Second)),
+	}
+}
+
+// commit writes a step of a session that is claimed for it.
+func commit(t *testing.T, db *postgres.DB, claim postgres.Claim, step tarsy.Step) {
+	t.Helper()
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), step)
+	require.NoError(t, err)
+}
+
+func llmItem(i tarsy.LLMInteraction) tarsy.LLMInteractionItem {
+	return tarsy.LLMInteractionItem{
+		ID: i.ID, InteractionType: i.InteractionType, Provider: i.Provider, ModelName: i.ModelName, MessageCount: i.MessageCount,
+		Usage: i.Usage, DurationMs: i.DurationMs, ErrorCode: i.ErrorCode, ErrorMessage: i.ErrorMessage, CreatedAt: i.CreatedAt,
+	}
+}
+
+func mcpItem(i tarsy.MCPInteraction, summarized bool) tarsy.MCPInteractionItem {
+	return tarsy.MCPInteractionItem{
+		ID: i.ID, TimelineEventID: i.TimelineEventID, ToolCallID: i.ToolCallID, ServerName: i.ServerName, ToolName: i.ToolName,
+		Status: i.Status, IsError: i.IsError, Attempt: i.Attempt, ReadOnly: i.ReadOnly, DurationMs: i.DurationMs,
+		ErrorMessage: i.ErrorMessage, CreatedAt: i.CreatedAt, CompletedAt: i.CompletedAt, Summarized: summarized,
+	}
+}
+
+func traced(e tarsy.Execution, usage tarsy.Usage, llm []tarsy.LLMInteractionItem, mcp []tarsy.MCPInteractionItem) tarsy.TraceExecution {
+	return tarsy.TraceExecution{
+		ExecutionID: e.ID, AgentName: e.AgentName, AgentIndex: e.AgentIndex, IterationStrategy: e.IterationStrategy,
+		LLMProvider: e.LLMProvider, Status: e.Status, Usage: usage, LLMInteractions: llm, MCPInteractions: mcp,
+	}
+}
+
+func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	// Another session with the same shape: nothing of it may show.
+	other := f.hold(t, db)
+	strange := typed(newStage(other.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
+	stranger := newExecution(strange, 1, epoch())
+	commit(t, db, other, tarsy.Step{
+		Stages: []tarsy.Stage{strange}, Executions: []tarsy.Execution{stranger},
+		LLMInteractions: []tarsy.LLMInteraction{
+			newLLMInteraction(other.SessionID, &stranger, tokens(512), 1), newLLMInteraction(other.SessionID, nil, tokens(512), 2),
+		},
+		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(stranger, "call", 1)},
+	})
+
+	claim := f.hold(t, db, newEvents("intake", 1)...)
+	id := claim.SessionID
+	look, synthesis := typed(newStage(id, 1, epoch()), "look", tarsy.StageInvestigation), typed(newStage(id, 2, epoch()), "merge", tarsy.StageSynthesis)
+	chat, empty := typed(newStage(id, 3, epoch()), "chat", tarsy.StageChat), typed(newStage(id, 4, epoch()), "next", tarsy.StageInvestigation)
+	second, first := newExecution(look, 2, epoch()), newExecution(look, 1, epoch())
+	merge, reply := newExecution(synthesis, 1, epoch()), newExecution(chat, 1, epoch())
+	first.AgentName, first.LLMProvider, first.Status = "Optimist", "google", tarsy.StatusCompleted
+
+	one, two := newLLMInteraction(id, &first, tokens(1), 2), newLLMInteraction(id, &first, tokens(2), 5)
+	shortened := newLLMInteraction(id, &first, tokens(4), 4)
+	shortened.InteractionType, shortened.LLMRequest = tarsy.InteractionSummarization, json.RawMessage(`[]`)
+	refused := newLLMInteraction(id, &second, tokens(8), 1)
+	refused.ErrorCode, refused.ErrorMessage = "llm_error", "no quota"
+	merged, replied := newLLMInteraction(id, &merge, tokens(16), 6), newLLMInteraction(id, &reply, tokens(32), 8)
+	merged.InteractionType = tarsy.InteractionSynthesis
+	summed := newLLMInteraction(id, nil, tokens(64), 7)
+	summed.InteractionType, summed.LLMRequest = tarsy.InteractionExecutiveSummary, json.RawMessage(`[]`)
+
+	long, begun := newMCPInteraction(first, "call-1", 3), newMCPInteraction(first, "call-2", 5)
+	begun.Status, begun.CompletedAt, begun.Summary, begun.ToolResult = tarsy.CallStarted, nil, "", ""
+	failed := newMCPInteraction(second, "call-1", 2)
+	failed.Status, failed.IsError, failed.ErrorMessage, failed.Summary = tarsy.CallFailed, true, "gone", ""
+
+	commit(t, db, claim, tarsy.Step{
+		Stages: []tarsy.Stage{empty, chat, synthesis, look}, Executions: []tarsy.Execution{reply, second, merge, first},
+		LLMInteractions: []tarsy.LLMInteraction{summed, replied, two, refused, merged, shortened, one},
+		MCPInteractions: []tarsy.MCPInteraction{begun, failed, long},
+		Events:          newEvents("event", 2),
+	})
+
+	got, err := db.Trace(t.Context(), id)
+	require.NoError(t, err)
+
+	items := func(all ...tarsy.LLMInteraction) (list []tarsy.LLMInteractionItem) {
+		for _, i := range all {
+			list = append(list, llmItem(i))
+		}
+
+		return list
+	}
+	stage := func(s tarsy.Stage, usage tarsy.Usage, executions ...tarsy.TraceExecution) tarsy.TraceStage {
+		return tarsy.TraceStage{
+			StageID: s.ID, StageName: s.StageName, StageType: s.StageType, StageIndex: s.StageIndex, Status: s.Status,
+			Usage: usage, Executions: executions,
+		}
+	}
+
+	requireSame(t, &tarsy.Trace{
+		SessionID: id, Version: 3, Usage: tokens(127), SessionInteractions: items(summed),
+		Stages: []tarsy.TraceStage{
+			stage(look, tokens(15),
+				traced(first, tokens(7), items(one, shortened, two), []tarsy.MCPInteractionItem{mcpItem(long, true), mcpItem(begun, false)}),
+				traced(second, tokens(8), items(refused), []tarsy.MCPInteractionItem{mcpItem(failed, false)})),
+			stage(synthesis, tokens(16), traced(merge, tokens(16), items(merged), nil)),
+			stage(chat, tokens(32), traced(reply, tokens(32), items(replied), nil)),
+			stage(empty, tokens(0)),
+		},
+	}, got)
+}
+
+func TestTheTraceOfANewSessionIsEmptyLists(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	session := f.create(t, db)
+
+	got, err := db.Trace(t.Context(), session.ID)
+	require.NoError(t, err)
+	require.Equal(t, &tarsy.Trace{
+		SessionID: session.ID, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{},
+	}, got)
+}
+
+func TestAnLLMInteractionShowsTheConversationThatTheModelSaw(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	id := claim.SessionID
+	stage := typed(newStage(id, 1, epoch()), "look", tarsy.StageInvestigation)
+	execution, neighbour := newExecution(stage, 1, epoch()), newExecution(stage, 2, epoch())
+
+	calls := []tarsy.ToolCall{{ID: "call-1", Name: "server__tool", Arguments: `{"a":1}`}}
+	messages := []tarsy.Message{
+		newMessage(execution, 1, "You are an agent.", epoch()), newMessage(execution, 2, "The pod is down.", epoch()),
+		newMessage(execution, 3, "I look.", epoch()), newMessage(execution, 4, "a long result", epoch()),
+		newMessage(execution, 5, "It is the disk.", epoch()),
+		newMessage(neighbour, 1, "You are another agent.", epoch()), newMessage(neighbour, 2, "The pod is down, too.", epoch()),
+	}
+	for i, role := range []tarsy.Role{
+		tarsy.RoleSystem, tarsy.RoleUser, tarsy.RoleAssistant, tarsy.RoleTool, tarsy.RoleAssistant, tarsy.RoleSystem, tarsy.RoleUser,
+	} {
+		messages[i].Role, messages[i].ToolCalls = role, nil
+	}
+
+	messages[2].ToolCalls = calls
+	messages[3].ToolCallID, messages[3].ToolName = "call-1", "server__tool"
+
+	asks, ends := newLLMInteraction(id, &execution, tokens(1), 2), newLLMInteraction(id, &execution, tokens(1), 4)
+	asks.LLMResponse = json.RawMessage(`{"text":"I look.","tool_calls":[{"id":"call-1","name":"server__tool","arguments":"{\"a\":1}"}]}`)
+	ends.LLMResponse = json.RawMessage(`{"text":"It is the disk.","tool_calls":[]}`)
+	commit(t, db, claim, tarsy.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution, neighbour}, Messages: messages,
+		LLMInteractions: []tarsy.LLMInteraction{asks, ends},
+	})
+
+	// The result was summarised before the model saw it.
+	messages[3].Content = "a summary"
+	commit(t, db, claim, tarsy.Step{Messages: messages[3:4]})
+
+	seen := []tarsy.TraceMessage{
+		{Role: tarsy.RoleSystem, Content: "You are an agent.", ToolCalls: []tarsy.ToolCall{}},
+		{Role: tarsy.RoleUser, Content: "The pod is down.", ToolCalls: []tarsy.ToolCall{}},
+		{Role: tarsy.RoleAssistant, Content: "I look.", ToolCalls: calls},
+		{Role: tarsy.RoleTool, Content: "a summary", ToolCalls: []tarsy.ToolCall{}, ToolCallID: "call-1", ToolName: "server__tool"},
+		{Role: tarsy.RoleAssistant, Content: "It is the disk.", ToolCalls: []tarsy.ToolCall{}},
+	}
+
+	got, err := db.LLMInteraction(t.Context(), id, asks.ID)
+	require.NoError(t, err)
+	requireSame(t, asks, got.LLMInteraction)
+	require.Equal(t, seen[:2], got.Conversation)
+	require.Equal(t, &seen[2], got.Response)
+
+	got, err = db.LLMInteraction(t.Context(), id, ends.ID)
+	require.NoError(t, err)
+	requireSame(t, ends, got.LLMInteraction)
+	require.Equal(t, seen[:4], got.Conversation)
+	require.Equal(t, &seen[4], got.Response)
+}
+
+func TestASelfContainedCallShowsItsOwnRequestAndNotTheMessagesOfItsExecution(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
+	execution := newExecution(stage, 1, epoch())
+	commit(t, db, claim, tarsy.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
+		Messages: []tarsy.Message{newMessage(execution, 1, "not sent", epoch()), newMessage(execution, 2, "not sent", epoch())},
+	})
+
+	said := &tarsy.TraceMessage{Role: tarsy.RoleAssistant, Content: "Short.", ToolCalls: []tarsy.ToolCall{}}
+	silent := &tarsy.TraceMessage{Role: tarsy.RoleAssistant, ToolCalls: []tarsy.ToolCall{}}
+
+	for name, test := range map[string]struct {
+		request, response, code string
+		of                      *tarsy.Execution
+		conversation            []tarsy.TraceMessage
+		said                    *tarsy.TraceMessage
+	}{
+		"of an execution": {
+			request:  `[{"role":"system","content":"Sum up."},{"role":"user","content":"A «long» <text>."}]`,
+			response: `{"text":"Short.","tool_calls":[]}`, of: &execution, said: said,
+			conversation: []tarsy.TraceMessage{
+				{Role: tarsy.RoleSystem, Content: "Sum up.", ToolCalls: []tarsy.ToolCall{}},
+				{Role: tarsy.RoleUser, Content: "A «long» <text>.", ToolCalls: []tarsy.ToolCall{}},
+			},
+		},
+		"of the session": {
+			request: `[{"role":"user","content":"Sum up."}]`, response: `{"text":"Short."}`, said: said,
+			conversation: []tarsy.TraceMessage{{Role: tarsy.RoleUser, Content: "Sum up.", ToolCalls: []tarsy.ToolCall{}}},
+		},
+		"no answer":                        {request: `[]`, response: `{"text":"","tool_calls":[]}`, said: silent},
+		"failed before any answer":         {request: `[]`, response: `{"text":"","tool_calls":[]}`, code: "llm_error"},
+		"failed in the middle":             {request: `[]`, response: `{"text":"Short."}`, code: "llm_error", said: said},
+		"a request that is no list":        {request: `{"role":"user"}`, response: `{"text":"Short."}`, said: said},
+		"nothing written down":             {},
+		"an answer that is not an object":  {request: `[]`, response: `"Short."`},
+		"a request that is a list of text": {request: `["Sum up."]`, response: `{"text":"Short."}`, said: said},
+	} {
+		call := newLLMInteraction(claim.SessionID, test.of, tokens(1), 2)
+		call.InteractionType, call.ErrorCode = tarsy.InteractionSummarization, test.code
+		call.LLMRequest, call.LLMResponse = nil, nil
+
+		if test.request != "" {
+			call.LLMRequest, call.LLMResponse = json.RawMessage(test.request), json.RawMessage(test.response)
+		}
+
+		if test.conversation == nil {
+			test.conversation = []tarsy.TraceMessage{}
+		}
+
+		commit(t, db, claim, tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{call}})
+
+		got, err := db.LLMInteraction(t.Context(), claim.SessionID, call.ID)
+		require.NoError(t, err, name)
+		requireSame(t, call, got.LLMInteraction)
+		require.Equal(t, test.conversation, got.Conversation, name)
+		require.Equal(t, test.said, got.Response, name)
+	}
+}
+
+func TestAnMCPInteractionIsShownInFull(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
+	execution := newExecution(stage, 1, epoch())
+	full, bare := newMCPInteraction(execution, "call-1", 1), newMCPInteraction(execution, "call-2", 2)
+	bare.ToolArguments, bare.AvailableTools, bare.CompletedAt, bare.Status = nil, nil, nil, tarsy.CallStarted
+	commit(t, db, claim, tarsy.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, MCPInteractions: []tarsy.MCPInteraction{full, bare},
+	})
+
+	for _, want := range []tarsy.MCPInteraction{full, bare} {
+		got, err := db.MCPInteraction(t.Context(), claim.SessionID, want.ID)
+		require.NoError(t, err)
+		requireSame(t, &want, got)
+		require.NotNil(t, got.AvailableTools, "JSON shows an empty list")
+	}
+}
+
+func TestInteractionsAreFoundInTheirOwnSessionOnly(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	held := func() (sessionID, llm, mcp string) {
+		claim := f.hold(t, db)
+		stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
+		execution := newExecution(stage, 1, epoch())
+		llmCall, mcpCall := newLLMInteraction(claim.SessionID, &execution, tokens(1), 1), newMCPInteraction(execution, "call", 1)
+		commit(t, db, claim, tarsy.Step{
+			Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
+			LLMInteractions: []tarsy.LLMInteraction{llmCall}, MCPInteractions: []tarsy.MCPInteraction{mcpCall},
+		})
+
+		return claim.SessionID, llmCall.ID, mcpCall.ID
+	}
+
+	mine, llm, mcp := held()
+	other, otherLLM, otherMCP := held()
+	deleted, deletedLLM, deletedMCP := held()
+	f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, deleted)
+
+	ask := func(session, llm, mcp string) (codes []tarsy.Code) {
+		_, llmErr := db.LLMInteraction(t.Context(), session, llm)
+		_, mcpErr := db.MCPInteraction(t.Context(), session, mcp)
+
+		for _, err := range []error{llmErr, mcpErr} {
+			if err == nil {
+				codes = append(codes, "")
+			} else {
+				codes = append(codes, tarsy.CodeOf(err))
+			}
+		}
+
+		return codes
+	}
+	both := func(code tarsy.Code) []tarsy.Code { return []tarsy.Code{code, code} }
+
+	require.Equal(t, both(""), ask(mine, llm, mcp))
+	require.Equal(t, both(""), ask(other, otherLLM, otherMCP))
+	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, otherLLM, otherMCP), "of another session")
+	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, mcp, llm), "of the other kind")
+	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, "no-id", ""))
+	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(tarsy.NewID(), llm, mcp))
+	require.Equal(t, both(tarsy.CodeSessionNotFound), ask("no-id", llm, mcp))
+	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(deleted, deletedLLM, deletedMCP))
+
+	for _, id := range []string{deleted, tarsy.NewID(), "no-id", ""} {
+		_, err := db.Trace(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	}
+}
+
+// TestTheTraceShowsOneMoment reads while a holder commits one stage with one call of each kind at a time: whatever
+// is read, the numbers agree.
+func TestTheTraceShowsOneMoment(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	writer, reader := f.server(t), f.server(t)
+	claim := f.hold(t, writer)
+	written := make(chan struct{})
+
+	var group errgroup.Group
+
+	group.Go(func() error {
+		defer close(written)
+
+		holder := writer.Hold(claim.Lease)
+
+		for n := 1; n <= 80; n++ {
+			stage := typed(newStage(claim.SessionID, n, epoch()), "look", tarsy.StageInvestigation)
+			execution := newExecution(stage, 1, epoch())
+
+			if _, err := holder.Commit(context.Background(), tarsy.Step{
+				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Events: newEvents("event", 1),
+				LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, &execution, tokens(1), n)},
+				MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", n)},
+			}); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+
+	for range 2 {
+		group.Go(func() error {
+			for {
+				select {
+				case <-written:
+					return nil
+				default:
+				}
+
+				trace, err := reader.Trace(context.Background(), claim.SessionID)
+				if err != nil {
+					return err
+				}
+
+				calls := 0
+				for _, s := range trace.Stages {
+					calls += len(s.Executions[0].MCPInteractions)
+				}
+
+				if n := int(trace.Version); len(trace.Stages) != n || calls != n || trace.Usage != tokens(n) {
+					return fmt.Errorf("version %d has %d stages, %d MCP calls and used %+v", n, len(trace.Stages), calls, trace.Usage)
+				}
+			}
+		})
+	}
+
+	require.NoError(t, group.Wait())
+}

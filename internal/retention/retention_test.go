@@ -1,0 +1,244 @@
+package retention_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/retention"
+)
+
+func TestJournalsGoAfterTheirTimeAndSessionsAfterTheirs(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t)
+	old, talked := f.ended(t, cfg.DB), f.ended(t, cfg.DB)
+
+	f.start(t, cfg)
+	f.pass(t, 1, retention.Soon)
+	require.Equal(t, 3, f.events(t, old), "it is not a day old")
+
+	f.pass(t, 1, 23*time.Hour)
+	f.talked(t, talked)
+	require.Equal(t, 3, f.events(t, old), "still not")
+
+	f.pass(t, 1, time.Hour)
+	require.Zero(t, f.events(t, old))
+	require.Equal(t, 3, f.events(t, talked), "somebody asked an hour ago")
+	require.Equal(t, 3, value[int](t, f, `SELECT trimmed_seq FROM sessions WHERE id = $1`, old))
+
+	f.pass(t, 1, day)
+	require.Zero(t, f.events(t, talked))
+	require.False(t, f.deleted(t, old))
+
+	f.pass(t, 1, 87*day)
+	f.talked(t, talked)
+	require.False(t, f.deleted(t, old), "ninety days are not over")
+
+	f.pass(t, 1, day)
+	require.True(t, f.deleted(t, old))
+	require.False(t, f.deleted(t, talked), "somebody asked a day ago")
+
+	f.pass(t, 1, 90*day)
+	require.True(t, f.deleted(t, talked))
+	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM sessions`), "nothing is deleted for good")
+	require.NotContains(t, f.log.String(), "level=ERROR")
+	require.NotContains(t, f.log.String(), "level=WARN")
+}
+
+func TestWhatIsKeptForEverIsLeftAlone(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t)
+	id := f.ended(t, cfg.DB)
+
+	cfg.SessionRetention = 0
+	f.start(t, cfg)
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
+	f.clock.Advance(365 * day)
+	f.awaitf(t, func() bool { return f.events(t, id) == 0 }, "the journal to go")
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM river_job WHERE kind = 'expire_sessions'`))
+
+	cfg.EventTTL = 0
+	idle, err := retention.New(cfg)
+	require.NoError(t, err)
+	idle.Start()
+	require.NoError(t, idle.Stop(t.Context()), "nothing to do, nothing to wait for")
+	require.False(t, f.deleted(t, id))
+
+	cfg.EventTTL = -1
+	_, err = retention.New(cfg)
+	require.Error(t, err)
+}
+
+func TestAJobEndsInTheTransactionOfItsLastBatch(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t)
+	id := f.ended(t, cfg.DB)
+
+	const together = `SELECT j.xmin = s.xmin FROM river_job j, sessions s WHERE j.kind = $1 AND s.id = $2 ORDER BY j.id DESC LIMIT 1`
+
+	f.start(t, cfg)
+	f.pass(t, 1, 2*day)
+	require.True(t, value[bool](t, f, together, "trim_journals", id))
+
+	f.pass(t, 1, 90*day)
+	require.True(t, value[bool](t, f, together, "expire_sessions", id))
+}
+
+// The queue is not started before there is something to plan: a server that just starts pays nothing for it.
+func TestTheQueueStartsWhenItIsNeeded(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	r := f.start(t, f.config(t))
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
+	require.False(t, r.Started())
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM river_queue`))
+
+	f.pass(t, 1, retention.Soon)
+	require.True(t, r.Started())
+}
+
+func TestManyServersDoAPeriodsJobsOnce(t *testing.T) {
+	t.Parallel()
+
+	const servers = 4
+
+	f := newFixture(t)
+	db := f.open(t)
+
+	ids := make([]string, 20)
+	for i := range ids {
+		ids[i] = f.ended(t, db)
+	}
+
+	for range servers {
+		cfg := f.config(t).Small(3)
+		cfg.SessionRetention = 1000 * day // the other job would lock sessions that this one then leaves for later
+		f.start(t, cfg)
+	}
+
+	f.pass(t, servers, 100*day)
+
+	for _, id := range ids {
+		require.Zero(t, f.events(t, id))
+	}
+
+	// All of them plan each period.
+	f.pass(t, servers, time.Hour)
+	f.pass(t, servers, time.Hour)
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), servers))
+	require.Equal(t, 6, value[int](t, f, `SELECT count(*) FROM river_job`), "two kinds in three periods")
+	require.Equal(t, 6, value[int](t, f, `SELECT sum(attempt) FROM river_job`), "none was tried twice")
+}
+
+func TestALateServerDoesNotRepeatAPeriod(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.start(t, f.config(t))
+	f.pass(t, 1, retention.Soon)
+
+	second := f.start(t, f.config(t))
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 2))
+	f.clock.Advance(retention.Soon)
+	f.awaitf(t, second.Started, "the second server to plan")
+	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
+}
+
+func TestServersInDifferentTimeZonesPlanTheSameJobs(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.start(t, f.config(t))
+	f.pass(t, 1, retention.Soon)
+
+	clock := clockwork.NewFakeClockAt(epoch().In(time.FixedZone("Kathmandu", int((5*time.Hour + 45*time.Minute).Seconds()))))
+	cfg := f.config(t)
+	cfg.Clock = clock
+	second := f.start(t, cfg)
+
+	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+	clock.Advance(retention.Soon)
+	f.awaitf(t, second.Started, "the second server to plan")
+	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
+}
+
+func TestStopMayComeAtAnyTimeAndTwice(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t)
+
+	fresh, err := retention.New(cfg)
+	require.NoError(t, err)
+	require.NoError(t, fresh.Stop(t.Context()))
+	fresh.Start()
+	require.NoError(t, fresh.Stop(t.Context()), "what was stopped does not start")
+
+	waiting := f.start(t, cfg)
+	waiting.Start()
+	require.NoError(t, waiting.Stop(t.Context()))
+	require.NoError(t, waiting.Stop(t.Context()))
+
+	working := f.start(t, cfg)
+	f.pass(t, 1, retention.Soon)
+	require.NoError(t, working.Stop(t.Context()))
+	require.False(t, working.Started())
+	require.NoError(t, working.Stop(t.Context()))
+}
+
+// A job that is stopped in the middle keeps what it has done, and is finished by the next one.
+func TestAStoppedServersJobIsFinishedByAnother(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t).Small(1)
+
+	first, second, third := f.ended(t, cfg.DB), "", ""
+
+	for _, id := range []*string{&second, &third} {
+		f.clock.Advance(time.Second)
+		*id = f.ended(t, cfg.DB)
+	}
+
+	unlock := f.lockEvents(t, second)
+	r := f.start(t, cfg)
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
+	f.clock.Advance(2 * day)
+	f.awaitBlocked(t)
+	require.NoError(t, r.Stop(context.Background()))
+	unlock()
+
+	require.Zero(t, f.events(t, first))
+	require.Equal(t, 3, f.events(t, second), "what was not finished was not begun")
+	require.Zero(t, value[int](t, f, `SELECT trimmed_seq FROM sessions WHERE id = $1`, second))
+
+	f.start(t, f.config(t))
+	f.pass(t, 1, time.Hour)
+	require.Zero(t, f.events(t, second))
+	require.Zero(t, f.events(t, third))
+}
+
+func TestAPlanThatFailsIsMadeAgainSoon(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.exec(t, `ALTER TABLE river_job RENAME TO elsewhere`)
+	f.start(t, f.config(t))
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
+	f.clock.Advance(retention.Soon)
+	f.awaitf(t, func() bool { return strings.Contains(f.log.String(), "clean-up was not planned") }, "the failure")
+
+	f.exec(t, `ALTER TABLE elsewhere RENAME TO river_job`)
+	f.pass(t, 1, retention.Soon)
+}

@@ -1,0 +1,97 @@
+package retention
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// trimJournals is the job that drops journals.
+type trimJournals struct {
+	// Period names the job: there is one a period.
+	Period time.Time `json:"period" river:"unique"`
+}
+
+// Kind implements river.JobArgs.
+func (trimJournals) Kind() string { return "trim_journals" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (trimJournals) InsertOpts() river.InsertOpts { return oncePerPeriod() }
+
+// expireSessions is the job that marks old sessions as deleted.
+type expireSessions struct {
+	Period time.Time `json:"period" river:"unique"`
+}
+
+// Kind implements river.JobArgs.
+func (expireSessions) Kind() string { return "expire_sessions" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (expireSessions) InsertOpts() river.InsertOpts { return oncePerPeriod() }
+
+func oncePerPeriod() river.InsertOpts {
+	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true}}
+}
+
+type trimWorker struct {
+	river.WorkerDefaults[trimJournals]
+
+	cfg Config
+}
+
+// Work implements river.Worker. What is due is decided by the time when it runs, not when it was planned.
+func (w *trimWorker) Work(ctx context.Context, job *river.Job[trimJournals]) error {
+	done, err := sweep(ctx, job, func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error) {
+		return w.cfg.DB.TrimJournals(ctx, w.cfg.Clock.Now().Add(-w.cfg.EventTTL), w.cfg.batch, last)
+	})
+	if done.Sessions > 0 {
+		w.cfg.Logger.InfoContext(ctx, "journals trimmed", "sessions", done.Sessions, "events", done.Events)
+	}
+
+	return err
+}
+
+type expireWorker struct {
+	river.WorkerDefaults[expireSessions]
+
+	cfg Config
+}
+
+// Work implements river.Worker.
+func (w *expireWorker) Work(ctx context.Context, job *river.Job[expireSessions]) error {
+	done, err := sweep(ctx, job, func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error) {
+		return w.cfg.DB.ExpireSessions(ctx, w.cfg.Clock.Now().Add(-w.cfg.SessionRetention), w.cfg.batch, last)
+	})
+	if done.Sessions > 0 {
+		w.cfg.Logger.InfoContext(ctx, "sessions expired", "sessions", done.Sessions)
+	}
+
+	return err
+}
+
+// sweep runs batches until there is nothing left, and returns what they did together. The last one also completes the
+// job: either both are done or neither.
+func sweep[A river.JobArgs](ctx context.Context, job *river.Job[A],
+	run func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error),
+) (postgres.Swept, error) {
+	var total postgres.Swept
+
+	for {
+		swept, err := run(ctx, func(tx pgx.Tx) error {
+			_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+
+			return err
+		})
+		total.Sessions += swept.Sessions
+		total.Events += swept.Events
+
+		if err != nil || !swept.More {
+			return total, err
+		}
+	}
+}

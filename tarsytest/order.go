@@ -1,0 +1,91 @@
+package tarsytest
+
+import (
+	"cmp"
+	"slices"
+
+	"tarsy.dev/tarsy"
+)
+
+// Agents of one stage run at once, and what they do interleaves differently in every run. The functions of this file
+// put it into an order that is always the same: agent by agent, within what belongs to one stage.
+
+// Timeline returns events agent by agent, numbered anew.
+func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEvent {
+	ordered := inOrder(n, events, func(e tarsy.TimelineEvent) string { return text(e.ExecutionID) })
+	for i := range ordered {
+		ordered[i].SequenceNumber = int64(i + 1)
+	}
+
+	return ordered
+}
+
+// LLMInteractions returns LLM calls agent by agent.
+func (n *Normalizer) LLMInteractions(calls []tarsy.LLMInteraction) []tarsy.LLMInteraction {
+	return inOrder(n, calls, func(c tarsy.LLMInteraction) string { return text(c.ExecutionID) })
+}
+
+// MCPInteractions returns tool calls agent by agent.
+func (n *Normalizer) MCPInteractions(calls []tarsy.MCPInteraction) []tarsy.MCPInteraction {
+	return inOrder(n, calls, func(c tarsy.MCPInteraction) string { return c.ExecutionID })
+}
+
+// Messages returns conversations agent by agent.
+func (n *Normalizer) Messages(messages []tarsy.Message) []tarsy.Message {
+	ordered := slices.Clone(messages)
+	slices.SortStableFunc(ordered, func(a, b tarsy.Message) int {
+		return cmp.Or(cmp.Compare(n.places[a.ExecutionID].order, n.places[b.ExecutionID].order), cmp.Compare(a.SequenceNumber, b.SequenceNumber))
+	})
+
+	return ordered
+}
+
+// events returns what a reader saw agent by agent.
+func (n *Normalizer) events(events []Event) []Event {
+	return inOrder(n, events, func(e Event) string {
+		if id, ok := e.Fields["execution_id"].(string); ok {
+			return id
+		}
+
+		id, _ := e.Fields["event_id"].(string)
+
+		return n.owners[id]
+	})
+}
+
+// place is where an execution stands in its session.
+type place struct {
+	stage string
+	order int
+}
+
+// inOrder sorts every run of items that belong to executions of one stage.
+func inOrder[T any](n *Normalizer, items []T, execution func(T) string) []T {
+	ordered := slices.Clone(items)
+	stage := func(i int) string { return n.places[execution(ordered[i])].stage }
+
+	for from := 0; from < len(ordered); {
+		to := from + 1
+		for to < len(ordered) && stage(to) == stage(from) {
+			to++
+		}
+
+		if stage(from) != "" {
+			slices.SortStableFunc(ordered[from:to], func(a, b T) int {
+				return cmp.Compare(n.places[execution(a)].order, n.places[execution(b)].order)
+			})
+		}
+
+		from = to
+	}
+
+	return ordered
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+
+	return *s
+}
