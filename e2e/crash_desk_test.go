@@ -18,6 +18,9 @@ import (
 
 // hold is a place where the first who comes is held until it is opened; whoever comes later passes.
 type hold struct {
+	// everybody says that whoever comes later waits too.
+	everybody bool
+
 	reached, open chan struct{}
 	taken         atomic.Bool
 	once          sync.Once
@@ -37,11 +40,15 @@ func (h *hold) Open() { h.once.Do(func() { close(h.open) }) }
 
 // pass waits if this is the first; a nil hold holds nobody. It reports whether the way was free in the end.
 func (h *hold) pass(ctx context.Context) bool {
-	if h == nil || h.taken.Swap(true) {
+	if h == nil {
 		return true
 	}
 
-	close(h.reached)
+	if first := !h.taken.Swap(true); first {
+		close(h.reached)
+	} else if !h.everybody {
+		return true
+	}
 
 	select {
 	case <-h.open:

@@ -30,7 +30,7 @@ const (
 // model answers depends on the request alone, so it does not matter which server asks, or how often.
 type investigation struct {
 	Desk *desk
-	// Calls counts LLM calls, if it is there.
+	// Calls counts LLM calls, if it is there. Those that come too late for it are not answered.
 	Calls *trip
 	// SessionID and Socket are there once it has begun.
 	SessionID string
@@ -95,7 +95,9 @@ func (i *investigation) WaitToolCall() {
 }
 
 func (i *investigation) reply(req *llm.Request) script.Reply {
-	i.Calls.hit()
+	if late := i.Calls.hit(); late {
+		return script.Reply{Hang: true}
+	}
 
 	name := nameOf(req)
 	call := func(tool string) []llm.ToolCall { return []llm.ToolCall{{Name: i.id + "__" + tool, Arguments: "{}"}} }

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -37,16 +38,25 @@ type world struct {
 func newWorld(t testing.TB, options worldOptions, all ...*investigation) *world {
 	t.Helper()
 
-	options.Lease = cmp.Or(options.Lease, lease)
-	options.Grace = cmp.Or(options.Grace, patience)
 	options.Workers = cmp.Or(options.Workers, len(all))
 
+	return openWorld(t, options, func(tools bool) string { return chains(all, tools) }, models(all))
+}
+
+// openWorld makes a world of a model and a configuration, with tools or without: a server that runs no sessions needs
+// none.
+func openWorld(t testing.TB, options worldOptions, config func(tools bool) string, model llm.Client) *world {
+	t.Helper()
+
+	options.Lease = cmp.Or(options.Lease, lease)
+	options.Grace = cmp.Or(options.Grace, patience)
+
 	database := pgtest.New(t)
-	w := &world{t: t, App: tarsytest.New(t, tarsytest.Options{Config: chains(all, false) + "queue: {worker_count: 0}\n", Database: database})}
+	w := &world{t: t, App: tarsytest.New(t, tarsytest.Options{Config: config(false) + "queue: {worker_count: 0}\n", Database: database})}
 	w.told = processSettings{
 		Database: database,
-		Model:    serveModel(t, models(all)),
-		Config: chains(all, true) + fmt.Sprintf(
+		Model:    serveModel(t, model),
+		Config: config(true) + fmt.Sprintf(
 			"queue: {worker_count: %d, max_concurrent_sessions: 100, orphan_threshold: %s, heartbeat_interval: %s, graceful_shutdown_timeout: %s}\n",
 			options.Workers, options.Lease, options.Lease/5, options.Grace),
 	}
@@ -55,7 +65,7 @@ func newWorld(t testing.TB, options worldOptions, all ...*investigation) *world 
 }
 
 // chains is the configuration: each investigation has an alert type, a chain, an agent, a model and a desk of its own,
-// all of one name. A server that runs no sessions needs no desks.
+// all of one name.
 func chains(all []*investigation, desks bool) string {
 	providers, servers, agents, chains := "llm_providers:\n", "mcp_servers:\n", "agents:\n", "agent_chains:\n"
 
@@ -82,6 +92,14 @@ func (w *world) Start() *process {
 	return startProcess(w.t, w.told)
 }
 
+// At is the way to one of the servers.
+func (w *world) At(p *process) *tarsytest.App {
+	app := *w.App
+	app.URL = p.URL
+
+	return &app
+}
+
 // Begin submits the alert of an investigation and watches its session.
 func (w *world) Begin(i *investigation) {
 	w.t.Helper()
@@ -100,22 +118,7 @@ func (w *world) requireWhole(t testing.TB, i *investigation) {
 	require.Equal(t, tarsy.SessionCompleted, session.Status, session.ErrorMessage)
 	require.Equal(t, summary, session.ExecutiveSummary)
 
-	var seen []int64
-
-	for _, e := range i.Socket.Events() {
-		if e.Seq() > 0 {
-			seen = append(seen, e.Seq())
-		}
-	}
-
-	entries := requireJournal(t, w.App, sessionID)
-
-	var numbers []int64
-	for _, e := range entries {
-		numbers = append(numbers, e.Seq)
-	}
-
-	require.Equal(t, numbers, seen, "a reader sees each entry once, in order")
+	requireSeen(t, i.Socket, requireJournal(t, w.App, sessionID))
 
 	require.Len(t, w.LLMInteractions(sessionID), 4, "each finished LLM call once")
 	require.Len(t, w.MCPInteractions(sessionID), 2, "each tool call once")
@@ -131,6 +134,25 @@ func (w *world) requireWhole(t testing.TB, i *investigation) {
 	require.Equal(t, []string{
 		"I look first.", "Looking.", "look is done", "Go on.", secondText, last, analysisOf(last), analysisOf(last), summary,
 	}, texts, "each text of the timeline is there once and whole")
+}
+
+// requireSeen checks that a reader saw each entry of a journal once, in order.
+func requireSeen(t testing.TB, reader interface{ Events() []tarsytest.Event }, journal []tarsy.Event) {
+	t.Helper()
+
+	var want, seen []string
+
+	for _, e := range journal {
+		want = append(want, fmt.Sprint(e.Seq, " ", e.Type))
+	}
+
+	for _, e := range reader.Events() {
+		if e.Seq() > 0 {
+			seen = append(seen, fmt.Sprint(e.Seq(), " ", e.Type))
+		}
+	}
+
+	require.Equal(t, want, seen, "a reader sees each entry once, in order")
 }
 
 // requireJournal checks what holds for every journal: numbers without gaps, each timeline event created once and

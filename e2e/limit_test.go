@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -110,82 +110,100 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// Twenty at once, each with a tool call: what each sees, says and tells is its own.
-func TestConcurrentSessionsDoNotLeak(t *testing.T) {
-	t.Parallel()
-
-	const sessions = 20
-
-	marker := func(i int) string { return fmt.Sprintf("marker-%02d-", i) }
-
-	// Nobody goes on before all have begun.
-	var all sync.WaitGroup
-
-	all.Add(sessions)
-
-	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{
-		Name: "echo", ReadOnly: true, Handle: func(_ context.Context, arguments map[string]any) (string, error) {
-			all.Done()
-			all.Wait()
-
-			return fmt.Sprintf("result of %s", arguments["marker"]), nil
-		},
-	})
-	app := tarsytest.New(t, tarsytest.Options{
-		LLM: echoModel{}, MCP: []*tarsytest.MCPServer{kubernetes},
-		Config: fmt.Sprintf("queue: {worker_count: %d, max_concurrent_sessions: %d}\n%s", sessions, sessions, kubernetesAgent),
-	})
-
-	var group sync.WaitGroup
-
-	ids, sockets := make([]string, sessions), make([]*tarsytest.Socket, sessions)
-
-	for i := range sessions {
-		group.Go(func() {
-			ids[i] = app.Submit("test", "alert of "+marker(i))
-			sockets[i] = app.Watch(ids[i])
-		})
-	}
-
-	group.Wait()
-
-	for i, id := range ids {
-		sockets[i].WaitStatus("completed")
-
-		session := app.Session(id)
-		require.Equal(t, "analysis of "+marker(i), session.FinalAnalysis)
-		require.Equal(t, "summary of "+marker(i), session.ExecutiveSummary)
-
-		seen := string(app.Do(http.MethodGet, "/api/v1/sessions/"+id, nil).Body) +
-			string(app.Do(http.MethodGet, "/api/v1/sessions/"+id+"/timeline", nil).Body) +
-			fmt.Sprint(app.Messages(id), app.LLMInteractions(id), app.MCPInteractions(id))
-
-		for _, e := range sockets[i].Events() {
-			seen += string(e.Raw)
-		}
-
-		require.Equal(t, strings.Count(seen, "marker-"), strings.Count(seen, marker(i)), "only its own")
-	}
-
-	requireReleased(t, app)
+// capacity is a model for sessions and questions that wait, each for its own gate, by the alert that they are about.
+type capacity struct {
+	agents, chats map[string]*script.Gate
 }
 
-// echoModel calls the tool with the marker that it was asked about, and then speaks of that.
-type echoModel struct{}
+func newCapacity(alerts ...string) *capacity {
+	c := &capacity{agents: map[string]*script.Gate{}, chats: map[string]*script.Gate{}}
+	for _, alert := range alerts {
+		c.agents[alert], c.chats[alert] = script.NewGate(), script.NewGate()
+	}
 
-func (echoModel) Generate(_ context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
-	return func(yield func(llm.Chunk, error) bool) {
-		last := req.Messages[len(req.Messages)-1]
-		_, rest, _ := strings.Cut(last.Content, "marker-")
-		marker := "marker-" + rest[:3]
+	return c
+}
 
-		switch {
-		case req.Purpose == string(tarsy.InteractionExecutiveSummary):
-			yield(llm.TextChunk{Text: "summary of " + marker}, nil)
-		case last.Role == llm.RoleTool:
-			yield(llm.TextChunk{Text: "analysis of " + marker}, nil)
-		default:
-			yield(llm.ToolCallChunk{Call: llm.ToolCall{Name: "kubernetes__echo", Arguments: `{"marker":"` + marker + `"}`}}, nil)
+// reply waits at the gate of the alert that the prompt is about.
+func (c *capacity) reply(req *llm.Request, _ int) script.Reply {
+	gates := map[string]map[string]*script.Gate{"Investigator": c.agents, "ChatAgent": c.chats}[req.Agent]
+	for alert, gate := range gates {
+		if strings.Contains(req.Messages[1].Content, "["+alert+"]") {
+			return script.Reply{Text: "Looked at " + alert + ".", Gate: gate}
 		}
 	}
+
+	return script.Reply{Text: "Summed up."}
+}
+
+// Three sessions run at once and others wait. Questions about sessions that are over are answered beside them. Who is
+// cancelled makes room at once, or, having waited only, needs none. Nothing but signals moves the queue here: it is
+// never polled, and no lease is renewed.
+func TestQueueCapacity(t *testing.T) {
+	t.Parallel()
+
+	const limit = 3
+
+	model := newCapacity("old-1", "old-2", "a", "b", "c", "d", "e", "f")
+	app := tarsytest.New(t, tarsytest.Options{Config: oneAgent + `
+    chat: {enabled: true}
+queue: {worker_count: 3, max_concurrent_sessions: 3, poll_interval: 1h, orphan_threshold: 3h, heartbeat_interval: 1h}
+`})
+	app.Script.RouteFunc(func(*llm.Request) bool { return true }, model.reply)
+
+	ids := map[string]string{}
+	submit := func(alert string) { ids[alert] = app.Submit("test", "alert ["+alert+"]") }
+	requireLeases := func(counted, others int64) {
+		type leases struct{ Counted, Others int64 }
+
+		require.Equal(t, []leases{{Counted: counted, Others: others}}, tarsytest.Rows[leases](app,
+			`SELECT count(*) FILTER (WHERE lease_counted) AS counted, count(*) FILTER (WHERE NOT lease_counted) AS others FROM sessions WHERE lease_until IS NOT NULL`))
+	}
+
+	for _, alert := range []string{"old-1", "old-2"} {
+		model.agents[alert].Open()
+		submit(alert)
+		app.WaitFor(ids[alert], tarsy.SessionCompleted)
+	}
+
+	app.Exec(countLeases)
+
+	for _, alert := range []string{"a", "b", "c", "d", "e", "f"} {
+		submit(alert)
+	}
+
+	for _, alert := range []string{"a", "b", "c"} {
+		app.WaitGate(model.agents[alert])
+	}
+
+	requireLeases(limit, 0)
+
+	first, second := app.Ask(ids["old-1"], "why?"), app.Ask(ids["old-2"], "why?")
+	app.WaitGate(model.chats["old-1"])
+	app.WaitGate(model.chats["old-2"])
+	requireLeases(limit, 2)
+
+	model.chats["old-1"].Open()
+	model.chats["old-2"].Open()
+	require.Equal(t, tarsy.StatusCompleted, app.WaitStage(ids["old-1"], first.StageID).Status)
+	require.Equal(t, tarsy.StatusCompleted, app.WaitStage(ids["old-2"], second.StageID).Status)
+	requireLeases(limit, 0)
+
+	app.Cancel(ids["b"])
+	app.WaitGate(model.agents["d"])
+	app.WaitFor(ids["b"], tarsy.SessionCancelled)
+	app.Cancel(ids["f"])
+	app.WaitFor(ids["f"], tarsy.SessionCancelled)
+	requireLeases(limit, 0)
+
+	for _, alert := range []string{"a", "c", "d", "e"} {
+		model.agents[alert].Open()
+		require.Equal(t, "Looked at "+alert+".", app.WaitFor(ids[alert], tarsy.SessionCompleted).FinalAnalysis)
+	}
+
+	counts := tarsytest.Rows[struct{ N, Others int64 }](app, "SELECT max(n) AS n, max(others) AS others FROM lease_counts")[0]
+	require.EqualValues(t, limit, counts.N, "never one too many")
+	require.EqualValues(t, 2, counts.Others)
+	require.Equal(t, []string{"pending", "cancelling", "cancelled"}, statuses(app, ids["f"]), "it never ran")
+	requireReleased(t, app)
 }

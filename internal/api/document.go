@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -136,7 +137,8 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 		}},
 	}, events)
 
-	schema := json.RawMessage(eventschema.Document())
+	// Both documents are for few readers, and writing them down would be a third of a server's start.
+	schema := sync.OnceValue(eventschema.Document)
 
 	s.addPlain(huma.Operation{
 		OperationID: "events-schema", Method: http.MethodGet, Path: "/api/v1/events/schema", Summary: "The JSON Schema of live events",
@@ -144,7 +146,9 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 			Description: "JSON Schema 2020-12",
 			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
 		}},
-	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeJSON(w, r, http.StatusOK, jsonType, schema) }))
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(schema()))
+	}))
 
 	s.addPlain(huma.Operation{
 		OperationID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Summary: "This document",
@@ -153,11 +157,11 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
 		}},
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document))
+		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
 	}))
 }
 
-// finishDocument corrects what huma cannot know, and writes the document down.
+// finishDocument corrects what huma cannot know; the document is written down when somebody wants it.
 func (s *Server) finishDocument() {
 	document := s.huma.OpenAPI()
 	schemas := document.Components.Schemas.Map()
@@ -181,10 +185,12 @@ func (s *Server) finishDocument() {
 		schemas["SessionDetail"].Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{of, {Type: "null"}}}
 	}
 
-	text, err := json.Marshal(document)
-	if err != nil {
-		panic("api: the OpenAPI document does not marshal: " + err.Error())
-	}
+	s.document = sync.OnceValue(func() []byte {
+		text, err := json.Marshal(document)
+		if err != nil {
+			panic("api: the OpenAPI document does not marshal: " + err.Error())
+		}
 
-	s.document = text
+		return text
+	})
 }

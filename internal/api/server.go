@@ -111,7 +111,7 @@ type Server struct {
 	mux      *http.ServeMux
 	routes   map[string]route
 	huma     huma.API
-	document []byte
+	document func() []byte
 }
 
 // New makes the server; every route is there when it returns.
@@ -163,4 +163,4 @@ func New(cfg Config) *Server {
 func (s *Server) Handler() http.Handler { return s.recovered(http.HandlerFunc(s.serve)) }
 
 // OpenAPI returns the document that /openapi.json shows.
-func (s *Server) OpenAPI() []byte { return s.document }
+func (s *Server) OpenAPI() []byte { return s.document() }

@@ -130,12 +130,8 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	if err := postgres.Migrate(ctx, url); err != nil {
-		return fmt.Errorf("bring the database up to date: %w", err)
-	}
-
 	a.db, err = postgres.Open(ctx, postgres.Config{
-		URL: url, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
+		URL: url, Migrate: true, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import "time"
 // HeartbeatInterval keep the names that existing files use; what they set is the
 // lease of a session: how long it holds and how often it is renewed.
 type Queue struct {
-	WorkerCount             int           `yaml:"worker_count" doc:"Sessions that one server works on at once." default:"5" min:"0"`
+	WorkerCount             int           `yaml:"worker_count" doc:"Sessions that one server works on at once; with 0 it takes alerts and shows sessions, and leaves the work to others." default:"5" min:"0"`
 	MaxConcurrentSessions   int           `yaml:"max_concurrent_sessions" doc:"Sessions that all servers together work on at once." default:"5" min:"1"`
 	PollInterval            time.Duration `yaml:"poll_interval" doc:"How often the queue is looked at when nothing woke it." default:"1s" min:"10ms"`
 	PollIntervalJitter      time.Duration `yaml:"poll_interval_jitter" doc:"Random part of poll_interval, so that servers do not look in step." default:"500ms" min:"0s"`

@@ -14,6 +14,8 @@ import (
 // Config says which database to use and how.
 type Config struct {
 	URL string
+	// Migrate brings the database to the newest schema first.
+	Migrate bool
 	// MaxConns bounds the connections for readers. Committing and claiming have their own, so that no crowd of readers
 	// makes them wait; one more hears other servers.
 	MaxConns int32
@@ -93,10 +95,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 
-	if err := pool.Ping(ctx); err != nil {
+	if err := cfg.prepare(ctx, pool); err != nil {
 		pool.Close()
 
-		return nil, fmt.Errorf("reach the database: %w", err)
+		return nil, err
 	}
 
 	workConfig := poolConfig.Copy()

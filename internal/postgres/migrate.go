@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 )
@@ -102,7 +103,7 @@ func Migrate(ctx context.Context, url string) error {
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on this connection
 
 	all := migrations()
-	newest := versions{schema: all[len(all)-1].version, river: riverVersion}
+	newest := newestVersions()
 
 	// The happy path of a restart takes no lock.
 	if current, err := currentVersions(ctx, conn); err == nil && current == newest {
@@ -139,6 +140,32 @@ func Migrate(ctx context.Context, url string) error {
 
 	if current.river < newest.river {
 		return migrateRiver(ctx, conn, current.river)
+	}
+
+	return nil
+}
+
+func newestVersions() versions {
+	all := migrations()
+
+	return versions{schema: all[len(all)-1].version, river: riverVersion}
+}
+
+// prepare reaches the database and, where that is wanted, brings it up to date. One that is up to date, as at every
+// restart, costs the one query that also shows that it answers.
+func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+
+	current, err := currentVersions(ctx, conn.Conn())
+	conn.Release()
+
+	if c.Migrate && (err != nil || current != newestVersions()) {
+		if err := Migrate(ctx, c.URL); err != nil {
+			return fmt.Errorf("bring the database up to date: %w", err)
+		}
 	}
 
 	return nil

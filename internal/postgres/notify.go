@@ -181,6 +181,7 @@ func (s *Signals) listenOnce(ctx context.Context) error {
 
 	// Whatever was said while nobody listened is found by asking. What is not polled can only be told that it is behind.
 	s.fallBehind(topicJournals, topicRequests)
+	s.deliver(topicHearing, "")
 	s.pollOnce(ctx)
 
 	for {

@@ -256,6 +256,15 @@ func (s *Signals) Receive(topic string, f func(payload string)) (stop func()) {
 	}
 }
 
+// topicHearing is no topic of a message: its receivers are called when this server begins to hear the others.
+const topicHearing = ""
+
+// Hearing calls f whenever this server begins to hear the others: at first, and after every break. After stop has
+// returned, f is not called again; stop must not be called by f.
+func (s *Signals) Hearing(f func()) (stop func()) {
+	return s.Receive(topicHearing, func(string) { f() })
+}
+
 func (s *Signals) wakeSender() {
 	select {
 	case s.kick <- struct{}{}:

@@ -139,6 +139,27 @@ func TestBroadcastReachesOtherServersAndNotItself(t *testing.T) {
 	require.Empty(t, heard["b"])
 }
 
+// Whoever relies on messages is told when they begin to come, and when they come again.
+func TestHearingIsToldAtFirstAndAfterEveryBreak(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	b, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, "b"), Clock: f.clock})
+	require.NoError(t, err)
+	t.Cleanup(b.Stop)
+
+	heard := make(chan struct{}, 10)
+	stop := b.Signals().Hearing(func() { heard <- struct{}{} })
+
+	b.Start()
+	<-heard
+
+	value[bool](t, f, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`)
+	<-heard
+	stop()
+}
+
 func TestReceiverThatStoppedHearsNothing(t *testing.T) {
 	t.Parallel()
 

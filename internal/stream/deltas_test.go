@@ -64,6 +64,26 @@ func (r *relay) Receive(topic string, f func(string)) func() {
 	}
 }
 
+// Hearing implements stream.Relay: a topic stands for the moment at which the relay begins to hear.
+func (r *relay) Hearing(f func()) func() { return r.Receive("hearing", func(string) { f() }) }
+
+// deaf lets messages be lost until it is called.
+func (r *relay) deaf() (hear func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	lost := r.receivers
+	r.receivers = map[string][]chan string{}
+
+	return func() {
+		r.mu.Lock()
+		r.receivers = lost
+		r.mu.Unlock()
+
+		r.Broadcast("hearing", "")
+	}
+}
+
 // count returns how many chunks went from server to server.
 func (r *relay) count() int {
 	synctest.Wait()
@@ -344,6 +364,27 @@ func TestTextCrossesToAnotherServerOnlyWhileThatHasAReader(t *testing.T) {
 
 		again := reading.Subscribe("s")
 		require.Equal(t, []piece{{0, "nobody xxxxxxxxxxgone"}}, received(again))
+	})
+}
+
+// Both ends make up for what was lost: the reader asks for the text that it missed, the writer for who reads.
+func TestServersThatDidNotHearEachOtherMakeUpForIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		between, running, reading := twoServers(t)
+		hear := between.deaf()
+		reader := reading.Subscribe("s")
+		delta := running.Open("s", stream.Chunk{EventID: "e"})
+		delta.Append("said to nobody")
+		pass(time.Second)
+		require.Empty(t, received(reader))
+
+		hear()
+		require.Equal(t, []piece{{0, "said to nobody"}}, received(reader)[:1])
+
+		delta.Append(", and on")
+		pass(time.Second)
+		require.NotEmpty(t, received(reader))
 	})
 }
 

@@ -21,11 +21,12 @@ const (
 )
 
 // wantMessage says that the server has readers of these sessions. Fresh means that one of them has just joined and
-// needs the text from its beginning.
+// needs the text from its beginning. Ask means that the server has just begun to hear, and does not know yet who reads.
 type wantMessage struct {
 	Server   string   `json:"server"`
-	Sessions []string `json:"sessions"`
+	Sessions []string `json:"sessions,omitempty"`
 	Fresh    bool     `json:"fresh,omitempty"`
+	Ask      bool     `json:"ask,omitempty"`
 }
 
 // startInterest begins to exchange interest and text with other servers, and returns what ends it.
@@ -36,6 +37,7 @@ func (d *Deltas) startInterest() func() {
 
 	stopWants := d.relay.Receive(topicWant, d.onWant)
 	stopChunks := d.relay.Receive(topicDelta+d.serverID, d.onChunk)
+	stopHearing := d.relay.Hearing(d.onHearing)
 
 	ticker := d.clock.NewTicker(wantEvery)
 
@@ -54,6 +56,7 @@ func (d *Deltas) startInterest() func() {
 		cancel()
 		running.Wait()
 		ticker.Stop()
+		stopHearing()
 		stopWants()
 		stopChunks()
 	})
@@ -74,20 +77,37 @@ func (d *Deltas) want(fresh bool, sessions ...string) {
 
 // renew repeats our own interest and forgets that of servers that no longer repeat theirs.
 func (d *Deltas) renew() {
-	var read []string
-
 	d.mu.Lock()
 	for sessionID, r := range d.rooms {
-		if len(r.readers) > 0 {
-			read = append(read, sessionID)
-		}
-
 		d.interested(r)
 		d.tidy(sessionID)
 	}
 	d.mu.Unlock()
 
-	d.want(false, read...)
+	d.want(false, d.read()...)
+}
+
+// read are the sessions that have readers here.
+func (d *Deltas) read() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	var read []string
+
+	for sessionID, r := range d.rooms {
+		if len(r.readers) > 0 {
+			read = append(read, sessionID)
+		}
+	}
+
+	return read
+}
+
+// onHearing makes up for what was said while nobody heard it: text that readers here have missed, and who reads what
+// is written here.
+func (d *Deltas) onHearing() {
+	d.want(true, d.read()...)
+	d.relay.Broadcast(topicWant, encode(wantMessage{Server: d.serverID, Ask: true}))
 }
 
 // interested forgets interest that has run out and reports whether any is left.
@@ -110,6 +130,10 @@ func (d *Deltas) onWant(payload string) {
 	err := json.Unmarshal([]byte(payload), &message)
 	if err != nil || message.Server == d.serverID || message.Server == "" {
 		return
+	}
+
+	if message.Ask {
+		d.want(false, d.read()...)
 	}
 
 	d.mu.Lock()

@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// parallelChain is three stages with two agents each, a synthesis after each, a summary, and a chat.
+func parallelChain() plot {
+	return plot{
+		agents: `  Logs: {custom_instructions: Read the logs.}
+  Metrics: {custom_instructions: Read the metrics.}
+  Examiner: {custom_instructions: Examine what was collected.}
+  Judge: {custom_instructions: Say what it is.}
+  Skeptic: {custom_instructions: Say what it is not.}
+  Collected: {iteration_strategy: synthesis}
+  Examined: {iteration_strategy: synthesis}
+  Decided: {iteration_strategy: synthesis}
+`,
+		chain: `chat: {enabled: true}, stages: [
+    {name: collect, agents: [{name: Logs}, {name: Metrics}], synthesis: {agent: Collected}},
+    {name: examine, agents: [{name: Examiner}], replicas: 2, synthesis: {agent: Examined}},
+    {name: decide, agents: [{name: Judge}, {name: Skeptic}], synthesis: {agent: Decided}}]`,
+	}
+}
+
+// chainCalls are the LLM calls of a parallelChain.
+func chainCalls() map[string]int {
+	calls := map[string]int{callBrief: 1}
+	for _, agent := range []string{"Logs", "Metrics", "Examiner-1", "Examiner-2", "Judge", "Skeptic", "ChatAgent"} {
+		calls[agent+" 1"], calls[agent+" 2"] = 1, 1
+	}
+
+	for _, agent := range []string{"Collected", "Examined", "Decided"} {
+		calls[agent+" 1"] = 1
+	}
+
+	return calls
+}
+
+// chainKill is a point of a parallelChain at which its server is killed.
+type chainKill struct {
+	name string
+	// calls are the LLM calls that are cut off, tools the agents whose calls of the tool are.
+	calls, tools []string
+	// done is an agent that has finished.
+	done string
+	// question says that it is put before the server is killed.
+	question bool
+	// shut says that the chat never gets to its toolbox.
+	shut bool
+	// unheard says that the question is put when no server is there to answer it.
+	unheard bool
+}
+
+func chainKills() []chainKill {
+	points := []chainKill{
+		{name: "summing up", calls: []string{callBrief}},
+		{name: "begun to answer", question: true, shut: true},
+		{name: "answering", calls: []string{"ChatAgent 1"}, question: true},
+		{name: "looking for the answer", tools: []string{"ChatAgent"}, question: true},
+		{name: "ending the answer", calls: []string{"ChatAgent 2"}, question: true},
+		{name: "asked of nobody", unheard: true},
+	}
+
+	for _, stage := range []struct{ name, one, other, synthesis string }{
+		{"collect", "Logs", "Metrics", "Collected"},
+		{"examine", "Examiner-1", "Examiner-2", "Examined"},
+		{"decide", "Judge", "Skeptic", "Decided"},
+	} {
+		points = append(points,
+			chainKill{name: stage.name + ", both ask", calls: []string{stage.one + " 1", stage.other + " 1"}},
+			chainKill{name: stage.name + ", both look", tools: []string{stage.one, stage.other}},
+			chainKill{name: stage.name + ", one asks and one looks", calls: []string{stage.one + " 2"}, tools: []string{stage.other}},
+			chainKill{name: stage.name + ", one is done", calls: []string{stage.other + " 2"}, done: stage.one},
+			chainKill{name: stage.name + ", synthesis", calls: []string{stage.synthesis + " 1"}},
+		)
+	}
+
+	return points
+}
+
+// arrange makes the server stand still at the point, and returns how to wait until it does.
+func (p chainKill) arrange(q *quest) (reach func(*world)) {
+	// In the middle of the text: two chunks of thinking come before it.
+	const amid = 5
+
+	waits := []func(){}
+
+	for _, call := range p.calls {
+		gate := q.HoldCall(call, amid)
+		waits = append(waits, func() { await(q.t, gate.Reached(), p.name+": "+call) })
+	}
+
+	for _, agent := range p.tools {
+		h := q.Tools.Hold(q.t, agent)
+		waits = append(waits, func() { await(q.t, h.reached, p.name+": the tool call of "+agent) })
+	}
+
+	return func(w *world) {
+		switch {
+		case p.shut:
+			q.Socket.WaitStatus("completed")
+
+			door := q.Tools.Shut(q.t)
+
+			w.Put(q)
+			q.Socket.Wait("the stage of the answer", func(e tarsytest.Event) bool {
+				return e.Type == tarsy.TypeStageStatus && e.Fields["stage_id"] == q.Question.StageID
+			})
+			await(q.t, door.reached, p.name+": the chat at the door")
+		case p.question:
+			w.Put(q)
+		case p.unheard:
+			q.Socket.WaitStatus("completed")
+		}
+
+		for _, wait := range waits {
+			wait()
+		}
+
+		if p.done != "" {
+			q.Socket.Wait("the end of "+p.done, func(e tarsytest.Event) bool {
+				return e.Type == tarsy.TypeExecutionStatus && e.Fields["agent_name"] == p.done && e.Fields["status"] == "completed"
+			})
+		}
+	}
+}
+
+// A server is killed while it has a session of three parallel stages at each point that there is, also in the chat, and
+// another one goes on: what was finished is not done again, and what comes out is, word for word, what comes out of
+// the session that nobody disturbed.
+func TestResumeOfAParallelChainAfterKill(t *testing.T) {
+	t.Parallel()
+
+	points := chainKills()
+	undisturbed := newQuest(t, "undisturbed", parallelChain())
+	all, reach := []*quest{undisturbed}, make([]func(*world), len(points))
+
+	for n, point := range points {
+		q := newQuest(t, point.name, parallelChain())
+		all, reach[n] = append(all, q), point.arrange(q)
+	}
+
+	w := newQuests(t, worldOptions{}, all...)
+	first := w.Start()
+
+	for _, q := range all {
+		w.Send(q)
+	}
+
+	w.Await(undisturbed)
+
+	for _, r := range reach {
+		r(w)
+	}
+
+	first.Kill()
+
+	for n, point := range points {
+		if point.unheard {
+			w.Put(all[n+1])
+		}
+
+		all[n+1].Tools.Open()
+	}
+
+	second := w.Start()
+
+	for _, q := range all {
+		w.Await(q)
+	}
+
+	w.requireQuest(t, undisturbed, chainCalls(), nil, nil)
+
+	want := w.story(undisturbed)
+
+	for n, point := range points {
+		t.Run(point.name, func(t *testing.T) {
+			q := all[n+1]
+			w.requireQuest(t, q, chainCalls(), point.calls, point.tools)
+			require.Equal(t, second.ServerID, w.Session(q.SessionID).PodID)
+			require.Equal(t, want, w.story(q))
+		})
+	}
+
+	requireReleased(t, w.App)
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+const (
+	callShorten = "Reader shortening"
+	shortened   = "The heap grows by thirty a minute, and that since noon."
+)
+
+// longResults is one agent whose tool answers more than the model is to read.
+func longResults() plot {
+	return plot{
+		agents: "  Reader: {custom_instructions: Read the log.}\n",
+		server: ", summarization: {enabled: true, size_threshold_tokens: 100}",
+		chain:  "stages: [{name: read, agents: [{name: Reader}]}]",
+		reply: func(_ *quest, call string, _ *llm.Request) (script.Reply, bool) {
+			return script.Reply{Text: shortened}, call == callShorten
+		},
+	}
+}
+
+// newReader is a quest whose tool answers at length.
+func newReader(t testing.TB, id string) *quest {
+	t.Helper()
+
+	q := newQuest(t, id, longResults())
+	q.Tools.answer = func(string) string { return strings.Repeat("app-1 heap 100 MiB\n", 100) }
+
+	return q
+}
+
+// stallSummaries makes the database take its time with the event of a summary, until the lock is free.
+const (
+	summaryLock    = 4711
+	stallSummaries = `
+CREATE FUNCTION stall_summaries() RETURNS trigger LANGUAGE plpgsql AS
+$$BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END$$;
+CREATE TRIGGER stall_summaries BEFORE INSERT ON timeline_events FOR EACH ROW
+WHEN (NEW.event_type = 'mcp_tool_summary') EXECUTE FUNCTION stall_summaries()`
+)
+
+// A server is killed while a model shortens a long result: before it has said anything, amid its words, and when it has
+// said all. The tool is not called again; the summary is made again, and is what the agent reads.
+func TestKillDuringASummaryOfALongResult(t *testing.T) {
+	t.Parallel()
+
+	undisturbed, silent := newReader(t, "undisturbed"), newReader(t, "silent")
+	amid, over := newReader(t, "amid"), newReader(t, "over")
+	killed := []*quest{silent, amid, over}
+	gates := []*script.Gate{silent.HoldCall(callShorten, 0), amid.HoldCall(callShorten, 4), over.HoldCall(callShorten, 99)}
+
+	w := newQuests(t, worldOptions{}, undisturbed, silent, amid, over)
+	first := w.Start()
+
+	for _, q := range []*quest{undisturbed, silent, amid, over} {
+		w.Send(q)
+	}
+
+	w.Await(undisturbed)
+
+	for n, gate := range gates {
+		await(t, gate.Reached(), "the summary of "+killed[n].id)
+	}
+
+	amid.Socket.Wait("a part of the summary", func(e tarsytest.Event) bool {
+		text, _ := e.Fields["delta"].(string)
+
+		return e.Fields["event_type"] == string(tarsy.EventToolSummary) && text != "" && strings.HasPrefix(shortened, text)
+	})
+	first.Kill()
+	w.Start()
+	w.requireShortened(t, undisturbed, nil)
+
+	for _, q := range killed {
+		w.Await(q)
+		w.requireShortened(t, q, []string{callShorten})
+		require.Equal(t, w.story(undisturbed), w.story(q))
+	}
+}
+
+// requireShortened checks that the agent, and everybody else, reads the summary.
+func (w *world) requireShortened(t *testing.T, q *quest, again []string) {
+	t.Helper()
+	w.requireQuest(t, q, map[string]int{"Reader 1": 1, callShorten: 1, "Reader 2": 1, callBrief: 1}, again, nil)
+
+	long := q.Tools.answer("")
+	call := w.MCPInteractions(q.SessionID)[0]
+	require.Equal(t, long, call.ToolResult, "the whole result is kept for people")
+	require.Equal(t, shortened, call.Summary)
+
+	messages := w.Messages(q.SessionID)
+	require.Contains(t, messages[3].Content, shortened)
+	require.NotContains(t, messages[3].Content, long)
+
+	for _, c := range q.model.Calls() {
+		if callName(&c.Request) == "Reader 2" {
+			require.Equal(t, messages[3].Content, c.Request.Messages[3].Content)
+		}
+	}
+}
+
+// stall is an advisory lock that the test holds.
+type stall struct {
+	w    *world
+	conn *pgx.Conn
+}
+
+// waiting finds who wants the lock in this database.
+const waiting = `
+SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+WHERE l.locktype = 'advisory' AND l.objid = $1::bigint::oid AND NOT l.granted`
+
+func newStall(w *world) *stall {
+	w.t.Helper()
+
+	conn, err := pgx.Connect(w.t.Context(), w.Database)
+	require.NoError(w.t, err)
+
+	_, err = conn.Exec(w.t.Context(), `SELECT pg_advisory_lock($1)`, summaryLock)
+	require.NoError(w.t, err)
+
+	return &stall{w: w, conn: conn}
+}
+
+// Wait waits until somebody wants the lock.
+func (s *stall) Wait() {
+	s.w.t.Helper()
+
+	for deadline := time.Now().Add(patience); len(tarsytest.Rows[struct{ PID uint32 }](s.w.App, waiting, summaryLock)) == 0; {
+		require.True(s.w.t, time.Now().Before(deadline), "waited in vain for somebody to write a summary")
+	}
+}
+
+// Break throws out who wants the lock, as when a network breaks, and gives it back.
+func (s *stall) Break() {
+	s.w.t.Helper()
+
+	_, err := s.conn.Exec(s.w.t.Context(), `SELECT pg_terminate_backend(pid, 10000) FROM (`+waiting+`) AS w`, summaryLock)
+	require.NoError(s.w.t, err)
+	require.NoError(s.w.t, s.conn.Close(s.w.t.Context()))
+}
+
+// A server is killed when the long result is stored, and nothing of its summary is.
+func TestKillBetweenALongResultAndItsSummary(t *testing.T) {
+	t.Parallel()
+
+	q := newReader(t, "reading")
+	gate := q.HoldCall(callShorten, 0)
+	w := newQuests(t, worldOptions{}, q)
+	w.Exec(stallSummaries)
+
+	summaries := newStall(w)
+	first := w.Start()
+
+	w.Send(q)
+	q.Socket.Wait("the end of the tool call", func(e tarsytest.Event) bool {
+		return e.Type == tarsy.TypeTimelineCompleted && e.Fields["event_type"] == string(tarsy.EventToolCall)
+	})
+	await(t, gate.Reached(), "the summary")
+	summaries.Wait()
+	first.Kill()
+	summaries.Break()
+	require.NotContains(t, eventTypes(w.Timeline(q.SessionID)), tarsy.EventToolSummary)
+
+	w.Start()
+	w.Await(q)
+	w.requireShortened(t, q, []string{callShorten})
+}

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// pair is one stage of two agents, its synthesis, and a chat.
+func pair() plot {
+	return plot{
+		agents: "  Logs: {custom_instructions: Read the logs.}\n  Metrics: {custom_instructions: Read the metrics.}\n",
+		chain:  "chat: {enabled: true}, stages: [{name: look, agents: [{name: Logs}, {name: Metrics}]}]",
+	}
+}
+
+// Two servers, and a reader on each. The first server runs an investigation; the question comes to the second. Whichever
+// answers it is killed amid its words, and the other one does it again. The readers see all of it while it happens.
+func TestTwoServers(t *testing.T) {
+	t.Parallel()
+
+	// In the middle of the text: two chunks of thinking come before it.
+	const amid = 5
+
+	q := newQuest(t, "watched", pair())
+	logs, metrics := q.HoldCall("Logs 2", amid), q.HoldCall("Metrics 2", amid)
+	answer, again := q.HoldCall("ChatAgent 2", amid), q.HoldCall("ChatAgent 2", amid)
+	w := newQuests(t, worldOptions{}, q)
+	a := w.Start()
+
+	w.Send(q)
+	await(t, logs.Reached(), "the middle of the first agent's text")
+	await(t, metrics.Reached(), "the middle of the second agent's text")
+
+	b := w.Start()
+	readers := map[string]*tarsytest.Socket{a.ServerID: w.At(a).Watch(q.SessionID), b.ServerID: w.At(b).Watch(q.SessionID)}
+
+	for _, reader := range readers {
+		reader.Wait("the first agent's text so far", showing("This is Logs "))
+		reader.Wait("the second agent's text so far", showing("This is Metrics "))
+	}
+
+	logs.Open()
+	metrics.Open()
+
+	for _, reader := range readers {
+		reader.WaitStatus("completed")
+	}
+
+	require.Equal(t, a.ServerID, w.Session(q.SessionID).PodID)
+
+	q.Question = w.At(b).Ask(q.SessionID, "is it still slow?")
+	await(t, answer.Reached(), "the middle of the answer")
+
+	for _, reader := range readers {
+		reader.Wait("the answer so far", showing("This is ChatAgent "))
+	}
+
+	killed, other := a, b
+	if w.Session(q.SessionID).PodID == b.ServerID {
+		killed, other = b, a
+	}
+
+	requireTakeover(t, killed, again)
+
+	// The investigation had the first fence, the answer the second.
+	reader, shows := readers[other.ServerID], showing("This is ChatAgent ")
+	reader.Wait("the answer from its beginning, by the other server", func(e tarsytest.Event) bool {
+		return e.Fields["fence"] == 3.0 && shows(e)
+	})
+	again.Open()
+	reader.WaitStage(q.Question.StageID)
+	w.Await(q)
+	require.Equal(t, other.ServerID, w.Session(q.SessionID).PodID)
+	w.requireQuest(t, q, map[string]int{
+		"Logs 1": 1, "Logs 2": 1, "Metrics 1": 1, "Metrics 2": 1, "SynthesisAgent 1": 1, callBrief: 1, "ChatAgent 1": 1, "ChatAgent 2": 1,
+	}, []string{"ChatAgent 2"}, nil)
+	requireSeen(t, reader, w.Journal(q.SessionID))
+}
+
+// requireTakeover kills a server, and checks that another one does its work soon.
+func requireTakeover(t *testing.T, killed *process, again *script.Gate) {
+	t.Helper()
+	killed.Kill()
+
+	start := time.Now()
+
+	await(t, again.Reached(), "the other server to ask again")
+
+	took := time.Since(start)
+	t.Logf("taken over %s after the kill, with a lease of %s", took.Round(time.Millisecond), lease)
+	require.Less(t, took, lease+5*time.Second)
+}
