@@ -27,12 +27,13 @@ func TestSubmitAndWaitPrintsTheAnalysisAndNothingElseOnStdout(t *testing.T) {
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "clean, and only the data")
 
 	for _, wanted := range []string{
-		"thinking  Look at the pods.", "tool      cluster.get_pods namespace=shop → ok in ", "analysis  is the text above",
+		"thinking  Look at the pods.", "tool      cluster.get_pods namespace=shop → ok in ",
 		"summary   A cache without bound.", "session   completed after ",
 	} {
 		require.Contains(t, got.stderr, wanted)
 	}
 
+	require.NotContains(t, got.stderr, "Found it", "the analysis is printed once")
 	require.NotContains(t, got.stderr, "\x1b")
 }
 

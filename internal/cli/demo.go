@@ -38,7 +38,8 @@ func (t *tool) demo() *cobra.Command {
 		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
 cluster behind a real MCP server. It needs no key, no network and no configuration.
 
-At the first start it submits four example alerts. Later starts keep what is there; --submit submits them again.`,
+At the first start it submits five example alerts: one for two agents at once, one in the text protocol, and each can be asked about
+with tarsy ask. Later starts keep what is there; --submit submits them again.`,
 		Example: `  tarsy demo
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
@@ -134,7 +135,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 	d.sayf("\n%s is running at %s\n", p.Paint(terminal.Bold.With(terminal.Cyan), "TARSy"), p.Paint(terminal.Bold, at))
 
 	for _, session := range began {
-		d.sayf("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, session.id[len(session.id)-shortID:]), session.title)
+		d.sayf("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, short(session.id)), session.title)
 	}
 
 	if len(began) == 0 {
@@ -149,6 +150,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 
 	row("follow", d.Name+" watch")
 	row("submit", d.Name+` submit -m "checkout is slow since the release" --wait`)
+	row("ask", d.Name+" ask "+example(began)+` "is it still happening?"`)
 	row("list", d.Name+" sessions")
 	row("API", "curl -s "+at+"/api/v1/sessions")
 	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
@@ -156,6 +158,15 @@ func (d *demo) welcome(at string, began []begunSession) {
 }
 
 type begunSession struct{ title, id string }
+
+// example names a session that people can ask about.
+func example(began []begunSession) string {
+	if len(began) == 0 {
+		return "SESSION"
+	}
+
+	return short(began[0].id)
+}
 
 // begin submits the example alerts, as any client would.
 func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"syscall"
 
 	"tarsy.dev/tarsy"
@@ -30,12 +29,10 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// notCompletedError says that a session that was waited for did not complete; that it did not has been shown.
-type notCompletedError struct{ status tarsy.SessionStatus }
+// notCompletedError says that a session or an answer that was waited for did not complete; that it did not has been shown.
+type notCompletedError struct{ status string }
 
-func (e notCompletedError) Error() string {
-	return "the session " + strings.ReplaceAll(string(e.status), "_", " ")
-}
+func (e notCompletedError) Error() string { return "it " + readable(e.status) }
 
 // errShown ends a command that has said itself what is wrong.
 var errShown = errors.New("see above")

@@ -118,7 +118,8 @@ mcp_servers:
 agents:
   Tester: {mcp_servers: [cluster], custom_instructions: Test.}
 agent_chains:
-  test: {alert_types: [test, other], stages: [{name: look, agents: [{name: Tester}]}]}
+  test: {alert_types: [test, other], stages: [{name: look, agents: [{name: Tester}]}], chat: {enabled: true}}
+  silent: {alert_types: [silent], stages: [{name: look, agents: [{name: Tester}]}]}
 `
 
 const analysis = "# Found it\n\nThe cache has no bound.\x1b[2J"

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/cli/watch"
 )
 
 const (
@@ -48,6 +51,30 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 	}
 
 	return terminal.JSON(bytes.TrimSpace(out.Bytes())), nil
+}
+
+// textWidth is the widest that prose is set for people.
+const textWidth = 110
+
+// printMarkdown prints what a model wrote: as it is, or set for the terminal that it is read on.
+func (t *tool) printMarkdown(text string) error {
+	text = strings.TrimSpace(terminal.Clean(text))
+
+	if width := columns(t.Stdout); width > 0 {
+		t.gap()
+		text = strings.Join(t.palette(t.Stdout).Markdown(text, min(width, textWidth), terminal.Plain), "\n")
+	}
+
+	return t.printf("%s\n", text)
+}
+
+// lines writes a session as lines, as wide as the terminal if out is one.
+func (t *tool) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
+	session := watch.NewSession(detail)
+	lines := watch.NewLines(out, session)
+	lines.Width = columns(out)
+
+	return lines, session
 }
 
 // table prints rows in columns; the first row is the head. Cells are cleaned.

@@ -74,10 +74,11 @@ func (t *tool) root() *cobra.Command {
 Start with  tarsy demo  to see it work without a key or any configuration, or with  tarsy serve  for your own alerts.
 A flag beats its environment variable, which beats the configuration files, which beat what is built in.
 
-Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed · 5 the session did not complete · 130 interrupted`,
+Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed · 5 the session or the answer did not complete · 130 interrupted`,
 		Example: `  tarsy demo                          a server with example alerts, ready to look at
   tarsy submit -m "checkout is slow"  hand in an alert
-  tarsy watch                         follow what the agents do`,
+  tarsy watch                         follow what the agents do
+  tarsy ask 5f3a9c21 "why?"           ask about what they found`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              onlyCommands,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -96,7 +97,7 @@ Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed ·
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
 		t.serve(), t.demo(), t.demoMCP(),
-		t.submit(), t.watch(), t.sessions(), t.keys(),
+		t.submit(), t.watch(), t.ask(), t.sessions(), t.keys(),
 		t.config(), t.doctor(), t.version(),
 	)
 	t.mark(root)
@@ -150,6 +151,13 @@ func (t *tool) sayf(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.Stderr, format+"\n", args...)
 }
 
+// gap parts talk from data where people see both.
+func (t *tool) gap() {
+	if isTerminal(t.Stdout) && isTerminal(t.Stderr) {
+		t.sayf("")
+	}
+}
+
 // printf writes data.
 func (t *tool) printf(format string, args ...any) error {
 	if _, err := fmt.Fprintf(t.Stdout, format, args...); err != nil {
@@ -187,6 +195,16 @@ func (t *tool) palette(out io.Writer) terminal.Palette {
 	kind, _ := t.variable("TERM")
 
 	return terminal.Palette{Colour: isTerminal(out) && !plain && kind != "dumb"}
+}
+
+// columns is how wide a stream is that is a terminal; zero if it is none.
+func columns(stream any) int {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+
+	return terminal.Columns(file.Fd())
 }
 
 // isTerminal reports whether a stream is a terminal.

@@ -130,7 +130,7 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
-		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version,
+		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version, Env: t.lookup,
 		Progress: func(text string) { t.sayf("%s", text) },
 	}, nil
 }

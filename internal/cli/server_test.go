@@ -97,21 +97,27 @@ func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	server := addressIn(t, text)
 	require.Contains(t, text, "export TARSY_SERVER="+server)
 	require.Contains(t, text, "bin/tarsy watch")
-	require.Equal(t, 4, strings.Count(text, "▸"))
+	require.Equal(t, 5, strings.Count(text, "▸"))
 
 	var items []tarsy.SessionItem
 
 	got := tarsyWith(t, nil, "", "sessions", "--server", server, "-o", "json")
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &items))
-	require.Len(t, items, 4)
+	require.Len(t, items, 5)
 
 	for _, item := range items {
 		watched := tarsyWith(t, nil, "", "watch", "--server", server, item.ID)
 		require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
 		require.Contains(t, watched.stdout, "session   completed", item.AlertType)
-		require.Contains(t, watched.stdout, "tool      cluster.", item.AlertType)
+		require.Regexp(t, `tool      (\w+: )?cluster\.`, watched.stdout, item.AlertType)
+
+		asked := tarsyWith(t, nil, "", "ask", "--server", server, item.ID, "Is it still happening?")
+		require.Equal(t, cli.ExitOK, asked.code, asked.stderr)
+		require.Regexp(t, `^\*\*(Yes|No)\.\*\* `, asked.stdout, item.AlertType)
+		require.Contains(t, asked.stderr, "tool      cluster.", item.AlertType)
 	}
 
+	requireTeam(t, server, items[len(items)-1].ID)
 	require.Equal(t, cli.ExitOK, first.end())
 
 	second := start(t, nil, flags...)
@@ -121,8 +127,28 @@ func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	require.Equal(t, cli.ExitOK, second.end())
 
 	third := start(t, nil, append(flags, "--submit")...)
-	require.Equal(t, 4, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
+	require.Equal(t, 5, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
 	require.Equal(t, cli.ExitOK, third.end())
+}
+
+// requireTeam checks the session that shows the most: agents at once, a synthesis, a summarised result, and masking.
+func requireTeam(t *testing.T, server, id string) {
+	t.Helper()
+
+	told := tarsyWith(t, nil, "", "watch", "--server", server, "--lines", id).stdout
+	for _, wanted := range []string{
+		"agent     LogAnalyst completed", "agent     ChangeAnalyst completed", "stage     2 synthesis of investigation completed",
+		"cluster.get_pod_logs, summary of the result, which has about ", "postgres://search:[MASKED", "Bearer [MASKED",
+	} {
+		require.Contains(t, told, wanted)
+	}
+
+	raw := tarsyWith(t, nil, "", "watch", "--server", server, "-o", "json", id).stdout
+	require.Contains(t, raw, "kind: Secret")
+
+	for _, secret := range []string{"Wq7vT2mZk9LpX4", "V3E3dlQybVprOUxwWDQ", "Y2F0LWFkbWluLTVm", "eyJhbGciOi"} {
+		require.NotContains(t, raw, secret)
+	}
 }
 
 func TestDemoKeepsAwayFromRealSessions(t *testing.T) {

@@ -15,13 +15,14 @@ import (
 
 func (t *tool) sessions() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List, show and cancel sessions", GroupID: groupClient, Args: onlyCommands,
+		Use: "sessions", Short: "List, show, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
 		Long: "Lists sessions, newest first. The id in the list is the end of the whole one; every command takes it.",
 		Example: `  tarsy sessions
   tarsy sessions --status in_progress,pending
   tarsy sessions --type pod-oom-killed --search checkout --all -o json
   tarsy sessions show 5f3a9c21
-  tarsy sessions cancel 5f3a9c21`,
+  tarsy sessions cancel 5f3a9c21
+  tarsy sessions delete 5f3a9c21`,
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
@@ -66,13 +67,15 @@ func (t *tool) sessions() *cobra.Command {
 		return t.listSessions(sessions)
 	}
 
-	cmd.AddCommand(t.showSession(), t.cancelSession())
+	cmd.AddCommand(t.showSession(), t.cancelSession(), t.deleteSession())
 
 	return cmd
 }
 
 // shortID is how many characters of an id lists show: the last ones, since ids of one time begin alike.
 const shortID = 12
+
+func short(id string) string { return id[max(0, len(id)-shortID):] }
 
 func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 	if len(sessions) == 0 {
@@ -101,7 +104,7 @@ func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 		}
 
 		rows = append(rows, []string{
-			s.ID[max(0, len(s.ID)-shortID):], readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took,
+			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took,
 			terminal.Truncate(terminal.Line(said), summaryWidth),
 		})
 	}
@@ -113,10 +116,11 @@ func readable(status string) string { return strings.ReplaceAll(status, "_", " "
 
 func (t *tool) showSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: "Show a session with its stages and its analysis", Args: cobra.ExactArgs(1),
+		Use: "show SESSION", Short: "Show a session with its stages, its analysis and what was asked", Args: cobra.ExactArgs(1),
 		Example: "  tarsy sessions show 5f3a9c21\n  tarsy sessions show 5f3a9c21 -o json | jq -r .final_analysis",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	t.offerSessions(cmd, connection)
 
 	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
 		detail, err := c.Session(ctx, id)
@@ -128,7 +132,15 @@ func (t *tool) showSession() *cobra.Command {
 			return t.printJSON(detail)
 		}
 
-		return t.printf("%s", t.describe(detail))
+		var timeline client.Timeline
+
+		if detail.Chat != nil {
+			if timeline, err = c.Timeline(ctx, id); err != nil {
+				return err
+			}
+		}
+
+		return t.printf("%s", t.describe(detail, timeline.Events))
 	})
 
 	return cmd
@@ -152,63 +164,14 @@ func onSession(connection *connection, do func(ctx context.Context, c *client.Cl
 	}
 }
 
-// describe is a session for people.
-func (t *tool) describe(d tarsy.SessionDetail) string {
-	p := t.palette(t.Stdout)
-
-	var out strings.Builder
-
-	row := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(&out, "%s%s\n", p.Paint(terminal.Dim, terminal.Pad(name, shortID)), terminal.Line(text))
-		}
-	}
-	part := func(name, text string) {
-		if text = strings.TrimSpace(terminal.Clean(text)); text != "" {
-			fmt.Fprintf(&out, "\n%s\n%s\n", p.Paint(terminal.Bold, name), text)
-		}
-	}
-
-	row("session", d.ID)
-	row("status", readable(string(d.Status)))
-	row("alert type", d.AlertType)
-	row("chain", d.ChainID)
-	row("author", d.Author)
-	row("created", d.CreatedAt.Local().Format(time.RFC1123)) //nolint:gosmopolitan // people read their own clock
-
-	if d.StartedAt != nil && d.CompletedAt != nil {
-		row("took", terminal.Duration(d.CompletedAt.Sub(*d.StartedAt)))
-	}
-
-	row("early end", d.ConcludedEarly)
-	row("error", d.ErrorMessage)
-
-	for _, stage := range d.Stages {
-		row(fmt.Sprintf("stage %d", stage.StageIndex), stage.StageName+", "+readable(string(stage.Status)))
-
-		for _, execution := range stage.Executions {
-			text := execution.AgentName + ", " + readable(string(execution.Status))
-			if execution.ErrorMessage != "" {
-				text += ": " + execution.ErrorMessage
-			}
-
-			row("  agent", text)
-		}
-	}
-
-	part("Alert", d.AlertData)
-	part("Summary", d.ExecutiveSummary)
-	part("Analysis", d.FinalAnalysis)
-
-	return out.String()
-}
-
 func (t *tool) cancelSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel SESSION", Short: "Cancel a session that waits or runs", Args: cobra.ExactArgs(1),
+		Use: "cancel SESSION", Short: "Cancel a session that waits or runs, or the answer to a question", Args: cobra.ExactArgs(1),
+		Long:    "Cancels a session that waits or runs. Of a session that is over it cancels the answer that is being written, and nothing else.",
 		Example: "  tarsy sessions cancel 5f3a9c21",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	t.offerSessions(cmd, connection)
 
 	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
 		accepted, err := c.Cancel(ctx, id)
@@ -223,6 +186,32 @@ func (t *tool) cancelSession() *cobra.Command {
 		t.sayf("Cancellation requested.")
 
 		return t.printf("%s\n", accepted.SessionID)
+	})
+
+	return cmd
+}
+
+func (t *tool) deleteSession() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete SESSION", Short: "Delete a session that is over", Args: cobra.ExactArgs(1),
+		Long:    "Deletes a session that is over. Nobody sees it any more, and nothing brings it back; it does not ask whether you are sure.",
+		Example: "  tarsy sessions delete 5f3a9c21",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	t.offerSessions(cmd, connection)
+
+	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+		if err := c.Delete(ctx, id); err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(map[string]string{"session_id": id})
+		}
+
+		t.sayf("Deleted.")
+
+		return t.printf("%s\n", id)
 	})
 
 	return cmd

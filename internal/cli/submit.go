@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/cli/terminal"
-	"tarsy.dev/tarsy/internal/cli/watch"
 	"tarsy.dev/tarsy/internal/client"
 )
 
@@ -203,7 +201,8 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 		return err
 	}
 
-	lines := watch.NewLines(s.Stderr, watch.NewSession(detail))
+	lines, _ := s.lines(s.Stderr, detail)
+	lines.Last = true
 
 	for update, err := range c.Follow(ctx, accepted.SessionID, 0) {
 		if err != nil {
@@ -219,14 +218,18 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 		return err
 	}
 
+	if detail.FinalAnalysis == "" {
+		lines.Flush() // what was found before it failed
+	}
+
 	if s.format.value == formatJSON {
 		err = s.printJSON(detail)
 	} else if detail.FinalAnalysis != "" {
-		err = s.printf("%s\n", terminal.Clean(detail.FinalAnalysis))
+		err = s.printMarkdown(detail.FinalAnalysis)
 	}
 
 	if err == nil && detail.Status != tarsy.SessionCompleted {
-		return notCompletedError{detail.Status}
+		return notCompletedError{string(detail.Status)}
 	}
 
 	return err

@@ -17,19 +17,28 @@ func (t *tool) watch() *cobra.Command {
 		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, text as it is written.
 
 In a terminal it is a screen, and without SESSION a list to choose from. Elsewhere, with --lines or with -o json it prints
-one thing after the other until the session is over, and without SESSION takes the newest. When the connection is lost
-it connects again and goes on where it was. An id may be shortened to its beginning or its end.
+one thing after the other until the session is over, and without SESSION takes the newest; with --follow it goes on then, for
+questions and their answers. When the connection is lost it connects again and goes on where it was. An id may be
+shortened to its beginning or its end.
 
-Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show whole results · c cancel the session · Esc back · q quit`,
+Agents that work at once are shown one below the other, and only their ends while they work. Of a long result that a model
+summarised, the summary is shown.
+
+Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show everything · c cancel the session or the answer · Esc back · q quit`,
 		Example: `  tarsy watch
   tarsy watch 5f3a9c21
   tarsy watch --lines | tee investigation.log
+  tarsy watch --lines --follow 5f3a9c21
   tarsy watch -o json | jq -r .event_type`,
 	}
 	connection := connectionFlags(cmd)
 	format := outputFlag(cmd)
+	t.offerSessions(cmd, connection)
+
 	lines := cmd.Flags().Bool("lines", false, "print lines instead of showing a screen")
 	once := cmd.Flags().Bool("once", false, "print what has happened so far and end")
+	follow := cmd.Flags().Bool("follow", false, "do not end with the session: print what is asked about it, until Ctrl-C")
+	cmd.MarkFlagsMutuallyExclusive("once", "follow")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := connection.open()
@@ -55,7 +64,9 @@ Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show whole results · 
 			return t.screen(cmd.Context(), c, id)
 		}
 
-		return t.lines(cmd.Context(), c, id, format.value, *once)
+		p := &printer{tool: t, client: c, id: id, format: format.value, once: *once, follow: *follow}
+
+		return p.run(cmd.Context())
 	}
 
 	return cmd
@@ -85,35 +96,83 @@ func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
 	return nil
 }
 
-// lines prints a session's events until it is over, or up to now.
-func (t *tool) lines(ctx context.Context, c *client.Client, id, format string, once bool) error {
-	detail, err := c.Session(ctx, id)
+// printer prints a session as it goes.
+type printer struct {
+	*tool
+
+	client *client.Client
+	id     string
+	format string
+	once   bool // only what has happened so far
+	follow bool // also when the session is over
+}
+
+func (p *printer) run(ctx context.Context) error {
+	detail, err := p.client.Session(ctx, p.id)
 	if err != nil {
 		return err
 	}
 
-	plain := watch.NewLines(t.Stdout, watch.NewSession(detail))
+	lines, _ := p.lines(p.Stdout, detail)
+	updates := p.client.Follow
 
-	for update, err := range c.Follow(ctx, id, 0) {
+	if p.follow {
+		updates = p.client.Stay
+	}
+
+	for update, err := range updates(ctx, p.id, 0) {
 		if err != nil {
 			return err
 		}
 
-		t.connected(update)
+		p.connected(update)
 
-		switch {
-		case format == formatText:
-			plain.Take(update)
-		case update.Event != nil:
-			if err := t.printf("%s\n", terminal.JSON(update.Event.Payload)); err != nil {
-				return err
-			}
+		if p.format == formatText {
+			lines.Take(update)
+		} else if err := p.json(update); err != nil {
+			return err
 		}
 
-		if once && update.Event != nil && update.Event.Seq >= detail.Version {
+		if p.once && version(update) >= detail.Version {
+			lines.Take(client.Update{End: detail.Status})
+
 			return nil
 		}
 	}
 
 	return nil
 }
+
+// version is how far an update brings its reader.
+func version(update client.Update) int64 {
+	switch {
+	case update.Event != nil:
+		return update.Event.Seq
+	case update.Reloaded != nil:
+		return update.Reloaded.Detail.Version
+	default:
+		return -1
+	}
+}
+
+// json prints an event as it came. Where events are gone, the session itself stands for them.
+func (p *printer) json(update client.Update) error {
+	switch {
+	case update.Event != nil:
+		return p.printf("%s\n", terminal.JSON(update.Event.Payload))
+	case update.Reloaded != nil:
+		text, err := encodeJSON(map[string]any{
+			"type": typeOverflow, "head": update.Reloaded.Detail.Version, "session": update.Reloaded.Detail, "timeline": update.Reloaded.Timeline,
+		}, "")
+		if err != nil {
+			return err
+		}
+
+		return p.printf("%s\n", text)
+	default:
+		return nil
+	}
+}
+
+// typeOverflow is what the wire calls events that are gone.
+const typeOverflow = "catchup.overflow"

@@ -78,7 +78,7 @@ func (c *Client) Server() string { return c.base.String() }
 // Close ends idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
 
-// call makes one request with a JSON body, if in is not nil, and reads the JSON answer into out.
+// call makes one request with a JSON body, if in is not nil, and reads the JSON answer into out, if out is not nil.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -97,6 +97,10 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 
 	if response.StatusCode >= http.StatusBadRequest {
 		return readProblem(response)
+	}
+
+	if out == nil {
+		return nil
 	}
 
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))

@@ -55,8 +55,12 @@ var (
 // connection that once worked is lost, it connects again and goes on after the last event that it has. Only a first
 // connection that fails, or a refusal, is an error, and then the last thing that comes.
 func (c *Client) Follow(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
+	return c.follow(ctx, sessionID, after, nil)
+}
+
+func (c *Client) follow(ctx context.Context, sessionID string, after int64, query url.Values) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
-		f := &follower{client: c, sessionID: sessionID, after: after, yield: func(u Update) bool { return yield(u, nil) }}
+		f := &follower{client: c, sessionID: sessionID, after: after, query: query, yield: func(u Update) bool { return yield(u, nil) }}
 		wait := c.cfg.RetryWait
 
 		for {
@@ -99,6 +103,7 @@ type follower struct {
 	client    *Client
 	sessionID string
 	after     int64
+	query     url.Values
 	yield     func(Update) bool
 
 	connected bool // once, at least
@@ -117,7 +122,7 @@ func (f *follower) read(parent context.Context) error {
 
 	path := "/api/v1/sessions/" + url.PathEscape(f.sessionID) + "/events"
 
-	request, err := f.client.request(ctx, http.MethodGet, path, nil, nil)
+	request, err := f.client.request(ctx, http.MethodGet, path, f.query, nil)
 	if err != nil {
 		return err
 	}

@@ -195,3 +195,8 @@ func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 		return "", tarsy.Errorf(tarsy.CodeInvalidParameter, "%q fits %d sessions: use more of the id", part, len(found))
 	}
 }
+
+// Delete takes a session that is over out of all lists.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodDelete, "/api/v1/sessions/"+url.PathEscape(id), nil, nil, nil)
+}

@@ -127,7 +127,8 @@ func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
 	case tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling:
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: questions can be asked when it is over", detail.Status)
+	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: questions can be asked when it is over",
+		strings.ReplaceAll(string(detail.Status), "_", " "))
 }
 
 // Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the wish is durable;

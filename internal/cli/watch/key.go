@@ -81,7 +81,7 @@ func (m *Model) pressSession(key string) tea.Cmd {
 	case "e":
 		m.expanded, m.body = !m.expanded, nil
 	case "c":
-		m.asking = m.session != nil && !m.session.Status.Terminal()
+		m.asking = m.session != nil && m.session.Busy()
 	}
 
 	return nil

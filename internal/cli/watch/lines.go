@@ -16,8 +16,16 @@ import (
 type Lines struct {
 	Out      io.Writer
 	Location *time.Location
+	// Width is how wide a terminal is that the lines are read on; zero does not break them.
+	Width int
+	// Work leaves only what an agent does on its way: who asked waits for the answer itself.
+	Work bool
+	// Last keeps back what the last stage concludes, for whoever prints it elsewhere.
+	Last bool
 
 	session *Session
+	held    []*Item // answers that may turn out to be the analysis
+	kept    []*Item // analyses that may turn out to be the last
 }
 
 // NewLines makes a writer of a session's lines.
@@ -28,51 +36,113 @@ func NewLines(out io.Writer, session *Session) *Lines {
 // Take applies an update to the session and writes what is new.
 func (l *Lines) Take(update client.Update) {
 	if update.Event != nil && update.Event.Seq == 1 {
-		l.line(l.session.CreatedAt, "alert", terminal.Line(l.session.AlertType)+", chain "+terminal.Line(l.session.ChainID)+", session "+l.session.ID)
+		l.alert()
 	}
 
 	l.session.Apply(update)
 
-	if update.Event == nil {
-		return
+	switch {
+	case update.Reloaded != nil:
+		l.reloaded()
+	case update.Event != nil:
+		l.event(*update.Event)
+	case update.End != "":
+		l.release(nil)
 	}
+}
 
-	switch update.Event.Type {
+func (l *Lines) alert() {
+	s := l.session
+	l.line(s.CreatedAt, "alert", terminal.Line(s.AlertType)+", chain "+terminal.Line(s.ChainID)+", session "+s.ID)
+}
+
+func (l *Lines) event(event tarsy.Event) {
+	switch event.Type {
 	case tarsy.TypeSessionStatus:
-		if p, ok := decode[tarsy.SessionStatusPayload](*update.Event); ok {
-			l.status(p)
+		if p, ok := decode[tarsy.SessionStatusPayload](event); ok {
+			l.release(nil)
+			l.status(p.Status, p.Timestamp)
 		}
 	case tarsy.TypeStageStatus:
-		if p, ok := decode[tarsy.StageStatusPayload](*update.Event); ok {
-			l.line(p.Timestamp, "stage", fmt.Sprintf("%d %s %s", p.StageIndex, terminal.Line(p.StageName), terminal.Line(p.Status)))
+		if p, ok := decode[tarsy.StageStatusPayload](event); ok {
+			l.release(nil)
+
+			if p.Status == tarsy.StageStarted {
+				l.Flush()
+			}
+
+			l.stage(l.session.find(p.StageID), p.Timestamp, p.Status)
 		}
 	case tarsy.TypeExecutionStatus:
-		if p, ok := decode[tarsy.ExecutionStatusPayload](*update.Event); ok {
+		if p, ok := decode[tarsy.ExecutionStatusPayload](event); ok {
+			l.release(l.session.agents[p.ExecutionID])
 			l.agent(p)
 		}
 	case tarsy.TypeTimelineCreated:
-		if p, ok := decode[tarsy.TimelineCreatedPayload](*update.Event); ok && p.Status != tarsy.EventStreaming {
-			l.item(p.EventID, p.Timestamp)
+		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
+			l.created(p)
 		}
 	case tarsy.TypeTimelineCompleted:
-		if p, ok := decode[tarsy.TimelineCompletedPayload](*update.Event); ok {
-			l.item(p.EventID, p.Timestamp)
+		if p, ok := decode[tarsy.TimelineCompletedPayload](event); ok {
+			l.final(l.session.find(p.EventID))
 		}
 	}
 }
 
-func (l *Lines) status(p tarsy.SessionStatusPayload) {
-	text := words(string(p.Status))
-	if p.Status.Terminal() {
+// reloaded writes all that the session holds: what was written before may be repeated, for nobody knows what is missing.
+func (l *Lines) reloaded() {
+	l.held = nil
+	l.alert()
+
+	for _, item := range l.session.Items {
+		switch {
+		case item.kind == kindStage:
+			l.stage(item, item.Began, tarsy.StageStarted)
+
+			for _, event := range item.events {
+				l.write(event)
+			}
+
+			if !item.Ended.IsZero() {
+				l.stage(item, item.Ended, item.Status)
+			}
+		case item.stage == nil && item.call == nil:
+			l.write(item)
+		}
+	}
+
+	now := l.session.CreatedAt
+	for _, later := range []time.Time{l.session.StartedAt, l.session.EndedAt} {
+		if !later.IsZero() {
+			now = later
+		}
+	}
+
+	l.status(l.session.Status, now)
+}
+
+func (l *Lines) status(status tarsy.SessionStatus, at time.Time) {
+	text := words(string(status))
+	if status.Terminal() {
 		_, text = outcome(l.session)
 		_, text, _ = strings.Cut(text, " ")
 	}
 
-	l.line(p.Timestamp, "session", text)
+	l.line(at, "session", text)
+}
+
+func (l *Lines) stage(item *Item, at time.Time, status string) {
+	if item != nil && !l.Work {
+		l.line(at, "stage", fmt.Sprintf("%d %s %s", item.Index, item.title(), words(status)))
+	}
 }
 
 func (l *Lines) agent(p tarsy.ExecutionStatusPayload) {
-	text := terminal.Line(p.AgentName) + " " + terminal.Line(p.Status)
+	if l.Work {
+		return
+	}
+
+	text := terminal.Line(p.AgentName) + " " + words(p.Status)
 	if p.ErrorMessage != "" {
 		text += ": " + terminal.Line(p.ErrorMessage)
 	}
@@ -80,94 +150,108 @@ func (l *Lines) agent(p tarsy.ExecutionStatusPayload) {
 	l.line(p.Timestamp, "agent", text)
 }
 
-func (l *Lines) item(id string, at time.Time) {
-	item := l.session.find(id)
+func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
+	item := l.session.find(p.EventID)
 	if item == nil {
 		return
 	}
 
-	if item.Type == tarsy.EventToolCall {
-		l.tool(item, at)
+	// An answer that has become the analysis waits for this.
+	merged := item.former != ""
+	l.release(item.agent)
 
-		return
+	if p.Status != tarsy.EventStreaming && !merged {
+		l.write(item)
 	}
-
-	name := map[tarsy.EventType]string{
-		tarsy.EventThinking: "thinking", tarsy.EventResponse: "text", tarsy.EventFinalAnalysis: "analysis",
-		tarsy.EventExecutiveSummary: "summary", tarsy.EventError: "error", tarsy.EventUserQuestion: "question",
-	}[item.Type]
-	if name == "" {
-		name = words(string(item.Type))
-	}
-
-	text := strings.TrimSpace(terminal.Clean(item.Content))
-	if item.repeats {
-		text = "is the text above"
-	}
-
-	if item.Status != string(tarsy.EventCompleted) {
-		text = "(" + words(item.Status) + ") " + text
-	}
-
-	l.line(at, name, text)
 }
 
-func (l *Lines) tool(item *Item, at time.Time) {
-	call := item.toolCall()
-	result := "ok"
-
+// final writes what is complete. An answer waits until it is known whether it is the analysis.
+func (l *Lines) final(item *Item) {
 	switch {
-	case call.unknown:
-		result = "outcome unknown"
-	case call.failed:
-		result = "error"
-	case item.Status != string(tarsy.EventCompleted):
-		result = words(item.Status)
+	case item == nil:
+	case item.Type == tarsy.EventResponse && item.Status == string(tarsy.EventCompleted):
+		l.held = append(l.held, item)
+	default:
+		l.release(item.agent)
+		l.write(item)
 	}
+}
 
-	if call.measured {
-		result += " in " + terminal.Duration(call.duration)
-	}
+// release writes what waits of an agent, or of all.
+func (l *Lines) release(agent *Agent) {
+	var waiting []*Item
 
-	text := call.name
-	if call.arguments != "" {
-		text += " " + call.arguments
-	}
-
-	text += " → " + result
-
-	if content := strings.TrimRight(terminal.Clean(item.Content), "\n "); content != "" {
-		lines := strings.Split(content, "\n")
-		shown := lines[:min(len(lines), excerptLines)]
-		text += "\n" + strings.Join(shown, "\n")
-
-		if left := len(lines) - len(shown); left > 0 {
-			text += fmt.Sprintf("\n… %d more lines", left)
+	for _, item := range l.held {
+		if agent != nil && item.agent != agent {
+			waiting = append(waiting, item)
+		} else {
+			l.write(item)
 		}
 	}
 
-	l.line(at, "tool", text)
+	l.held = waiting
 }
+
+// Flush writes the analyses that were kept back.
+func (l *Lines) Flush() {
+	for _, item := range l.kept {
+		l.analysis(item)
+	}
+
+	l.kept = nil
+}
+
+// column is where the text of a line begins.
+const column = 20
 
 // line writes one thing; its further lines are indented below the first.
 func (l *Lines) line(at time.Time, name, text string) {
-	const indent = "                    "
-
-	first, rest, _ := strings.Cut(text, "\n")
-
 	var out strings.Builder
 
-	fmt.Fprintf(&out, "%s  %-8s  %s\n", at.In(l.Location).Format("15:04:05"), name, first)
+	fmt.Fprintf(&out, "%s  %-8s  ", at.In(l.Location).Format("15:04:05"), name)
 
-	if rest != "" {
-		for line := range strings.SplitSeq(rest, "\n") {
-			out.WriteString(strings.TrimRight(indent+line, " ") + "\n")
+	for i, line := range l.broken(text) {
+		if i > 0 {
+			line = strings.TrimRight(strings.Repeat(" ", column)+line, " ")
 		}
+
+		out.WriteString(line + "\n")
 	}
 
 	// Whoever reads the lines is gone if this fails, and then the command ends too.
 	_, _ = io.WriteString(l.Out, out.String())
 }
 
-// words makes a name of the wire readable.
-func words(name string) string { return strings.ReplaceAll(terminal.Line(name), "_", " ") }
+// broken is text in lines that fit.
+func (l *Lines) broken(text string) []string {
+	lines := strings.Split(text, "\n")
+	if l.Width == 0 {
+		return lines
+	}
+
+	var fitting []string
+
+	for _, line := range lines {
+		if terminal.Width(line) <= l.room() {
+			fitting = append(fitting, line)
+
+			continue
+		}
+
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		fitting = append(fitting, terminal.Palette{}.Wrap([]terminal.Span{{Text: line}}, l.room(), indent, indent)...)
+	}
+
+	return fitting
+}
+
+// fit cuts a line of what is not prose.
+func (l *Lines) fit(line string) string {
+	if l.Width == 0 {
+		return line
+	}
+
+	return terminal.Truncate(line, l.room())
+}
+
+func (l *Lines) room() int { return max(column, l.Width-column) }

@@ -249,7 +249,7 @@ func (m *Model) spin() string {
 
 func (m *Model) lines() []string {
 	if m.body == nil {
-		m.body = newBody(m.palette, m.width-1, m.expanded)
+		m.body = newBody(m.palette, m.width-1, m.room(), m.expanded)
 	}
 
 	return m.body.lines(m.session, m.now, m.spin())

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -19,43 +20,14 @@ type Session struct {
 	AlertData string
 	CreatedAt time.Time
 
-	Status       tarsy.SessionStatus
-	ErrorMessage string
-	StartedAt    time.Time
-	EndedAt      time.Time
-	Items        []*Item
+	Status         tarsy.SessionStatus
+	ConcludedEarly string
+	ErrorMessage   string
+	StartedAt      time.Time
+	EndedAt        time.Time
+	Items          []*Item
 
-	agents map[string]string // names by execution
-}
-
-// kind says what an item is.
-type kind int
-
-const (
-	kindStage kind = iota
-	kindEvent
-)
-
-// Item is one thing on the screen: a stage, or a timeline event.
-type Item struct {
-	ID      string
-	Agent   string
-	Type    tarsy.EventType
-	Status  string
-	Content string
-	Began   time.Time
-	Ended   time.Time
-	// Stage and its number, of a stage.
-	Stage string
-	Index int
-
-	kind        kind
-	executionID string
-	metadata    map[string]any
-	repeats     bool  // an analysis whose text was there already, as the agent's last answer
-	units       int   // the length of Content in UTF-16 units, while it comes in pieces
-	fence       int64 // of the newest piece
-	revision    int   // counts changes, for caches
+	agents map[string]*Agent // by execution
 }
 
 // NewSession begins with what the server tells of a session; its journal brings the rest.
@@ -63,7 +35,7 @@ func NewSession(detail tarsy.SessionDetail) *Session {
 	s := &Session{
 		ID: detail.ID, AlertType: detail.AlertType, ChainID: detail.ChainID, Author: detail.Author,
 		AlertData: detail.AlertData, CreatedAt: detail.CreatedAt, Status: detail.Status, ErrorMessage: detail.ErrorMessage,
-		agents: map[string]string{},
+		ConcludedEarly: detail.ConcludedEarly, agents: map[string]*Agent{},
 	}
 
 	if detail.StartedAt != nil {
@@ -82,6 +54,8 @@ func (s *Session) Apply(update client.Update) {
 	switch {
 	case update.Event != nil:
 		s.applyEvent(*update.Event)
+	case update.Reloaded != nil:
+		s.reload(*update.Reloaded)
 	case update.Chunk != nil:
 		s.applyChunk(*update.Chunk)
 	case update.End != "":
@@ -101,7 +75,7 @@ func (s *Session) applyEvent(event tarsy.Event) {
 		}
 	case tarsy.TypeExecutionStatus:
 		if p, ok := decode[tarsy.ExecutionStatusPayload](event); ok {
-			s.agents[p.ExecutionID] = p.AgentName
+			s.agentStatus(p)
 		}
 	case tarsy.TypeTimelineCreated:
 		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
@@ -123,8 +97,7 @@ func decode[P any](event tarsy.Event) (P, bool) {
 }
 
 func (s *Session) sessionStatus(p tarsy.SessionStatusPayload) {
-	s.Status = p.Status
-	s.ErrorMessage = p.ErrorMessage
+	s.Status, s.ErrorMessage, s.ConcludedEarly = p.Status, p.ErrorMessage, p.ConcludedEarly
 
 	if p.Status == tarsy.SessionInProgress && s.StartedAt.IsZero() {
 		s.StartedAt = p.Timestamp
@@ -138,38 +111,69 @@ func (s *Session) sessionStatus(p tarsy.SessionStatusPayload) {
 func (s *Session) stageStatus(p tarsy.StageStatusPayload) {
 	item := s.find(p.StageID)
 	if item == nil {
-		item = &Item{kind: kindStage, ID: p.StageID, Stage: p.StageName, Index: p.StageIndex, Began: p.Timestamp}
-		s.Items = append(s.Items, item)
+		item = &Item{kind: kindStage, ID: p.StageID, Stage: p.StageName, StageType: p.StageType, Index: p.StageIndex, Began: p.Timestamp}
+		s.addStage(item)
 	}
 
 	item.Status = p.Status
-	item.revision++
 
 	if tarsy.Status(p.Status).Terminal() {
 		item.Ended = p.Timestamp
 	}
 }
 
-func (s *Session) created(p tarsy.TimelineCreatedPayload) {
-	execution := ""
-	if p.ExecutionID != nil {
-		execution = *p.ExecutionID
+// addStage adds a stage; questions are counted apart.
+func (s *Session) addStage(item *Item) {
+	if item.StageType == tarsy.StageChat {
+		item.Question = 1
+
+		for _, other := range s.Items {
+			if other.Question > 0 {
+				item.Question++
+			}
+		}
 	}
 
-	// The agent's last answer becomes the analysis: it is the same text, and nobody wants to read it twice.
-	if p.EventType == tarsy.EventFinalAnalysis {
-		if last := s.lastOf(execution); last != nil && last.Type == tarsy.EventResponse && last.Content == p.Content {
-			last.ID, last.Type, last.metadata, last.repeats = p.EventID, p.EventType, p.Metadata, true
-			last.revision++
+	s.Items = append(s.Items, item)
+}
 
-			return
+func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
+	agent := s.agents[p.ExecutionID]
+	if agent == nil {
+		agent = &Agent{Name: p.AgentName, Began: p.Timestamp}
+		s.agents[p.ExecutionID] = agent
+
+		if stage := s.find(p.StageID); stage != nil {
+			agent.stage = stage
+			stage.agents = append(stage.agents, agent)
 		}
+	}
+
+	agent.Status = p.Status
+
+	if tarsy.Status(p.Status).Terminal() {
+		agent.Ended = p.Timestamp
+	}
+}
+
+func (s *Session) created(p tarsy.TimelineCreatedPayload) {
+	var agent *Agent
+	if p.ExecutionID != nil {
+		agent = s.agents[*p.ExecutionID]
+	}
+
+	if p.EventType == tarsy.EventFinalAnalysis && s.becomes(agent, p) {
+		return
 	}
 
 	item := s.find(p.EventID)
 	if item == nil {
-		item = &Item{kind: kindEvent, ID: p.EventID, executionID: execution, Agent: s.agents[execution], Type: p.EventType, Began: p.Timestamp}
-		s.Items = append(s.Items, item)
+		item = &Item{kind: kindEvent, ID: p.EventID, agent: agent, Type: p.EventType, Began: p.Timestamp}
+		s.add(item, p)
+	}
+
+	if item.former == p.EventID {
+		return
 	}
 
 	item.Status, item.metadata = string(p.Status), p.Metadata
@@ -180,9 +184,62 @@ func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 	}
 }
 
+// add puts a new event where it belongs: below its stage and, if it is the summary of a result, below the call.
+func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
+	switch {
+	case p.StageID != nil:
+		item.stage = s.find(*p.StageID)
+	case item.agent != nil:
+		item.stage = item.agent.stage
+	}
+
+	if p.EventType == tarsy.EventToolSummary {
+		if id, _ := p.Metadata["tool_call_event_id"].(string); id != "" {
+			item.call = s.find(id)
+		}
+	}
+
+	s.Items = append(s.Items, item)
+
+	switch {
+	case item.call != nil:
+		item.call.summary = item
+	case item.stage != nil:
+		item.stage.events = append(item.stage.events, item)
+	}
+}
+
+// becomes makes the analysis of an agent's last answer: it is the same text, and nobody wants to read it twice. In the
+// text protocol the analysis is only the end of it, and what came before is kept.
+func (s *Session) becomes(agent *Agent, p tarsy.TimelineCreatedPayload) bool {
+	last := s.lastOf(agent)
+	if last == nil || last.Type != tarsy.EventResponse {
+		return false
+	}
+
+	before, isEnd := strings.CutSuffix(strings.TrimSpace(last.Content), strings.TrimSpace(p.Content))
+	if !isEnd {
+		return false
+	}
+
+	if before != "" {
+		if said := splitReply(last.Content); said.found && said.thought != "" {
+			last.setText(headThought + " " + said.thought)
+
+			return false
+		}
+	}
+
+	last.former, last.ID = last.ID, p.EventID
+	last.Type, last.metadata = p.EventType, p.Metadata
+	last.setText(p.Content)
+
+	return true
+}
+
 func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
 	item := s.find(p.EventID)
-	if item == nil {
+	if item == nil || item.former == p.EventID {
 		return
 	}
 
@@ -200,40 +257,8 @@ func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
 	}
 }
 
-// gap stands where pieces of text were lost; the whole text comes when it is complete.
-const gap = " […] "
-
-func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
-	item := s.find(chunk.EventID)
-	if item == nil || item.Status != string(tarsy.EventStreaming) || chunk.Fence < item.fence {
-		return
-	}
-
-	if chunk.Fence > item.fence {
-		item.fence = chunk.Fence
-		item.setText("")
-	}
-
-	switch {
-	case chunk.Offset < item.units:
-		// Sent again, to be sure: only what is new counts.
-		head := cutUnits(item.Content, chunk.Offset)
-		item.setText(head + chunk.Delta)
-	case chunk.Offset == item.units:
-		item.setText(item.Content + chunk.Delta)
-	default:
-		item.setText(item.Content + gap + chunk.Delta)
-		item.units = chunk.Offset + units(chunk.Delta)
-	}
-}
-
-func (i *Item) setText(text string) {
-	i.Content, i.units = text, units(text)
-	i.revision++
-}
-
 func (s *Session) find(id string) *Item {
-	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id })
+	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id || i.former == id && id != "" })
 	if at < 0 {
 		return nil
 	}
@@ -241,9 +266,9 @@ func (s *Session) find(id string) *Item {
 	return s.Items[at]
 }
 
-func (s *Session) lastOf(execution string) *Item {
+func (s *Session) lastOf(agent *Agent) *Item {
 	for _, item := range slices.Backward(s.Items) {
-		if item.kind == kindEvent && item.executionID == execution {
+		if item.kind == kindEvent && item.agent == agent {
 			return item
 		}
 	}
@@ -251,36 +276,24 @@ func (s *Session) lastOf(execution string) *Item {
 	return nil
 }
 
-// units is the length of text as the wire counts it, in UTF-16.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += unitsOf(r)
+// StageStatus is where a stage stands; empty if it has not begun.
+func (s *Session) StageStatus(id string) tarsy.Status {
+	if item := s.find(id); item != nil {
+		return tarsy.Status(item.Status)
 	}
 
-	return n
+	return ""
 }
 
-func unitsOf(r rune) int {
-	if r > 0xffff {
-		return 2
-	}
-
-	return 1
+// Answering tells whether a question is being answered.
+func (s *Session) Answering() bool {
+	return slices.ContainsFunc(s.Items, func(i *Item) bool {
+		return i.Question > 0 && i.Ended.IsZero()
+	})
 }
 
-// cutUnits returns the first n units of text.
-func cutUnits(text string, n int) string {
-	for i, r := range text {
-		if n <= 0 {
-			return text[:i]
-		}
-
-		n -= unitsOf(r)
-	}
-
-	return text
-}
+// Busy tells whether there is anything to be cancelled.
+func (s *Session) Busy() bool { return !s.Status.Terminal() || s.Answering() }
 
 // Elapsed is how long the session has been worked on.
 func (s *Session) Elapsed(now time.Time) time.Duration {

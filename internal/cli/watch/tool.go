@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
@@ -22,17 +23,7 @@ type toolCall struct {
 }
 
 func (i *Item) toolCall() toolCall {
-	text := func(key string) string {
-		value, _ := i.metadata[key].(string)
-
-		return terminal.Line(value)
-	}
-
-	call := toolCall{name: text("tool_name"), arguments: arguments(i.metadata["arguments"]), unknown: text("outcome") == "unknown"}
-	if server := text("server_name"); server != "" {
-		call.name = server + "." + call.name
-	}
-
+	call := toolCall{name: i.toolName(), arguments: arguments(i.metadata["arguments"]), unknown: i.text("outcome") == "unknown"}
 	call.failed, _ = i.metadata["is_error"].(bool)
 
 	if ms, ok := i.metadata["duration_ms"].(float64); ok {
@@ -40,6 +31,14 @@ func (i *Item) toolCall() toolCall {
 	}
 
 	return call
+}
+
+func (i *Item) toolName() string {
+	if server := i.text("server_name"); server != "" {
+		return server + "." + i.text("tool_name")
+	}
+
+	return i.text("tool_name")
 }
 
 // arguments shows what a tool was given as name=value.
@@ -65,4 +64,80 @@ func arguments(value any) string {
 	}
 
 	return strings.Join(parts, " ")
+}
+
+// tool is a call with its result: of a long one its summary, and the result itself only where all is shown.
+func (b *body) tool(item *Item, at moment) []string {
+	lines := []string{b.callLine(item, at)}
+
+	result := strings.TrimRight(terminal.Clean(item.Content), "\n ")
+	if result == "" {
+		return lines
+	}
+
+	text, limit := strings.Split(result, "\n"), excerptLines
+
+	if item.summary != nil {
+		lines = append(lines, b.summary(item.summary, at)...)
+		if item.summary.Status == string(tarsy.EventCompleted) || item.summary.Ended.IsZero() {
+			limit = 0
+		}
+	}
+
+	if limit == 0 && !b.expanded {
+		return append(lines, inset+b.palette.Paint(terminal.Dim, fmt.Sprintf("… the result itself has %s", count(len(text), "line"))))
+	}
+
+	for _, line := range b.excerpt(text, excerptLines) {
+		lines = append(lines, inset+line)
+	}
+
+	return lines
+}
+
+func (b *body) callLine(item *Item, at moment) string {
+	call := item.toolCall()
+	sign := b.sign(item.Status, at.spin)
+	right := running(item.Began, item.Ended, at.now)
+
+	if call.measured {
+		right = terminal.Duration(call.duration)
+	}
+
+	switch {
+	case call.unknown:
+		sign = b.palette.Paint(terminal.Yellow, "?")
+		right = "outcome unknown"
+	case call.failed:
+		sign = b.palette.Paint(terminal.Red, "✗")
+	}
+
+	left := margin + sign + " " + b.palette.Paint(terminal.Bold, call.name)
+	if call.arguments != "" {
+		left += "  " + b.palette.Paint(terminal.Dim, call.arguments)
+	}
+
+	return b.spread(left, b.palette.Paint(terminal.Dim, right))
+}
+
+// summary is what a model was given instead of a long result.
+func (b *body) summary(item *Item, at moment) []string {
+	lines := []string{inset[len(margin):] + b.remark(terminal.Cyan, "≡ "+summaryTitle(item))}
+	inner := *b
+	inner.width -= len(inset) - len(margin)
+
+	style := terminal.Plain
+	if item.Status == string(tarsy.EventFailed) || item.Status == string(tarsy.EventTimedOut) {
+		style = terminal.Yellow
+	}
+
+	for _, line := range inner.prose(item.Content, style) {
+		lines = append(lines, strings.TrimRight(inset[len(margin):]+line, " "))
+	}
+
+	if item.Ended.IsZero() {
+		lines[len(lines)-1] += b.palette.Paint(terminal.Cyan, " "+at.spin)
+	}
+
+	return lines
 }

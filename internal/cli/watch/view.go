@@ -131,7 +131,7 @@ func (m *Model) visible() []string {
 
 func (m *Model) foot() string {
 	if m.asking {
-		return m.across(m.palette.Paint(terminal.Bold.With(terminal.Yellow), "Cancel this session? y yes · any other key no"), "")
+		return m.across(m.palette.Paint(terminal.Bold.With(terminal.Yellow), m.cancelQuestion()+" y yes · any other key no"), "")
 	}
 
 	left := m.notice
@@ -143,11 +143,32 @@ func (m *Model) foot() string {
 		left = m.palette.Paint(terminal.Yellow, left)
 	case m.session != nil && !m.follow:
 		left = m.palette.Paint(terminal.Yellow, m.below()+" · end to follow")
-	case m.session != nil && !m.session.Status.Terminal():
+	case m.session != nil && m.session.Busy():
 		left = m.palette.Paint(terminal.Cyan, "● live")
+	case m.session != nil:
+		left = m.askHint()
 	}
 
 	return m.across(left, m.help())
+}
+
+// askHint says how to ask about a session that is over, where there is room for it.
+func (m *Model) askHint() string {
+	hint := `ask: tarsy ask ` + shortID(m.id) + ` "…"`
+	if terminal.Width(hint)+terminal.Width(m.help())+len("    ") > m.width {
+		return ""
+	}
+
+	return m.palette.Paint(terminal.Dim, hint)
+}
+
+// cancelQuestion names what would be cancelled: of a session that is over, only the answer.
+func (m *Model) cancelQuestion() string {
+	if m.session.Status.Terminal() {
+		return "Cancel this answer?"
+	}
+
+	return "Cancel this session?"
 }
 
 func (m *Model) help() string {
@@ -156,7 +177,7 @@ func (m *Model) help() string {
 		keys[1] = "e collapse"
 	}
 
-	if m.session != nil && !m.session.Status.Terminal() {
+	if m.session != nil && m.session.Busy() {
 		keys = append(keys, "c cancel")
 	}
 

@@ -356,12 +356,30 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "stage", StageName: evil, Status: tarsy.Status(evil)}, at(1))),
 		s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: "run", AgentName: evil, Status: tarsy.Status(evil), ErrorMessage: evil}, at(1))),
 		s.event(tarsy.TimelineCreated(call)),
+		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "twice", StageName: evil, StageType: tarsy.StageSynthesis, Status: tarsy.StatusActive}, at(1))),
+		s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: "a", StageID: "twice", AgentName: evil, Status: tarsy.StatusActive}, at(1))),
+		s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: "b", StageID: "twice", AgentName: evil, Status: tarsy.StatusActive}, at(1))),
+		s.event(tarsy.StageStatusChanged(tarsy.Stage{ID: "asked", StageName: evil, StageType: tarsy.StageChat, Status: tarsy.StatusActive}, at(1))),
 	}
-	for i, kind := range []tarsy.EventType{tarsy.EventThinking, tarsy.EventResponse, tarsy.EventFinalAnalysis, tarsy.EventExecutiveSummary, tarsy.EventError, evil} {
-		updates = append(updates, s.event(tarsy.TimelineCreated(timeline(string(kind), kind, tarsy.EventCompleted, evil, float64(i)))))
+	for i, kind := range []tarsy.EventType{
+		tarsy.EventThinking, tarsy.EventResponse, tarsy.EventFinalAnalysis, tarsy.EventExecutiveSummary, tarsy.EventError, tarsy.EventUserQuestion,
+		tarsy.EventToolSummary, tarsy.EventCodeExecution, tarsy.EventGoogleSearch, tarsy.EventURLContext, evil,
+	} {
+		for where, stage := range map[string]string{"": "stage", " twice": "twice", " asked": "asked"} {
+			event := timeline(string(kind)+where, kind, tarsy.EventCompleted, "Thought: "+evil, float64(i))
+			event.StageID = &stage
+			event.Metadata = map[string]any{
+				"code": evil, "author": evil, "reason": evil, "forced_conclusion": true, "max_iterations": 1e300, "original_tokens": -1.5,
+				"server_name": evil, "tool_name": evil, "tool_call_event_id": map[string]any{"": "tool", " twice": 7, " asked": evil}[where],
+				"queries": []any{evil, 7, nil}, "sources": evil,
+			}
+			updates = append(updates, s.event(tarsy.TimelineCreated(event)))
+		}
 	}
 
-	m := New(Config{Actions: (&fake{}).actions(), SessionID: sessionID, Now: at(0), Width: 80, Height: 60})
+	updates = append(updates, s.event(tarsy.SessionStatusChanged(tarsy.Session{ID: sessionID, Status: tarsy.SessionCompleted, ConcludedEarly: evil}, at(1))))
+
+	m := New(Config{Actions: (&fake{}).actions(), SessionID: sessionID, Now: at(0), Width: 80, Height: 400})
 	m.Init()
 	m.Update(openedMsg{detail: hostile})
 

@@ -102,6 +102,15 @@ func TestEachStoryCanBeFoundOut(t *testing.T) {
 		{"get_metrics", `{"namespace":"reporting","workload":"batch-reports","metric":"cpu"}`, "same shape every night"},
 		{"get_events", `{"namespace":"reporting"}`, "Job completed"},
 
+		{"get_events", `{"namespace":"shop","involved_object":"catalog-search"}`, "pipeline 8836"},
+		{"get_deployment", `{"namespace":"shop","name":"catalog-search"}`, "release v3.8.2"},
+		{"get_configmap", `{"namespace":"shop","name":"catalog-search-config"}`, "REINDEX_WORKERS:          16"},
+		{"get_secret", `{"namespace":"shop","name":"catalog-search-db"}`, `last-rotated: "2026-02-04T10:15:00Z"`},
+		{"get_pod_logs", `{"namespace":"shop","name":"catalog-search-5d8c7f9b6d-x2n4k","tail_lines":20}`, "db pool exhausted"},
+		{"get_pod_logs", `{"namespace":"shop","name":"catalog-db-0"}`, "as reindex"},
+		{"get_metrics", `{"namespace":"shop","workload":"catalog-search","metric":"cpu"}`, "mostly wait"},
+		{"get_metrics", `{"namespace":"shop","workload":"catalog-db","metric":"cpu"}`, "far from its limit"},
+
 		{"rollout_restart", `{"namespace":"shop","name":"checkout"}`, "nothing was changed"},
 		{"describe_pod", `{"namespace":"kube-system","name":"coredns-6799fbcd5-8xw4j"}`, "Deployment/coredns"},
 		{"get_deployment", `{"namespace":"kube-system","name":"coredns"}`, "2 desired | 2 updated"},
@@ -124,7 +133,7 @@ func TestEveryPodThatIsListedCanBeLookedAt(t *testing.T) {
 	s := connect(t)
 	table, _ := call(t, s, "get_pods", `{}`)
 	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
-	require.Len(t, rows, 21)
+	require.Len(t, rows, 24)
 	for _, row := range rows {
 		fields := strings.Fields(row)
 		arguments := fmt.Sprintf(`{"namespace":%q,"name":%q}`, fields[0], fields[1])
@@ -147,6 +156,17 @@ func TestLogsCanBeLimitedToTheirTail(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "FATAL startup failed exit_code=1"))
 }
 
+func TestOneLogIsLongAndHoldsSecrets(t *testing.T) {
+	t.Parallel()
+	s := connect(t)
+	text, failed := call(t, s, "get_pod_logs", `{"namespace":"shop","name":"catalog-search-5d8c7f9b6d-x2n4k"}`)
+	require.False(t, failed)
+	require.Greater(t, strings.Count(text, "\n"), 200)
+	require.Contains(t, text, "authorization=\"Bearer ey")
+	require.Contains(t, text, "postgres://search:")
+	require.Contains(t, text, "reindex started full=true items=1840000 workers=16 pool_size=20")
+}
+
 func TestUnknownNamesFailAsTheyDoInKubectl(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
@@ -160,6 +180,7 @@ func TestUnknownNamesFailAsTheyDoInKubectl(t *testing.T) {
 		{"get_deployment", `{"namespace":"shop","name":"x"}`, `Error from server (NotFound): deployments.apps "x" not found`},
 		{"get_configmap", `{"namespace":"shop","name":"../../pods"}`, `Error from server (NotFound): configmaps "../../pods" not found`},
 		{"get_certificate", `{"namespace":"payments","name":"ingress-tls"}`, `certificates.cert-manager.io "ingress-tls" not found`},
+		{"get_secret", `{"namespace":"shop","name":"x"}`, `Error from server (NotFound): secrets "x" not found`},
 		{"get_job", `{"namespace":"reporting","name":"batch-reports"}`, `Error from server (NotFound): jobs.batch "batch-reports" not found`},
 		{"get_metrics", `{"namespace":"shop","workload":"x","metric":"cpu"}`, `Error from server (NotFound): workloads "x" not found`},
 		{"get_metrics", `{"namespace":"shop","workload":"checkout","metric":"disk"}`, `not one of: cpu, memory`},
@@ -177,7 +198,7 @@ func TestOnlyRolloutRestartWrites(t *testing.T) {
 	require.Equal(t, cluster.Instructions, s.InitializeResult().Instructions)
 	listed, err := s.ListTools(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, listed.Tools, 11)
+	require.Len(t, listed.Tools, 12)
 	for _, tool := range listed.Tools {
 		require.Greater(t, len(tool.Description), 40, tool.Name)
 		schema, ok := tool.InputSchema.(map[string]any)

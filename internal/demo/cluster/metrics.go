@@ -51,6 +51,19 @@ func measured(workload, metric string) (series, bool) {
 				{"03-17 07:30", 0.88, "before the kill at 07:50"}, {"03-17 09:30", 0.94, "before the kill at 09:34"},
 				{"03-17 09:41", 0.33, ""},
 			}}, true
+	case "shop/catalog-search cpu":
+		return series{unit: "cores", limit: 1, remark: "The pods mostly wait: they use less than a third of their limit.",
+			samples: []sample{
+				{"03-17 06:00", 0.11, ""}, {"03-17 07:00", 0.14, ""}, {"03-17 08:00", 0.19, ""}, {"03-17 08:45", 0.21, ""},
+				{"03-17 08:52", 0.29, "a reindex began at 08:51"}, {"03-17 09:00", 0.28, ""}, {"03-17 09:15", 0.28, ""},
+				{"03-17 09:30", 0.29, ""}, {"03-17 09:41", 0.28, ""},
+			}}, true
+	case "shop/catalog-db cpu":
+		return series{unit: "cores", limit: 4, remark: "Busier since 08:52, far from its limit.",
+			samples: []sample{
+				{"03-17 06:00", 0.5, ""}, {"03-17 08:00", 0.7, ""}, {"03-17 08:45", 0.7, ""}, {"03-17 08:52", 1.9, ""},
+				{"03-17 09:15", 1.8, ""}, {"03-17 09:30", 1.9, ""}, {"03-17 09:41", 1.8, ""},
+			}}, true
 	case "payments/payments-api memory":
 		return series{unit: "MiB", limit: 384, remark: "Of the two pods that still run. The new pod ends before it is measured.",
 			samples: flat("MiB", 171)}, true

@@ -36,6 +36,8 @@ func NewServer() *mcpsdk.Server {
 	reads(server, "get_deployment", "Describe one deployment: images, limits, conditions and its rollout history with change causes.",
 		getDeployment)
 	reads(server, "get_configmap", "Show the data of one ConfigMap and who changed it last.", getConfigMap)
+	reads(server, "get_secret", "Show one Secret as YAML, with its annotations and the data as it is stored, like kubectl get secret -o yaml.",
+		getSecret)
 	reads(server, "get_metrics", "Show how much CPU (cores) or memory (MiB) a workload used over time, per pod at the peak, "+
 		"as a sparkline and a table.", getMetrics)
 	reads(server, "get_certificate", "Describe one cert-manager Certificate: validity, renewal, and the state of its order and challenge.",

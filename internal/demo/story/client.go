@@ -31,16 +31,25 @@ func (b *book) reply(req *llm.Request) script.Reply {
 	case tarsy.InteractionExecutiveSummary:
 		return script.Reply{Text: b.summary(req)}
 	case tarsy.InteractionSummarization:
-		return script.Reply{Text: excerpt(req)}
+		return script.Reply{Text: digest(resultIn(req))}
 	case tarsy.InteractionIteration, tarsy.InteractionForcedConclusion, tarsy.InteractionSynthesis:
 	}
 
-	s := b.find(req)
-	if s == nil {
-		return b.stranger(req)
+	s, bound := b.find(req), req
+	if isReact(req) {
+		bound = withTools(req)
 	}
 
-	return s.stage(req.Agent).reply(req)
+	switch {
+	case req.Agent == chatAgent:
+		return s.answer(req)
+	case s == nil:
+		return inForm(req, b.stranger(bound))
+	case !isReact(req):
+		return s.stage(req.Agent).reply(req)
+	default:
+		return inForm(req, s.stage(req.Agent).inSteps().reply(bound))
+	}
 }
 
 // reply is the stage's next turn after those that the conversation already holds.

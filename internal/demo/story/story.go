@@ -20,7 +20,7 @@ var files embed.FS
 
 // names lists the stories in the order in which the demo submits their alerts.
 func names() []string {
-	return []string{"oom-kill", "crash-loop", "expiring-certificate", "false-alarm"}
+	return []string{"slow-search", "oom-kill", "crash-loop", "expiring-certificate", "false-alarm"}
 }
 
 // Alert is one alert of the demo, ready to be submitted.
@@ -59,6 +59,7 @@ type story struct {
 	Stages  []stage  `yaml:"stages"`
 	// ExecutiveSummary is the answer to the call that sums up the last stage's analysis.
 	ExecutiveSummary string `yaml:"executive_summary"`
+	Chat             chat   `yaml:"chat"`
 }
 
 // stage is what one agent says. The last turn has no tools: its text is the stage's result.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -34,6 +35,14 @@ func stories() map[string]struct {
 		conclusions []string
 		summary     string
 	}{
+		"slow-search": {
+			agents: []string{"LogAnalyst", "ChangeAnalyst"},
+			facts: []string{
+				"REINDEX_WORKERS", "pipeline 8836", "SHOP-4630", "08:51:37", "catalog-bot", "db_connections=16", "in_use=20/20", "2026-02-04",
+			},
+			conclusions: []string{"leaves customers 4 of 20 connections", "Set `REINDEX_WORKERS` back to 2"},
+			summary:     "16 of the 20 database connections",
+		},
 		"oom-kill": {
 			agents:      []string{"Investigator"},
 			facts:       []string{"OOMKilled", "v2.31.0", "v2.30.4", "SHOP-4512", "PRICE_CACHE_MAX_ENTRIES", "205", "214 MiB", "cart-redis"},
@@ -78,6 +87,14 @@ func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
 				first   played
 			)
 
+			if name == team {
+				first = playTeam(t, client, session, prompt(about, ""), want.agents)
+				earlier = first.result
+				want.agents = nil
+
+				requireWellWritten(t, first)
+			}
+
 			for i, agent := range want.agents {
 				stage := play(t, client, session, agent, prompt(about, earlier))
 				requireWellWritten(t, stage)
@@ -103,8 +120,11 @@ func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
 			}
 
 			require.NotContains(t, first.tools, "rollout_restart", "stories only read")
-			require.GreaterOrEqual(t, len(first.turns), 4)
-			require.LessOrEqual(t, len(first.turns), 6)
+
+			if name != team {
+				require.GreaterOrEqual(t, len(first.turns), 4)
+				require.LessOrEqual(t, len(first.turns), 6)
+			}
 
 			summary := generate(t, client, &llm.Request{
 				Agent: "ExecSummaryAgent", Purpose: string(tarsy.InteractionExecutiveSummary),
@@ -177,6 +197,39 @@ func TestAStoryGoesOnWhereItWasWithANewClient(t *testing.T) {
 	require.Len(t, whole.turns, turn)
 }
 
+// team is the story that several agents tell at once.
+const team = "slow-search"
+
+// playTeam runs agents that know nothing of each other, and the one that makes one analysis of theirs.
+func playTeam(t *testing.T, client llm.Client, session *mcp.ClientSession, user string, agents []string) played {
+	t.Helper()
+
+	var whole played
+
+	for _, agent := range agents {
+		part := play(t, client, session, agent, user)
+		require.Contains(t, part.result, "## What I could not see")
+		require.LessOrEqual(t, len(part.turns), 5)
+
+		for _, detail := range details(part.result) {
+			require.Contains(t, user+part.seen, detail, "neither the alert nor a tool has shown %s to %s", detail, agent)
+		}
+
+		whole.tools = append(whole.tools, part.tools...)
+		whole.seen += part.seen
+		user += "\n\n### Agent: " + agent + "\n\n" + part.result
+	}
+
+	said := generate(t, client, &llm.Request{
+		Agent: "SynthesisAgent", Purpose: string(tarsy.InteractionSynthesis), Messages: []llm.Message{{Role: llm.RoleUser, Content: user}},
+	})
+	require.Empty(t, said.ToolCalls)
+
+	whole.result, whole.turns = said.Text, []llm.Response{said}
+
+	return whole
+}
+
 func TestManySessionsPlayTheirOwnStoriesAtOnce(t *testing.T) {
 	t.Parallel()
 
@@ -187,7 +240,13 @@ func TestManySessionsPlayTheirOwnStoriesAtOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
 
-				stage := play(t, client, connect(t), "Investigator", prompt(alert(t, name), ""))
+				user := prompt(alert(t, name), "")
+
+				stage := play(t, client, connect(t), want.agents[0], user)
+				if name == team {
+					stage = playTeam(t, client, connect(t), user, want.agents)
+				}
+
 				require.Contains(t, stage.result, want.conclusions[0])
 			})
 		}
@@ -216,7 +275,7 @@ func TestTheSameAlertOfAnotherWorkloadIsNoStory(t *testing.T) {
 		t.Run(about.Name, func(t *testing.T) {
 			t.Parallel()
 
-			for _, workload := range []string{"checkout", "payments-api", "ingress-tls", "batch-reports"} {
+			for _, workload := range []string{"checkout", "payments-api", "ingress-tls", "batch-reports", "catalog-search"} {
 				about.Data = strings.ReplaceAll(about.Data, workload, "inventory")
 			}
 
@@ -245,7 +304,7 @@ func TestAnUnknownAlertGetsOneLookAroundAndAnHonestAnswer(t *testing.T) {
 	client := story.Client(script.Pace{})
 	stage := play(t, client, connect(t), "Investigator", "the coffee machine is on fire")
 	require.Equal(t, []string{"list_namespaces"}, stage.tools)
-	require.Contains(t, stage.result, "This demo's model is a script; it knows four alerts")
+	require.Contains(t, stage.result, "This demo's model is a script; it knows five alerts")
 
 	for _, about := range story.Alerts() {
 		require.Contains(t, stage.result, "`"+about.AlertType+"`")
@@ -297,16 +356,6 @@ func TestWithoutItsToolsAStoryConcludesInsteadOfCallingThem(t *testing.T) {
 	}
 }
 
-func TestALongToolResultIsCutAndSaidToBe(t *testing.T) {
-	t.Parallel()
-
-	response := generate(t, story.Client(script.Pace{}), &llm.Request{
-		Purpose: string(tarsy.InteractionSummarization), Messages: []llm.Message{{Role: llm.RoleUser, Content: strings.Repeat("é", 5000)}},
-	})
-	require.Contains(t, response.Text, "does not summarise")
-	require.Equal(t, 1500, strings.Count(response.Text, "é"))
-}
-
 func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 	t.Parallel()
 
@@ -337,6 +386,11 @@ func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 		}
 
 		require.Equal(t, stories()[about.Name].agents, agents, about.Name)
+
+		asked, ok := loaded.ResolveChat(chain)
+		require.True(t, ok, "%s takes no questions", chain.ID)
+		require.Equal(t, "ChatAgent", asked.Name)
+		require.Equal(t, []string{"cluster"}, asked.MCPServers)
 		require.NotEmpty(t, about.Title)
 		require.NotEmpty(t, about.Runbook)
 	}

@@ -11,13 +11,11 @@ import (
 const (
 	strangerHeading = "# An alert the demo does not know"
 
-	strangerSummary = "This alert was not investigated: the demo's model is a script that knows four alerts, and this is none of them. " +
+	strangerSummary = "This alert was not investigated: the demo's model is a script that knows five alerts, and this is none of them. " +
 		"The pipeline around it ran for real. Configure an LLM provider to have such alerts looked into."
 
 	afterwards = "The investigation of this alert is finished. The demo's model is a script and has nothing to add to what it " +
 		"wrote above; with a real LLM provider configured, this is where an answer would be."
-
-	excerptRunes = 1500
 )
 
 // stranger answers an alert that is in no story: it looks around once, and says what it is.
@@ -39,7 +37,7 @@ func (b *book) stranger(req *llm.Request) script.Reply {
 	var text strings.Builder
 
 	text.WriteString(strangerHeading + "\n\n## Summary\n\n" +
-		"**Nothing was investigated.** This demo's model is a script; it knows four alerts, and yours is none of them. " +
+		"**Nothing was investigated.** This demo's model is a script; it knows five alerts, and yours is none of them. " +
 		"Your alert went the whole real way: intake, queue, agent, tools, journal. " +
 		"Only the thinking is missing, and the script will not make any up.\n\n## What the script knows\n\n" +
 		"| Alert type | Story |\n| --- | --- |\n")
@@ -56,15 +54,4 @@ func (b *book) stranger(req *llm.Request) script.Reply {
 		Thinking: "No story fits, so there is no evidence to weigh. I say what this is and what would help.",
 		Text:     text.String(),
 	}
-}
-
-// excerpt stands for the summary of a long tool result: its beginning, and a word on what it is.
-func excerpt(req *llm.Request) string {
-	if len(req.Messages) == 0 {
-		return afterwards
-	}
-
-	runes := []rune(req.Messages[len(req.Messages)-1].Content)
-
-	return "The demo's script does not summarise; this is the beginning of the text:\n\n" + string(runes[:min(len(runes), excerptRunes)])
 }

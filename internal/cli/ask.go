@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// inquiry is a question and what is to become of its answer.
+type inquiry struct {
+	*tool
+
+	connection *connection
+	format     *choice
+	noWait     bool
+}
+
+func (t *tool) ask() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ask SESSION [QUESTION|-]", Short: "Ask about a session that is over", GroupID: groupClient, Args: cobra.RangeArgs(1, 2),
+		Long: `Asks a follow-up question about a session that is over, from the command line or from stdin (-), waits for the answer and
+prints it. What the agent does meanwhile is told on stderr. The agent knows the whole investigation and what was asked before,
+and has the same tools. A session answers one question at a time.
+
+With --no-wait it prints the id of the stage that answers, and ends. Ctrl-C stops waiting, not the answer; tarsy sessions
+cancel stops the answer. It ends with code 5 if the answer failed, timed out or was cancelled.`,
+		Example: `  tarsy ask 5f3a9c21 "why did it happen at night?"
+  tarsy ask 5f3a9c21 - < question.md > answer.md
+  tarsy ask 5f3a9c21 "is it still happening?" -o json | jq -r .answer`,
+	}
+	i := &inquiry{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
+	t.offerSessions(cmd, i.connection)
+	cmd.Flags().BoolVar(&i.noWait, "no-wait", false, "print the ids and do not wait for the answer")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		question, err := i.question(args[1:])
+		if err != nil {
+			return err
+		}
+
+		return onSession(i.connection, func(ctx context.Context, c *client.Client, id string) error {
+			return i.run(ctx, c, id, question)
+		})(cmd, args)
+	}
+
+	return cmd
+}
+
+var errNoQuestion = errors.New(`there is no question: write it after the session, in quotes, or give - for stdin`)
+
+func (i *inquiry) question(args []string) (string, error) {
+	question := strings.Join(args, " ")
+
+	if question == "-" {
+		// One byte more than is allowed, so that the server can say so.
+		text, err := io.ReadAll(io.LimitReader(i.Stdin, tarsy.MaxQuestionBytes+1))
+		if err != nil {
+			return "", fmt.Errorf("read the question from stdin: %w", err)
+		}
+
+		question = string(text)
+	}
+
+	if strings.TrimSpace(question) == "" {
+		return "", usageError{errNoQuestion}
+	}
+
+	return question, nil
+}
+
+func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string) error {
+	// What comes after this is the answer, or what was asked before it.
+	detail, err := c.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+
+	asked, err := c.Ask(ctx, id, question)
+	if err != nil {
+		return i.hint(err, id)
+	}
+
+	if !i.noWait {
+		return i.wait(ctx, c, detail, asked)
+	}
+
+	if i.format.value == formatJSON {
+		return i.printJSON(asked)
+	}
+
+	i.sayf("Asked. Follow the answer with: %s watch %s", i.Name, id)
+
+	return i.printf("%s\n", asked.StageID)
+}
+
+// hint adds to a refusal what can be done about it.
+func (i *inquiry) hint(err error, id string) error {
+	problem, ok := errors.AsType[*client.Problem](err)
+	if !ok {
+		return err
+	}
+
+	hinted := *problem
+
+	switch problem.Code {
+	case tarsy.CodeChatBusy:
+		hinted.Detail += fmt.Sprintf("; see it with %s watch %s, end it with %s sessions cancel %s", i.Name, short(id), i.Name, short(id))
+	case tarsy.CodeSessionNotOver:
+		hinted.Detail += fmt.Sprintf("; follow it with %s watch %s", i.Name, short(id))
+	default:
+	}
+
+	return &hinted
+}
+
+// wait follows the answer and prints what came of it.
+func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
+	i.sayf("Asked; Ctrl-C stops waiting, not the answer.")
+
+	if err := i.follow(ctx, c, detail, asked.StageID); err != nil {
+		if ctx.Err() != nil {
+			i.sayf("\nThe answer goes on. See it with: %s watch %s", i.Name, short(detail.ID))
+			i.sayf("Cancel it with: %s sessions cancel %s", i.Name, short(detail.ID))
+		}
+
+		return err
+	}
+
+	a, err := findAnswer(ctx, c, detail.ID, asked)
+	if err != nil {
+		return err
+	}
+
+	if i.format.value == formatJSON {
+		err = i.printJSON(a)
+	} else if a.Answer != "" {
+		err = i.printMarkdown(a.Answer)
+	}
+
+	if err == nil && a.Stage.Status != tarsy.StatusCompleted {
+		i.sayf("There is no answer: it %s.", ending(a.Stage))
+
+		return notCompletedError{string(a.Stage.Status)}
+	}
+
+	return err
+}
+
+// ending says how an answer that did not complete ended.
+func ending(stage tarsy.StageDetail) string {
+	text := readable(string(stage.Status))
+	if stage.Status == tarsy.StatusCancelled {
+		return "was cancelled"
+	}
+
+	if stage.ErrorMessage != "" {
+		text += ": " + strings.TrimRight(terminal.Line(stage.ErrorMessage), ".")
+	}
+
+	return text
+}
+
+// follow tells what happens until the stage is over.
+func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, stageID string) error {
+	lines, session := i.lines(i.Stderr, detail)
+	lines.Work = true
+
+	for update, err := range c.Stay(ctx, detail.ID, detail.Version) {
+		if err != nil {
+			return err
+		}
+
+		i.connected(update)
+
+		if update.Reloaded != nil {
+			session.Apply(update) // an old session: all of it would be told
+		} else {
+			lines.Take(update)
+		}
+
+		if session.StageStatus(stageID).Terminal() {
+			return nil
+		}
+	}
+
+	return nil
+}
+
+// answer is what came of a question.
+type answer struct {
+	client.Asked
+
+	Stage  tarsy.StageDetail `json:"stage"`
+	Answer string            `json:"answer"`
+}
+
+func findAnswer(ctx context.Context, c *client.Client, id string, asked client.Asked) (answer, error) {
+	a := answer{Asked: asked}
+
+	detail, err := c.Session(ctx, id)
+	if err != nil {
+		return a, err
+	}
+
+	for _, stage := range detail.Stages {
+		if stage.ID == asked.StageID {
+			a.Stage = stage
+		}
+	}
+
+	timeline, err := c.Timeline(ctx, id)
+	if err != nil {
+		return a, err
+	}
+
+	for _, event := range timeline.Events {
+		if event.EventType == tarsy.EventFinalAnalysis && event.StageID != nil && *event.StageID == asked.StageID {
+			a.Answer = event.Content
+		}
+	}
+
+	return a, nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+const (
+	// offered is how many sessions a shell offers, and completionLimit how long it waits for them.
+	offered         = 20
+	completionLimit = 2 * time.Second
+)
+
+// offerSessions makes a command complete its first argument with the newest sessions of the server.
+func (t *tool) offerSessions(cmd *cobra.Command, connection *connection) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		// Shells complete without running the command, so that nobody has looked at the environment yet.
+		if len(args) > 0 || t.bind(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+
+		return newestSessions(cmd.Context(), connection), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// newestSessions is what a shell offers; nothing, if the server does not answer.
+func newestSessions(ctx context.Context, connection *connection) []cobra.Completion {
+	c, err := connection.open()
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+
+	ctx, cancel := context.WithTimeout(ctx, completionLimit)
+	defer cancel()
+
+	var found []cobra.Completion
+
+	for session, err := range c.Sessions(ctx, client.Filter{Limit: offered}) {
+		if err != nil {
+			return found
+		}
+
+		what := terminal.Line(session.AlertType) + ", " + readable(string(session.Status)) + ", " + terminal.Age(time.Since(session.CreatedAt)) + " ago"
+		found = append(found, cobra.CompletionWithDesc(short(session.ID), what))
+	}
+
+	return found
+}

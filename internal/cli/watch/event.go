@@ -1,0 +1,173 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// event is a timeline event, and an empty line after it.
+func (b *body) event(item *Item, at moment) []string {
+	final := !item.Ended.IsZero() && (item.summary == nil || !item.summary.Ended.IsZero())
+
+	kept, ok := b.cache[item]
+	if ok && final && kept.revision == item.revision && kept.width == b.width {
+		return kept.lines
+	}
+
+	lines := b.draw(item, at)
+
+	if item.Status == string(tarsy.EventStreaming) && item.Type != tarsy.EventToolCall && item.newest() {
+		lines[len(lines)-1] += b.palette.Paint(terminal.Cyan, " "+at.spin)
+	}
+
+	lines = append(lines, "")
+	b.cache[item] = rendered{revision: item.revision, width: b.width, lines: lines}
+
+	return lines
+}
+
+func (b *body) draw(item *Item, at moment) []string {
+	switch item.Type {
+	case tarsy.EventToolCall:
+		return b.tool(item, at)
+	case tarsy.EventThinking:
+		return b.prose(item.Content, terminal.Dim.With(terminal.Italic))
+	case tarsy.EventFinalAnalysis:
+		return b.analysis(item)
+	case tarsy.EventExecutiveSummary:
+		return append([]string{b.title("Summary", "", "")}, b.prose(item.Content, terminal.Bold)...)
+	case tarsy.EventError:
+		return b.failure(item)
+	case tarsy.EventUserQuestion:
+		return b.prose(item.Content, terminal.Bold)
+	case tarsy.EventToolSummary:
+		return append([]string{b.remark(terminal.Dim, summaryTitle(item))}, b.prose(item.Content, terminal.Plain)...)
+	case tarsy.EventCodeExecution, tarsy.EventGoogleSearch, tarsy.EventURLContext:
+		return b.native(item)
+	case tarsy.EventResponse:
+		return b.response(item)
+	}
+
+	return b.prose(item.Content, terminal.Plain)
+}
+
+// remark is a line about what is below it.
+func (b *body) remark(style terminal.Style, text string) string {
+	return terminal.Truncate(margin+b.palette.Paint(style, text), b.width)
+}
+
+// analysis is what an agent came to. Where several do, and in a chat, it is not the session's.
+func (b *body) analysis(item *Item) []string {
+	name := "Analysis"
+	if item.stage != nil && item.stage.StageType == tarsy.StageChat {
+		name = "Answer"
+	}
+
+	lines := []string{b.title(name, "", "")}
+	if item.agent.parallel() {
+		lines = []string{b.remark(terminal.Bold, "What "+terminal.Line(item.agent.Name)+" found")}
+	}
+
+	if why := item.forced(); why != "" {
+		lines = append(lines, b.remark(terminal.Yellow, "! "+why))
+	}
+
+	return append(lines, b.prose(item.Content, terminal.Plain)...)
+}
+
+func (b *body) failure(item *Item) []string {
+	sign, style := "✗ ", terminal.Red
+	if item.warning() {
+		sign, style = "! ", terminal.Yellow
+	}
+
+	lines := b.prose(sign+item.Content, style)
+	if code := item.text("code"); code != "" {
+		lines = append(lines, b.remark(terminal.Dim, "  "+code))
+	}
+
+	return lines
+}
+
+// response is what a model said in the middle of its work.
+func (b *body) response(item *Item) []string {
+	said := splitReply(item.Content)
+	if !said.found {
+		return b.prose(item.Content, terminal.Plain)
+	}
+
+	var lines []string
+	if said.thought != "" || said.answer == "" {
+		lines = b.prose(said.thought, terminal.Dim.With(terminal.Italic))
+	}
+
+	if said.answer != "" {
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+
+		lines = append(lines, b.prose(said.answer, terminal.Plain)...)
+	}
+
+	return lines
+}
+
+// native is what the model's provider did on its own side.
+func (b *body) native(item *Item) []string {
+	lines := []string{b.remark(terminal.Bold, map[tarsy.EventType]string{
+		tarsy.EventCodeExecution: "The provider ran code", tarsy.EventGoogleSearch: "The provider searched the web",
+		tarsy.EventURLContext: "The provider read pages",
+	}[item.Type])}
+
+	var texts []string
+
+	if code, _ := item.metadata["code"].(string); code != "" {
+		texts = append(texts, code)
+	}
+
+	if queries, ok := item.metadata["queries"].([]any); ok {
+		for _, query := range queries {
+			texts = append(texts, "? "+terminal.Compact(query))
+		}
+	}
+
+	for _, text := range append(texts, item.Content) {
+		if text = strings.TrimSpace(terminal.Clean(text)); text == "" {
+			continue
+		}
+
+		for _, line := range b.excerpt(strings.Split(text, "\n"), excerptLines) {
+			lines = append(lines, inset+line)
+		}
+	}
+
+	return lines
+}
+
+func (b *body) prose(text string, style terminal.Style) []string {
+	lines := b.palette.Markdown(terminal.Clean(text), min(b.width, textWidth)-len(margin)-len(" ◐"), style)
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = margin + line
+		}
+	}
+
+	if len(lines) == 0 {
+		return []string{margin}
+	}
+
+	return lines
+}
+
+// summaryTitle says what a summary stands for.
+func summaryTitle(item *Item) string {
+	title := "summary of the result"
+	if n := item.number("original_tokens"); n > 0 {
+		title += fmt.Sprintf(", which has about %s tokens", thousands(n))
+	}
+
+	return title
+}

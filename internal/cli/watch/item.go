@@ -1,0 +1,125 @@
+package watch
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// kind says what an item is.
+type kind int
+
+const (
+	kindStage kind = iota
+	kindEvent
+)
+
+// Item is one thing on the screen: a stage, or a timeline event.
+type Item struct {
+	ID      string
+	Type    tarsy.EventType
+	Status  string
+	Content string
+	Began   time.Time
+	Ended   time.Time
+	// Stage is its name, of a stage, and Index its number; Question is the number of the question that it answers.
+	Stage     string
+	StageType tarsy.StageType
+	Index     int
+	Question  int
+
+	kind     kind
+	agents   []*Agent // of a stage
+	events   []*Item  // of a stage
+	stage    *Item
+	agent    *Agent
+	summary  *Item  // of a call whose result was summarised
+	call     *Item  // of a summary
+	former   string // the id of the answer that became the analysis
+	metadata map[string]any
+	units    int   // the length of Content in UTF-16 units, while it comes in pieces
+	fence    int64 // of the newest piece
+	revision int   // counts changes, for caches
+}
+
+// Agent is one agent of a stage.
+type Agent struct {
+	Name   string
+	Status string
+	Began  time.Time
+	Ended  time.Time
+
+	stage *Item
+}
+
+// parallel tells whether the agent is one of several that work at once.
+func (a *Agent) parallel() bool { return a != nil && a.stage != nil && len(a.stage.agents) > 1 }
+
+// newest tells whether nothing has come after the item from the same agent.
+func (i *Item) newest() bool {
+	if i.stage == nil {
+		return true
+	}
+
+	for _, other := range slices.Backward(i.stage.events) {
+		if other.agent == i.agent {
+			return other == i
+		}
+	}
+
+	return true
+}
+
+// title is what people call a stage.
+func (i *Item) title() string {
+	name := terminal.Line(i.Stage)
+
+	switch i.StageType {
+	case tarsy.StageSynthesis:
+		return "synthesis of " + strings.TrimSuffix(name, " - Synthesis")
+	case tarsy.StageChat:
+		return "answer"
+	case tarsy.StageInvestigation:
+	}
+
+	return name
+}
+
+func (i *Item) text(key string) string {
+	value, _ := i.metadata[key].(string)
+
+	return terminal.Line(value)
+}
+
+func (i *Item) number(key string) int {
+	value, _ := i.metadata[key].(float64)
+
+	return int(value)
+}
+
+// forced says why an agent had to conclude; empty if it was not told to.
+func (i *Item) forced() string {
+	if told, _ := i.metadata["forced_conclusion"].(bool); !told {
+		return ""
+	}
+
+	switch tarsy.ForcedConclusion(i.text("reason")) {
+	case tarsy.ForcedIterations:
+		return "told to conclude after " + count(i.number("max_iterations"), "iteration")
+	case tarsy.ForcedDeadline:
+		return "told to conclude: the time was nearly up"
+	case tarsy.ForcedBudget:
+		return "told to conclude: the budget was used up"
+	case tarsy.NotForced:
+	}
+
+	return "told to conclude"
+}
+
+// warning tells whether an error only says what went on differently, and ended nothing.
+func (i *Item) warning() bool { return i.text("code") == codeRunbookUnavailable }
+
+const codeRunbookUnavailable = "runbook_unavailable"

@@ -1,0 +1,167 @@
+package watch
+
+import (
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// write writes one thing that is final.
+func (l *Lines) write(item *Item) {
+	at := item.Ended
+	if at.IsZero() {
+		at = item.Began
+	}
+
+	switch item.Type {
+	case tarsy.EventToolCall:
+		l.tool(item, at)
+
+		return
+	case tarsy.EventToolSummary:
+		l.line(at, "tool", l.who(item)+item.toolName()+", "+summaryTitle(item)+":\n"+l.told(item))
+
+		return
+	case tarsy.EventResponse:
+		if said := splitReply(item.Content); said.found && said.answer == "" {
+			l.line(at, "thinking", l.who(item)+strings.TrimSpace(terminal.Clean(said.thought)))
+
+			return
+		}
+	case tarsy.EventFinalAnalysis:
+		if l.Last {
+			l.kept = append(l.kept, item)
+		} else if !l.Work {
+			l.analysis(item)
+		}
+
+		return
+	case tarsy.EventUserQuestion:
+		if l.Work {
+			return
+		}
+	default:
+	}
+
+	l.line(at, itemName(item), l.who(item)+l.told(item))
+}
+
+func (l *Lines) analysis(item *Item) {
+	text := l.told(item)
+	if why := item.forced(); why != "" {
+		text = "(" + why + ") " + text
+	}
+
+	l.line(item.Ended, itemName(item), l.who(item)+text)
+}
+
+// told is an item's text, and what became of it if it did not complete.
+func (l *Lines) told(item *Item) string {
+	text := strings.TrimSpace(terminal.Clean(item.Content))
+
+	if code, _ := item.metadata["code"].(string); code != "" && item.Type == tarsy.EventCodeExecution {
+		text = strings.TrimSpace(terminal.Clean(code)) + "\n→ " + text
+	}
+
+	if code := item.text("code"); code != "" && item.Type == tarsy.EventError {
+		text += " (" + code + ")"
+	}
+
+	if item.Status != string(tarsy.EventCompleted) {
+		text = "(" + words(item.Status) + ") " + text
+	}
+
+	return text
+}
+
+// who names the agent where several work at once.
+func (l *Lines) who(item *Item) string {
+	if item.agent.parallel() {
+		return terminal.Line(item.agent.Name) + ": "
+	}
+
+	return ""
+}
+
+func itemName(item *Item) string {
+	switch item.Type {
+	case tarsy.EventThinking:
+		return "thinking"
+	case tarsy.EventResponse:
+		return "text"
+	case tarsy.EventFinalAnalysis:
+		if item.stage != nil && item.stage.StageType == tarsy.StageChat {
+			return "answer"
+		}
+
+		return "analysis"
+	case tarsy.EventExecutiveSummary:
+		return "summary"
+	case tarsy.EventError:
+		if item.warning() {
+			return "warning"
+		}
+
+		return "error"
+	case tarsy.EventUserQuestion:
+		return "question"
+	case tarsy.EventCodeExecution:
+		return "code"
+	case tarsy.EventGoogleSearch:
+		return "search"
+	case tarsy.EventURLContext:
+		return "pages"
+	case tarsy.EventToolCall, tarsy.EventToolSummary:
+		return "tool"
+	}
+
+	return words(string(item.Type))
+}
+
+func (l *Lines) tool(item *Item, at time.Time) {
+	call := item.toolCall()
+	result := "ok"
+
+	switch {
+	case call.unknown:
+		result = "outcome unknown"
+	case call.failed:
+		result = "error"
+	case item.Status != string(tarsy.EventCompleted):
+		result = words(item.Status)
+	}
+
+	if call.measured {
+		result += " in " + terminal.Duration(call.duration)
+	}
+
+	text := l.who(item) + call.name
+	if call.arguments != "" {
+		text += " " + call.arguments
+	}
+
+	text += " → " + result
+
+	if content := strings.TrimRight(terminal.Clean(item.Content), "\n "); content != "" {
+		lines := strings.Split(content, "\n")
+		shown := []string{text}
+
+		for _, line := range lines[:min(len(lines), excerptLines)] {
+			shown = append(shown, l.fit(line))
+		}
+
+		if left := len(lines) - excerptLines; left > 0 {
+			shown = append(shown, "… "+count(left, "more line"))
+		}
+
+		text = strings.Join(shown, "\n")
+	}
+
+	l.line(at, "tool", text)
+
+	if item.summary != nil && !item.summary.Ended.IsZero() {
+		l.write(item.summary)
+	}
+}

@@ -1,0 +1,62 @@
+package watch
+
+import (
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// Outcome says on one line where the session stands.
+func (s *Session) Outcome(palette terminal.Palette) string {
+	if !s.Status.Terminal() {
+		return words(string(s.Status))
+	}
+
+	style, text := outcome(s)
+
+	return palette.Paint(style, text)
+}
+
+// outcome says how a session ended.
+func outcome(s *Session) (terminal.Style, string) {
+	took := " after " + terminal.Duration(s.Elapsed(s.EndedAt))
+	if s.StartedAt.IsZero() {
+		took = " before it began"
+	}
+
+	style, text := terminal.Green, "✓ completed"
+
+	switch s.Status {
+	case tarsy.SessionCancelled:
+		style, text = terminal.Yellow, "■ cancelled"
+	case tarsy.SessionFailed:
+		style, text = terminal.Red, "✗ failed"
+	case tarsy.SessionTimedOut:
+		style, text = terminal.Red, "✗ timed out"
+	case tarsy.SessionCompleted, tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling:
+	}
+
+	text += took
+
+	switch {
+	case s.ErrorMessage != "" && s.Status != tarsy.SessionCompleted:
+		text += ": " + terminal.Line(s.ErrorMessage)
+	case s.ConcludedEarly != "" && s.Status == tarsy.SessionCompleted:
+		style = terminal.Yellow
+		text += ", " + early(s.ConcludedEarly)
+	}
+
+	return style, text
+}
+
+// early says why a session ended before its agents were done.
+func early(reason string) string {
+	switch tarsy.ForcedConclusion(reason) {
+	case tarsy.ForcedDeadline:
+		return "concluded early: its time was nearly up"
+	case tarsy.ForcedBudget:
+		return "concluded early: its budget was used up"
+	case tarsy.NotForced, tarsy.ForcedIterations:
+	}
+
+	return "concluded early: " + words(reason)
+}

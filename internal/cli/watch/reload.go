@@ -1,0 +1,64 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// reload begins anew with what the server holds, where the journal cannot tell any more. What comes after it may tell
+// some of it again.
+func (s *Session) reload(reloaded client.Reloaded) {
+	fresh := NewSession(reloaded.Detail)
+
+	for _, stage := range reloaded.Detail.Stages {
+		item := &Item{
+			kind: kindStage, ID: stage.ID, Stage: stage.StageName, StageType: stage.StageType, Index: stage.StageIndex,
+			Status: string(stage.Status), Began: began(stage.StartedAt, stage.CreatedAt), Ended: ended(stage.CompletedAt),
+		}
+		fresh.addStage(item)
+
+		for _, execution := range stage.Executions {
+			agent := &Agent{
+				Name: execution.AgentName, Status: string(execution.Status), stage: item,
+				Began: began(execution.StartedAt, execution.CreatedAt), Ended: ended(execution.CompletedAt),
+			}
+			fresh.agents[execution.ID] = agent
+			item.agents = append(item.agents, agent)
+		}
+	}
+
+	for _, e := range reloaded.Timeline {
+		fresh.created(tarsy.TimelineCreatedPayload{
+			EventID: e.ID, StageID: e.StageID, ExecutionID: e.ExecutionID, EventType: e.EventType, Status: e.Status, Content: e.Content,
+			Metadata: e.Metadata, Timestamp: e.CreatedAt,
+		})
+
+		if item := fresh.find(e.ID); item != nil && e.CompletedAt != nil {
+			item.Ended = *e.CompletedAt
+		}
+	}
+
+	// What belongs to no stage stands between stages, in its time.
+	slices.SortStableFunc(fresh.Items, func(a, b *Item) int { return cmp.Compare(a.Began.UnixNano(), b.Began.UnixNano()) })
+	*s = *fresh
+}
+
+func began(started *time.Time, created time.Time) time.Time {
+	if started != nil {
+		return *started
+	}
+
+	return created
+}
+
+func ended(completed *time.Time) time.Time {
+	if completed != nil {
+		return *completed
+	}
+
+	return time.Time{}
+}

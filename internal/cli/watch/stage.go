@@ -1,0 +1,120 @@
+package watch
+
+import (
+	"strconv"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+const (
+	// Of each of several agents that are at work, at least and at most so many lines are in sight.
+	leastTail = 3
+	mostTail  = 12
+	// agentChrome is what an agent's name, the line that says how much is above, and the line below it take.
+	agentChrome = 3
+)
+
+// stage is a stage with all that happened in it.
+func (b *body) stage(item *Item, at moment) []string {
+	right := running(item.Began, item.Ended, at.now) + " " + b.sign(item.Status, at.spin)
+	lines := []string{b.stageTitle(item, right)}
+
+	if len(item.agents) > 1 {
+		return append(lines, b.agents(item, at)...)
+	}
+
+	if item.StageType == tarsy.StageInvestigation || item.StageType == "" {
+		for _, agent := range item.agents {
+			lines = append(lines, margin+b.palette.Paint(terminal.Purple, terminal.Line(agent.Name)))
+		}
+	}
+
+	for _, event := range item.events {
+		lines = append(lines, b.event(event, at)...)
+	}
+
+	return lines
+}
+
+func (b *body) stageTitle(item *Item, right string) string {
+	switch item.StageType {
+	case tarsy.StageSynthesis:
+		return b.title("Stage "+strconv.Itoa(item.Index), item.title(), right)
+	case tarsy.StageChat:
+		author := ""
+
+		for _, event := range item.events {
+			if event.Type == tarsy.EventUserQuestion {
+				author = event.text("author")
+			}
+		}
+
+		return b.title("Question "+strconv.Itoa(item.Question), author, right)
+	case tarsy.StageInvestigation:
+	}
+
+	what := item.title()
+	if n := len(item.agents); n > 1 {
+		what += " · " + count(n, "agent") + " at once"
+	}
+
+	return b.title("Stage "+strconv.Itoa(item.Index), what, right)
+}
+
+// agents shows agents that work at once one below the other, each behind a bar. While they work only the ends are
+// shown, so that all of them are in sight.
+func (b *body) agents(stage *Item, at moment) []string {
+	var lines []string
+
+	inner := *b
+	inner.width -= len(margin) + terminal.Width(bar)
+	edge := margin + b.palette.Paint(terminal.Purple, bar)
+
+	for _, event := range stage.events {
+		if event.agent == nil {
+			lines = append(lines, b.event(event, at)...)
+		}
+	}
+
+	for _, agent := range stage.agents {
+		right := running(agent.Began, agent.Ended, at.now) + " " + b.sign(agent.Status, at.spin)
+		lines = append(lines, b.spread(margin+b.palette.Paint(terminal.Purple, terminal.Line(agent.Name)), right))
+
+		var own []string
+
+		for _, event := range stage.events {
+			if event.agent == agent {
+				own = append(own, inner.event(event, at)...)
+			}
+		}
+
+		for len(own) > 0 && own[len(own)-1] == "" {
+			own = own[:len(own)-1]
+		}
+
+		if stage.Ended.IsZero() && !b.expanded {
+			own = b.tail(own, len(stage.agents))
+		}
+
+		for _, line := range own {
+			lines = append(lines, edge+line)
+		}
+
+		lines = append(lines, "")
+	}
+
+	return lines
+}
+
+// tail is the end of what one of several agents did.
+func (b *body) tail(lines []string, agents int) []string {
+	most := max(leastTail, min(mostTail, b.room/agents-agentChrome))
+	if len(lines) <= most+1 {
+		return lines
+	}
+
+	above := "… " + count(len(lines)-most, "line") + " above"
+
+	return append([]string{margin + b.palette.Paint(terminal.Dim, above)}, lines[len(lines)-most:]...)
+}
