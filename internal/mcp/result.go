@@ -12,10 +12,18 @@ import (
 // withheld stands for a text that could not be masked: better no text than a secret.
 const withheld = "[REDACTED: this text could not be checked for secrets and was withheld]"
 
+// longestSecret is more than any secret is long.
+const longestSecret = 64 << 10
+
 // received is the one gate through which what a server sent comes in: made valid, masked, then cut. Masking comes
-// before cutting, or half a secret could be left at the end.
+// before cutting, or half a secret could be left at the end; of a text that is far too long only so much is masked as
+// can be kept, and the end of that, where half a secret may stand, is not.
 func (f *Factory) received(serverID, text string) string {
 	text = clean(text)
+	whole, tail := len(text), 0
+	if looked := f.limits.ResultBytes + 2*longestSecret; whole > looked {
+		text, tail = text[:runeStart(text, looked)], longestSecret
+	}
 	if f.cfg.Mask != nil {
 		masked, err := f.cfg.Mask(serverID, text)
 		if err != nil {
@@ -26,7 +34,11 @@ func (f *Factory) received(serverID, text string) string {
 		text = masked
 	}
 
-	return cut(text, f.limits.ResultBytes)
+	if tail == 0 {
+		return cut(text, f.limits.ResultBytes)
+	}
+
+	return noted(text[:runeStart(text, min(f.limits.ResultBytes, max(len(text)-tail, 0)))], whole)
 }
 
 // clean replaces what neither PostgreSQL nor JSON can hold.
@@ -39,12 +51,22 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := limit
-	for end > 0 && !utf8.RuneStart(text[end]) {
+
+	return noted(text[:runeStart(text, limit)], len(text))
+}
+
+// noted says that text is the beginning of a longer one.
+func noted(text string, whole int) string {
+	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text, len(text), whole)
+}
+
+// runeStart is the last place up to end where a character begins.
+func runeStart(text string, end int) int {
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
 
-	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text[:end], end, len(text))
+	return end
 }
 
 const shortBytes = 200

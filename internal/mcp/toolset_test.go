@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -262,7 +263,7 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 	addTool(server, "large", true, answering(strings.Repeat("é", 60)+"SECRET"+strings.Repeat("x", 2<<20)))
 	mask := func(_, text string) (string, error) { return strings.ReplaceAll(text, "SECRET", "#"), nil }
 	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 123}})
-	require.Equal(t, strings.Repeat("é", 60)+"#xx\n[… cut: the first 123 of 2097273 bytes are shown]",
+	require.Equal(t, strings.Repeat("é", 60)+"#xx\n[… cut: the first 123 of 2097278 bytes are shown]",
 		call(t, tools, "srv__large", "").Content)
 
 	odd := openOne(t, server, mcp.Config{Limits: mcp.Limits{ResultBytes: 99}})
@@ -271,4 +272,24 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 
 	plain := openOne(t, server, mcp.Config{})
 	require.Contains(t, call(t, plain, "srv__large", "").Content, "the first 1048576 of")
+}
+
+// A result of any size costs no more than what can be kept of it, and no half of a secret is left where it is cut.
+func TestAHugeResultIsMaskedAsFarAsItIsKept(t *testing.T) {
+	t.Parallel()
+	const limit = 1000
+	huge := strings.Repeat("SECRET ", 1<<18)
+	server := newServer()
+	addTool(server, "huge", true, answering(huge))
+	masked := 0
+	mask := func(_, text string) (string, error) {
+		masked = len(text)
+
+		return strings.ReplaceAll(text, "SECRET", "#"), nil
+	}
+	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: limit}})
+	content := call(t, tools, "srv__huge", "").Content
+	require.Less(t, masked, 200_000)
+	require.NotContains(t, content, "SE", "the masked text is so much shorter that its cut end would show")
+	require.Contains(t, content, fmt.Sprintf("of %d bytes are shown]", len(huge)))
 }
