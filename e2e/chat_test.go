@@ -104,6 +104,10 @@ func TestChatCancellation(t *testing.T) {
 	require.Equal(t, http.StatusConflict, busy.Status)
 	require.Contains(t, string(busy.Body), "chat_busy")
 
+	// The model may be asked before what it is asked about is stored.
+	app.Watch(sessionID).WaitType(tarsy.TypeChatCreated)
+	require.NotNil(t, app.Session(sessionID).Chat.LastInteractionAt, "the beginning of an answer is an interaction")
+
 	app.Cancel(sessionID)
 
 	cancelled := app.WaitStage(sessionID, asked.StageID)

@@ -299,6 +299,27 @@ func TestContractOfTheTimeline(t *testing.T) {
 	}
 }
 
+func TestContractOfStageStatus(t *testing.T) {
+	t.Parallel()
+
+	app, _, sessionID := investigated(t)
+	stages := app.Session(sessionID).Stages
+	socket := app.Watch(sessionID)
+	socket.WaitStatus("completed")
+
+	told := socket.OfType("stage.status")
+	require.Len(t, told, 4, "two stages, each with a beginning and an end")
+
+	for i, e := range told {
+		stage, status, at := stages[i/2], []string{"started", "completed"}[i%2], min(i+1, 2)
+		requireFields(t, "stage.status", e.Fields, map[string]is{
+			"type": equal("stage.status"), "channel": equal("session:" + sessionID), "db_event_id": func(v any) bool { n, ok := v.(float64); return ok && n > 0 },
+			"session_id": equal(sessionID), "stage_id": equal(stage.ID), "stage_name": equal(stage.StageName), "stage_type": equal(string(stage.StageType)),
+			"stage_index": equal(float64(i/2 + 1)), "status": equal(status), "timestamp": minute(at),
+		})
+	}
+}
+
 func TestContractOfHealthAndAlertTypes(t *testing.T) {
 	t.Parallel()
 

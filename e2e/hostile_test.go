@@ -166,3 +166,22 @@ func TestAHugeToolResultIsCut(t *testing.T) {
 	require.Contains(t, shown.Content, "é\n\n[cut: the first 8000 of")
 	require.Equal(t, shown.Content, app.MCPInteractions(session.ID)[0].ToolResult)
 }
+
+// The id of a call may be longer than the database can index; no model is paid twice for that.
+func TestACallIDOfAnyLengthIsStored(t *testing.T) {
+	t.Parallel()
+
+	var id strings.Builder
+	for id.Len() < 10_000 {
+		id.WriteString(tarsy.NewID()) // does not compress, as a repeated letter would
+	}
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "logs", ReadOnly: true, Text: "all is well"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
+	app.Script.Add(script.Reply{ToolCalls: []llm.ToolCall{{ID: id.String(), Name: "kubernetes__logs", Arguments: "{}"}}}, says("Nothing."), says("Nothing."))
+
+	session := app.Run("test", "a long id")
+	require.Equal(t, tarsy.SessionCompleted, session.Status, session.ErrorMessage)
+	require.Equal(t, 3, app.Script.CallCount())
+	require.Equal(t, "all is well", app.MCPInteractions(session.ID)[0].ToolResult)
+}

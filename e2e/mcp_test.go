@@ -104,6 +104,37 @@ func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
 	require.Empty(t, kubernetes.Calls())
 }
 
+// The chat configures servers of its own, and the alert still decides.
+func TestAnAlertsSelectionHoldsForItsChat(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
+	github := tarsytest.NewMCPServer("github", tarsytest.Tool{Name: "issues", ReadOnly: true}, tarsytest.Tool{Name: "merge"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: `
+agents:
+  Investigator: {mcp_servers: [kubernetes]}
+agent_chains:
+  test:
+    alert_types: [test]
+    stages: [{name: look, agents: [{name: Investigator}]}]
+    chat: {enabled: true, mcp_servers: [kubernetes]}
+`})
+	app.Script.Route("Investigator", says("Seen."))
+	app.Script.Route("ExecSummaryAgent", says("Seen."))
+	app.Script.Route("ChatAgent", says("No."))
+
+	sessionID := app.SubmitAlert(map[string]any{
+		"alert_type": "test", "data": "look",
+		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "github", "tools": []string{"issues"}}}},
+	})
+	app.WaitFor(sessionID, tarsy.SessionCompleted)
+	app.Answer(sessionID, "Is there more?")
+
+	tools := requestOf(t, app, "ChatAgent").Tools
+	require.Len(t, tools, 1)
+	require.Equal(t, "github__issues", tools[0].Name)
+}
+
 func TestStrictStartKeepsTheServerUnready(t *testing.T) {
 	t.Parallel()
 

@@ -89,3 +89,16 @@ func TestARunbookFromAHostThatIsNotAllowedIsRefused(t *testing.T) {
 	require.Contains(t, string(resp.Body), `"code":"invalid_field"`)
 	require.Contains(t, string(resp.Body), "runbooks.example.com", "the message says what is allowed")
 }
+
+// The address is stored and shown as it is, so it must not hold a secret.
+func TestARunbooksAddressWithASecretIsRefused(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{Config: withRunbooks})
+	resp := app.Do(http.MethodPost, "/api/v1/alerts", map[string]any{
+		"alert_type": "test", "data": "x", "runbook_url": "https://runbooks.example.com/oom.md?token=" + masked()["runbook"],
+	})
+	require.Equal(t, http.StatusBadRequest, resp.Status)
+	require.Contains(t, string(resp.Body), "runbook_url holds what looks like a secret")
+	require.NotContains(t, string(resp.Body), masked()["runbook"])
+}

@@ -93,21 +93,7 @@ func Main(m *testing.M) {
 func New(t testing.TB, options Options) *App {
 	t.Helper()
 
-	if options.Script == nil {
-		options.Script = script.New(script.Options{})
-	}
-
-	if options.LLM == nil {
-		options.LLM = options.Script
-	}
-
-	if options.Patience == 0 {
-		options.Patience = patience
-	}
-
-	if options.Database == "" {
-		options.Database = pgtest.New(t)
-	}
+	options = options.withDefaults(t)
 
 	clock := clockwork.NewRealClock()
 	if options.Clock != nil {
@@ -148,6 +134,28 @@ func New(t testing.TB, options Options) *App {
 	return a
 }
 
+func (o Options) withDefaults(t testing.TB) Options {
+	t.Helper()
+
+	if o.Script == nil {
+		o.Script = script.New(script.Options{})
+	}
+
+	if o.LLM == nil {
+		o.LLM = o.Script
+	}
+
+	if o.Patience == 0 {
+		o.Patience = patience
+	}
+
+	if o.Database == "" {
+		o.Database = pgtest.New(t)
+	}
+
+	return o
+}
+
 // Stop stops the server gracefully: its sessions are handed over. It is idempotent.
 func (a *App) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -158,7 +166,8 @@ func (a *App) Stop() {
 	}
 }
 
-// loadConfig reads the test's configuration beside what every test has.
+// loadConfig reads the test's configuration together with what every test has: the provider "test", and the MCP servers
+// that the configuration does not mention.
 func loadConfig(t testing.TB, options Options) *config.Config {
 	t.Helper()
 

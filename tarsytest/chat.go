@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Ask asks a question about a session that is over, and returns its ids.
+// Ask asks a question about a session that is over, and returns it with the ids that the server gave it.
 func (a *App) Ask(sessionID, question string) tarsy.Question {
 	a.t.Helper()
 
@@ -55,37 +55,4 @@ func (l *log) WaitStage(stageID string) Event {
 	return l.Wait("the end of stage "+stageID, func(e Event) bool {
 		return e.Type == tarsy.TypeStageStatus && e.Fields["stage_id"] == stageID && e.Fields["status"] != tarsy.StageStarted
 	})
-}
-
-// Trace reads a session's trace.
-func (a *App) Trace(sessionID string) tarsy.Trace {
-	a.t.Helper()
-
-	var trace tarsy.Trace
-
-	a.get("/api/v1/sessions/"+sessionID+"/trace", &trace)
-
-	return trace
-}
-
-// LLMDetail reads one LLM call of a session's trace with its conversation.
-func (a *App) LLMDetail(sessionID, interactionID string) tarsy.LLMInteractionDetail {
-	a.t.Helper()
-
-	var detail tarsy.LLMInteractionDetail
-
-	a.get("/api/v1/sessions/"+sessionID+"/trace/llm/"+interactionID, &detail)
-
-	return detail
-}
-
-// MCPDetail reads one tool call of a session's trace.
-func (a *App) MCPDetail(sessionID, interactionID string) tarsy.MCPInteraction {
-	a.t.Helper()
-
-	var detail tarsy.MCPInteraction
-
-	a.get("/api/v1/sessions/"+sessionID+"/trace/mcp/"+interactionID, &detail)
-
-	return detail
 }

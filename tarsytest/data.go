@@ -13,25 +13,31 @@ import (
 func Rows[T any](a *App, sql string, args ...any) []T {
 	a.t.Helper()
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
+	var all []T
 
-	conn, err := pgx.Connect(ctx, a.Database)
-	require.NoError(a.t, err)
+	a.connected(func(ctx context.Context, conn *pgx.Conn) {
+		rows, err := conn.Query(ctx, sql, args...)
+		require.NoError(a.t, err)
 
-	defer func() { require.NoError(a.t, conn.Close(ctx)) }()
-
-	rows, err := conn.Query(ctx, sql, args...)
-	require.NoError(a.t, err)
-
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
-	require.NoError(a.t, err)
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
+		require.NoError(a.t, err)
+	})
 
 	return all
 }
 
 // Exec runs a statement on the database.
 func (a *App) Exec(sql string, args ...any) {
+	a.t.Helper()
+
+	a.connected(func(ctx context.Context, conn *pgx.Conn) {
+		_, err := conn.Exec(ctx, sql, args...)
+		require.NoError(a.t, err)
+	})
+}
+
+// connected lends a connection of its own, so that a test never waits for one of the server's.
+func (a *App) connected(use func(ctx context.Context, conn *pgx.Conn)) {
 	a.t.Helper()
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -42,8 +48,7 @@ func (a *App) Exec(sql string, args ...any) {
 
 	defer func() { require.NoError(a.t, conn.Close(ctx)) }()
 
-	_, err = conn.Exec(ctx, sql, args...)
-	require.NoError(a.t, err)
+	use(ctx, conn)
 }
 
 // Journal reads a session's journal as it is stored.

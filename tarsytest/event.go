@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
 )
 
@@ -37,13 +38,13 @@ type log struct {
 	t        testing.TB
 	patience time.Duration
 
-	mu     sync.Mutex
-	events []Event
-	ended  error
-	moved  chan struct{}
+	mu      sync.Mutex
+	events  []Event
+	ended   error
+	changed chan struct{} // closed by the next change
 }
 
-func newLog(a *App) *log { return &log{t: a.t, patience: a.patience, moved: make(chan struct{})} }
+func newLog(a *App) *log { return &log{t: a.t, patience: a.patience, changed: make(chan struct{})} }
 
 func (l *log) add(raw []byte) {
 	e := Event{Raw: raw}
@@ -60,21 +61,21 @@ func (l *log) add(raw []byte) {
 		l.t.Errorf("the server sent what docs/events.schema.json does not allow: %v\n%s", err, raw)
 	}
 
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	l.events = append(l.events, e)
-	close(l.moved)
-	l.moved = make(chan struct{})
+	l.change(func() { l.events = append(l.events, e) })
 }
 
 func (l *log) end(err error) {
+	l.change(func() { l.ended = err })
+}
+
+// change changes the log and wakes whoever waits.
+func (l *log) change(apply func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	l.ended = err
-	close(l.moved)
-	l.moved = make(chan struct{})
+	apply()
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 // Events returns all events so far.
@@ -102,17 +103,19 @@ func (l *log) OfType(eventType string) []Event {
 func (l *log) Wait(what string, fits func(Event) bool) Event {
 	l.t.Helper()
 
-	timeout := time.NewTimer(l.patience)
-	defer timeout.Stop()
+	var (
+		found Event
+		next  int
+	)
 
-	for next := 0; ; {
-		l.mu.Lock()
-		events, ended, moved := l.events, l.ended, l.moved
-		l.mu.Unlock()
+	l.await(what, func(events []Event, ended error) bool {
+		l.t.Helper()
 
 		for ; next < len(events); next++ {
 			if fits(events[next]) {
-				return events[next]
+				found = events[next]
+
+				return true
 			}
 		}
 
@@ -120,12 +123,10 @@ func (l *log) Wait(what string, fits func(Event) bool) Event {
 			require.FailNow(l.t, "the connection ended while waiting for "+what, "%v\n%s", ended, l.describe())
 		}
 
-		select {
-		case <-moved:
-		case <-timeout.C:
-			require.FailNow(l.t, "waited in vain for "+what, l.describe())
-		}
-	}
+		return false
+	})
+
+	return found
 }
 
 // WaitType waits for an event of a type.
@@ -139,11 +140,28 @@ func (l *log) WaitType(eventType string) Event {
 func (l *log) WaitStatus(status string) Event {
 	l.t.Helper()
 
-	return l.Wait("session.status "+status, func(e Event) bool { return e.Type == "session.status" && e.Fields["status"] == status })
+	return l.Wait(tarsy.TypeSessionStatus+" "+status, func(e Event) bool {
+		return e.Type == tarsy.TypeSessionStatus && e.Fields["status"] == status
+	})
 }
 
-// WaitEnd waits until the server has ended the connection.
+// WaitEnd waits until the server has ended the connection, and returns how the reader saw it.
 func (l *log) WaitEnd() error {
+	l.t.Helper()
+
+	var end error
+
+	l.await("the connection to end", func(_ []Event, ended error) bool {
+		end = ended
+
+		return ended != nil
+	})
+
+	return end
+}
+
+// await looks at the log after every change until it has seen enough, and fails the test when its patience ends.
+func (l *log) await(what string, seen func(events []Event, ended error) bool) {
 	l.t.Helper()
 
 	timeout := time.NewTimer(l.patience)
@@ -151,17 +169,17 @@ func (l *log) WaitEnd() error {
 
 	for {
 		l.mu.Lock()
-		ended, moved := l.ended, l.moved
+		events, ended, changed := l.events, l.ended, l.changed
 		l.mu.Unlock()
 
-		if ended != nil {
-			return ended
+		if seen(events, ended) {
+			return
 		}
 
 		select {
-		case <-moved:
+		case <-changed:
 		case <-timeout.C:
-			require.FailNow(l.t, "waited in vain for the connection to end", l.describe())
+			require.FailNow(l.t, "waited in vain for "+what, l.describe())
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestMessageThatTheSchemaDoesNotAllowFailsTheTest(t *testing.T) {
 		"a field that is short": {`{"type":"connection.established"}`, "connection_id"},
 	} {
 		c := &complaints{TB: t}
-		l := &log{t: c, moved: make(chan struct{})}
+		l := &log{t: c, changed: make(chan struct{})}
 		l.add([]byte(test.message))
 		require.Len(t, l.Events(), 1, "the test sees it all the same")
 

@@ -60,9 +60,8 @@ func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
 }
 
 // GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter, agent by agent where
-// several ran at once. What belongs to the
-// connection rather than to the session is left out, and so are stream chunks: how many a reader gets depends on when
-// it came.
+// several ran at once. What belongs to the connection rather than to the session is left out, and so are stream chunks:
+// how many a reader gets depends on when it came.
 func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 	t.Helper()
 

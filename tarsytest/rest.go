@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,7 +62,7 @@ func (a *App) Do(method, path string, body any, headers ...string) Response {
 	switch b := body.(type) {
 	case nil:
 	case string:
-		reader = bytes.NewReader([]byte(b))
+		reader = strings.NewReader(b)
 	case []byte:
 		reader = bytes.NewReader(b)
 	default:
@@ -94,9 +97,7 @@ func (a *App) Do(method, path string, body any, headers ...string) Response {
 func (a *App) Send(req *http.Request) Response {
 	a.t.Helper()
 
-	if a.Token != "" && req.Header.Get("Authorization") == "" {
-		req.Header.Set("Authorization", "Bearer "+a.Token)
-	}
+	a.authorize(req.Header)
 
 	// A request with "Expect: 100-continue" sends its body only when the server wants it.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience}}
@@ -107,6 +108,13 @@ func (a *App) Send(req *http.Request) Response {
 	require.NoError(a.t, errors.Join(err, resp.Body.Close()))
 
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
+}
+
+// authorize adds the App's token, unless the test has set another one.
+func (a *App) authorize(header http.Header) {
+	if a.Token != "" && header.Get("Authorization") == "" {
+		header.Set("Authorization", "Bearer "+a.Token)
+	}
 }
 
 // Submit sends an alert of a type with data and returns the session's id.
@@ -179,14 +187,10 @@ func (a *App) WaitFor(sessionID string, statuses ...tarsy.SessionStatus) tarsy.S
 	events := a.Events(sessionID, 0)
 	defer events.Close()
 
-	events.Wait("session status", func(e Event) bool {
-		for _, s := range statuses {
-			if e.Type == tarsy.TypeSessionStatus && e.Fields["status"] == string(s) {
-				return true
-			}
-		}
+	events.Wait(fmt.Sprint("the session's status to be one of ", statuses), func(e Event) bool {
+		status, _ := e.Fields["status"].(string)
 
-		return false
+		return e.Type == tarsy.TypeSessionStatus && slices.Contains(statuses, tarsy.SessionStatus(status))
 	})
 
 	return a.Session(sessionID)

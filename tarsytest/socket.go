@@ -40,10 +40,8 @@ func (a *App) DialSocket(header http.Header) (*Socket, Response) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 
-	if a.Token != "" && header.Get("Authorization") == "" {
-		header = header.Clone()
-		header.Set("Authorization", "Bearer "+a.Token)
-	}
+	header = header.Clone()
+	a.authorize(header)
 
 	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(a.URL, "http")+"/api/v1/ws", &websocket.DialOptions{
 		HTTPHeader: header, HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},

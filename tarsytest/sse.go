@@ -3,7 +3,6 @@ package tarsytest
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -34,9 +33,7 @@ func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 		req.Header.Set("Last-Event-ID", strconv.FormatInt(lastEventID, 10))
 	}
 
-	if a.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.Token)
-	}
+	a.authorize(req.Header)
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
@@ -63,10 +60,6 @@ func (s *EventStream) read(body io.Reader) {
 		}
 
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.EOF
-			}
-
 			s.end(err)
 
 			return

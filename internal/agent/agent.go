@@ -178,6 +178,9 @@ type run struct {
 
 func (r *run) now() time.Time { return tarsy.Time(r.Clock.Now()) }
 
+// elapsed is how long something took, in milliseconds: at least none, for a clock may be set back meanwhile.
+func elapsed(from, to time.Time) int64 { return max(to.Sub(from).Milliseconds(), 0) }
+
 // withLimit returns a context that is cancelled with cause after d by the injected clock.
 func withLimit(ctx context.Context, clock clockwork.Clock, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 
 // collect reads the answer to a request. A call that the iteration's limit ended returns errIterationTimeout.
 func collect(limited context.Context, client llm.Client, req *llm.Request, each func(llm.Chunk) error) (llm.Response, error) {
-	response, err := llm.Collect(client.Generate(limited, req), each)
+	response, err := llm.Collect(client.Generate(limited, req), bounded(each))
 	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
 
 	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause of withLimit
@@ -66,6 +67,37 @@ func collect(limited context.Context, client llm.Client, req *llm.Request, each 
 	}
 
 	return response, err
+}
+
+// maxAnswer is how many bytes of an answer are taken: far more than a model has to say, and little enough to be stored
+// and shown several times over.
+const maxAnswer = 8 << 20
+
+var errAnswerTooLong = fmt.Errorf("the model's answer is longer than %d bytes", maxAnswer)
+
+// bounded ends an answer that would not end by itself before its time is up.
+func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
+	size := 0
+
+	return func(chunk llm.Chunk) error {
+		switch c := chunk.(type) {
+		case llm.TextChunk:
+			size += len(c.Text)
+		case llm.ThinkingChunk:
+			size += len(c.Text)
+		case llm.ToolCallChunk:
+			size += len(c.Call.ID) + len(c.Call.Name) + len(c.Call.Arguments)
+		case llm.CodeExecutionChunk:
+			size += len(c.Code) + len(c.Result)
+		default:
+		}
+
+		if size > maxAnswer {
+			return errAnswerTooLong
+		}
+
+		return each(chunk)
+	}
 }
 
 // noteFailure writes an error into the record of its call, and returns what becomes of the call's events.
@@ -137,7 +169,7 @@ func (r *run) interaction(purpose tarsy.InteractionType, response llm.Response, 
 	return tarsy.LLMInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: &r.Stage.ID, ExecutionID: &r.Execution.ID,
 		InteractionType: purpose, LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
-		DurationMs: now.Sub(started).Milliseconds(), CreatedAt: now,
+		DurationMs: elapsed(started, now), CreatedAt: now,
 	}
 }
 

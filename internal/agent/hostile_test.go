@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -113,5 +114,91 @@ func TestNamesOfToolsAreTakenApartForPeople(t *testing.T) {
 	} {
 		server, tool := splitName(name)
 		require.Equal(t, want, [2]string{server, tool}, name)
+	}
+}
+
+// Some gateways put whole signatures into the ids of calls, longer than an index takes.
+func TestACallWithAnIDTooLongToStoreGetsAnother(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.answers(
+		script.Reply{ToolCalls: []llm.ToolCall{
+			toolCall(strings.Repeat("a", maxCallID), "look", "{}"), toolCall(strings.Repeat("b", maxCallID+1), "look", "{}"),
+		}},
+		script.Reply{Text: "done"},
+	)
+	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
+
+	calls := b.ledger.state.MCPInteractions
+	require.Len(t, calls, 2)
+	require.Equal(t, strings.Repeat("a", maxCallID), calls[0].ToolCallID)
+	require.True(t, strings.HasPrefix(calls[1].ToolCallID, "call_"), calls[1].ToolCallID)
+	require.Equal(t, calls[1].ToolCallID, b.ledger.state.Messages[4].ToolCallID, "the result names the call as it is stored")
+}
+
+// The events' schema promises durations from zero on.
+func TestNothingTakesLessThanNoTimeWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	back := func() { b.clock.Advance(-time.Hour) }
+	b.tools.during = func(context.Context, Call) (Result, error) {
+		back()
+
+		return Result{Content: "a pod"}, nil
+	}
+	b.model.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
+		back()
+
+		if req.Purpose == string(tarsy.InteractionIteration) && len(req.Messages) == 2 {
+			return script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}
+		}
+
+		return script.Reply{Text: "done"}
+	})
+	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
+	require.Zero(t, b.ledger.state.MCPInteractions[0].DurationMs)
+	require.Equal(t, int64(0), b.events(tarsy.EventToolCall)[0].Metadata["duration_ms"])
+
+	for _, c := range b.ledger.state.LLMInteractions {
+		require.Zero(t, c.DurationMs)
+	}
+
+	_, summary, err := Summarise(t.Context(), b.config(), SummaryInput{Analysis: "done", Limit: time.Minute})
+	require.NoError(t, err)
+	require.Zero(t, summary.DurationMs)
+}
+
+// A model that goes on and on is stopped long before the memory is full, whatever it goes on with.
+func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
+	t.Parallel()
+
+	piece := strings.Repeat("on and on ", 1<<16)
+
+	for name, chunk := range map[string]llm.Chunk{
+		"text": llm.TextChunk{Text: piece}, "thinking": llm.ThinkingChunk{Text: piece},
+		"calls": llm.ToolCallChunk{Call: toolCall("", "look", piece)}, "code": llm.CodeExecutionChunk{Result: piece},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := newBench(t)
+			taken := 0
+			cfg := b.config()
+			cfg.LLM = client(func(_ context.Context, _ *llm.Request, yield func(llm.Chunk, error) bool) {
+				for yield(chunk, nil) {
+					taken++
+				}
+			})
+
+			require.NoError(t, Run(t.Context(), cfg, b.input()))
+			require.Equal(t, tarsy.StatusFailed, b.ledger.state.Executions[0].Status)
+			require.Equal(t, CodeLLMError, b.ledger.state.Executions[0].ErrorCode)
+			require.Equal(t, maxAnswer/len(piece), taken)
+
+			_, _, err := Summarise(t.Context(), cfg, SummaryInput{Analysis: "done", Limit: time.Minute})
+			require.ErrorIs(t, err, errAnswerTooLong)
+		})
 	}
 }

@@ -80,6 +80,9 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	return false, r.commit(ctx, step)
 }
 
+// maxCallID is how long the id of a call may be, in bytes: it is indexed, and some gateways put whole signatures into it.
+const maxCallID = 1024
+
 // uniqueCalls gives every call an id that no other call of the execution has: models repeat theirs.
 func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
 	used := map[string]bool{}
@@ -94,7 +97,7 @@ func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
 
 	for _, c := range calls {
 		id := tarsy.CleanText(c.ID)
-		if id == "" || used[id] {
+		if id == "" || len(id) > maxCallID || used[id] {
 			id = "call_" + tarsy.NewID()
 		}
 

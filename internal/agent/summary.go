@@ -40,7 +40,7 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 	}
 
 	started := tarsy.Time(cfg.Clock.Now())
-	response, err := llm.Collect(cfg.LLM.Generate(limited, request), nil)
+	response, err := llm.Collect(cfg.LLM.Generate(limited, request), bounded(func(llm.Chunk) error { return nil }))
 	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
 
 	if err == nil && response.Text == "" {
@@ -56,7 +56,7 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 		ID: tarsy.NewID(), SessionID: in.SessionID, InteractionType: tarsy.InteractionExecutiveSummary,
 		Provider: in.Provider, ModelName: in.Model, MessageCount: len(request.Messages), LLMRequest: encodeMessages(request.Messages),
 		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
-		DurationMs: now.Sub(started).Milliseconds(), CreatedAt: now,
+		DurationMs: elapsed(started, now), CreatedAt: now,
 	}
 
 	if err != nil {

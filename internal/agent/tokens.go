@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"tarsy.dev/tarsy"
 )
 
 // bytesPerToken is the estimate that every limit in tokens rests on: near enough for a threshold, not for a bill.
@@ -37,7 +39,7 @@ func truncate(text string, tokens int) string {
 
 	note := fmt.Sprintf("\n\n[cut: the first %d of about %d tokens are shown]", tokens, EstimateTokens(text))
 
-	return text[:runeStart(text, max(tokens*bytesPerToken-len(note), 0))] + note
+	return tarsy.CutText(text, max(tokens*bytesPerToken-len(note), 0)) + note
 }
 
 // truncateFront keeps the end of a text instead of its beginning.
@@ -54,13 +56,4 @@ func truncateFront(text string, tokens int) string {
 	}
 
 	return note + text[from:]
-}
-
-// runeStart is the last position up to limit where a rune of text begins.
-func runeStart(text string, limit int) int {
-	for limit > 0 && limit < len(text) && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-
-	return limit
 }

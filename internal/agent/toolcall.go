@@ -149,7 +149,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 
 	interaction.Status, interaction.CompletedAt = tarsy.CallCompleted, &now
 	interaction.ToolResult, interaction.IsError = truncate(content, storedTokens), result.IsError
-	interaction.DurationMs = now.Sub(interaction.CreatedAt).Milliseconds()
+	interaction.DurationMs = elapsed(interaction.CreatedAt, now)
 
 	if result.IsError {
 		interaction.Status = tarsy.CallFailed

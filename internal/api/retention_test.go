@@ -72,11 +72,15 @@ func TestDeletedSessionIsNotFoundAnywhere(t *testing.T) {
 	require.Len(t, list.Sessions, 1)
 	require.Equal(t, kept, list.Sessions[0].ID)
 
-	for _, path := range []string{"", "/timeline", "/events", "/trace"} {
+	for _, path := range []string{
+		"", "/timeline", "/events", "/trace", "/trace/llm/" + tarsy.NewID(), "/trace/mcp/" + tarsy.NewID(),
+	} {
 		f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions/"+id+path, ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 	}
 
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+id+"/cancel", ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
+	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+id+"/chat/messages", `{"content":"why?"}`),
+		http.StatusNotFound, tarsy.CodeSessionNotFound)
 	f.requireProblem(t, f.request(t, http.MethodDelete, "/api/v1/sessions/"+id, ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 }
 

@@ -153,10 +153,12 @@ func TestStructuredDataIsKeptAsReadableJSON(t *testing.T) {
 func TestABodyOfExactlyTheLimitIsTaken(t *testing.T) {
 	t.Parallel()
 
+	const limit = 1 << 20
+
 	f := newFixture(t)
 	body := `{"alert_type":"kubernetes","data":""}`
-	body = strings.Replace(body, `""`, `"`+strings.Repeat("x", tarsy.MaxAlertBytes-len(body))+`"`, 1)
-	require.Len(t, body, tarsy.MaxAlertBytes)
+	body = strings.Replace(body, `""`, `"`+strings.Repeat("x", limit-len(body))+`"`, 1)
+	require.Len(t, body, limit)
 	require.Equal(t, http.StatusAccepted, f.request(t, http.MethodPost, "/api/v1/alerts", body).status)
 
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", body+" "), http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)

@@ -190,7 +190,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("retention", a.retention.Stop)
 
 	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Check: checkAlert(cfg, runbooks), TakesQuestions: takesQuestions(cfg), Mask: masker.Text, Clock: a.clock,
+		DB: a.db, Check: checkAlert(cfg, runbooks, masker.Text), TakesQuestions: takesQuestions(cfg), Mask: a.maskText(masker), Clock: a.clock,
 	})
 
 	proxies, err := prefixes(cfg.System.TrustedProxies)

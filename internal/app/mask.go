@@ -41,6 +41,22 @@ func (a *App) masker() (*mask.Masker, error) {
 	return masker, nil
 }
 
+// maskText hides secrets in what people wrote. It fails open, and then the operator is told.
+func (a *App) maskText(masker *mask.Masker) func(string) string {
+	return func(text string) string {
+		before := masker.Failures()
+		masked := masker.Text(text)
+
+		if masker.Failures() > before {
+			a.logger.Error("a text that somebody wrote could not be checked for secrets; it is stored as it is")
+			a.warnings.set(categoryMasking, "", "a text could not be checked for secrets",
+				"It is something that a person wrote; it was stored as it is. The log says when.", a.clock.Now())
+		}
+
+		return masked
+	}
+}
+
 func serverRules(configured config.DataMasking) mask.Rules {
 	rules := mask.Rules{Enabled: configured.Enabled, Groups: configured.PatternGroups, Patterns: configured.Patterns}
 	for _, c := range configured.CustomPatterns {

@@ -170,7 +170,7 @@ func alertTypes(cfg *config.Config) func() []api.AlertType {
 }
 
 // checkAlert resolves where an alert goes and refuses what is not configured, saying what is.
-func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher) func(alert *tarsy.Alert) (engine.Route, error) {
+func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher, mask func(string) string) func(alert *tarsy.Alert) (engine.Route, error) {
 	var names []string
 	for _, t := range cfg.AlertTypes() {
 		names = append(names, t.Name)
@@ -199,6 +199,12 @@ func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher) func(alert *tarsy
 		if alert.RunbookURL != "" {
 			if err := runbooks.Check(alert.RunbookURL); err != nil {
 				return engine.Route{}, err
+			}
+
+			// The address is stored and shown as it is, for it must be read later.
+			if mask(alert.RunbookURL) != alert.RunbookURL {
+				return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
+					"runbook_url holds what looks like a secret; private runbooks on GitHub are read with system.github.token_env")
 			}
 		}
 

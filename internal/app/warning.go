@@ -11,8 +11,9 @@ import (
 
 // The categories of warnings.
 const (
-	categoryMCP    = "mcp_health"
-	categoryConfig = "configuration"
+	categoryMCP     = "mcp_health"
+	categoryConfig  = "configuration"
+	categoryMasking = "masking"
 )
 
 // warnings are what an operator should know. They are not kept over a restart. One category and server has one, but

@@ -192,6 +192,10 @@ func (d *decoder) scalar(node ast.Node, v reflect.Value, path string, f field) {
 		d.fail(node, path, wanted(v, f)+", got "+describe(node), hint)
 		return
 	}
+	if strings.ContainsRune(raw, 0) { // written as an escape; the database could not hold it
+		d.fail(node, path, "text must not hold NUL", "")
+		return
+	}
 	text, used, missing := expandVariables(raw, f.runtime, d.env)
 	for _, name := range missing {
 		d.fail(node, path, "environment variable "+name+" is not set", "")

@@ -117,6 +117,7 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	require.Equal(t, 120*time.Second, c.Defaults.IterationTimeout)
 	require.Equal(t, config.SuccessAny, c.Defaults.SuccessPolicy)
 	require.Equal(t, config.AlertMasking{Enabled: true, PatternGroup: "security"}, c.Defaults.AlertMasking)
+	require.Equal(t, config.Retention{SessionRetentionDays: 90, EventTTL: 24 * time.Hour, CleanupInterval: time.Hour}, c.System.Retention)
 	for _, name := range []string{
 		"KubernetesAgent", "ChatAgent", "ExecSummaryAgent", "SynthesisAgent", "ScoringAgent", "WebResearcher",
 		"CodeExecutor", "GeneralWorker", "ComposeAgent",

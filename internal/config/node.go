@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -41,6 +42,10 @@ func (d *decoder) pairs(node ast.Node, path string) ([]pair, bool) {
 		key, ok := scalarText(keyNode)
 		if !ok {
 			d.fail(v.Key, path, "a key must be plain text", "put it in quotes; an environment variable cannot be part of a key")
+			continue
+		}
+		if strings.ContainsRune(key, 0) {
+			d.fail(v.Key, path, "a key must not hold NUL", "")
 			continue
 		}
 		if hasVariable(key) {

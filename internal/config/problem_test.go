@@ -65,6 +65,8 @@ func TestAValueOfTheWrongKindSaysWhatWasExpected(t *testing.T) {
 		{"system: {cost_estimation: {model_rates: {m: {input_per_million: dear}}}}",
 			`system.cost_estimation.model_rates.m.input_per_million: expected a number, got text (write it without quotes)`},
 		{"agents: {\"\": {}}", `agents: an entry needs a name`},
+		{`agents: {"A\0b": {}}`, `agents: a key must not hold NUL`},
+		{`defaults: {runbook: "a\x00b"}`, `defaults.runbook: text must not hold NUL`},
 		{"agents: {null: b}", `agents: a key must be plain text (put it in quotes; an environment variable cannot be part of a key)`},
 	}
 	for _, tt := range tests {

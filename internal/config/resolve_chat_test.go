@@ -37,6 +37,16 @@ func TestWhoAnswersQuestions(t *testing.T) {
 			"ChatAgent", "two", "function-calling", "langchain", 8, []string{"s3"},
 		},
 		{
+			"the agent over the defaults", "max_iterations: 9, iteration_strategy: react",
+			"H: {max_iterations: 7, iteration_strategy: langchain, mcp_servers: [s3]}", "chat: {agent: H}",
+			"H", "google-default", "function-calling", "langchain", 7, []string{"s1", "s2"},
+		},
+		{
+			"the chain over the agent", "max_iterations: 9", "H: {max_iterations: 7, iteration_strategy: react, mcp_servers: [s1]}",
+			"llm_provider: two, max_iterations: 8, iteration_strategy: native-thinking, mcp_servers: [s3], chat: {agent: H}",
+			"H", "two", "function-calling", "google-native", 8, []string{"s3"},
+		},
+		{
 			"the chat itself", "max_iterations: 9", "H: {max_iterations: 7, iteration_strategy: native-thinking}",
 			"llm_provider: two, mcp_servers: [s3], chat: {agent: H, llm_provider: three, llm_backend: langchain, max_iterations: 2, mcp_servers: [s1]}",
 			"H", "three", "function-calling", "langchain", 2, []string{"s1"},
@@ -113,6 +123,12 @@ agents: {A: {native_tools: {google_search: false, code_execution: true}}}
 agent_chains: {c: {llm_provider: one, alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}
 `, nil)
 	require.Equal(t, config.NativeToolSet{CodeExecution: true, URLContext: true}, c.ResolveAgent(c.Chains["c"], 0, 0).NativeTools)
+}
+
+func TestResultsAreShortenedFrom5000TokensTo1000WhereNobodySaysOtherwise(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, "mcp_servers: {s: {transport: {type: stdio, command: x}, summarization: {enabled: true}}}", nil)
+	require.Equal(t, &config.Summarization{Enabled: true, SizeThresholdTokens: 5000, SummaryMaxTokenLimit: 1000}, c.MCPServers["s"].Summarization)
 }
 
 func TestWhichModelShortensResults(t *testing.T) {

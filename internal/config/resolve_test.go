@@ -96,6 +96,19 @@ mcp_servers:
 			summaryProvider: "google-default", summaryBackend: "google-native",
 		},
 		{
+			name:     "a word for a strategy stands for its backend whatever the model",
+			chain:    "llm_provider: one, iteration_strategy: native-thinking",
+			own:      "iteration_strategy: langchain",
+			provider: "one", backend: "langchain", strategy: "function-calling", iterations: 20,
+			summaryProvider: "one", summaryBackend: "google-native",
+		},
+		{
+			name:     "so does the word for a synthesis",
+			chain:    "llm_provider: one, iteration_strategy: synthesis",
+			provider: "one", backend: "langchain", strategy: "synthesis", iterations: 20,
+			summaryProvider: "one", summaryBackend: "langchain",
+		},
+		{
 			name:     "a backend for the summary alone",
 			chain:    "llm_backend: google-native, executive_summary_backend: langchain",
 			provider: "google-default", backend: "google-native", strategy: "function-calling", iterations: 20,

@@ -67,13 +67,16 @@ func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
 
 	second := s.ask(id, "why really?")
 	require.Equal(t, first.ChatID, second.ChatID)
-	require.Equal(t, tarsy.StatusCompleted, s.answered(id, second).Status)
+	last := s.answered(id, second)
+	require.Equal(t, tarsy.StatusCompleted, last.Status)
 
 	after := s.detail(id)
 	requireUntouched(t, before, after)
 	require.Equal(t, first.ChatID, after.Chat.ID)
 	require.Equal(t, "asker", after.Chat.CreatedBy)
 	require.True(t, after.LastInteractionAt.After(*before.LastInteractionAt))
+	require.Equal(t, after.LastInteractionAt, after.Chat.LastInteractionAt)
+	require.False(t, after.Chat.LastInteractionAt.Before(*last.CompletedAt), "the end of an answer is an interaction")
 	require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
 	require.Equal(t, 2, h.told(id, tarsy.TypeChatUserMessage))
 	require.Equal(t, 2, h.tools.made("look"))

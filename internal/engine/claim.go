@@ -65,7 +65,10 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	}
 
 	// A claim under way is finished even when the server stops: what it took is handed over properly.
-	claims, err := e.DB.Claim(context.WithoutCancel(ctx), postgres.ClaimParams{
+	claimCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience)
+	defer cancel()
+
+	claims, err := e.DB.Claim(claimCtx, postgres.ClaimParams{
 		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
 	})
 	if err != nil {

@@ -58,6 +58,9 @@ const (
 	maxChats   = 16
 )
 
+// databasePatience is how long the engine waits for a database that does not answer before it asks again.
+const databasePatience = 30 * time.Second
+
 // The reasons for which the work on a session is interrupted.
 var (
 	errCancelRequested = errors.New("somebody asked to cancel the session")

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -33,7 +35,17 @@ func (r *sessionRun) runExecutions(ctx context.Context, recipe Recipe, tasks []t
 	return errors.Join(errs...)
 }
 
-func (r *sessionRun) runExecution(ctx context.Context, recipe Recipe, t task) error {
+func (r *sessionRun) runExecution(ctx context.Context, recipe Recipe, t task) (err error) {
+	// What a model or a tool said must not end the process: whoever takes the session over would meet it again.
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.engine.Logger.Error("an execution panicked", "session_id", r.lease.SessionID, "execution_id", t.execution,
+				"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+
+			err = r.failExecution(ctx, t, string(tarsy.CodeInternal), "something went wrong in the server")
+		}
+	}()
+
 	in, err := r.input(recipe, t)
 	if err != nil {
 		return r.failExecution(ctx, t, string(tarsy.CodeOf(err)), err.Error())

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -67,5 +69,24 @@ func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing
 	s := h.start("one", nil)
 	id := s.submit()
 	s.completes(id)
+	h.requireWhole(id)
+}
+
+// Whatever in a text makes the program panic is met again by every server that takes the session over.
+func TestAPanicEndsItsExecutionAndNothingElse(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.forAgent("investigator", script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", "{}")}})
+
+	h.tools.during = func(context.Context, agent.Call) error { panic("a result that nobody thought of") }
+
+	s := h.start("one", nil)
+	id := s.submit()
+	require.Equal(t, []string{"pending", "in_progress", "failed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Equal(t, "internal", detail.ErrorCode)
+	require.NotContains(t, detail.ErrorMessage, "nobody thought of", "what panicked is for the log")
 	h.requireWhole(id)
 }

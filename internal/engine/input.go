@@ -59,12 +59,29 @@ func (r *sessionRun) configured(recipe Recipe, stage int, execution tarsy.Execut
 			return recipe.Stages[index].Synthesis, nil
 		}
 	case tarsy.StageInvestigation:
-		if index < len(recipe.Stages) && execution.AgentIndex <= len(recipe.Stages[index].Agents) {
-			return recipe.Stages[index].Agents[execution.AgentIndex-1], nil
+		if index < len(recipe.Stages) {
+			if found := agentOf(recipe.Stages[index].Agents, execution); found != nil {
+				return *found, nil
+			}
 		}
 	}
 
 	return RecipeAgent{}, tarsy.Errorf(codeUnknownAgent, "the chain no longer has this agent")
+}
+
+// agentOf finds the agent of an execution by its place and its name, or by its name where the stage has others now.
+func agentOf(agents []RecipeAgent, execution tarsy.Execution) *RecipeAgent {
+	if i := execution.AgentIndex - 1; i < len(agents) && agents[i].Spec.Name == execution.AgentName {
+		return &agents[i]
+	}
+
+	for i := range agents {
+		if agents[i].Spec.Name == execution.AgentName {
+			return &agents[i]
+		}
+	}
+
+	return nil
 }
 
 // equip gives an execution its tools: the alert's selection replaces the configured servers. What was checked when

@@ -74,6 +74,11 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"long"}, names(in), "a selection replaces")
 
+	in, err = equip(agent.Spec{NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}},
+		&tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: new(bool)}})
+	require.NoError(t, err)
+	require.Equal(t, llm.NativeTools{URLContext: true}, in.Spec.NativeTools, "what the alert says of the provider's own tools holds")
+
 	in, err = equip(own, &tarsy.MCPSelection{}, "plain")
 	require.NoError(t, err)
 	require.Empty(t, names(in))

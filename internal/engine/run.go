@@ -101,7 +101,9 @@ func (r *sessionRun) noteRequests(ctx context.Context) {
 
 	requests, err := r.engine.DB.OpenRequests(ctx, r.lease.SessionID)
 	if err != nil {
-		r.engine.Logger.Warn("could not read requests; they are read again with the next renewal", "session_id", r.lease.SessionID, "error", err)
+		if ctx.Err() == nil {
+			r.engine.Logger.Warn("could not read requests; they are read again with the next renewal", "session_id", r.lease.SessionID, "error", err)
+		}
 
 		return
 	}
@@ -220,7 +222,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 	for {
 		r.settle(context.Background())
 
-		state, err := r.engine.DB.Load(context.Background(), r.lease)
+		state, err := r.load()
 		if errors.Is(err, postgres.ErrFenceLost) {
 			return false
 		}
@@ -252,6 +254,13 @@ func (r *sessionRun) reload(unstorable bool) bool {
 
 		return true
 	}
+}
+
+func (r *sessionRun) load() (*tarsy.State, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
+	defer cancel()
+
+	return r.engine.DB.Load(ctx, r.lease)
 }
 
 // rest lets some time pass, none after a first failure. It reports false at once when the work should stop.

@@ -31,9 +31,9 @@ func document() *jsonschema.Schema {
 		Defs:        sharedDefs(),
 	}
 
-	for _, s := range Timeline() {
-		if metadata := s.metadataSchema(); metadata != nil {
-			root.Defs[metadataDef(s.Type)] = metadata
+	for _, k := range Timeline() {
+		if metadata := k.metadataSchema(); metadata != nil {
+			root.Defs[metadataDef(k.Type)] = metadata
 		}
 	}
 
@@ -56,7 +56,7 @@ func (k Kind) schema() *jsonschema.Schema {
 
 		f, ok := fieldOf(k, name)
 		if !ok {
-			panic("eventschema: nobody says what " + k.Type + "." + name + " is")
+			panic("eventschema: " + k.Type + "." + name + " has no description: add it to commonFields or ownField")
 		}
 
 		schema := f.schema

@@ -76,8 +76,8 @@ type field struct {
 	doc    string
 }
 
-// fieldOf finds the schema of a field of a kind; fields of one name mean the same wherever they stand, except those
-// that the first function knows.
+// fieldOf finds the schema of a field of a kind. Fields of one name mean the same in every kind, except those that
+// ownField knows.
 func fieldOf(kind Kind, name string) (field, bool) {
 	if f, ok := ownField(kind, name); ok {
 		return f, true

@@ -6,17 +6,17 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Shown is one type of timeline event: what a person sees, and what else is known about it.
-type Shown struct {
+// TimelineKind is one type of timeline event: what a person sees, and what else is known about it.
+type TimelineKind struct {
 	Type tarsy.EventType
 	What string
 	// Content says what its text is.
 	Content  string
-	metadata []key
+	metadata []metadataKey
 }
 
-// key is an entry of a timeline event's metadata.
-type key struct {
+// metadataKey is an entry of a timeline event's metadata.
+type metadataKey struct {
 	name     string
 	schema   *jsonschema.Schema
 	doc      string
@@ -25,26 +25,26 @@ type key struct {
 
 func eventTypes() []tarsy.EventType {
 	var types []tarsy.EventType
-	for _, s := range Timeline() {
-		types = append(types, s.Type)
+	for _, k := range Timeline() {
+		types = append(types, k.Type)
 	}
 
 	return types
 }
 
 // Timeline lists every type of timeline event.
-func Timeline() []Shown {
-	shown := []Shown{
+func Timeline() []TimelineKind {
+	kinds := []TimelineKind{
 		{Type: tarsy.EventThinking, What: "what a model thought before it answered", Content: "the thoughts"},
 		{Type: tarsy.EventResponse, What: "what a model answered in the middle of an investigation", Content: "the answer"},
 		toolCall(), toolSummary(),
 		{
 			Type: tarsy.EventError, What: "what went wrong: mostly what ended an execution", Content: "the same, for people",
-			metadata: []key{{"code", ref(defCode), "a stable name for what went wrong", true}},
+			metadata: []metadataKey{{"code", ref(defCode), "a stable name for what went wrong", true}},
 		},
 		{
 			Type: tarsy.EventUserQuestion, What: "a question in the chat", Content: "the question",
-			metadata: []key{
+			metadata: []metadataKey{
 				{"author", text(), "who asked", true},
 				{"chat_id", ref(defID), "the session's chat", true},
 				{"message_id", ref(defID), "the question", true},
@@ -53,7 +53,7 @@ func Timeline() []Shown {
 		{Type: tarsy.EventExecutiveSummary, What: "the short summary of the final analysis", Content: "the summary"},
 		{
 			Type: tarsy.EventFinalAnalysis, What: "what an agent concluded", Content: "the analysis",
-			metadata: []key{
+			metadata: []metadataKey{
 				{"forced_conclusion", constant(true), "the agent was told to conclude before it was done", true},
 				{"reason", enum([]tarsy.ForcedConclusion{tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedBudget}), "why it was told", true},
 				{"max_iterations", atLeast(1), "how many iterations it may have", true},
@@ -61,18 +61,18 @@ func Timeline() []Shown {
 		},
 		{
 			Type: tarsy.EventCodeExecution, What: "code that the provider ran for the model", Content: "what the code printed",
-			metadata: []key{{"code", text(), "the code", true}},
+			metadata: []metadataKey{{"code", text(), "the code", true}},
 		},
 	}
 
-	return append(shown, grounding(tarsy.EventGoogleSearch, "what the provider searched for the model"),
+	return append(kinds, grounding(tarsy.EventGoogleSearch, "what the provider searched for the model"),
 		grounding(tarsy.EventURLContext, "pages that the provider read for the model"))
 }
 
-func toolCall() Shown {
-	return Shown{
+func toolCall() TimelineKind {
+	return TimelineKind{
 		Type: tarsy.EventToolCall, What: "a tool call, from its start to its result", Content: "empty, then the result",
-		metadata: []key{
+		metadata: []metadataKey{
 			{"server_name", text(), "the MCP server", true},
 			{"tool_name", text(), "the tool", true},
 			{"arguments", &jsonschema.Schema{}, "what the model gave it, whatever that is", true},
@@ -84,10 +84,10 @@ func toolCall() Shown {
 	}
 }
 
-func toolSummary() Shown {
-	return Shown{
+func toolSummary() TimelineKind {
+	return TimelineKind{
 		Type: tarsy.EventToolSummary, What: "the summary that a model was given instead of a long result", Content: "the summary",
-		metadata: []key{
+		metadata: []metadataKey{
 			{"server_name", text(), "the MCP server", true},
 			{"tool_name", text(), "the tool", true},
 			{"tool_call_event_id", ref(defID), "the timeline event of the call", true},
@@ -96,15 +96,15 @@ func toolSummary() Shown {
 	}
 }
 
-func grounding(eventType tarsy.EventType, what string) Shown {
+func grounding(eventType tarsy.EventType, what string) TimelineKind {
 	sources := &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{
 		Type: "object", Properties: map[string]*jsonschema.Schema{"title": text(), "url": text()},
 		PropertyOrder: []string{"title", "url"}, Required: []string{"title", "url"}, AdditionalProperties: nothing(),
 	}}
 
-	return Shown{
+	return TimelineKind{
 		Type: eventType, What: what, Content: "a line for each source",
-		metadata: []key{
+		metadata: []metadataKey{
 			{"queries", &jsonschema.Schema{Type: "array", Items: text()}, "what was searched for", true},
 			{"sources", sources, "title and url of each page", true},
 		},
@@ -114,25 +114,25 @@ func grounding(eventType tarsy.EventType, what string) Shown {
 // metadataDef is the name of the definition of an event type's metadata.
 func metadataDef(eventType tarsy.EventType) string { return "metadata." + string(eventType) }
 
-// metadataSchema is the definition; nil where there is no metadata.
-func (s Shown) metadataSchema() *jsonschema.Schema {
-	if len(s.metadata) == 0 {
+// metadataSchema is that definition; nil for an event type without metadata.
+func (k TimelineKind) metadataSchema() *jsonschema.Schema {
+	if len(k.metadata) == 0 {
 		return nil
 	}
 
 	object := &jsonschema.Schema{
-		Type: "object", Description: "The metadata of " + string(s.Type) + ".",
+		Type: "object", Description: "The metadata of " + string(k.Type) + ".",
 		Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: nothing(),
 	}
 
-	for _, k := range s.metadata {
-		schema := k.schema.CloneSchemas()
-		schema.Description = sentence(k.doc)
-		object.Properties[k.name] = schema
-		object.PropertyOrder = append(object.PropertyOrder, k.name)
+	for _, key := range k.metadata {
+		schema := key.schema.CloneSchemas()
+		schema.Description = sentence(key.doc)
+		object.Properties[key.name] = schema
+		object.PropertyOrder = append(object.PropertyOrder, key.name)
 
-		if k.required {
-			object.Required = append(object.Required, k.name)
+		if key.required {
+			object.Required = append(object.Required, key.name)
 		}
 	}
 
@@ -143,14 +143,14 @@ func (s Shown) metadataSchema() *jsonschema.Schema {
 func metadataRules() []*jsonschema.Schema {
 	var rules []*jsonschema.Schema
 
-	for _, s := range Timeline() {
+	for _, k := range Timeline() {
 		metadata := nothing()
-		if len(s.metadata) > 0 {
-			metadata = ref(metadataDef(s.Type))
+		if len(k.metadata) > 0 {
+			metadata = ref(metadataDef(k.Type))
 		}
 
 		rules = append(rules, &jsonschema.Schema{
-			If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"event_type": constant(string(s.Type))}},
+			If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"event_type": constant(string(k.Type))}},
 			Then: &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"metadata": metadata}},
 		})
 	}

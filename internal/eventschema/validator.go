@@ -25,9 +25,9 @@ func NewValidator() *Validator {
 		v.kinds[k.Type] = compile(defs, k.Type)
 	}
 
-	for _, s := range Timeline() {
-		if len(s.metadata) > 0 {
-			v.metadata[string(s.Type)] = compile(defs, metadataDef(s.Type))
+	for _, k := range Timeline() {
+		if len(k.metadata) > 0 {
+			v.metadata[string(k.Type)] = compile(defs, metadataDef(k.Type))
 		}
 	}
 
@@ -74,12 +74,12 @@ func needed(defs map[string]*jsonschema.Schema, name string) map[string]*jsonsch
 
 var refPattern = regexp.MustCompile(`"\$ref":"#/\$defs/([^"]+)"`)
 
-// Validate returns why a decoded message is not one of the kinds. Only the definition of its own type is asked: the
-// answer of the whole document would be that none of them fits.
+// Validate returns why a decoded message is not one of the kinds. Only the definition of the message's own type is asked:
+// the whole document would only say that no kind fits.
 func (v *Validator) Validate(message map[string]any) error {
 	kind, ok := message["type"].(string)
 	if !ok {
-		return fmt.Errorf("a message has a type, not %v", message["type"])
+		return fmt.Errorf("a message has a type, which is a string, not %v", message["type"])
 	}
 
 	resolved, ok := v.kinds[kind]
@@ -109,7 +109,7 @@ func (v *Validator) validateMetadata(message map[string]any) error {
 
 	resolved, ok := v.metadata[eventType]
 	if !ok {
-		return fmt.Errorf("a timeline event of type %s has no metadata, not %v", eventType, metadata)
+		return fmt.Errorf("a timeline event of type %s has no metadata, but there is %v", eventType, metadata)
 	}
 
 	err := resolved.Validate(metadata)

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,8 +11,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// replaced are the rules of gitleaks that blocks and rules of our own stand in for. Their matches span lines, and finding
-// them takes a thousand times longer than finding others.
+// replaced are the rules of gitleaks that pemBlocks and rules of our own stand in for. Their matches span lines, and
+// finding them takes a thousand times longer than finding others.
 var replaced = []string{"private-key", "curl-auth-header", "curl-auth-user"}
 
 // gitleaksRules reads the rules that gitleaks brings along. Its own loader would compile all of them at once, which takes
@@ -77,7 +78,7 @@ func newListed(condition, target string, expressions, stopWords []string) *liste
 	l.load = sync.OnceValue(func() *config.Allowlist {
 		list := &config.Allowlist{StopWords: stopWords}
 		for _, expression := range expressions {
-			list.Regexes = append(list.Regexes, mustCompile(expression))
+			list.Regexes = append(list.Regexes, regexp.MustCompile(expression))
 		}
 
 		if len(expressions)+len(stopWords) == 0 {

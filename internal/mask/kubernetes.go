@@ -13,10 +13,10 @@ const secretData = "secret_data"
 // mostEscaped is how many layers of strings in strings are looked into.
 const mostEscaped = 4
 
-// kubernetesSpans finds the values of Kubernetes Secrets, in YAML and JSON, alone or within other text. Both readers
-// are tolerant and keep no tree: they go through the text once with a stack of what is open, so that a manifest that
-// is cut off, indented or surrounded by prose is read as well, and nesting costs no more than its length. They know
-// values by their position, so everything else stays as it was written.
+// kubernetesSpans finds the values of Kubernetes Secrets, in YAML and JSON, alone or within other text. There are two
+// readers, braced and indented. Each goes through the text once, with a stack of what is open and no tree; so it also
+// reads a manifest that is cut off, indented or surrounded by prose, and nesting costs no more than its length. They
+// know values by their position, so everything else stays as it was written.
 func kubernetesSpans(text string) []span { return manifestSpans(text, 0) }
 
 func manifestSpans(text string, depth int) []span {
@@ -24,19 +24,19 @@ func manifestSpans(text string, depth int) []span {
 		return nil
 	}
 
-	f := &flow{text: text, depth: depth}
-	f.read()
+	b := &braced{text: text, depth: depth}
+	b.read()
 
-	y := &lines{text: text}
+	y := &indented{text: text}
 	y.read()
 
-	return slices.Concat(f.spans, y.spans, quotedManifests(text, depth))
+	return slices.Concat(b.spans, y.spans, quotedManifests(text, depth))
 }
 
 // manifest is an object, open or closed, that may be a Secret.
 type manifest struct {
 	kind string
-	// values are those under data and stringData. They are hidden when the kind turns out to be Secret, which may
+	// values are those under data and stringData. Whether they are hidden is known when the object ends: its kind may
 	// stand behind them.
 	values []span
 	// items are the values of items that do not tell their kind. They are hidden if this is a SecretList.

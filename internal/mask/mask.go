@@ -32,8 +32,8 @@ type Custom struct {
 
 // Config is all that a Masker knows.
 type Config struct {
-	// Secrets are values that are hidden everywhere, also where rules are disabled. Values that are short or ordinary words
-	// are left out: hiding them would only garble text.
+	// Secrets are values that are hidden everywhere, also where rules are disabled. Short values and ordinary words are
+	// not: hiding them would garble text.
 	Secrets []string
 	// Alerts are the rules for what people wrote.
 	Alerts Rules
@@ -160,8 +160,8 @@ func newPolicy(rules Rules) (*policy, error) {
 	return p, nil
 }
 
-// maxRounds bounds how often a text is swept. What the first round hides may uncover something else, which a
-// second mask of the result would find; so the sweep repeats until it finds nothing. More than two rounds were never seen.
+// maxRounds bounds how often a text is swept. Hiding one secret may uncover another, which masking the result again would
+// find; so the sweep is repeated until it finds nothing. More than two rounds were never seen.
 const maxRounds = 6
 
 func (p *policy) mask(text string) string {

@@ -33,14 +33,14 @@ const (
 	slackToken   = "slack_token"
 )
 
-// patterns are all of them.
+// patterns are all patterns, without the masker of manifests.
 var patterns = []string{
 	apiKey, password, certificate, authority, token, email, sshKey, base64Secret, base64Short, privateKey, secretKey, awsAccessKey,
 	awsSecretKey, githubToken, slackToken,
 }
 
-// credentials are what opens a door. Addresses of people are no secrets, and short base64 is too often something else,
-// so both are only in the group all.
+// credentials are the patterns for what opens a door. Mail addresses are no secrets, and short base64 is too often
+// something else; so both are only in the group all.
 var credentials = []string{
 	apiKey, password, token, secretKey, privateKey, sshKey, awsAccessKey, awsSecretKey, githubToken, slackToken, base64Secret,
 }
@@ -56,7 +56,7 @@ var groups = map[string][]string{
 	gitleaksGroup: {gitleaksGroup},
 }
 
-// names is a set of patterns.
+// names is a set of patterns, and of the group gitleaks.
 type names map[string]bool
 
 // add adds what rules ask for.

@@ -9,8 +9,8 @@ type prefix struct {
 	least int // characters after the prefix
 }
 
-// known are tokens that give themselves away. Gitleaks knows most of them too, but only where a space or a quote follows.
-var known = []prefix{
+// tokenPrefixes are how tokens begin that give themselves away. Gitleaks knows most of them too, but only where a space or a quote follows.
+var tokenPrefixes = []prefix{
 	{"AKIA", awsAccessKey, 16},
 	{"ASIA", awsAccessKey, 16},
 	{"ABIA", awsAccessKey, 16},
@@ -110,7 +110,7 @@ func prefixes() finder {
 	f := finder{}
 	starts := map[string][]prefix{}
 
-	for _, p := range known {
+	for _, p := range tokenPrefixes {
 		word := strings.ToLower(p.text)
 		if starts[word] == nil {
 			f.words = append(f.words, word)

@@ -12,15 +12,14 @@ type rule struct {
 	name   string // of the pattern that must be wanted
 	marker string
 	words  []string
-	group  int // the group that is the secret; 0 is the first that matched
+	group  int // of the expression, which is the secret; 0 is the first that matched
 	check  func(s *scan, match window, secret string) bool
-	// near, if set, returns what the rule must see to judge a word, or false if it cannot match there.
-	near func(s *scan, start, end int) (window, bool)
+	near   sight // if set, it decides instead of the outline
 	// leaks says that the rule stands in for one of gitleaks, and is part of that group too.
 	leaks bool
 
 	expression string
-	named      bool // nameBefore was cut off
+	named      bool // nameBefore was cut off the expression
 	outline    func() outline
 	re         func() *regexp.Regexp
 }
@@ -54,7 +53,7 @@ func (r *rule) wanted(by names) bool { return by[r.name] || r.leaks && by[gitlea
 type shape int
 
 const (
-	// free rules see their longest match on both sides.
+	// free rules see as much as their longest match has, on both sides of the word.
 	free shape = iota
 	// assigned rules match a name, a sign such as = and a value.
 	assigned
@@ -81,8 +80,8 @@ const (
 	reach = 512
 )
 
-// assignment is how the rules of gitleaks that go by a name write the sign between it and the value.
-const assignment = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
+// assignmentSign is how the rules of gitleaks that go by a name write the sign between it and the value.
+const assignmentSign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 func outlineOf(expression string, group int) outline {
 	tree, err := syntax.Parse(expression, syntax.Perl)
@@ -97,7 +96,7 @@ func outlineOf(expression string, group int) outline {
 	collect(secret, o.letters)
 
 	switch {
-	case strings.Contains(expression, assignment):
+	case strings.Contains(expression, assignmentSign):
 		o.shape = assigned
 	case shortest >= 6 && o.compact:
 		// The word must lie in the run: nothing but a boundary may stand around the secret.
@@ -148,7 +147,7 @@ func (r *rule) window(s *scan, start, end int) (window, bool) {
 	return s.around(start-min(o.longest, reach)-slack, r.end(s, o, end)), true
 }
 
-// end is where the rule's sight ends. A match without a longest length may go on to the end of its word.
+// end is where what the rule sees ends. A match of any length may go on to the next space.
 func (r *rule) end(s *scan, o outline, from int) int {
 	if o.longest < 4*reach {
 		return from + o.longest + slack
@@ -161,12 +160,12 @@ func (s *scan) around(start, end int) window {
 	return window{max(0, start), min(len(s.text), end)}
 }
 
-// find hides what the rule matches in the window.
+// find hides what the rule matches in a window.
 func (r *rule) find(s *scan, w window) {
 	text := s.text[w.start:w.end]
 
 	for _, m := range r.re().FindAllStringSubmatchIndex(text, -1) {
-		// A match that ends where the sight does may have been cut off.
+		// A match that ends where the window does may have been cut off.
 		if m[1] == len(text) && w.end < len(s.text) {
 			continue
 		}

@@ -8,9 +8,9 @@ import (
 // finder looks for secrets where one of its words stands in the text.
 type finder struct {
 	words []string // lower case
-	// at is called for each occurrence of a word, in the order in which they end.
+	// at is called for each occurrence of a word, in the order in which they end; nil for a rule.
 	at func(s *scan, start, end int)
-	// rule is set if the finder is a regular expression, which runs when its window is complete.
+	// rule is set if the finder is a regular expression. It runs after the pass, when its windows are complete.
 	rule *rule
 }
 
@@ -27,7 +27,7 @@ type catalog struct {
 var shared = sync.OnceValue(newCatalog)
 
 func newCatalog() *catalog {
-	c := &catalog{finders: []finder{assignments(), prefixes(), blocks(), encoded(), cookies()}}
+	c := &catalog{finders: []finder{assignments(), prefixes(), pemBlocks(), encoded(), cookies()}}
 
 	for _, r := range append(builtinRules(), gitleaksRules()...) {
 		c.finders = append(c.finders, finder{words: r.words, rule: r})
@@ -63,7 +63,7 @@ type scan struct {
 	wanted  names
 	depth   int
 	spans   []span
-	// notes are the pieces of text that rules are to look at, and last the latest of each rule, counted from 1.
+	// notes are the pieces of text that rules are to look at; last is the latest note of each rule, counted from 1.
 	notes []noted
 	last  []int32
 	// found is what finders that are no rules have found.
@@ -155,7 +155,7 @@ func merge(spans []span) []window {
 	return merged
 }
 
-// covered says whether finders that are no rules have found a piece of text already.
+// covered says whether a finder that is no rule has found a piece of text already.
 func (s *scan) covered(start, end int) bool {
 	i, _ := slices.BinarySearchFunc(s.found, start, func(w window, at int) int { return w.start - at - 1 })
 

@@ -20,7 +20,7 @@ func (s *scan) valueAt(at int, by sign, name window) value {
 	at = skipSpaces(s.text, at)
 
 	if at < len(s.text) && by == colon && (s.text[at] == '|' || s.text[at] == '>') {
-		v.window = s.block(at, name.start)
+		v.window = s.yamlBlock(at, name.start)
 
 		return v
 	}
@@ -124,8 +124,8 @@ func (s *scan) plainEnd(at int, v value) int {
 	return at
 }
 
-// block returns the lines of a YAML block that are indented more than the line of its key.
-func (s *scan) block(at, name int) window {
+// yamlBlock returns the lines of a YAML block that are indented more than the line of its key.
+func (s *scan) yamlBlock(at, name int) window {
 	line := strings.LastIndexByte(s.text[max(0, name-longestName):name], '\n') + max(0, name-longestName) + 1
 	margin := indent(s.text[line:])
 

@@ -11,7 +11,7 @@ import (
 // arguments is what a model wrote for a tool, made the JSON object that MCP wants.
 type arguments struct {
 	object json.RawMessage
-	// guessed is true if the text was no JSON object, so that a tool may refuse it for how it was read.
+	// guessed is true if the text was no JSON object: a tool may then fail because of how it was read.
 	guessed bool
 	// broken is true if the text began as a JSON object and is none: it may have been cut off in the middle.
 	broken bool
@@ -40,8 +40,8 @@ func parseArguments(written string, known shape) arguments {
 	}
 }
 
-// looseArguments reads what is no JSON. A text whose keys the tool does not know, though it waits for one text, is that
-// text: a manifest to apply, or a message such as "Error: disk full".
+// looseArguments reads what is no JSON. If the tool takes one text and knows none of the keys that were read, then all of
+// it is that text: a manifest to apply, or a message such as "Error: disk full".
 func looseArguments(text, inner string, known shape) arguments {
 	for _, parse := range []func(string, shape) ([]member, bool){parseYAML, parsePairs} {
 		members, ok := parse(inner, known)
@@ -65,7 +65,7 @@ func isBrokenObject(text string) bool {
 	return found && (rest == "" || strings.ContainsRune(`"'}`, rune(rest[0])))
 }
 
-// fence is what models like to put around JSON.
+// fence is what models put around JSON, as in Markdown.
 const fence = "```"
 
 // unfenced takes a fence off that encloses the whole text, with the name of the language in its first line.
@@ -120,7 +120,7 @@ func quoted(text string) json.RawMessage {
 // maxReadShown bounds how much of its own arguments a model is shown.
 const maxReadShown = 400
 
-// usage tells a model that a call was not made for how its arguments were written.
+// usage tells a model that its call was not made because of how the arguments were written.
 func usage(tool agent.Tool) string {
 	return fmt.Sprintf("The call to %s was not made: the arguments begin as a JSON object and are none. %s",
 		tool.WireName(), howTo(tool))

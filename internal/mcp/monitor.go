@@ -33,8 +33,8 @@ type MonitorConfig struct {
 	Interval, Ping time.Duration
 	Clock          clockwork.Clock
 	Logger         *slog.Logger
-	// Changed is told the first result of each server, and each time it turns healthy or unhealthy: for one server one
-	// after the other, for several at once. It must not call Stop.
+	// Changed is told the first result of each server, and each time that it turns healthy or unhealthy. Calls for one
+	// server come one after the other, calls for several at once. It must not call Stop.
 	Changed func(server string, status Status)
 }
 

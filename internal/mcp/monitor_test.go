@@ -184,6 +184,44 @@ func TestAServerThatHangsDelaysNeitherTheOthersNorStop(t *testing.T) {
 	require.False(t, w.Healthy())
 }
 
+// tickingClock keeps how far apart the ticks are that it was asked for, and the time limits.
+type tickingClock struct {
+	clockwork.Clock
+
+	intervals, limits chan time.Duration
+}
+
+func (c *tickingClock) NewTicker(d time.Duration) clockwork.Ticker {
+	c.intervals <- d
+
+	return c.Clock.NewTicker(d)
+}
+
+func (c *tickingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	c.limits <- d
+
+	return c.Clock.AfterFunc(d, f)
+}
+
+func TestAMonitorChecksEveryFifteenSecondsAndWaitsFiveForAnAnswer(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "read", true, answering("done"))
+	fake := clockwork.NewFakeClock()
+	clock := &tickingClock{Clock: fake, intervals: make(chan time.Duration, 1), limits: make(chan time.Duration, 10)}
+	monitor := mcp.NewMonitor(mcp.MonitorConfig{
+		Factory: mcp.New(mcp.Config{Clock: clock, Transport: inMemory(map[string]*mcpsdk.Server{"srv": server}).transport}),
+		Servers: []string{"srv"},
+	})
+	monitor.Start()
+	defer monitor.Stop()
+	require.Equal(t, 15*time.Second, <-clock.intervals)
+	require.Equal(t, 30*time.Second, <-clock.limits, "a first session has longer")
+	require.Eventually(t, monitor.Healthy, 10*time.Second, time.Millisecond)
+	fake.Advance(15 * time.Second)
+	require.Equal(t, 5*time.Second, <-clock.limits)
+}
+
 func TestAServerThatStopsAnsweringIsUnhealthyAfterItsLimits(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()

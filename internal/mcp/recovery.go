@@ -16,10 +16,11 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
+// kind is what a failed call failed of.
 type kind int
 
 const (
-	// other is whatever is not one of the rest: not repeated, the safe default.
+	// other is whatever is not one of the rest. Such a call is not repeated, which is the safe default.
 	other kind = iota
 	// answered means that the server replied with a JSON-RPC error.
 	answered
@@ -75,6 +76,15 @@ func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string
 	}
 
 	return text
+}
+
+// roundSeconds shows a limit the way people write it.
+func roundSeconds(d time.Duration) string {
+	if d >= time.Second {
+		return fmt.Sprintf("%.3gs", d.Seconds())
+	}
+
+	return d.String()
 }
 
 // Codes that the SDK gives to errors of its own side. They are no answers of the server.

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy"
 )
 
 // withheld stands for a text that could not be masked: better no text than a secret.
@@ -15,14 +16,14 @@ const withheld = "[REDACTED: this text could not be checked for secrets and was 
 // longestSecret is more than any secret is long.
 const longestSecret = 64 << 10
 
-// received is the one gate through which what a server sent comes in: made valid, masked, then cut. Masking comes
-// before cutting, or half a secret could be left at the end; of a text that is far too long only so much is masked as
-// can be kept, and the end of that, where half a secret may stand, is not.
+// received is the one gate through which what a server sent comes in: made valid, masked, then cut. Cutting first could
+// leave half a secret at the end, which no masker recognises. Masking all of a huge text takes too long; so it is cut
+// before as well, with longestSecret to spare, and that rest is dropped again.
 func (f *Factory) received(serverID, text string) string {
 	text = clean(text)
 	whole, tail := len(text), 0
 	if looked := f.limits.ResultBytes + 2*longestSecret; whole > looked {
-		text, tail = text[:runeStart(text, looked)], longestSecret
+		text, tail = tarsy.CutText(text, looked), longestSecret
 	}
 	if f.cfg.Mask != nil {
 		masked, err := f.cfg.Mask(serverID, text)
@@ -38,10 +39,11 @@ func (f *Factory) received(serverID, text string) string {
 		return cut(text, f.limits.ResultBytes)
 	}
 
-	return noted(text[:runeStart(text, min(f.limits.ResultBytes, max(len(text)-tail, 0)))], whole)
+	return noted(tarsy.CutText(text, min(f.limits.ResultBytes, len(text)-tail)), whole)
 }
 
-// clean replaces what neither PostgreSQL nor JSON can hold.
+// clean replaces what neither PostgreSQL nor JSON can hold. It differs from tarsy.CleanText in that NUL leaves a sign:
+// a model must see that its tool wrote something there.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -52,7 +54,7 @@ func cut(text string, limit int) string {
 		return text
 	}
 
-	return noted(text[:runeStart(text, limit)], len(text))
+	return noted(tarsy.CutText(text, limit), len(text))
 }
 
 // noted says that text is the beginning of a longer one.
@@ -60,25 +62,16 @@ func noted(text string, whole int) string {
 	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text, len(text), whole)
 }
 
-// runeStart is the last place up to end where a character begins.
-func runeStart(text string, end int) int {
-	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-
-	return end
-}
-
 const shortBytes = 200
 
-// short makes hostile text fit for one line of ours.
+// short makes text of a server fit into one line of ours. It is not made valid yet.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= shortBytes {
 		return text
 	}
 
-	return strings.ToValidUTF8(text[:shortBytes], "") + "…"
+	return tarsy.CutText(text, shortBytes) + "…"
 }
 
 // textOf is what a model can read of a result.

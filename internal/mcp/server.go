@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -212,13 +211,4 @@ func (s *server) close() error {
 	}
 
 	return nil
-}
-
-// roundSeconds shows a limit the way people write it.
-func roundSeconds(d time.Duration) string {
-	if d >= time.Second {
-		return fmt.Sprintf("%.3gs", d.Seconds())
-	}
-
-	return d.String()
 }

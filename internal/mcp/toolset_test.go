@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jonboulle/clockwork"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -169,6 +172,48 @@ func TestListFollowsPagesInStableOrderAndTrustsAnnotationsOnly(t *testing.T) {
 	require.Empty(t, cmp.Diff([]string{"z__a", "z__b", "z__c", "z__d", "z__e", "m__get_x"}, names))
 	require.Equal(t, []string{"z__a"}, reads, "no annotation means that it writes")
 	require.JSONEq(t, `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`, string(listed[0].Schema))
+}
+
+func TestExecutionsShareNoSession(t *testing.T) {
+	t.Parallel()
+	server := newServer()
+	addTool(server, "read", true, answering("done"))
+	m := inMemory(map[string]*mcpsdk.Server{"srv": server})
+	factory := mcp.New(mcp.Config{Transport: m.transport})
+	first, err := factory.Open(t.Context(), "first", []mcp.Selection{{Server: "srv"}})
+	require.NoError(t, err)
+	second, err := factory.Open(t.Context(), "second", []mcp.Selection{{Server: "srv"}})
+	require.NoError(t, err)
+	require.Equal(t, 2, m.opened())
+	require.NoError(t, first.Close())
+	require.Equal(t, "done", call(t, second, "srv__read", "").Content, "the end of one execution is not felt by the other")
+	require.Equal(t, 2, m.opened())
+	require.NoError(t, second.Close())
+}
+
+func TestAServerHasThirtySecondsToBegin(t *testing.T) {
+	t.Parallel()
+	clock := clockwork.NewFakeClock()
+	factory := mcp.New(mcp.Config{
+		Clock: clock, Limits: mcp.Limits{Exit: 50 * time.Millisecond},
+		Transport: func(context.Context, string) (mcpsdk.Transport, error) {
+			reader, _ := io.Pipe() // says nothing
+
+			return &mcpsdk.IOTransport{Reader: reader, Writer: swallowing{io.Discard}}, nil
+		},
+	})
+	opened := make(chan agent.Tools, 1)
+	go func() {
+		tools, _ := factory.Open(t.Context(), executionID, []mcp.Selection{{Server: "srv"}})
+		opened <- tools
+	}()
+	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+	clock.Advance(30*time.Second - 1)
+	require.Empty(t, opened)
+	clock.Advance(1)
+	tools := <-opened
+	require.Contains(t, fmt.Sprint(tools.Unavailable()), "no session within 30s")
+	require.NoError(t, tools.Close())
 }
 
 func TestSelectingAServerTwiceOpensItOnce(t *testing.T) {

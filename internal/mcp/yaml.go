@@ -20,9 +20,9 @@ const (
 
 var errNotPlain = errors.New("not a plain value")
 
-// parseYAML reads a mapping that has structure: lists, mappings or blocks of text inside, or braces around. Whatever is
-// flat is left to parsePairs, and whatever can grow or means something else than it shows (anchors, tags, merges, more
-// documents) is no list of arguments.
+// parseYAML reads a mapping that has structure: lists, mappings or blocks of text inside, or braces around it. A flat one
+// is left to parsePairs. Anchors, tags, merges and further documents are refused: they can grow, or mean something else
+// than they show.
 func parseYAML(text string, known shape) (members []member, ok bool) {
 	if len(text) > maxYAMLBytes || nesting(text) > maxYAMLDepth {
 		return nil, false
@@ -60,8 +60,8 @@ func parseYAML(text string, known shape) (members []member, ok bool) {
 	return members, structured && len(members) > 0 && !repeats(members)
 }
 
-// nesting estimates how deep a text is nested, by its brackets and by the dashes and question marks of one line. More
-// than that can hide in quotes, where each level takes some bytes.
+// nesting estimates how deep the parser would go, by open brackets and by the dashes and question marks of one line. A
+// closing bracket in quotes makes it too low; but each level hidden like that takes bytes, which maxYAMLBytes bounds.
 func nesting(text string) int {
 	most, inLine, open := 0, 0, 0
 	for i, c := range []byte(text) {
@@ -120,7 +120,7 @@ func scalarText(node ast.Node) string {
 	}
 }
 
-// writeJSON writes a node by the rules that pairs have, too: one spelling of true, exact numbers, no dates.
+// writeJSON writes a node. Its scalars become JSON by the rules of parsePairs: true in any case, exact numbers, no dates.
 func writeJSON(out *bytes.Buffer, node ast.Node, depth int) error {
 	if depth > maxYAMLDepth {
 		return errNotPlain

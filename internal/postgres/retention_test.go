@@ -478,6 +478,13 @@ func TestDeletedSessionIsNowhere(t *testing.T) {
 	_, err = db.Status(t.Context(), session.ID)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
+	_, err = db.Trace(t.Context(), session.ID)
+	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	_, err = db.LLMInteraction(t.Context(), session.ID, tarsy.NewID())
+	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	_, err = db.MCPInteraction(t.Context(), session.ID, tarsy.NewID())
+	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+
 	for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
 		asked, err := addRequest(db, t.Context(), newRequest(session.ID, kind, epoch()))
 		require.NoError(t, err)

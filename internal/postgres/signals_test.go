@@ -227,6 +227,26 @@ func awaitBehind(t *testing.T, watch *postgres.Watch) {
 	}
 }
 
+func TestNotificationThatCannotBeSentDelaysAndLosesNothing(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.listening(t, "a"), f.listening(t, "b")
+	claim := f.hold(t, a)
+
+	journal := b.Signals().WatchJournal(claim.SessionID)
+	defer journal.Close()
+
+	_, err := f.admin.Exec(t.Context(), `ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_taken_away`)
+	require.NoError(t, err)
+	_, err = f.admin.Exec(t.Context(), `SELECT pg_notify('tarsy', '')`)
+	require.ErrorContains(t, err, "does not exist")
+
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 2)})
+	require.NoError(t, err, "who cannot be told does not keep the work from being done")
+	awaitChange(t, journal, claim.SessionID, 2)
+}
+
 func TestBadJournalNameDoesNotDisturbThePolls(t *testing.T) {
 	t.Parallel()
 

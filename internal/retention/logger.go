@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// demoted passes on what is wrong, and everything else for those who look closely: the queue tells of itself every few
+// demoted passes on warnings and errors, and makes everything else a debug record: the queue tells of itself every few
 // seconds.
 type demoted struct{ slog.Handler }
 

@@ -26,8 +26,8 @@ const (
 
 // queue is the River client. It is started by the first job that is added.
 //
-// It polls and does not listen: a connection for a handful of jobs a day is too much. It shares the readers' connections.
-// Its own clock is real time; when a job is due is not its business.
+// It polls and does not listen: a connection of its own for a handful of jobs a day is too much. It shares the pool of
+// the readers. Its own clock is real time; which jobs are due is decided by Retention, on the injected one.
 type queue struct {
 	cfg    Config
 	client *river.Client[pgx.Tx]
@@ -94,7 +94,7 @@ func (q *queue) add(ctx context.Context, period time.Time) error {
 		return nil
 	}
 
-	// Its life is longer than the call's.
+	// The queue lives until stop, longer than this call.
 	if err := q.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}

@@ -7,6 +7,7 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ import (
 
 const (
 	defaultEvery = time.Hour
-	// soon is when a server that just started plans for the first time, and when one that could not plans again. Who is
-	// started again every half an hour cleans up, too; but a server that starts has other things to do.
+	// soon is when a server plans for the first time after its start, and again after a plan that failed. At once is too
+	// early: a server that starts has other things to do. A whole period is too late: a server that is restarted every
+	// half an hour must clean up as well.
 	soon = time.Minute
 	// A batch is small enough that nobody who wants one of its sessions waits for long.
 	batchSessions, batchEvents = 500, 20_000
@@ -30,14 +32,14 @@ const (
 	defaultPollEvery = 10 * time.Second
 )
 
-// Config says what is kept for how long.
+// Config says what is kept for how long. DB is required.
 type Config struct {
 	DB *postgres.DB
 	// SessionRetention is how long sessions are shown after their end, EventTTL how long their journal is kept. What
 	// people ask later counts as the end. Zero means for ever.
 	SessionRetention time.Duration
 	EventTTL         time.Duration
-	// Every is how often it is looked for what is due; an hour if zero.
+	// Every is how long a period is: what is due is looked for once in it, by one server; an hour if zero.
 	Every time.Duration
 	// PollEvery is how often a server looks for a job that another one planned; ten seconds if zero. It is real time,
 	// like everything within the queue.
@@ -47,7 +49,7 @@ type Config struct {
 
 	// batch is what one transaction touches; tests make it smaller.
 	batch postgres.Batch
-	// hasty lets the queue begin at once what it would begin within a second or two; only tests are in such a hurry.
+	// hasty saves the second or two that the queue takes to begin; for tests.
 	hasty bool
 }
 
@@ -62,33 +64,15 @@ type Retention struct {
 	running sync.WaitGroup
 }
 
-var errNegative = errors.New("the times of retention must not be negative")
+var errNegative = errors.New("SessionRetention, EventTTL, Every and PollEvery must not be negative")
 
-// New prepares; nothing runs before Start.
+// New makes a Retention. Nothing runs before Start.
 func New(cfg Config) (*Retention, error) {
 	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.Every < 0 || cfg.PollEvery < 0 {
 		return nil, errNegative
 	}
 
-	if cfg.Every == 0 {
-		cfg.Every = defaultEvery
-	}
-
-	if cfg.PollEvery == 0 {
-		cfg.PollEvery = defaultPollEvery
-	}
-
-	if cfg.Clock == nil {
-		cfg.Clock = clockwork.NewRealClock()
-	}
-
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-
-	if cfg.batch == (postgres.Batch{}) {
-		cfg.batch = postgres.Batch{Sessions: batchSessions, Events: batchEvents}
-	}
+	cfg = cfg.withDefaults()
 
 	queue, err := newQueue(cfg)
 	if err != nil {
@@ -98,8 +82,24 @@ func New(cfg Config) (*Retention, error) {
 	return &Retention{cfg: cfg, queue: queue}, nil
 }
 
-// Start returns at once. The queue, which costs a server a few milliseconds to start and two small statements a second from
-// then on, is started when there is something to plan. It may be called again, and does nothing after Stop.
+func (c Config) withDefaults() Config {
+	c.Every = cmp.Or(c.Every, defaultEvery)
+	c.PollEvery = cmp.Or(c.PollEvery, defaultPollEvery)
+	c.batch = cmp.Or(c.batch, postgres.Batch{Sessions: batchSessions, Events: batchEvents})
+
+	if c.Clock == nil {
+		c.Clock = clockwork.NewRealClock()
+	}
+
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	return c
+}
+
+// Start returns at once. The queue is started when there is something to plan: it takes a few milliseconds to start, and
+// two small statements a second from then on. Start may be called again, and does nothing after Stop.
 func (r *Retention) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,8 +114,8 @@ func (r *Retention) Start() {
 	r.running.Go(func() { r.plan(ctx) })
 }
 
-// Stop ends planning and working, and waits for both. A job in the middle finishes its batch, or is cut off and done again
-// by whoever comes next. When ctx ends first, Stop returns its error. It may be called again, and before Start.
+// Stop ends planning and working, and waits for both. A job that runs finishes its batch, or is cut off and done again by
+// another server. When ctx ends first, Stop returns its error. It may be called again, and before Start.
 func (r *Retention) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stopped = true
@@ -130,7 +130,7 @@ func (r *Retention) Stop(ctx context.Context) error {
 	return r.queue.stop(ctx)
 }
 
-// plan adds the jobs of each period. Each server does; the queue takes a job of a period once.
+// plan adds the jobs of each period. Every server does; the queue takes each job of a period once.
 func (r *Retention) plan(ctx context.Context) {
 	wait := min(soon, r.cfg.Every)
 

@@ -444,7 +444,7 @@ func TestRelayedChunksFitIntoANotification(t *testing.T) {
 		}
 
 		for _, payload := range between.sent {
-			require.Less(t, len(payload), stream.RelayLimit)
+			require.Less(t, len(payload), 7900)
 			require.True(t, json.Valid([]byte(payload)))
 		}
 	})

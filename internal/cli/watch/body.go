@@ -21,7 +21,8 @@ const (
 	bar    = "│ "
 )
 
-// body renders a session's items. It keeps what it rendered of each item until the item or the view changes.
+// body renders a session's items. It keeps what it rendered of an item until the item changes; when the view changes
+// (size, expanded) a new body is made.
 type body struct {
 	palette  terminal.Palette
 	width    int
@@ -53,7 +54,7 @@ func (b *body) lines(s *Session, now time.Time, spin string) []string {
 	ended := false
 
 	for _, item := range s.Items {
-		// What is asked comes after the session's end.
+		// Questions come after the session's end.
 		if item.Question > 0 && !ended {
 			lines, ended = append(apart(lines), b.ending(s)...), true
 		}

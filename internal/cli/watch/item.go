@@ -25,7 +25,8 @@ type Item struct {
 	Content string
 	Began   time.Time
 	Ended   time.Time
-	// Stage is its name, of a stage, and Index its number; Question is the number of the question that it answers.
+	// Stage is the name of a stage, Index its number. Question is the number of the question that a stage answers, 0 if
+	// it answers none.
 	Stage     string
 	StageType tarsy.StageType
 	Index     int
@@ -119,7 +120,7 @@ func (i *Item) forced() string {
 	return "told to conclude"
 }
 
-// warning tells whether an error only says what went on differently, and ended nothing.
+// warning tells whether an error ended nothing: the work went on in another way.
 func (i *Item) warning() bool { return i.text("code") == codeRunbookUnavailable }
 
 const codeRunbookUnavailable = "runbook_unavailable"

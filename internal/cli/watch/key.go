@@ -3,7 +3,7 @@ package watch
 import tea "charm.land/bubbletea/v2"
 
 // press does what a key asks for.
-func (m *Model) press(key string) tea.Cmd {
+func (m *model) press(key string) tea.Cmd {
 	if key == "ctrl+c" {
 		return tea.Quit
 	}
@@ -19,7 +19,7 @@ func (m *Model) press(key string) tea.Cmd {
 }
 
 // answer is the reply to "cancel this session?"; everything but yes is no.
-func (m *Model) answer(key string) tea.Cmd {
+func (m *model) answer(key string) tea.Cmd {
 	m.asking = false
 
 	if key == "y" || key == "Y" {
@@ -29,30 +29,7 @@ func (m *Model) answer(key string) tea.Cmd {
 	return nil
 }
 
-func (m *Model) pressList(key string) tea.Cmd {
-	last := len(m.list) - 1
-
-	switch key {
-	case "q", "esc":
-		return tea.Quit
-	case "up", "k":
-		m.cursor = max(0, m.cursor-1)
-	case "down", "j":
-		m.cursor = max(0, min(last, m.cursor+1))
-	case "home", "g":
-		m.cursor = 0
-	case "end", "G":
-		m.cursor = max(0, last)
-	case "enter", "right", "l":
-		if m.cursor <= last {
-			m.open(m.list[m.cursor].ID)
-		}
-	}
-
-	return nil
-}
-
-func (m *Model) pressSession(key string) tea.Cmd {
+func (m *model) pressSession(key string) tea.Cmd {
 	m.notice = ""
 
 	switch key {
@@ -81,14 +58,14 @@ func (m *Model) pressSession(key string) tea.Cmd {
 	case "e":
 		m.expanded, m.body = !m.expanded, nil
 	case "c":
-		m.asking = m.session != nil && m.session.Busy()
+		m.asking = m.session != nil && m.session.busy()
 	}
 
 	return nil
 }
 
 // scroll moves the view. The end is followed only by whoever is at the end.
-func (m *Model) scroll(lines int) {
+func (m *model) scroll(lines int) {
 	if m.session == nil || lines == 0 {
 		return
 	}

@@ -18,9 +18,10 @@ type Lines struct {
 	Location *time.Location
 	// Width is how wide a terminal is that the lines are read on; zero does not break them.
 	Width int
-	// Work leaves only what an agent does on its way: who asked waits for the answer itself.
+	// Work writes only what agents do on their way, neither stages nor the question nor the analysis: for whoever asked
+	// and gets the answer printed at the end.
 	Work bool
-	// Last keeps back what the last stage concludes, for whoever prints it elsewhere.
+	// Last keeps back the analyses of the last stage, for whoever prints them elsewhere; Flush writes them after all.
 	Last bool
 
 	session *Session
@@ -89,7 +90,7 @@ func (l *Lines) event(event tarsy.Event) {
 	}
 }
 
-// reloaded writes all that the session holds: what was written before may be repeated, for nobody knows what is missing.
+// reloaded writes all that the session holds. Some of it may have been written before: nobody knows what is missing.
 func (l *Lines) reloaded() {
 	l.held = nil
 	l.alert()
@@ -156,7 +157,7 @@ func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
 		return
 	}
 
-	// An answer that has become the analysis waits for this.
+	// An answer that has become the analysis is among those held, and release writes it.
 	merged := item.former != ""
 	l.release(item.agent)
 
@@ -177,7 +178,7 @@ func (l *Lines) final(item *Item) {
 	}
 }
 
-// release writes what waits of an agent, or of all.
+// release writes the answers of an agent that were held, or those of all agents if it is nil.
 func (l *Lines) release(agent *Agent) {
 	var waiting []*Item
 

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// Actions are what the screen can ask for. Open and Leave return at once: what is opened answers by messages.
-type Actions struct {
+// actions are what the screen can ask for. Open and Leave return at once; a session that was opened comes as messages.
+type actions struct {
 	Open   func(id string)
 	Leave  func()
 	List   func() ([]tarsy.SessionItem, error)
@@ -45,9 +45,9 @@ const (
 	chrome = 5
 )
 
-// Model is the screen: a list of sessions, and one session that is followed.
-type Model struct {
-	actions Actions
+// model is the screen: a list of sessions, and one session that is followed.
+type model struct {
+	actions actions
 	palette terminal.Palette
 	server  string
 	now     time.Time
@@ -75,9 +75,9 @@ type Model struct {
 	failure error
 }
 
-// Config is how a screen begins.
-type Config struct {
-	Actions Actions
+// modelConfig is how a screen begins.
+type modelConfig struct {
+	Actions actions
 	Palette terminal.Palette
 	Server  string
 	// SessionID is the session to open; empty means to choose from a list.
@@ -87,22 +87,22 @@ type Config struct {
 	Height    int
 }
 
-// New makes the screen.
-func New(cfg Config) *Model {
-	return &Model{
+// newModel makes the screen.
+func newModel(cfg modelConfig) *model {
+	return &model{
 		actions: cfg.Actions, palette: cfg.Palette, server: cfg.Server, now: cfg.Now, width: cfg.Width, height: cfg.Height,
 		id: cfg.SessionID, browsing: cfg.SessionID == "", follow: true,
 	}
 }
 
 // Err is why the screen ended, if not because somebody wanted it to.
-func (m *Model) Err() error { return m.failure }
+func (m *model) Err() error { return m.failure }
 
 // Session is the session on the screen; nil if there is none.
-func (m *Model) Session() *Session { return m.session }
+func (m *model) Session() *Session { return m.session }
 
 // Init implements tea.Model.
-func (m *Model) Init() tea.Cmd {
+func (m *model) Init() tea.Cmd {
 	if m.browsing {
 		return tea.Batch(tick(), m.load())
 	}
@@ -116,18 +116,8 @@ func tick() tea.Cmd {
 	return tea.Tick(tickEvery, func(at time.Time) tea.Msg { return tickMsg(at) })
 }
 
-func (m *Model) load() tea.Cmd {
-	list := m.actions.List
-
-	return func() tea.Msg {
-		items, err := list()
-
-		return listedMsg{items, err}
-	}
-}
-
 // Update implements tea.Model.
-func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height, m.body = msg.Width, msg.Height, nil
@@ -159,7 +149,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *Model) tick(at time.Time) tea.Cmd {
+func (m *model) tick(at time.Time) tea.Cmd {
 	m.now = at
 	m.frame++
 
@@ -172,7 +162,7 @@ func (m *Model) tick(at time.Time) tea.Cmd {
 	return tick()
 }
 
-func (m *Model) take(msg updateMsg) {
+func (m *model) take(msg updateMsg) {
 	if msg.id != m.id || m.session == nil {
 		return
 	}
@@ -188,66 +178,34 @@ func (m *Model) take(msg updateMsg) {
 	m.session.Apply(msg.update)
 }
 
-func (m *Model) receive(msg listedMsg) tea.Cmd {
-	if msg.err != nil {
-		if !m.listed {
-			m.failure = msg.err
-
-			return tea.Quit
-		}
-
-		m.notice = "the server does not answer; trying again"
-
-		return nil
-	}
-
-	chosen := ""
-	if m.cursor < len(m.list) {
-		chosen = m.list[m.cursor].ID
-	}
-
-	m.list, m.listed, m.listedAt, m.notice = msg.items, true, m.now, ""
-
-	// The cursor stays with its session when new ones come.
-	for i, item := range m.list {
-		if item.ID == chosen && m.cursor > 0 {
-			m.cursor = i
-		}
-	}
-
-	m.cursor = min(m.cursor, max(0, len(m.list)-1))
-
-	return nil
-}
-
 // open shows a session from the list.
-func (m *Model) open(id string) {
+func (m *model) open(id string) {
 	m.id, m.session, m.body, m.browsing, m.entered = id, nil, nil, false, true
 	m.top, m.follow, m.lost, m.notice, m.asking = 0, true, nil, "", false
 	m.actions.Open(id)
 }
 
-func (m *Model) back() tea.Cmd {
+func (m *model) back() tea.Cmd {
 	m.actions.Leave()
 	m.id, m.session, m.browsing, m.notice, m.asking = "", nil, true, "", false
 
 	return m.load()
 }
 
-func (m *Model) cancel() tea.Cmd {
+func (m *model) cancel() tea.Cmd {
 	id, cancel := m.id, m.actions.Cancel
 
 	return func() tea.Msg { return cancelMsg{cancel(id)} }
 }
 
 // spin is the sign of what is under way.
-func (m *Model) spin() string {
+func (m *model) spin() string {
 	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 	return string(signs[m.frame%len(signs)])
 }
 
-func (m *Model) lines() []string {
+func (m *model) lines() []string {
 	if m.body == nil {
 		m.body = newBody(m.palette, m.width-1, m.room(), m.expanded)
 	}
@@ -255,8 +213,8 @@ func (m *Model) lines() []string {
 	return m.body.lines(m.session, m.now, m.spin())
 }
 
-func (m *Model) room() int { return max(1, m.height-chrome) }
+func (m *model) room() int { return max(1, m.height-chrome) }
 
-func (m *Model) below() string {
+func (m *model) below() string {
 	return fmt.Sprintf("%d lines below", max(0, len(m.lines())-m.top-m.room()))
 }

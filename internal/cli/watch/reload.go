@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// reload begins anew with what the server holds, where the journal cannot tell any more. What comes after it may tell
-// some of it again.
+// reload begins anew with what the server holds, because the journal no longer has all events. Updates that come after it
+// may tell some of it again.
 func (s *Session) reload(reloaded client.Reloaded) {
 	fresh := NewSession(reloaded.Detail)
 

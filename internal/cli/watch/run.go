@@ -31,12 +31,12 @@ type Options struct {
 // Run shows the screen until somebody leaves it. It returns the session that was on it, nil if there was none.
 func Run(ctx context.Context, options Options) (*Session, error) {
 	r := &runner{ctx: ctx, client: options.Client, leave: func() {}}
-	// The screen has ended when this runs, so that nobody takes messages any more and nobody waits for that.
+	// When this runs the screen has ended: messages are dropped, so the reader cannot be stuck on sending one.
 	defer r.reading.Wait()
 	defer r.stop()
 
-	model := New(Config{
-		Actions: Actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel},
+	model := newModel(modelConfig{
+		Actions: actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel},
 		Palette: options.Palette, Server: options.Client.Server(), SessionID: options.SessionID, Now: time.Now(),
 	})
 	r.program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
@@ -71,7 +71,8 @@ func (r *runner) open(id string) {
 	r.reading.Go(func() { r.follow(ctx, id) })
 }
 
-// stop ends following. It does not wait for the last message to be taken: the screen would wait for itself.
+// stop ends following. It does not wait for the reader: the screen calls it, and the reader may be waiting for the
+// screen to take a message.
 func (r *runner) stop() { r.leave() }
 
 func (r *runner) follow(ctx context.Context, id string) {

@@ -2,9 +2,7 @@ package watch
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -156,107 +154,6 @@ func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
 	}
 }
 
-func (s *Session) created(p tarsy.TimelineCreatedPayload) {
-	var agent *Agent
-	if p.ExecutionID != nil {
-		agent = s.agents[*p.ExecutionID]
-	}
-
-	if p.EventType == tarsy.EventFinalAnalysis && s.becomes(agent, p) {
-		return
-	}
-
-	item := s.find(p.EventID)
-	if item == nil {
-		item = &Item{kind: kindEvent, ID: p.EventID, agent: agent, Type: p.EventType, Began: p.Timestamp}
-		s.add(item, p)
-	}
-
-	if item.former == p.EventID {
-		return
-	}
-
-	item.Status, item.metadata = string(p.Status), p.Metadata
-	item.setText(p.Content)
-
-	if p.Status != tarsy.EventStreaming {
-		item.Ended = p.Timestamp
-	}
-}
-
-// add puts a new event where it belongs: below its stage and, if it is the summary of a result, below the call.
-func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
-	switch {
-	case p.StageID != nil:
-		item.stage = s.find(*p.StageID)
-	case item.agent != nil:
-		item.stage = item.agent.stage
-	}
-
-	if p.EventType == tarsy.EventToolSummary {
-		if id, _ := p.Metadata["tool_call_event_id"].(string); id != "" {
-			item.call = s.find(id)
-		}
-	}
-
-	s.Items = append(s.Items, item)
-
-	switch {
-	case item.call != nil:
-		item.call.summary = item
-	case item.stage != nil:
-		item.stage.events = append(item.stage.events, item)
-	}
-}
-
-// becomes makes the analysis of an agent's last answer: it is the same text, and nobody wants to read it twice. In the
-// text protocol the analysis is only the end of it, and what came before is kept.
-func (s *Session) becomes(agent *Agent, p tarsy.TimelineCreatedPayload) bool {
-	last := s.lastOf(agent)
-	if last == nil || last.Type != tarsy.EventResponse {
-		return false
-	}
-
-	before, isEnd := strings.CutSuffix(strings.TrimSpace(last.Content), strings.TrimSpace(p.Content))
-	if !isEnd {
-		return false
-	}
-
-	if before != "" {
-		if said := splitReply(last.Content); said.found && said.thought != "" {
-			last.setText(headThought + " " + said.thought)
-
-			return false
-		}
-	}
-
-	last.former, last.ID = last.ID, p.EventID
-	last.Type, last.metadata = p.EventType, p.Metadata
-	last.setText(p.Content)
-
-	return true
-}
-
-func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
-	item := s.find(p.EventID)
-	if item == nil || item.former == p.EventID {
-		return
-	}
-
-	item.Status, item.Ended = string(p.Status), p.Timestamp
-	item.setText(p.Content)
-
-	if p.Metadata != nil {
-		merged := maps.Clone(item.metadata)
-		if merged == nil {
-			merged = map[string]any{}
-		}
-
-		maps.Copy(merged, p.Metadata)
-		item.metadata = merged
-	}
-}
-
 func (s *Session) find(id string) *Item {
 	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id || i.former == id && id != "" })
 	if at < 0 {
@@ -264,16 +161,6 @@ func (s *Session) find(id string) *Item {
 	}
 
 	return s.Items[at]
-}
-
-func (s *Session) lastOf(agent *Agent) *Item {
-	for _, item := range slices.Backward(s.Items) {
-		if item.kind == kindEvent && item.agent == agent {
-			return item
-		}
-	}
-
-	return nil
 }
 
 // StageStatus is where a stage stands; empty if it has not begun.
@@ -285,15 +172,15 @@ func (s *Session) StageStatus(id string) tarsy.Status {
 	return ""
 }
 
-// Answering tells whether a question is being answered.
-func (s *Session) Answering() bool {
+// answering tells whether a question is being answered.
+func (s *Session) answering() bool {
 	return slices.ContainsFunc(s.Items, func(i *Item) bool {
 		return i.Question > 0 && i.Ended.IsZero()
 	})
 }
 
-// Busy tells whether there is anything to be cancelled.
-func (s *Session) Busy() bool { return !s.Status.Terminal() || s.Answering() }
+// busy tells whether there is anything to be cancelled.
+func (s *Session) busy() bool { return !s.Status.Terminal() || s.answering() }
 
 // Elapsed is how long the session has been worked on.
 func (s *Session) Elapsed(now time.Time) time.Duration {

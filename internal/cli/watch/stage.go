@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// Of each of several agents that are at work, at least and at most so many lines are in sight.
+	// leastTail and mostTail are how many lines are shown of an agent while several work.
 	leastTail = 3
 	mostTail  = 12
-	// agentChrome is what an agent's name, the line that says how much is above, and the line below it take.
+	// agentChrome is how many lines an agent takes besides: its name, how much is above, and an empty one.
 	agentChrome = 3
 )
 

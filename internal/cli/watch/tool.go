@@ -66,7 +66,8 @@ func arguments(value any) string {
 	return strings.Join(parts, " ")
 }
 
-// tool is a call with its result: of a long one its summary, and the result itself only where all is shown.
+// tool is a call with its result. Of a result that was summarised the summary is shown, and the result itself only where
+// everything is expanded.
 func (b *body) tool(item *Item, at moment) []string {
 	lines := []string{b.callLine(item, at)}
 
@@ -75,16 +76,15 @@ func (b *body) tool(item *Item, at moment) []string {
 		return lines
 	}
 
-	text, limit := strings.Split(result, "\n"), excerptLines
+	text := strings.Split(result, "\n")
+	instead := false // the summary stands for the result; one that failed does not
 
 	if item.summary != nil {
 		lines = append(lines, b.summary(item.summary, at)...)
-		if item.summary.Status == string(tarsy.EventCompleted) || item.summary.Ended.IsZero() {
-			limit = 0
-		}
+		instead = item.summary.Status == string(tarsy.EventCompleted) || item.summary.Ended.IsZero()
 	}
 
-	if limit == 0 && !b.expanded {
+	if instead && !b.expanded {
 		return append(lines, inset+b.palette.Paint(terminal.Dim, fmt.Sprintf("… the result itself has %s", count(len(text), "line"))))
 	}
 

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // View implements tea.Model.
-func (m *Model) View() tea.View {
+func (m *model) View() tea.View {
 	view := tea.NewView(m.screen())
 	view.AltScreen = true
 	view.WindowTitle = "tarsy watch"
@@ -21,7 +20,7 @@ func (m *Model) View() tea.View {
 }
 
 // screen is everything that is shown, exactly as high as the terminal.
-func (m *Model) screen() string {
+func (m *model) screen() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
@@ -51,17 +50,17 @@ func (m *Model) screen() string {
 }
 
 // across puts text at both ends of the screen.
-func (m *Model) across(left, right string) string {
+func (m *model) across(left, right string) string {
 	b := body{palette: m.palette, width: m.width - 1}
 
 	return b.spread(" "+left, right)
 }
 
-func (m *Model) head() []string {
-	brand := m.palette.Paint(terminal.Bold.With(terminal.Cyan), "TARSy")
+func (m *model) brand() string { return m.palette.Paint(terminal.Bold.With(terminal.Cyan), "TARSy") }
 
+func (m *model) head() []string {
 	if m.session == nil {
-		return []string{m.across(brand, m.spin()), m.across(m.palette.Paint(terminal.Dim, m.id), "")}
+		return []string{m.across(m.brand(), m.spin()), m.across(m.palette.Paint(terminal.Dim, m.id), "")}
 	}
 
 	s := m.session
@@ -71,7 +70,7 @@ func (m *Model) head() []string {
 	facts := []string{s.ID, terminal.Line(s.ChainID), "by " + terminal.Line(s.Author), terminal.Age(m.now.Sub(s.CreatedAt)) + " ago"}
 
 	return []string{
-		m.across(brand+"  "+m.palette.Paint(terminal.Bold, terminal.Line(s.AlertType)), right),
+		m.across(m.brand()+"  "+m.palette.Paint(terminal.Bold, terminal.Line(s.AlertType)), right),
 		m.across(m.palette.Paint(terminal.Dim, strings.Join(facts, " · ")), ""),
 	}
 }
@@ -109,7 +108,7 @@ func statusSign(status tarsy.SessionStatus, spin string) string {
 }
 
 // visible is the part of the session that fits.
-func (m *Model) visible() []string {
+func (m *model) visible() []string {
 	if m.session == nil {
 		return []string{"", m.palette.Paint(terminal.Dim, " loading…")}
 	}
@@ -129,7 +128,7 @@ func (m *Model) visible() []string {
 	return shown
 }
 
-func (m *Model) foot() string {
+func (m *model) foot() string {
 	if m.asking {
 		return m.across(m.palette.Paint(terminal.Bold.With(terminal.Yellow), m.cancelQuestion()+" y yes · any other key no"), "")
 	}
@@ -143,7 +142,7 @@ func (m *Model) foot() string {
 		left = m.palette.Paint(terminal.Yellow, left)
 	case m.session != nil && !m.follow:
 		left = m.palette.Paint(terminal.Yellow, m.below()+" · end to follow")
-	case m.session != nil && m.session.Busy():
+	case m.session != nil && m.session.busy():
 		left = m.palette.Paint(terminal.Cyan, "● live")
 	case m.session != nil:
 		left = m.askHint()
@@ -153,7 +152,7 @@ func (m *Model) foot() string {
 }
 
 // askHint says how to ask about a session that is over, where there is room for it.
-func (m *Model) askHint() string {
+func (m *model) askHint() string {
 	hint := `ask: tarsy ask ` + shortID(m.id) + ` "…"`
 	if terminal.Width(hint)+terminal.Width(m.help())+len("    ") > m.width {
 		return ""
@@ -163,7 +162,7 @@ func (m *Model) askHint() string {
 }
 
 // cancelQuestion names what would be cancelled: of a session that is over, only the answer.
-func (m *Model) cancelQuestion() string {
+func (m *model) cancelQuestion() string {
 	if m.session.Status.Terminal() {
 		return "Cancel this answer?"
 	}
@@ -171,13 +170,13 @@ func (m *Model) cancelQuestion() string {
 	return "Cancel this session?"
 }
 
-func (m *Model) help() string {
+func (m *model) help() string {
 	keys := []string{"↑↓ scroll", "e expand"}
 	if m.expanded {
 		keys[1] = "e collapse"
 	}
 
-	if m.session != nil && m.session.Busy() {
+	if m.session != nil && m.session.busy() {
 		keys = append(keys, "c cancel")
 	}
 
@@ -188,69 +187,5 @@ func (m *Model) help() string {
 	return m.palette.Paint(terminal.Dim, strings.Join(append(keys, "q quit"), "  "))
 }
 
-func (m *Model) listHead() []string {
-	brand := m.palette.Paint(terminal.Bold.With(terminal.Cyan), "TARSy")
-	count := fmt.Sprintf("%d sessions", len(m.list))
-
-	switch {
-	case !m.listed:
-		count = "loading…"
-	case len(m.list) == 1:
-		count = "1 session"
-	}
-
-	return []string{
-		m.across(brand+"  "+count, m.palette.Paint(terminal.Dim, m.server)),
-		m.across(m.palette.Paint(terminal.Dim, "choose a session to watch"), ""),
-	}
-}
-
-func (m *Model) listBody() []string {
-	if m.listed && len(m.list) == 0 {
-		return []string{"", ` There are no sessions yet: submit one with  tarsy submit -m "what happened"`}
-	}
-
-	const perItem = 2
-
-	first := max(0, m.cursor-m.room()/perItem+1)
-
-	var lines []string
-
-	for i, item := range m.list[min(first, len(m.list)):] {
-		lines = append(lines, m.entry(item, first+i == m.cursor)...)
-	}
-
-	return lines
-}
-
-func (m *Model) entry(item tarsy.SessionItem, chosen bool) []string {
-	const nameWidth = 28
-
-	mark, name := "  ", terminal.Pad(terminal.Truncate(terminal.Line(item.AlertType), nameWidth), nameWidth)
-	if chosen {
-		mark = m.palette.Paint(terminal.Cyan, "▌ ")
-		name = m.palette.Paint(terminal.Bold, name)
-	}
-
-	status := m.palette.Paint(statusStyle(item.Status), terminal.Pad(statusSign(item.Status, m.spin())+" "+words(string(item.Status)), len("○ in progress ")))
-	when := terminal.Age(m.now.Sub(item.CreatedAt)) + " ago"
-	said := terminal.Line(item.ExecutiveSummary)
-
-	if said == "" {
-		said = terminal.Line(item.ErrorMessage)
-	}
-
-	row := body{palette: m.palette, width: m.width - len("  ") - 1}
-
-	return []string{
-		mark + row.spread(name+" "+status+" "+m.palette.Paint(terminal.Dim, when), m.palette.Paint(terminal.Dim, shortID(item.ID))),
-		"  " + m.palette.Paint(terminal.Dim, terminal.Truncate(said, m.width-len("    "))),
-	}
-}
-
 // shortID is the part of an id in which neighbours differ; commands take it for the whole.
 func shortID(id string) string { return id[max(0, len(id)-12):] }
-
-func (m *Model) listFoot() string {
-	return m.across(m.palette.Paint(terminal.Yellow, m.notice), m.palette.Paint(terminal.Dim, "↑↓ choose  enter watch  q quit"))
-}

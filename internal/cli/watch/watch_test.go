@@ -46,7 +46,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // show is the screen with its trailing spaces removed.
-func show(m *Model) string {
+func show(m *model) string {
 	lines := strings.Split(m.View().Content, "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
@@ -61,8 +61,8 @@ type fake struct {
 	items []tarsy.SessionItem
 }
 
-func (f *fake) actions() Actions {
-	return Actions{
+func (f *fake) actions() actions {
+	return actions{
 		Open:   func(id string) { f.calls = append(f.calls, "open "+id) },
 		Leave:  func() { f.calls = append(f.calls, "leave") },
 		List:   func() ([]tarsy.SessionItem, error) { return f.items, nil },
@@ -71,8 +71,8 @@ func (f *fake) actions() Actions {
 }
 
 // screen is a model of 80 by 24 that shows a session.
-func screen(f *fake) *Model {
-	m := New(Config{Actions: f.actions(), Server: "http://127.0.0.1:8080", SessionID: sessionID, Now: at(0), Width: 80, Height: 24})
+func screen(f *fake) *model {
+	m := newModel(modelConfig{Actions: f.actions(), Server: "http://127.0.0.1:8080", SessionID: sessionID, Now: at(0), Width: 80, Height: 24})
 	m.Init()
 	m.Update(openedMsg{detail: detail()})
 
@@ -86,13 +86,13 @@ func detail() tarsy.SessionDetail {
 	}}
 }
 
-func play(m *Model, updates ...client.Update) {
+func play(m *model, updates ...client.Update) {
 	for _, u := range updates {
 		m.Update(updateMsg{id: sessionID, update: u})
 	}
 }
 
-func press(m *Model, keys ...string) {
+func press(m *model, keys ...string) {
 	for _, key := range keys {
 		k := tea.KeyPressMsg{Text: key, Code: []rune(key)[0]}
 
@@ -274,7 +274,7 @@ func TestSessionsCanBeChosenFromAList(t *testing.T) {
 		{ID: sessionID, AlertType: "crash-loop", Status: tarsy.SessionCompleted, CreatedAt: at(-90), ExecutiveSummary: "A typo in a ConfigMap."},
 		{ID: "01a1dd25-0000-7262-b61a-000000000000", AlertType: "bad\x1b[2J", Status: tarsy.SessionFailed, CreatedAt: at(-7200), ErrorMessage: "no model"},
 	}}
-	m := New(Config{Actions: f.actions(), Server: "http://127.0.0.1:8080", Now: at(0), Width: 80, Height: 14})
+	m := newModel(modelConfig{Actions: f.actions(), Server: "http://127.0.0.1:8080", Now: at(0), Width: 80, Height: 14})
 	m.Init()
 	m.Update(m.load()())
 	press(m, "down")
@@ -379,7 +379,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 
 	updates = append(updates, s.event(tarsy.SessionStatusChanged(tarsy.Session{ID: sessionID, Status: tarsy.SessionCompleted, ConcludedEarly: evil}, at(1))))
 
-	m := New(Config{Actions: (&fake{}).actions(), SessionID: sessionID, Now: at(0), Width: 80, Height: 400})
+	m := newModel(modelConfig{Actions: (&fake{}).actions(), SessionID: sessionID, Now: at(0), Width: 80, Height: 400})
 	m.Init()
 	m.Update(openedMsg{detail: hostile})
 

@@ -19,7 +19,7 @@ type chat struct {
 	Still followUp `yaml:"still"`
 }
 
-// followUp is one answer: a look at the cluster as it is now, and what it comes to.
+// followUp is the answer to one question: a tool call that looks at the cluster as it is now, and the text after it.
 type followUp struct {
 	Tool      string         `yaml:"tool"`
 	Arguments map[string]any `yaml:"arguments"`
@@ -47,6 +47,7 @@ func (c *chat) topic(question string) *followUp {
 	}
 }
 
+// questionMark stands before the question in the engine's prompt.
 const questionMark = "The question:\n\n"
 
 // question is what was asked last.
@@ -60,7 +61,7 @@ func question(req *llm.Request) string {
 	return ""
 }
 
-// answer answers a question about a session; a nil story has none that it knows.
+// answer answers a question about a session. The story is nil if the session's alert is in none.
 func (s *story) answer(req *llm.Request) script.Reply {
 	if s == nil {
 		return script.Reply{Text: "Nothing was investigated here, so there is nothing that I could tell about it. " + whatIAm}

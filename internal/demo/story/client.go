@@ -23,7 +23,7 @@ func Client(pace script.Pace) llm.Client {
 	return s
 }
 
-// book is all stories.
+// book is all stories; it finds the one that a request is about.
 type book struct{ stories []story }
 
 func (b *book) reply(req *llm.Request) script.Reply {
@@ -35,20 +35,19 @@ func (b *book) reply(req *llm.Request) script.Reply {
 	case tarsy.InteractionIteration, tarsy.InteractionForcedConclusion, tarsy.InteractionSynthesis:
 	}
 
-	s, bound := b.find(req), req
-	if isReact(req) {
-		bound = withTools(req)
-	}
+	s := b.find(req)
 
 	switch {
 	case req.Agent == chatAgent:
 		return s.answer(req)
+	case isReact(req) && s == nil:
+		return inText(b.stranger(withTools(req)))
+	case isReact(req):
+		return inText(s.stage(req.Agent).inSteps().reply(withTools(req)))
 	case s == nil:
-		return inForm(req, b.stranger(bound))
-	case !isReact(req):
-		return s.stage(req.Agent).reply(req)
+		return b.stranger(req)
 	default:
-		return inForm(req, s.stage(req.Agent).inSteps().reply(bound))
+		return s.stage(req.Agent).reply(req)
 	}
 }
 

@@ -14,7 +14,8 @@ const (
 	resultBegin = "<!-- TOOL_RESULT_START -->\n"
 	resultEnd   = "\n<!-- TOOL_RESULT_END -->"
 
-	// mostKinds is how many kinds of lines a digest names, mostSingles how many lines that are like no other.
+	// mostKinds is how many kinds of lines a digest names, mostSingles how many lines that are like no other, lineRunes
+	// how much it quotes of a line.
 	mostKinds   = 6
 	mostSingles = 6
 	lineRunes   = 220
@@ -40,23 +41,37 @@ var (
 	hasLevel = regexp.MustCompile(`^(DEBUG|INFO|WARN|ERROR|FATAL)\b`)
 )
 
-// sort is lines that differ only in numbers and quoted text.
-type sort struct {
+// lineKind is lines that differ only in numbers and quoted text.
+type lineKind struct {
 	count       int
 	first, last string // when
 	example     string
 }
 
+// tally counts lines by their kind and their level.
+type tally struct {
+	lines  []string
+	levels map[string]int
+	kinds  map[string]*lineKind
+	order  []string // the kinds as they came
+}
+
 // digest shortens a text as a script can: it does not understand the lines, it counts them. What it says is right,
 // whatever the text is.
 func digest(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	levels := map[string]int{}
+	t := newTally(strings.Split(strings.TrimSpace(text), "\n"))
 
-	var (
-		order []string
-		sorts = map[string]*sort{}
-	)
+	var out strings.Builder
+
+	t.writeTotal(&out)
+	t.writeRepeated(&out)
+	t.writeSingles(&out)
+
+	return strings.TrimSpace(out.String())
+}
+
+func newTally(lines []string) *tally {
+	t := &tally{lines: lines, levels: map[string]int{}, kinds: map[string]*lineKind{}}
 
 	for _, line := range lines {
 		at, rest := "", line
@@ -64,95 +79,97 @@ func digest(text string) string {
 			at, rest = found[1], line[len(found[0]):]
 		}
 
-		levels[hasLevel.FindString(rest)]++
+		t.levels[hasLevel.FindString(rest)]++
 
 		shape := varying.ReplaceAllString(rest, "#")
-		if sorts[shape] == nil {
-			sorts[shape] = &sort{first: at}
-			order = append(order, shape)
+		if t.kinds[shape] == nil {
+			t.kinds[shape] = &lineKind{first: at}
+			t.order = append(t.order, shape)
 		}
 
-		s := sorts[shape]
-		s.count, s.last, s.example = s.count+1, at, rest
+		k := t.kinds[shape]
+		k.count, k.last, k.example = k.count+1, at, rest
 	}
 
-	var out strings.Builder
-
-	many := fmt.Sprintf("%d lines", len(lines))
-	if len(lines) == 1 {
-		many = "1 line"
-	}
-
-	fmt.Fprintf(&out, "%s%s%s.\n", many, span(stamp.FindStringSubmatch(lines[0]), stamp.FindStringSubmatch(lines[len(lines)-1])), levelCounts(levels))
-	writeKinds(&out, order, sorts)
-	writeSingles(&out, order, sorts)
-
-	return strings.TrimSpace(out.String())
+	return t
 }
 
-func span(first, last []string) string {
-	if first == nil || last == nil {
-		return ""
+// writeTotal says how many lines there are, from when to when, and of which levels.
+func (t *tally) writeTotal(out *strings.Builder) {
+	if len(t.lines) == 1 {
+		out.WriteString("1 line")
+	} else {
+		fmt.Fprintf(out, "%d lines", len(t.lines))
 	}
 
-	return ", from " + first[1] + " to " + last[1]
-}
-
-func levelCounts(levels map[string]int) string {
-	var text strings.Builder
+	first, last := stamp.FindStringSubmatch(t.lines[0]), stamp.FindStringSubmatch(t.lines[len(t.lines)-1])
+	if first != nil && last != nil {
+		fmt.Fprintf(out, ", from %s to %s", first[1], last[1])
+	}
 
 	for _, level := range []string{"FATAL", "ERROR", "WARN", "INFO", "DEBUG"} {
-		if n := levels[level]; n > 0 {
-			fmt.Fprintf(&text, ", %d %s", n, level)
+		if n := t.levels[level]; n > 0 {
+			fmt.Fprintf(out, ", %d %s", n, level)
 		}
 	}
 
-	return text.String()
+	out.WriteString(".\n")
 }
 
-// writeKinds names what repeats, the most frequent first.
-func writeKinds(out *strings.Builder, order []string, sorts map[string]*sort) {
-	repeated := slices.DeleteFunc(slices.Clone(order), func(shape string) bool { return sorts[shape].count == 1 })
-	slices.SortStableFunc(repeated, func(a, b string) int { return cmp.Compare(sorts[b].count, sorts[a].count) })
+// writeRepeated names the kinds that have more than one line, the most frequent first.
+func (t *tally) writeRepeated(out *strings.Builder) {
+	repeated := t.where(func(k *lineKind) bool { return k.count > 1 })
+	slices.SortStableFunc(repeated, func(a, b *lineKind) int { return cmp.Compare(b.count, a.count) })
 
 	if len(repeated) > 0 {
 		out.WriteString("\nWhat repeats, with the last of each:\n\n")
 	}
 
-	for i, shape := range repeated {
+	for i, k := range repeated {
 		if i == mostKinds {
 			fmt.Fprintf(out, "- and %d other kinds of lines\n", len(repeated)-mostKinds)
 
 			break
 		}
 
-		s := sorts[shape]
 		when := ""
-
-		if s.first != "" {
-			when = fmt.Sprintf(" from %s to %s", s.first, s.last)
+		if k.first != "" {
+			when = fmt.Sprintf(" from %s to %s", k.first, k.last)
 		}
 
-		fmt.Fprintf(out, "- %d times%s: `%s`\n", s.count, when, short(s.example))
+		fmt.Fprintf(out, "- %d times%s: `%s`\n", k.count, when, short(k.example))
 	}
 }
 
 // writeSingles tells the lines that are like no other, in order.
-func writeSingles(out *strings.Builder, order []string, sorts map[string]*sort) {
-	singles := slices.DeleteFunc(slices.Clone(order), func(shape string) bool { return sorts[shape].count > 1 })
+func (t *tally) writeSingles(out *strings.Builder) {
+	singles := t.where(func(k *lineKind) bool { return k.count == 1 })
 	if len(singles) > 0 {
 		out.WriteString("\nLines that are like no other:\n\n")
 	}
 
-	for i, shape := range singles {
+	for i, k := range singles {
 		if i == mostSingles {
 			fmt.Fprintf(out, "- and %d others\n", len(singles)-mostSingles)
 
 			break
 		}
 
-		fmt.Fprintf(out, "- `%s`\n", strings.TrimSpace(sorts[shape].first+" "+short(sorts[shape].example)))
+		fmt.Fprintf(out, "- `%s`\n", strings.TrimSpace(k.first+" "+short(k.example)))
 	}
+}
+
+// where returns the kinds that fit, in order.
+func (t *tally) where(fits func(*lineKind) bool) []*lineKind {
+	var some []*lineKind
+
+	for _, shape := range t.order {
+		if k := t.kinds[shape]; fits(k) {
+			some = append(some, k)
+		}
+	}
+
+	return some
 }
 
 // short cuts a line, and takes from it what would end its quotation.

@@ -1,7 +1,6 @@
 package story
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -59,12 +58,8 @@ func withTools(req *llm.Request) *llm.Request {
 	return &bound
 }
 
-// inForm writes a reply in the text protocol, if that is what the agent speaks.
-func inForm(req *llm.Request, reply script.Reply) script.Reply {
-	if !isReact(req) {
-		return reply
-	}
-
+// inText writes a reply in the text protocol.
+func inText(reply script.Reply) script.Reply {
 	var text strings.Builder
 
 	if thought := strings.Join(strings.Fields(reply.Thinking), " "); thought != "" {
@@ -76,7 +71,7 @@ func inForm(req *llm.Request, reply script.Reply) script.Reply {
 	}
 
 	call := reply.ToolCalls[0]
-	fmt.Fprintf(&text, "Action: %s\nAction Input: %s", call.Name, json.RawMessage(call.Arguments))
+	fmt.Fprintf(&text, "Action: %s\nAction Input: %s", call.Name, call.Arguments)
 
 	return script.Reply{Text: text.String()}
 }

@@ -2,8 +2,8 @@ package mask
 
 import "strings"
 
-// lines reads YAML in block style line by line, by indentation alone.
-type lines struct {
+// indented reads YAML line by line, by indentation alone.
+type indented struct {
 	text  string
 	open  []mapping
 	spans []span
@@ -26,7 +26,7 @@ type section struct {
 	value  span
 }
 
-func (y *lines) read() {
+func (y *indented) read() {
 	for at := 0; at < len(y.text); {
 		end := strings.IndexByte(y.text[at:], '\n')
 		if end < 0 {
@@ -44,7 +44,7 @@ func (y *lines) read() {
 }
 
 // line reads a line from start to end.
-func (y *lines) line(start, end int) {
+func (y *indented) line(start, end int) {
 	for end > start && isSpace(y.text[end-1]) {
 		end--
 	}
@@ -77,7 +77,7 @@ func (y *lines) line(start, end int) {
 }
 
 // entry reads a line that is not part of some data.
-func (y *lines) entry(start, column int, text string) {
+func (y *indented) entry(start, column int, text string) {
 	item := column
 	for strings.HasPrefix(text, "- ") {
 		rest := strings.TrimLeft(text[2:], " ")
@@ -140,7 +140,7 @@ func cutComment(text string) string {
 }
 
 // startData begins the data of the mapping that is open, or takes it if it stands in the same line.
-func (y *lines) startData(at int, rest string, column int) {
+func (y *indented) startData(at int, rest string, column int) {
 	value := strings.TrimSpace(rest)
 	at += len(rest) - len(strings.TrimLeft(rest, " \t"))
 
@@ -160,7 +160,7 @@ func (y *lines) startData(at int, rest string, column int) {
 }
 
 // dataLine reads a line of data. Lines that are no entry continue the value of the last one.
-func (y *lines) dataLine(start, end, column int) {
+func (y *indented) dataLine(start, end, column int) {
 	d := &y.data
 	if d.entry < 0 {
 		d.entry = column
@@ -206,7 +206,7 @@ func entryValue(line string) int {
 }
 
 // valueSpan leaves out the quotes around a value, and the sign of a block, whose lines follow.
-func (y *lines) valueSpan(start, end int) span {
+func (y *indented) valueSpan(start, end int) span {
 	text := y.text[start:end]
 
 	switch {
@@ -220,22 +220,23 @@ func (y *lines) valueSpan(start, end int) span {
 }
 
 // keep puts a value down for the mapping that is open.
-func (y *lines) keep(value span) {
+func (y *indented) keep(value span) {
 	if value.start < value.end && len(y.open) > 0 && !bare(y.text[value.start:value.end]) {
 		top := &y.open[len(y.open)-1]
 		top.values = append(top.values, value)
 	}
 }
 
-func (y *lines) endData() {
+func (y *indented) endData() {
 	if y.data.on {
 		y.keep(y.data.value)
 		y.data = section{}
 	}
 }
 
-// close closes the mappings right of a column. Values of a mapping without a kind are left to the list that it is an item of.
-func (y *lines) close(column int) {
+// close closes the mappings right of a column. A mapping without a kind leaves its values to the list that it is an item
+// of: the kind may be the list's.
+func (y *indented) close(column int) {
 	for len(y.open) > 0 {
 		closed := y.open[len(y.open)-1]
 		if closed.column <= column {

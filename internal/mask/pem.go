@@ -8,13 +8,13 @@ const (
 	longestBlock = 64 << 10
 )
 
-// blocks finds keys and certificates in PEM and PGP armour. A block that was cut off ends with its last character of
+// pemBlocks finds keys and certificates in PEM and PGP armour. A block that was cut off ends with its last character of
 // base64. The text up to the next dashes is looked at once, so many beginnings without an end cost nothing extra.
-func blocks() finder {
-	return finder{words: []string{"-----begin "}, at: (*scan).block64}
+func pemBlocks() finder {
+	return finder{words: []string{"-----begin "}, at: (*scan).pemBlock}
 }
 
-func (s *scan) block64(start, end int) {
+func (s *scan) pemBlock(start, end int) {
 	header := strings.Index(s.text[end:min(len(s.text), end+longestMarker)], dashes)
 	if header < 0 {
 		return

@@ -1,0 +1,90 @@
+package mask
+
+import "strings"
+
+const (
+	// longestUser is how far behind :// the @ is looked for, longestCommand how far behind a command its flags.
+	longestUser    = 320
+	longestCommand = 320
+	// shortestUserToken is the least length of a token that stands where the user of an address does.
+	shortestUserToken = 20
+)
+
+// sight returns what a rule must see to judge the word from start to end, or false if it cannot match there.
+type sight func(s *scan, start, end int) (window, bool)
+
+// nearUser looks in an address for the @ behind a user and a password, or behind a token alone, which is longer than the
+// names of users are.
+func (s *scan) nearUser(start, end int) (window, bool) {
+	colon := false
+
+	for at := end; at < len(s.text) && at < end+longestUser; at++ {
+		switch c := s.text[at]; c {
+		case ':':
+			colon = true
+		case '@':
+			if colon || at-end >= shortestUserToken {
+				return s.around(start-40, at+slack), true
+			}
+		case '/', '"', '\'', '<', '>', '\\', ' ', '\t', '\n', '\r':
+			return window{}, false
+		}
+	}
+
+	return window{}, false
+}
+
+// nearValue looks behind a word for signs, for so many words (such as Basic in a header) and for a run that has at least so
+// many characters.
+func nearValue(words, least int) sight {
+	return func(s *scan, start, end int) (window, bool) {
+		at := s.skipSigns(end)
+		for range words {
+			at = s.skipWord(at)
+		}
+
+		for n := range least {
+			if at+n >= len(s.text) || !isRun(s.text[at+n]) {
+				return window{}, false
+			}
+		}
+
+		return s.around(start-slack, s.spaceAfter(at)+slack), true
+	}
+}
+
+func (s *scan) skipSigns(at int) int {
+	for n := 0; n < 14 && at < len(s.text) && (isSpace(s.text[at]) || strings.IndexByte(`:="'\`, s.text[at]) >= 0); n++ {
+		at++
+	}
+
+	return at
+}
+
+// skipWord passes a word and the spaces behind it.
+func (s *scan) skipWord(at int) int {
+	for n := 0; n < 20 && at < len(s.text) && (isAlnum(s.text[at]) || s.text[at] == '-'); n++ {
+		at++
+	}
+
+	for n := 0; n < 4 && at < len(s.text) && isSpace(s.text[at]); n++ {
+		at++
+	}
+
+	return at
+}
+
+// nearFlag looks for a flag in the line of a command.
+func nearFlag(flags ...string) sight {
+	return func(s *scan, start, end int) (window, bool) {
+		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")
+
+		for _, flag := range flags {
+			if at := strings.Index(line, flag); at >= 0 {
+				return s.around(start-slack, s.spaceAfter(min(len(s.text), end+at+len(flag)+slack))+128), true
+			}
+		}
+
+		return window{}, false
+	}
+}

@@ -1,0 +1,36 @@
+package tarsytest
+
+import "tarsy.dev/tarsy"
+
+// Trace reads a session's trace.
+func (a *App) Trace(sessionID string) tarsy.Trace {
+	a.t.Helper()
+
+	var trace tarsy.Trace
+
+	a.get("/api/v1/sessions/"+sessionID+"/trace", &trace)
+
+	return trace
+}
+
+// LLMDetail reads one LLM call of a session's trace with its conversation.
+func (a *App) LLMDetail(sessionID, interactionID string) tarsy.LLMInteractionDetail {
+	a.t.Helper()
+
+	var detail tarsy.LLMInteractionDetail
+
+	a.get("/api/v1/sessions/"+sessionID+"/trace/llm/"+interactionID, &detail)
+
+	return detail
+}
+
+// MCPDetail reads one tool call of a session's trace.
+func (a *App) MCPDetail(sessionID, interactionID string) tarsy.MCPInteraction {
+	a.t.Helper()
+
+	var detail tarsy.MCPInteraction
+
+	a.get("/api/v1/sessions/"+sessionID+"/trace/mcp/"+interactionID, &detail)
+
+	return detail
+}
