@@ -15,7 +15,7 @@ import (
 )
 
 // stopWithin bounds the shutdown of a server that keeps nothing.
-const stopWithin = 30 * time.Second
+const stopWithin = time.Minute
 
 // attachment is this process's share in a test server.
 //

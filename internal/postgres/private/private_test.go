@@ -8,7 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -195,4 +197,29 @@ func TestSettingThatIsNoSettingIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := flags(map[string]string{"work_mem=1 -c fsync": "off"})
 	require.ErrorContains(t, err, "is not a setting of PostgreSQL")
+}
+
+// A process of the server that hangs would keep it from stopping for ever: it is made to stop, and nothing is lost.
+func TestAServerWithAProcessThatHangsIsMadeToStop(t *testing.T) {
+	t.Parallel()
+	realBinaries(t)
+	dir := testDir(t)
+	server := open(t, dir)
+	connection, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+
+	var backend int
+	require.NoError(t, connection.QueryRow(t.Context(), `SELECT pg_backend_pid()`).Scan(&backend))
+	_, err = connection.Exec(t.Context(), `CREATE TABLE kept AS SELECT 1 AS one`)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(backend, syscall.SIGSTOP))
+
+	server.process.patience = time.Millisecond
+	require.NoError(t, server.Stop(t.Context()))
+
+	again := open(t, dir)
+	connection, err = pgx.Connect(t.Context(), again.URL())
+	require.NoError(t, err)
+	require.NoError(t, connection.QueryRow(t.Context(), `SELECT one FROM kept`).Scan(&backend))
+	require.NoError(t, connection.Close(t.Context()))
 }

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ const (
 	talkAfter = 2 * time.Second
 
 	abandonWithin = 30 * time.Second
+
+	// hurryAfter is how long a server may take to stop before it is made to.
+	hurryAfter = 20 * time.Second
 )
 
 // process is a postmaster as its postmaster.pid describes it.
@@ -27,8 +31,9 @@ type process struct {
 	cluster   string
 	socketDir string
 	port      int
-	status    string // "starting", "ready", "stopping"
-	child     bool   // started by this process, which then has to collect it
+	status    string        // "starting", "ready", "stopping"
+	child     bool          // started by this process, which then has to collect it
+	patience  time.Duration // how long it may take to stop, before it is made to; hurryAfter if zero
 }
 
 // findProcess reads postmaster.pid and reports the process in it, if it is alive and
@@ -129,9 +134,10 @@ func (p *process) stop(ctx context.Context, progress func(string)) error {
 	if err := syscall.Kill(p.pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop the private PostgreSQL server (pid %d): %w", p.pid, err)
 	}
-	talk := newTalker(progress)
+	talk, rush := newTalker(progress), newHurry()
 	err := await(ctx, func() (bool, error) {
 		talk.say("waiting for PostgreSQL to write everything to disk…")
+		rush.press(p)
 		return p.ended(), nil
 	})
 	if err != nil {
@@ -160,6 +166,22 @@ func await(ctx context.Context, done func() (bool, error)) error {
 			return context.Cause(ctx)
 		case <-ticker.C:
 		}
+	}
+}
+
+// hurry makes a server stop that takes too long: one process of it that hangs would keep it, and whoever wants to start
+// it again, for ever. Nothing that was committed is lost; the next start recovers it.
+type hurry struct {
+	since   time.Time
+	pressed bool
+}
+
+func newHurry() *hurry { return &hurry{since: time.Now()} }
+
+func (h *hurry) press(p *process) {
+	if !h.pressed && time.Since(h.since) >= cmp.Or(p.patience, hurryAfter) {
+		h.pressed = true
+		_ = syscall.Kill(p.pid, syscall.SIGQUIT) // it may have ended just now
 	}
 }
 

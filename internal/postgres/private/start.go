@@ -25,11 +25,14 @@ const maxLog = 10 << 20
 // adopt returns the server that a killed tarsy left running, or nil if there is none.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	var adopted *process
-	talk := newTalker(s.cfg.Progress)
+	talk, rush := newTalker(s.cfg.Progress), newHurry()
 	err := await(ctx, func() (bool, error) {
 		found, ok := findProcess(s.place.cluster)
 		if !ok {
 			return true, nil
+		}
+		if found.status == "stopping" {
+			rush.press(found)
 		}
 		if found.status != "ready" {
 			talk.say(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
