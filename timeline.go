@@ -20,6 +20,9 @@ const (
 	EventURLContext       EventType = "url_context_result"
 )
 
+// ErrorRunbookUnavailable is the code of the error event that tells that the default runbook is used.
+const ErrorRunbookUnavailable = "runbook_unavailable"
+
 // EventStatus is the state of a timeline event: it is streaming until its content is final.
 type EventStatus string
 

@@ -52,7 +52,7 @@ func (r *sessionRun) runbookStep(recipe Recipe, text string, failure error) tars
 	if failure != nil {
 		event := r.event(tarsy.EventError,
 			"The runbook could not be read: "+failure.Error()+". The default runbook is used instead.", r.engine.now())
-		event.Metadata = map[string]any{"code": "runbook_unavailable"}
+		event.Metadata = map[string]any{"code": tarsy.ErrorRunbookUnavailable}
 		step.Session.Runbook = r.engine.DefaultRunbook
 		step.Timeline = append(step.Timeline, event)
 		step.Events = append([]tarsy.Event{tarsy.TimelineCreated(event)}, step.Events...)

@@ -1,11 +1,9 @@
 package stream
 
 import (
+	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// astral is the first code point that takes two UTF-16 units.
-const astral = 0x10000
 
 // utf16Len counts the text in UTF-16 units, as browsers do. A byte that is not UTF-8 counts as the replacement
 // character that JSON makes of it.
@@ -13,10 +11,7 @@ func utf16Len(text string) int {
 	units := 0
 
 	for _, r := range text {
-		units++
-		if r >= astral {
-			units++
-		}
+		units += utf16.RuneLen(r)
 	}
 
 	return units

@@ -121,6 +121,4 @@ func (i *Item) forced() string {
 }
 
 // warning tells whether an error ended nothing: the work went on in another way.
-func (i *Item) warning() bool { return i.text("code") == codeRunbookUnavailable }
-
-const codeRunbookUnavailable = "runbook_unavailable"
+func (i *Item) warning() bool { return i.text("code") == tarsy.ErrorRunbookUnavailable }
