@@ -2,7 +2,7 @@ package llm
 
 import "fmt"
 
-// Chunk is a piece of a streamed answer: one of the seven kinds below.
+// Chunk is a piece of a streamed answer: one of the eight kinds below.
 type Chunk interface{ chunk() }
 
 // TextChunk is a piece of the answer's text.
@@ -33,7 +33,8 @@ type Source struct {
 	URL   string `json:"url"`
 }
 
-// UsageChunk counts the tokens of the call; it comes once, near the end.
+// UsageChunk counts the tokens of the call; it comes once, near the end. Whatever a provider counts how, here
+// InputTokens includes CachedTokens, and OutputTokens does not include ThinkingTokens.
 type UsageChunk struct {
 	InputTokens    int
 	OutputTokens   int
@@ -41,7 +42,27 @@ type UsageChunk struct {
 	CachedTokens   int
 }
 
-// ErrorChunk is an error that the provider reported within the stream. Consumers treat it as the error it carries.
+// EndChunk tells how the answer ended; it is the last chunk of an answer that came to its end. A client that has
+// nothing to tell leaves it out, which means StopEnd and no signature.
+type EndChunk struct {
+	Reason    StopReason
+	Signature *Signature
+}
+
+// StopReason is why a model stopped.
+type StopReason string
+
+// The reasons to stop. An answer that was withheld is no answer: clients return it as an Error of ClassSafety.
+const (
+	StopEnd       StopReason = "end"
+	StopToolCalls StopReason = "tool_calls"
+	// StopMaxTokens: the answer is cut, at MaxOutputTokens or at the model's own limit.
+	StopMaxTokens StopReason = "max_tokens"
+	StopSequence  StopReason = "stop_sequence"
+)
+
+// ErrorChunk is an error that the provider reported within the stream. Consumers treat it as the error it carries;
+// AsError tells its class.
 type ErrorChunk struct { //nolint:errname // a chunk in the first place
 	Message   string
 	Code      string
@@ -54,6 +75,7 @@ func (ToolCallChunk) chunk()      {}
 func (CodeExecutionChunk) chunk() {}
 func (GroundingChunk) chunk()     {}
 func (UsageChunk) chunk()         {}
+func (EndChunk) chunk()           {}
 func (ErrorChunk) chunk()         {}
 
 // Error makes an ErrorChunk usable as the error it is.

@@ -14,6 +14,8 @@ type Response struct {
 	CodeExecutions []CodeExecutionChunk
 	Groundings     []GroundingChunk
 	Usage          UsageChunk
+	// End is the zero value where the answer did not come to its end, or nothing was said of it.
+	End EndChunk
 }
 
 // Collect reads seq to its end and puts its chunks together. Each, where it is not nil, sees every chunk as it comes,
@@ -46,6 +48,8 @@ func Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, err
 			response.Groundings = append(response.Groundings, c)
 		case UsageChunk:
 			response.Usage = c
+		case EndChunk:
+			response.End = c
 		case ErrorChunk:
 			failure = c
 		default:

@@ -34,6 +34,14 @@ type Request struct {
 	NativeTools NativeTools
 	// MaxOutputTokens bounds the answer; zero leaves it to the provider.
 	MaxOutputTokens int
+	// Stop are texts at which the model stops writing; they are not part of the answer.
+	Stop []string
+	// ReasoningEffort is how hard the model thinks, in the provider's words; empty leaves it to the provider.
+	ReasoningEffort string
+	// ResponseSchema is a JSON Schema that the answer's text must follow; nil means free text.
+	ResponseSchema json.RawMessage
+	// CachePrompt asks for the conversation so far to be cached, where the provider wants to be asked.
+	CachePrompt bool
 }
 
 // NativeTools are tools that a provider runs on its own side.
@@ -50,6 +58,25 @@ type Message struct {
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 	ToolName   string     `json:"tool_name,omitempty"`
+	// Signature is what came with the assistant's answer and must go back with it.
+	Signature *Signature `json:"signature,omitempty"`
+}
+
+// Signature is what a provider wants back with an answer that it gave, such as proof of its thinking. Only the client
+// that wrote it reads it: others, which a conversation may fall back to, leave it out.
+type Signature struct {
+	// By names the client and the model, such as "anthropic/claude-opus-4-5".
+	By   string          `json:"by"`
+	Data json.RawMessage `json:"data"`
+}
+
+// SignatureBy is the data of the message's signature if by wrote it, and nil otherwise.
+func (m Message) SignatureBy(by string) json.RawMessage {
+	if m.Signature == nil || m.Signature.By != by {
+		return nil
+	}
+
+	return m.Signature.Data
 }
 
 // The roles of messages.

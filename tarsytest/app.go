@@ -49,6 +49,11 @@ type Options struct {
 	Script *script.Script
 	// LLM answers instead of Script.
 	LLM llm.Client
+	// Providers lets the providers of Config answer, over the wire, instead of Script; NewLLMServer makes somebody to
+	// talk to.
+	Providers bool
+	// Env are the environment variables that the configuration names.
+	Env map[string]string
 	// MCP are the servers behind the ids in the configuration; those that it does not mention are added to it.
 	MCP []*MCPServer
 	// Web are the hosts on the internet that the server can reach, by name.
@@ -109,6 +114,7 @@ func New(t testing.TB, options Options) *App {
 		Listen:       "127.0.0.1:0",
 		RequireKey:   options.RequireKey,
 		LLM:          options.LLM,
+		Env:          options.lookup,
 		MCPTransport: transports(options.MCP),
 		Web:          newWeb(t, options.Web),
 		Clock:        clock,
@@ -141,7 +147,7 @@ func (o Options) withDefaults(t testing.TB) Options {
 		o.Script = script.New(script.Options{})
 	}
 
-	if o.LLM == nil {
+	if o.LLM == nil && !o.Providers {
 		o.LLM = o.Script
 	}
 
@@ -154,6 +160,12 @@ func (o Options) withDefaults(t testing.TB) Options {
 	}
 
 	return o
+}
+
+func (o Options) lookup(name string) (string, bool) {
+	value, ok := o.Env[name]
+
+	return value, ok
 }
 
 // Stop stops the server gracefully: its sessions are handed over. It is idempotent.
@@ -201,7 +213,7 @@ func loadConfig(t testing.TB, options Options) *config.Config {
 	cfg, err := config.Load(config.Source{Files: []config.File{
 		{Name: "test.yaml", Text: []byte(text)},
 		{Name: "base.yaml", Text: []byte(base.String())},
-	}})
+	}, Env: options.lookup})
 	require.NoError(t, err)
 
 	return cfg

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,10 +14,11 @@ import (
 
 // Call is what the script remembers of one call.
 type Call struct {
-	// Request is a copy that nobody else holds.
+	// Request is a copy that nobody else holds. That of a call over the wire names the agent that was made out.
 	Request llm.Request
-	// Route is "agent <name>", "function <n>" or "sequence", and Reply the number of the reply in it from zero; a call
-	// for which there was no reply has "" and -1.
+	// Route is "agent <name>", the name of another route, "function <n>" or "sequence", and Reply the number of the
+	// reply in it from zero. A call for which there was no reply has "" and -1; one that met with a fault instead of a
+	// reply has "fault <kind>" and -1.
 	Route string
 	Reply int
 	Start time.Time
@@ -34,11 +33,19 @@ type Call struct {
 
 // record is a Call that still changes: under the script's lock, but for the count of chunks.
 type record struct {
-	call Call
-	sent atomic.Int64
+	call   Call
+	number int64
+	sent   atomic.Int64
 }
 
-// Calls returns every call so far in the order in which they came, also those that still run.
+// chunk writes down that one was passed on.
+func (r *record) chunk() {
+	if r != nil {
+		r.sent.Add(1)
+	}
+}
+
+// Calls returns every call that is remembered in the order in which they came, also those that still run.
 func (s *Script) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,27 +62,39 @@ func (s *Script) Calls() []Call {
 }
 
 // CallCount is the number of calls so far, counted also by a script that forgets them.
-func (s *Script) CallCount() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Script) CallCount() int { return int(s.count.Load()) }
 
-	return s.count
-}
-
-// Unused describes each reply that no call has taken.
+// Unused describes each reply that was not used as often as its Times say; one that may be used any number of times is unused
+// until its first.
 func (s *Script) Unused() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	unused := s.sequence.left("sequence")
-	for _, agent := range slices.Sorted(maps.Keys(s.agents)) {
-		unused = append(unused, s.agents[agent].left(agentRoute(agent))...)
-	}
+	unused, _ := s.left(math.MaxInt)
 
 	return unused
 }
 
-// Unexpected describes each call for which there was no reply, or whose request was refused by Expect.
+// left describes the first replies that are unused, and counts all of them.
+func (s *Script) left(limit int) (texts []string, all int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	in := func(q *queue) {
+		q.left(func(i int) {
+			if all++; all <= limit {
+				texts = append(texts, q.describe(i))
+			}
+		})
+	}
+
+	in(&s.sequence)
+
+	for _, r := range s.routes {
+		in(&r.queue)
+	}
+
+	return texts, all
+}
+
+// Unexpected describes each call that is remembered for which there was no reply, or whose request was refused by Expect.
 func (s *Script) Unexpected() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,104 +102,71 @@ func (s *Script) Unexpected() []string {
 	return slices.Clone(s.unexpected)
 }
 
-// begin writes down that a call came.
+// begin writes down that a call came. A script that forgets has no record of it: nil.
 func (s *Script) begin(req *llm.Request) *record {
-	rec := &record{call: Call{Reply: -1, Start: s.clock.Now()}}
-	if !s.forget {
-		rec.call.Request = copyRequest(req)
+	if s.forget {
+		s.count.Add(1)
+
+		return nil
 	}
+
+	rec := &record{call: Call{Request: copyRequest(req), Reply: -1}}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.count++
-	if !s.forget {
-		s.records = append(s.records, rec)
-	}
+	rec.call.Start = s.clock.Now()
+	rec.number = s.count.Add(1)
+	s.records = latest(append(s.records, rec), s.keep)
 
 	return rec
 }
 
+// found writes down what answers a call.
+func (s *Script) found(rec *record, route string, reply int) {
+	if rec == nil {
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	rec.call.Route, rec.call.Reply = route, reply
+}
+
 // end writes down how a call went.
 func (s *Script) end(rec *record, err error, cancelled bool) {
+	if rec == nil {
+		return
+	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	rec.call.End, rec.call.Err, rec.call.Cancelled = s.clock.Now(), err, cancelled
-	if !s.forget && (errors.Is(err, ErrNoReply) || errors.Is(err, ErrRefused)) {
-		s.unexpected = append(s.unexpected, fmt.Sprintf("call %d: %s", slices.Index(s.records, rec)+1, err))
+	if errors.Is(err, ErrNoReply) || errors.Is(err, ErrRefused) {
+		s.unexpected = latest(append(s.unexpected, fmt.Sprintf("call %d: %s", rec.number, err)), s.keep)
 	}
 }
 
-// missing is the error of a call that nothing answers. It says what was asked, and which replies wait for others.
-func (s *Script) missing(req *llm.Request) error {
-	left := "no reply is left elsewhere"
-	if unused := s.Unused(); len(unused) > 0 {
-		left = "left for others: " + strings.Join(unused, "; ")
+// latest are the last n of what there is, or all for n = 0. What it drops is collected now, and its place when append moves the
+// rest to a new array.
+func latest[T any](all []T, n int) []T {
+	if n <= 0 || len(all) <= n {
+		return all
 	}
 
-	return fmt.Errorf("%w to %s; %s", ErrNoReply, describe(req), left)
+	clear(all[:len(all)-n])
+
+	return all[len(all)-n:]
 }
-
-// describe names a request by what tells it from others.
-func describe(req *llm.Request) string {
-	last := "no messages"
-
-	if n := len(req.Messages); n > 0 {
-		message := req.Messages[n-1]
-		last = fmt.Sprintf("message %d of %d from %s: %q", n, n, message.Role, short(message.Content, shortMessage))
-	}
-
-	return fmt.Sprintf("agent %q, purpose %q, %s", req.Agent, req.Purpose, last)
-}
-
-const (
-	shortMessage = 120
-	shortReply   = 40
-)
-
-// left describes the replies that nobody took.
-func (q *queue) left(name string) []string {
-	var left []string
-
-	for i, reply := range q.replies[q.next:] {
-		left = append(left, fmt.Sprintf("%s, reply %d of %d: %s", name, q.next+i+1, len(q.replies), reply.describe()))
-	}
-
-	return left
-}
-
-// describe names a reply by what a person would know it by.
-func (r *Reply) describe() string {
-	switch {
-	case len(r.ToolCalls) > 0:
-		names := make([]string, len(r.ToolCalls))
-		for i, call := range r.ToolCalls {
-			names[i] = call.Name
-		}
-
-		return "calls " + strings.Join(names, ", ")
-	case r.Text != "":
-		return fmt.Sprintf("text %q", short(r.Text, shortReply))
-	case r.Chunks != nil:
-		return fmt.Sprintf("%d chunks", len(r.Chunks))
-	case r.Err != nil:
-		return fmt.Sprintf("error %q", short(r.Err.Error(), shortReply))
-	case r.Hang:
-		return "hangs"
-	default:
-		return "empty"
-	}
-}
-
-func agentRoute(agent string) string { return "agent " + agent }
-
-func functionRoute(i int) string { return "function " + strconv.Itoa(i) }
 
 func copyRequest(req *llm.Request) llm.Request {
 	copied := *req
 	copied.Messages = slices.Clone(req.Messages)
 	copied.Tools = slices.Clone(req.Tools)
+	copied.Stop = slices.Clone(req.Stop)
+	copied.ResponseSchema = bytes.Clone(req.ResponseSchema)
 
 	for i := range copied.Messages {
 		copied.Messages[i].ToolCalls = slices.Clone(copied.Messages[i].ToolCalls)

@@ -22,8 +22,18 @@ func (g *Gate) Reached() <-chan struct{} { return g.reached }
 // Open lets through whoever waits and whoever comes later. Opening twice does nothing more.
 func (g *Gate) Open() { g.openOnce.Do(func() { close(g.open) }) }
 
-func (g *Gate) pass(ctx context.Context) error {
-	g.reachedOnce.Do(func() { close(g.reached) })
+// pass returns when the gate is open. Before it waits, and before whoever watches Reached hears of it, it tells beforeWait.
+func (g *Gate) pass(ctx context.Context, beforeWait notice) error {
+	select {
+	case <-g.open:
+		g.reach()
+
+		return nil
+	default:
+	}
+
+	beforeWait.tell()
+	g.reach()
 
 	select {
 	case <-g.open:
@@ -32,3 +42,5 @@ func (g *Gate) pass(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
+
+func (g *Gate) reach() { g.reachedOnce.Do(func() { close(g.reached) }) }

@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -26,40 +25,64 @@ type Pace struct {
 }
 
 // pacer times one call. It keeps to a schedule rather than adding up waits, so that a consumer that is slow now and
-// then does not slow the stream down as a whole.
+// then does not slow the stream down as a whole. One without a pace never looks at the clock.
 type pacer struct {
-	pace  Pace
-	clock clockwork.Clock
-	rand  *rand.Rand
-	due   time.Time
-	begun bool
+	pace       Pace
+	clock      clockwork.Clock
+	beforeWait notice
+	rand       *rand.Rand
+	due        time.Time
+	begun      bool
+	idle       bool
 }
 
-func (p Pace) start(clock clockwork.Clock, req *llm.Request) *pacer {
-	if p.Speed <= 0 {
-		p.Speed = 1
+func (p *pacer) start(pace Pace, clock clockwork.Clock, req *llm.Request, beforeWait notice) {
+	if pace.FirstToken <= 0 && pace.TokensPerSecond <= 0 {
+		p.idle = true
+
+		return
 	}
 
-	pacer := &pacer{pace: p, clock: clock, due: clock.Now()}
-	if p.Jitter > 0 {
-		pacer.rand = rand.New(rand.NewPCG(p.Seed, conversation(req))) //nolint:gosec // Only spreads waits; must repeat.
+	if pace.Speed <= 0 {
+		pace.Speed = 1
 	}
 
-	return pacer
+	p.pace, p.clock, p.beforeWait, p.due = pace, clock, beforeWait, clock.Now()
+	if pace.Jitter > 0 {
+		p.rand = rand.New(rand.NewPCG(pace.Seed, conversation(req))) //nolint:gosec // Only spreads waits; must repeat.
+	}
 }
 
 // conversation is a number that the same request has at every playing.
 func conversation(req *llm.Request) uint64 {
-	hash := fnv.New64a()
-	for _, message := range req.Messages {
-		_, _ = hash.Write([]byte(message.Role + message.Content))
+	id := uint64(offset)
+	for i := range req.Messages {
+		id = hash(hash(id, req.Messages[i].Role), req.Messages[i].Content)
 	}
 
-	return hash.Sum64()
+	return id
+}
+
+// offset is where FNV-1a begins.
+const offset = 14695981039346656037
+
+// hash continues FNV-1a; the one of the standard library wants a copy of the text.
+func hash(id uint64, text string) uint64 {
+	const prime = 1099511628211
+
+	for i := range len(text) {
+		id = (id ^ uint64(text[i])) * prime
+	}
+
+	return id
 }
 
 // wait returns when chunk is due, or with the cause of ctx.
 func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
+	if p.idle {
+		return nil
+	}
+
 	var wait time.Duration
 	if !p.begun {
 		p.begun = true
@@ -73,12 +96,13 @@ func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
 
 	p.due = p.due.Add(wait)
 
-	left := p.clock.Until(p.due)
-	if left <= 0 {
+	if p.clock.Until(p.due) <= 0 {
 		return nil
 	}
 
-	timer := p.clock.NewTimer(left)
+	p.beforeWait.tell()
+
+	timer := p.clock.NewTimer(p.clock.Until(p.due))
 	defer timer.Stop()
 
 	select {
@@ -90,7 +114,11 @@ func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
 }
 
 // restart forgets how far the stream was behind its schedule.
-func (p *pacer) restart() { p.due = p.clock.Now() }
+func (p *pacer) restart() {
+	if !p.idle {
+		p.due = p.clock.Now()
+	}
+}
 
 func (p *pacer) duration(chunk llm.Chunk) time.Duration {
 	if p.pace.TokensPerSecond <= 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"tarsy.dev/tarsy/llm"
 )
@@ -12,25 +11,47 @@ import (
 // errStopped says that the consumer reads no further; it never leaves the package.
 var errStopped = errors.New("the consumer stopped reading")
 
-// player streams one reply to one consumer, in the consumer's goroutine: there is no other that could be left behind.
-type player struct {
-	reply Reply
-	pacer *pacer
-	sent  *atomic.Int64
-	yield func(llm.Chunk, error) bool
+// notice is called before the stream stands still, if there is anybody to call.
+type notice func()
+
+func (n notice) tell() {
+	if n != nil {
+		n()
+	}
 }
 
-func (p *player) play(ctx context.Context, req *llm.Request) error {
+// player streams one reply to one consumer, in the consumer's goroutine: there is no other that could be left behind.
+type player struct {
+	reply      *prepared
+	drawn      fate
+	req        *llm.Request
+	rec        *record
+	beforeWait notice
+	yield      func(llm.Chunk, error) bool
+
+	fault *Fault
+	pacer pacer
+}
+
+func (p *player) play(ctx context.Context, s *Script) error {
 	if p.reply.Expect != nil {
-		if err := p.reply.Expect(req); err != nil {
+		if err := p.reply.Expect(p.req); err != nil {
 			return fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 	}
 
-	chunks, err := p.reply.chunks(req)
-	if err != nil {
-		return err
+	if p.reply.err != nil {
+		return p.reply.err
 	}
+
+	pace := s.pace
+	if p.reply.Pace != nil {
+		pace = *p.reply.Pace
+	}
+
+	chunks := p.reply.chunks(p.req)
+	p.plan(len(chunks))
+	p.pacer.start(pace, s.clock, p.req, p.beforeWait)
 
 	for i, chunk := range chunks {
 		if err := p.stops(ctx, i, false); err != nil {
@@ -42,7 +63,7 @@ func (p *player) play(ctx context.Context, req *llm.Request) error {
 		}
 
 		// Counted before the consumer sees it, so that one who asks in the middle of the stream finds it counted.
-		p.sent.Add(1)
+		p.rec.chunk()
 
 		if !p.yield(chunk, nil) {
 			return errStopped
@@ -52,6 +73,15 @@ func (p *player) play(ctx context.Context, req *llm.Request) error {
 	return p.stops(ctx, len(chunks), true)
 }
 
+// plan says which fault befalls the answer: one that was drawn, somewhere before the answer's end, or the reply's own.
+func (p *player) plan(chunks int) {
+	p.fault = p.reply.Fault
+
+	if p.drawn.kind != "" {
+		p.fault = &Fault{Kind: p.drawn.kind, AfterChunks: int(p.drawn.point % uint64(max(chunks, 1)))}
+	}
+}
+
 // stops does what the reply has planned after n chunks, of which last says that there are no more.
 func (p *player) stops(ctx context.Context, n int, last bool) error {
 	if ctx.Err() != nil && !last {
@@ -59,11 +89,15 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 	}
 
 	if p.reply.Gate != nil && here(p.reply.GateAfter, n, last) {
-		if err := p.reply.Gate.pass(ctx); err != nil {
+		if err := p.reply.Gate.pass(ctx, p.beforeWait); err != nil {
 			return err
 		}
 
 		p.pacer.restart()
+	}
+
+	if p.fault != nil && here(p.fault.AfterChunks, n, last) {
+		return p.fault.failure()
 	}
 
 	if !here(p.reply.AfterChunks, n, last) {
@@ -71,6 +105,10 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 	}
 
 	if p.reply.Hang {
+		if ctx.Err() == nil {
+			p.beforeWait.tell()
+		}
+
 		<-ctx.Done()
 
 		return context.Cause(ctx)

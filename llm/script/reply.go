@@ -1,10 +1,7 @@
 package script
 
 import (
-	"errors"
-	"strconv"
-	"unicode"
-	"unicode/utf8"
+	"fmt"
 
 	"tarsy.dev/tarsy/llm"
 )
@@ -33,140 +30,51 @@ type Reply struct {
 	GateAfter int
 	// Expect checks the request; its error becomes the call's error, before the first chunk and before the gate.
 	Expect func(*llm.Request) error
+
+	// Times is how many calls the reply answers before the next one follows: 0 is once, -1 any number.
+	Times int
+	// Stop is why the model stopped, and Signature what it wants back with its answer. Where one of them is set an
+	// llm.EndChunk follows the usage; the signature in it is that of "script".
+	Stop      llm.StopReason
+	Signature string
+	// Fault breaks the answer off.
+	Fault *Fault
+	// Pace is that of this reply, instead of the script's.
+	Pace *Pace
+	// Trickle streams text and thinking rune by rune.
+	Trickle bool
 }
 
-var errBothWays = errors.New("a scripted reply has Chunks, or Text, Thinking and ToolCalls, but not both")
-
-// chunks is all that the reply streams.
-func (r *Reply) chunks(req *llm.Request) ([]llm.Chunk, error) {
-	if r.Chunks != nil {
-		if r.Text != "" || r.Thinking != "" || len(r.ToolCalls) > 0 {
-			return nil, errBothWays
-		}
-
-		chunks := append([]llm.Chunk(nil), r.Chunks...)
-		if r.Usage != nil {
-			chunks = append(chunks, *r.Usage)
-		}
-
-		return chunks, nil
+// times is how often the reply is used, -1 for any number.
+func (r *Reply) times() int {
+	if r.Times < 0 {
+		return -1
 	}
 
-	var chunks []llm.Chunk
-
-	for _, piece := range split(r.Thinking) {
-		chunks = append(chunks, llm.ThinkingChunk{Text: piece})
-	}
-
-	for _, piece := range split(r.Text) {
-		chunks = append(chunks, llm.TextChunk{Text: piece})
-	}
-
-	for _, call := range withIDs(r.ToolCalls, req) {
-		chunks = append(chunks, llm.ToolCallChunk{Call: call})
-	}
-
-	usage := r.Usage
-	if usage == nil {
-		usage = r.estimate(req)
-	}
-
-	return append(chunks, *usage), nil
+	return max(r.Times, 1)
 }
 
-// withIDs names the calls that have no id.
-func withIDs(calls []llm.ToolCall, req *llm.Request) []llm.ToolCall {
-	made := 0
-	for _, message := range req.Messages {
-		made += len(message.ToolCalls)
-	}
-
-	named := make([]llm.ToolCall, len(calls))
-
-	for i, call := range calls {
-		if call.ID == "" {
-			call.ID = "call_" + strconv.Itoa(made+i+1)
+// describe names a reply by what a person would know it by.
+func (r *Reply) describe() string {
+	switch {
+	case len(r.ToolCalls) > 0:
+		names := make([]string, len(r.ToolCalls))
+		for i, call := range r.ToolCalls {
+			names[i] = call.Name
 		}
 
-		named[i] = call
+		return "calls " + list(names, ", ")
+	case r.Text != "":
+		return fmt.Sprintf("text %q", short(r.Text, shortReply))
+	case r.Chunks != nil:
+		return fmt.Sprintf("%d chunks", len(r.Chunks))
+	case r.Err != nil:
+		return fmt.Sprintf("error %q", short(r.Err.Error(), shortReply))
+	case r.Fault != nil:
+		return "fault " + string(r.Fault.Kind)
+	case r.Hang:
+		return "hangs"
+	default:
+		return "empty"
 	}
-
-	return named
-}
-
-// estimate counts tokens as people guess them: four bytes each.
-func (r *Reply) estimate(req *llm.Request) *llm.UsageChunk {
-	var in, out int
-
-	for _, message := range req.Messages {
-		in += len(message.Content)
-		for _, call := range message.ToolCalls {
-			in += len(call.Name) + len(call.Arguments)
-		}
-	}
-
-	for _, tool := range req.Tools {
-		in += len(tool.Name) + len(tool.Description) + len(tool.Schema)
-	}
-
-	out += len(r.Text)
-	for _, call := range r.ToolCalls {
-		out += len(call.Name) + len(call.Arguments)
-	}
-
-	return &llm.UsageChunk{InputTokens: tokens(in), OutputTokens: tokens(out), ThinkingTokens: tokens(len(r.Thinking))}
-}
-
-const (
-	bytesPerToken = 4
-	maxPieceRunes = 32
-)
-
-func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
-
-// split cuts text after the white space that follows a word, and words that are long after maxPieceRunes. The pieces
-// together are the text, byte for byte, and no rune is cut.
-func split(text string) []string {
-	var (
-		pieces []string
-		start  int
-		runes  int
-		space  bool
-	)
-
-	for i, r := range text {
-		isSpace := unicode.IsSpace(r)
-		if i > start && ((space && !isSpace) || runes == maxPieceRunes) {
-			pieces = append(pieces, text[start:i])
-			start, runes = i, 0
-		}
-
-		space = isSpace
-		runes++
-	}
-
-	if start < len(text) {
-		pieces = append(pieces, text[start:])
-	}
-
-	return pieces
-}
-
-// short is text on one line, cut to n runes.
-func short(text string, n int) string {
-	out := make([]rune, 0, n)
-
-	for _, r := range text {
-		if len(out) == n {
-			return string(out) + "…"
-		}
-
-		if unicode.IsSpace(r) || r == utf8.RuneError {
-			r = ' '
-		}
-
-		out = append(out, r)
-	}
-
-	return string(out)
 }

@@ -4,11 +4,12 @@
 package script
 
 import (
-	"context"
 	"errors"
-	"iter"
-	"slices"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jonboulle/clockwork"
 
@@ -24,41 +25,41 @@ var ErrRefused = errors.New("the request is not what the script expects")
 // Options are the settings of a script; the zero value streams without waiting and records every call.
 type Options struct {
 	Pace Pace
+	// Faults befall calls at random, in a way that repeats.
+	Faults Faults
 	// Clock times the pace and the record of calls; nil is the real one.
 	Clock clockwork.Clock
 	// Forget keeps no record of calls, for a script that serves for long.
 	Forget bool
+	// Keep is how many calls are remembered, the latest ones; zero means all.
+	Keep int
 }
 
 // Script answers calls from what was added to it. It is safe for concurrent use, also while it is added to.
 //
-// A call takes the next reply of the route for its agent; when there is none, what the first matching RouteFunc
-// makes; when none matches, the next reply of the sequence. A call whose context is over before it begins takes none.
+// A call takes the next reply of the first route that matches and has one left; when there is none, what the first
+// matching RouteFunc makes; when none matches, the next reply of the sequence. A call whose context is over before it
+// begins takes none.
 type Script struct {
 	pace   Pace
 	clock  clockwork.Clock
 	forget bool
+	keep   int
+	faults *faults
+	count  atomic.Int64
 
-	mu         sync.Mutex
-	sequence   queue
-	agents     map[string]*queue
-	functions  []*function
-	count      int
+	mu       sync.Mutex
+	sequence queue
+	// routes and functions only grow: a copy of the slice made under the lock may be read without it.
+	routes    []*route
+	index     index
+	functions []*function
+	agents    map[string]*route
+	names     map[string]int
+	gates     map[string]*Gate
+
 	records    []*record
 	unexpected []string
-}
-
-// queue holds replies that are used once each, in order.
-type queue struct {
-	replies []Reply
-	next    int
-}
-
-// function is a route that makes its replies.
-type function struct {
-	match func(*llm.Request) bool
-	reply func(*llm.Request, int) Reply
-	next  int
 }
 
 var _ llm.Client = (*Script)(nil)
@@ -70,30 +71,98 @@ func New(options Options) *Script {
 		clock = clockwork.NewRealClock()
 	}
 
-	return &Script{pace: options.Pace, clock: clock, forget: options.Forget, agents: map[string]*queue{}}
+	return &Script{
+		pace: options.Pace, clock: clock, forget: options.Forget, keep: options.Keep, faults: newFaults(options.Faults),
+		sequence: queue{name: "sequence"}, agents: map[string]*route{}, names: map[string]int{}, gates: map[string]*Gate{},
+	}
 }
 
 // Add appends replies to the sequence, which calls that no route takes use up in order.
 func (s *Script) Add(replies ...Reply) {
+	ready := prepareAll(replies)
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.sequence.replies = append(s.sequence.replies, replies...)
+	s.sequence.add(ready)
 }
 
-// Route appends replies for calls whose Request.Agent is exactly agent.
+// Route appends replies for calls whose Request.Agent is exactly agent. It is On for that agent, except that all replies
+// for one agent are one route, which has the place of the first.
 func (s *Script) Route(agent string, replies ...Reply) {
+	ready := prepareAll(replies)
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	route, ok := s.agents[agent]
+	r, ok := s.agents[agent]
 	if !ok {
-		route = &queue{}
-		s.agents[agent] = route
+		r = &route{conditions: []condition{{of: ofAgent, want: pattern{exact: true, equals: agent}}}}
+		s.agents[agent] = r
+		s.addRoute(r, agentRoute(agent))
 	}
 
-	route.replies = append(route.replies, replies...)
+	r.add(ready)
 }
+
+// On adds a route: replies for calls that match. Routes are tried in the order in which they were added; one whose replies are
+// used up matches no more. An error says what is wrong with the match or with a reply, and then nothing was added.
+func (s *Script) On(match Match, replies ...Reply) error {
+	conditions, err := match.compile()
+	if err != nil {
+		return fmt.Errorf("add a route to a script: %w", err)
+	}
+
+	ready := prepareAll(replies)
+
+	for i, reply := range ready {
+		if reply.err != nil {
+			return fmt.Errorf("add a route to a script: reply %d: %w", i+1, reply.err)
+		}
+	}
+
+	name := match.Name
+	if name == "" {
+		name = nameOf(conditions)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	r := &route{conditions: conditions}
+	r.add(ready)
+	s.addRoute(r, name)
+
+	return nil
+}
+
+// addRoute gives a route a name of its own and its place. It is called under the lock.
+func (s *Script) addRoute(r *route, name string) {
+	s.names[name]++
+	if n := s.names[name]; n > 1 {
+		name += " (" + strconv.Itoa(n) + ")"
+	}
+
+	r.name, r.place = name, len(s.routes)
+	s.routes = append(s.routes, r)
+	s.index.add(r)
+}
+
+// nameOf names a route by its conditions.
+func nameOf(conditions []condition) string {
+	if len(conditions) == 0 {
+		return "any call"
+	}
+
+	names := make([]string, len(conditions))
+	for i := range conditions {
+		names[i] = conditions[i].String()
+	}
+
+	return strings.Join(names, ", ")
+}
+
+func agentRoute(agent string) string { return "agent " + agent }
 
 // RouteFunc answers every call that match accepts by what reply makes of it; reply is told how many calls the route
 // took before. Both are called from many goroutines at once and must leave the request as it is.
@@ -104,98 +173,16 @@ func (s *Script) RouteFunc(match func(*llm.Request) bool, reply func(*llm.Reques
 	s.functions = append(s.functions, &function{match: match, reply: reply})
 }
 
-// Generate implements llm.Client. The call is made when the sequence is read; reading it twice makes two calls.
-func (s *Script) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
-	return func(yield func(llm.Chunk, error) bool) {
-		if ctx.Err() != nil {
-			yield(nil, context.Cause(ctx))
-
-			return
-		}
-
-		rec := s.begin(req)
-
-		reply, err := s.dispatch(req, rec)
-		if err == nil {
-			p := player{reply: reply, pacer: s.pace.start(s.clock, req), sent: &rec.sent, yield: yield}
-			err = p.play(ctx, req)
-		}
-
-		if errors.Is(err, errStopped) {
-			s.end(rec, nil, true)
-
-			return
-		}
-
-		// The record is complete before the consumer sees the end.
-		s.end(rec, err, err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)))
-
-		if err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// dispatch finds the reply to req and notes where it came from. Functions of the caller run without the lock.
-func (s *Script) dispatch(req *llm.Request, rec *record) (Reply, error) {
-	if reply, ok := s.takeRouted(req.Agent, rec); ok {
-		return reply, nil
-	}
-
-	s.mu.Lock()
-	functions := slices.Clone(s.functions)
-	s.mu.Unlock()
-
-	for i, f := range functions {
-		if f.match(req) {
-			return f.reply(req, s.takeFunction(i, f, rec)), nil
-		}
-	}
-
-	if reply, ok := s.takeNext(rec); ok {
-		return reply, nil
-	}
-
-	return Reply{}, s.missing(req)
-}
-
-func (s *Script) takeRouted(agent string, rec *record) (Reply, bool) {
+// Gate returns the script's gate of this name; who asks first gets a new one.
+func (s *Script) Gate(name string) *Gate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	route, ok := s.agents[agent]
+	gate, ok := s.gates[name]
 	if !ok {
-		return Reply{}, false
+		gate = NewGate()
+		s.gates[name] = gate
 	}
 
-	return route.take(agentRoute(agent), rec)
-}
-
-func (s *Script) takeFunction(i int, f *function, rec *record) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	rec.call.Route, rec.call.Reply = functionRoute(i), f.next
-	f.next++
-
-	return rec.call.Reply
-}
-
-func (s *Script) takeNext(rec *record) (Reply, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.sequence.take("sequence", rec)
-}
-
-// take uses up the next reply, if there is one.
-func (q *queue) take(route string, rec *record) (Reply, bool) {
-	if q.next == len(q.replies) {
-		return Reply{}, false
-	}
-
-	rec.call.Route, rec.call.Reply = route, q.next
-	q.next++
-
-	return q.replies[rec.call.Reply], true
+	return gate
 }

@@ -1,0 +1,24 @@
+// Package strictyaml reads YAML into Go structs and says everything that is wrong with
+// it at once, each with its place and what would be right. It also writes the JSON Schema
+// of the structs. The structs are the only description of a format; their tags say
+// what a key takes:
+//
+//	yaml:"worker_count"   the key; "-" keeps a field out of the files
+//	doc:"…"               one sentence for the person who edits the file
+//	default:"5"           the built-in value
+//	enum:"any,all"        the values that are allowed; "@backend" is a list that the format names itself
+//	min:"1" max:"9"       the smallest and the largest value (durations for durations)
+//	required:"true"       the entry is useless without this key
+//	nonempty:"true"       text that is written must not be empty
+//	format:"regexp"       what text must be, see Check; a format may have more of its own
+//	later:"true"          the key loads with a warning: nothing acts on it yet
+//	later:"a,b"           the same, for these values only
+//	short:"true"          a plain value stands for a map with only this key
+//	seconds:"true"        a duration that may also be a plain number of seconds
+//	runtime:"SESSION_ID"  {{.SESSION_ID}} is kept and filled in later
+//	kinds:"object,string" what a value of any kind (json.RawMessage, any) may be: the names of JSON Schema
+//	ref:"…" secret:"…"    for the format's own checks
+//
+// It knows no format: what a value means, and which values go together, is for those
+// who declare the structs.
+package strictyaml

@@ -1,0 +1,108 @@
+package strictyaml
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Field is what the tags of one struct field say; doc.go explains the tags.
+type Field struct {
+	Index    int
+	Key      string
+	Doc      string
+	Default  string
+	Enum     []string // as it is written: a list that goes by a name is one value that begins with @
+	Min      string
+	Max      string
+	Ref      string
+	Format   string
+	Secret   string
+	Runtime  string
+	Later    string
+	Kinds    []string
+	Nonempty bool
+	Required bool
+	Short    bool
+	Seconds  bool
+}
+
+// FieldsOf lists the fields of a struct that have a key, in declaration order.
+func FieldsOf(t reflect.Type) []Field {
+	fields := make([]Field, 0, t.NumField())
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		key := tag.Get("yaml")
+		if key == "" || key == "-" {
+			continue
+		}
+		fields = append(fields, Field{
+			Index:    i,
+			Key:      key,
+			Doc:      tag.Get("doc"),
+			Default:  tag.Get("default"),
+			Enum:     words(tag.Get("enum")),
+			Min:      tag.Get("min"),
+			Max:      tag.Get("max"),
+			Ref:      tag.Get("ref"),
+			Format:   tag.Get("format"),
+			Secret:   tag.Get("secret"),
+			Runtime:  tag.Get("runtime"),
+			Later:    tag.Get("later"),
+			Kinds:    words(tag.Get("kinds")),
+			Nonempty: tag.Get("nonempty") != "",
+			Required: tag.Get("required") != "",
+			Short:    tag.Get("short") != "",
+			Seconds:  tag.Get("seconds") != "",
+		})
+	}
+	return fields
+}
+
+func words(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	return strings.Split(tag, ",")
+}
+
+func keysOf(fields []Field) []string {
+	keys := make([]string, len(fields))
+	for i, f := range fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// laterFor says whether this value of the field has no effect yet.
+func (f Field) laterFor(value string) bool {
+	return f.Later == "true" || (f.Later != "" && slices.Contains(strings.Split(f.Later, ","), value))
+}
+
+func isDuration(t reflect.Type) bool { return t == reflect.TypeFor[time.Duration]() }
+
+// IsSection says whether values of t hold further keys.
+func IsSection(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct
+}
+
+// ApplyDefaults fills the fields of a struct, and of the structs in it, with
+// their built-in values. Optional sections are pointers: they get theirs when
+// somebody writes the section.
+func ApplyDefaults(v reflect.Value) {
+	for _, f := range FieldsOf(v.Type()) {
+		fv := v.Field(f.Index)
+		switch {
+		case fv.Kind() == reflect.Struct:
+			ApplyDefaults(fv)
+		case f.Default != "":
+			if err := SetText(fv, f.Default, f); err != nil {
+				panic("strictyaml: default of " + f.Key + ": " + err.Error()) // a tag of our own is wrong
+			}
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+
+// check refuses what the API refuses, as far as it can be told from the request alone.
+func (r *request) check(counting bool) *llm.Error {
+	switch {
+	case r.Model == "":
+		return invalid("model: Field required")
+	case r.MaxTokens == nil && !counting:
+		return invalid("max_tokens: Field required")
+	case r.MaxTokens != nil && *r.MaxTokens < 0:
+		return invalid("max_tokens: Input should be greater than or equal to 0")
+	case r.Messages == nil:
+		return invalid("messages: Field required")
+	case len(r.Messages) == 0:
+		return invalid("messages: at least one message is required")
+	}
+
+	if err := r.checkThinking(); err != nil {
+		return err
+	}
+
+	if err := r.checkTools(); err != nil {
+		return err
+	}
+
+	for i := range r.Messages {
+		if err := checkMessage(i, &r.Messages[i], i == len(r.Messages)-1); err != nil {
+			return err
+		}
+	}
+
+	return checkPairs(r.Messages)
+}
+
+func (r *request) checkThinking() *llm.Error {
+	const least = 1024
+
+	if r.Thinking == nil || r.Thinking.Type != "enabled" {
+		return nil
+	}
+
+	budget := r.Thinking.BudgetTokens
+
+	switch {
+	case budget == nil:
+		return invalid("thinking.enabled.budget_tokens: Field required")
+	case *budget < least:
+		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+	case r.MaxTokens != nil && *r.MaxTokens <= *budget:
+		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`.")
+	default:
+		return nil
+	}
+}
+
+func (r *request) checkTools() *llm.Error {
+	names := make(map[string]bool, len(r.Tools))
+
+	for i, t := range r.Tools {
+		if !toolName.MatchString(t.Name) {
+			return invalid(fmt.Sprintf("tools.%d.custom.name: String should match pattern '%s'", i, toolName))
+		}
+
+		if names[t.Name] {
+			return invalid("tools: Tool names must be unique.")
+		}
+
+		names[t.Name] = true
+
+		if !t.custom() {
+			continue
+		}
+
+		if len(t.InputSchema) == 0 {
+			return invalid(fmt.Sprintf("tools.%d.custom.input_schema: Field required", i))
+		}
+
+		var schema struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(t.InputSchema, &schema) != nil || schema.Type != "object" {
+			return invalid(fmt.Sprintf("tools.%d.custom.input_schema.type: Input should be 'object'", i))
+		}
+	}
+
+	return nil
+}
+
+// custom tells that the caller runs the tool and describes it.
+func (t tool) custom() bool { return t.Type == "" || t.Type == "custom" }
+
+func checkMessage(at int, m *message, last bool) *llm.Error {
+	if m.Role != llm.RoleUser && m.Role != llm.RoleAssistant && m.Role != llm.RoleSystem {
+		return invalid(fmt.Sprintf("messages.%d.role: Input should be 'user', 'assistant' or 'system'", at))
+	}
+
+	if !m.Content.given {
+		return invalid(fmt.Sprintf("messages.%d.content: Field required", at))
+	}
+
+	if len(m.Content.blocks) == 0 && (!last || m.Role != llm.RoleAssistant) {
+		return invalid(fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", at))
+	}
+
+	for i := range m.Content.blocks {
+		if message := checkBlock(m.Role, &m.Content.blocks[i]); message != "" {
+			return invalid(fmt.Sprintf("messages.%d.content.%d%s", at, i, message))
+		}
+	}
+
+	return nil
+}
+
+// checkBlock is what is wrong with a block, from its place on; "" if nothing is.
+func checkBlock(role string, b *block) string {
+	switch b.Type {
+	case "":
+		return ".type: Field required"
+	case "text":
+		switch {
+		case b.Text == "":
+			return ": text content blocks must be non-empty"
+		case strings.TrimSpace(b.Text) == "":
+			return ": text content blocks must contain non-whitespace text"
+		}
+	case "tool_use":
+		return checkToolUse(role, b)
+	case "tool_result":
+		switch {
+		case b.ToolUseID == "":
+			return ".tool_result.tool_use_id: Field required"
+		case role != llm.RoleUser:
+			return ": `tool_result` blocks can only be in `user` messages"
+		}
+	case "thinking":
+		switch {
+		case b.Signature == "":
+			return ".thinking.signature: Field required"
+		case forged(b.Thinking, b.Signature):
+			return ": Invalid `signature` in `thinking` block"
+		}
+	case "redacted_thinking":
+		if b.Data == "" {
+			return ".redacted_thinking.data: Field required"
+		}
+	}
+
+	return ""
+}
+
+func checkToolUse(role string, b *block) string {
+	switch {
+	case b.ID == "":
+		return ".tool_use.id: Field required"
+	case !toolName.MatchString(b.ID):
+		return fmt.Sprintf(".tool_use.id: String should match pattern '%s'", toolName)
+	case !toolName.MatchString(b.Name):
+		return fmt.Sprintf(".tool_use.name: String should match pattern '%s'", toolName)
+	case len(b.Input) == 0 || b.Input[0] != '{':
+		return ".tool_use.input: Input should be a valid dictionary"
+	case role != llm.RoleAssistant:
+		return ": `tool_use` blocks can only be in `assistant` messages"
+	default:
+		return ""
+	}
+}
+
+// checkPairs refuses calls without results in the next message, and results without calls in the one before.
+func checkPairs(messages []message) *llm.Error {
+	var open []string
+
+	for i := range messages {
+		m := &messages[i]
+
+		answered := 0
+
+		for j, b := range m.Content.blocks {
+			switch b.Type {
+			case "tool_use":
+				open = append(open, b.ID)
+			case "tool_result":
+				at := slices.Index(open, b.ToolUseID)
+				if at < 0 {
+					return invalid(fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+						"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, b.ToolUseID))
+				}
+
+				// Results stand first in their message; one that stands behind a text is not seen.
+				if answered != j {
+					return missing(i-1, open)
+				}
+
+				open = slices.Delete(open, at, at+1)
+				answered++
+			}
+		}
+
+		if len(open) > 0 && (m.Role != llm.RoleAssistant || i == len(messages)-1) {
+			return missing(max(i-1, 0), open)
+		}
+	}
+
+	return nil
+}
+
+func missing(at int, ids []string) *llm.Error {
+	return invalid(fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(ids, ", ")))
+}

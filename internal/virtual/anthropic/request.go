@@ -1,0 +1,144 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// request is the body of a call, as far as a script may want to know it. Fields that are not here are ignored: the API
+// gains new ones all the time.
+type request struct {
+	Model         string        `json:"model"`
+	MaxTokens     *int          `json:"max_tokens"`
+	Messages      []message     `json:"messages"`
+	System        content       `json:"system"`
+	Tools         []tool        `json:"tools"`
+	ToolChoice    *toolChoice   `json:"tool_choice"`
+	StopSequences []string      `json:"stop_sequences"`
+	Stream        bool          `json:"stream"`
+	Thinking      *thinking     `json:"thinking"`
+	OutputConfig  *outputConfig `json:"output_config"`
+	// OutputFormat is where the format stood while it was a beta.
+	OutputFormat *outputFormat `json:"output_format"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+// content is a text, or a list of blocks.
+type content struct {
+	given  bool
+	blocks []block
+}
+
+// block holds the fields of all kinds of blocks that the API takes.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	// Content is that of a result: its form depends on the tool.
+	Content json.RawMessage `json:"content"`
+}
+
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+}
+
+type thinking struct {
+	Type         string `json:"type"`
+	BudgetTokens *int   `json:"budget_tokens"`
+}
+
+type outputConfig struct {
+	Effort string        `json:"effort"`
+	Format *outputFormat `json:"format"`
+}
+
+type outputFormat struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *content) UnmarshalJSON(data []byte) error {
+	switch {
+	case bytes.Equal(data, []byte("null")):
+		return nil
+	case data[0] == '"':
+		c.given, c.blocks = true, []block{{Type: "text"}}
+
+		return json.Unmarshal(data, &c.blocks[0].Text)
+	case data[0] == '[':
+		c.given = true
+
+		return json.Unmarshal(data, &c.blocks)
+	default:
+		return errNoContent
+	}
+}
+
+var errNoContent = errors.New("content: Input should be a valid string or list")
+
+// parse reads a body. Errors are what a caller is told.
+func parse(body []byte) (*request, *llm.Error) {
+	var r request
+
+	err := json.Unmarshal(body, &r)
+	if err == nil {
+		return &r, nil
+	}
+
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return nil, invalid(fmt.Sprintf("%s: Input should be %s, not %s (byte %d)", or(wrong.Field, "body"), kindName(wrong.Type), wrong.Value, wrong.Offset))
+	}
+
+	if errors.Is(err, errNoContent) {
+		return nil, invalid("system or messages." + err.Error())
+	}
+
+	return nil, invalid("The request body is not valid JSON: " + err.Error())
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+
+	return text
+}
+
+// kindName is what the API calls a type that it expects.
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a valid string"
+	case reflect.Int:
+		return "a valid integer"
+	case reflect.Bool:
+		return "a valid boolean"
+	case reflect.Slice:
+		return "a valid list"
+	default:
+		return "a valid dictionary"
+	}
+}

@@ -1,0 +1,131 @@
+package cassette
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/mask"
+)
+
+// cleaner takes secrets out of what is kept. Requests that are replayed are cleaned in the same way, so that they fit.
+type cleaner struct{ masker *mask.Masker }
+
+func newCleaner() (*cleaner, error) {
+	masker, err := mask.New(mask.Config{Default: mask.DefaultRules()})
+	if err != nil {
+		return nil, fmt.Errorf("prepare to hide secrets: %w", err)
+	}
+
+	return &cleaner{masker: masker}, nil
+}
+
+// hidden stands for the caller's own keys.
+const hidden = "[MASKED_API_KEY]"
+
+// clean hides secrets in a body. JSON stays JSON, in the order and the layout that it had.
+func (c *cleaner) clean(data []byte, keys []string) ([]byte, error) {
+	text := string(data)
+	for _, key := range keys {
+		text = strings.ReplaceAll(text, key, hidden)
+	}
+
+	masked, err := c.masker.Result("", text)
+	if err != nil {
+		return nil, fmt.Errorf("hide secrets: %w", err)
+	}
+
+	if masked == text || !json.Valid([]byte(text)) || json.Valid([]byte(masked)) {
+		return []byte(masked), nil
+	}
+
+	tree, err := parseTree([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("hide secrets: %w", err)
+	}
+
+	if tree, err = c.cleanTree(tree); err != nil {
+		return nil, err
+	}
+
+	return appendTree(nil, tree), nil
+}
+
+// cleanTree hides secrets in each text by itself, where hiding them in the whole would break it.
+func (c *cleaner) cleanTree(tree any) (any, error) {
+	var err error
+
+	switch v := tree.(type) {
+	case object:
+		for i := range v {
+			if v[i].value, err = c.cleanTree(v[i].value); err != nil {
+				return nil, err
+			}
+		}
+	case list:
+		for i := range v {
+			if v[i], err = c.cleanTree(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case string:
+		masked, err := c.masker.Result("", v)
+		if err != nil {
+			return nil, fmt.Errorf("hide secrets: %w", err)
+		}
+
+		return masked, nil
+	}
+
+	return tree, nil
+}
+
+// minKey is how long a key is at least that is looked for in bodies: shorter ones would garble them.
+const minKey = 8
+
+// keysOf are the secrets by which a request proves itself.
+func keysOf(r *http.Request) []string {
+	candidates := []string{r.URL.Query().Get("key"), r.URL.Query().Get("access_token")}
+	for _, name := range secretHeaders {
+		for _, value := range r.Header.Values(name) {
+			candidates = append(candidates, strings.TrimPrefix(value, "Bearer "))
+		}
+	}
+
+	var keys []string
+
+	for _, key := range candidates {
+		if len(key) >= minKey {
+			keys = append(keys, key)
+		}
+	}
+
+	return keys
+}
+
+var secretHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Proxy-Authorization"}
+
+// pathOf is a request's path with its query, without secrets and in order.
+func pathOf(address *url.URL) string {
+	query := address.Query()
+	query.Del("key")
+	query.Del("access_token")
+
+	if len(query) == 0 {
+		return address.EscapedPath()
+	}
+
+	return address.EscapedPath() + "?" + query.Encode()
+}
+
+// safeHeader tells whether a header of an answer may be kept: what SDKs act on, and nothing that names an account.
+func safeHeader(name string) bool {
+	switch name {
+	case "Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "X-Should-Retry":
+		return true
+	default:
+		return strings.Contains(name, "-Ratelimit-")
+	}
+}

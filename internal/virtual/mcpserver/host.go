@@ -1,0 +1,230 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jonboulle/clockwork"
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options are the settings of a Host.
+type Options struct {
+	// Clock times delays and the journal; nil is the real one.
+	Clock clockwork.Clock
+}
+
+// Host runs scripted servers: it holds what they have used up and their journals. It is safe for concurrent use.
+type Host struct {
+	clock   clockwork.Clock
+	servers map[string]*server
+}
+
+// server is a server that is ready for calls. The SDK's part of it serves any number of connections.
+type server struct {
+	name    string
+	source  Server
+	order   []string
+	tools   map[string]*tool
+	clock   clockwork.Clock
+	sdk     *mcpsdk.Server
+	handler http.Handler
+	journal journal
+}
+
+// NewHost returns a host of the servers, or an error with all that is wrong with their script.
+func NewHost(servers Servers, options Options) (*Host, error) {
+	made, problems := compile(servers)
+	if len(problems) > 0 {
+		lines := make([]string, len(problems))
+		for i, p := range problems {
+			lines[i] = p.String()
+		}
+
+		return nil, errors.New("the script of the MCP servers is wrong:\n" + strings.Join(lines, "\n"))
+	}
+
+	h := &Host{clock: options.Clock, servers: made}
+	if h.clock == nil {
+		h.clock = clockwork.NewRealClock()
+	}
+
+	for _, s := range made {
+		s.clock = h.clock
+		s.build()
+	}
+
+	return h, nil
+}
+
+// build makes the SDK's part of the server.
+func (s *server) build() {
+	version := s.source.Version
+	if version == "" {
+		version = "0"
+	}
+
+	s.sdk = mcpsdk.NewServer(&mcpsdk.Implementation{Name: s.name, Version: version}, &mcpsdk.ServerOptions{
+		Instructions: s.source.Instructions,
+		Capabilities: &mcpsdk.ServerCapabilities{Tools: &mcpsdk.ToolCapabilities{}},
+	})
+	s.sdk.AddReceivingMiddleware(s.notice)
+
+	for _, name := range s.order {
+		t := s.tools[name]
+		s.sdk.AddTool(&mcpsdk.Tool{
+			Name: name, Description: t.source.Description, InputSchema: t.schema,
+			Annotations: &mcpsdk.ToolAnnotations{ReadOnlyHint: t.source.ReadOnly},
+		}, s.answer(t))
+	}
+
+	// Without sessions a client goes on undisturbed when the script is loaded anew.
+	s.handler = mcpsdk.NewStreamableHTTPHandler(
+		func(*http.Request) *mcpsdk.Server { return s.sdk }, &mcpsdk.StreamableHTTPOptions{Stateless: true})
+}
+
+// Handler serves each server at /mcp/{name}, and its journal at /mcp/{name}/_calls.
+func (h *Host) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /mcp/{name}/_calls", func(w http.ResponseWriter, r *http.Request) {
+		if s := h.find(w, r); s != nil {
+			respond(w, http.StatusOK, map[string]any{"calls": s.journal.list()})
+		}
+	})
+	mux.HandleFunc("/mcp/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if s := h.find(w, r); s != nil {
+			serveBreakable(s.handler, w, r)
+		}
+	})
+
+	return mux
+}
+
+func (h *Host) find(w http.ResponseWriter, r *http.Request) *server {
+	s, ok := h.servers[r.PathValue("name")]
+	if !ok {
+		respond(w, http.StatusNotFound, map[string]string{"error": h.unknown(r.PathValue("name")).Error()})
+	}
+
+	return s
+}
+
+func (h *Host) unknown(name string) error {
+	names := "there are none"
+	if len(h.servers) > 0 {
+		names = "there are " + strings.Join(slices.Sorted(maps.Keys(h.servers)), ", ")
+	}
+
+	return fmt.Errorf("there is no MCP server %q in the script; %s", name, names)
+}
+
+func respond(w http.ResponseWriter, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+
+		return
+	}
+
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a caller that is gone needs no answer
+}
+
+// Serve lets one client call a server over a pair of streams, until the client goes or ctx ends. It closes both.
+func (h *Host) Serve(ctx context.Context, name string, in io.ReadCloser, out io.WriteCloser) error {
+	s, ok := h.servers[name]
+	if !ok {
+		return h.unknown(name)
+	}
+
+	line := newStreams(ctx, in, out)
+	defer line.breakRun(nil)
+
+	// What still waits then, for a client that does not read or for a tool, would keep the SDK from ending.
+	defer context.AfterFunc(line.run, func() { _ = line.Close() })()
+
+	err := s.sdk.Run(line.run, &mcpsdk.IOTransport{Reader: line, Writer: line})
+
+	switch {
+	case ctx.Err() != nil:
+		return nil // told to stop
+	case line.run.Err() != nil:
+		err = context.Cause(line.run)
+	}
+
+	if err != nil {
+		return fmt.Errorf("serve MCP server %q: %w", name, err)
+	}
+
+	return nil
+}
+
+// Calls are the last calls of a server, in the order in which they came.
+func (h *Host) Calls(name string) []Call {
+	s, ok := h.servers[name]
+	if !ok {
+		return nil
+	}
+
+	return s.journal.list()
+}
+
+// Unused describes each result with a number of times that was not used so often.
+func (h *Host) Unused() []string {
+	var unused []string
+
+	for _, name := range slices.Sorted(maps.Keys(h.servers)) {
+		s := h.servers[name]
+		for _, tool := range s.order {
+			unused = append(unused, s.tools[tool].unused(name)...)
+		}
+	}
+
+	return unused
+}
+
+// Unexpected describes each call in the journals for which the script had no result.
+func (h *Host) Unexpected() []string {
+	var unexpected []string
+
+	for _, name := range slices.Sorted(maps.Keys(h.servers)) {
+		for _, call := range h.servers[name].journal.list() {
+			if call.Outcome == OutcomeUnexpected {
+				unexpected = append(unexpected, fmt.Sprintf("MCP server %s, call %d: %s", name, call.Number, call.Message))
+			}
+		}
+	}
+
+	return unexpected
+}
+
+// Handler is that of a new Host. A script that is wrong is answered with what is wrong: check it before.
+func (s Servers) Handler() http.Handler {
+	host, err := NewHost(s, Options{})
+	if err != nil {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
+		})
+	}
+
+	return host.Handler()
+}
+
+// ServeStdio lets the parent process call a server over the standard streams, until it goes or ctx ends.
+func (s Servers) ServeStdio(ctx context.Context, name string) error {
+	host, err := NewHost(s, Options{})
+	if err != nil {
+		return err
+	}
+
+	return host.Serve(ctx, name, os.Stdin, os.Stdout)
+}

@@ -1,0 +1,168 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// line is the connection that a call came by. Faults of a connection are beneath the SDK, which knows whole messages only.
+type line interface {
+	// bind makes a context end also when the caller is gone, which the SDK does not tell.
+	bind(ctx context.Context) (context.Context, context.CancelFunc)
+	// breakDown makes the fault happen; the call is not answered after it.
+	breakDown(ctx context.Context, fault Fault)
+}
+
+type lineKey struct{}
+
+// lineOf finds the line of a call: the SDK hands on the values of the context of a request, or of a run.
+func lineOf(ctx context.Context) line {
+	found, ok := ctx.Value(lineKey{}).(line)
+	if !ok {
+		panic("mcpserver: a call came by no line")
+	}
+
+	return found
+}
+
+// errGone is the cause of calls that end because their caller left.
+var errGone = errors.New("the caller is gone")
+
+// garbage is no JSON, wherever it stands.
+const garbage = `{"jsonrpc": <not json>`
+
+// exchange is the line of one HTTP request. What the SDK writes passes through it.
+type exchange struct {
+	http.ResponseWriter
+
+	request context.Context //nolint:containedctx // it is the request's own, and lives as long
+	end     context.CancelFunc
+
+	mu    sync.Mutex
+	fault Fault
+}
+
+// serveBreakable lets the SDK answer a request, in a way that a tool can break.
+func serveBreakable(sdk http.Handler, w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, request: r.Context()}
+
+	ctx, end := context.WithCancel(context.WithValue(r.Context(), lineKey{}, line(x)))
+	defer end()
+
+	x.end = end
+
+	sdk.ServeHTTP(x, r.WithContext(ctx))
+
+	switch x.broken() {
+	case FaultDrop:
+		panic(http.ErrAbortHandler)
+	case FaultMalformed:
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: message\ndata: "+garbage+"\n\n") // a caller that is gone needs no answer
+	default:
+	}
+}
+
+func (x *exchange) bind(ctx context.Context) (context.Context, context.CancelFunc) {
+	return bindTo(ctx, x.request)
+}
+
+// bindTo makes a context that ends with another one, too.
+func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
+	bound, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(other, func() { cancel(errGone) })
+
+	return bound, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// breakDown lets the SDK's handler return; what it says on its way is not sent.
+func (x *exchange) breakDown(_ context.Context, fault Fault) {
+	x.mu.Lock()
+	x.fault = fault
+	x.mu.Unlock()
+	x.end()
+}
+
+func (x *exchange) broken() Fault {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	return x.fault
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(data []byte) (int, error) {
+	if x.broken() != "" {
+		return len(data), nil
+	}
+
+	return x.ResponseWriter.Write(data)
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.broken() == "" {
+		x.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Flush implements http.Flusher.
+func (x *exchange) Flush() {
+	if x.broken() == "" {
+		_ = http.NewResponseController(x.ResponseWriter).Flush() // a caller that is gone is met by the next write
+	}
+}
+
+// streams is the line of a client at a pair of streams. The SDK reads and writes through it.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	// run ends when the line breaks.
+	run      context.Context //nolint:containedctx // it lives as long as the line
+	breakRun context.CancelCauseFunc
+	close    func() error
+}
+
+func newStreams(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *streams {
+	s := &streams{in: in, out: out, close: sync.OnceValue(func() error { return errors.Join(out.Close(), in.Close()) })}
+	s.run, s.breakRun = context.WithCancelCause(context.WithValue(ctx, lineKey{}, line(s)))
+
+	return s
+}
+
+// bind adds the end of the run, for which the SDK would wait; that of a client who is gone it tells itself.
+func (s *streams) bind(ctx context.Context) (context.Context, context.CancelFunc) {
+	return bindTo(ctx, s.run)
+}
+
+func (s *streams) breakDown(ctx context.Context, fault Fault) {
+	if fault == FaultMalformed {
+		_, _ = s.Write([]byte(garbage + "\n")) // a caller that is gone needs no answer
+		<-ctx.Done()
+
+		return
+	}
+
+	s.breakRun(errors.New("scripted fault: " + string(fault)))
+}
+
+// Read implements io.Reader.
+func (s *streams) Read(data []byte) (int, error) { return s.in.Read(data) }
+
+// Write implements io.Writer.
+func (s *streams) Write(data []byte) (int, error) {
+	if s.run.Err() != nil {
+		return 0, io.ErrClosedPipe
+	}
+
+	return s.out.Write(data)
+}
+
+// Close implements io.Closer. It ends also a read or write that waits.
+func (s *streams) Close() error { return s.close() }

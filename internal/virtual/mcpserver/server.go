@@ -1,0 +1,54 @@
+// Package mcpserver is scripted MCP servers: tools with schemas whose results, errors, delays and faults stand in a
+// file. They are reached over streamable HTTP or over standard streams, and keep a journal of what they were asked. The
+// package knows nothing of models and sessions, nor of where the script stands; a call that the script does not foresee
+// is answered with an error that says so, never with a default.
+package mcpserver
+
+import "time"
+
+// Servers are scripted MCP servers by name: the section mcp_servers of a script.
+type Servers map[string]Server
+
+// Server is one scripted MCP server.
+type Server struct {
+	Version      string `yaml:"version" doc:"The version that the server says it has."`
+	Instructions string `yaml:"instructions" doc:"What the server tells its clients about its use."`
+	Tools        []Tool `yaml:"tools" doc:"The tools of the server."`
+}
+
+// Tool is one tool of a server.
+type Tool struct {
+	Name        string `yaml:"name" doc:"The name of the tool: letters, digits, _, - and ." required:"true"`
+	Description string `yaml:"description" doc:"What the tool does, for the model."`
+	ReadOnly    bool   `yaml:"read_only" doc:"The tool says that it only reads."`
+	// Schema is checked before a result is looked for, as real servers do it.
+	Schema  map[string]any `yaml:"schema" doc:"JSON Schema of the arguments, of type object; any arguments will do without it."`
+	Results []Result       `yaml:"results" doc:"What the tool answers: the first result that fits and is not used up."`
+}
+
+// Result is one scripted answer of a tool: exactly one of Text, JSON, Error and Fault.
+type Result struct {
+	// When holds conditions by the path of an argument; see docs/mcp-mock.md.
+	When  map[string]any `yaml:"when" doc:"Conditions on arguments, all of which must hold: a value it equals, or {equals, contains, matches, exists}. Nested arguments are written with dots."`
+	Text  *string        `yaml:"text" doc:"A text, with the arguments in {{.name}}."`
+	JSON  any            `yaml:"json" doc:"A value, sent as JSON text and, if it is an object, as structured content."`
+	Error *string        `yaml:"error" doc:"The message of an error of the tool, with the arguments in {{.name}}."`
+	Fault Fault          `yaml:"fault" doc:"What breaks instead of an answer." enum:"drop,hang,malformed,protocol_error"`
+	Delay time.Duration  `yaml:"delay" doc:"How long the answer, or the fault, takes."`
+	Times int            `yaml:"times" doc:"How often the result is used; without it, for ever."`
+}
+
+// Fault is what goes wrong with a call.
+type Fault string
+
+// The faults.
+const (
+	// FaultDrop closes the connection without an answer.
+	FaultDrop Fault = "drop"
+	// FaultHang never answers.
+	FaultHang Fault = "hang"
+	// FaultMalformed answers with what is no message.
+	FaultMalformed Fault = "malformed"
+	// FaultProtocolError answers with an error of the protocol, which is not one of the tool.
+	FaultProtocolError Fault = "protocol_error"
+)

@@ -1,0 +1,128 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// tool is a tool that is ready for calls.
+type tool struct {
+	source    Tool
+	schema    map[string]any
+	validator *jsonschema.Resolved
+	results   []*result
+
+	mu sync.Mutex
+}
+
+// result is a result that is ready for calls.
+type result struct {
+	source     Result
+	conditions []condition
+	text       text
+	json       any
+	// used is how often it answered; under the tool's lock.
+	used int
+}
+
+// refusal is why a call has no result; it is told to the caller.
+type refusal struct{ message string }
+
+func (r *refusal) Error() string { return r.message }
+
+// arguments reads what a call was given.
+func (t *tool) arguments(raw json.RawMessage) (map[string]any, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+
+	value, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the arguments are no object: %s", show(value))
+	}
+
+	var instance any
+	if err := json.Unmarshal(raw, &instance); err != nil {
+		return nil, fmt.Errorf("decode the arguments: %w", err)
+	}
+
+	if err := t.validator.Validate(instance); err != nil {
+		return object, fmt.Errorf("invalid arguments for tool %s: %w", t.source.Name, err)
+	}
+
+	return object, nil
+}
+
+// choose takes the first result that fits.
+func (t *tool) choose(arguments map[string]any) (int, *result, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	var why []string
+
+	for i, r := range t.results {
+		misses := r.misses(arguments)
+		if misses != "" {
+			why = append(why, fmt.Sprintf("result %d: %s", i, misses))
+
+			continue
+		}
+
+		r.used++
+
+		return i, r, nil
+	}
+
+	return -1, nil, &refusal{fmt.Sprintf("the script has no result for tool %s with arguments %s: %s",
+		t.source.Name, show(arguments), strings.Join(why, "; "))}
+}
+
+// misses tells why a result does not fit; it is empty if it does.
+func (r *result) misses(arguments map[string]any) string {
+	var why []string
+
+	for _, c := range r.conditions {
+		value, there := lookup(arguments, c.path)
+		if c.holds(value, there) {
+			continue
+		}
+
+		is := "is missing"
+		if there {
+			is = "is " + show(value)
+		}
+
+		why = append(why, fmt.Sprintf("%s %s, wanted %s", c.path, is, c.wants))
+	}
+
+	if len(why) == 0 && r.source.Times > 0 && r.used >= r.source.Times {
+		why = append(why, fmt.Sprintf("fits, but was used %d of %d times", r.used, r.source.Times))
+	}
+
+	return strings.Join(why, ", ")
+}
+
+// unused describes the results that were meant to be used up and are not.
+func (t *tool) unused(server string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	var list []string
+
+	for i, r := range t.results {
+		if r.used < r.source.Times {
+			list = append(list, fmt.Sprintf("MCP server %s, tool %s, result %d: used %d of %d times", server, t.source.Name, i, r.used, r.source.Times))
+		}
+	}
+
+	return list
+}

@@ -1,0 +1,116 @@
+package scriptfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy/internal/strictyaml"
+)
+
+// Problem is one fault in a file, with the place to look at.
+type Problem = strictyaml.Problem
+
+// FileError is the error of a file in which something is wrong: all of it, in the order of the file.
+type FileError struct {
+	Problems []Problem
+}
+
+// Error lists the problems, one on a line.
+func (e *FileError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, problem := range e.Problems {
+		lines[i] = line(problem)
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// line is a problem as compilers and editors write it: file:line:column: path: what is wrong; what would be right.
+func line(p Problem) string {
+	var text strings.Builder
+
+	text.WriteString(p.File)
+
+	if p.Line > 0 {
+		fmt.Fprintf(&text, ":%d:%d", p.Line, p.Column)
+	}
+
+	if p.Path != "" {
+		text.WriteString(": " + p.Path)
+	}
+
+	text.WriteString(": " + p.Message)
+
+	if p.Hint != "" {
+		text.WriteString("; " + p.Hint)
+	}
+
+	return text.String()
+}
+
+// stamp is by what a file is known to have changed.
+type stamp struct {
+	path     string
+	modified time.Time
+	size     int64
+}
+
+// Load reads a file. The error of one that is wrong is a *FileError.
+func Load(path string) (*File, error) {
+	// Looked at before it is read: a change in between is found by Watch.
+	at, err := stampOf(path)
+	if err != nil {
+		return nil, err
+	}
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read a script: %w", err)
+	}
+
+	file, err := Parse(filepath.Base(path), text)
+	if err != nil {
+		return nil, err
+	}
+
+	file.stamp = at
+
+	return file, nil
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, fmt.Errorf("find a script: %w", err)
+	}
+
+	return stamp{path: path, modified: info.ModTime(), size: info.Size()}, nil
+}
+
+// Parse reads what a file holds; problems are blamed on name.
+func Parse(name string, data []byte) (*File, error) {
+	file := &File{}
+	strictyaml.ApplyDefaults(reflect.ValueOf(file).Elem())
+
+	decoder := strictyaml.NewDecoder(nil)
+	decoder.RefuseNull = true
+	decoder.File(name, data, file)
+
+	problems := decoder.Problems
+	if !decoder.Broken {
+		c := checker{name: name, file: file, marks: decoder.Marks, problems: problems}
+		problems = c.check()
+	}
+
+	if len(problems) > 0 {
+		strictyaml.SortProblems(problems)
+
+		return nil, &FileError{Problems: problems}
+	}
+
+	return file, nil
+}

@@ -1,0 +1,42 @@
+package scriptfile
+
+import (
+	"errors"
+	"strconv"
+)
+
+// Times is how many calls a reply answers: 0 is one, -1 any number.
+type Times int
+
+const (
+	forever  = "forever"
+	maxTimes = 999_999_999
+)
+
+var errTimes = errors.New("expected a whole number from 1 on, or forever")
+
+// UnmarshalText reads a number or the word forever.
+func (t *Times) UnmarshalText(text []byte) error {
+	if string(text) == forever {
+		*t = -1
+
+		return nil
+	}
+
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 || n > maxTimes {
+		return errTimes
+	}
+
+	*t = Times(n)
+
+	return nil
+}
+
+// JSONSchema describes what UnmarshalText reads.
+func (*Times) JSONSchema() map[string]any {
+	return map[string]any{"anyOf": []any{
+		map[string]any{"type": "integer", "minimum": 1, "maximum": maxTimes},
+		map[string]any{"type": "string", "pattern": "^([1-9][0-9]{0,8}|" + forever + ")$"},
+	}}
+}

@@ -1,0 +1,287 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// answer turns the events of one stream into chunks.
+type answer struct {
+	by, prefix string
+	names      llm.ToolNames
+	yield      func(llm.Chunk, error) bool
+
+	blocks map[int64]*block
+	pieces []piece
+	// foreign tells of blocks that cannot go back, such as what the API ran itself: the thinking between them cannot, then.
+	foreign bool
+	native  natives
+	// doubtful is a call whose arguments are no JSON. It may be a call that was cut: the end of the answer tells.
+	doubtful *llm.ToolCall
+	usage    usage
+	stop     sdk.StopReason
+	details  sdk.RefusalStopDetails
+}
+
+// block is one that is open.
+type block struct {
+	kind, id, name string
+	// text is the thinking, or the input of a call.
+	text      strings.Builder
+	data      string
+	signature string
+	// size is how long a text is.
+	size int
+	// start is the block as it came first.
+	start json.RawMessage
+}
+
+// take takes one event; over tells that it was the last.
+func (a *answer) take(event *sdk.MessageStreamEventUnion) (over bool, err error) {
+	switch event.Type {
+	case "message_start":
+		a.usage.start(event.Message.Usage)
+
+		return false, nil
+	case "content_block_start":
+		return false, a.begin(event)
+	case "content_block_delta":
+		return false, a.extend(event)
+	case "content_block_stop":
+		return false, a.finish(event.Index)
+	case "message_delta":
+		a.usage.update(event.Usage)
+		a.stop, a.details = event.Delta.StopReason, event.Delta.StopDetails
+
+		return false, nil
+	case "message_stop":
+		return true, a.end()
+	default:
+		// The API may send events that are not known yet.
+		return false, nil
+	}
+}
+
+func (a *answer) send(chunk llm.Chunk) error {
+	if !a.yield(chunk, nil) {
+		return errStopped
+	}
+
+	return nil
+}
+
+func (a *answer) sendAll(chunks []llm.Chunk) error {
+	for _, chunk := range chunks {
+		if err := a.send(chunk); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (a *answer) sendText(text string) error {
+	if text == "" {
+		return nil
+	}
+
+	return a.send(llm.TextChunk{Text: text})
+}
+
+func (a *answer) sendThinking(text string) error {
+	if text == "" {
+		return nil
+	}
+
+	return a.send(llm.ThinkingChunk{Text: text})
+}
+
+// begin opens a block.
+func (a *answer) begin(event *sdk.MessageStreamEventUnion) error {
+	first := &event.ContentBlock
+	b := &block{kind: first.Type, id: first.ID, name: first.Name, signature: first.Signature, start: json.RawMessage(first.RawJSON())}
+
+	if a.blocks == nil {
+		a.blocks = map[int64]*block{}
+	}
+
+	a.blocks[event.Index] = b
+
+	if err := a.settle(""); err != nil {
+		return err
+	}
+
+	if err := a.sendAll(a.native.begin(b)); err != nil {
+		return err
+	}
+
+	switch b.kind {
+	case "text":
+		b.size = len(first.Text)
+
+		return a.sendText(first.Text)
+	case "thinking":
+		b.text.WriteString(first.Thinking)
+
+		return a.sendThinking(first.Thinking)
+	case "redacted_thinking":
+		b.data = first.Data
+	}
+
+	return nil
+}
+
+// extend adds a piece to an open block.
+func (a *answer) extend(event *sdk.MessageStreamEventUnion) error {
+	b, delta := a.blocks[event.Index], &event.Delta
+	if b == nil {
+		return fmt.Errorf("the Anthropic API sent a piece of block %d, which is not open", event.Index)
+	}
+
+	switch delta.Type {
+	case "text_delta":
+		b.size += len(delta.Text)
+
+		return a.sendText(delta.Text)
+	case "thinking_delta":
+		b.text.WriteString(delta.Thinking)
+
+		return a.sendThinking(delta.Thinking)
+	case "signature_delta":
+		b.signature += delta.Signature
+	case "input_json_delta":
+		b.text.WriteString(delta.PartialJSON)
+	case "citations_delta":
+		a.native.cite(delta.Citation)
+	}
+
+	return nil
+}
+
+// finish closes a block.
+func (a *answer) finish(index int64) error {
+	b := a.blocks[index]
+	if b == nil {
+		return fmt.Errorf("the Anthropic API ended block %d, which is not open", index)
+	}
+
+	delete(a.blocks, index)
+
+	switch b.kind {
+	case "text":
+		if b.size > 0 {
+			a.pieces = append(a.pieces, piece{Text: b.size})
+		}
+
+		return a.sendAll(a.native.finish(b))
+	case "thinking":
+		a.pieces = append(a.pieces, piece{Thinking: b.text.String(), Signature: b.signature})
+	case "redacted_thinking":
+		a.pieces = append(a.pieces, piece{Data: b.data})
+	case "tool_use":
+		a.pieces = append(a.pieces, piece{Call: b.id})
+
+		call := llm.ToolCall{ID: b.id, Name: a.names.Name(b.name), Arguments: b.input()}
+		if !json.Valid([]byte(call.Arguments)) {
+			a.doubtful = &call
+
+			return nil
+		}
+
+		return a.send(llm.ToolCallChunk{Call: call})
+	default:
+		a.foreign = true
+
+		return a.sendAll(a.native.finish(b))
+	}
+
+	return nil
+}
+
+// input is the input of a call. One that came in one piece stands in the block's start.
+func (b *block) input() string {
+	if b.text.Len() > 0 {
+		return b.text.String()
+	}
+
+	var first struct {
+		Input json.RawMessage `json:"input"`
+	}
+	if json.Unmarshal(b.start, &first) != nil || len(first.Input) == 0 || first.Input[0] != '{' {
+		return "{}"
+	}
+
+	return string(first.Input)
+}
+
+// settle sends a doubtful call once it is known that it was not cut.
+func (a *answer) settle(stop sdk.StopReason) error {
+	call := a.doubtful
+	a.doubtful = nil
+
+	if call == nil || stop == sdk.StopReasonMaxTokens || stop == sdk.StopReasonModelContextWindowExceeded {
+		return nil
+	}
+
+	return a.send(llm.ToolCallChunk{Call: *call})
+}
+
+// end ends the answer.
+func (a *answer) end() error {
+	if len(a.blocks) > 0 || a.stop == "" {
+		return errCut
+	}
+
+	if err := a.settle(a.stop); err != nil {
+		return err
+	}
+
+	if err := a.sendAll(a.native.rest()); err != nil {
+		return err
+	}
+
+	reason, err := a.reason()
+	if err != nil {
+		return err
+	}
+
+	if err := a.send(a.usage.chunk()); err != nil {
+		return err
+	}
+
+	var signature *llm.Signature
+	if !a.foreign {
+		signature = sign(a.by, a.prefix, a.pieces)
+	}
+
+	return a.send(llm.EndChunk{Reason: reason, Signature: signature})
+}
+
+// reason is why the answer ended; an answer that was withheld is an error.
+func (a *answer) reason() (llm.StopReason, error) {
+	switch a.stop {
+	case sdk.StopReasonToolUse:
+		return llm.StopToolCalls, nil
+	case sdk.StopReasonMaxTokens:
+		return llm.StopMaxTokens, nil
+	case sdk.StopReasonStopSequence:
+		return llm.StopSequence, nil
+	case sdk.StopReasonRefusal:
+		message := "the model refused to answer"
+		if a.details.Explanation != "" {
+			message += ": " + a.details.Explanation
+		}
+
+		return "", &llm.Error{Class: llm.ClassSafety, Code: string(a.stop), Message: message}
+	case sdk.StopReasonModelContextWindowExceeded:
+		return "", &llm.Error{Class: llm.ClassContextTooLong, Code: string(a.stop), Message: "the conversation and its answer fill the model's context"}
+	default:
+		// The end of a turn, a turn that the API pauses, and whatever it will say in future.
+		return llm.StopEnd, nil
+	}
+}

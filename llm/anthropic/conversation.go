@@ -1,0 +1,152 @@
+package anthropic
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// conversation puts messages into the API's form.
+type conversation struct {
+	by       string
+	names    llm.ToolNames
+	messages []sdk.MessageParam
+	// results tells that the last message holds results of tools: what the user says next belongs to it.
+	results bool
+	// bound tells that thinking goes back only where nothing before it has changed. Seen is the digest of the system
+	// texts, the tools and the first messages, of which there are so many.
+	bound   bool
+	seen    [sha256.Size]byte
+	through int
+}
+
+func (c *conversation) add(message llm.Message) {
+	switch message.Role {
+	case llm.RoleSystem:
+		// They come before all else.
+	case llm.RoleAssistant:
+		c.addAnswer(message)
+	case llm.RoleTool:
+		c.addResult(message)
+	default:
+		if blank(message.Content) {
+			return
+		}
+
+		block := sdk.NewTextBlock(message.Content)
+		if c.results {
+			c.extend(block)
+		} else {
+			c.messages = append(c.messages, sdk.NewUserMessage(block))
+		}
+	}
+}
+
+// systemTexts are the system texts of a conversation.
+func systemTexts(req *llm.Request) []sdk.TextBlockParam {
+	var texts []sdk.TextBlockParam
+
+	for _, message := range req.Messages {
+		if message.Role == llm.RoleSystem && !blank(message.Content) {
+			texts = append(texts, sdk.TextBlockParam{Text: message.Content})
+		}
+	}
+
+	return texts
+}
+
+// prefix stands for all of the conversation so far, as it is sent.
+func (c *conversation) prefix() string {
+	for _, message := range c.messages[c.through:] {
+		c.digest(message)
+	}
+
+	c.through = len(c.messages)
+
+	return hex.EncodeToString(c.seen[:])
+}
+
+func (c *conversation) digest(part any) {
+	data, err := json.Marshal(part)
+	if err != nil { // It could not be sent either.
+		return
+	}
+
+	c.seen = sha256.Sum256(append(c.seen[:], data...))
+}
+
+// blank tells of a text that the API refuses.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+func (c *conversation) extend(block sdk.ContentBlockParamUnion) {
+	last := &c.messages[len(c.messages)-1]
+	last.Content = append(last.Content, block)
+}
+
+// addAnswer adds what the model said, with its thinking. Thinking alone is no answer, and is left out.
+func (c *conversation) addAnswer(message llm.Message) {
+	if blank(message.Content) && len(message.ToolCalls) == 0 {
+		return
+	}
+
+	c.messages = append(c.messages, sdk.NewAssistantMessage(c.blocks(message)...))
+	c.results = false
+}
+
+// addResult adds the result of a call. All results of a turn are one message.
+func (c *conversation) addResult(message llm.Message) {
+	result := &sdk.ToolResultBlockParam{ToolUseID: wireID(message.ToolCallID)}
+	if !blank(message.Content) {
+		result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: message.Content}}}
+	}
+
+	block := sdk.ContentBlockParamUnion{OfToolResult: result}
+	if c.results {
+		c.extend(block)
+	} else {
+		c.messages = append(c.messages, sdk.NewUserMessage(block))
+	}
+
+	c.results = true
+}
+
+// input is the arguments of a call as the object that the API wants. What the model wrote and is none was told to it by the
+// result of the call.
+func input(arguments string) json.RawMessage {
+	object := bytes.TrimSpace([]byte(strings.ToValidUTF8(arguments, "\uFFFD")))
+	if len(object) == 0 || object[0] != '{' || !json.Valid(object) {
+		return json.RawMessage("{}")
+	}
+
+	return object
+}
+
+// wireID is the id of a call as the API takes it. Ids of other providers, from which a conversation may have come, can hold
+// anything.
+func wireID(id string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
+			return r
+		}
+
+		return '_'
+	}, id)
+
+	const most = 64
+	if clean == id && id != "" && len(id) <= most {
+		return id
+	}
+
+	const hashSize = 8
+
+	// Two ids must not become one.
+	sum := sha256.Sum256([]byte(id))
+
+	return clean[:min(len(clean), most-hashSize-1)] + "_" + hex.EncodeToString(sum[:])[:hashSize]
+}

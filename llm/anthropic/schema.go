@@ -1,0 +1,186 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// setSchema holds the answer to a schema.
+func setSchema(params *sdk.MessageNewParams, schema json.RawMessage) error {
+	if len(bytes.TrimSpace(schema)) == 0 {
+		return nil
+	}
+
+	decoder := json.NewDecoder(bytes.NewReader(schema))
+	// Numbers go on as they were written.
+	decoder.UseNumber()
+
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return &llm.Error{Class: llm.ClassInvalid, Message: "read the schema of the answer: " + err.Error(), Err: err}
+	}
+
+	restrict(object)
+
+	// The SDK would write such numbers as texts.
+	format, err := json.Marshal(map[string]any{"type": "json_schema", "schema": object})
+	if err != nil {
+		return &llm.Error{Class: llm.ClassInvalid, Message: "write the schema of the answer: " + err.Error(), Err: err}
+	}
+
+	params.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](json.RawMessage(format))
+
+	return nil
+}
+
+// restrict makes of a schema, and all within it, one that the API can be held to: objects have no other properties than
+// those that it names, and what the API refuses to be told is told to the model in words.
+func restrict(node any) {
+	schema, ok := node.(map[string]any)
+	if !ok {
+		return
+	}
+
+	kinds, _ := schema["type"].([]any)
+	if schema["type"] == "object" || slices.Contains(kinds, any("object")) {
+		schema["additionalProperties"] = false
+	}
+
+	if choices, ok := schema["oneOf"]; ok && schema["anyOf"] == nil {
+		schema["anyOf"] = choices
+		delete(schema, "oneOf")
+	}
+
+	delete(schema, "$schema")
+	delete(schema, "$id")
+	describe(schema)
+	restrict(schema["items"])
+
+	for _, keyword := range []string{"anyOf", "allOf"} {
+		list, _ := schema[keyword].([]any)
+		for _, part := range list {
+			restrict(part)
+		}
+	}
+
+	for _, keyword := range []string{"properties", "$defs", "definitions"} {
+		named, _ := schema[keyword].(map[string]any)
+		for _, part := range named {
+			restrict(part)
+		}
+	}
+}
+
+// describe moves what the API refuses into the description.
+func describe(schema map[string]any) {
+	var words []string
+
+	for _, keyword := range slices.Sorted(maps.Keys(schema)) {
+		value := schema[keyword]
+		if takes(keyword, value) {
+			continue
+		}
+
+		delete(schema, keyword)
+
+		if text, err := json.Marshal(value); err == nil {
+			words = append(words, keyword+": "+string(text))
+		}
+	}
+
+	if len(words) > 0 {
+		description, _ := schema["description"].(string)
+		schema["description"] = strings.TrimSpace(description + " (" + strings.Join(words, ", ") + ")")
+	}
+}
+
+// takes tells whether the API can be held to a keyword.
+func takes(keyword string, value any) bool {
+	switch keyword {
+	case "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "allOf", "$ref", "$defs", "definitions",
+		"title", "description", "default":
+		return true
+	case "format":
+		return slices.Contains([]any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}, value)
+	case "minItems":
+		return value == json.Number("0") || value == json.Number("1")
+	default:
+		return false
+	}
+}
+
+// argumentName is how the API lets arguments be called.
+var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// newTool is a tool in the API's form. Arguments with names that the API refuses, for which it would refuse every call, are
+// described in words.
+func newTool(name, description string, schema json.RawMessage) *sdk.ToolParam {
+	object, others := nameable(llm.ObjectSchema(schema))
+	if others != "" {
+		description = strings.TrimSpace(description + "\n\nIt takes further arguments: " + others)
+	}
+
+	tool := &sdk.ToolParam{Name: name, InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(strings.ToValidUTF8(string(object), "\uFFFD")))}
+	if description != "" {
+		tool.Description = sdk.String(description)
+	}
+
+	return tool
+}
+
+// nameable is the schema of a tool without the arguments that cannot be named, and those.
+func nameable(schema json.RawMessage) (object json.RawMessage, others string) {
+	var top struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+
+	if json.Unmarshal(schema, &top) != nil {
+		return schema, ""
+	}
+
+	left := map[string]json.RawMessage{}
+
+	for name, property := range top.Properties {
+		if !argumentName.MatchString(name) {
+			left[name] = property
+			delete(top.Properties, name)
+		}
+	}
+
+	var fields map[string]any
+	if len(left) == 0 || json.Unmarshal(schema, &fields) != nil {
+		return schema, ""
+	}
+
+	top.Required = slices.DeleteFunc(top.Required, func(name string) bool { return left[name] != nil })
+	fields["properties"], fields["required"] = top.Properties, top.Required
+
+	if len(top.Required) == 0 {
+		delete(fields, "required")
+	}
+
+	// Those in words must be allowed.
+	delete(fields, "additionalProperties")
+
+	object, err := json.Marshal(fields)
+	if err != nil {
+		return schema, ""
+	}
+
+	words, err := json.Marshal(left)
+	if err != nil {
+		return schema, ""
+	}
+
+	return object, string(words)
+}

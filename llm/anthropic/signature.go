@@ -1,0 +1,157 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// piece is a block of an answer as it is kept: the API wants thinking back byte for byte, and where it stood. Of text only
+// the length is kept and of calls the id, since the message has them. Data is thinking that the API does not show.
+type piece struct {
+	Thinking  string `json:"thinking,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Data      string `json:"data,omitempty"`
+	Text      int    `json:"text,omitempty"`
+	Call      string `json:"call,omitempty"`
+	// Prefix, of the first piece, stands for all that came before the answer, with models that take their thinking
+	// back only if that has not changed.
+	Prefix string `json:"prefix,omitempty"`
+}
+
+func (p piece) isThought() bool { return p.Text == 0 && p.Call == "" }
+
+// signer is who signs the answers of a model.
+func signer(model string) string { return Name + "/" + model }
+
+// sign is the signature of an answer of these pieces; nil if there is no thinking in it.
+func sign(by, prefix string, all []piece) *llm.Signature {
+	if !slices.ContainsFunc(all, piece.isThought) {
+		return nil
+	}
+
+	all[0].Prefix = prefix
+
+	data, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+
+	return &llm.Signature{By: by, Data: data}
+}
+
+// readPieces are those of an answer. What this client did not write, or what was spoilt since, is left out as a whole: an
+// answer without its thinking is better than none.
+func readPieces(message llm.Message, by string) []piece {
+	data := message.SignatureBy(by)
+	if data == nil {
+		return nil
+	}
+
+	var all []piece
+	if json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+
+	for _, p := range all {
+		if p.isThought() && p.Data == "" && p.Signature == "" {
+			return nil
+		}
+	}
+
+	return all
+}
+
+// signed tells whether the thinking of an answer is at hand.
+func signed(message llm.Message, by string) bool {
+	return slices.ContainsFunc(arranged(message, readPieces(message, by)), piece.isThought)
+}
+
+// arranged are the pieces of a message in the order in which they go back. Where the message was changed since, thinking that
+// came first still does; none goes back that stood between other pieces, for it has no place any more.
+func arranged(message llm.Message, all []piece) []piece {
+	if fits(message, all) {
+		return all
+	}
+
+	first := slices.IndexFunc(all, func(p piece) bool { return !p.isThought() })
+	if first < 0 {
+		first = len(all)
+	}
+
+	if slices.ContainsFunc(all[first:], piece.isThought) {
+		first = 0
+	}
+
+	pieces := slices.Clone(all[:first])
+	if message.Content != "" {
+		pieces = append(pieces, piece{Text: len(message.Content)})
+	}
+
+	for _, call := range message.ToolCalls {
+		pieces = append(pieces, piece{Call: call.ID})
+	}
+
+	return pieces
+}
+
+// fits tells whether a message still is what its pieces say.
+func fits(message llm.Message, all []piece) bool {
+	var (
+		size  int
+		calls []string
+	)
+
+	for _, p := range all {
+		if p.Text < 0 || p.Text > len(message.Content)-size {
+			return false
+		}
+
+		size += p.Text
+
+		if p.Call != "" {
+			calls = append(calls, p.Call)
+		}
+	}
+
+	return size == len(message.Content) && slices.EqualFunc(calls, message.ToolCalls, func(id string, call llm.ToolCall) bool { return id == call.ID })
+}
+
+// blocks are an answer as it goes back.
+func (c *conversation) blocks(message llm.Message) []sdk.ContentBlockParamUnion {
+	all := readPieces(message, c.by)
+	if c.bound && len(all) > 0 && all[0].Prefix != c.prefix() {
+		all = nil
+	}
+
+	var blocks []sdk.ContentBlockParamUnion
+
+	rest, calls := message.Content, message.ToolCalls
+
+	for _, p := range arranged(message, all) {
+		switch {
+		case p.Text > 0:
+			text := rest[:p.Text]
+			rest = rest[p.Text:]
+
+			if !blank(text) {
+				blocks = append(blocks, sdk.NewTextBlock(strings.ToValidUTF8(text, "\uFFFD")))
+			}
+		case p.Call != "":
+			call := calls[0]
+			calls = calls[1:]
+
+			blocks = append(blocks, sdk.NewToolUseBlock(wireID(call.ID), input(call.Arguments), c.names.Wire(call.Name)))
+		case p.Data != "":
+			blocks = append(blocks, sdk.NewRedactedThinkingBlock(p.Data))
+		default:
+			blocks = append(blocks, sdk.NewThinkingBlock(p.Signature, p.Thinking))
+		}
+	}
+
+	return blocks
+}

@@ -1,0 +1,166 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Class is what an error means for whoever made the call.
+type Class string
+
+// The classes of errors.
+const (
+	// ClassAuth: the key is missing, wrong or not allowed to use the model.
+	ClassAuth Class = "auth"
+	// ClassQuota: too many calls for now, or nothing left to spend.
+	ClassQuota Class = "quota"
+	// ClassContextTooLong: the conversation does not fit into the model.
+	ClassContextTooLong Class = "context_too_long"
+	// ClassSafety: the provider withheld the answer, or refused the question.
+	ClassSafety Class = "safety"
+	// ClassTransient: the provider, or the way to it, is in trouble; another try may succeed.
+	ClassTransient Class = "transient"
+	// ClassInvalid: the provider does not understand the request, or does not know the model.
+	ClassInvalid Class = "invalid_request"
+	// ClassUnknown is every other error.
+	ClassUnknown Class = "unknown"
+)
+
+// Error is an error of a call to a provider.
+type Error struct {
+	Class Class
+	// Status is that of the HTTP answer, zero if there was none; Code is the provider's own name for what went wrong.
+	Status int
+	Code   string
+	// Message is what the provider said, or what happened.
+	Message string
+	// Hint tells the operator what to do. Empty means the class's own.
+	Hint string
+	// Retryable tells whether the same call may succeed later; RetryAfter is when, if the provider said so.
+	Retryable  bool
+	RetryAfter time.Duration
+	Err        error
+}
+
+// Error implements error: what happened, then what to do about it.
+func (e *Error) Error() string {
+	var text strings.Builder
+
+	text.WriteString(strings.TrimSpace(e.Message))
+
+	switch {
+	case text.Len() > 0:
+	case e.Err != nil:
+		text.WriteString(e.Err.Error())
+	default:
+		text.WriteString("the call failed")
+	}
+
+	var details []string
+	if e.Status != 0 {
+		details = append(details, fmt.Sprintf("HTTP %d", e.Status))
+	}
+
+	if e.Code != "" {
+		details = append(details, e.Code)
+	}
+
+	if len(details) > 0 {
+		fmt.Fprintf(&text, " (%s)", strings.Join(details, ", "))
+	}
+
+	if hint := e.hint(); hint != "" {
+		text.WriteString(": " + hint)
+	}
+
+	return text.String()
+}
+
+// Unwrap returns the error that this one was made of.
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) hint() string {
+	if e.Hint != "" {
+		return e.Hint
+	}
+
+	switch e.Class {
+	case ClassAuth:
+		return "check the provider's API key, and that it may use this model"
+	case ClassQuota:
+		return "wait, raise the provider's limits, or configure a fallback provider"
+	case ClassContextTooLong:
+		return "use a model with a larger context, or summarise long tool results"
+	case ClassSafety:
+		return "the provider withheld the answer; look at the alert's text, or configure a fallback provider"
+	case ClassTransient:
+		return "the provider is in trouble; try again later, or configure a fallback provider"
+	case ClassInvalid:
+		return "check the provider's model, base_url and settings"
+	case ClassUnknown:
+	}
+
+	return ""
+}
+
+// AsError is err as an Error, whatever it is; nil for nil. The end of the caller's context stays what it is, of
+// ClassUnknown and never to be retried.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
+	}
+
+	if chunk, ok := errors.AsType[ErrorChunk](err); ok {
+		e := &Error{Class: ClassUnknown, Code: chunk.Code, Message: chunk.Message, Retryable: chunk.Retryable, Err: err}
+		if chunk.Retryable {
+			e.Class = ClassTransient
+		}
+
+		return e
+	}
+
+	return &Error{Class: ClassUnknown, Message: err.Error(), Err: err}
+}
+
+// ErrorOfStatus is the Error that an HTTP answer stands for. Clients refine its class by what the provider's body says.
+func ErrorOfStatus(status int, header http.Header, code, message string) *Error {
+	e := &Error{Status: status, Code: code, Message: message, Class: ClassUnknown, RetryAfter: retryAfter(header)}
+
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Class = ClassAuth
+	case status == http.StatusTooManyRequests:
+		e.Class, e.Retryable = ClassQuota, true
+	case status == http.StatusRequestTimeout || status == http.StatusConflict || status >= http.StatusInternalServerError:
+		e.Class, e.Retryable = ClassTransient, true
+	case status == http.StatusRequestEntityTooLarge:
+		e.Class = ClassContextTooLong
+	case status >= http.StatusBadRequest:
+		e.Class = ClassInvalid
+	}
+
+	// Limits of keys and rates speak of tokens too.
+	if e.Class != ClassAuth && e.Class != ClassQuota && (tooLong(message) || tooLong(code)) {
+		e.Class, e.Retryable = ClassContextTooLong, false
+	}
+
+	return e
+}
+
+// Transient is the Error of a call that broke on its way: no connection, a stream that was cut or makes no sense. The end of
+// the caller's context is returned as its cause.
+func Transient(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+
+	return &Error{Class: ClassTransient, Retryable: true, Message: err.Error(), Err: err}
+}

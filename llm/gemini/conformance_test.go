@@ -1,0 +1,68 @@
+package gemini_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/gemini"
+	"tarsy.dev/tarsy/llm/llmtest"
+)
+
+// httpClient has connections of its own, and none when the test is over.
+func httpClient(t *testing.T) *http.Client {
+	t.Helper()
+
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+
+	return &http.Client{Transport: transport}
+}
+
+func newClient(t *testing.T, cfg gemini.Config) llm.Client {
+	t.Helper()
+
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = httpClient(t)
+	}
+
+	client, err := gemini.New(cfg)
+	require.NoError(t, err)
+
+	return client
+}
+
+//nolint:paralleltest // goroutines are counted
+func TestGeminiAPIKeepsTheContract(t *testing.T) {
+	llmtest.Run(t, llmtest.Provider{
+		Name: "gemini",
+		New: func(t *testing.T, serverURL, key string) llm.Client {
+			return newClient(t, gemini.Config{APIKey: key, BaseURL: serverURL})
+		},
+		// A stop sequence ends an answer like any other end.
+		Lacks: []llmtest.Feature{llmtest.FeatureStopReason},
+	})
+}
+
+//nolint:paralleltest // goroutines are counted
+func TestVertexAIKeepsTheContract(t *testing.T) {
+	llmtest.Run(t, llmtest.Provider{
+		Name: "vertexai", Model: "gemini-3-flash-preview",
+		New: func(t *testing.T, serverURL, key string) llm.Client {
+			return newClient(t, gemini.Config{
+				Vertex: true, Project: "p", Location: "us-central1", BaseURL: serverURL, Headers: map[string]string{"Authorization": "Bearer " + key},
+			})
+		},
+		Lacks: []llmtest.Feature{llmtest.FeatureStopReason},
+	})
+}
+
+func TestTheRealGeminiAPIKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	llmtest.RunReal(t, llmtest.RealProvider{
+		Name: "gemini", KeyVariable: "GEMINI_API_KEY", Model: "gemini-2.5-flash", Effort: "medium",
+		New: func(t *testing.T, key string) llm.Client { return newClient(t, gemini.Config{APIKey: key}) },
+	})
+}

@@ -1,0 +1,216 @@
+// Package gemini is the llm.Client of Google's Gemini models, on the Gemini API or on Vertex AI, through Google's own SDK
+// and its generateContent family. It knows the llm contract and that API; who calls it, and how often a failed call is made
+// again, is for others to decide. It reads nothing from the environment, but for the credentials that a platform gives
+// its programs, if Vertex AI is used without any of its own.
+package gemini
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// Config is what a client needs.
+type Config struct {
+	// APIKey is that of the Gemini API. With Vertex it is that of Vertex AI's express mode, which needs no project.
+	APIKey string
+	// BaseURL is where the API is, without the version in its path; empty is Google's own.
+	BaseURL string
+	// HTTPClient makes the calls; nil is a default. With Vertex, one that is given brings its own credentials.
+	HTTPClient *http.Client
+	// Headers go with every call.
+	Headers map[string]string
+
+	// Vertex chooses Vertex AI, in this project and location; an empty location is "global". CredentialsFile is the path of
+	// credentials in JSON; empty means the platform's default.
+	Vertex          bool
+	Project         string
+	Location        string
+	CredentialsFile string
+}
+
+// Client calls Gemini models. It is safe for concurrent use.
+type Client struct {
+	models *genai.Models
+	// name is how signatures name this client: what the Gemini API signed is nothing to Vertex AI.
+	name string
+	// secrets hides what must not be shown.
+	secrets *strings.Replacer
+}
+
+var _ llm.Client = (*Client)(nil)
+
+// New returns a client. It makes no call.
+func New(cfg Config) (*Client, error) {
+	settings, err := cfg.settings()
+	if err != nil {
+		return nil, err
+	}
+
+	sdk, err := genai.NewClient(context.Background(), settings)
+	if err != nil {
+		// The SDK's own text shows all of its settings, the key too.
+		return nil, errors.New("set up the Gemini SDK: the settings are not enough")
+	}
+
+	name := "gemini"
+	if cfg.Vertex {
+		name = "vertexai"
+	}
+
+	return &Client{models: sdk.Models, name: name, secrets: llm.Secrets(cfg.APIKey, cfg.Headers)}, nil
+}
+
+// settings are those of the SDK. All that it would otherwise look up in the environment is said here.
+func (cfg Config) settings() (*genai.ClientConfig, error) {
+	settings := &genai.ClientConfig{
+		Backend: genai.BackendGeminiAPI, APIKey: cfg.APIKey, Project: cfg.Project, Location: cfg.Location,
+		HTTPOptions: genai.HTTPOptions{Headers: http.Header{}},
+	}
+
+	for name, value := range cfg.Headers {
+		settings.HTTPOptions.Headers.Set(name, value)
+	}
+
+	switch {
+	case cfg.Vertex && cfg.Project == "" && cfg.APIKey == "":
+		return nil, errors.New("vertex AI needs a project, or an API key")
+	case cfg.Vertex && cfg.Project != "":
+		settings.Backend = genai.BackendVertexAI
+		if settings.Location == "" {
+			settings.Location = "global"
+		}
+	case cfg.Vertex:
+		settings.Backend, settings.Location = genai.BackendVertexAI, ""
+	case cfg.APIKey == "":
+		return nil, errors.New("the Gemini API needs an API key")
+	default:
+		settings.Project, settings.Location = "", ""
+	}
+
+	settings.HTTPOptions.BaseURL, settings.HTTPOptions.APIVersion = address(cfg.BaseURL)
+	if settings.HTTPOptions.BaseURL == "" {
+		settings.HTTPOptions.BaseURL = defaultURL(settings)
+	}
+
+	client, err := cfg.httpClient()
+	if err != nil {
+		return nil, err
+	}
+
+	settings.HTTPClient = client
+
+	return settings, nil
+}
+
+var version = regexp.MustCompile(`^(.*[^/:])/+(v1(?:alpha|beta)?1?)/*$`)
+
+// address takes the version off an address that has one, since the SDK adds it.
+func address(url string) (base, apiVersion string) {
+	if found := version.FindStringSubmatch(url); found != nil {
+		return found[1], found[2]
+	}
+
+	return url, ""
+}
+
+func defaultURL(settings *genai.ClientConfig) string {
+	switch location := settings.Location; {
+	case settings.Backend == genai.BackendGeminiAPI:
+		return "https://generativelanguage.googleapis.com/"
+	case location == "" || location == "global":
+		return "https://aiplatform.googleapis.com/"
+	case location == "us" || location == "eu":
+		return "https://aiplatform." + location + ".rep.googleapis.com/"
+	default:
+		return "https://" + location + "-aiplatform.googleapis.com/"
+	}
+}
+
+// Generate implements llm.Client.
+func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		if ctx.Err() != nil {
+			yield(nil, context.Cause(ctx))
+
+			return
+		}
+
+		asked, err := c.newQuestion(req)
+		if err != nil {
+			yield(nil, err)
+
+			return
+		}
+
+		log := &exchange{}
+		answer := newAnswer(req, asked.names, c.by(req))
+
+		stopped, err := c.stream(log.in(ctx), asked, func(event *genai.GenerateContentResponse) error {
+			return answer.read(event, func(chunk llm.Chunk) bool { return yield(chunk, nil) })
+		})
+
+		switch {
+		case stopped:
+			return
+		case err == nil && !answer.ended():
+			err = log.err
+		}
+
+		if err == nil {
+			stopped, err = answer.end(func(chunk llm.Chunk) bool { return yield(chunk, nil) })
+		}
+
+		if err != nil && !stopped {
+			yield(nil, c.failure(ctx, log, err))
+		}
+	}
+}
+
+// by is how signatures of the model's answers are marked.
+func (c *Client) by(req *llm.Request) string { return c.name + "/" + req.Model }
+
+// errStopped says that the consumer reads no further; it never leaves the package.
+var errStopped = errors.New("the consumer stopped reading")
+
+// stream makes the call and hands each event to visit. The SDK takes the shape of what a server sends for granted and
+// panics where it is another: that is an event that makes no sense, like any other.
+func (c *Client) stream(
+	ctx context.Context, asked *question, visit func(event *genai.GenerateContentResponse) error,
+) (stopped bool, err error) {
+	visiting := false
+
+	defer func() {
+		if visiting {
+			return // The panic is the consumer's own.
+		}
+
+		if trouble := recover(); trouble != nil {
+			err = fmt.Errorf("an event makes no sense: %v", trouble)
+		}
+	}()
+
+	for event, err := range c.models.GenerateContentStream(ctx, asked.model, asked.contents, asked.config) {
+		if err != nil {
+			return false, err
+		}
+
+		visiting = true
+		err = visit(event)
+		visiting = false
+
+		if err != nil {
+			return errors.Is(err, errStopped), err
+		}
+	}
+
+	return false, nil
+}

@@ -1,0 +1,148 @@
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"cloud.google.com/go/auth/credentials"
+	"cloud.google.com/go/auth/httptransport"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// httpClient makes the calls: the client that was given, or one that brings Vertex AI's credentials.
+func (cfg Config) httpClient() (*http.Client, error) {
+	client := &http.Client{}
+
+	switch {
+	case cfg.HTTPClient != nil:
+		given := *cfg.HTTPClient
+		client = &given
+	case cfg.Vertex && cfg.APIKey == "":
+		authorized, err := cfg.authorized()
+		if err != nil {
+			return nil, err
+		}
+
+		client = authorized
+	}
+
+	base := client.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+
+	client.Transport = transport{base: base}
+
+	return client, nil
+}
+
+func (cfg Config) authorized() (*http.Client, error) {
+	found, err := credentials.DetectDefault(&credentials.DetectOptions{
+		Scopes: []string{"https://www.googleapis.com/auth/cloud-platform"}, CredentialsFile: cfg.CredentialsFile,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the credentials of Vertex AI: %w", err)
+	}
+
+	header := http.Header{}
+	if project, err := found.QuotaProjectID(context.Background()); err == nil && project != "" {
+		header.Set("X-Goog-User-Project", project)
+	}
+
+	client, err := httptransport.NewClient(&httptransport.Options{DisableTelemetry: true, Credentials: found, Headers: header})
+	if err != nil {
+		return nil, fmt.Errorf("use the credentials of Vertex AI: %w", err)
+	}
+
+	return client, nil
+}
+
+// exchange is what happened on the wire: the SDK drops the headers of errors, and logs what breaks a stream.
+type exchange struct {
+	// made tells that a request was sent, or that it was tried.
+	made   bool
+	status int
+	header http.Header
+	// err is what broke the answer's body off.
+	err error
+}
+
+type exchangeKey struct{}
+
+// in is a context in which the transport writes down what happens.
+func (x *exchange) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// transport writes down what happens on the wire.
+type transport struct{ base http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	log, ok := r.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return t.base.RoundTrip(r)
+	}
+
+	log.made = true
+
+	resp, err := t.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+
+	log.status, log.header = resp.StatusCode, resp.Header
+
+	llm.BoundBody(resp)
+	resp.Body = &body{ReadCloser: resp.Body, log: log}
+
+	return resp, nil
+}
+
+// body is that of an answer. An error of it is written down and looks like its end, because the SDK would log it. Carriage
+// returns, which no JSON holds, are taken out: the SDK looks for the
+// end of an event in two ways, and misses the nearer one where a server mixes them.
+type body struct {
+	io.ReadCloser
+
+	log *exchange
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	for {
+		n, err := b.ReadCloser.Read(p)
+		if err != nil && !errors.Is(err, io.EOF) {
+			b.log.err = err
+			err = io.EOF
+		}
+
+		n = dropReturns(p[:n])
+
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+}
+
+func dropReturns(p []byte) int {
+	at := bytes.IndexByte(p, '\r')
+	if at < 0 {
+		return len(p)
+	}
+
+	kept := p[:at]
+
+	for _, c := range p[at:] {
+		if c != '\r' {
+			kept = append(kept, c)
+		}
+	}
+
+	return len(kept)
+}

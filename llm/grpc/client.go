@@ -1,0 +1,175 @@
+// Package grpc is the client of a gateway to language models that speaks llm_service.proto, and the other side of it: any
+// llm.Client as such a gateway. A team that wants its calls to go through a program of its own writes that program, in
+// any language, and names it in the configuration. The package knows no provider; what a gateway does is its own affair.
+package grpc
+
+// The generated code is committed. Everything that makes it comes from the Go module registry; protoc is not needed.
+//go:generate go run github.com/bufbuild/buf/cmd/buf@v1.57.0 generate llm_service.proto
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/grpc/llmpb"
+)
+
+// MaxMessageSize bounds one message, either way. A server that means to take long conversations sets it with
+// grpc.MaxRecvMsgSize, because its own default is less.
+const MaxMessageSize = 64 << 20
+
+// Config is what a client needs.
+type Config struct {
+	// Target is the gateway's address, such as "localhost:50051", "dns:///gateway:50051" or "unix:///run/llm.sock".
+	Target string
+	// TLS secures the connection. Without it the gateway belongs on the same host, or in the same pod.
+	TLS bool
+	// APIKey proves the client to the gateway, as "authorization: Bearer KEY"; empty sends none.
+	APIKey string
+	// Provider, APIKeyEnv and BaseURL are told to the gateway as they are. An empty Provider means that of the request.
+	Provider  string
+	APIKeyEnv string
+	BaseURL   string
+	// DialOptions are added to the client's own, and win.
+	DialOptions []rpc.DialOption
+}
+
+// Client calls a gateway. It is safe for concurrent use; all calls share one connection.
+type Client struct {
+	cfg     Config
+	conn    *rpc.ClientConn
+	service llmpb.LLMServiceClient
+}
+
+var _ llm.Client = (*Client)(nil)
+
+// New returns a client. The connection is made when it is needed, and again when it was lost.
+func New(cfg Config) (*Client, error) {
+	if cfg.Target == "" {
+		return nil, errors.New("a gateway needs an address, such as localhost:50051")
+	}
+
+	transport := insecure.NewCredentials()
+	if cfg.TLS {
+		transport = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+	}
+
+	const (
+		maxReconnectWait = 5 * time.Second
+		connectTimeout   = 20 * time.Second
+	)
+
+	reconnect := backoff.DefaultConfig
+	reconnect.MaxDelay = maxReconnectWait
+
+	conn, err := rpc.NewClient(cfg.Target, append([]rpc.DialOption{
+		rpc.WithTransportCredentials(transport),
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(MaxMessageSize), rpc.MaxCallSendMsgSize(MaxMessageSize)),
+		rpc.WithConnectParams(rpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: connectTimeout}),
+		// Whether a call is made again is decided by whoever makes it.
+		rpc.WithDisableRetry(), rpc.WithDisableServiceConfig(),
+	}, cfg.DialOptions...)...)
+	if err != nil {
+		return nil, fmt.Errorf("the gateway's address %q: %w", cfg.Target, err)
+	}
+
+	return &Client{cfg: cfg, conn: conn, service: llmpb.NewLLMServiceClient(conn)}, nil
+}
+
+// Close ends the connection, and with it all calls.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Generate implements llm.Client.
+func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		// The end of this function ends the call, whatever the consumer did.
+		callCtx, cancel := context.WithCancel(ctx)
+		defer cancel()
+
+		if c.cfg.APIKey != "" {
+			callCtx = metadata.AppendToOutgoingContext(callCtx, "authorization", "Bearer "+c.cfg.APIKey)
+		}
+
+		stream, err := c.service.Generate(callCtx, c.wireRequest(req))
+		if err != nil {
+			yield(nil, c.statusError(ctx, err))
+
+			return
+		}
+
+		a := answer{names: llm.NewToolNames(req), calls: countCalls(req), by: signatureBy(req), errorOf: c.reportedError, yield: yield}
+		if err := a.read(stream.Recv); err != nil {
+			// A gateway may report the end of the caller's patience as an error of its own.
+			if reported, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil {
+				yield(nil, reported)
+			} else {
+				yield(nil, c.statusError(ctx, err))
+			}
+		}
+	}
+}
+
+var errCut = errors.New("the gateway's stream ended before the answer did")
+
+// answer is one answer as it comes.
+type answer struct {
+	names llm.ToolNames
+	// calls counts those of the conversation.
+	calls   int
+	by      string
+	errorOf func(*llmpb.Error) *llm.Error
+	yield   func(llm.Chunk, error) bool
+}
+
+// read passes everything on until the answer or the consumer's patience ends.
+func (a *answer) read(next func() (*llmpb.GenerateResponse, error)) error {
+	var end *llm.EndChunk
+
+	for {
+		response, err := next()
+
+		switch {
+		case errors.Is(err, io.EOF) && end == nil:
+			return transient(errCut)
+		case errors.Is(err, io.EOF):
+			a.yield(*end, nil)
+
+			return nil
+		case err != nil:
+			return err
+		case end != nil:
+			return transient(errors.New("the gateway went on after the end of its answer"))
+		}
+
+		chunk, err := a.chunk(response)
+		if err != nil {
+			return err
+		}
+
+		// The end is told when nothing can come after it.
+		if last, ok := chunk.(llm.EndChunk); ok {
+			end = &last
+
+			continue
+		}
+
+		if chunk != nil && !a.yield(chunk, nil) {
+			return nil
+		}
+	}
+}
+
+func transient(err error) *llm.Error {
+	return &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: err.Error(), Err: err}
+}

@@ -1,0 +1,278 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// RealVariable is the environment variable that lets tests call real APIs, which costs money: it must be "1".
+const RealVariable = "TARSY_TEST_REAL_LLM"
+
+// realPatience is how long a real model may take; thinking ones take long.
+const realPatience = 3 * time.Minute
+
+// RealProvider is a client of a real API.
+type RealProvider struct {
+	Name string
+	// KeyVariable names the environment variable that holds the key.
+	KeyVariable string
+	Model       string
+	// Effort is the reasoning effort at which the model shows its thinking; empty asks for none.
+	Effort string
+	New    func(t *testing.T, key string) llm.Client
+	// Lacks is what the API or the model does not have.
+	Lacks []Feature
+}
+
+// live is one case against a real API.
+type live struct {
+	*testing.T
+	p      RealProvider
+	client llm.Client
+}
+
+// RunReal checks the contract against the real API: what an answer must be whatever the model says, never its words. It
+// is skipped unless RealVariable is "1" and the key is there.
+func RunReal(t *testing.T, p RealProvider) {
+	t.Helper()
+
+	key := os.Getenv(p.KeyVariable)
+	if os.Getenv(RealVariable) != "1" || key == "" {
+		t.Skip(p.whySkipped())
+	}
+
+	for name, test := range map[string]func(*live){
+		"text streams and usage is counted":              realText,
+		"a tool is called and its result used":           realTool,
+		"several tools are called at once":               realParallel,
+		"thinking is shown and its signature taken back": realThinking,
+		"an answer follows the schema":                   realSchema,
+		"a limit of tokens cuts the answer":              realLimit,
+		"odd tool definitions are taken":                 realSchemas,
+		"a wrong key is a matter of the key":             realWrongKey,
+		"a model that does not exist is told":            realNoModel,
+		"cancelling in mid-stream ends the call":         realCancel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(&live{T: t, p: p, client: p.New(t, key)})
+		})
+	}
+}
+
+func (p RealProvider) whySkipped() string {
+	return fmt.Sprintf("calls the real API of %s, which costs money: set %s=1 and %s to run it", p.Name, RealVariable, p.KeyVariable)
+}
+
+func (r *live) has(feature Feature) bool { return Provider{Lacks: r.p.Lacks}.has(feature) }
+
+func (r *live) request(messages ...llm.Message) *llm.Request {
+	return &llm.Request{Provider: r.p.Name, Model: r.p.Model, Messages: messages, MaxOutputTokens: 8000}
+}
+
+func (r *live) ctx() context.Context {
+	ctx, cancel := context.WithTimeoutCause(r.Context(), realPatience, errors.New("the real API took too long"))
+	r.Cleanup(cancel)
+
+	return ctx
+}
+
+// answer makes a call that must succeed, and holds what every answer promises.
+func (r *live) answer(req *llm.Request) llm.Response {
+	r.Helper()
+
+	var last llm.Chunk
+
+	response, err := llm.Collect(r.client.Generate(r.ctx(), req), func(chunk llm.Chunk) error {
+		last = chunk
+
+		return nil
+	})
+	require.NoError(r, err)
+	require.IsType(r, llm.EndChunk{}, last, "the end comes last")
+	require.NotEmpty(r, response.End.Reason)
+	require.Positive(r, response.Usage.InputTokens)
+	require.Positive(r, response.Usage.OutputTokens+response.Usage.ThinkingTokens)
+	require.LessOrEqual(r, response.Usage.CachedTokens, response.Usage.InputTokens)
+
+	for _, call := range response.ToolCalls {
+		require.NotEmpty(r, call.ID)
+		require.NotEmpty(r, call.Name)
+		require.True(r, json.Valid([]byte(call.Arguments)), call.Arguments)
+	}
+
+	return response
+}
+
+func realText(r *live) {
+	response := r.answer(r.request(system("You answer in one short sentence."), user("What is a pod in Kubernetes?")))
+	require.NotEmpty(r, strings.TrimSpace(response.Text))
+	require.Equal(r, llm.StopEnd, response.End.Reason)
+}
+
+// weather is a tool that a model has no way around.
+func weather() llm.Tool {
+	return llm.Tool{
+		Name: "weather.read_thermometer", Description: "Reads the thermometer of a city. There is no other way to know a temperature.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
+	}
+}
+
+func realTool(r *live) {
+	messages := []llm.Message{user("How warm is it in Brno now? Use the tool, then answer with the number that it gave.")}
+
+	req := r.request(messages...)
+	req.Tools = []llm.Tool{weather()}
+	response := r.answer(req)
+	require.NotEmpty(r, response.ToolCalls)
+	require.Equal(r, llm.StopToolCalls, response.End.Reason)
+
+	messages = append(messages, assistant(response))
+
+	for _, call := range response.ToolCalls {
+		require.Equal(r, weather().Name, call.Name)
+
+		var arguments struct {
+			City string `json:"city"`
+		}
+
+		require.NoError(r, json.Unmarshal([]byte(call.Arguments), &arguments))
+		require.NotEmpty(r, arguments.City)
+
+		messages = append(messages, result(call, `{"celsius": 31.7}`))
+	}
+
+	req.Messages = messages
+	require.Contains(r, r.answer(req).Text, "31")
+}
+
+func realParallel(r *live) {
+	req := r.request(user("Read the thermometers of Brno, Oslo and Quito: call the tool three times at once, in one answer."))
+	req.Tools = []llm.Tool{weather()}
+
+	response := r.answer(req)
+	require.NotEmpty(r, response.ToolCalls)
+
+	// A model may choose to go one by one; what it does call must be told apart and answered together.
+	ids := map[string]bool{}
+	req.Messages = append(req.Messages, assistant(response))
+
+	for _, call := range response.ToolCalls {
+		require.False(r, ids[call.ID], "two calls have the id %s", call.ID)
+
+		ids[call.ID] = true
+
+		req.Messages = append(req.Messages, result(call, "20 degrees"))
+	}
+
+	r.answer(req)
+}
+
+func realThinking(r *live) {
+	if !r.has(FeatureThinking) {
+		r.Skipf("%s shows no thinking", r.p.Model)
+	}
+
+	req := r.request(user("How many of the numbers from 1 to 60 are divisible by 3 or by 7? Think it through."))
+	req.ReasoningEffort = r.p.Effort
+	response := r.answer(req)
+	require.NotEmpty(r, response.Thinking)
+	require.NotEmpty(r, response.Text)
+
+	if r.has(FeatureSignature) {
+		require.NotNil(r, response.End.Signature)
+	}
+
+	req.Messages = append(req.Messages, assistant(response), user("And by both?"))
+	require.NotEmpty(r, r.answer(req).Text)
+}
+
+func realSchema(r *live) {
+	if !r.has(FeatureStructuredOutput) {
+		r.Skipf("%s has no structured output", r.p.Name)
+	}
+
+	req := r.request(user("Rate this investigation from 0 to 100: \"It was the disk, I guess.\""))
+	req.ResponseSchema = json.RawMessage(answerSchema)
+
+	var rating struct {
+		Score *int    `json:"score"`
+		Why   *string `json:"why"`
+	}
+
+	require.NoError(r, json.Unmarshal([]byte(r.answer(req).Text), &rating))
+	require.NotNil(r, rating.Score)
+	require.NotNil(r, rating.Why)
+}
+
+func realLimit(r *live) {
+	req := r.request(user("Write an essay of a thousand words on the history of lighthouses."))
+	req.MaxOutputTokens = 64
+	require.Equal(r, llm.StopMaxTokens, r.answer(req).End.Reason)
+}
+
+// realSchemas sends every oddity at once: the API refuses the request if it refuses one.
+func realSchemas(r *live) {
+	req := r.request(user("Say hello. Call no tool."))
+
+	for name, schema := range oddSchemas() {
+		if strings.Contains(name, "references") {
+			continue // APIs differ in which they follow.
+		}
+
+		req.Tools = append(req.Tools, llm.Tool{Name: name, Description: "Do not call this.", Schema: json.RawMessage(schema)})
+	}
+
+	r.answer(req)
+}
+
+func (r *live) fails(client llm.Client, req *llm.Request) *llm.Error {
+	r.Helper()
+
+	_, err := llm.Collect(client.Generate(r.ctx(), req), nil)
+	require.Error(r, err)
+
+	return llm.AsError(err)
+}
+
+func realWrongKey(r *live) {
+	const wrong = "sk-wrong-key-of-a-test"
+
+	e := r.fails(r.p.New(r.T, wrong), r.request(user("Hello.")))
+	require.Equal(r, llm.ClassAuth, e.Class, "%+v", e)
+	require.False(r, e.Retryable)
+	require.NotZero(r, e.Status)
+	require.NotContains(r, e.Error(), wrong)
+}
+
+func realNoModel(r *live) {
+	req := r.request(user("Hello."))
+	req.Model = "no-such-model-of-tarsy"
+
+	e := r.fails(r.client, req)
+	require.Contains(r, []llm.Class{llm.ClassInvalid, llm.ClassAuth}, e.Class, "%+v", e)
+	require.False(r, e.Retryable)
+}
+
+func realCancel(r *live) {
+	changed := errors.New("the operator changed their mind")
+	ctx, cancel := context.WithCancelCause(r.ctx())
+	r.Cleanup(func() { cancel(nil) })
+
+	_, err := llm.Collect(r.client.Generate(ctx, r.request(user("Count from 1 to 500 in words."))), func(llm.Chunk) error {
+		cancel(changed)
+
+		return nil
+	})
+	require.ErrorIs(r, err, changed)
+}

@@ -1,0 +1,105 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// callList puts tool calls together from their pieces. By the book, a piece names its call by index, and the first one has
+// its id and name. Servers that differ send all of a call at once, the same index for every call, the id with each piece, or
+// no id at all.
+type callList struct {
+	calls []*partialCall
+}
+
+type partialCall struct {
+	index     int64
+	id        string
+	name      string
+	arguments strings.Builder
+}
+
+func (l *callList) add(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) {
+	call := l.find(piece)
+	if call == nil {
+		call = &partialCall{index: piece.Index}
+		l.calls = append(l.calls, call)
+	}
+
+	if call.id == "" {
+		call.id = piece.ID
+	}
+
+	if call.name == "" {
+		call.name = piece.Function.Name
+	}
+
+	call.arguments.WriteString(piece.Function.Arguments)
+}
+
+// find is the call that a piece belongs to, nil for a new one.
+func (l *callList) find(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) *partialCall {
+	if piece.ID != "" {
+		for _, call := range l.calls {
+			if call.id == piece.ID {
+				return call
+			}
+		}
+	}
+
+	for _, call := range slices.Backward(l.calls) {
+		if call.index != piece.Index {
+			continue
+		}
+
+		another := piece.ID != "" && call.id != ""
+		next := piece.Function.Name != "" && call.name != "" && json.Valid([]byte(call.arguments.String()))
+
+		if another || next {
+			return nil
+		}
+
+		return call
+	}
+
+	return nil
+}
+
+// whole is every call. Those without an id get one that is unique in the conversation, of which this answer is a given turn.
+func (l *callList) whole(turn int, names llm.ToolNames) []llm.ToolCall {
+	var calls []llm.ToolCall
+
+	for i, part := range l.calls {
+		if part.name == "" && part.arguments.Len() == 0 {
+			continue
+		}
+
+		call := llm.ToolCall{ID: part.id, Name: names.Name(part.name), Arguments: part.arguments.String()}
+		if call.ID == "" {
+			call.ID = fmt.Sprintf("call_%d_%d", turn, i+1)
+		}
+
+		if strings.TrimSpace(call.Arguments) == "" {
+			call.Arguments = "{}"
+		}
+
+		calls = append(calls, call)
+	}
+
+	return calls
+}
+
+// complete leaves out a last call that an answer which was cut left without its end.
+func complete(calls []llm.ToolCall) []llm.ToolCall {
+	if n := len(calls); n > 0 && !json.Valid([]byte(calls[n-1].Arguments)) {
+		return calls[:n-1]
+	}
+
+	return calls
+}

@@ -1,0 +1,168 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// report is what a server says of an error.
+type report struct {
+	code, kind, message string
+}
+
+// readError reads the body of an error. OpenAI has an object under "error"; compatible servers have a text there, or say
+// what happened under other names, and proxies answer with whatever they like.
+func readError(body []byte) report {
+	var answer struct {
+		Error   json.RawMessage `json:"error"`
+		Code    json.RawMessage `json:"code"`
+		Type    json.RawMessage `json:"type"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+
+	if json.Unmarshal(body, &answer) != nil {
+		return report{message: string(body)}
+	}
+
+	if raw := bytes.TrimSpace(answer.Error); len(raw) > 0 && raw[0] == '{' {
+		nested := readError(raw)
+		if nested.code == "" {
+			nested.code = plain(answer.Code)
+		}
+
+		return nested
+	}
+
+	said := report{code: plain(answer.Code), kind: plain(answer.Type)}
+	for _, raw := range []json.RawMessage{answer.Error, answer.Message, answer.Detail, body} {
+		if said.message = plain(raw); said.message != "" {
+			break
+		}
+	}
+
+	return said
+}
+
+// plain is a JSON value as text: a string without its quotes, nothing for null.
+func plain(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+
+	return string(bytes.TrimSpace(raw))
+}
+
+// statusError is the error of an answer that is none.
+func (c *Client) statusError(answer *http.Response, body []byte) *llm.Error {
+	said := readError(body)
+	if said.message == "" {
+		said.message = http.StatusText(answer.StatusCode)
+	}
+
+	e := llm.ErrorOfStatus(answer.StatusCode, answer.Header, c.hide(said.code), c.hide(said.message))
+	refine(e, said)
+	e.Message = short(e.Message)
+	e.Code = short(e.Code)
+
+	return e
+}
+
+// streamError is the error of an answer that began well. It has no status of its own, so its code decides; with some servers
+// the code is one.
+func (c *Client) streamError(said report) *llm.Error {
+	status, err := strconv.Atoi(said.code)
+	if err != nil || http.StatusText(status) == "" {
+		status = 0
+	}
+
+	e := llm.ErrorOfStatus(status, nil, c.hide(said.code), c.hide(said.message))
+
+	switch {
+	case status >= http.StatusBadRequest:
+	case e.Class == llm.ClassContextTooLong:
+	case said.code == "rate_limit_exceeded":
+		e.Class, e.Retryable = llm.ClassQuota, true
+	case said.code == "invalid_api_key":
+		e.Class = llm.ClassAuth
+	case said.kind == "invalid_request_error" || said.code == "invalid_prompt" || strings.HasPrefix(said.code, "invalid_"):
+		e.Class = llm.ClassInvalid
+	default:
+		e.Class, e.Retryable = llm.ClassTransient, true
+	}
+
+	refine(e, said)
+	e.Message = short(e.Message)
+	e.Code = short(e.Code)
+
+	return e
+}
+
+// refine corrects the class of an error by what the server says.
+func refine(e *llm.Error, said report) {
+	message := strings.ToLower(said.message)
+
+	switch said.code {
+	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance":
+		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noMoney
+
+		return
+	case "content_filter", "content_policy_violation", "bio_policy", "misalignment_policy_violation", "cyber_policy":
+		e.Class, e.Retryable = llm.ClassSafety, false
+
+		return
+	case "string_above_max_length":
+		e.Class, e.Retryable = llm.ClassContextTooLong, false
+
+		return
+	case "model_not_found", "deploymentnotfound", "DeploymentNotFound":
+		e.Class, e.Retryable = llm.ClassInvalid, false
+
+		return
+	}
+
+	switch {
+	case said.kind == "insufficient_quota":
+		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noMoney
+	case strings.Contains(message, "request too large"):
+		// More than a minute's allowance in one request: waiting does not help, a shorter conversation does.
+		e.Class, e.Retryable = llm.ClassContextTooLong, false
+	case strings.Contains(message, "incorrect api key") || strings.Contains(message, "invalid api key"):
+		e.Class, e.Retryable = llm.ClassAuth, false
+	case strings.Contains(message, "/v1/responses") && e.Class == llm.ClassInvalid:
+		// Newer models call no tools by Chat Completions.
+		e.Hint = "set api: responses for this provider"
+	case said.code == "invalid_prompt" && strings.Contains(message, "polic"):
+		e.Class, e.Retryable = llm.ClassSafety, false
+	}
+}
+
+// noMoney is what helps an account that has nothing left to spend.
+const noMoney = "the account has nothing left to spend: add credit or raise its limit, or configure a fallback provider"
+
+// refused is the error of an answer in which the model says that it will not answer.
+func (c *Client) refused(code, message string) *llm.Error {
+	return &llm.Error{Class: llm.ClassSafety, Code: code, Message: short(c.hide(message))}
+}
+
+// hide takes the key out of a text, and what the headers hold.
+func (c *Client) hide(text string) string { return c.secrets.Replace(text) }
+
+// short is a text of which people can read all.
+func short(text string) string {
+	const most = 500
+
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+
+	return string([]rune(text)[:most]) + "…"
+}

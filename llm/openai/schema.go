@@ -1,0 +1,142 @@
+package openai
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// schemaName is what the API calls the schema of an answer; it wants a name.
+const schemaName = "answer"
+
+// object is a JSON object whose values stay as they are: numbers too large for a float come through whole.
+func object(raw json.RawMessage) map[string]any {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return map[string]any{}
+	}
+
+	values := make(map[string]any, len(fields))
+	for name, field := range fields {
+		values[name] = field
+	}
+
+	return values
+}
+
+// parameters are a tool's.
+func parameters(tool llm.Tool) map[string]any { return object(llm.ObjectSchema(tool.Schema)) }
+
+// strict tells whether the API can be held to a schema: it refuses a schema that leaves anything open or says more than it
+// knows, and is then asked to follow it as well as it can.
+func strict(raw json.RawMessage) bool {
+	var schema any
+	if json.Unmarshal(raw, &schema) != nil {
+		return false
+	}
+
+	root, ok := schema.(map[string]any)
+
+	return ok && root["type"] == "object" && root["anyOf"] == nil && closed(schema)
+}
+
+// closed tells whether a schema says what it is of, in words that the API knows, and every object in it has only known
+// properties, all required.
+func closed(schema any) bool {
+	value, ok := schema.(map[string]any)
+	if !ok || !known(value) {
+		return false
+	}
+
+	if value["type"] == nil && value["anyOf"] == nil && value["$ref"] == nil {
+		return false
+	}
+
+	// A reference stands alone.
+	if value["$ref"] != nil && len(value) > 1 {
+		return false
+	}
+
+	kinds, _ := value["type"].([]any)
+	if value["type"] == "array" || slices.Contains(kinds, any("array")) || value["items"] != nil {
+		if !closed(value["items"]) {
+			return false
+		}
+	}
+
+	choices, _ := value["anyOf"].([]any)
+	definitions, _ := value["$defs"].(map[string]any)
+
+	return closedObject(value, kinds) && allClosed(slices.Values(choices)) && allClosed(maps.Values(definitions))
+}
+
+func allClosed(schemas iter.Seq[any]) bool {
+	for schema := range schemas {
+		if !closed(schema) {
+			return false
+		}
+	}
+
+	return true
+}
+
+func closedObject(schema map[string]any, kinds []any) bool {
+	properties, _ := schema["properties"].(map[string]any)
+	if schema["type"] != "object" && !slices.Contains(kinds, any("object")) && properties == nil {
+		return true
+	}
+
+	required, _ := schema["required"].([]any)
+	if schema["additionalProperties"] != false {
+		return false
+	}
+
+	for name := range properties {
+		if !slices.Contains(required, any(name)) {
+			return false
+		}
+	}
+
+	return allClosed(maps.Values(properties))
+}
+
+// known tells whether a schema uses only keywords that the API takes from those it is held to.
+func known(schema map[string]any) bool {
+	for keyword, value := range schema {
+		switch keyword {
+		case "type", "properties", "required", "additionalProperties", "items", "anyOf", "enum", "const", "$ref", "$defs", "title", "description",
+			"pattern", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems":
+		case "format":
+			if !slices.Contains([]any{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, value) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+
+	return true
+}
+
+// arguments are those of a call as the API takes them: an object. What a model wrote that is none goes back as a text in one,
+// so that it can see its mistake: some servers refuse conversations that they cannot parse.
+func arguments(written string) string {
+	if written == "" {
+		return "{}"
+	}
+
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(written), &fields) == nil && fields != nil {
+		return written
+	}
+
+	wrapped, err := json.Marshal(map[string]string{"invalid_arguments": written})
+	if err != nil {
+		return "{}"
+	}
+
+	return string(wrapped)
+}

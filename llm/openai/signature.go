@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"encoding/json"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// signature is what goes back with an answer of Responses: the thinking, sealed by the provider.
+type signature struct {
+	Thoughts []thought `json:"thoughts,omitempty"`
+	// Phase is what the provider said of the answer's text: a comment on the way, or the final answer.
+	Phase string `json:"phase,omitempty"`
+}
+
+// thought is one item of thinking.
+type thought struct {
+	ID      string   `json:"id"`
+	Sealed  string   `json:"sealed"`
+	Summary []string `json:"summary,omitempty"`
+	// Before is the id of the call that the thinking led to; empty means the text.
+	Before string `json:"before,omitempty"`
+}
+
+// by names the client in signatures.
+func (c *Client) by(model string) string { return c.name + "/" + model }
+
+// readSignature is the signature of a message, if it is one of ours.
+func readSignature(message llm.Message, by string) signature {
+	var signed signature
+	if json.Unmarshal(message.SignatureBy(by), &signed) != nil {
+		return signature{}
+	}
+
+	return signed
+}
+
+// append appends the thinking that led to a call or, if before is empty, to the text.
+func (s signature) append(input responses.ResponseInputParam, before string) responses.ResponseInputParam {
+	for _, t := range s.Thoughts {
+		if t.Before != before || t.Sealed == "" {
+			continue
+		}
+
+		item := responses.ResponseReasoningItemParam{
+			ID: t.ID, EncryptedContent: sdk.String(t.Sealed), Summary: []responses.ResponseReasoningItemSummaryParam{},
+		}
+		for _, text := range t.Summary {
+			item.Summary = append(item.Summary, responses.ResponseReasoningItemSummaryParam{Text: text})
+		}
+
+		input = append(input, responses.ResponseInputItemUnionParam{OfReasoning: &item})
+	}
+
+	return input
+}
+
+// sign is the signature of an answer; nil if there is nothing to send back.
+func sign(output []outputItem, by string) *llm.Signature {
+	var signed signature
+
+	for i := range output {
+		switch output[i].Type {
+		case "message":
+			signed.Phase = output[i].Phase
+		case "reasoning":
+			// Thinking that led to what the provider ran itself is of no use without it, and refused.
+			if i+1 == len(output) || output[i].EncryptedContent == "" {
+				continue
+			}
+
+			switch next := &output[i+1]; next.Type {
+			case "message":
+				signed.Thoughts = append(signed.Thoughts, thoughtOf(&output[i], ""))
+			case "function_call":
+				signed.Thoughts = append(signed.Thoughts, thoughtOf(&output[i], next.CallID))
+			}
+		}
+	}
+
+	if len(signed.Thoughts) == 0 && signed.Phase == "" {
+		return nil
+	}
+
+	data, err := json.Marshal(signed)
+	if err != nil {
+		return nil
+	}
+
+	return &llm.Signature{By: by, Data: data}
+}
+
+func thoughtOf(item *outputItem, before string) thought {
+	t := thought{ID: item.ID, Sealed: item.EncryptedContent, Before: before}
+	for _, summary := range item.Summary {
+		t.Summary = append(t.Summary, summary.Text)
+	}
+
+	return t
+}

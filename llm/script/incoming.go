@@ -1,0 +1,97 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+
+	"tarsy.dev/tarsy/llm"
+)
+
+// Incoming is one call as it came, from within the process or over the wire.
+type Incoming struct {
+	Request *llm.Request
+	// Header are those of the HTTP request; nil for a call from within the process.
+	Header http.Header
+	// BeforeWait, where it is not nil, is called before the script waits: what was passed on should be sent now.
+	BeforeWait func()
+	// Matched, where it is not nil, is told which part of the script answers, before the first chunk.
+	Matched func(m Matched)
+}
+
+// Matched is which part of a script answers a call.
+type Matched struct {
+	// Route and Reply are as in Call.
+	Route string
+	Reply int
+	// Signature is what the answer wants back; the EndChunk has it too, but some wire forms need it before the end.
+	Signature string
+}
+
+// Generate implements llm.Client. The call is made when the sequence is read; reading it twice makes two calls.
+func (s *Script) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return s.Answer(ctx, Incoming{Request: req})
+}
+
+// Answer is Generate for a call that may have come over the wire.
+func (s *Script) Answer(ctx context.Context, in Incoming) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		if ctx.Err() != nil {
+			yield(nil, context.Cause(ctx))
+
+			return
+		}
+
+		req := identify(in.Request, in.Header)
+		rec := s.begin(req)
+
+		reply, drawn, err := s.find(in, req, rec)
+		if err == nil {
+			p := player{reply: reply, drawn: drawn, req: req, rec: rec, beforeWait: in.BeforeWait, yield: yield}
+			err = p.play(ctx, s)
+		}
+
+		if errors.Is(err, errStopped) {
+			s.end(rec, nil, true)
+
+			return
+		}
+
+		// The record is complete before the consumer sees the end.
+		s.end(rec, err, err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)))
+
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// find draws the call's fate, finds the reply to it and tells of both.
+func (s *Script) find(in Incoming, req *llm.Request, rec *record) (*prepared, fate, error) {
+	var (
+		answer = found{number: -1}
+		drawn  = s.faults.draw(req)
+		err    error
+	)
+
+	if drawn.atOnce() {
+		answer.route = drawn.route()
+		err = (&Fault{Kind: drawn.kind}).failure()
+	} else {
+		answer, err = s.dispatch(&facts{req: req, header: in.Header}, drawn.kind != "")
+	}
+
+	s.found(rec, answer.route, answer.number)
+
+	if in.Matched != nil {
+		m := Matched{Route: answer.route, Reply: answer.number}
+		if answer.reply != nil {
+			m.Signature = answer.reply.signature
+		}
+
+		in.Matched(m)
+	}
+
+	return answer.reply, drawn, err
+}

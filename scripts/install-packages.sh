@@ -1,0 +1,68 @@
+#!/bin/sh
+# Installs packages of the npm registry that are not ours and that tests or the benchmark run
+# against ours, in the versions of their lock file, into .cache. Does nothing if they are there
+# already. Without node or npm it says so and succeeds: what needs the packages is then skipped,
+# with the same reason.
+#
+#   scripts/install-packages.sh mcp-servers    MCP servers that end-to-end tests talk to
+#   scripts/install-packages.sh js-sdks        the official JavaScript SDKs of LLM providers
+#   scripts/install-packages.sh aimock         the mock server that the benchmark compares ours with
+set -eu
+
+say() { echo "install-packages: $*" >&2; }
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+name=${1:-}
+
+case $name in
+mcp-servers) what="the MCP servers of others (about 40 MB)" ;;
+js-sdks) what="the JavaScript SDKs (about 100 MB)" ;;
+aimock) what="aimock (about 12 MB)" ;;
+*)
+    say "say what to install: mcp-servers, js-sdks or aimock"
+    exit 2
+    ;;
+esac
+
+source=$root/scripts/$name
+target=$root/.cache/$name
+
+mkdir -p "$root/.cache"
+# The tests read the reason from here.
+reason=$root/.cache/$name.reason
+rm -f "$reason"
+
+for program in node npm; do
+    if ! command -v "$program" >/dev/null 2>&1; then
+        echo "$program is missing" >"$reason"
+        say "skipped: $program is missing; install it to have $what"
+        exit 0
+    fi
+done
+
+# node is there, a program that prints SHA-256 sums may not be.
+lock=$(node -p 'crypto.createHash("sha256").update(fs.readFileSync(process.argv[1])).digest("hex")' "$source/package-lock.json")
+if [ "$(cat "$target/.lock-hash" 2>/dev/null)" = "$lock" ]; then
+    say "nothing to do: $what: $target"
+    exit 0
+fi
+
+work=$(mktemp -d "$root/.cache/.$name-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+say "installing $what into $target with npm…"
+cp "$source/package.json" "$source/package-lock.json" "$work"
+if ! (cd "$work" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1); then
+    cat "$work/npm.log" >&2
+    say "npm could not install the packages"
+    exit 1
+fi
+rm -f "$work/npm.log"
+echo "$lock" >"$work/.lock-hash"
+
+# A directory is there whole or not at all.
+rm -rf "$target"
+mv "$work" "$target"
+chmod 755 "$target"
+say "done"
