@@ -15,7 +15,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build setup servers go test test-go test-race test-json test-times test-repeat vet lint linter bench mask-report golden clean
+.PHONY: help run build setup packages go test test-go test-race test-json test-times test-repeat vet lint linter bench mask-report golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,20 +26,21 @@ run: build setup ## fresh clone to a running demo with example alerts
 
 build: go ## build bin/tarsy
 	@echo "==> building $(BIN) (the first time downloads modules and takes a minute or two)"
-	@$(GO) build -o $(BIN) ./cmd/tarsy
+	@$(GO) build -ldflags="-s -w" -o $(BIN) ./cmd/tarsy
 
 setup: ## make sure that there is a PostgreSQL server for the private database
 	@echo "==> looking for PostgreSQL"
 	@sh scripts/install-postgres.sh
 
-servers: ## install the MCP servers of others that tests talk to (needs Node)
-	@echo "==> looking for the MCP servers that tests talk to"
-	@sh scripts/install-mcp-servers.sh
+packages: ## install what is not ours and tests talk to: MCP servers, JavaScript SDKs (needs Node)
+	@echo "==> looking for the packages that tests talk to"
+	@sh scripts/install-packages.sh mcp-servers
+	@sh scripts/install-packages.sh js-sdks
 
 go:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install it (see the go line of go.mod for the version), then run make again" >&2; exit 1; }
 
-test: go setup servers vet test-go ## everything, from a fresh clone
+test: go setup packages vet test-go ## everything, from a fresh clone
 
 vet: go
 	@echo "==> vetting (the first time downloads modules)"
@@ -73,8 +74,9 @@ linter:
 		echo "==> installing golangci-lint $(LINT_VERSION) into .cache/bin (once; takes a few minutes)"; \
 		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); }
 
-bench: go setup ## measure, and print the table
-	@echo "==> measuring (half a minute; leave the machine alone meanwhile)"
+bench: go setup build ## measure, and print the table
+	@sh scripts/install-packages.sh aimock
+	@echo "==> measuring (a minute or two; leave the machine alone meanwhile)"
 	@mkdir -p .cache && $(GO) test -tags=bench -c -o .cache/bench.test ./bench
 	@cd bench && ../.cache/bench.test $(TESTFLAGS)
 

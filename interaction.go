@@ -17,13 +17,16 @@ const (
 	InteractionSynthesis        InteractionType = "synthesis"
 )
 
-// Usage counts tokens.
+// Usage counts tokens, and what they cost.
 type Usage struct {
 	InputTokens    int `json:"input_tokens"`
 	OutputTokens   int `json:"output_tokens"`
 	ThinkingTokens int `json:"thinking_tokens"`
 	CachedTokens   int `json:"cached_tokens"`
 	TotalTokens    int `json:"total_tokens"`
+	// CostUSD is what the tokens cost whose price is known; UnpricedTokens are the others.
+	CostUSD        float64 `json:"cost_usd"`
+	UnpricedTokens int     `json:"unpriced_tokens"`
 }
 
 // LLMInteraction is one finished LLM call, kept in full for the trace. Calls of an execution that use its messages
@@ -42,9 +45,14 @@ type LLMInteraction struct {
 	ThinkingContent string          `json:"thinking_content"`
 	Usage           Usage           `json:"usage"`
 	DurationMs      int64           `json:"duration_ms"`
-	ErrorCode       string          `json:"error_code"`
-	ErrorMessage    string          `json:"error_message"`
-	CreatedAt       time.Time       `json:"created_at"`
+	// Attempts is how often the call was made until an answer began, or until it was given up.
+	Attempts   int    `json:"attempts"`
+	StopReason string `json:"stop_reason"`
+	// ShortenedThrough is the number of the last message whose result the model was given shortened.
+	ShortenedThrough int       `json:"shortened_through"`
+	ErrorCode        string    `json:"error_code"`
+	ErrorMessage     string    `json:"error_message"`
+	CreatedAt        time.Time `json:"created_at"`
 }
 
 // CallStatus is how far an MCP call has come.

@@ -82,6 +82,8 @@ type SessionItem struct {
 	CreatedAt         time.Time     `json:"created_at"`
 	StartedAt         *time.Time    `json:"started_at"`
 	CompletedAt       *time.Time    `json:"completed_at"`
+	Usage             Usage         `json:"usage"`
+	ToolCalls         int           `json:"tool_calls"`
 	Version           int64         `json:"version"`
 }
 
@@ -89,6 +91,8 @@ type SessionItem struct {
 // includes: a reader goes on with the journal from there.
 type SessionDetail struct {
 	Session
+	// Spend is that of all stages, and of what belongs to none, such as the executive summary.
+	Spend
 
 	Version int64         `json:"version"`
 	Stages  []StageDetail `json:"stages"`
@@ -96,11 +100,18 @@ type SessionDetail struct {
 	Chat *Chat `json:"chat"`
 }
 
-// StageDetail is a stage with its executions.
+// StageDetail is a stage with its executions. What it used is what they used.
 type StageDetail struct {
 	Stage
+	Spend
 
-	Executions []Execution `json:"executions"`
+	Executions []ExecutionDetail `json:"executions"`
+}
+
+// ExecutionDetail is an execution with what it used.
+type ExecutionDetail struct {
+	Execution
+	Spend
 }
 
 // SessionFilter chooses sessions for a list; the zero value chooses all. After is the last item of the page before.

@@ -98,10 +98,13 @@ type Execution struct {
 	IterationStrategy string           `json:"iteration_strategy"`
 	LLMProvider       string           `json:"llm_provider"`
 	ForcedConclusion  ForcedConclusion `json:"forced_conclusion"`
-	Status            Status           `json:"status"`
-	ErrorCode         string           `json:"error_code"`
-	ErrorMessage      string           `json:"error_message"`
-	CreatedAt         time.Time        `json:"created_at"`
-	StartedAt         *time.Time       `json:"started_at"`
-	CompletedAt       *time.Time       `json:"completed_at"`
+	// ShortenedThrough is the number of the last message whose tool result the model is given shortened, because the
+	// conversation had become too long for it.
+	ShortenedThrough int        `json:"shortened_through"`
+	Status           Status     `json:"status"`
+	ErrorCode        string     `json:"error_code"`
+	ErrorMessage     string     `json:"error_message"`
+	CreatedAt        time.Time  `json:"created_at"`
+	StartedAt        *time.Time `json:"started_at"`
+	CompletedAt      *time.Time `json:"completed_at"`
 }

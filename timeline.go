@@ -18,6 +18,10 @@ const (
 	EventCodeExecution    EventType = "code_execution"
 	EventGoogleSearch     EventType = "google_search_result"
 	EventURLContext       EventType = "url_context_result"
+	// EventProviderFallback tells that another provider goes on where one failed.
+	EventProviderFallback EventType = "provider_fallback"
+	// EventContextShortened tells that old tool results are shortened from now on.
+	EventContextShortened EventType = "context_shortened"
 )
 
 // ErrorRunbookUnavailable is the code of the error event that tells that the default runbook is used.

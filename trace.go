@@ -50,6 +50,8 @@ type LLMInteractionItem struct {
 	MessageCount    int             `json:"message_count"`
 	Usage           Usage           `json:"usage"`
 	DurationMs      int64           `json:"duration_ms"`
+	Attempts        int             `json:"attempts"`
+	StopReason      string          `json:"stop_reason"`
 	ErrorCode       string          `json:"error_code"`
 	ErrorMessage    string          `json:"error_message"`
 	CreatedAt       time.Time       `json:"created_at"`
@@ -99,6 +101,8 @@ func (u *Usage) Add(other Usage) {
 	u.ThinkingTokens += other.ThinkingTokens
 	u.CachedTokens += other.CachedTokens
 	u.TotalTokens += other.TotalTokens
+	u.CostUSD += other.CostUSD
+	u.UnpricedTokens += other.UnpricedTokens
 }
 
 // Detail puts the conversation back together. Messages are those of the call's execution that it saw; a call that
@@ -108,7 +112,7 @@ func (i LLMInteraction) Detail(messages []Message) LLMInteractionDetail {
 
 	for _, m := range messages {
 		detail.Conversation = append(detail.Conversation, TraceMessage{
-			Role: m.Role, Content: m.Content, ToolCalls: m.ToolCalls, ToolCallID: m.ToolCallID, ToolName: m.ToolName,
+			Role: m.Role, Content: m.ContentFor(i.ShortenedThrough), ToolCalls: m.ToolCalls, ToolCallID: m.ToolCallID, ToolName: m.ToolName,
 		})
 	}
 

@@ -91,7 +91,7 @@ func TestAKeyWithTooSmallAScopeIsRefused(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, map[string]int{"": 2, "read": 12, "write": 4, "admin": 3}, seen)
+	require.Equal(t, map[string]int{"": 2, "read": 13, "write": 4, "admin": 3}, seen)
 }
 
 func TestEverythingWorksWithAKey(t *testing.T) {

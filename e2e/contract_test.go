@@ -83,6 +83,14 @@ func requireFields(t *testing.T, name string, body any, contract map[string]is) 
 	}
 }
 
+// usage is what calls used and cost, at half a dollar a token of input and one a token of output.
+func usage(input, output, thinking, cached, cost float64) is {
+	return equal(map[string]any{
+		"input_tokens": input, "output_tokens": output, "thinking_tokens": thinking, "cached_tokens": cached,
+		"total_tokens": input + output + thinking, "cost_usd": cost, "unpriced_tokens": 0.0,
+	})
+}
+
 // investigated is a session in which every field that can have a value has one, and every time its own: it came in
 // at minute 0, began at minute 1 and was done at minute 2. Worker is the server that ran it; app is another.
 func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
@@ -90,7 +98,8 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 
 	clock := clockwork.NewFakeClockAt(beginning())
 	kubernetes := []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})}
-	chains := fmt.Sprintf(twoAgents, "any")
+	chains := fmt.Sprintf(twoAgents, "any") +
+		"\nsystem: {cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
 	app = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, RequireKey: true, Config: "queue: {worker_count: 0}\n" + chains})
 	app.Token = app.Key("alertmanager", tarsy.ScopeAdmin)
 
@@ -103,11 +112,11 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	gate, model := script.NewGate(), script.New(script.Options{})
 	model.Route("Optimist", script.Reply{
 		Thinking: "Hm.", Text: "I look.", ToolCalls: []llm.ToolCall{{Name: "kubernetes__get_pods", Arguments: `{"namespace":"shop"}`}},
-		Gate: gate, GateAfter: 1,
-	}, says("All is well."))
+		Gate: gate, GateAfter: 1, Usage: &llm.UsageChunk{InputTokens: 10, OutputTokens: 4, ThinkingTokens: 3, CachedTokens: 2},
+	}, used(says("All is well."), 20, 5))
 	model.Route("Pessimist", script.Reply{Err: errors.New("no quota")})
-	model.Route("SynthesisAgent", says("It is well."))
-	model.Route("ExecSummaryAgent", says("Well."))
+	model.Route("SynthesisAgent", used(says("It is well."), 30, 6))
+	model.Route("ExecSummaryAgent", used(says("Well."), 40, 7))
 
 	worker = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, Config: chains, Script: model, Database: app.Database})
 	worker.WaitGate(gate)
@@ -150,35 +159,37 @@ func TestContractOfASession(t *testing.T) {
 		"error_code": equal(""), "error_message": equal(""), "concluded_early": equal(""),
 		"created_at": minute(0), "started_at": minute(1), "completed_at": minute(2), "last_interaction_at": minute(2), "deleted_at": isNull,
 		"version": equal(version), "stages": list(2), "chat": isNull,
+		"usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
 	})
 
 	requireContract[tarsy.StageDetail](t, stage, map[string]is{
 		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0), "expected_agent_count": equal(2.0),
 		"parallel_type": equal("multi_agent"), "success_policy": equal("any"), "chat_id": isNull, "chat_user_message_id": isNull,
 		"status": equal("completed"), "error_message": equal(""), "created_at": minute(1), "started_at": minute(1), "completed_at": minute(2),
-		"executions": list(2),
+		"executions": list(2), "usage": usage(30, 9, 3, 2, 27), "tool_calls": equal(1.0),
 	})
 
 	executions, _ := stage["executions"].([]any)
 	failed := map[string]is{
 		"id": isID, "session_id": equal(sessionID), "stage_id": equal(stage["id"]), "agent_name": equal("Pessimist"), "agent_index": equal(2.0),
 		"iteration_strategy": equal("function-calling"), "llm_provider": equal("test"), "forced_conclusion": equal(""), "status": equal("failed"),
-		"error_code": equal("llm_error"), "error_message": equal("no quota"),
+		"error_code": equal("llm_error"), "error_message": equal("no quota"), "shortened_through": equal(0.0),
+		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
 		"created_at": minute(1), "started_at": minute(1), "completed_at": minute(1),
 	}
-	requireContract[tarsy.Execution](t, executions[1], failed)
+	requireContract[tarsy.ExecutionDetail](t, executions[1], failed)
 
 	completed := maps.Clone(failed)
 	completed["agent_name"], completed["agent_index"] = equal("Optimist"), equal(1.0)
 	completed["status"], completed["error_code"], completed["error_message"] = equal("completed"), equal(""), equal("")
-	completed["completed_at"] = minute(2)
-	requireContract[tarsy.Execution](t, executions[0], completed)
+	completed["completed_at"], completed["usage"], completed["tool_calls"] = minute(2), usage(30, 9, 3, 2, 27), equal(1.0)
+	requireContract[tarsy.ExecutionDetail](t, executions[0], completed)
 	requireContract[tarsy.StageDetail](t, synthesis, map[string]is{
 		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look - Synthesis"), "stage_type": equal("synthesis"),
 		"stage_index": equal(2.0), "expected_agent_count": equal(1.0),
 		"parallel_type": isNull, "success_policy": isNull, "chat_id": isNull, "chat_user_message_id": isNull,
 		"status": equal("completed"), "error_message": equal(""), "created_at": minute(2), "started_at": minute(2), "completed_at": minute(2),
-		"executions": list(1),
+		"executions": list(1), "usage": usage(30, 6, 0, 0, 21), "tool_calls": equal(0.0),
 	})
 }
 
@@ -217,6 +228,7 @@ func TestContractOfTheList(t *testing.T) {
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(1.0), "executive_summary": equal(""),
 		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
+		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
 	}
 	requireContract[tarsy.SessionItem](t, sessions[0], first)
 
@@ -228,6 +240,7 @@ func TestContractOfTheList(t *testing.T) {
 	second["id"], second["status"], second["executive_summary"] = equal(sessionID), equal("completed"), equal("Well.")
 	second["error_code"], second["error_message"], second["current_stage_index"] = equal(""), equal(""), equal(2.0)
 	second["created_at"], second["started_at"] = minute(0), minute(1)
+	second["usage"], second["tool_calls"] = usage(100, 22, 3, 2, 75), equal(1.0)
 	second["version"] = equal(float64(app.Session(sessionID).Version))
 	requireContract[tarsy.SessionItem](t, sessions[0], second)
 }

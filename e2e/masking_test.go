@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -21,6 +22,7 @@ func masked() map[string]string {
 		"question":   "hunter2-" + "correct-horse",
 		"runbook":    "ghp_" + "n3Vq8ZtYc1LwX0pRb7KdJm5SgUe2FhAi9oTk",
 		"configured": "configured-" + "bearer-value-4711",
+		"provider":   "AKIA" + "ZZ3DLFWNQ4RT2KPX",
 		"error":      "xoxb-" + "7391846520-1938475620183-Qw7ErTy2UiOp9AsDfGh4JkLz",
 	}
 }
@@ -44,7 +46,8 @@ func TestSecretsAreMaskedAtEveryGate(t *testing.T) {
 		}},
 	)
 	app := tarsytest.New(t, tarsytest.Options{Web: web, MCP: []*tarsytest.MCPServer{tools}, Config: `
-defaults: {llm_provider: test}
+defaults: {llm_provider: test, fallback_providers: [{provider: spare}]}
+llm_providers: {spare: {type: scripted, model: spare}}
 system: {runbooks: {allowed_domains: [runbooks.example.com]}}
 mcp_servers:
   test-mcp: {transport: {type: stdio, command: in-memory}}
@@ -56,6 +59,7 @@ agent_chains:
     stages: [{name: look, agents: [{name: Investigator}]}]
     chat: {enabled: true}
 `})
+	app.Script.Route("Investigator", script.Reply{Err: fmt.Errorf("you sent %s and %s", secrets["provider"], secrets["configured"])})
 	app.Script.Route("Investigator", tool("get_secret", `{}`), tool("get_config", `{}`), tool("get_log", `{}`), tool("fail", `{}`), says("Looked."))
 	app.Script.Route("ExecSummaryAgent", says("Fine."))
 	app.Script.Route("ChatAgent", says("No."))

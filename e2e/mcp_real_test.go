@@ -22,7 +22,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The MCP servers of these scenarios are not ours: scripts/install-mcp-servers.sh installs them, pinned.
+// The MCP servers of these scenarios are not ours: scripts/install-packages.sh installs them, pinned.
 const (
 	everythingServer = "server-everything"
 	filesystemServer = "server-filesystem"
@@ -43,7 +43,7 @@ func realServer(t *testing.T, name string) string {
 	if _, err := os.Stat(program); err != nil {
 		reason, _ := os.ReadFile(filepath.Join(cache, "mcp-servers.reason"))
 		if len(reason) == 0 {
-			reason = []byte("run scripts/install-mcp-servers.sh")
+			reason = []byte("run make packages")
 		}
 
 		t.Skipf("the MCP server %s is not installed: %s", name, strings.TrimSpace(string(reason)))

@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// story is everything that is left of a quest, but for names, ids, times, and how often a call was tried. What agents
-// did at once is told one after the other.
+// story is everything that is left of a quest, but for names, ids, times, how often a call was tried, and how many tokens
+// the names had. What agents did at once is told one after the other.
 func (w *world) story(q *quest) string {
 	w.t.Helper()
 
@@ -30,7 +30,7 @@ func (w *world) story(q *quest) string {
 	}, "", "  ")
 	require.NoError(w.t, err)
 
-	tries := regexp.MustCompile(`("attempt":\s*)\d+`)
+	tries := regexp.MustCompile(`("(?:attempt|\w+_tokens)":\s*)\d+`)
 	text := tries.ReplaceAllString(string(n.Normalize(raw)), "${1}0")
 
 	var journal []string

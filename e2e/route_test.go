@@ -69,7 +69,8 @@ func successes() map[string]struct {
 
 			return answer
 		}},
-		"list-keys": {http.StatusOK, plain},
+		"get-usage-summary": {http.StatusOK, plain},
+		"list-keys":         {http.StatusOK, plain},
 		"submit-alert": {http.StatusAccepted, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			app.Script.Add(says("Analysed."), says("Summed up."))
 			answer := app.Do(op.method, op.path, map[string]any{"alert_type": "test", "data": map[string]any{"severity": "high"}})

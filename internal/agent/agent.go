@@ -18,13 +18,6 @@ const maxConsecutiveTimeouts = 2
 // saveEvery is how often the text of a running stream is saved.
 const saveEvery = time.Second
 
-// The error codes of executions.
-const (
-	CodeLLMError         = "llm_error"
-	CodeIterationTimeout = "iteration_timeout"
-	CodeEmptyAnswer      = "empty_answer"
-)
-
 // errIterationTimeout is the cause of a context whose iteration ran out of time.
 var errIterationTimeout = errors.New("the iteration ran out of time")
 
@@ -46,7 +39,13 @@ type OpenStream func(event tarsy.TimelineEvent, fence int64) (add func(text stri
 
 // Config is what all executions share.
 type Config struct {
-	LLM        llm.Client
+	LLM llm.Client
+	// Retry is how calls are made again that failed before an answer began.
+	Retry llm.Retry
+	// Price adds to what a call used what it cost; nil means that nothing is known of prices.
+	Price func(model string, at time.Time, used tarsy.Usage) tarsy.Usage
+	// Mask hides secrets in what providers say of errors; nil hides nothing.
+	Mask       func(text string) string
 	Clock      clockwork.Clock
 	OpenStream OpenStream
 	Logger     *slog.Logger
@@ -81,6 +80,8 @@ type Spec struct {
 	MaxResultTokens int
 	// NativeTools are used while no MCP tools are bound.
 	NativeTools llm.NativeTools
+	// Fallbacks go on, in this order, when the model fails.
+	Fallbacks []Fallback
 	// Digests say, by MCP server, when a result is shortened before the model reads it. A server without an entry
 	// has its results passed on as they are.
 	Digests map[string]Digest
@@ -138,6 +139,9 @@ type Input struct {
 	Question       *Question
 	// ConcludeAt is when the agent is told to conclude because the session's time is nearly up.
 	ConcludeAt time.Time
+	// Spent tells whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget
+	// is spent is told to conclude.
+	Spent func(ctx context.Context) (budgetCap string, reached bool)
 
 	Messages        []tarsy.Message
 	Timeline        []tarsy.TimelineEvent
@@ -158,6 +162,7 @@ type Input struct {
 // not go on: it was cancelled or asked to yield, the lease was lost or a commit failed. Then the caller decides, from what
 // the database holds.
 func Run(ctx context.Context, cfg Config, in Input) error {
+	in.Spec = in.Spec.using(in.Execution.LLMProvider)
 	r := &run{Config: cfg, Input: in}
 
 	return r.loop(ctx)
@@ -174,6 +179,10 @@ type run struct {
 	// started are the tool calls that this run wrote down itself: those of Input.MCPInteractions that are started
 	// and not in here were cut off.
 	started map[string]bool
+	// closing is why this run has opened no tools, if it was time to conclude; then it concludes, though a new day may have
+	// begun with a budget of its own.
+	closing       tarsy.ForcedConclusion
+	closingDetail string
 }
 
 func (r *run) now() time.Time { return tarsy.Time(r.Clock.Now()) }

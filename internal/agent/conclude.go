@@ -6,19 +6,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// notMade is the result of a call that was asked for when no time was left.
-const notMade = "This call was not made: the time for the investigation is nearly up."
+// notMade is the result of a call that was asked for when it was time to conclude.
+const notMade = "This call was not made: the investigation is being concluded."
 
-// notRepeated is the result of a call that only reads, was cut off, and is not worth the time to be made again.
-const notRepeated = "This call was cut off, and was not made again: the time for the investigation is nearly up."
+// notRepeated is the result of a call that only reads, was cut off, and is not worth to be made again.
+const notRepeated = "This call was cut off, and was not made again: the investigation is being concluded."
 
 // conclude is the step that tells the model to conclude. From then on the execution's row says why; calls that were
 // asked for and not begun are answered, for a conversation with open calls is none.
-func (r *run) conclude(late bool) tarsy.Step {
-	r.Execution.ForcedConclusion = tarsy.ForcedIterations
-	if late {
-		r.Execution.ForcedConclusion = tarsy.ForcedDeadline
+func (r *run) conclude(why tarsy.ForcedConclusion, detail string) tarsy.Step {
+	if why == tarsy.NotForced {
+		why = tarsy.ForcedIterations
 	}
+
+	r.Execution.ForcedConclusion = why
 
 	step := tarsy.Step{Executions: []tarsy.Execution{r.Execution}}
 
@@ -26,17 +27,26 @@ func (r *run) conclude(late bool) tarsy.Step {
 		r.say(&step, r.resultMessage(call, notMade))
 	}
 
-	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&r.Input)})
+	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&r.Input, detail)})
 
 	return step
 }
 
-// concludePrompt asks for the conclusion, in the form that the strategy wants.
-func concludePrompt(in *Input) string {
-	why := fmt.Sprintf("You have used all %d iterations and no tools are available any more. ", in.Spec.MaxIterations)
-	if in.Execution.ForcedConclusion != tarsy.ForcedIterations {
-		why = "The time for this is nearly up and no tools are available any more. "
+// concludePrompt asks for the conclusion, in the form that the strategy wants. The detail is which cap of the budget
+// was reached.
+func concludePrompt(in *Input, detail string) string {
+	var why string
+
+	switch in.Execution.ForcedConclusion {
+	case tarsy.ForcedDeadline:
+		why = "The time for this is nearly up"
+	case tarsy.ForcedBudget:
+		why = fmt.Sprintf("The budget for this is spent (%s)", detail)
+	case tarsy.ForcedIterations, tarsy.NotForced:
+		why = fmt.Sprintf("You have used all %d iterations", in.Spec.MaxIterations)
 	}
+
+	why += " and no tools are available any more. "
 
 	what := "Give your final analysis now, "
 	if in.Question != nil {

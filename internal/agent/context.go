@@ -290,6 +290,10 @@ func eventTitle(eventType tarsy.EventType) string {
 		return "Web search"
 	case tarsy.EventURLContext:
 		return "Pages that were read"
+	case tarsy.EventProviderFallback:
+		return "Another provider took over"
+	case tarsy.EventContextShortened:
+		return "The conversation was shortened"
 	default:
 		return string(eventType)
 	}

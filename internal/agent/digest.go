@@ -98,7 +98,7 @@ func (r *run) digest(ctx context.Context) error {
 	started := r.now()
 	request := r.digestRequest(u)
 
-	response, err := collect(limited, r.LLM, request, func(chunk llm.Chunk) error {
+	response, attempts, err := r.collect(limited, request, func(chunk llm.Chunk) error {
 		if text, ok := chunk.(llm.TextChunk); ok {
 			live.append(tarsy.EventToolSummary, text.Text)
 		}
@@ -115,8 +115,8 @@ func (r *run) digest(ctx context.Context) error {
 		err = errNoSummary
 	}
 
-	interaction := r.interaction(tarsy.InteractionSummarization, response, started)
-	interaction.Provider, interaction.ModelName = request.Provider, request.Model
+	interaction := r.interaction(tarsy.InteractionSummarization, request, response, started)
+	interaction.Attempts = attempts
 	interaction.MessageCount, interaction.LLMRequest = len(request.Messages), encodeMessages(request.Messages)
 	status := noteFailure(&interaction, err)
 

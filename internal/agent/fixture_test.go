@@ -105,6 +105,8 @@ type bench struct {
 	shown  *shown
 	// task is what the execution is about, where that matters: all of an Input that is no row.
 	task Input
+	// downAt is after how many answers the provider "test" fails for good; nil means never.
+	downAt *int
 	// summary is the reply to every request to summarise a tool's result.
 	summary script.Reply
 }
@@ -347,6 +349,10 @@ func (b *bench) answers(replies ...script.Reply) {
 			if m.Role == llm.RoleAssistant {
 				answered++
 			}
+		}
+
+		if b.downAt != nil && answered >= *b.downAt && r.Provider == "test" {
+			return script.Reply{Text: "half a", Err: refused(), AfterChunks: 1}
 		}
 
 		return replies[min(answered, len(replies)-1)]

@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -35,9 +35,11 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	defer live.end()
 
 	started := r.now()
-	response, err := collect(limited, r.LLM, r.request(purpose), live.add)
-	interaction := r.interaction(purpose, response, started)
-	interaction.Provider, interaction.ModelName, interaction.MessageCount = r.Spec.Provider, r.Spec.Model, len(r.Messages)
+	request := r.request(purpose)
+	response, attempts, err := r.collect(limited, request, live.add)
+	interaction := r.interaction(purpose, request, response, started)
+	interaction.MessageCount, interaction.ShortenedThrough = len(r.Messages), r.Execution.ShortenedThrough
+	interaction.Attempts = attempts
 
 	a := answer{Response: response, partial: live.partial()}
 
@@ -57,16 +59,49 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	return a, err
 }
 
-// collect reads the answer to a request. A call that the iteration's limit ended returns errIterationTimeout.
-func collect(limited context.Context, client llm.Client, req *llm.Request, each func(llm.Chunk) error) (llm.Response, error) {
-	response, err := llm.Collect(client.Generate(limited, req), bounded(each))
-	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+// collect reads the answer to a request and counts how often it took to ask. A call that the iteration's limit ended returns
+// errIterationTimeout; if it ended the wait for another attempt, the error is that of the attempt before.
+func (c Config) collect(limited context.Context, req *llm.Request, each func(llm.Chunk) error) (response llm.Response, attempts int, err error) {
+	calls := &attempted{Client: c.LLM}
+	again := func(attempt int, err error) {
+		calls.failed = c.failure(err)
 
-	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause of withLimit
-		err = errIterationTimeout
+		c.Logger.Warn("an LLM call failed and is made again", "session_id", req.SessionID, "provider", req.Provider, "attempt", attempt, "error", calls.failed)
 	}
 
-	return response, err
+	response, err = llm.Collect(c.Retry.Generate(limited, calls, req, again), bounded(each))
+	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+
+	timedOut := context.Cause(limited) == errIterationTimeout //nolint:errorlint // the very cause of withLimit
+
+	switch {
+	case err == nil:
+	case timedOut && calls.failed != nil:
+		err = calls.failed
+	case timedOut:
+		err = errIterationTimeout
+	default:
+		err = c.failure(err)
+	}
+
+	return response, calls.made, err
+}
+
+// attempted counts the attempts of a call.
+type attempted struct {
+	llm.Client
+
+	made int
+	// failed is why the last attempt did, while another is waited for.
+	failed error
+}
+
+// Generate implements llm.Client.
+func (a *attempted) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	a.made++
+	a.failed = nil
+
+	return a.Client.Generate(ctx, req)
 }
 
 // maxAnswer is how many bytes of an answer are taken: far more than a model has to say, and little enough to be stored
@@ -89,6 +124,10 @@ func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
 			size += len(c.Call.ID) + len(c.Call.Name) + len(c.Call.Arguments)
 		case llm.CodeExecutionChunk:
 			size += len(c.Code) + len(c.Result)
+		case llm.EndChunk:
+			if c.Signature != nil {
+				size += len(c.Signature.Data)
+			}
 		default:
 		}
 
@@ -97,22 +136,6 @@ func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
 		}
 
 		return each(chunk)
-	}
-}
-
-// noteFailure writes an error into the record of its call, and returns what becomes of the call's events.
-func noteFailure(interaction *tarsy.LLMInteraction, err error) tarsy.EventStatus {
-	switch {
-	case errors.Is(err, errIterationTimeout):
-		interaction.ErrorCode, interaction.ErrorMessage = CodeIterationTimeout, err.Error()
-
-		return tarsy.EventTimedOut
-	case err != nil:
-		interaction.ErrorCode, interaction.ErrorMessage = CodeLLMError, tarsy.CleanText(err.Error())
-
-		return tarsy.EventFailed
-	default:
-		return tarsy.EventCompleted
 	}
 }
 
@@ -133,6 +156,10 @@ func (r *run) request(purpose tarsy.InteractionType) *llm.Request {
 		}
 	}
 
+	if purpose == tarsy.InteractionIteration && r.Spec.Strategy == React {
+		req.Stop = []string{stopAtObservation}
+	}
+
 	// Whoever is told to conclude is told that there are no tools any more, and a synthesis has none.
 	if len(req.Tools) == 0 && purpose == tarsy.InteractionIteration {
 		req.NativeTools = r.Spec.NativeTools
@@ -143,11 +170,11 @@ func (r *run) request(purpose tarsy.InteractionType) *llm.Request {
 
 // wireMessage is a message as the provider gets it. A model without functions sees text alone.
 func (r *run) wireMessage(m tarsy.Message) llm.Message {
-	message := llm.Message{Role: string(m.Role), Content: m.Content}
+	message := llm.Message{Role: string(m.Role), Content: m.ContentFor(r.Execution.ShortenedThrough), Signature: readSignature(m.Signature)}
 
 	if m.ToolCallID != "" {
 		// A result that was kept whole to be summarised, and was not, is still too long for any model.
-		message.Content = truncate(m.Content, r.Spec.resultTokens())
+		message.Content = truncate(message.Content, r.Spec.resultTokens())
 	}
 
 	if r.Spec.Strategy == React {
@@ -162,14 +189,30 @@ func (r *run) wireMessage(m tarsy.Message) llm.Message {
 	return message
 }
 
+// interaction is the record of a call of this execution that began at started and is over now.
+func (r *run) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
+	interaction := r.Config.interaction(purpose, req, response, started)
+	interaction.StageID, interaction.ExecutionID = &r.Stage.ID, &r.Execution.ID
+
+	return interaction
+}
+
+// maxStopReason is how many bytes of it are kept; those that we know are short, a gateway may have its own.
+const maxStopReason = 100
+
 // interaction is the record of a call that began at started and is over now.
-func (r *run) interaction(purpose tarsy.InteractionType, response llm.Response, started time.Time) tarsy.LLMInteraction {
-	now := r.now()
+func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
+	now := tarsy.Time(c.Clock.Now())
+
+	usage := usageOf(response.Usage)
+	if c.Price != nil {
+		usage = c.Price(req.Model, now, usage)
+	}
 
 	return tarsy.LLMInteraction{
-		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: &r.Stage.ID, ExecutionID: &r.Execution.ID,
-		InteractionType: purpose, LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
-		DurationMs: elapsed(started, now), CreatedAt: now,
+		ID: tarsy.NewID(), SessionID: req.SessionID, InteractionType: purpose, Provider: req.Provider, ModelName: req.Model,
+		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usage,
+		StopReason: tarsy.CutText(tarsy.CleanText(string(response.End.Reason)), maxStopReason), Attempts: 1, DurationMs: elapsed(started, now), CreatedAt: now,
 	}
 }
 
@@ -190,11 +233,19 @@ func encodeResponse(response llm.Response) json.RawMessage {
 	return raw
 }
 
+// maxTokens is more than any call can use. What a gateway invents beyond it, or below nothing, is not added up: sums would
+// no longer be numbers that anybody can read, and a budget would grow by being spent.
+const maxTokens = 1_000_000_000
+
 func usageOf(u llm.UsageChunk) tarsy.Usage {
-	return tarsy.Usage{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, ThinkingTokens: u.ThinkingTokens, CachedTokens: u.CachedTokens,
-		TotalTokens: u.InputTokens + u.OutputTokens + u.ThinkingTokens,
+	bounded := func(n int) int { return min(max(n, 0), maxTokens) }
+	usage := tarsy.Usage{
+		InputTokens: bounded(u.InputTokens), OutputTokens: bounded(u.OutputTokens),
+		ThinkingTokens: bounded(u.ThinkingTokens), CachedTokens: bounded(u.CachedTokens),
 	}
+	usage.TotalTokens = usage.InputTokens + usage.OutputTokens + usage.ThinkingTokens
+
+	return usage
 }
 
 // nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.

@@ -165,9 +165,9 @@ func TestNothingTakesLessThanNoTimeWhenTheClockIsSetBack(t *testing.T) {
 		require.Zero(t, c.DurationMs)
 	}
 
-	_, summary, err := Summarise(t.Context(), b.config(), SummaryInput{Analysis: "done", Limit: time.Minute})
-	require.NoError(t, err)
-	require.Zero(t, summary.DurationMs)
+	summary := Summarise(t.Context(), b.config(), summaryInput())
+	require.NoError(t, summary.Err)
+	require.Zero(t, summary.Interactions[0].DurationMs)
 }
 
 // A model that goes on and on is stopped long before the memory is full, whatever it goes on with.
@@ -197,8 +197,7 @@ func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
 			require.Equal(t, CodeLLMError, b.ledger.state.Executions[0].ErrorCode)
 			require.Equal(t, maxAnswer/len(piece), taken)
 
-			_, _, err := Summarise(t.Context(), cfg, SummaryInput{Analysis: "done", Limit: time.Minute})
-			require.ErrorIs(t, err, errAnswerTooLong)
+			require.ErrorIs(t, Summarise(t.Context(), cfg, summaryInput()).Err, errAnswerTooLong)
 		})
 	}
 }

@@ -26,7 +26,7 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 
 		return false, r.stopped(ctx)
 	case err != nil:
-		return true, r.fail(ctx, answer.step, tarsy.StatusFailed, CodeLLMError, err.Error())
+		return r.recover(ctx, answer.step, err)
 	case r.Spec.Strategy == React:
 		return r.takeReply(ctx, answer, purpose)
 	default:
@@ -34,11 +34,28 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	}
 }
 
+// recover goes on after a call that failed for good: with less of the conversation if it was too long, with the next
+// provider if there is one. Otherwise the execution is over.
+func (r *run) recover(ctx context.Context, step tarsy.Step, err error) (bool, error) {
+	code := codeOf(err)
+
+	switch {
+	case code == CodeContextTooLong && r.shorten(&step):
+		return false, r.commit(ctx, step)
+	case len(r.Spec.Fallbacks) > 0:
+		r.fallBack(&step, code, err.Error())
+
+		return false, r.commit(ctx, step)
+	default:
+		return true, r.fail(ctx, step, tarsy.StatusFailed, code, err.Error())
+	}
+}
+
 // takeAnswer goes on from an answer with or without calls of functions.
 func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
 	step := answer.step
 	calls := r.uniqueCalls(answer.ToolCalls)
-	r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls})
+	r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls, Signature: answer.signature()})
 
 	if len(calls) > 0 && purpose == tarsy.InteractionIteration {
 		r.startNext(ctx, &step, calls)
@@ -46,7 +63,7 @@ func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.Inter
 		return false, r.commit(ctx, step)
 	}
 
-	return true, r.complete(ctx, step, answer.Text)
+	return true, r.complete(ctx, step, answer, answer.Text)
 }
 
 // takeReply goes on from an answer in the text protocol.
@@ -56,18 +73,18 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	if purpose == tarsy.InteractionForcedConclusion {
 		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
-		return true, r.complete(ctx, step, reply.conclusion(answer.Text))
+		return true, r.complete(ctx, step, answer, reply.conclusion(answer.Text))
 	}
 
 	switch reply.kind {
 	case replyAction:
 		calls := r.uniqueCalls([]llm.ToolCall{{Name: reply.tool, Arguments: reply.input}})
-		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.kept, ToolCalls: calls})
+		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.kept, ToolCalls: calls, Signature: answer.signature()})
 		r.startNext(ctx, &step, calls)
 	case replyAnswer:
 		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
-		return true, r.complete(ctx, step, reply.answer)
+		return true, r.complete(ctx, step, answer, reply.answer)
 	case replyMalformed:
 		// Providers refuse messages without content.
 		if strings.TrimSpace(answer.Text) != "" {
@@ -110,22 +127,44 @@ func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
 }
 
 // complete ends the execution with its final analysis; without one it has failed.
-func (r *run) complete(ctx context.Context, step tarsy.Step, analysis string) error {
+func (r *run) complete(ctx context.Context, step tarsy.Step, answer answer, analysis string) error {
 	if strings.TrimSpace(analysis) == "" {
-		return r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, "the model ended with neither text nor a tool call")
+		return r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, emptyAnswer(answer))
 	}
 
 	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
-
-	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
-		event.Metadata = map[string]any{
-			"forced_conclusion": true, "reason": string(reason), "max_iterations": r.Spec.MaxIterations,
-		}
-	}
-
+	event.Metadata = r.analysisMetadata(answer)
 	create(&step, event)
 
 	return r.end(ctx, step, tarsy.StatusCompleted)
+}
+
+// emptyAnswer says why there is no analysis.
+func emptyAnswer(answer answer) string {
+	if answer.End.Reason == llm.StopMaxTokens {
+		return "the model reached its limit of output tokens before it said anything: raise max_output_tokens of its provider"
+	}
+
+	return "the model ended with neither text nor a tool call"
+}
+
+// analysisMetadata says what is special about an analysis, if anything is.
+func (r *run) analysisMetadata(answer answer) map[string]any {
+	metadata := map[string]any{}
+
+	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
+		metadata["forced_conclusion"], metadata["reason"], metadata["max_iterations"] = true, string(reason), r.Spec.MaxIterations
+	}
+
+	if answer.End.Reason == llm.StopMaxTokens {
+		metadata["cut_off"] = true
+	}
+
+	if len(metadata) == 0 {
+		return nil
+	}
+
+	return metadata
 }
 
 // fail ends the execution with an error that people see in the timeline.

@@ -21,46 +21,54 @@ const (
 	actSynthesise               // ask the model, once and without tools
 	actTool                     // make the next call that the model asked for
 	actDigest                   // have the last result summarised
+	actFallBack                 // too many time-outs: let another provider go on
 	actFail                     // too many time-outs
 )
 
 // next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
-// way. Late means that the time to conclude has come.
-func next(in *Input, late bool) action {
+// way. Hurry means that the time to conclude has come: the deadline is near, or the budget spent.
+func next(in *Input, hurry bool) action {
 	if len(in.Messages) == 0 {
 		return actCompose
 	}
 
-	iterations, timeouts := countIterations(in.LLMInteractions)
+	iterations, timeouts := countIterations(in.LLMInteractions, in.Spec.Provider)
 	pending := pendingCalls(in.Messages)
 
 	switch {
-	case !late && hasUndigested(in):
+	case !hurry && hasUndigested(in):
 		return actDigest
-	case len(pending) > 0 && (!late || isWritten(in.MCPInteractions, pending[0].ID)):
+	case len(pending) > 0 && (!hurry || isWritten(in.MCPInteractions, pending[0].ID)):
 		return actTool
+	case timeouts >= maxConsecutiveTimeouts && len(in.Spec.Fallbacks) > 0:
+		return actFallBack
 	case timeouts >= maxConsecutiveTimeouts:
 		return actFail
 	case in.Spec.Strategy == Synthesis:
 		return actSynthesise
 	case in.Execution.ForcedConclusion != tarsy.NotForced:
 		return actAnswer
-	case late || iterations >= in.Spec.MaxIterations:
+	case hurry || iterations >= in.Spec.MaxIterations:
 		return actConclude
 	default:
 		return actGenerate
 	}
 }
 
-// countIterations returns how many LLM calls were made, and how many at the end ran out of time. Summaries of tool
-// results are no iterations: without one the conversation just goes on.
-func countIterations(calls []tarsy.LLMInteraction) (iterations, timeouts int) {
+// countIterations returns how many LLM calls were made, and how many of this provider's at the end ran out of time.
+// Summaries of tool results are no iterations, nor are calls that failed: the conversation just goes on, with the result as
+// it is, with another provider or with less of it.
+func countIterations(calls []tarsy.LLMInteraction, provider string) (iterations, timeouts int) {
 	for _, c := range calls {
 		switch {
 		case c.InteractionType == tarsy.InteractionSummarization:
 			continue
-		case c.ErrorCode == CodeIterationTimeout:
+		case c.ErrorCode == CodeIterationTimeout && c.Provider == provider:
 			timeouts++
+		case c.ErrorCode != "" && c.ErrorCode != CodeIterationTimeout:
+			timeouts = 0
+
+			continue
 		default:
 			timeouts = 0
 		}
@@ -121,15 +129,15 @@ func (r *run) loop(ctx context.Context) error {
 
 // do does the next thing. It reports whether the execution is over.
 func (r *run) do(ctx context.Context) (bool, error) {
-	late := r.late()
+	why, detail := r.hurry(ctx)
 
-	switch next(&r.Input, late) {
+	switch next(&r.Input, why != tarsy.NotForced) {
 	case actCompose:
 		r.submit(r.compose())
 	case actGenerate:
 		return r.iterate(ctx, tarsy.InteractionIteration)
 	case actConclude:
-		r.submit(r.conclude(late))
+		r.submit(r.conclude(why, detail))
 	case actAnswer:
 		return r.iterate(ctx, tarsy.InteractionForcedConclusion)
 	case actSynthesise:
@@ -138,9 +146,13 @@ func (r *run) do(ctx context.Context) (bool, error) {
 		return false, r.callNext(ctx)
 	case actDigest:
 		return false, r.digest(ctx)
+	case actFallBack:
+		var step tarsy.Step
+
+		r.fallBack(&step, CodeIterationTimeout, r.tooSlow())
+		r.submit(step)
 	case actFail:
-		return true, r.fail(ctx, tarsy.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout,
-			fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, r.Spec.IterationTimeout))
+		return true, r.fail(ctx, tarsy.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout, r.tooSlow())
 	}
 
 	return false, nil
@@ -163,14 +175,45 @@ func (r *run) owesCall() bool {
 	return len(pending) > 0 && r.started[pending[0].ID]
 }
 
-// late reports whether the time to conclude has come.
+func (r *run) tooSlow() string {
+	return fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, r.Spec.IterationTimeout)
+}
+
+// hurry tells why the time to conclude has come, if it has, and for a budget which cap of it was reached.
+func (r *run) hurry(ctx context.Context) (why tarsy.ForcedConclusion, detail string) {
+	switch {
+	case r.late():
+		return tarsy.ForcedDeadline, ""
+	case r.closing != tarsy.NotForced:
+		return r.closing, r.closingDetail
+	}
+
+	if r.Spent != nil {
+		if spent, reached := r.Spent(ctx); reached {
+			return tarsy.ForcedBudget, spent
+		}
+	}
+
+	return tarsy.NotForced, ""
+}
+
+// hurries reports whether the time to conclude has come.
+func (r *run) hurries(ctx context.Context) bool {
+	why, _ := r.hurry(ctx)
+
+	return why != tarsy.NotForced
+}
+
+// late reports whether the deadline is near.
 func (r *run) late() bool { return isLate(r.ConcludeAt, r.Clock.Now()) }
 
 func isLate(concludeAt, now time.Time) bool { return !concludeAt.IsZero() && !now.Before(concludeAt) }
 
 // openTools connects the tools, unless none will be called any more.
 func (r *run) openTools(ctx context.Context) error {
-	concludes := r.late() || r.Execution.ForcedConclusion != tarsy.NotForced
+	r.closing, r.closingDetail = r.hurry(ctx)
+
+	concludes := r.closing != tarsy.NotForced || r.Execution.ForcedConclusion != tarsy.NotForced
 	if r.OpenTools == nil || concludes || r.Spec.Strategy == Synthesis {
 		return nil
 	}

@@ -8,6 +8,9 @@ import (
 // observation begins the message that tells a model, in the text protocol, what its action came to.
 const observation = "Observation: "
 
+// stopAtObservation is where a model stops writing, lest it invents what its action comes to.
+const stopAtObservation = "\nObservation:"
+
 // replyFormat is the form of every reply in the text protocol.
 const replyFormat = `To use a tool, write:
 

@@ -23,9 +23,11 @@ type play struct {
 	task    Input
 	replies []script.Reply
 	summary script.Reply
+	downAt  *int
 }
 
-// drawPlay makes an execution of any strategy, with or without a question, with summaries of results or without.
+// drawPlay makes an execution of any strategy, with or without a question, with summaries of results or without, with a
+// provider that fails in the middle of it, and perhaps another one, or without.
 func drawPlay(t *rapid.T) play {
 	strategy := rapid.SampledFrom([]Strategy{"", FunctionCalling, React, React, Synthesis}).Draw(t, "strategy")
 	p := play{spec: newBench(t).spec}
@@ -35,6 +37,11 @@ func drawPlay(t *rapid.T) play {
 	// Everything is over the threshold, or nothing is: what is said of a call that was cut off is longer than a result.
 	if threshold := rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, "threshold"); threshold > 0 {
 		p.spec.Digests = map[string]Digest{"box": {Threshold: threshold, MaxTokens: 10}}
+	}
+
+	if at := rapid.IntRange(-2, 3).Draw(t, "down at"); at >= 0 {
+		p.downAt = &at
+		p.spec.Fallbacks = rapid.SampledFrom([][]Fallback{nil, {{Provider: "second"}}, {{Provider: "second"}, {Provider: "third"}}}).Draw(t, "fallbacks")
 	}
 
 	p.summary = rapid.SampledFrom([]script.Reply{
@@ -97,7 +104,7 @@ func drawTexts(t *rapid.T) []script.Reply {
 // bench is a fresh one on which this is played.
 func (p play) bench(t *rapid.T) *bench {
 	b := newBench(t)
-	b.spec, b.task, b.summary = p.spec, p.task, p.summary
+	b.spec, b.task, b.summary, b.downAt = p.spec, p.task, p.summary, p.downAt
 	b.answers(p.replies...)
 
 	return b
@@ -107,6 +114,7 @@ func (p play) bench(t *rapid.T) *bench {
 type outcome struct {
 	Status   tarsy.Status
 	Code     string
+	Provider string
 	Forced   tarsy.ForcedConclusion
 	Analysis []string
 	Messages []string
@@ -118,8 +126,8 @@ type outcome struct {
 func (b *bench) outcome() outcome {
 	o := outcome{
 		Status: b.ledger.state.Executions[0].Status, Code: b.ledger.state.Executions[0].ErrorCode,
-		Forced: b.ledger.state.Executions[0].ForcedConclusion,
-		LLM:    len(b.ledger.state.LLMInteractions), MCP: len(b.ledger.state.MCPInteractions),
+		Forced: b.ledger.state.Executions[0].ForcedConclusion, Provider: b.ledger.state.Executions[0].LLMProvider,
+		LLM: len(b.ledger.state.LLMInteractions), MCP: len(b.ledger.state.MCPInteractions),
 	}
 
 	for _, e := range b.events(tarsy.EventFinalAnalysis) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,21 +19,56 @@ const summaryUserPrompt = "Summarise this analysis: what happened, why, and what
 type SummaryInput struct {
 	SessionID string
 	Analysis  string
-	Provider  string
-	Model     string
-	Backend   string
-	Limit     time.Duration
+	// Models are asked in this order, until one answers.
+	Models []Fallback
+	// Limit is how long one call may take.
+	Limit time.Duration
 }
 
-// Summarise writes the executive summary in one call without tools. The interaction is there for the trace whether
-// or not the call succeeded.
-func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.LLMInteraction, error) {
+// Summary is an executive summary, or why there is none.
+type Summary struct {
+	Text string
+	Err  error
+	// Interactions are all calls that were made, those that failed too, for the trace.
+	Interactions []tarsy.LLMInteraction
+	// Fallbacks tell people, as timeline events of the session, where another model took over; they have no number yet.
+	Fallbacks []tarsy.TimelineEvent
+}
+
+// Summarise writes the executive summary in one call without tools, or in as many as it takes to find a model that
+// answers.
+func Summarise(ctx context.Context, cfg Config, in SummaryInput) Summary {
+	var summary Summary
+
+	for i, model := range in.Models {
+		text, interaction, err := summarise(ctx, cfg, in, model)
+		summary.Text, summary.Err = text, err
+		summary.Interactions = append(summary.Interactions, interaction)
+
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+
+		if i+1 < len(in.Models) {
+			to := in.Models[i+1].Provider
+			summary.Fallbacks = append(summary.Fallbacks, tarsy.TimelineEvent{
+				EventType: tarsy.EventProviderFallback, Content: fallbackText(model.Provider, to, err.Error()),
+				Metadata: fallbackMetadata(model.Provider, to, interaction.ErrorCode),
+			})
+		}
+	}
+
+	return summary
+}
+
+// summarise asks one model.
+func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback) (string, tarsy.LLMInteraction, error) {
 	limited, cancel := withLimit(ctx, cfg.Clock, in.Limit, errIterationTimeout)
 	defer cancel()
 
 	request := &llm.Request{
 		SessionID: in.SessionID, Agent: "ExecSummaryAgent", Purpose: string(tarsy.InteractionExecutiveSummary),
-		Provider: in.Provider, Model: in.Model, Backend: in.Backend,
+		Provider: model.Provider, Model: model.Model, Backend: model.Backend,
 		Messages: []llm.Message{
 			{Role: llm.RoleSystem, Content: summarySystemPrompt},
 			{Role: llm.RoleUser, Content: summaryUserPrompt + block("ANALYSIS", in.Analysis)},
@@ -40,27 +76,19 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) (string, tarsy.
 	}
 
 	started := tarsy.Time(cfg.Clock.Now())
-	response, err := llm.Collect(cfg.LLM.Generate(limited, request), bounded(func(llm.Chunk) error { return nil }))
-	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+	response, attempts, err := cfg.collect(limited, request, func(llm.Chunk) error { return nil })
 
 	if err == nil && response.Text == "" {
 		err = errNoSummary
 	}
 
-	if err != nil && context.Cause(limited) == errIterationTimeout { //nolint:errorlint // the very cause set above
+	interaction := cfg.interaction(tarsy.InteractionExecutiveSummary, request, response, started)
+	interaction.Attempts, interaction.MessageCount, interaction.LLMRequest = attempts, len(request.Messages), encodeMessages(request.Messages)
+	noteFailure(&interaction, err)
+
+	if errors.Is(err, errIterationTimeout) {
 		err = fmt.Errorf("the summary took longer than %s", in.Limit)
-	}
-
-	now := tarsy.Time(cfg.Clock.Now())
-	interaction := tarsy.LLMInteraction{
-		ID: tarsy.NewID(), SessionID: in.SessionID, InteractionType: tarsy.InteractionExecutiveSummary,
-		Provider: in.Provider, ModelName: in.Model, MessageCount: len(request.Messages), LLMRequest: encodeMessages(request.Messages),
-		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usageOf(response.Usage),
-		DurationMs: elapsed(started, now), CreatedAt: now,
-	}
-
-	if err != nil {
-		interaction.ErrorCode, interaction.ErrorMessage = CodeLLMError, tarsy.CleanText(err.Error())
+		interaction.ErrorMessage = err.Error()
 	}
 
 	return response.Text, interaction, err

@@ -56,7 +56,7 @@ func (r *run) written(toolCallID string) (tarsy.MCPInteraction, bool) {
 // startNext writes the first of the calls down, if there is one and the execution may go on: a call that is written
 // down and not made could not be told from one that was cut off.
 func (r *run) startNext(ctx context.Context, step *tarsy.Step, calls []tarsy.ToolCall) {
-	if len(calls) > 0 && r.stopped(ctx) == nil && !r.late() && !isWritten(r.MCPInteractions, calls[0].ID) {
+	if len(calls) > 0 && r.stopped(ctx) == nil && !r.hurries(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
 		r.startCall(step, calls[0])
 	}
 }
@@ -109,7 +109,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 			return Result{Content: unknownOutcome, IsError: true, Unknown: true}, nil
 		}
 
-		if r.late() {
+		if r.hurries(ctx) {
 			return Result{Content: notRepeated, IsError: true}, nil
 		}
 

@@ -62,7 +62,7 @@ func TestEveryRouteIsRefusedWithoutAKey(t *testing.T) {
 	require.NoError(t, err)
 
 	all := f.operations(t)
-	require.Len(t, all, 21)
+	require.Len(t, all, 22)
 
 	var open []string
 

@@ -17,6 +17,7 @@ import (
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
 type Store interface {
 	Traces
+	Usages
 	Keys
 
 	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
@@ -151,6 +152,7 @@ func New(cfg Config) *Server {
 	s.addRetention()
 	s.addChat()
 	s.addTrace()
+	s.addUsage()
 	s.addKeys()
 	s.addHealth()
 	s.addStreams(cfg.WebSocket, cfg.Events)

@@ -43,12 +43,19 @@ func (f *fixture) traced(t *testing.T) tracedSession {
 	return s
 }
 
+// calls is what n of the calls used.
+func calls(n int) tarsy.Usage {
+	return tarsy.Usage{
+		InputTokens: 10 * n, OutputTokens: 5 * n, ThinkingTokens: 2 * n, CachedTokens: n, TotalTokens: 17 * n, CostUSD: 0.25 * float64(n), UnpricedTokens: 3 * n,
+	}
+}
+
 func (s tracedSession) step(now time.Time) tarsy.Step {
 	llm := func(id string, kind tarsy.InteractionType, count int, request, response string) tarsy.LLMInteraction {
 		call := tarsy.LLMInteraction{
 			ID: id, SessionID: s.id, StageID: &s.stage, ExecutionID: &s.execution, InteractionType: kind, Provider: "google",
 			ModelName: "gemini", MessageCount: count, LLMResponse: json.RawMessage(response), DurationMs: 1200, CreatedAt: now,
-			Usage: tarsy.Usage{InputTokens: 10, OutputTokens: 5, ThinkingTokens: 2, CachedTokens: 1, TotalTokens: 17},
+			Usage: calls(1), Attempts: 2, StopReason: "end",
 		}
 		if request != "" {
 			call.LLMRequest = json.RawMessage(request)
@@ -108,9 +115,9 @@ func (s tracedSession) fill(body string) string {
 	return strings.NewReplacer(
 		"$SESSION", s.id, "$STAGE", s.stage, "$EXECUTION", s.execution, "$EVENT", s.event,
 		"$ASK", s.ask, "$DIGEST", s.digest, "$END", s.end, "$SUMMARY", s.summary, "$CALL", s.call, "$OPEN", s.open,
-		"$ONE", `{"input_tokens":10,"output_tokens":5,"thinking_tokens":2,"cached_tokens":1,"total_tokens":17}`,
-		"$THREE", `{"input_tokens":30,"output_tokens":15,"thinking_tokens":6,"cached_tokens":3,"total_tokens":51}`,
-		"$FOUR", `{"input_tokens":40,"output_tokens":20,"thinking_tokens":8,"cached_tokens":4,"total_tokens":68}`,
+		"$ONE", `{"input_tokens":10,"output_tokens":5,"thinking_tokens":2,"cached_tokens":1,"total_tokens":17,"cost_usd":0.25,"unpriced_tokens":3}`,
+		"$THREE", `{"input_tokens":30,"output_tokens":15,"thinking_tokens":6,"cached_tokens":3,"total_tokens":51,"cost_usd":0.75,"unpriced_tokens":9}`,
+		"$FOUR", `{"input_tokens":40,"output_tokens":20,"thinking_tokens":8,"cached_tokens":4,"total_tokens":68,"cost_usd":1,"unpriced_tokens":12}`,
 		"$NOW", "2026-11-15T10:00:00.123456Z", "$SOON", "2026-11-15T10:00:01.123456Z",
 	).Replace(body)
 }
@@ -143,11 +150,11 @@ func TestTheTraceListsCallsByStageAndExecution(t *testing.T) {
 				"llm_provider": "google-default", "status": "active", "usage": $THREE,
 				"llm_interactions": [
 					{"id": "$ASK", "interaction_type": "iteration", "provider": "google", "model_name": "gemini", "message_count": 2,
-						"usage": $ONE, "duration_ms": 1200, "error_code": "", "error_message": "", "created_at": "$NOW"},
+						"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW"},
 					{"id": "$DIGEST", "interaction_type": "summarization", "provider": "google", "model_name": "gemini", "message_count": 1,
-						"usage": $ONE, "duration_ms": 1200, "error_code": "", "error_message": "", "created_at": "$NOW"},
+						"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW"},
 					{"id": "$END", "interaction_type": "iteration", "provider": "google", "model_name": "gemini", "message_count": 4,
-						"usage": $ONE, "duration_ms": 1200, "error_code": "llm_error", "error_message": "no quota", "created_at": "$NOW"}],
+						"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "llm_error", "error_message": "no quota", "created_at": "$NOW"}],
 				"mcp_interactions": [
 					{"id": "$CALL", "timeline_event_id": "$EVENT", "tool_call_id": "c1", "server_name": "k8s", "tool_name": "get",
 						"status": "completed", "is_error": true, "attempt": 1, "read_only": true, "duration_ms": 42, "error_message": "partly",
@@ -159,13 +166,13 @@ func TestTheTraceListsCallsByStageAndExecution(t *testing.T) {
 		}],
 		"session_interactions": [
 			{"id": "$SUMMARY", "interaction_type": "executive_summary", "provider": "google", "model_name": "gemini", "message_count": 1,
-				"usage": $ONE, "duration_ms": 1200, "error_code": "", "error_message": "", "created_at": "$NOW"}]
+				"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW"}]
 	}`))
 
 	fresh := tracedSession{id: f.session(t, func(*tarsy.Session) {})}
 	f.requireAnswer(t, "", "/api/v1/sessions/"+fresh.id+"/trace", fresh.fill(`{
 		"session_id": "$SESSION", "version": 0,
-		"usage": {"input_tokens":0,"output_tokens":0,"thinking_tokens":0,"cached_tokens":0,"total_tokens":0},
+		"usage": {"input_tokens":0,"output_tokens":0,"thinking_tokens":0,"cached_tokens":0,"total_tokens":0,"cost_usd":0,"unpriced_tokens":0},
 		"stages": [], "session_interactions": []
 	}`))
 }
@@ -183,7 +190,7 @@ func TestAnLLMCallIsShownWithItsConversation(t *testing.T) {
 		"id": "$ASK", "session_id": "$SESSION", "stage_id": "$STAGE", "execution_id": "$EXECUTION", "interaction_type": "iteration",
 		"provider": "google", "model_name": "gemini", "message_count": 2, "llm_request": null,
 		"llm_response": {"text": "I look.", "tool_calls": [{"id": "c1", "name": "k8s__get", "arguments": "{}"}]},
-		"thinking_content": "Hm.", "usage": $ONE, "duration_ms": 1200, "error_code": "", "error_message": "", "created_at": "$NOW",
+		"thinking_content": "Hm.", "shortened_through": 0, "usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW",
 		"conversation": [
 			{"role": "system", "content": "Investigate.", "tool_calls": [], "tool_call_id": "", "tool_name": ""},
 			{"role": "user", "content": "pod down", "tool_calls": [], "tool_call_id": "", "tool_name": ""}],
@@ -195,7 +202,7 @@ func TestAnLLMCallIsShownWithItsConversation(t *testing.T) {
 		"id": "$END", "session_id": "$SESSION", "stage_id": "$STAGE", "execution_id": "$EXECUTION", "interaction_type": "iteration",
 		"provider": "google", "model_name": "gemini", "message_count": 4, "llm_request": null,
 		"llm_response": {"text": "", "tool_calls": []},
-		"thinking_content": "", "usage": $ONE, "duration_ms": 1200, "error_code": "llm_error", "error_message": "no quota", "created_at": "$NOW",
+		"thinking_content": "", "shortened_through": 0, "usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "llm_error", "error_message": "no quota", "created_at": "$NOW",
 		"conversation": [
 			{"role": "system", "content": "Investigate.", "tool_calls": [], "tool_call_id": "", "tool_name": ""},
 			{"role": "user", "content": "pod down", "tool_calls": [], "tool_call_id": "", "tool_name": ""},
@@ -209,7 +216,7 @@ func TestAnLLMCallIsShownWithItsConversation(t *testing.T) {
 		"id": "$SUMMARY", "session_id": "$SESSION", "stage_id": null, "execution_id": null, "interaction_type": "executive_summary",
 		"provider": "google", "model_name": "gemini", "message_count": 1, "llm_request": [{"role": "user", "content": "Sum up <it>."}],
 		"llm_response": {"text": "Well.", "tool_calls": []},
-		"thinking_content": "", "usage": $ONE, "duration_ms": 1200, "error_code": "", "error_message": "", "created_at": "$NOW",
+		"thinking_content": "", "shortened_through": 0, "usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW",
 		"conversation": [{"role": "user", "content": "Sum up <it>.", "tool_calls": [], "tool_call_id": "", "tool_name": ""}],
 		"response": {"role": "assistant", "content": "Well.", "tool_calls": [], "tool_call_id": "", "tool_name": ""}
 	}`))

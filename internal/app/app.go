@@ -171,10 +171,13 @@ func (a *App) wire(ctx context.Context) error {
 		},
 		DefaultRunbook: cfg.Defaults.Runbook,
 		Agent: agent.Config{
-			LLM: a.model(), Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
+			LLM: a.model(), Retry: a.retry(), Price: cfg.Prices().Price, Mask: masker.Text, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
 		},
 		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
 		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
+		Budgets: engine.Budgets{
+			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),
+		},
 		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
 		Clock: a.clock, Logger: a.logger,
 	})
@@ -282,6 +285,12 @@ func (a *App) Start(ctx context.Context) error {
 	})
 	for _, w := range a.options.Config.Warnings {
 		a.warnings.set(categoryConfig, "", w.String(), "", a.clock.Now())
+	}
+
+	if a.options.LLM == nil {
+		for _, unset := range a.options.Config.UnsetVariables(a.options.Env) {
+			a.warnings.set(categoryConfig, "", unset.String(), "sessions that need it fail", a.clock.Now())
+		}
 	}
 
 	a.health.monitor.Start()

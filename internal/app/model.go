@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"iter"
 
-	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -17,29 +15,21 @@ func (a *App) model() llm.Client {
 		return a.options.LLM
 	}
 
-	return &providers{configured: a.options.Config.LLMProviders, scripted: story.Client(script.Pace{})}
+	providers := provider.New(provider.Config{
+		Providers: a.options.Config.LLMProviders, Env: a.options.Env, CachePrompts: a.options.Config.System.PromptCaching.Enabled,
+		Scripted: story.Client(script.Pace{}),
+	})
+	a.onStop("LLM providers", func(context.Context) error { providers.Close(); return nil }) //nolint:nlreturn // one thought
+
+	return providers
 }
 
-// providers sends each call to the client of its provider's type.
-type providers struct {
-	configured map[string]config.LLMProvider
-	scripted   llm.Client
-}
+// retry is how calls of models are made again.
+func (a *App) retry() llm.Retry {
+	configured := a.options.Config.Defaults.LLMRetry
 
-// Generate implements llm.Client.
-func (p *providers) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
-	provider, ok := p.configured[req.Provider]
-
-	switch {
-	case !ok:
-		return failing(fmt.Errorf("LLM provider %q is not configured", req.Provider))
-	case provider.Type == config.ProviderScripted:
-		return p.scripted.Generate(ctx, req)
-	default:
-		return failing(fmt.Errorf("LLM provider %q is of type %q, which this version cannot call yet: only scripted providers work", req.Provider, provider.Type))
+	return llm.Retry{
+		Attempts: configured.MaxAttempts, FirstWait: configured.FirstWait, MaxWait: configured.MaxWait,
+		MaxRetryAfter: configured.MaxRetryAfter, Clock: a.clock,
 	}
-}
-
-func failing(err error) iter.Seq2[llm.Chunk, error] {
-	return func(yield func(llm.Chunk, error) bool) { yield(nil, err) }
 }

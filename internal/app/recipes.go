@@ -35,8 +35,9 @@ func recipes(cfg *config.Config) func(chainID string) (engine.Recipe, bool) {
 
 	for id, chain := range cfg.Chains {
 		summary := cfg.ResolveSummary(chain)
-		recipe := engine.Recipe{ID: id, Summary: engine.Model{
-			Provider: summary.Provider, Model: summary.LLM.Model, Backend: summary.Backend, Limit: cfg.Defaults.IterationTimeout,
+		first := config.ResolvedModel{Provider: summary.Provider, LLM: summary.LLM, Backend: summary.Backend}
+		recipe := engine.Recipe{ID: id, Summary: engine.RecipeSummary{
+			Models: fallbacks(append([]config.ResolvedModel{first}, summary.Fallbacks...)), Limit: cfg.Defaults.IterationTimeout,
 		}}
 
 		for i := range chain.Stages {
@@ -95,7 +96,7 @@ func recipeAgent(resolved config.ResolvedAgent) engine.RecipeAgent {
 			Name: resolved.Name, Strategy: agent.Strategy(resolved.Strategy), CustomInstructions: resolved.CustomInstructions,
 			MaxIterations: resolved.MaxIterations, IterationTimeout: resolved.IterationTimeout,
 			Provider: resolved.Provider, Model: resolved.LLM.Model, Backend: resolved.Backend, NativeTools: llm.NativeTools(resolved.NativeTools),
-			MaxResultTokens: resolved.LLM.MaxToolResultTokens,
+			MaxResultTokens: resolved.LLM.MaxToolResultTokens, Fallbacks: fallbacks(resolved.Fallbacks),
 		},
 	}
 
@@ -104,6 +105,19 @@ func recipeAgent(resolved config.ResolvedAgent) engine.RecipeAgent {
 	}
 
 	return a
+}
+
+func fallbacks(models []config.ResolvedModel) []agent.Fallback {
+	var all []agent.Fallback
+
+	for _, m := range models {
+		all = append(all, agent.Fallback{
+			Provider: m.Provider, Model: m.LLM.Model, Backend: m.Backend, MaxResultTokens: m.LLM.MaxToolResultTokens,
+			NativeTools: llm.NativeTools(m.NativeTools),
+		})
+	}
+
+	return all
 }
 
 // servers tells the engine what is configured of an MCP server.

@@ -147,9 +147,9 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	require.Len(t, lines, 3)
-	require.Regexp(t, `^ID +STATUS +TYPE +AGE +TOOK +SUMMARY$`, lines[0])
+	require.Regexp(t, `^ID +STATUS +TYPE +AGE +TOOK +COST +SUMMARY$`, lines[0])
 	require.Regexp(t, `^`+waiting[24:]+` +in progress +other +\d+s +0:\d\d$`, lines[1])
-	require.Regexp(t, `completed +test +\d+s +[\d.]+ m?s +A cache without bound\.$`, lines[2])
+	require.Regexp(t, `completed +test +\d+s +[\d.]+ m?s +\$\d\.\d{4} +A cache without bound\.$`, lines[2])
 
 	got = tarsyWith(t, s.env, "", "sessions", "--status", "completed", "--search", "slow", "-o", "json")
 
@@ -172,6 +172,8 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.Equal(t, cli.ExitFailed, got.code, "what is over cannot be cancelled")
 
 	got = tarsyWith(t, s.env, "", "sessions", "show", items[0].ID)
+	require.Regexp(t, `(?m)^used +\$\d\.\d{4}, \d+ tokens, 1 tool call$`, got.stdout)
+	require.Regexp(t, `(?m)^  agent +\S+, completed \(\$\d\.\d{4}, \d+ tokens, 1 tool call\)$`, got.stdout)
 	require.Contains(t, got.stdout, "\nAnalysis\n# Found it\n\nThe cache has no bound.\n")
 	require.NotContains(t, got.stdout, "\x1b")
 }

@@ -61,32 +61,43 @@ func (t *tool) checkConfig() *cobra.Command {
 			return err
 		}
 
-		found := verdict{OK: err == nil, Problems: []problem{}, Warnings: []problem{}}
+		found := verdict{Problems: []problem{}, Warnings: []problem{}}
+
+		var problems []config.Problem
 
 		if isFault {
-			for _, p := range failed.Problems {
-				found.Problems = append(found.Problems, problem(p))
-			}
+			problems = failed.Problems
 		} else {
+			// Files are right or wrong wherever they are read; a key is only where the server runs.
+			for _, p := range cfg.UnsetVariables(t.lookup) {
+				cfg.Warnings = append(cfg.Warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
+			}
+
 			for _, w := range cfg.Warnings {
 				found.Warnings = append(found.Warnings, problem{File: w.File, Line: w.Line, Column: w.Column, Path: w.Path, Message: w.Message})
 			}
 		}
 
-		return t.report(found, failed, cfg, format.value)
+		for _, p := range problems {
+			found.Problems = append(found.Problems, problem(p))
+		}
+
+		found.OK = len(problems) == 0
+
+		return t.report(found, problems, cfg, format.value)
 	}
 
 	return cmd
 }
 
-func (t *tool) report(found verdict, failed *config.Error, cfg *config.Config, format string) error {
+func (t *tool) report(found verdict, problems []config.Problem, cfg *config.Config, format string) error {
 	var err error
 
 	switch {
 	case format == formatJSON:
 		err = t.printJSON(found)
-	case failed != nil:
-		for _, p := range failed.Problems {
+	case len(problems) > 0:
+		for _, p := range problems {
 			err = errors.Join(err, t.printf("%s\n", p))
 		}
 	default:

@@ -42,6 +42,7 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 		d.row("took", terminal.Duration(s.CompletedAt.Sub(*s.StartedAt)))
 	}
 
+	d.row("used", used(s.Spend))
 	d.row("early end", s.ConcludedEarly)
 	d.row("error", s.ErrorMessage)
 	d.row("no summary", s.ExecutiveSummaryError)
@@ -58,6 +59,25 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	return d.out.String()
 }
 
+// used tells what something used: its cost, its tokens and its tool calls.
+func used(s tarsy.Spend) string {
+	var parts []string
+
+	if s.Usage.TotalTokens > 0 {
+		parts = append(parts, cost(s.Usage), fmt.Sprintf("%d tokens", s.Usage.TotalTokens))
+	}
+
+	switch s.ToolCalls {
+	case 0:
+	case 1:
+		parts = append(parts, "1 tool call")
+	default:
+		parts = append(parts, fmt.Sprintf("%d tool calls", s.ToolCalls))
+	}
+
+	return strings.Join(parts, ", ")
+}
+
 func (d *description) stage(stage tarsy.StageDetail) {
 	d.row(fmt.Sprintf("stage %d", stage.StageIndex), stage.StageName+", "+readable(string(stage.Status)))
 
@@ -69,6 +89,10 @@ func (d *description) stage(stage tarsy.StageDetail) {
 			text += ": " + execution.ErrorMessage
 		case execution.ForcedConclusion != tarsy.NotForced:
 			text += ", told to conclude because of its " + string(execution.ForcedConclusion)
+		}
+
+		if spent := used(execution.Spend); spent != "" {
+			text += " (" + spent + ")"
 		}
 
 		d.row("  agent", text)

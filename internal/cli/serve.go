@@ -61,9 +61,7 @@ func (t *tool) warn(cfg *config.Config) {
 		t.sayf("warning: %s", warning)
 	}
 
-	for _, name := range cfg.UsedLLMProviders() {
-		if kind := cfg.LLMProviders[name].Type; kind != config.ProviderScripted {
-			t.sayf("warning: LLM provider %s is of type %s, which this version cannot call yet: sessions that use it fail", name, kind)
-		}
+	for _, unset := range cfg.UnsetVariables(t.lookup) {
+		t.sayf("warning: %s: sessions that need it fail", unset)
 	}
 }

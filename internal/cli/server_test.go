@@ -70,7 +70,7 @@ func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
 	secret := regexp.MustCompile(`tarsy_\w{8}_\w+`).FindString(text)
 	require.NotEmpty(t, secret)
 	require.Contains(t, text, "export TARSY_TOKEN="+secret)
-	require.Contains(t, text, "warning: LLM provider google-default", "what cannot work is said at the start")
+	require.Contains(t, text, "warning: llm_providers.google-default.api_key_env: environment variable GOOGLE_API_KEY is not set: sessions that need it fail", "what cannot work is said at the start")
 
 	server := addressIn(t, text)
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", server, "--token", secret).code)

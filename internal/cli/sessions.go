@@ -86,7 +86,7 @@ func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 
 	const summaryWidth = 60
 
-	rows := [][]string{{"ID", "STATUS", "TYPE", "AGE", "TOOK", "SUMMARY"}}
+	rows := [][]string{{"ID", "STATUS", "TYPE", "AGE", "TOOK", "COST", "SUMMARY"}}
 
 	for _, s := range sessions {
 		took := ""
@@ -104,12 +104,27 @@ func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 		}
 
 		rows = append(rows, []string{
-			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took,
+			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage),
 			terminal.Truncate(terminal.Line(said), summaryWidth),
 		})
 	}
 
 	return t.table(rows)
+}
+
+// cost is what tokens cost, as far as it is known: a dash where no price is, and a plus where some are missing. Who used
+// nothing has no cost.
+func cost(u tarsy.Usage) string {
+	switch {
+	case u.TotalTokens == 0:
+		return ""
+	case u.UnpricedTokens == 0:
+		return tarsy.FormatUSD(u.CostUSD)
+	case u.CostUSD == 0:
+		return "—"
+	default:
+		return tarsy.FormatUSD(u.CostUSD) + "+"
+	}
 }
 
 func readable(status string) string { return strings.ReplaceAll(status, "_", " ") }

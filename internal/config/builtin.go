@@ -3,6 +3,8 @@ package config
 import (
 	"reflect"
 	"slices"
+
+	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
 // Names that a fresh installation works with.
@@ -68,7 +70,7 @@ func under[T any](entries, builtins map[string]T) map[string]T {
 
 func builtinServers() map[string]MCPServer {
 	var server MCPServer
-	applyDefaults(reflect.ValueOf(&server).Elem())
+	strictyaml.ApplyDefaults(reflect.ValueOf(&server).Elem())
 	server.Transport.Type = TransportStdio
 	server.Transport.Command = "npx"
 	server.Transport.Args = []string{"-y", kubernetesServerPackage, "--read-only", "--disable-destructive"}
@@ -77,7 +79,7 @@ func builtinServers() map[string]MCPServer {
 		"Ask for events and the last lines of a log before you ask for whole logs."
 	server.DataMasking = &DataMasking{Enabled: true, PatternGroups: []string{"kubernetes", "security", "gitleaks"}}
 	server.Summarization = &Summarization{}
-	applyDefaults(reflect.ValueOf(server.Summarization).Elem())
+	strictyaml.ApplyDefaults(reflect.ValueOf(server.Summarization).Elem())
 	return map[string]MCPServer{builtinServer: server}
 }
 

@@ -20,8 +20,8 @@ type Chain struct {
 	MCPServers               []string           `yaml:"mcp_servers" doc:"Servers whose tools the chain's agents get, instead of the agents' own." ref:"mcp_servers"`
 	ExecutiveSummaryProvider string             `yaml:"executive_summary_provider" doc:"Model for the executive summary." ref:"llm_providers"`
 	ExecutiveSummaryBackend  string             `yaml:"executive_summary_backend" doc:"Backend for the executive summary." enum:"@backend"`
-	FallbackProviders        []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
-	FallbackList             string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" later:"true"`
+	FallbackProviders        []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails."`
+	FallbackList             string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists"`
 	SubAgents                []SubAgent         `yaml:"sub_agents" doc:"Agents that the chain's agents may start." later:"true"`
 	LabelMap                 string             `yaml:"label_map" doc:"Labels for finished sessions." ref:"label_maps" later:"true"`
 	ComposeProvider          string             `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
@@ -39,7 +39,8 @@ type Stage struct {
 	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before an agent is told to conclude." min:"1"`
 	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the stage's agents get." ref:"mcp_servers"`
 	Replicas          int                `yaml:"replicas" doc:"How often each agent runs at once, as Name-1, Name-2 and so on." min:"1"`
-	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
+	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails."`
+	FallbackList      string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists"`
 	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that the stage's agents may start." later:"true"`
 	Synthesis         *Synthesis         `yaml:"synthesis" doc:"How the results of several agents become one."`
 }
@@ -54,7 +55,8 @@ type StageAgent struct {
 	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before the agent is told to conclude." min:"1"`
 	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the agent gets here." ref:"mcp_servers"`
 	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that it may start." later:"true"`
-	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
+	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails."`
+	FallbackList      string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists"`
 	RequiredSkills    []string           `yaml:"required_skills" doc:"Skills that are always loaded." later:"true"`
 	Skills            []string           `yaml:"skills" doc:"Skills it may load." later:"true"`
 }

@@ -5,14 +5,13 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
 var anyVariableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -26,13 +25,11 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkAlertTypes()...)
 	problems = append(problems, c.checkLease()...)
 	problems = append(problems, c.checkStrategies()...)
+	problems = append(problems, c.checkProviders()...)
+	problems = append(problems, c.checkFallbacks()...)
+	problems = append(problems, c.checkPrices()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.LLMProviders)) {
-		if p := c.LLMProviders[name]; p.Model == "" && p.Type != "" && p.Type != ProviderScripted {
-			problems = append(problems, c.problem(joinPath("llm_providers", name)+".model", "is required", "the model's name at the provider"))
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Defaults.Agents)) {
 		if _, ok := c.Agents[name]; !ok {
@@ -53,21 +50,21 @@ func reported(known []Problem, path string) bool {
 
 func (c *Config) problem(path, message, hint string) Problem {
 	at := c.placeOf(path)
-	return Problem{File: at.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint}
+	return Problem{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message, Hint: hint}
 }
 
 // checkLeaf checks one value against the tags of its field.
 func (c *Config) checkLeaf(l leaf) []Problem {
-	if _, set := c.marks[l.path]; !set && l.value.IsZero() {
+	if _, set := c.marks[l.Path]; !set && l.Value.IsZero() {
 		return nil
 	}
 	var problems []Problem
-	if message := belowMin(l); message != "" {
-		problems = append(problems, c.problem(l.path, message, ""))
+	if message := l.OutOfRange(); message != "" {
+		problems = append(problems, c.problem(l.Path, message, ""))
 	}
-	paths, values := l.texts()
+	paths, values := l.Texts()
 	for i, path := range paths {
-		if message, hint := c.checkText(values[i], c.quote(path, values[i], l), l.field); message != "" {
+		if message, hint := c.checkText(values[i], c.quote(path, values[i], l), l.Field); message != "" {
 			problems = append(problems, c.problem(path, message, hint))
 		}
 	}
@@ -76,7 +73,7 @@ func (c *Config) checkLeaf(l leaf) []Problem {
 
 // quote shows a value in a message, unless it is or may be a secret.
 func (c *Config) quote(path, value string, l leaf) string {
-	safe := shown(value, l.field.secret, c.marks[path].hidden || c.marks[l.path].hidden)
+	safe := shown(value, l.Field.Secret, c.marks[path].hidden || c.marks[l.Path].hidden)
 	if safe != value {
 		return "(value hidden)"
 	}
@@ -84,19 +81,19 @@ func (c *Config) quote(path, value string, l leaf) string {
 }
 
 // checkText returns what is wrong with a value and what would be right, "" if nothing is.
-func (c *Config) checkText(value, quoted string, f field) (string, string) {
+func (c *Config) checkText(value, quoted string, f strictyaml.Field) (string, string) {
 	switch {
-	case f.enum != nil && !slices.Contains(f.enum, value):
-		allowed := slices.DeleteFunc(slices.Clone(f.enum), func(s string) bool { return s == "" })
+	case f.Enum != nil && !slices.Contains(enumValues(f.Enum), value):
+		allowed := slices.DeleteFunc(slices.Clone(enumValues(f.Enum)), func(s string) bool { return s == "" })
 		return "unknown value " + quoted, nearest.HintWithList(value, allowed, "values")
-	case f.ref != "" && value != "":
-		if names := c.names(f.ref); !slices.Contains(names, value) {
-			what := strings.ReplaceAll(f.ref, "_", " ")
+	case f.Ref != "" && value != "":
+		if names := c.names(f.Ref); !slices.Contains(names, value) {
+			what := strings.ReplaceAll(f.Ref, "_", " ")
 			what = strings.NewReplacer("mcp", "MCP", "llm", "LLM").Replace(what)
 			return "unknown " + strings.TrimSuffix(what, "s") + " " + quoted, nearest.HintWithList(value, names, what)
 		}
-	case f.format != "" && value != "":
-		return checkFormat(value, f.format)
+	case f.Format != "" && value != "":
+		return checkFormat(value, f.Format)
 	}
 	return "", ""
 }
@@ -134,6 +131,11 @@ func checkFormat(value, format string) (string, string) {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return "not an address", "it starts with http:// or https://"
 		}
+	case "llm_url":
+		u, err := url.Parse(value)
+		if err != nil || !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, u.Scheme) || u.Host == "" {
+			return "not an address", "it starts with http:// or https://, for type grpc with grpc:// or grpcs://"
+		}
 	case "cidr":
 		_, prefixErr := netip.ParsePrefix(value)
 		_, addrErr := netip.ParseAddr(value)
@@ -154,58 +156,10 @@ func checkFormat(value, format string) (string, string) {
 	return "", ""
 }
 
-func belowMin(l leaf) string {
-	if l.field.min == "" {
-		return ""
-	}
-	var below bool
-	switch {
-	case isDuration(l.value.Type()):
-		least, err := time.ParseDuration(l.field.min)
-		below = err != nil || l.value.Int() < int64(least)
-	case l.value.Kind() == reflect.Int:
-		least, err := strconv.ParseInt(l.field.min, 10, 64)
-		below = err != nil || l.value.Int() < least
-	case l.value.Kind() == reflect.Float64:
-		least, err := strconv.ParseFloat(l.field.min, 64)
-		below = err != nil || l.value.Float() < least
-	}
-	if !below {
-		return ""
-	}
-	return "must be at least " + l.field.min
-}
-
 // checkRequired finds entries that leave out what they cannot do without.
 func (c *Config) checkRequired() []Problem {
 	var problems []Problem
-	var visit func(v reflect.Value, path string)
-	visit = func(v reflect.Value, path string) {
-		switch v.Kind() { //nolint:exhaustive // the others have nothing below them
-		case reflect.Pointer:
-			if !v.IsNil() {
-				visit(v.Elem(), path)
-			}
-		case reflect.Struct:
-			for _, f := range fieldsOf(v.Type()) {
-				fv, at := v.Field(f.index), joinPath(path, f.key)
-				empty := fv.IsZero() || (fv.Kind() == reflect.Slice && fv.Len() == 0)
-				if f.required && empty && !isSection(fv.Type()) {
-					problems = append(problems, c.problem(at, "is required", strings.TrimSuffix(f.doc, ".")))
-				}
-				visit(fv, at)
-			}
-		case reflect.Map:
-			for _, key := range slices.Sorted(maps.Keys(keySet(v))) {
-				visit(v.MapIndex(reflect.ValueOf(key)), joinPath(path, key))
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				visit(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
-			}
-		}
-	}
-	visit(reflect.ValueOf(c).Elem(), "")
+	strictyaml.Required(c, func(path, hint string) { problems = append(problems, c.problem(path, "is required", hint)) })
 	return problems
 }
 
@@ -232,7 +186,7 @@ func (c *Config) checkAlertTypes() []Problem {
 }
 
 func (c *Config) whereIs(path string) string {
-	if at := c.placeOf(path); at.file != "" {
+	if at := c.placeOf(path); at.File != "" {
 		return at.String()
 	}
 	return originBuiltin
@@ -249,8 +203,8 @@ func (c *Config) checkLease() []Problem {
 		path = "queue.orphan_threshold"
 	}
 	return []Problem{c.problem(path, fmt.Sprintf("heartbeat_interval (%s) must be less than half of orphan_threshold (%s)",
-		formatDuration(c.Queue.HeartbeatInterval), formatDuration(c.Queue.OrphanThreshold)),
-		"set heartbeat_interval below "+formatDuration(half))}
+		strictyaml.FormatDuration(c.Queue.HeartbeatInterval), strictyaml.FormatDuration(c.Queue.OrphanThreshold)),
+		"set heartbeat_interval below "+strictyaml.FormatDuration(half))}
 }
 
 func (c *Config) checkTransport(path string, t Transport) []Problem {

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
 // Config is everything an installation can set. It is read-only once loaded and
@@ -17,7 +19,7 @@ type Config struct {
 	Chains        map[string]Chain           `yaml:"agent_chains" doc:"Chains by id: which alert types they take, which stages they run."`
 	MCPServers    map[string]MCPServer       `yaml:"mcp_servers" doc:"MCP servers by id: where the agents' tools come from."`
 	LLMProviders  map[string]LLMProvider     `yaml:"llm_providers" doc:"Models by name."`
-	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn." later:"true"`
+	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn."`
 	LabelMaps     map[string]LabelMap        `yaml:"label_maps" doc:"Named sets of labels for finished investigations." later:"true"`
 
 	// Warnings are what a person should know although the files are right.
@@ -57,21 +59,26 @@ func Load(src Source) (*Config, error) {
 	}
 
 	c := &Config{marks: make(map[string]mark)}
-	applyDefaults(reflect.ValueOf(c).Elem())
-	dec := &decoder{config: c, env: env}
+	strictyaml.ApplyDefaults(reflect.ValueOf(c).Elem())
+	dec := strictyaml.NewDecoder(env)
 	for _, file := range files {
-		dec.file(file)
+		dec.File(file.Name, file.Text, c)
+	}
+	c.Warnings = dec.Warnings
+	for path, m := range dec.Marks {
+		c.marks[path] = mark{place: m.Place, origin: m.Place.String(), hidden: m.Hidden}
 	}
 	c.addBuiltins()
 	c.nameEntries()
-	problems := dec.problems
-	if !dec.broken { // half of the entries would be missing and every name in them unknown
+	problems := dec.Problems
+	if !dec.Broken { // half of the entries would be missing and every name in them unknown
 		problems = append(problems, c.check(problems)...)
 	}
 	if len(problems) > 0 {
 		return nil, newError(problems)
 	}
-	slices.SortStableFunc(c.Warnings, func(a, b Warning) int { return comparePlaces(a.place(), b.place()) })
+	c.Warnings = append(c.Warnings, c.warnBudgets()...)
+	strictyaml.SortWarnings(c.Warnings)
 	return c, nil
 }
 

@@ -10,6 +10,7 @@ type Defaults struct {
 	IterationStrategy string        `yaml:"iteration_strategy" doc:"How agents work: native-thinking, langchain and function-calling all mean function calling." enum:"@strategy"`
 	MaxIterations     int           `yaml:"max_iterations" doc:"LLM calls an agent may make before it is told to conclude." default:"20" min:"1"`
 	IterationTimeout  time.Duration `yaml:"iteration_timeout" doc:"Longest time for one LLM call." default:"120s" min:"1s"`
+	LLMRetry          LLMRetry      `yaml:"llm_retry" doc:"How often an LLM call is made again before a fallback is tried; only as long as no answer has begun."`
 	SuccessPolicy     string        `yaml:"success_policy" doc:"When a stage of several agents succeeds: any of them, or all." default:"any" enum:"any,all"`
 	AlertType         string        `yaml:"alert_type" doc:"Type of an alert that names none (kubernetes, as long as a chain takes it)." ref:"alert_types"`
 	Runbook           string        `yaml:"runbook" doc:"Runbook text for alerts that bring none."`
@@ -17,17 +18,25 @@ type Defaults struct {
 
 	ExecutiveSummaryProvider     string                  `yaml:"executive_summary_provider" doc:"Model for executive summaries." ref:"llm_providers"`
 	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend"`
-	ExecutiveSummaryFallbackList string                  `yaml:"executive_summary_fallback_list" doc:"Fallback list for executive summaries." ref:"fallback_lists" later:"true"`
+	ExecutiveSummaryFallbackList string                  `yaml:"executive_summary_fallback_list" doc:"Fallback list for executive summaries." ref:"fallback_lists"`
 	ComposeProvider              string                  `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
 	ComposeBackend               string                  `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
 	ComposeFallbackList          string                  `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true"`
-	FallbackProviders            []FallbackProvider      `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." later:"true"`
-	FallbackList                 string                  `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" later:"true"`
+	FallbackProviders            []FallbackProvider      `yaml:"fallback_providers" doc:"Models to try in turn when the first fails."`
+	FallbackList                 string                  `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists"`
 	Orchestrator                 *Orchestrator           `yaml:"orchestrator" doc:"Limits of agents that start other agents." later:"true"`
 	Scoring                      *Scoring                `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
 	Agents                       map[string]AgentPairing `yaml:"agents" doc:"Models by agent name."`
 	Summarization                *SummaryModel           `yaml:"summarization" doc:"Model that shortens long tool results."`
 	Memory                       *Memory                 `yaml:"memory" doc:"What is remembered from earlier investigations." later:"true"`
+}
+
+// LLMRetry is defaults.llm_retry.
+type LLMRetry struct {
+	MaxAttempts   int           `yaml:"max_attempts" doc:"How often a call is made, the first time included." default:"3" min:"1"`
+	FirstWait     time.Duration `yaml:"first_wait" doc:"Longest wait before the second attempt; it doubles with each. The wait is random, from nothing to this." default:"500ms" min:"0s"`
+	MaxWait       time.Duration `yaml:"max_wait" doc:"Longest wait that it doubles to." default:"8s" min:"0s"`
+	MaxRetryAfter time.Duration `yaml:"max_retry_after" doc:"Longest wait that a provider may ask for; a call that should wait longer fails." default:"60s" min:"0s"`
 }
 
 // AlertMasking is defaults.alert_masking.
@@ -59,7 +68,7 @@ type Orchestrator struct {
 type AgentPairing struct {
 	LLMProvider  string `yaml:"llm_provider" doc:"Model of this agent." ref:"llm_providers"`
 	LLMBackend   string `yaml:"llm_backend" doc:"How to talk to it." enum:"@backend"`
-	FallbackList string `yaml:"fallback_list" doc:"Fallback list of this agent." ref:"fallback_lists" later:"true"`
+	FallbackList string `yaml:"fallback_list" doc:"Fallback list of this agent." ref:"fallback_lists"`
 }
 
 // SummaryModel is defaults.summarization.

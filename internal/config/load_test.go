@@ -39,6 +39,7 @@ func env(pairs map[string]string) func(string) (string, bool) {
 func fullEnv() func(string) (string, bool) {
 	return env(map[string]string{
 		"FILES_TOKEN": "files-token-value", "METRICS_HOST": "metrics.internal", "METRICS_TOKEN": "metrics-token-value",
+		"GATEWAY_KEY": "gateway-key-value",
 	})
 }
 
@@ -98,6 +99,15 @@ func TestEveryKeyOfThePublishedTARSyLoads(t *testing.T) {
 	require.Equal(t, "GeneralWorker", c.Chains["disk"].SubAgents[0].Name, "short form")
 	require.Equal(t, "WebResearcher", c.Chains["disk"].SubAgents[1].Name, "long form")
 	require.Equal(t, config.ProviderScripted, c.LLMProviders["told"].Type)
+	require.Equal(t, config.APIResponses, c.LLMProviders["fast"].API)
+	require.Equal(t, map[string]string{"X-Team": "ops", "X-Gateway-Key": "gateway-key-value"}, c.LLMProviders["fast"].HeaderValues())
+	require.Equal(t, config.LLMRetry{
+		MaxAttempts: 4, FirstWait: 250 * time.Millisecond, MaxWait: 4 * time.Second, MaxRetryAfter: 30 * time.Second,
+	}, c.Defaults.LLMRetry)
+	require.Equal(t, config.Budgets{
+		Session: config.Budget{MaxTokens: 500_000, MaxCostUSD: 2.5, MaxToolCalls: 100},
+		Daily:   config.Budget{MaxTokens: 20_000_000, MaxCostUSD: 50, MaxToolCalls: 5000},
+	}, c.System.Budgets)
 }
 
 func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
@@ -116,6 +126,12 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	require.Equal(t, 20, c.Defaults.MaxIterations)
 	require.Equal(t, 120*time.Second, c.Defaults.IterationTimeout)
 	require.Equal(t, config.SuccessAny, c.Defaults.SuccessPolicy)
+	require.Equal(t, config.LLMRetry{
+		MaxAttempts: 3, FirstWait: 500 * time.Millisecond, MaxWait: 8 * time.Second, MaxRetryAfter: time.Minute,
+	}, c.Defaults.LLMRetry)
+	require.True(t, c.System.PromptCaching.Enabled)
+	require.True(t, c.System.CostEstimation.Enabled)
+	require.Zero(t, c.System.Budgets, "nothing is capped")
 	require.Equal(t, config.AlertMasking{Enabled: true, PatternGroup: "security"}, c.Defaults.AlertMasking)
 	require.Equal(t, config.Retention{SessionRetentionDays: 90, EventTTL: 24 * time.Hour, CleanupInterval: time.Hour}, c.System.Retention)
 	for _, name := range []string{

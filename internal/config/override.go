@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
 // Override sets one value from a flag or an environment variable. origin is what
@@ -21,10 +22,10 @@ func (c *Config) Override(path, value, origin string) error {
 	known := make([]string, 0)
 	found := false
 	var failure error
-	c.walk(func(l leaf) { known = append(known, l.path) })
-	set := func(v reflect.Value, f field) {
+	c.walk(func(l leaf) { known = append(known, l.Path) })
+	set := func(v reflect.Value, f strictyaml.Field) {
 		found = true
-		if err := setText(v, value, f); err != nil {
+		if err := strictyaml.SetText(v, value, f); err != nil {
 			failure = fail(err.Error(), "")
 			return
 		}
@@ -40,7 +41,7 @@ func (c *Config) Override(path, value, origin string) error {
 	}
 	var problems []Problem
 	c.walk(func(l leaf) {
-		if l.path == path {
+		if l.Path == path {
 			problems = c.checkLeaf(l)
 		}
 	})
@@ -61,28 +62,28 @@ func (c *Config) forget(path string) {
 
 // overrideIn finds the value at a path and hands it to set. Entries of maps are
 // copied out and back, since Go does not let them be changed in place.
-func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, field)) {
-	for _, f := range fieldsOf(v.Type()) {
-		here := joinPath(at, f.key)
+func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, strictyaml.Field)) {
+	for _, f := range strictyaml.FieldsOf(v.Type()) {
+		here := joinPath(at, f.Key)
 		if here == path || isBelow(path, here) {
-			overrideAt(v.Field(f.index), here, path, f, set)
+			overrideAt(v.Field(f.Index), here, path, f, set)
 			return
 		}
 	}
 }
 
-func overrideAt(v reflect.Value, at, path string, f field, set func(reflect.Value, field)) {
+func overrideAt(v reflect.Value, at, path string, f strictyaml.Field, set func(reflect.Value, strictyaml.Field)) {
 	switch {
-	case at == path && !isSection(v.Type()) && v.Kind() != reflect.Map:
+	case at == path && !strictyaml.IsSection(v.Type()) && v.Kind() != reflect.Map:
 		set(v, f)
-	case v.Kind() == reflect.Pointer && isSection(v.Type()):
+	case v.Kind() == reflect.Pointer && strictyaml.IsSection(v.Type()):
 		if !v.IsNil() {
 			overrideIn(v.Elem(), at, path, set)
 		}
 	case v.Kind() == reflect.Struct:
 		overrideIn(v, at, path, set)
 	case v.Kind() == reflect.Map:
-		for key := range keySet(v) {
+		for key := range strictyaml.KeySet(v) {
 			here := joinPath(at, key)
 			if here != path && !isBelow(path, here) {
 				continue
@@ -92,7 +93,7 @@ func overrideAt(v reflect.Value, at, path string, f field, set func(reflect.Valu
 			overrideAt(elem, here, path, f, set)
 			v.SetMapIndex(reflect.ValueOf(key), elem)
 		}
-	case v.Kind() == reflect.Slice && isSection(v.Type().Elem()):
+	case v.Kind() == reflect.Slice && strictyaml.IsSection(v.Type().Elem()):
 		for i := range v.Len() {
 			here := fmt.Sprintf("%s[%d]", at, i)
 			if isBelow(path, here) {

@@ -62,7 +62,7 @@ func TestAValueOfTheWrongKindSaysWhatWasExpected(t *testing.T) {
 			`(put text that starts with { in quotes; an environment variable is written {{.NAME}})`},
 		{"system: {allowed_ws_origins: a}",
 			`system.allowed_ws_origins: expected a list, got text (write each item on a line that starts with "- ", or all in [ ])`},
-		{"system: {cost_estimation: {model_rates: {m: {input_per_million: dear}}}}",
+		{"system: {cost_estimation: {model_rates: {m: {input_per_million: dear, output_per_million: 1}}}}",
 			`system.cost_estimation.model_rates.m.input_per_million: expected a number, got text (write it without quotes)`},
 		{"agents: {\"\": {}}", `agents: an entry needs a name`},
 		{`agents: {"A\0b": {}}`, `agents: a key must not hold NUL`},
@@ -95,6 +95,10 @@ func TestTextThatIsNotYAMLSaysWhereAndShowsNothingOfIt(t *testing.T) {
 		require.True(t, strings.HasPrefix(got[0], tt.want), got[0])
 		require.NotContains(t, got[0], "hunter2")
 	}
+}
+
+func promotion(days string) string {
+	return "system:\n  cost_estimation: {promotions: [{model: m, input_per_million: 1, output_per_million: 1, " + days + "}]}\n"
 }
 
 func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
@@ -162,6 +166,31 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 			`tarsy.yaml:2: queue.heartbeat_interval: heartbeat_interval (10s) must be less than half`},
 		{"two words for two backends", "defaults:\n  iteration_strategy: native-thinking\n  llm_backend: langchain\n",
 			`tarsy.yaml:3: defaults.llm_backend: contradicts iteration_strategy native-thinking, which stands for google-native`},
+		{"API of a provider that has only one", "llm_providers:\n  a: {type: google, model: m, api: responses}\n",
+			`tarsy.yaml:2: llm_providers.a.api: is only for the types openai and xai`},
+		{"an API that there is not", "llm_providers:\n  a: {type: openai, model: m, api: completions}\n",
+			`tarsy.yaml:2: llm_providers.a.api: unknown value "completions"`},
+		{"gateway without an address", "llm_providers:\n  a: {type: grpc, model: m}\n", `tarsy.yaml:2: llm_providers.a.base_url: is required`},
+		{"gateway on HTTP", "llm_providers:\n  a: {type: grpc, model: m, base_url: 'https://x'}\n",
+			`tarsy.yaml:2: llm_providers.a.base_url: not the address of a gRPC server (it starts with grpc://`},
+		{"HTTP API on gRPC", "llm_providers:\n  a: {type: openai, model: m, base_url: 'grpc://x'}\n",
+			`tarsy.yaml:2: llm_providers.a.base_url: not the address of an HTTP API`},
+		{"address of nothing", "llm_providers:\n  a: {type: openai, model: m, base_url: 'x:1'}\n", `tarsy.yaml:2: llm_providers.a.base_url: not an address`},
+		{"rate that is half written", "system:\n  cost_estimation: {model_rates: {m: {input_per_million: 1}}}\n",
+			`tarsy.yaml:2: system.cost_estimation.model_rates.m.output_per_million: is required (USD for a million tokens, 0 if they cost nothing)`},
+		{"promotion without a day", promotion("start: soon, end: 2026-01-31"), `tarsy.yaml:2: system.cost_estimation.promotions[0].start: not a day or a moment`},
+		{"promotion with an end of the wrong form", promotion("start: 2026-01-31, end: 31.1.2026"),
+			`tarsy.yaml:2: system.cost_estimation.promotions[0].end: not a day or a moment`},
+		{"promotion that ends before it starts", promotion("start: 2026-01-31, end: 2026-01-30"),
+			`tarsy.yaml:2: system.cost_estimation.promotions[0].end: is before start`},
+		{"promotion without an end", promotion("start: 2026-01-31"), `tarsy.yaml:2: system.cost_estimation.promotions[0].end: is required`},
+		{"fallbacks said twice", "defaults:\n  fallback_providers: [{provider: google-default}]\n  fallback_list: l\n" +
+			"fallback_lists: {l: [{llm_provider: google-default}]}\n",
+			`tarsy.yaml:3: defaults.fallback_list: stands beside fallback_providers`},
+		{"fallback that there is not", "fallback_lists:\n  l: [{llm_provider: x}]\n",
+			`tarsy.yaml:2: fallback_lists.l[0].llm_provider: unknown LLM provider "x"`},
+		{"negative cap", "system:\n  budgets: {daily: {max_cost_usd: -1}}\n", `tarsy.yaml:2: system.budgets.daily.max_cost_usd: must be at least 0`},
+		{"no attempt", "defaults:\n  llm_retry: {max_attempts: 0}\n", `tarsy.yaml:2: defaults.llm_retry.max_attempts: must be at least 1`},
 		{"alias without an anchor", "agents:\n  A: *a\n", `tarsy.yaml:2: agents.A: alias *a has no anchor before it`},
 	}
 	for _, tt := range tests {
@@ -212,9 +241,10 @@ func TestWhatCannotBeReadIsNotAlsoReportedAsMissing(t *testing.T) {
 	require.Equal(t, []string{
 		"tarsy.yaml:2: llm_providers.a: expected keys with values, got a number",
 		"tarsy.yaml:3: llm_providers.b.model: expected text, got a list",
-		"tarsy.yaml:4: llm_providers.c.type: is required (Who runs the model; scripted plays the demo's scripts)",
-		"tarsy.yaml:4: llm_providers.c.colour: unknown key (known keys: model, base_url, type, location_env, project_env, api_key_env, " +
-			"native_tools, credentials_env, reasoning_effort, max_tool_result_tokens)",
+		"tarsy.yaml:4: llm_providers.c.type: is required (Who runs the model; openai is also whoever speaks its protocol, " +
+			"grpc a gateway of your own, scripted plays the demo's scripts)",
+		"tarsy.yaml:4: llm_providers.c.colour: unknown key (known keys: model, api, base_url, headers, type, location_env, project_env, " +
+			"api_key_env, native_tools, credentials_env, reasoning_effort, max_output_tokens and 1 more)",
 	}, problems(t, "llm_providers:\n  a: 5\n  b: {type: openai, model: [m]}\n  c: {model: m, colour: red}\n", nil))
 }
 

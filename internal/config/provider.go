@@ -1,5 +1,11 @@
 package config
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // The kinds of LLM provider.
 const (
 	ProviderGoogle    = "google"
@@ -7,21 +13,101 @@ const (
 	ProviderAnthropic = "anthropic"
 	ProviderXAI       = "xai"
 	ProviderVertexAI  = "vertexai"
+	ProviderGRPC      = "grpc"
 	ProviderScripted  = "scripted"
+)
+
+// The two APIs of OpenAI and of those who speak its protocol.
+const (
+	APIChat      = "chat"
+	APIResponses = "responses"
 )
 
 // LLMProvider is one entry of llm_providers: a model and the way to it.
 type LLMProvider struct {
 	Name string `yaml:"-"`
 
-	Type                string       `yaml:"type" doc:"Who runs the model; scripted plays the demo's scripts." enum:"google,openai,anthropic,xai,vertexai,scripted" required:"true"`
-	Model               string       `yaml:"model" doc:"The model's name at the provider."`
-	APIKeyEnv           string       `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env"`
-	CredentialsEnv      string       `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file." format:"env" secret:"env"`
-	ProjectEnv          string       `yaml:"project_env" doc:"Environment variable that holds the cloud project." format:"env" secret:"env"`
-	LocationEnv         string       `yaml:"location_env" doc:"Environment variable that holds the cloud region." format:"env" secret:"env"`
-	BaseURL             string       `yaml:"base_url" doc:"Address of the API, if not the provider's own." format:"url" secret:"url"`
-	NativeTools         *NativeTools `yaml:"native_tools" doc:"Tools that the provider runs, while no MCP tools are bound."`
-	ReasoningEffort     string       `yaml:"reasoning_effort" doc:"How hard the model thinks, in the provider's words." later:"true"`
-	MaxToolResultTokens int          `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model is given; longer ones are cut." min:"100"`
+	Type                string            `yaml:"type" doc:"Who runs the model; openai is also whoever speaks its protocol, grpc a gateway of your own, scripted plays the demo's scripts." enum:"google,openai,anthropic,xai,vertexai,grpc,scripted" required:"true"`
+	Model               string            `yaml:"model" doc:"The model's name at the provider."`
+	API                 string            `yaml:"api" doc:"Which API of OpenAI is spoken (types openai and xai). If unset, responses at OpenAI itself and chat elsewhere." enum:"chat,responses"`
+	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env"`
+	CredentialsEnv      string            `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file." format:"env" secret:"env"`
+	ProjectEnv          string            `yaml:"project_env" doc:"Environment variable that holds the cloud project." format:"env" secret:"env"`
+	LocationEnv         string            `yaml:"location_env" doc:"Environment variable that holds the cloud region." format:"env" secret:"env"`
+	BaseURL             string            `yaml:"base_url" doc:"Address of the API, if not the provider's own; grpc:// or grpcs:// for type grpc, which has no other." format:"llm_url" secret:"url"`
+	Headers             map[string]Secret `yaml:"headers" doc:"Headers sent with each request." secret:"value"`
+	NativeTools         *NativeTools      `yaml:"native_tools" doc:"Tools that the provider runs, while no MCP tools are bound."`
+	ReasoningEffort     string            `yaml:"reasoning_effort" doc:"How hard the model thinks, in the provider's words."`
+	MaxOutputTokens     int               `yaml:"max_output_tokens" doc:"Longest answer; the provider's own limit if unset." min:"1"`
+	MaxToolResultTokens int               `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model is given; longer ones are cut." min:"100"`
+}
+
+// HeaderValues returns Headers with their values in the clear.
+func (p LLMProvider) HeaderValues() map[string]string { return reveal(p.Headers) }
+
+// speaksOpenAI says whether the two APIs of OpenAI are there to choose from.
+func (p LLMProvider) speaksOpenAI() bool { return p.Type == ProviderOpenAI || p.Type == ProviderXAI }
+
+// checkProviders finds entries that no client could be made from.
+func (c *Config) checkProviders() []Problem {
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.LLMProviders)) {
+		p, path := c.LLMProviders[name], joinPath("llm_providers", name)
+		add := func(key, message, hint string) {
+			problems = append(problems, c.problem(joinPath(path, key), message, hint))
+		}
+		if p.Model == "" && p.Type != "" && p.Type != ProviderScripted {
+			add("model", "is required", "the model's name at the provider")
+		}
+		if p.API != "" && p.Type != "" && !p.speaksOpenAI() {
+			add("api", "is only for the types openai and xai", "leave it out")
+		}
+		isGRPC := strings.HasPrefix(p.BaseURL, "grpc://") || strings.HasPrefix(p.BaseURL, "grpcs://")
+		switch {
+		case p.Type == ProviderGRPC && p.BaseURL == "":
+			add("base_url", "is required", "the address of your gateway, such as grpc://localhost:50051")
+		case p.Type == ProviderGRPC && !isGRPC:
+			add("base_url", "not the address of a gRPC server", "it starts with grpc://, or with grpcs:// if it is encrypted")
+		case p.Type != ProviderGRPC && p.Type != "" && isGRPC:
+			add("base_url", "not the address of an HTTP API", "it starts with http:// or https://; gRPC servers are of type grpc")
+		}
+	}
+	return problems
+}
+
+// UnsetVariables finds what the models that chains use, or fall back on, want from the
+// environment and do not get. It is apart from Load: files are right or wrong wherever
+// they are read, a key is only where the server runs.
+func (c *Config) UnsetVariables(env func(string) (string, bool)) []Problem {
+	var problems []Problem
+	for _, name := range c.UsedLLMProviders() {
+		problems = append(problems, c.UnsetVariablesOf(name, env)...)
+	}
+	return problems
+}
+
+// UnsetVariablesOf is UnsetVariables for one model.
+func (c *Config) UnsetVariablesOf(name string, env func(string) (string, bool)) []Problem {
+	var problems []Problem
+	p, path := c.LLMProviders[name], joinPath("llm_providers", name)
+	needsKey := p.BaseURL == "" && (p.Type == ProviderGoogle || p.Type == ProviderAnthropic || p.speaksOpenAI())
+	needsProject := p.Type == ProviderVertexAI
+	for _, v := range []struct {
+		key, variable string
+		needed        bool
+	}{
+		{"api_key_env", p.APIKeyEnv, needsKey},
+		{"credentials_env", p.CredentialsEnv, false}, // without, the machine's own credentials are used
+		{"project_env", p.ProjectEnv, needsProject},
+		{"location_env", p.LocationEnv, needsProject},
+	} {
+		value, _ := env(v.variable)
+		switch {
+		case v.variable == "" && v.needed:
+			problems = append(problems, c.problem(joinPath(path, v.key), "is required", "type "+p.Type+" does not work without"))
+		case v.variable != "" && value == "":
+			problems = append(problems, c.problem(joinPath(path, v.key), "environment variable "+v.variable+" is not set", ""))
+		}
+	}
+	return problems
 }

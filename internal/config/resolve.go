@@ -21,6 +21,7 @@ type ResolvedAgent struct {
 	MCPServers         []string
 	LLM                LLMProvider // the entry that Provider names
 	NativeTools        NativeToolSet
+	Fallbacks          []ResolvedModel // tried in turn when LLM fails
 }
 
 // NativeToolSet says which tools the model's provider may run itself.
@@ -32,16 +33,27 @@ type NativeToolSet struct {
 
 // ResolvedLLM is the model for one call that belongs to no agent.
 type ResolvedLLM struct {
-	Provider string
-	Backend  string
+	Provider  string
+	Backend   string
+	LLM       LLMProvider
+	Fallbacks []ResolvedModel
+}
+
+// ResolvedModel is one model to fall back on.
+type ResolvedModel struct {
+	Provider string // key of LLMProviders
 	LLM      LLMProvider
+	Backend  string
+	// NativeTools are those of this provider, as far as the agent does not say otherwise.
+	NativeTools NativeToolSet
 }
 
 // level is what one step of the hierarchy says; empty means nothing.
 type level struct {
 	agentType, provider, backend, strategy string
 	maxIterations                          int
-	mcpServers                             []string // nil says nothing, empty says none
+	mcpServers                             []string           // nil says nothing, empty says none
+	fallbacks                              []FallbackProvider // likewise
 }
 
 // ResolveAgent returns what an agent of a stage runs with. Indexes that the chain
@@ -59,23 +71,29 @@ func (c *Config) ResolveAgent(chain Chain, stageIndex, agentIndex int) ResolvedA
 	return c.resolved(own.Name, merge(
 		c.defaultLevel(),
 		c.agentLevel(own.Name),
-		chainLevel(chain),
-		level{maxIterations: stage.MaxIterations, mcpServers: stage.MCPServers},
+		c.chainLevel(chain),
+		level{
+			maxIterations: stage.MaxIterations, mcpServers: stage.MCPServers,
+			fallbacks: c.fallbacks(stage.FallbackProviders, stage.FallbackList),
+		},
 		level{
 			agentType: own.Type, provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
 			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
+			fallbacks: c.fallbacks(own.FallbackProviders, own.FallbackList),
 		},
 	))
 }
 
 // ResolveSynthesis returns what the agent runs with that makes one analysis of a stage's agents.
 func (c *Config) ResolveSynthesis(chain Chain, stageIndex int) ResolvedAgent {
-	own := chain.Stages[stageIndex].Synthesis
+	stage := chain.Stages[stageIndex]
+	own := stage.Synthesis
 	if own == nil {
 		own = &Synthesis{}
 	}
 	name := over(builtinSynthesis, own.Agent)
-	merged := merge(c.defaultLevel(), c.agentLevel(name), chainLevel(chain),
+	merged := merge(c.defaultLevel(), c.agentLevel(name), c.chainLevel(chain),
+		level{fallbacks: c.fallbacks(stage.FallbackProviders, stage.FallbackList)},
 		level{provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy})
 	merged.agentType, merged.mcpServers = AgentTypeSynthesis, nil
 	return c.resolved(name, merged)
@@ -89,7 +107,7 @@ func (c *Config) ResolveChat(chain Chain) (ResolvedAgent, bool) {
 	}
 	own := chain.Chat
 	name := over(builtinChat, own.Agent)
-	merged := merge(c.defaultLevel(), c.agentLevel(name), level{mcpServers: c.stageServers(chain)}, chainLevel(chain),
+	merged := merge(c.defaultLevel(), c.agentLevel(name), level{mcpServers: c.stageServers(chain)}, c.chainLevel(chain),
 		level{
 			provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
 			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
@@ -115,7 +133,7 @@ func (c *Config) stageServers(chain Chain) []string {
 func (c *Config) agentLevel(name string) level {
 	agent, pairing := c.Agents[name], c.Defaults.Agents[name]
 	return merge(
-		level{provider: pairing.LLMProvider, backend: pairing.LLMBackend},
+		level{provider: pairing.LLMProvider, backend: pairing.LLMBackend, fallbacks: c.fallbacks(nil, pairing.FallbackList)},
 		level{
 			agentType: agent.Type, backend: agent.LLMBackend, strategy: agent.IterationStrategy,
 			maxIterations: agent.MaxIterations, mcpServers: agent.MCPServers,
@@ -143,6 +161,7 @@ func (c *Config) resolved(name string, merged level) ResolvedAgent {
 		MCPServers:         slices.Clone(merged.mcpServers),
 		LLM:                c.LLMProviders[merged.provider],
 		NativeTools:        nativeTools(c.LLMProviders[merged.provider].NativeTools, agent.NativeTools),
+		Fallbacks:          c.resolvedFallbacks(merged, agent.NativeTools),
 	}
 }
 
@@ -167,7 +186,8 @@ func said(below bool, above *bool) bool {
 	return *above
 }
 
-// ResolveDigest returns the model that shortens a server's long results; an empty provider means the agent's own.
+// ResolveDigest returns the model that shortens a server's long results; an empty provider means the agent's own. It has
+// no fallbacks: a result that cannot be shortened is cut.
 func (c *Config) ResolveDigest(s Summarization) ResolvedLLM {
 	var common level
 	if c.Defaults.Summarization != nil {
@@ -180,13 +200,18 @@ func (c *Config) ResolveDigest(s Summarization) ResolvedLLM {
 	return ResolvedLLM{Provider: merged.provider, Backend: c.backend(merged), LLM: c.LLMProviders[merged.provider]}
 }
 
-// ResolveSummary returns the model for a chain's executive summary.
+// ResolveSummary returns the models for a chain's executive summary.
 func (c *Config) ResolveSummary(chain Chain) ResolvedLLM {
 	merged := merge(c.defaultLevel(),
-		level{provider: c.Defaults.ExecutiveSummaryProvider, backend: c.Defaults.ExecutiveSummaryBackend},
-		chainLevel(chain),
+		level{
+			provider: c.Defaults.ExecutiveSummaryProvider, backend: c.Defaults.ExecutiveSummaryBackend,
+			fallbacks: c.fallbacks(nil, c.Defaults.ExecutiveSummaryFallbackList),
+		},
+		c.chainLevel(chain),
 		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
-	return ResolvedLLM{Provider: merged.provider, Backend: c.backend(merged), LLM: c.LLMProviders[merged.provider]}
+	return ResolvedLLM{
+		Provider: merged.provider, Backend: c.backend(merged), LLM: c.LLMProviders[merged.provider], Fallbacks: c.resolvedFallbacks(merged, nil),
+	}
 }
 
 // SuccessPolicyOf returns when a stage succeeds: its own policy, else the default.
@@ -218,22 +243,31 @@ func (c *Config) UsedMCPServers() []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
-// UsedLLMProviders lists the models that some chain needs, sorted; built-in chains
-// count as in UsedMCPServers.
+// UsedLLMProviders lists the models that some chain needs or falls back on, sorted;
+// built-in chains count as in UsedMCPServers.
 func (c *Config) UsedLLMProviders() []string {
 	used := make(map[string]struct{})
+	use := func(first string, fallbacks []ResolvedModel) {
+		used[first] = struct{}{}
+		for _, f := range fallbacks {
+			used[f.Provider] = struct{}{}
+		}
+	}
 	for _, chain := range c.activeChains() {
-		used[c.ResolveSummary(chain).Provider] = struct{}{}
+		summary := c.ResolveSummary(chain)
+		use(summary.Provider, summary.Fallbacks)
 		for i, stage := range chain.Stages {
 			for j := range stage.Agents {
-				used[c.ResolveAgent(chain, i, j).Provider] = struct{}{}
+				agent := c.ResolveAgent(chain, i, j)
+				use(agent.Provider, agent.Fallbacks)
 			}
 			if len(stage.Agents) > 1 || stage.Replicas > 1 {
-				used[c.ResolveSynthesis(chain, i).Provider] = struct{}{}
+				synthesis := c.ResolveSynthesis(chain, i)
+				use(synthesis.Provider, synthesis.Fallbacks)
 			}
 		}
 		if chat, ok := c.ResolveChat(chain); ok {
-			used[chat.Provider] = struct{}{}
+			use(chat.Provider, chat.Fallbacks)
 		}
 	}
 	for _, id := range c.UsedMCPServers() {
@@ -261,14 +295,15 @@ func (c *Config) activeChains() []Chain {
 func (c *Config) defaultLevel() level {
 	return level{
 		provider: c.Defaults.LLMProvider, backend: c.Defaults.LLMBackend, strategy: c.Defaults.IterationStrategy,
-		maxIterations: c.Defaults.MaxIterations,
+		maxIterations: c.Defaults.MaxIterations, fallbacks: c.fallbacks(c.Defaults.FallbackProviders, c.Defaults.FallbackList),
 	}
 }
 
-func chainLevel(chain Chain) level {
+func (c *Config) chainLevel(chain Chain) level {
 	return level{
 		provider: chain.LLMProvider, backend: chain.LLMBackend, strategy: chain.IterationStrategy,
 		maxIterations: chain.MaxIterations, mcpServers: chain.MCPServers,
+		fallbacks: c.fallbacks(chain.FallbackProviders, chain.FallbackList),
 	}
 }
 
@@ -287,6 +322,9 @@ func merge(levels ...level) level {
 		sum.maxIterations = over(sum.maxIterations, l.maxIterations)
 		if l.mcpServers != nil {
 			sum.mcpServers = l.mcpServers
+		}
+		if l.fallbacks != nil {
+			sum.fallbacks = l.fallbacks
 		}
 	}
 	return sum

@@ -85,12 +85,14 @@ func TestTheSchemaHasEveryKeyOfThePublishedTARSy(t *testing.T) {
 
 func TestTheFixtureUsesEveryKeyOfThePublishedTARSy(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "full"), Env: fullEnv()})
-	require.NoError(t, err)
 	var set []string
-	for _, v := range c.Origins() {
-		if v.Origin != "built-in" {
-			set = append(set, v.Path)
+	for _, fixture := range []string{"full", "more"} {
+		c, err := config.Load(config.Source{Path: filepath.Join("testdata", fixture), Env: fullEnv()})
+		require.NoError(t, err)
+		for _, v := range c.Origins() {
+			if v.Origin != "built-in" {
+				set = append(set, v.Path)
+			}
 		}
 	}
 	all := strings.Join(set, "\n")

@@ -109,9 +109,9 @@ func looksSecret(value string) bool { return secretShape.MatchString(value) }
 func (c *Config) Secrets(env func(string) (string, bool)) []string {
 	var all []string
 	c.walk(func(l leaf) {
-		paths, values := l.texts()
+		paths, values := l.Texts()
 		for i, value := range values {
-			switch l.field.secret {
+			switch l.Field.Secret {
 			case "value":
 				if secretOption.MatchString(paths[i][strings.LastIndexByte(paths[i], '.')+1:]) || looksSecret(value) || c.marks[paths[i]].hidden {
 					all = append(all, strings.TrimPrefix(value, "Bearer "))

@@ -10,17 +10,18 @@ const (
 
 // System is the section about the server as a whole.
 type System struct {
-	DashboardURL     string          `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
-	AllowedWSOrigins []string        `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
-	MCPStartup       string          `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
-	TrustedProxies   []string        `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
-	GitHub           GitHub          `yaml:"github" doc:"Access to GitHub."`
-	Runbooks         Runbooks        `yaml:"runbooks" doc:"Where runbooks come from."`
-	Slack            *Slack          `yaml:"slack" doc:"Notifications to Slack." later:"true"`
-	CostEstimation   *CostEstimation `yaml:"cost_estimation" doc:"What LLM calls cost." later:"true"`
-	Retention        Retention       `yaml:"retention" doc:"How long data is kept."`
-	Holidays         []Holiday       `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
-	PromptCaching    *PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider." later:"true"`
+	DashboardURL     string         `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
+	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
+	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
+	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
+	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
+	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
+	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`
+	CostEstimation   CostEstimation `yaml:"cost_estimation" doc:"What LLM calls cost; docs/costs.md tells how it is found out."`
+	Budgets          Budgets        `yaml:"budgets" doc:"Caps; agents that reach one are asked to conclude."`
+	Retention        Retention      `yaml:"retention" doc:"How long data is kept."`
+	Holidays         []Holiday      `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
+	PromptCaching    PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider."`
 }
 
 // GitHub is system.github.
@@ -45,24 +46,38 @@ type Slack struct {
 // CostEstimation is system.cost_estimation.
 type CostEstimation struct {
 	Enabled    bool                 `yaml:"enabled" doc:"Show what calls cost." default:"true"`
-	ModelRates map[string]ModelRate `yaml:"model_rates" doc:"Prices in USD by model."`
-	Promotions []Promotion          `yaml:"promotions" doc:"Prices that hold for a time."`
+	ModelRates map[string]ModelRate `yaml:"model_rates" doc:"Prices in USD by model; they beat the bundled ones."`
+	Promotions []Promotion          `yaml:"promotions" doc:"Prices that hold for a time; the first that fits holds."`
 }
 
 // ModelRate is the price of one model.
 type ModelRate struct {
-	InputPerMillion  float64 `yaml:"input_per_million" doc:"USD for a million input tokens." min:"0"`
-	OutputPerMillion float64 `yaml:"output_per_million" doc:"USD for a million output tokens." min:"0"`
+	InputPerMillion       float64  `yaml:"input_per_million" doc:"USD for a million input tokens." min:"0"`
+	OutputPerMillion      float64  `yaml:"output_per_million" doc:"USD for a million output tokens, thinking included." min:"0"`
+	CachedInputPerMillion *float64 `yaml:"cached_input_per_million" doc:"USD for a million input tokens that the provider had cached; as other input if unset." min:"0"`
 }
 
 // Promotion is a price that holds from Start to End.
 type Promotion struct {
 	ID               string  `yaml:"id" doc:"Name of the promotion."`
-	Model            string  `yaml:"model" doc:"Model that it is for."`
-	Start            string  `yaml:"start" doc:"First day or moment (2026-01-31 or RFC 3339)."`
-	End              string  `yaml:"end" doc:"Last day or moment."`
+	Model            string  `yaml:"model" doc:"Model that it is for." required:"true"`
+	Start            string  `yaml:"start" doc:"First day or moment (2026-01-31 or RFC 3339), UTC." required:"true"`
+	End              string  `yaml:"end" doc:"Last day or moment, included." required:"true"`
 	InputPerMillion  float64 `yaml:"input_per_million" doc:"USD for a million input tokens." min:"0"`
 	OutputPerMillion float64 `yaml:"output_per_million" doc:"USD for a million output tokens." min:"0"`
+}
+
+// Budgets is system.budgets.
+type Budgets struct {
+	Session Budget `yaml:"session" doc:"Caps for one session, its questions included."`
+	Daily   Budget `yaml:"daily" doc:"Caps for all sessions together, for a day (UTC)."`
+}
+
+// Budget is a set of caps; 0 caps nothing.
+type Budget struct {
+	MaxTokens    int     `yaml:"max_tokens" doc:"Tokens, as the providers count them." min:"0"`
+	MaxCostUSD   float64 `yaml:"max_cost_usd" doc:"USD, as far as prices are known." min:"0"`
+	MaxToolCalls int     `yaml:"max_tool_calls" doc:"Tool calls." min:"0"`
 }
 
 // Retention is system.retention.
@@ -80,5 +95,5 @@ type Holiday struct {
 
 // PromptCaching is system.prompt_caching.
 type PromptCaching struct {
-	Enabled bool `yaml:"enabled" doc:"Let the provider cache prompts." default:"true"`
+	Enabled bool `yaml:"enabled" doc:"Let the provider cache prompts; some want to be asked." default:"true"`
 }

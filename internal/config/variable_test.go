@@ -68,7 +68,7 @@ defaults:
   alert_masking: {enabled: ~{{.B}}~}
 system:
   trusted_proxies: ~{{.L}}~
-  cost_estimation: {model_rates: {m: {input_per_million: ~{{.F}}~}}}
+  cost_estimation: {model_rates: {m: {input_per_million: ~{{.F}}~, output_per_million: 2}}}
 `, "~", quote)
 		c := mustLoad(t, text, map[string]string{"N": "8", "D": "7m", "B": "false", "F": "1.5", "L": "10.0.0.0/8, ::1"})
 		require.Equal(t, 8, c.Queue.WorkerCount)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 )
 
 // The functions of this file build the steps that end something. Their callers hold r.mu until the step is submitted.
@@ -132,7 +133,7 @@ func (r *sessionRun) failExecutionStep(id, code, message string) tarsy.Step {
 }
 
 // concludeStep completes a session. A summary that failed leaves its reason.
-func (r *sessionRun) concludeStep(summary string, interaction tarsy.LLMInteraction, failure error) tarsy.Step {
+func (r *sessionRun) concludeStep(summary agent.Summary) tarsy.Step {
 	if r.state.Session.Status == tarsy.SessionCancelling {
 		step := r.cancelStep()
 		step.Session.FinalAnalysis = r.finalAnalysis()
@@ -143,13 +144,20 @@ func (r *sessionRun) concludeStep(summary string, interaction tarsy.LLMInteracti
 	now := r.engine.now()
 	session := r.state.Session
 	session.FinalAnalysis, session.ConcludedEarly = r.finalAnalysis(), r.concludedEarly()
-	step := tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{interaction}, Answered: r.answer(tarsy.RequestRefused)}
+	step := tarsy.Step{LLMInteractions: summary.Interactions, Answered: r.answer(tarsy.RequestRefused)}
 
-	if failure != nil {
-		session.ExecutiveSummaryError = tarsy.CleanText(failure.Error())
+	for _, f := range summary.Fallbacks {
+		event := r.event(f.EventType, f.Content, now)
+		event.Metadata = f.Metadata
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	if summary.Err != nil {
+		session.ExecutiveSummaryError = tarsy.CleanText(summary.Err.Error())
 	} else {
-		session.ExecutiveSummary = summary
-		event := r.event(tarsy.EventExecutiveSummary, summary, now)
+		session.ExecutiveSummary = summary.Text
+		event := r.event(tarsy.EventExecutiveSummary, summary.Text, now)
 		step.Timeline = append(step.Timeline, event)
 		step.Events = append(step.Events, tarsy.TimelineCreated(event))
 	}

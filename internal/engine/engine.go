@@ -44,6 +44,8 @@ type Config struct {
 	// WrapUp is how long before that the agents are told to conclude; zero means three minutes, or a tenth of a short
 	// session.
 	WrapUp time.Duration
+	// Budgets are caps on what sessions use.
+	Budgets Budgets
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
@@ -73,6 +75,9 @@ var (
 type Engine struct {
 	Config
 
+	// ledger is nil where no day is capped.
+	ledger *ledger
+
 	mu       sync.Mutex
 	runs     map[string]*sessionRun
 	stopping bool
@@ -98,6 +103,7 @@ func New(cfg Config) *Engine {
 
 	return &Engine{
 		Config:   cfg,
+		ledger:   newLedger(cfg),
 		runs:     map[string]*sessionRun{},
 		slots:    make(chan struct{}, 1),
 		cancels:  make(chan struct{}, 1),

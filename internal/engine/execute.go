@@ -91,13 +91,12 @@ func (r *sessionRun) conclude(ctx context.Context, recipe Recipe) (released bool
 	analysis := r.finalAnalysis()
 	r.mu.Unlock()
 
-	summary, interaction, err := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
-		SessionID: r.lease.SessionID, Analysis: analysis, Limit: recipe.Summary.Limit,
-		Provider: recipe.Summary.Provider, Model: recipe.Summary.Model, Backend: recipe.Summary.Backend,
+	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
+		SessionID: r.lease.SessionID, Analysis: analysis, Models: recipe.Summary.Models, Limit: recipe.Summary.Limit,
 	})
-	if err != nil && callCtx.Err() != nil {
+	if summary.Err != nil && callCtx.Err() != nil {
 		return false, context.Cause(callCtx)
 	}
 
-	return r.finish(ctx, func() tarsy.Step { return r.concludeStep(summary, interaction, err) })
+	return r.finish(ctx, func() tarsy.Step { return r.concludeStep(summary) })
 }

@@ -73,7 +73,7 @@ func newHouse(t *testing.T) *house {
 
 // recipeOf is a chain with these agents in its stages.
 func recipeOf(stages ...[]string) Recipe {
-	recipe := Recipe{ID: "chain", Summary: Model{Limit: time.Minute}}
+	recipe := Recipe{ID: "chain", Summary: RecipeSummary{Models: []agent.Fallback{{}}, Limit: time.Minute}}
 
 	for _, agents := range stages {
 		stage := RecipeStage{Name: "stage of " + agents[0], Policy: tarsy.PolicyAll}

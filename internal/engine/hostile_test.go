@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -70,6 +73,39 @@ func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing
 	id := s.submit()
 	s.completes(id)
 	h.requireWhole(id)
+}
+
+// What a provider wants back, and what it says it used, is stored whatever it is.
+func TestNothingThatAProviderReportsStopsTheSession(t *testing.T) {
+	t.Parallel()
+
+	const depth = 9_000 // of arrays, one in another
+
+	h := newHouse(t)
+
+	var replies []script.Reply
+
+	for _, data := range []string{
+		`"a\u0000b"`, `"\ud800"`, `{"n":1e400000}`, strings.Repeat("[", depth) + strings.Repeat("]", depth),
+	} {
+		replies = append(replies, script.Reply{Chunks: []llm.Chunk{
+			llm.ToolCallChunk{Call: call("", "look", "{}")},
+			llm.UsageChunk{InputTokens: math.MaxInt, OutputTokens: -5, ThinkingTokens: math.MaxInt},
+			llm.EndChunk{Reason: "why\x00not", Signature: &llm.Signature{By: "b\x00y", Data: json.RawMessage(data)}},
+		}})
+	}
+
+	h.forAgent("investigator", append(replies, script.Reply{Text: "the root cause"})...)
+	h.summary(script.Reply{Text: "in short"})
+
+	s := h.start("one", nil)
+	id := s.submit()
+	s.completes(id)
+	h.requireWhole(id)
+
+	list, err := s.DB.Sessions(t.Context(), tarsy.SessionFilter{Limit: 1})
+	require.NoError(t, err)
+	require.Positive(t, list[0].Usage.TotalTokens)
 }
 
 // Whatever in a text makes the program panic is met again by every server that takes the session over.

@@ -27,6 +27,10 @@ func (r *sessionRun) input(recipe Recipe, t task) (agent.Input, error) {
 		Runbook: r.state.Session.Runbook, Recorder: r, Fence: r.lease.Fence, Yield: r.soft,
 	}
 
+	if b := r.engine.Budgets; b.Session.caps() || b.Daily.caps() {
+		in.Spent = r.spent
+	}
+
 	configured, err := r.configured(recipe, t.stage, in.Execution)
 	if err != nil {
 		return in, err
@@ -92,6 +96,11 @@ func (r *sessionRun) equip(in *agent.Input, configured []ServerTools) error {
 	if selection := r.state.Session.MCPSelection; in.Spec.Strategy != agent.Synthesis {
 		servers = toolServers(selection, configured)
 		in.Spec.NativeTools = overridden(in.Spec.NativeTools, selection)
+		in.Spec.Fallbacks = slices.Clone(in.Spec.Fallbacks)
+
+		for i := range in.Spec.Fallbacks {
+			in.Spec.Fallbacks[i].NativeTools = overridden(in.Spec.Fallbacks[i].NativeTools, selection)
+		}
 	}
 
 	in.Spec.Digests = map[string]agent.Digest{}

@@ -136,7 +136,7 @@ func (m *model) advance(p *play, tasks []task, pick func(n int) int) {
 	case taskFetchRunbook:
 		m.fetchRunbook(p)
 	case taskConclude:
-		p.apply(p.concludeStep("in short", tarsy.LLMInteraction{ID: tarsy.NewID(), SessionID: p.lease.SessionID}, nil))
+		p.apply(p.concludeStep(agent.Summary{Text: "in short"}))
 		p.released = len(p.state.Requests) == 0
 	case taskFinishStage:
 		if p.state.Stages[t.stage].StageType == tarsy.StageChat {

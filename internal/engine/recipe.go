@@ -11,17 +11,16 @@ import (
 type Recipe struct {
 	ID     string
 	Stages []RecipeStage
-	// Summary is the model that writes the executive summary.
-	Summary Model
+	// Summary is who writes the executive summary.
+	Summary RecipeSummary
 	// Chat answers questions about a session that is over; nil means that the chain takes none.
 	Chat *RecipeAgent
 }
 
-// Model is which model to ask, and how.
-type Model struct {
-	Provider string
-	Model    string
-	Backend  string
+// RecipeSummary is how the executive summary is written.
+type RecipeSummary struct {
+	// Models are asked in this order, until one answers.
+	Models []agent.Fallback
 	// Limit is how long one call may take.
 	Limit time.Duration
 }

@@ -34,7 +34,12 @@ func (r *sessionRun) Submit(step tarsy.Step) {
 
 // Commit implements agent.Recorder.
 func (r *sessionRun) Commit(ctx context.Context, step tarsy.Step) error {
-	return r.wait(ctx, r.submit(func() tarsy.Step { return step }))
+	err := r.wait(ctx, r.submit(func() tarsy.Step { return step }))
+	if err == nil {
+		r.engine.ledger.add(step)
+	}
+
+	return err
 }
 
 // wait waits for a step. After a failure everything that runs for this session is stopped: the memory of it may be

@@ -96,17 +96,21 @@ func (r *sessionRun) finishStage(ctx context.Context, t task) (released bool, er
 // finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the
 // lease stays, and the next plan sees the request.
 func (r *sessionRun) finish(ctx context.Context, build func() tarsy.Step) (released bool, err error) {
-	pending := r.submit(func() tarsy.Step {
-		step := build()
-		step.Release = true
+	var last tarsy.Step
 
-		return step
+	pending := r.submit(func() tarsy.Step {
+		last = build()
+		last.Release = true
+
+		return last
 	})
 
 	committed, err := pending.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		return false, commitError(err)
 	}
+
+	r.engine.ledger.add(last)
 
 	if !committed.Released {
 		r.noteRequests(context.WithoutCancel(ctx))

@@ -54,14 +54,30 @@ func Timeline() []TimelineKind {
 		{
 			Type: tarsy.EventFinalAnalysis, What: "what an agent concluded", Content: "the analysis",
 			metadata: []metadataKey{
-				{"forced_conclusion", constant(true), "the agent was told to conclude before it was done", true},
-				{"reason", enum([]tarsy.ForcedConclusion{tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedBudget}), "why it was told", true},
-				{"max_iterations", atLeast(1), "how many iterations it may have", true},
+				{"forced_conclusion", constant(true), "the agent was told to conclude before it was done", false},
+				{"reason", enum([]tarsy.ForcedConclusion{tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedBudget}), "why it was told", false},
+				{"max_iterations", atLeast(1), "how many iterations it may have; with forced_conclusion", false},
+				{"cut_off", constant(true), "the model reached its limit of tokens before it was done", false},
 			},
 		},
 		{
 			Type: tarsy.EventCodeExecution, What: "code that the provider ran for the model", Content: "what the code printed",
 			metadata: []metadataKey{{"code", text(), "the code", true}},
+		},
+		{
+			Type: tarsy.EventProviderFallback, What: "that a provider failed and another goes on", Content: "who, and why",
+			metadata: []metadataKey{
+				{"from", text(), "the provider that failed", true},
+				{"to", text(), "the provider that goes on", true},
+				{"code", ref(defCode), "a stable name for what went wrong", true},
+			},
+		},
+		{
+			Type: tarsy.EventContextShortened, What: "that the conversation had become too long for the model", Content: "what was done about it",
+			metadata: []metadataKey{
+				{"results", atLeast(1), "how many tool results the model is given shortened from now on", true},
+				{"through", atLeast(1), "the number of the last message that may be shortened", true},
+			},
 		},
 	}
 

@@ -47,7 +47,8 @@ func (db *DB) load(ctx context.Context, ids []string) (map[string]*tarsy.State, 
 		states[r.SessionID].Messages = append(states[r.SessionID].Messages, r)
 	})
 	queueLoad(&batch, `SELECT id, session_id, stage_id, execution_id, interaction_type, provider, model_name, message_count,
-    NULL::json AS llm_request, NULL::json AS llm_response, '' AS thinking_content, usage, duration_ms, error_code, error_message, created_at
+    NULL::json AS llm_request, NULL::json AS llm_response, '' AS thinking_content, usage, duration_ms, attempts, stop_reason,
+    shortened_through, error_code, error_message, created_at
 FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`, ids, func(r tarsy.LLMInteraction) {
 		states[r.SessionID].LLMInteractions = append(states[r.SessionID].LLMInteractions, r)
 	})

@@ -11,7 +11,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Sessions returns a page of the list, newest first.
+// Sessions returns a page of the list, newest first. What each session used is added up from its calls as it is asked for:
+// kept on the session it would make every step write more.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
 	where := []string{"deleted_at IS NULL"}
 	args := pgx.NamedArgs{"limit": f.Limit}
@@ -38,10 +39,14 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 	}
 
 	items, err := collect[tarsy.SessionItem](ctx, db.pool, `
-SELECT id, alert_type, chain_id, status, author, pod_id, current_stage_index, executive_summary, error_code, error_message,
-    concluded_early, created_at, started_at, completed_at, last_seq AS version
-FROM sessions WHERE `+strings.Join(where, " AND ")+`
-ORDER BY created_at DESC, id DESC LIMIT @limit`, args)
+SELECT page.*, (SELECT `+sumUsage+` FROM llm_interactions WHERE session_id = page.id) AS usage,
+    (SELECT count(*) FROM mcp_interactions WHERE session_id = page.id) AS tool_calls
+FROM (
+    SELECT id, alert_type, chain_id, status, author, pod_id, current_stage_index, executive_summary, error_code, error_message,
+        concluded_early, created_at, started_at, completed_at, last_seq AS version
+    FROM sessions WHERE `+strings.Join(where, " AND ")+`
+    ORDER BY created_at DESC, id DESC LIMIT @limit
+) AS page ORDER BY created_at DESC, id DESC`, args)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -60,78 +65,69 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 		return nil, sessionNotFound(id)
 	}
 
-	var detail tarsy.SessionDetail
+	var rows detailRows
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
-		if err != nil {
-			return err
-		}
+		var batch pgx.Batch
 
-		session, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[sessionRow])
-		if err != nil {
-			return err
-		}
+		queueRows(&batch, &rows.sessions, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
+		queueRows(&batch, &rows.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, id)
+		queueRows(&batch, &rows.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, id)
+		queueRows(&batch, &rows.chats, `SELECT * FROM chats WHERE session_id = $1`, id)
+		queueSpend(&batch, &rows.spent, id)
 
-		detail.Session, detail.Version, detail.Stages = session.Session, session.LastSeq, []tarsy.StageDetail{}
-
-		rows, err = tx.Query(ctx, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, id)
-		if err != nil {
-			return err
-		}
-
-		stages, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Stage])
-		if err != nil {
-			return err
-		}
-
-		rows, err = tx.Query(ctx, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, id)
-		if err != nil {
-			return err
-		}
-
-		executions, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Execution])
-		if err != nil {
-			return err
-		}
-
-		rows, err = tx.Query(ctx, `SELECT * FROM chats WHERE session_id = $1`, id)
-		if err != nil {
-			return err
-		}
-
-		chats, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[tarsy.Chat])
-		if err != nil {
-			return err
-		}
-
-		if len(chats) > 0 {
-			detail.Chat = chats[0]
-		}
-
-		for _, s := range stages {
-			stage := tarsy.StageDetail{Stage: s, Executions: []tarsy.Execution{}}
-
-			for _, e := range executions {
-				if e.StageID == s.ID {
-					stage.Executions = append(stage.Executions, e)
-				}
-			}
-
-			detail.Stages = append(detail.Stages, stage)
-		}
-
-		return nil
+		return tx.SendBatch(ctx, &batch).Close()
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, sessionNotFound(id)
-	}
-
 	if err != nil {
 		return nil, fmt.Errorf("read session: %w", err)
 	}
 
-	return &detail, nil
+	if len(rows.sessions) == 0 {
+		return nil, sessionNotFound(id)
+	}
+
+	return rows.detail(), nil
+}
+
+// detailRows are the rows of a session before they are put under each other.
+type detailRows struct {
+	sessions   []sessionRow
+	stages     []tarsy.Stage
+	executions []tarsy.Execution
+	chats      []tarsy.Chat
+	spent      []executionSpend
+}
+
+func (r *detailRows) detail() *tarsy.SessionDetail {
+	detail := &tarsy.SessionDetail{Session: r.sessions[0].Session, Version: r.sessions[0].LastSeq, Stages: []tarsy.StageDetail{}}
+	spent := make(map[string]tarsy.Spend, len(r.spent))
+
+	for _, s := range r.spent {
+		detail.Spend.Add(s.Spend)
+
+		sum := spent[s.ExecutionID]
+		sum.Add(s.Spend)
+		spent[s.ExecutionID] = sum
+	}
+
+	if len(r.chats) > 0 {
+		detail.Chat = &r.chats[0]
+	}
+
+	for _, s := range r.stages {
+		stage := tarsy.StageDetail{Stage: s, Executions: []tarsy.ExecutionDetail{}}
+
+		for _, e := range r.executions {
+			if e.StageID == s.ID {
+				stage.Spend.Add(spent[e.ID])
+				stage.Executions = append(stage.Executions, tarsy.ExecutionDetail{Execution: e, Spend: spent[e.ID]})
+			}
+		}
+
+		detail.Stages = append(detail.Stages, stage)
+	}
+
+	return detail
 }
 
 // snapshot shows several queries the same moment.

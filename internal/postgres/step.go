@@ -130,7 +130,7 @@ ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = exclude
 	putExecutionsSQL = `
 INSERT INTO executions SELECT * FROM jsonb_populate_recordset(NULL::executions, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
-    llm_provider = excluded.llm_provider, forced_conclusion = excluded.forced_conclusion, started_at = excluded.started_at, completed_at = excluded.completed_at`
+    llm_provider = excluded.llm_provider, forced_conclusion = excluded.forced_conclusion, shortened_through = excluded.shortened_through, started_at = excluded.started_at, completed_at = excluded.completed_at`
 	putTimelineSQL = `
 INSERT INTO timeline_events SELECT * FROM jsonb_populate_recordset(NULL::timeline_events, $1)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, content = excluded.content, metadata = excluded.metadata,

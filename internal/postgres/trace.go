@@ -24,7 +24,7 @@ func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error)
 		queueRows(batch, &rows.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, sessionID)
 		queueRows(batch, &rows.llm, `
 SELECT COALESCE(execution_id::text, '') AS execution_id, id, interaction_type, provider, model_name, message_count, usage, duration_ms,
-    error_code, error_message, created_at
+    attempts, stop_reason, error_code, error_message, created_at
 FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
 		queueRows(batch, &rows.mcp, `
 SELECT execution_id, id, timeline_event_id, tool_call_id, server_name, tool_name, status, is_error, attempt, read_only, duration_ms,

@@ -257,7 +257,9 @@ func holdExecution(all *client.Reloaded, p tarsy.ExecutionStatusPayload) {
 		}
 
 		if p.Status == tarsy.StageStarted {
-			stage.Executions = append(stage.Executions, tarsy.Execution{ID: p.ExecutionID, AgentName: p.AgentName, Status: tarsy.StatusActive, StartedAt: &p.Timestamp})
+			stage.Executions = append(stage.Executions, tarsy.ExecutionDetail{Execution: tarsy.Execution{
+				ID: p.ExecutionID, AgentName: p.AgentName, Status: tarsy.StatusActive, StartedAt: &p.Timestamp,
+			}})
 
 			continue
 		}

@@ -47,6 +47,8 @@ func (b *body) draw(item *Item, at moment) []string {
 		return append([]string{b.remark(terminal.Dim, summaryTitle(item))}, b.prose(item.Content, terminal.Plain)...)
 	case tarsy.EventCodeExecution, tarsy.EventGoogleSearch, tarsy.EventURLContext:
 		return b.native(item)
+	case tarsy.EventProviderFallback, tarsy.EventContextShortened:
+		return b.prose("! "+item.Content, terminal.Yellow)
 	case tarsy.EventResponse:
 		return b.response(item)
 	}

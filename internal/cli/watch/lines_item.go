@@ -113,6 +113,8 @@ func itemName(item *Item) string {
 		return "search"
 	case tarsy.EventURLContext:
 		return "pages"
+	case tarsy.EventProviderFallback, tarsy.EventContextShortened:
+		return "warning"
 	case tarsy.EventToolCall, tarsy.EventToolSummary:
 		return "tool"
 	}

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sdkChecks are the programs of the checks, one for each API form; each says how many checks it has.
+var sdkChecks = map[string]int{"openai-chat.mjs": 27, "openai-responses.mjs": 27, "anthropic.mjs": 28, "google.mjs": 28}
+
+// The official JavaScript SDKs, as they come from the npm registry, against the mock server in a process of its own: what
+// they make of its answers is what a real API's would be made of.
+func TestOfficialJavaScriptSDKs(t *testing.T) {
+	t.Parallel()
+
+	modules := sdkModules(t)
+	server := startMock(t, buildProgram(t), filepath.Join("testdata", "sdk", "script.yaml"))
+
+	t.Run("checks", func(t *testing.T) {
+		for program, count := range sdkChecks {
+			t.Run(strings.TrimSuffix(program, ".mjs"), func(t *testing.T) {
+				t.Parallel()
+
+				checks := runChecks(t, modules, program, server.URL)
+				require.Len(t, checks, count, "checks of %s", program)
+
+				for _, c := range checks {
+					t.Run(c.Name, func(t *testing.T) { require.True(t, c.OK, c.Detail) })
+				}
+			})
+		}
+	})
+
+	// Every reply was used in every form, and nothing else was asked.
+	status, body := fetch(t, server.URL+"/_mock/verify")
+	require.Equal(t, http.StatusOK, status, "%s", body)
+
+	var verdict struct {
+		Lanes []struct {
+			Lane               string
+			Unused, Unexpected []string
+		}
+	}
+
+	require.NoError(t, json.Unmarshal(body, &verdict), "%s", body)
+	require.Len(t, verdict.Lanes, len(sdkChecks))
+
+	for _, lane := range verdict.Lanes {
+		require.Empty(t, lane.Unused, lane.Lane)
+		require.Empty(t, lane.Unexpected, lane.Lane)
+	}
+}
+
+// sdkModules is the directory of the installed packages. Without it the test is skipped, with the reason that the
+// installation left.
+func sdkModules(t *testing.T) string {
+	t.Helper()
+
+	cache, err := filepath.Abs("../.cache")
+	require.NoError(t, err)
+
+	modules := filepath.Join(cache, "js-sdks", "node_modules")
+	if _, err := os.Stat(modules); err != nil {
+		reason, _ := os.ReadFile(filepath.Join(cache, "js-sdks.reason"))
+		if len(reason) == 0 {
+			reason = []byte("run scripts/install-packages.sh js-sdks")
+		}
+
+		t.Skipf("the JavaScript SDKs are not installed: %s", strings.TrimSpace(string(reason)))
+	}
+
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skipf("the JavaScript SDKs need node: %v", err)
+	}
+
+	return modules
+}
+
+// startMock runs the mock server on a free port, and waits until it listens.
+func startMock(t *testing.T, binary, script string) *process {
+	t.Helper()
+
+	p := runProcess(t, exec.Command(binary, "mock", "--script", script, "--listen", "127.0.0.1:0"))
+	p.URL = address.FindString(p.Log.WaitLine("listening on"))
+
+	return p
+}
+
+// sdkCheck is a line of a program of checks.
+type sdkCheck struct {
+	Name   string
+	OK     bool
+	Detail string
+}
+
+// runChecks runs a program beside the installed packages, which is where node looks for them.
+func runChecks(t *testing.T, modules, program, url string) []sdkCheck {
+	t.Helper()
+
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "sdk"))))
+	require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
+
+	var output, complaints bytes.Buffer
+
+	command := exec.CommandContext(t.Context(), "node", program)
+	command.Dir = dir
+	command.Stdout, command.Stderr = &output, &complaints
+	// Keys and addresses of the developer are not meant for the test.
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MOCK_URL=" + url, "NO_PROXY=127.0.0.1"}
+	require.NoError(t, command.Run(), "%s%s", &output, &complaints)
+
+	var checks []sdkCheck
+
+	for line := range strings.Lines(output.String()) {
+		var c sdkCheck
+
+		require.NoError(t, json.Unmarshal([]byte(line), &c), line)
+
+		checks = append(checks, c)
+	}
+
+	return checks
+}
+
+// fetch is a GET.
+func fetch(t *testing.T, url string) (int, []byte) {
+	t.Helper()
+
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+
+	defer resp.Body.Close()
+
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+
+	return resp.StatusCode, body
+}

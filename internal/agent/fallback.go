@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// Fallback is a model that goes on when the one before it fails.
+type Fallback struct {
+	Provider string
+	Model    string
+	Backend  string
+	// MaxResultTokens and NativeTools are as in Spec.
+	MaxResultTokens int
+	NativeTools     llm.NativeTools
+}
+
+// using is the spec as it is once a provider of its fallbacks has taken over; those before it have had their turn.
+// Results that the agent's own model summarised are summarised by the new one.
+func (s Spec) using(provider string) Spec {
+	i := slices.IndexFunc(s.Fallbacks, func(f Fallback) bool { return f.Provider == provider })
+	if i < 0 || provider == s.Provider {
+		return s
+	}
+
+	before, now := s, s.Fallbacks[i]
+	s.Provider, s.Model, s.Backend = now.Provider, now.Model, now.Backend
+	s.MaxResultTokens, s.NativeTools, s.Fallbacks = now.MaxResultTokens, now.NativeTools, s.Fallbacks[i+1:]
+	s.Digests = maps.Clone(s.Digests)
+
+	for server, digest := range s.Digests {
+		if digest.Provider == before.Provider {
+			digest.Provider, digest.Model, digest.Backend = now.Provider, now.Model, now.Backend
+			s.Digests[server] = digest
+		}
+	}
+
+	return s
+}
+
+// fallBack lets the next provider go on, from here to the execution's end, and tells people so. The execution's row
+// says who it is, so that whoever takes over after a crash asks the same.
+func (r *run) fallBack(step *tarsy.Step, code, reason string) {
+	from, to := r.Spec.Provider, r.Spec.Fallbacks[0].Provider
+
+	r.Execution.LLMProvider = to
+	r.Spec = r.Spec.using(to)
+	step.Executions = append(step.Executions, r.Execution)
+
+	event := r.event(tarsy.EventProviderFallback, tarsy.EventCompleted, fallbackText(from, to, reason))
+	event.Metadata = fallbackMetadata(from, to, code)
+	create(step, event)
+}
+
+func fallbackText(from, to, reason string) string {
+	return fmt.Sprintf("%s failed, %s goes on. %s", from, to, tarsy.CleanText(reason))
+}
+
+func fallbackMetadata(from, to, code string) map[string]any {
+	return map[string]any{"from": from, "to": to, "code": code}
+}

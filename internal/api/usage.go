@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// The time that a usage summary is about: how long it is if nobody says, and how long it may be.
+const (
+	usualUsage   = 30 * 24 * time.Hour
+	longestUsage = 366 * 24 * time.Hour
+)
+
+// Usages is what the API shows of what was used.
+type Usages interface {
+	UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error)
+}
+
+type usageInput struct {
+	From moment `doc:"Used at this time or later; 30 days before the end if left out." query:"from"`
+	To   moment `doc:"Used before this time; now if left out."                       query:"to"`
+}
+
+type usageOutput struct{ Body tarsy.UsageSummary }
+
+func (s *Server) addUsage() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-usage-summary", Method: http.MethodGet, Path: "/api/v1/usage/summary", Summary: "Sum up what was used in a time",
+		Description: "Tokens, their cost and tool calls: in all, by day (UTC), by alert type, by model and by provider.",
+	}, nil, s.getUsage)
+}
+
+func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+	from, to, err := in.period(s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	summary, err := s.store.UsageSummary(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("sum usage up: %w", err)
+	}
+
+	return &usageOutput{Body: summary}, nil
+}
+
+func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
+	end, err := parseMoment("to", in.To)
+	if err != nil {
+		return from, to, err
+	}
+
+	begin, err := parseMoment("from", in.From)
+	if err != nil {
+		return from, to, err
+	}
+
+	to = tarsy.Time(now)
+	if end != nil {
+		to = end.UTC()
+	}
+
+	from = to.Add(-usualUsage)
+	if begin != nil {
+		from = begin.UTC()
+	}
+
+	switch {
+	case !from.Before(to):
+		return from, to, parameterErrorf("from", "from must be before to")
+	case to.Sub(from) > longestUsage:
+		return from, to, parameterErrorf("from", "from and to may be %d days apart at most", int(longestUsage.Hours()/24)) //nolint:mnd // hours
+	default:
+		return from, to, nil
+	}
+}

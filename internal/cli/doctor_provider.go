@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/provider"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// livePatience is how long a provider may take to answer one word.
+const livePatience = time.Minute
+
+// checkProviders looks whether the models that chains use could be called; with live it calls them.
+func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool) []finding {
+	providers := provider.New(provider.Config{
+		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
+	})
+	defer providers.Close()
+
+	var all []finding
+
+	for _, name := range cfg.UsedLLMProviders() {
+		configured := cfg.LLMProviders[name]
+		check := "LLM provider " + name
+		unset := cfg.UnsetVariablesOf(name, t.lookup)
+
+		switch {
+		case configured.Type == config.ProviderScripted:
+			all = append(all, finding{check, findingOK, "is scripted", ""})
+		case len(unset) > 0:
+			all = append(all, finding{check, findingFail, unset[0].String(), "set it where the server runs"})
+		case live:
+			t.sayf("asking %s (%s)…", name, configured.Model)
+
+			all = append(all, liveFinding(ctx, providers, name))
+		default:
+			all = append(all, finding{check, findingOK, fmt.Sprintf("%s, %s; not called", configured.Type, configured.Model), "see --live"})
+		}
+	}
+
+	return all
+}
+
+// liveFinding is what a provider answered.
+func liveFinding(ctx context.Context, providers *provider.Providers, name string) finding {
+	limited, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("there was no answer within %s", livePatience))
+	defer cancel()
+
+	check := "LLM provider " + name
+	result := providers.Check(limited, name)
+
+	if result.Err != nil {
+		e := llm.AsError(result.Err)
+
+		return finding{check, findingFail, line(result.Err), advice(e.Class)}
+	}
+
+	return finding{check, findingOK, fmt.Sprintf("%s answered in %s (first chunk %s, %d tokens)", result.Model,
+		result.Total.Round(time.Millisecond), result.FirstChunk.Round(time.Millisecond), result.Usage.InputTokens+result.Usage.OutputTokens), ""}
+}
+
+// advice is empty where the error itself says what to do.
+func advice(class llm.Class) string {
+	if class == llm.ClassUnknown {
+		return "check the provider's settings, and that this machine can reach it"
+	}
+
+	return ""
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/virtual/mcpserver"
+	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// play sets up answers from a script.
+func (m *mock) play(cfg *virtual.Config) error {
+	file, err := m.load()
+	if err != nil {
+		return err
+	}
+
+	m.file.Store(m.override(file))
+
+	clock := clockwork.NewRealClock()
+	cfg.Script = func(string) *script.Script { return m.file.Load().Script(clock) }
+	cfg.Models = func() []string { return m.file.Load().Models }
+	cfg.Gates = func() []string { return m.file.Load().GateNames() }
+	cfg.Lane = m.lane
+	cfg.MCP = func() virtual.MCP {
+		host, err := mcpserver.NewHost(m.file.Load().MCPServers, mcpserver.Options{Clock: clock})
+		if err != nil {
+			panic("mock: MCP servers of a file that was checked: " + err.Error())
+		}
+
+		return host
+	}
+
+	return nil
+}
+
+// load reads the script; what is wrong with it is said, one problem on a line.
+func (m *mock) load() (*scriptfile.File, error) {
+	file, err := scriptfile.Load(m.flags.script)
+	if failed, ok := errors.AsType[*scriptfile.FileError](err); ok {
+		m.sayf("%s", failed)
+
+		return nil, errShown
+	}
+
+	return file, err
+}
+
+// lane tells requests apart as the script of now wants it.
+func (m *mock) lane(r *http.Request) string {
+	switch m.file.Load().Isolate {
+	case "header":
+		return virtual.LaneByHeader(r)
+	case "key":
+		return virtual.LaneByKey(r)
+	default:
+		return ""
+	}
+}
+
+// override puts what the flags say over a script.
+func (m *mock) override(file *scriptfile.File) *scriptfile.File {
+	changed := *file
+	changed.Profile = m.pace(file.Profile)
+
+	if file.Faults != nil && m.given("seed") {
+		faults := *file.Faults
+		faults.Seed = m.flags.seed
+		changed.Faults = &faults
+	}
+
+	paced := func(replies []scriptfile.Reply) []scriptfile.Reply {
+		replies = slices.Clone(replies)
+		for i := range replies {
+			replies[i].Profile = m.pace(replies[i].Profile)
+		}
+
+		return replies
+	}
+
+	changed.Replies = paced(file.Replies)
+	changed.Routes = slices.Clone(file.Routes)
+
+	for i := range changed.Routes {
+		changed.Routes[i].Replies = paced(changed.Routes[i].Replies)
+	}
+
+	return &changed
+}
+
+func (m *mock) pace(profile *scriptfile.Profile) *scriptfile.Profile {
+	if profile == nil {
+		return nil
+	}
+
+	changed := *profile
+	if m.given("seed") {
+		changed.Seed = m.flags.seed
+	}
+
+	if m.given("speed") {
+		changed.Speed = m.flags.speed
+		if changed.Speed == 0 {
+			changed.TTFT, changed.TPS = 0, 0
+		}
+	}
+
+	return &changed
+}
+
+// reload takes a changed script over, or says what is wrong with it.
+func (m *mock) reload(file *scriptfile.File, err error) {
+	if err != nil {
+		m.sayf("The script has changed and is wrong; the one before stays:\n%s", err)
+
+		return
+	}
+
+	before := contents(m.file.Load())
+	m.file.Store(m.override(file))
+	m.server.Reload()
+
+	if now := contents(file); now != before {
+		m.sayf("The script has changed and begins anew: %s (before: %s).", now, before)
+	} else {
+		m.sayf("The script has changed and begins anew: %s.", now)
+	}
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/virtual/cassette"
+	"tarsy.dev/tarsy/internal/virtual/mcpserver"
+	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+)
+
+const (
+	// mockReload is how often the script is looked at.
+	mockReload = 200 * time.Millisecond
+	// mockGrace is how long answers under way may take to end at a stop.
+	mockGrace = 2 * time.Second
+	// mockHeaders is how long a caller may take to say what it wants.
+	mockHeaders = 30 * time.Second
+)
+
+// mock is one run of the mock server.
+type mock struct {
+	*tool
+
+	flags *mockFlags
+	// file is the script of now.
+	file   atomic.Pointer[scriptfile.File]
+	server *virtual.Server
+}
+
+// serve runs the server until ctx is done.
+func (m *mock) serve(ctx context.Context) error {
+	cfg := virtual.Config{JournalSize: m.flags.journal}
+
+	end, err := m.source(&cfg)
+	if err != nil {
+		return err
+	}
+	defer end()
+
+	m.server = virtual.New(cfg)
+
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", m.flags.listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", m.flags.listen, err)
+	}
+
+	if err := m.announce(listener.Addr().String()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+
+	if err := m.run(ctx, listener); err != nil {
+		return err
+	}
+
+	return m.judge(virtual.Summary(m.server.Verify()))
+}
+
+// source sets up what answers, and returns what ends it.
+func (m *mock) source(cfg *virtual.Config) (func(), error) {
+	switch {
+	case m.flags.record != "":
+		recorder, err := cassette.NewRecorder(cassette.RecorderConfig{
+			Upstream: m.flags.record, Path: m.flags.cassette, Log: func(text string) { m.sayf("%s", text) },
+		})
+		if err != nil {
+			return nil, usageError{err}
+		}
+
+		cfg.Tape = func(string) virtual.Tape { return recorder }
+
+		return recorder.Close, nil
+	case m.flags.cassette != "":
+		return func() {}, m.replay(cfg)
+	default:
+		return func() {}, m.play(cfg)
+	}
+}
+
+// replay sets up answers from a cassette.
+func (m *mock) replay(cfg *virtual.Config) error {
+	loaded, err := cassette.Load(m.flags.cassette)
+	if err != nil {
+		return err
+	}
+
+	var clock clockwork.Clock
+	if m.flags.timing.value == timingRecorded {
+		clock = clockwork.NewRealClock()
+	}
+
+	player, err := cassette.NewPlayer(loaded, clock)
+	if err != nil {
+		return err
+	}
+
+	cfg.Tape = func(string) virtual.Tape { return player.Fresh() }
+
+	return nil
+}
+
+// mockAddresses is where SDKs find the server.
+type mockAddresses struct {
+	URL       string            `json:"url"`
+	OpenAI    string            `json:"openai"`
+	Anthropic string            `json:"anthropic"`
+	Gemini    string            `json:"gemini"`
+	MCP       map[string]string `json:"mcp,omitempty"`
+}
+
+// announce says where the server is.
+func (m *mock) announce(at string) error {
+	if host, port, err := net.SplitHostPort(at); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+			at = net.JoinHostPort("127.0.0.1", port)
+		}
+	}
+
+	base := "http://" + at
+	a := mockAddresses{URL: base, OpenAI: base + "/v1", Anthropic: base, Gemini: base, MCP: map[string]string{}}
+
+	if file := m.file.Load(); file != nil {
+		for name := range file.MCPServers {
+			a.MCP[name] = base + "/mcp/" + name
+		}
+	}
+
+	if m.flags.output.value == formatJSON {
+		text, err := encodeJSON(a, "")
+		if err != nil {
+			return err
+		}
+
+		return m.printf("%s\n", text)
+	}
+
+	err := m.printf("listening on %s\n\n  OPENAI_BASE_URL=%s\n  ANTHROPIC_BASE_URL=%s\n  GOOGLE_GEMINI_BASE_URL=%s\n", base, a.OpenAI, a.Anthropic, a.Gemini)
+	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
+		err = errors.Join(err, m.printf("  MCP server %s: %s\n", name, a.MCP[name]))
+	}
+
+	m.sayf("\nAny API key will do. %s/_mock/journal shows what was asked. Ctrl-C stops.", base)
+
+	return err
+}
+
+// run answers until ctx is done, and lets what is under way end.
+func (m *mock) run(ctx context.Context, listener net.Listener) error {
+	// Answers that wait for a gate end when the server does.
+	answers, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+
+	server := &http.Server{
+		Handler: m.server, ReadHeaderTimeout: mockHeaders, BaseContext: func(net.Listener) context.Context { return answers },
+	}
+
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+
+	if file := m.file.Load(); file != nil {
+		helpers.Go(func() { scriptfile.Watch(watching, file, clockwork.NewRealClock(), mockReload, m.reload) })
+	}
+
+	failed := make(chan error, 1)
+
+	helpers.Go(func() { failed <- server.Serve(listener) })
+
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+
+	cancel()
+
+	grace, done := context.WithTimeout(context.WithoutCancel(ctx), mockGrace)
+	defer done()
+
+	if err := server.Shutdown(grace); err != nil {
+		// Whoever does not leave is left.
+		_ = server.Close()
+	}
+
+	return nil
+}
+
+// judge tells what did not go as planned.
+func (m *mock) judge(summary string) error {
+	if summary == "" {
+		return nil
+	}
+
+	m.sayf("%s", summary)
+
+	if m.flags.strict {
+		return errShown
+	}
+
+	return nil
+}
+
+// serveStdio is an MCP server of the script on the standard streams.
+func (m *mock) serveStdio(ctx context.Context) error {
+	file, err := m.load()
+	if err != nil {
+		return err
+	}
+
+	host, err := mcpserver.NewHost(file.MCPServers, mcpserver.Options{})
+	if err != nil {
+		return err
+	}
+
+	in, ok := m.Stdin.(io.ReadCloser)
+	if !ok {
+		in = io.NopCloser(m.Stdin)
+	}
+
+	out, ok := m.Stdout.(io.WriteCloser)
+	if !ok {
+		out = keptOpen{m.Stdout}
+	}
+
+	if err := host.Serve(ctx, m.flags.mcpStdio, in, out); err != nil {
+		return err
+	}
+
+	return m.judge(virtual.Summary([]virtual.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
+}
+
+// keptOpen is a stream that is not ours to close.
+type keptOpen struct{ io.Writer }
+
+// Close implements io.Closer.
+func (keptOpen) Close() error { return nil }

@@ -1,0 +1,132 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+const fallbackTop = `
+llm_providers:
+  one: {type: google, model: m}
+  two: {type: openai, model: m}
+  three: {type: anthropic, model: m}
+  four: {type: xai, model: m}
+fallback_lists:
+  three: [{llm_provider: three}]
+  four-three: [{llm_provider: four, llm_backend: google-native}, {llm_provider: three}]
+  none: []
+`
+
+func names(models []config.ResolvedModel) []string {
+	var all []string
+	for _, m := range models {
+		all = append(all, m.Provider)
+	}
+	return all
+}
+
+func TestTheNearestLevelThatSaysSomethingNamesTheFallbacks(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name                        string
+		defaults, chain, stage, own string
+		agent, synthesis, chat      []string
+		summary                     []string
+	}{
+		{name: "nobody says anything"},
+		{
+			name:     "the defaults, for everybody",
+			defaults: "fallback_providers: [{provider: two}]",
+			agent:    []string{"two"}, synthesis: []string{"two"}, chat: []string{"two"}, summary: []string{"two"},
+		},
+		{
+			name:     "a named list",
+			defaults: "fallback_list: four-three",
+			agent:    []string{"four", "three"}, synthesis: []string{"four", "three"}, chat: []string{"four", "three"}, summary: []string{"four", "three"},
+		},
+		{
+			name:     "a list for executive summaries alone",
+			defaults: "fallback_list: three, executive_summary_fallback_list: four-three",
+			agent:    []string{"three"}, synthesis: []string{"three"}, chat: []string{"three"}, summary: []string{"four", "three"},
+		},
+		{
+			name:     "a list by the agent's name",
+			defaults: "fallback_providers: [{provider: two}], agents: {A: {fallback_list: three}, ChatAgent: {fallback_list: four-three}}",
+			agent:    []string{"three"}, synthesis: []string{"two"}, chat: []string{"four", "three"}, summary: []string{"two"},
+		},
+		{
+			name:     "the chain over the defaults and the agent's name",
+			defaults: "fallback_list: three, agents: {A: {fallback_list: three}}, executive_summary_fallback_list: three",
+			chain:    "fallback_providers: [{provider: two}]",
+			agent:    []string{"two"}, synthesis: []string{"two"}, chat: []string{"two"}, summary: []string{"two"},
+		},
+		{
+			name:  "the stage over the chain",
+			chain: "fallback_list: three", stage: "fallback_providers: [{provider: two}]",
+			agent: []string{"two"}, synthesis: []string{"two"}, chat: []string{"three"}, summary: []string{"three"},
+		},
+		{
+			name:  "the agent's entry over the stage",
+			chain: "fallback_list: three", stage: "fallback_list: three", own: "fallback_list: four-three",
+			agent: []string{"four", "three"}, synthesis: []string{"three"}, chat: []string{"three"}, summary: []string{"three"},
+		},
+		{
+			name:  "an empty list means none",
+			chain: "fallback_list: three", own: "fallback_providers: []", stage: "fallback_list: none",
+			chat: []string{"three"}, summary: []string{"three"},
+		},
+		{
+			name:     "the model itself and what is named twice are left out",
+			defaults: "fallback_providers: [{provider: one}, {provider: two}, {provider: one, backend: langchain}, {provider: three}, {provider: two}]",
+			agent:    []string{"two", "three"}, synthesis: []string{"two", "three"}, chat: []string{"two", "three"}, summary: []string{"two", "three"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			with := func(text string) string {
+				if text == "" {
+					return ""
+				}
+				return text + ", "
+			}
+			c := mustLoad(t, fallbackTop+"defaults: {"+with(tt.defaults)+"llm_provider: one}\nagents: {A: {}}\nagent_chains: {c: {"+with(tt.chain)+
+				"alert_types: [c], chat: {}, stages: [{"+with(tt.stage)+"name: s, agents: [{"+with(tt.own)+"name: A}]}]}}\n", nil)
+			chain := c.Chains["c"]
+			require.Equal(t, tt.agent, names(c.ResolveAgent(chain, 0, 0).Fallbacks), "agent")
+			require.Equal(t, tt.synthesis, names(c.ResolveSynthesis(chain, 0).Fallbacks), "synthesis")
+			chat, _ := c.ResolveChat(chain)
+			require.Equal(t, tt.chat, names(chat.Fallbacks), "chat")
+			require.Equal(t, tt.summary, names(c.ResolveSummary(chain).Fallbacks), "summary")
+			for _, name := range append(tt.agent, tt.summary...) {
+				require.Contains(t, c.UsedLLMProviders(), name)
+			}
+		})
+	}
+}
+
+func TestAFallbackComesWithItsModelAndBackend(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, fallbackTop+`
+defaults: {llm_provider: two, fallback_providers: [{provider: one}, {provider: four, backend: google-native}, {provider: three}]}
+agent_chains: {c: {alert_types: [c], llm_backend: google-native, stages: [{name: s, agents: [{name: GeneralWorker}]}]}}
+`, nil)
+	require.Equal(t, []config.ResolvedModel{
+		{Provider: "one", LLM: c.LLMProviders["one"], Backend: config.BackendGoogleNative},
+		{Provider: "four", LLM: c.LLMProviders["four"], Backend: config.BackendGoogleNative},
+		{Provider: "three", LLM: c.LLMProviders["three"], Backend: config.BackendLangChain},
+	}, c.ResolveAgent(c.Chains["c"], 0, 0).Fallbacks, "the backend of the first model is not theirs")
+}
+
+func TestFallbacksOfASummaryDoNotTryTheSummarysOwnModelAgain(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, fallbackTop+`
+defaults: {llm_provider: one, executive_summary_provider: three, fallback_providers: [{provider: three}, {provider: one}]}
+agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: GeneralWorker}]}]}}
+`, nil)
+	require.Equal(t, []string{"one"}, names(c.ResolveSummary(c.Chains["c"]).Fallbacks))
+	require.Equal(t, []string{"three"}, names(c.ResolveAgent(c.Chains["c"], 0, 0).Fallbacks))
+}

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+)
+
+// Budgets are caps on what is used: by one session, questions about it included, and by all sessions of all servers in a
+// day (UTC). Agents that find one reached are told to conclude.
+type Budgets struct {
+	Session Budget
+	Daily   Budget
+}
+
+// Budget is a set of caps; zero caps nothing.
+type Budget struct {
+	MaxTokens    int
+	MaxCostUSD   float64
+	MaxToolCalls int
+}
+
+func (b Budget) caps() bool { return b != Budget{} }
+
+// reached tells which cap is reached, if one is, in words for people.
+func (b Budget) reached(of string, spent tarsy.Spend) (string, bool) {
+	switch {
+	case b.MaxTokens > 0 && spent.Usage.TotalTokens >= b.MaxTokens:
+		return of + " tokens: " + thousands(spent.Usage.TotalTokens) + " of " + thousands(b.MaxTokens), true
+	case b.MaxCostUSD > 0 && spent.Usage.CostUSD >= b.MaxCostUSD:
+		return of + " cost: " + tarsy.FormatUSD(spent.Usage.CostUSD) + " of " + tarsy.FormatUSD(b.MaxCostUSD), true
+	case b.MaxToolCalls > 0 && spent.ToolCalls >= b.MaxToolCalls:
+		return of + " tool calls: " + thousands(spent.ToolCalls) + " of " + thousands(b.MaxToolCalls), true
+	default:
+		return "", false
+	}
+}
+
+// thousands writes 12000 as 12,000.
+func thousands(n int) string {
+	const group = 3
+
+	text := strconv.Itoa(n)
+	for i := len(text) - group; i > 0; i -= group {
+		text = text[:i] + "," + text[i:]
+	}
+
+	return text
+}
+
+// spent tells whether a cap is reached that this session is under, and which. What the session used is in its rows, so it
+// is the same for whoever holds the session.
+func (r *sessionRun) spent(ctx context.Context) (string, bool) {
+	if b := r.engine.Budgets.Session; b.caps() {
+		r.mu.Lock()
+		spent := spentBy(r.state.LLMInteractions, len(r.state.MCPInteractions))
+		r.mu.Unlock()
+
+		if text, reached := b.reached("session", spent); reached {
+			return text, true
+		}
+	}
+
+	if r.engine.ledger == nil {
+		return "", false
+	}
+
+	return r.engine.ledger.spent(ctx)
+}
+
+func spentBy(calls []tarsy.LLMInteraction, toolCalls int) tarsy.Spend {
+	spent := tarsy.Spend{ToolCalls: toolCalls}
+	for _, c := range calls {
+		spent.Usage.Add(c.Usage)
+	}
+
+	return spent
+}
+
+const (
+	// ledgerFresh is how long what the database said is used, and ledgerShare how much longer than the question took:
+	// it must not become what the database is busy with.
+	ledgerFresh = time.Second
+	ledgerShare = 20
+)
+
+// ledger knows what all servers together spent today: what the database held a moment ago, and what this server has
+// committed since. That sum is only ever used to say that there is something left; that a cap is reached is said by the
+// database, because a step that is committed while the database is asked may be in both. A database that does not answer has the
+// sum believed, but only until it does.
+type ledger struct {
+	budget Budget
+	read   func(ctx context.Context, from time.Time) (tarsy.Spend, error)
+	clock  clockwork.Clock
+	logger *slog.Logger
+
+	// reading is held by who asks the database; everybody else waits for the answer.
+	reading sync.Mutex
+
+	mu  sync.Mutex
+	day time.Time
+	// held is what the database held at a time, and is good until another. Asked is what was committed before the
+	// question that is under way, since is what was committed later.
+	held, asked, since tarsy.Spend
+	good               time.Time
+	// sure tells that held is the database's word, and nothing else.
+	sure bool
+	// reached stays for the rest of the day: nothing that was spent comes back.
+	reached string
+}
+
+func newLedger(cfg Config) *ledger {
+	if !cfg.Budgets.Daily.caps() {
+		return nil
+	}
+
+	return &ledger{budget: cfg.Budgets.Daily, read: cfg.DB.SpentSince, clock: cfg.Clock, logger: cfg.Logger}
+}
+
+// add counts a step that this server has committed.
+func (l *ledger) add(step tarsy.Step) {
+	if l == nil || len(step.LLMInteractions) == 0 && len(step.MCPInteractions) == 0 {
+		return
+	}
+
+	started := 0
+
+	for _, c := range step.MCPInteractions {
+		if c.Status == tarsy.CallStarted && c.Attempt <= 1 {
+			started++
+		}
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.since.Add(spentBy(step.LLMInteractions, started))
+}
+
+// spent tells whether a cap of the day is reached, and which.
+func (l *ledger) spent(ctx context.Context) (string, bool) {
+	text, reached, fresh := l.look(false)
+	if fresh {
+		return text, reached
+	}
+
+	l.reading.Lock()
+	defer l.reading.Unlock()
+
+	// Somebody else may have asked meanwhile.
+	if text, reached, fresh = l.look(false); fresh {
+		return text, reached
+	}
+
+	l.ask(ctx)
+	text, reached, _ = l.look(true)
+
+	return text, reached
+}
+
+// look tells what is known, and whether that is enough: the database must be asked when its last answer is too old, and
+// before it is said that a cap is reached. Asked means that it was, just now.
+func (l *ledger) look(asked bool) (text string, reached, fresh bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	now := l.clock.Now()
+	if day := now.UTC().Truncate(24 * time.Hour); !day.Equal(l.day) { //nolint:mnd // a day
+		l.day, l.reached, l.good, l.sure = day, "", time.Time{}, false
+		l.held, l.asked, l.since = tarsy.Spend{}, tarsy.Spend{}, tarsy.Spend{}
+	}
+
+	if l.reached != "" {
+		return l.reached, true, true
+	}
+
+	if asked {
+		text, reached = l.budget.reached("daily", l.held)
+		if l.sure {
+			l.reached = text
+		}
+
+		return text, reached, true
+	}
+
+	estimate := l.held
+	estimate.Add(l.asked)
+	estimate.Add(l.since)
+
+	_, reached = l.budget.reached("daily", estimate)
+
+	return "", false, !reached && now.Before(l.good)
+}
+
+// ask asks the database. If it does not answer, what is known has to do until the next time.
+func (l *ledger) ask(ctx context.Context) {
+	l.mu.Lock()
+	day := l.day
+	l.asked, l.since = l.since, tarsy.Spend{}
+	l.mu.Unlock()
+
+	patient, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
+
+	began := l.clock.Now()
+	held, err := l.read(patient, day)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if !day.Equal(l.day) { // it became another day meanwhile
+		return
+	}
+
+	if ctx.Err() != nil && err != nil { // who asked has gone; the next one asks again
+		l.since.Add(l.asked)
+		l.asked = tarsy.Spend{}
+
+		return
+	}
+
+	ended := l.clock.Now()
+	l.good = ended.Add(max(ledgerFresh, ledgerShare*ended.Sub(began)))
+
+	if err != nil {
+		l.held.Add(l.asked)
+		l.asked, l.sure = tarsy.Spend{}, false
+
+		l.logger.Warn("could not read what was spent today; what is known has to do", "error", err)
+
+		return
+	}
+
+	l.held, l.asked, l.sure = held, tarsy.Spend{}, true
+}

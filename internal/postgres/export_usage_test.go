@@ -1,0 +1,7 @@
+package postgres
+
+// The summary's statements.
+const (
+	UsageCallsSQL = usageCallsSQL
+	UsageToolsSQL = usageToolsSQL
+)

@@ -1,0 +1,211 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// priced is a usage of n tokens that cost n/8 USD, in which every count is another one. Eighths add up exactly.
+func priced(n int) tarsy.Usage {
+	usage := tokens(n)
+	usage.CostUSD, usage.UnpricedTokens = float64(n)/8, 7*n
+
+	return usage
+}
+
+// uses commits an execution with LLM calls of these sizes and so many tool calls, all at one minute.
+func uses(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, sizes ...int) tarsy.Execution {
+	t.Helper()
+
+	execution := newExecution(stage, agent, epoch())
+	step := tarsy.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}}
+
+	for _, n := range sizes {
+		step.LLMInteractions = append(step.LLMInteractions, newLLMInteraction(claim.SessionID, &execution, priced(n), minute))
+	}
+
+	for i := range toolCalls {
+		step.MCPInteractions = append(step.MCPInteractions, newMCPInteraction(execution, fmt.Sprintf("call-%d", i), minute))
+	}
+
+	commit(t, db, claim, step)
+
+	return execution
+}
+
+func TestASessionItsStagesAndItsExecutionsTellWhatTheyUsed(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	other := f.hold(t, db)
+	uses(t, db, other, newStage(other.SessionID, 1, epoch()), 1, 1, 5, 1024)
+
+	idle := f.hold(t, db)
+
+	claim := f.hold(t, db)
+	look, next := newStage(claim.SessionID, 1, epoch()), newStage(claim.SessionID, 2, epoch())
+	uses(t, db, claim, look, 1, 1, 2, 1, 2)
+	uses(t, db, claim, look, 2, 1, 0, 4)
+	uses(t, db, claim, next, 1, 2, 1)
+	commit(t, db, claim, tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, nil, priced(8), 3)}})
+
+	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
+	require.NoError(t, err)
+	require.Equal(t, tarsy.Spend{Usage: priced(15), ToolCalls: 3}, detail.Spend, "the executive summary is the session's own")
+	require.Equal(t, tarsy.Spend{Usage: priced(7), ToolCalls: 2}, detail.Stages[0].Spend)
+	require.Equal(t, tarsy.Spend{Usage: priced(3), ToolCalls: 2}, detail.Stages[0].Executions[0].Spend)
+	require.Equal(t, tarsy.Spend{Usage: priced(4)}, detail.Stages[0].Executions[1].Spend)
+	require.Equal(t, tarsy.Spend{ToolCalls: 1}, detail.Stages[1].Spend)
+
+	trace, err := db.Trace(t.Context(), claim.SessionID)
+	require.NoError(t, err)
+	require.Equal(t, detail.Usage, trace.Usage, "the trace tells the same")
+
+	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 10})
+	require.NoError(t, err)
+
+	listed := map[string]tarsy.Spend{}
+	for _, item := range items {
+		listed[item.ID] = tarsy.Spend{Usage: item.Usage, ToolCalls: item.ToolCalls}
+	}
+
+	require.Equal(t, map[string]tarsy.Spend{
+		claim.SessionID: detail.Spend, idle.SessionID: {}, other.SessionID: {Usage: priced(1024), ToolCalls: 5},
+	}, listed)
+}
+
+func TestCallsFromBeforeThereWerePricesAreCounted(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 0, 3)
+	f.exec(t, `UPDATE llm_interactions SET usage = usage - 'cost_usd' - 'unpriced_tokens'`)
+
+	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
+	require.NoError(t, err)
+	require.Equal(t, tokens(3), detail.Usage)
+
+	spent, err := db.SpentSince(t.Context(), epoch())
+	require.NoError(t, err)
+	require.Equal(t, tokens(3), spent.Usage)
+}
+
+func TestWhatWasSpentSinceATimeIsAddedUpOverAllSessions(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	spent, err := db.SpentSince(t.Context(), epoch())
+	require.NoError(t, err)
+	require.Zero(t, spent)
+
+	for minute, n := range []int{1, 2, 4} {
+		claim := f.hold(t, db)
+		uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, minute, minute, n)
+	}
+
+	for minute, want := range []tarsy.Spend{
+		{Usage: priced(7), ToolCalls: 3}, {Usage: priced(6), ToolCalls: 3}, {Usage: priced(4), ToolCalls: 2}, {},
+	} {
+		spent, err = db.SpentSince(t.Context(), epoch().Add(time.Duration(minute)*time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, want, spent, "from minute %d on", minute)
+	}
+}
+
+func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	const day = 24 * 60
+
+	for _, call := range []struct {
+		alertType, model, provider string
+		minute, tokens, toolCalls  int
+	}{
+		{"disk", "small", "one", -1, 1024, 9},          // before
+		{"disk", "small", "one", 0, 1, 1},              // the first moment
+		{"disk", "large", "two", 12*60 - 1, 2, 0},      // the last minute of the first day, for it begins at noon
+		{"cpu", "large", "two", 12 * 60, 4, 2},         // midnight
+		{"cpu", "other", "two", 2 * day, 8, 0},         // two days later
+		{"cpu", "other", "two", 3 * day, 2048, 9},      // the end is not included
+		{"nothing", "none", "none", 2*day + 1, 0, 3},   // tools only
+		{"deleted", "small", "one", 2*day + 60, 16, 0}, // what was deleted since was paid for all the same
+	} {
+		session := newSession(f.clock.Now())
+		session.AlertType = call.alertType
+		require.NoError(t, db.CreateSession(t.Context(), session))
+
+		claim := f.claim(t, db, serverA, 1)[0]
+		stage := newStage(claim.SessionID, 1, epoch())
+
+		sizes := []int{call.tokens}
+		if call.tokens == 0 {
+			sizes = nil
+		}
+
+		uses(t, db, claim, stage, 1, call.minute, call.toolCalls, sizes...)
+		f.exec(t, `UPDATE llm_interactions SET model_name = $2, provider = $3 WHERE session_id = $1`, claim.SessionID, call.model, call.provider)
+
+		if call.alertType == "deleted" {
+			f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, claim.SessionID)
+		}
+	}
+
+	from, to := epoch(), epoch().Add(3*day*time.Minute)
+	summary, err := db.UsageSummary(t.Context(), from, to)
+	require.NoError(t, err)
+
+	share := func(name string, calls, n int) tarsy.UsageShare {
+		usage := priced(n)
+
+		return tarsy.UsageShare{Name: name, LLMCalls: calls, Usage: usage}
+	}
+	spend := func(name string, calls, n, toolCalls int) tarsy.SpendShare {
+		return tarsy.SpendShare{UsageShare: share(name, calls, n), ToolCalls: toolCalls}
+	}
+	require.Equal(t, tarsy.UsageSummary{
+		From: from, To: to, Total: spend("", 5, 31, 6),
+		ByDay:       []tarsy.SpendShare{spend("2026-03-01", 2, 3, 1), spend("2026-03-02", 1, 4, 2), spend("2026-03-03", 2, 24, 3)},
+		ByAlertType: []tarsy.SpendShare{spend("deleted", 1, 16, 0), spend("cpu", 2, 12, 2), spend("disk", 2, 3, 1), spend("nothing", 0, 0, 3)},
+		ByModel:     []tarsy.UsageShare{share("small", 2, 17), share("other", 1, 8), share("large", 2, 6)},
+		ByProvider:  []tarsy.UsageShare{share("one", 2, 17), share("two", 3, 14)},
+	}, summary)
+
+	empty, err := db.UsageSummary(t.Context(), epoch().AddDate(1, 0, 0), epoch().AddDate(2, 0, 0))
+	require.NoError(t, err)
+	require.Zero(t, empty.Total)
+	require.NotNil(t, empty.ByDay, "JSON shows an empty list")
+	require.NotNil(t, empty.ByAlertType)
+	require.NotNil(t, empty.ByModel)
+	require.NotNil(t, empty.ByProvider)
+	require.Empty(t, empty.ByDay)
+}
+
+func TestTheSummaryReadsTheCallsOfItsTimeAndNoOthers(t *testing.T) {
+	t.Parallel()
+
+	db := newFixture(t).server(t)
+
+	for sql, index := range map[string]string{
+		postgres.UsageCallsSQL: "llm_interactions_created", postgres.UsageToolsSQL: "mcp_interactions_created",
+	} {
+		plan, err := db.Plan(t.Context(), sql)
+		require.NoError(t, err)
+		require.Contains(t, plan, "Index Scan using "+index, plan)
+		require.NotContains(t, plan, "Seq Scan", plan)
+	}
+}

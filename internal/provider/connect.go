@@ -1,0 +1,137 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/anthropic"
+	"tarsy.dev/tarsy/llm/gemini"
+	"tarsy.dev/tarsy/llm/grpc"
+	"tarsy.dev/tarsy/llm/openai"
+)
+
+// xaiURL is where xAI speaks the form of OpenAI's Chat Completions.
+const xaiURL = "https://api.x.ai/v1"
+
+var errNoScript = errors.New("this server plays no scripts")
+
+// connect makes the client of a provider.
+func (p *Providers) connect(c config.LLMProvider) (llm.Client, error) {
+	switch c.Type {
+	case config.ProviderScripted:
+		if p.cfg.Scripted == nil {
+			return nil, errNoScript
+		}
+
+		return p.cfg.Scripted, nil
+	case config.ProviderGoogle:
+		return p.google(c)
+	case config.ProviderVertexAI:
+		return p.vertex(c)
+	case config.ProviderOpenAI:
+		return p.openai(c, c.BaseURL)
+	case config.ProviderXAI:
+		base := c.BaseURL
+		if base == "" {
+			base = xaiURL
+		}
+
+		return p.openai(c, base)
+	case config.ProviderAnthropic:
+		key, err := p.key(c)
+		if err != nil {
+			return nil, err
+		}
+
+		return anthropic.New(anthropic.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
+	case config.ProviderGRPC:
+		return p.grpc(c)
+	default:
+		return nil, fmt.Errorf("LLM provider %q is of type %q, which this version cannot call", c.Name, c.Type)
+	}
+}
+
+func (p *Providers) google(c config.LLMProvider) (llm.Client, error) {
+	key, err := p.key(c)
+	if err != nil {
+		return nil, err
+	}
+
+	return gemini.New(gemini.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
+}
+
+// vertex finds its credentials in a file, or where the platform keeps them. An address of one's own is called as it is.
+func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
+	cfg := gemini.Config{
+		Vertex: true, BaseURL: c.BaseURL, Headers: c.HeaderValues(),
+		Project: p.value(c.ProjectEnv), Location: p.value(c.LocationEnv), CredentialsFile: p.value(c.CredentialsEnv),
+	}
+
+	if cfg.Project == "" || cfg.Location == "" {
+		return nil, &llm.Error{
+			Class: llm.ClassAuth, Message: "the cloud project or its region is not known",
+			Hint: fmt.Sprintf("set the variables that project_env and location_env of llm_providers.%s name", c.Name),
+		}
+	}
+
+	if c.BaseURL != "" && cfg.CredentialsFile == "" {
+		cfg.HTTPClient = p.http
+	}
+
+	return gemini.New(cfg)
+}
+
+// openai calls OpenAI, or a server that speaks its language.
+func (p *Providers) openai(c config.LLMProvider, base string) (llm.Client, error) {
+	key, err := p.key(c)
+	if err != nil {
+		return nil, err
+	}
+
+	return openai.New(openai.Config{APIKey: key, BaseURL: base, API: c.API, HTTPClient: p.http, Headers: c.HeaderValues()})
+}
+
+func (p *Providers) grpc(c config.LLMProvider) (llm.Client, error) {
+	target, err := url.Parse(c.BaseURL)
+	if err != nil || target.Host == "" {
+		return nil, &llm.Error{
+			Class: llm.ClassInvalid, Message: "the gateway's address is missing",
+			Hint: fmt.Sprintf("set base_url of llm_providers.%s to grpc://host:port, or grpcs:// for TLS", c.Name),
+		}
+	}
+
+	return grpc.New(grpc.Config{Target: target.Host, TLS: target.Scheme == "grpcs", APIKey: p.value(c.APIKeyEnv)})
+}
+
+// key looks the API key of a provider up. A server of one's own may want none.
+func (p *Providers) key(c config.LLMProvider) (string, error) {
+	key := p.value(c.APIKeyEnv)
+
+	switch {
+	case key != "" || (c.APIKeyEnv == "" && c.BaseURL != ""):
+		return key, nil
+	case c.APIKeyEnv == "":
+		return "", &llm.Error{
+			Class: llm.ClassAuth, Message: "there is no API key",
+			Hint: fmt.Sprintf("name the variable that holds it in api_key_env of llm_providers.%s", c.Name),
+		}
+	default:
+		return "", &llm.Error{
+			Class: llm.ClassAuth, Message: "there is no API key",
+			Hint: fmt.Sprintf("set %s and start the server again", c.APIKeyEnv),
+		}
+	}
+}
+
+func (p *Providers) value(variable string) string {
+	if variable == "" {
+		return ""
+	}
+
+	value, _ := p.cfg.Env(variable)
+
+	return value
+}

@@ -1,0 +1,177 @@
+// Package provider makes clients of the LLM providers that are configured, and sends each call to the one it is for. It
+// knows configuration and the client packages; it does not know who calls.
+package provider
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/llm"
+)
+
+// Config is what Providers need.
+type Config struct {
+	Providers map[string]config.LLMProvider
+	// Env looks up the variables that the configuration names.
+	Env func(name string) (string, bool)
+	// CachePrompts asks providers to cache conversations.
+	CachePrompts bool
+	// Scripted answers the calls of scripted providers.
+	Scripted llm.Client
+}
+
+// Providers is the client of all configured providers. Each is connected when it is first called.
+type Providers struct {
+	cfg  Config
+	http *http.Client
+
+	mu        sync.Mutex
+	connected map[string]connection
+}
+
+// connection is a client, or why there is none.
+type connection struct {
+	client llm.Client
+	err    error
+}
+
+var _ llm.Client = (*Providers)(nil)
+
+// New returns Providers that have not called anybody yet.
+func New(cfg Config) *Providers {
+	p := &Providers{cfg: cfg, http: &http.Client{CheckRedirect: stayHome}, connected: map[string]connection{}}
+
+	// A transport of its own, so that Close ends its connections and nobody else's.
+	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
+		p.http.Transport = shared.Clone()
+	}
+
+	return p
+}
+
+// stayHome follows no server to another: a redirect would take the conversation along, and keys, of which only those in
+// the best-known headers are left out.
+func stayHome(request *http.Request, via []*http.Request) error {
+	const most = 10
+
+	if len(via) > most || request.URL.Host != via[0].URL.Host {
+		return fmt.Errorf("the server at %s redirects elsewhere: check base_url", via[0].URL.Host)
+	}
+
+	return nil
+}
+
+// Close closes the connections that are left. No call may be under way.
+func (p *Providers) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, c := range p.connected {
+		if closer, ok := c.client.(io.Closer); ok {
+			_ = closer.Close()
+		}
+	}
+
+	clear(p.connected)
+	p.http.CloseIdleConnections()
+}
+
+// Generate implements llm.Client: it sends a call to the provider that it names, with the settings of that provider.
+func (p *Providers) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		configured, ok := p.cfg.Providers[req.Provider]
+		if !ok {
+			yield(nil, p.unknown(req.Provider))
+
+			return
+		}
+
+		client, err := p.client(req.Provider, configured)
+		if err != nil {
+			yield(nil, p.explain(configured, err))
+
+			return
+		}
+
+		for chunk, err := range client.Generate(ctx, p.settle(req, configured)) {
+			if err != nil && ctx.Err() == nil {
+				err = p.explain(configured, err)
+			}
+
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+// settle fills in what is configured for a provider and not said by the caller.
+func (p *Providers) settle(req *llm.Request, configured config.LLMProvider) *llm.Request {
+	settled := *req
+	settled.CachePrompt = p.cfg.CachePrompts
+
+	if settled.ReasoningEffort == "" {
+		settled.ReasoningEffort = configured.ReasoningEffort
+	}
+
+	if settled.MaxOutputTokens == 0 {
+		settled.MaxOutputTokens = configured.MaxOutputTokens
+	}
+
+	return &settled
+}
+
+// client returns the client of a provider, which is made once. One that could not be made is tried again: what was missing may
+// be there by now.
+func (p *Providers) client(name string, configured config.LLMProvider) (llm.Client, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	c, ok := p.connected[name]
+	if !ok {
+		c.client, c.err = p.connect(configured)
+		if c.err == nil {
+			p.connected[name] = c
+		}
+	}
+
+	return c.client, c.err
+}
+
+func (p *Providers) unknown(name string) error {
+	return &llm.Error{
+		Class: llm.ClassInvalid, Message: fmt.Sprintf("LLM provider %q is not configured", name),
+		Hint: nearest.HintWithList(name, slices.Sorted(maps.Keys(p.cfg.Providers)), "LLM providers"),
+	}
+}
+
+// explain says whose error it is, and in the words of the configuration what to do about it.
+func (p *Providers) explain(configured config.LLMProvider, err error) error {
+	e := *llm.AsError(err)
+	e.Err = err
+
+	if e.Class == llm.ClassUnknown && e.Hint == "" && e.Status == 0 {
+		return err
+	}
+
+	e.Message = fmt.Sprintf("%s (%s): %s", configured.Name, configured.Model, e.Message)
+
+	if e.Hint == "" {
+		switch {
+		case e.Class == llm.ClassAuth && configured.APIKeyEnv != "":
+			e.Hint = fmt.Sprintf("check the key in %s, and that it may use %s", configured.APIKeyEnv, configured.Model)
+		case e.Class == llm.ClassInvalid:
+			e.Hint = fmt.Sprintf("check model and base_url of llm_providers.%s", configured.Name)
+		}
+	}
+
+	return &e
+}
