@@ -152,6 +152,11 @@ func ErrorOfStatus(status int, header http.Header, code, message string) *Error 
 		e.Class, e.Retryable = ClassContextTooLong, false
 	}
 
+	// Some providers know better than their status.
+	if header.Get("X-Should-Retry") == "false" {
+		e.Retryable = false
+	}
+
 	return e
 }
 

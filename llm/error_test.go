@@ -181,3 +181,11 @@ func TestACallThatBrokeIsTransientUnlessItsCallerLeft(t *testing.T) {
 	cancel(why)
 	require.Equal(t, why, llm.Transient(ctx, broken))
 }
+
+func TestAProviderMayRefuseAnotherTry(t *testing.T) {
+	t.Parallel()
+
+	for value, retryable := range map[string]bool{"": true, "true": true, "false": false} {
+		require.Equal(t, retryable, llm.ErrorOfStatus(http.StatusConflict, http.Header{"X-Should-Retry": {value}}, "", "no").Retryable, value)
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ var (
 	errScriptOnly     = errors.New("this is about a script: name it with --script")
 	errPublic         = errors.New("is reached by others and there is no authentication; listen on 127.0.0.1, or say --allow-public")
 	errJournalSize    = errors.New("--journal must be at least 1")
-	errNegativeSpeed  = errors.New("--speed must not be negative")
+	errSpeed          = errors.New("--speed must be a number that is not negative")
 	errTimingOfScript = errors.New("--timing is about --cassette")
 )
 
@@ -136,8 +137,8 @@ func (t *tool) checkMock(f *mockFlags) error {
 	case err != nil:
 	case f.journal < 1:
 		err = errJournalSize
-	case f.speed < 0:
-		err = errNegativeSpeed
+	case !(f.speed >= 0 && f.speed <= math.MaxFloat64):
+		err = errSpeed
 	case !f.allowPublic && requireKey(authAuto, f.listen):
 		// Where the server would want keys.
 		err = fmt.Errorf("--listen %s %w", f.listen, errPublic)

@@ -162,25 +162,40 @@ func TestMockTellsAtTheEndWhatWasNotPlannedOrNotAsked(t *testing.T) {
 func TestMockEndsAnswersThatWaitWhenItIsStopped(t *testing.T) {
 	t.Parallel()
 
-	m := startMock(t, "--script", scriptFile(t, "version: 1\nreplies: [{text: never, gate: shut}]\n"))
+	m := startMock(t, "--script", scriptFile(t, `version: 1
+routes:
+  - {when: {turn: 0, model: streams}, replies: [{text: never ends, gate: {name: open, after_chunks: 1}}]}
+replies:
+  - {text: never, gate: shut}
+`))
 	broken := make(chan error)
 
-	go func() {
-		response, err := http.Post(m.url+"/v1/chat/completions", "application/json", strings.NewReader(mockChat))
-		if err == nil {
-			_, err = io.ReadAll(response.Body)
-			_ = response.Body.Close()
-		}
+	for _, body := range []string{mockChat, strings.Replace(mockChat, `{"model":"`, `{"stream":true,"model":"streams `, 1)} {
+		go func() {
+			response, err := http.Post(m.url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+			if err == nil {
+				_, err = io.ReadAll(response.Body)
+				_ = response.Body.Close()
+			}
 
-		broken <- err
-	}()
+			broken <- err
+		}()
+	}
 
-	response, err := http.Get(m.url + "/_mock/gates/shut?wait=30s")
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
+	for _, gate := range []string{"shut", "open"} {
+		response, err := http.Get(m.url + "/_mock/gates/" + gate + "?wait=30s")
+		require.NoError(t, err)
+
+		state, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Contains(t, string(state), `"reached":true`)
+	}
+
 	http.DefaultClient.CloseIdleConnections()
 	require.Equal(t, cli.ExitOK, m.end(t), m.stderr)
-	<-broken
+	require.Error(t, <-broken, "no answer must look like a whole one")
+	require.Error(t, <-broken)
 	http.DefaultClient.CloseIdleConnections()
 }
 
@@ -322,7 +337,8 @@ func TestMockRefusesFlagsThatMakeNoSense(t *testing.T) {
 		"such as https://api.openai.com":       {"--record", "api.openai.com", "--cassette", filepath.Join(t.TempDir(), "x.yaml")},
 		"say --allow-public":                   {"--script", path, "--listen", "0.0.0.0:0"},
 		"--journal must be at least 1":         {"--script", path, "--journal", "0"},
-		"--speed must not be negative":         {"--script", path, "--speed", "-1"},
+		"--speed must be a number":             {"--script", path, "--speed", "NaN"},
+		"that is not negative":                 {"--script", path, "--speed", "-1"},
 		"--timing is about --cassette":         {"--script", path, "--timing", "recorded"},
 		"is none of at-once, recorded":         {"--cassette", path, "--timing", "slow"},
 	} {

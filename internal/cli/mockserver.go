@@ -24,7 +24,7 @@ import (
 
 const (
 	// mockReload is how often the script is looked at.
-	mockReload = 200 * time.Millisecond
+	mockReload = 100 * time.Millisecond
 	// mockGrace is how long answers under way may take to end at a stop.
 	mockGrace = 2 * time.Second
 	// mockHeaders is how long a caller may take to say what it wants.
@@ -157,11 +157,13 @@ func (m *mock) announce(at string) error {
 	return err
 }
 
+var errStopped = errors.New("the server was stopped")
+
 // run answers until ctx is done, and lets what is under way end.
 func (m *mock) run(ctx context.Context, listener net.Listener) error {
 	// Answers that wait for a gate end when the server does.
-	answers, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	answers, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
 
 	server := &http.Server{
 		Handler: m.server, ReadHeaderTimeout: mockHeaders, BaseContext: func(net.Listener) context.Context { return answers },
@@ -187,7 +189,7 @@ func (m *mock) run(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 
-	cancel()
+	cancel(errStopped)
 
 	grace, done := context.WithTimeout(context.WithoutCancel(ctx), mockGrace)
 	defer done()

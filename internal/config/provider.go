@@ -29,7 +29,7 @@ type LLMProvider struct {
 
 	Type                string            `yaml:"type" doc:"Who runs the model; openai is also whoever speaks its protocol, grpc a gateway of your own, scripted plays the demo's scripts." enum:"google,openai,anthropic,xai,vertexai,grpc,scripted" required:"true"`
 	Model               string            `yaml:"model" doc:"The model's name at the provider."`
-	API                 string            `yaml:"api" doc:"Which API of OpenAI is spoken (types openai and xai). If unset, responses at OpenAI itself and chat elsewhere." enum:"chat,responses"`
+	API                 string            `yaml:"api" doc:"Which API of OpenAI is spoken (types openai and xai): responses if unset at OpenAI itself and on Azure, chat elsewhere." enum:"chat,responses"`
 	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env"`
 	CredentialsEnv      string            `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file." format:"env" secret:"env"`
 	ProjectEnv          string            `yaml:"project_env" doc:"Environment variable that holds the cloud project." format:"env" secret:"env"`

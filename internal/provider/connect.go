@@ -66,7 +66,7 @@ func (p *Providers) google(c config.LLMProvider) (llm.Client, error) {
 // vertex finds its credentials in a file, or where the platform keeps them. An address of one's own is called as it is.
 func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
 	cfg := gemini.Config{
-		Vertex: true, BaseURL: c.BaseURL, Headers: c.HeaderValues(),
+		Vertex: true, BaseURL: c.BaseURL, CheckRedirect: stayHome, Headers: c.HeaderValues(),
 		Project: p.value(c.ProjectEnv), Location: p.value(c.LocationEnv), CredentialsFile: p.value(c.CredentialsEnv),
 	}
 
@@ -103,7 +103,9 @@ func (p *Providers) grpc(c config.LLMProvider) (llm.Client, error) {
 		}
 	}
 
-	return grpc.New(grpc.Config{Target: target.Host, TLS: target.Scheme == "grpcs", APIKey: p.value(c.APIKeyEnv)})
+	return grpc.New(grpc.Config{
+		Target: target.Host, TLS: target.Scheme == "grpcs", APIKey: p.value(c.APIKeyEnv), Headers: c.HeaderValues(),
+	})
 }
 
 // key looks the API key of a provider up. A server of one's own may want none.

@@ -81,6 +81,14 @@ func (l *lane) note(entry *exchange.Entry) {
 	l.unexpected = append(l.unexpected, fmt.Sprintf("request %d, %s %s: %s", entry.Number, entry.Method, entry.Path, entry.Error))
 }
 
+// forget forgets what was unexpected.
+func (l *lane) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.unexpected, l.more = nil, 0
+}
+
 func (l *lane) unusedNow() []string {
 	if l.tape != nil {
 		return l.tape.Unused()

@@ -100,6 +100,7 @@ func TestMoreLanesThanAllowedAreRefusedAndNoneIsForgotten(t *testing.T) {
 	refused := s.ask(t, "POST", chatPath, chat("x"), "X-Tarsy-Lane", "c")
 	require.Equal(t, 400, refused.status)
 	require.Contains(t, refused.body, "there are 2 lanes already")
+	require.Contains(t, s.ask(t, "GET", "/_mock/verify", "").body, `"unexpected":["request 3, POST `+chatPath+`: there are 2 lanes already`)
 
 	require.Equal(t, 204, s.ask(t, "POST", "/_mock/reset?lane=a", "").status)
 	require.Contains(t, s.ask(t, "POST", chatPath, chat("x"), "X-Tarsy-Lane", "c").body, "hi")
@@ -107,4 +108,7 @@ func TestMoreLanesThanAllowedAreRefusedAndNoneIsForgotten(t *testing.T) {
 
 	long := s.ask(t, "POST", chatPath, chat("x"), "X-Tarsy-Lane", strings.Repeat("l", 201))
 	require.Contains(t, long.body, "at most 200 bytes")
+
+	require.Equal(t, 204, s.ask(t, "POST", "/_mock/reset", "").status)
+	require.NotContains(t, s.ask(t, "GET", "/_mock/verify", "").body, "unexpected")
 }

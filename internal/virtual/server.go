@@ -67,6 +67,8 @@ type Server struct {
 	static    map[string]*call
 	exchanges *exchange.Config
 	mcp       atomic.Pointer[tools]
+	// strays are unexpected requests of no lane: those that were refused one.
+	strays lane
 }
 
 // New returns a server.
@@ -104,6 +106,7 @@ type tools struct {
 // stays.
 func (s *Server) Reload() {
 	s.lanes.forgetAll()
+	s.strays.forget()
 
 	if s.cfg.MCP != nil {
 		fresh := s.cfg.MCP()
@@ -207,9 +210,14 @@ func (s *Server) laneOf(r *http.Request) (string, *script.Script, *llm.Error) {
 func (s *Server) done(x *exchange.Exchange) {
 	s.journal.add(x)
 
-	if x.Entry.Unexpected {
-		if lane, err := s.lanes.get(x.Entry.Lane); err == nil {
-			lane.note(x.Entry)
-		}
+	if !x.Entry.Unexpected {
+		return
 	}
+
+	lane := s.lanes.find(x.Entry.Lane)
+	if lane == nil {
+		lane = &s.strays
+	}
+
+	lane.note(x.Entry)
 }

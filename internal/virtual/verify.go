@@ -12,7 +12,7 @@ type Verdict struct {
 	Unexpected []string `json:"unexpected,omitempty"`
 }
 
-// Verify judges every lane. What is of no lane, such as the MCP servers, and a server that was asked nothing at all, are
+// Verify judges every lane. What is of no lane, such as MCP servers and requests that were refused one, and a server that was asked nothing at all, are
 // judged as the lane "".
 func (s *Server) Verify() []Verdict {
 	names := s.lanes.names()
@@ -29,14 +29,17 @@ func (s *Server) Verify() []Verdict {
 		return verdicts
 	}
 
-	if v := s.verifyTools(Verdict{}); len(v.Unused)+len(v.Unexpected) > 0 {
+	if v := s.verifyRest(Verdict{}); len(v.Unused)+len(v.Unexpected) > 0 {
 		verdicts = append(verdicts, v)
 	}
 
 	return verdicts
 }
 
-func (s *Server) verifyTools(v Verdict) Verdict {
+// verifyRest judges what is of no lane.
+func (s *Server) verifyRest(v Verdict) Verdict {
+	v.Unexpected = append(v.Unexpected, s.strays.unexpectedNow()...)
+
 	if servers := s.mcp.Load(); servers != nil {
 		v.Unused = append(v.Unused, servers.Unused()...)
 		v.Unexpected = append(v.Unexpected, servers.Unexpected()...)
@@ -54,7 +57,7 @@ func (s *Server) VerifyLane(name string) Verdict {
 
 	v := Verdict{Lane: name, Unused: lane.unusedNow(), Unexpected: lane.unexpectedNow()}
 	if name == "" {
-		v = s.verifyTools(v)
+		v = s.verifyRest(v)
 	}
 
 	return v

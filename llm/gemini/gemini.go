@@ -26,6 +26,9 @@ type Config struct {
 	BaseURL string
 	// HTTPClient makes the calls; nil is a default. With Vertex, one that is given brings its own credentials.
 	HTTPClient *http.Client
+	// CheckRedirect is that of the client which is made where none is given; the token of an account goes wherever it lets
+	// a call be led.
+	CheckRedirect func(req *http.Request, via []*http.Request) error
 	// Headers go with every call.
 	Headers map[string]string
 

@@ -16,7 +16,7 @@ import (
 
 // httpClient makes the calls: the client that was given, or one that brings Vertex AI's credentials.
 func (cfg Config) httpClient() (*http.Client, error) {
-	client := &http.Client{}
+	client := &http.Client{CheckRedirect: cfg.CheckRedirect}
 
 	switch {
 	case cfg.HTTPClient != nil:
@@ -29,6 +29,7 @@ func (cfg Config) httpClient() (*http.Client, error) {
 		}
 
 		client = authorized
+		client.CheckRedirect = cfg.CheckRedirect
 	}
 
 	base := client.Transport

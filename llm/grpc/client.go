@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
 
 	rpc "google.golang.org/grpc"
@@ -37,6 +38,8 @@ type Config struct {
 	TLS bool
 	// APIKey proves the client to the gateway, as "authorization: Bearer KEY"; empty sends none.
 	APIKey string
+	// Headers are sent along as metadata; one named authorization takes the place of the key.
+	Headers map[string]string
 	// Provider, APIKeyEnv and BaseURL are told to the gateway as they are. An empty Provider means that of the request.
 	Provider  string
 	APIKeyEnv string
@@ -48,6 +51,7 @@ type Config struct {
 // Client calls a gateway. It is safe for concurrent use; all calls share one connection.
 type Client struct {
 	cfg     Config
+	secrets *strings.Replacer
 	conn    *rpc.ClientConn
 	service llmpb.LLMServiceClient
 }
@@ -84,7 +88,9 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("the gateway's address %q: %w", cfg.Target, err)
 	}
 
-	return &Client{cfg: cfg, conn: conn, service: llmpb.NewLLMServiceClient(conn)}, nil
+	return &Client{
+		cfg: cfg, secrets: llm.Secrets(cfg.APIKey, cfg.Headers), conn: conn, service: llmpb.NewLLMServiceClient(conn),
+	}, nil
 }
 
 // Close ends the connection, and with it all calls.
@@ -97,11 +103,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 		callCtx, cancel := context.WithCancel(ctx)
 		defer cancel()
 
-		if c.cfg.APIKey != "" {
-			callCtx = metadata.AppendToOutgoingContext(callCtx, "authorization", "Bearer "+c.cfg.APIKey)
-		}
-
-		stream, err := c.service.Generate(callCtx, c.wireRequest(req))
+		stream, err := c.service.Generate(c.withMetadata(callCtx), c.wireRequest(req))
 		if err != nil {
 			yield(nil, c.statusError(ctx, err))
 
@@ -118,6 +120,20 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 			}
 		}
 	}
+}
+
+// withMetadata adds what proves the client, and what the configuration sends along.
+func (c *Client) withMetadata(ctx context.Context) context.Context {
+	const authorization = "authorization"
+
+	ours := metadata.New(c.cfg.Headers)
+	if c.cfg.APIKey != "" && len(ours.Get(authorization)) == 0 {
+		ours.Set(authorization, "Bearer "+c.cfg.APIKey)
+	}
+
+	callers, _ := metadata.FromOutgoingContext(ctx)
+
+	return metadata.NewOutgoingContext(ctx, metadata.Join(callers, ours))
 }
 
 var errCut = errors.New("the gateway's stream ended before the answer did")

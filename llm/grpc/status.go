@@ -101,13 +101,11 @@ func (c *Client) reportedError(wire *llmpb.Error) *llm.Error {
 	return e
 }
 
-// public is what people may see of a gateway's words: not all of a long text, and no key.
+// public is what people may see of a gateway's words: not all of a long text, no key, and nothing of what the headers hold.
 func (c *Client) public(text string) string {
 	const most = 500
 
-	if c.cfg.APIKey != "" {
-		text = strings.ReplaceAll(text, c.cfg.APIKey, "[key]")
-	}
+	text = c.secrets.Replace(text)
 
 	runes := []rune(text)
 	if len(runes) > most {

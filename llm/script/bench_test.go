@@ -57,9 +57,11 @@ func BenchmarkAnswerAmongMany(b *testing.B) {
 	}
 
 	for name, match := range map[string]func(i int) script.Match{
-		"agent":         func(i int) script.Match { return script.Match{Agent: fmt.Sprint("agent ", i)} },
-		"agent, turn":   func(i int) script.Match { return script.Match{Agent: fmt.Sprint("agent ", i), Turn: new(0)} },
-		"header":        func(i int) script.Match { return script.Match{Header: map[string]script.Text{"x-test": {Equals: fmt.Sprint("test ", i)}}} },
+		"agent":       func(i int) script.Match { return script.Match{Agent: fmt.Sprint("agent ", i)} },
+		"agent, turn": func(i int) script.Match { return script.Match{Agent: fmt.Sprint("agent ", i), Turn: new(0)} },
+		"header": func(i int) script.Match {
+			return script.Match{Header: map[string]script.Text{"x-test": {Equals: fmt.Sprint("test ", i)}}}
+		},
 		"user contains": func(i int) script.Match { return script.Match{User: script.Text{Contains: fmt.Sprintf("case %d;", i)}} },
 		"user matches":  func(i int) script.Match { return script.Match{User: script.Text{Matches: fmt.Sprintf("case %d;$", i)}} },
 	} {

@@ -40,13 +40,10 @@ func (s *Script) explain(f *facts) error {
 		fmt.Fprintf(&text, "\n  %s: %s", entry.name, strings.Join(entry.why, "; "))
 	}
 
-	unused, all := s.left(most)
-
-	switch {
-	case all == 0:
-		text.WriteString("\nno reply is left elsewhere")
-	default:
+	if unused, all := s.left(most); all > 0 {
 		text.WriteString("\nleft for others:\n  " + first(unused, all, "\n  "))
+	} else {
+		text.WriteString("\nno reply is left elsewhere")
 	}
 
 	return fmt.Errorf("%w to %s%s", ErrNoReply, f.describe(), text.String())
@@ -169,7 +166,7 @@ func (c *condition) whyNoResult(f *facts) string {
 	case 1:
 		return fmt.Sprintf("a tool result must %s: it is %s", must, texts[0])
 	default:
-		return fmt.Sprintf("a tool result must %s: they are %s", must, list(texts, ", "))
+		return fmt.Sprintf("a tool result must %s: they are %s", must, list(texts))
 	}
 }
 
@@ -220,20 +217,18 @@ func (f *facts) describe() string {
 	}
 
 	if len(results) > 0 {
-		parts = append(parts, "tool results: "+list(results, ", "))
+		parts = append(parts, "tool results: "+list(results))
 	}
 
 	if len(tools) > 0 {
-		parts = append(parts, "tools: "+list(tools, ", "))
+		parts = append(parts, "tools: "+list(tools))
 	}
 
 	return strings.Join(parts, ", ")
 }
 
 // list joins the first few.
-func list(texts []string, by string) string {
-	return first(texts[:min(len(texts), most)], len(texts), by)
-}
+func list(texts []string) string { return first(texts[:min(len(texts), most)], len(texts), ", ") }
 
 // first joins the first texts of all that there are.
 func first(texts []string, all int, by string) string {

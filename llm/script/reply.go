@@ -63,7 +63,7 @@ func (r *Reply) describe() string {
 			names[i] = call.Name
 		}
 
-		return "calls " + list(names, ", ")
+		return "calls " + list(names)
 	case r.Text != "":
 		return fmt.Sprintf("text %q", short(r.Text, shortReply))
 	case r.Chunks != nil:

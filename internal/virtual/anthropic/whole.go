@@ -73,7 +73,9 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 }
 
 // name tells the caller how the request is called.
-func (e *encoder) name() { e.exchange.Writer.Header()["Request-Id"] = []string{string(e.id.append(nil, "req_", 0))} }
+func (e *encoder) name() {
+	e.exchange.Writer.Header()["Request-Id"] = []string{string(e.id.append(nil, "req_", 0))}
+}
 
 // appendHead appends what stands before the content of a message.
 func (e *encoder) appendHead(buf []byte) []byte {

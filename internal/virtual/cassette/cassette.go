@@ -87,7 +87,7 @@ func Load(path string) (*Cassette, error) {
 func parse(text []byte) (*Cassette, error) {
 	var form fileForm
 	if err := yaml.UnmarshalWithOptions(text, &form, yaml.Strict()); err != nil {
-		return nil, errors.New(yaml.FormatError(err, false, true))
+		return nil, errors.New(yaml.FormatError(err, false, false))
 	}
 
 	if form.Version != version {

@@ -133,9 +133,7 @@ func (p *Player) play(x *exchange.Exchange, r *Recording) {
 	for i, chunk := range r.Chunks {
 		var err error
 		if due, err = p.wait(x.Request.Context(), due, chunk.After); err != nil {
-			x.Entry.Error = err.Error()
-
-			return
+			x.Break(err)
 		}
 
 		x.Entry.Chunks++

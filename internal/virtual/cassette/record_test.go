@@ -168,17 +168,21 @@ func TestSecretsInBodiesAreHiddenAndStillFit(t *testing.T) {
 func TestTheCallersOwnKeyIsHiddenWhateverItLooksLike(t *testing.T) {
 	t.Parallel()
 
-	const key = "correct horse battery"
+	const (
+		key  = "correct horse battery"
+		name = "dXNlcjpodW50ZXIy"
+	)
 
 	path := file(t)
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte("hello " + r.Header.Get("X-Goog-Api-Key") + ", and " + r.URL.Query().Get("key")))
+		_, _ = w.Write([]byte("hello " + r.Header.Get("X-Goog-Api-Key") + ", and " + r.URL.Query().Get("key") + " of " + name))
 	})
 	address, _ := recording(t, listen(t, echo), path, nil)
 
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/v1beta/models?key=staple-of-mine", nil)
 	require.NoError(t, err)
 	request.Header.Set("X-Goog-Api-Key", key)
+	request.Header.Set("Authorization", "Basic "+name)
 	request.Close = true
 
 	response, err := http.DefaultClient.Do(request)
@@ -189,9 +193,10 @@ func TestTheCallersOwnKeyIsHiddenWhateverItLooksLike(t *testing.T) {
 
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(raw), "hello [MASKED_API_KEY], and [MASKED_API_KEY]")
+	require.Contains(t, string(raw), "hello [MASKED_API_KEY], and [MASKED_API_KEY] of [MASKED_API_KEY]")
 	require.NotContains(t, string(raw), key)
 	require.NotContains(t, string(raw), "staple")
+	require.NotContains(t, string(raw), name)
 }
 
 func TestACallerThatLeavesIsNotRecordedAndEndsTheRealCall(t *testing.T) {

@@ -90,7 +90,12 @@ func keysOf(r *http.Request) []string {
 	candidates := []string{r.URL.Query().Get("key"), r.URL.Query().Get("access_token")}
 	for _, name := range secretHeaders {
 		for _, value := range r.Header.Values(name) {
-			candidates = append(candidates, strings.TrimPrefix(value, "Bearer "))
+			candidates = append(candidates, value)
+
+			// Bearer, Basic and others stand before what is secret.
+			if _, secret, ok := strings.Cut(value, " "); ok && strings.HasSuffix(name, "Authorization") {
+				candidates = append(candidates, secret)
+			}
 		}
 	}
 

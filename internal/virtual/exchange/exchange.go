@@ -178,6 +178,8 @@ func (x *Exchange) stream(call Call, answer func(yield func(llm.Chunk, error) bo
 
 // breakOff ends a stream that did not come to its end.
 func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
+	x.checkLeft()
+
 	fault, faulty := errors.AsType[*script.Fault](err)
 
 	switch {
@@ -215,14 +217,17 @@ func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
 
 // fail answers with an error instead of an answer.
 func (x *Exchange) fail(encoder Encoder, err error) {
-	if x.Request.Context().Err() != nil {
-		x.Entry.Error = context.Cause(x.Request.Context()).Error()
-
-		return
-	}
+	x.checkLeft()
 
 	x.Entry.Unexpected = errors.Is(err, script.ErrNoReply) || errors.Is(err, script.ErrRefused)
 	x.Fail(encoder.Error, wireError(err))
+}
+
+// checkLeft breaks the exchange off if the caller left, or the server is being stopped: what is not whole must not look so.
+func (x *Exchange) checkLeft() {
+	if ctx := x.Request.Context(); ctx.Err() != nil {
+		x.abort(context.Cause(ctx))
+	}
 }
 
 // wireError is what a caller is told of an error. One that a script did not plan is the caller's to mend, and SDKs do

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"tarsy.dev/tarsy/llm"
@@ -83,6 +84,20 @@ func eitherList[T any](a, b []T) []T {
 	return b
 }
 
+// kindOf names a type as the API's own error messages do, and not as Go does.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "list"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		return "object"
+	case reflect.Bool, reflect.String:
+		return t.Kind().String()
+	default:
+		return "number"
+	}
+}
+
 // readRequest reads a body; its error says where it went wrong.
 func readRequest(body []byte) (*request, error) {
 	var r request
@@ -94,7 +109,7 @@ func readRequest(body []byte) (*request, error) {
 
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil, fmt.Errorf("Invalid value at '%s' (%s), %s, near byte %d", //nolint:staticcheck // as the API says it
-			wrong.Field, wrong.Type, wrong.Value, wrong.Offset)
+			wrong.Field, kindOf(wrong.Type), wrong.Value, wrong.Offset)
 	}
 
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {

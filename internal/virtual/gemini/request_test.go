@@ -129,6 +129,7 @@ func TestABadRequestIsRefusedWithThePlace(t *testing.T) {
 		`{"contents":[]}`:                       "contents is not specified",
 		`{"contents":[{"parts":[]}]}`:           "contents[0].parts: contents.parts must not be empty",
 		`{"contents":[{"parts":[{}]}]}`:         "contents[0].parts[0].data: required oneof",
+		`{"contents":3}`:                        "Invalid value at 'contents' (list), number",
 		`{"contents":[{"parts":[{"text":5}]}]}`: "Invalid value at 'contents.parts.text' (string), number",
 		`{"contents":[{"role":"system","parts":[{"text":"a"}]}]}`:                                                          "Please use a valid role",
 		`{"contents":[{"role":"model","parts":[{"functionCall":{}}]}]}`:                                                    "contents[0].parts[0].function_call: name",

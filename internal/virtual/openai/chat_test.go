@@ -129,14 +129,15 @@ func TestChatSaysWhatIsWrongWithARequest(t *testing.T) {
 
 	for name, test := range map[string]struct{ body, param, message string }{
 		"no JSON":       {`{"model":`, "", "could not parse the JSON body"},
-		"no object":     {`[]`, "", "expected an object, but got array"},
 		"no model":      {`{"messages":[{"role":"user","content":"x"}]}`, "model", "Missing required parameter: 'model'"},
 		"no messages":   {`{"model":"m"}`, "messages", "Missing required parameter: 'messages'"},
 		"empty":         {`{"model":"m","messages":[]}`, "messages", "empty array"},
 		"wrong type":    {`{"model":"m","messages":{}}`, "messages", "expected an array, but got object"},
 		"wrong role":    {`{"model":"m","messages":[{"role":"boss","content":"x"}]}`, "messages[0].role", "'boss'"},
-		"an image":      {`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, "messages[0].content", "this server takes text only"},
+		"an odd part":   {`{"model":"m","messages":[{"role":"user","content":[{"type":"smell"}]}]}`, "messages[0].content", "part 0 is of type 'smell'"},
 		"content":       {`{"model":"m","messages":[{"role":"user","content":7}]}`, "messages[0].content", "expected a string or an array"},
+		"no object":     {`[]`, "", "Invalid type: expected an object, but got array instead."},
+		"wrong part":    {`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":5}]}]}`, "messages[0].content", "expected an array of content parts, but part.text is a number."},
 		"no content":    {`{"model":"m","messages":[{"role":"user"}]}`, "messages[0].content", "got null"},
 		"choices":       {chatQuestion + `,"n":2}`, "n", "one choice only"},
 		"audio":         {chatQuestion + `,"modalities":["text","audio"]}`, "modalities", "text only"},
@@ -249,5 +250,27 @@ func TestChatEndsAStreamThatFailsWithItsError(t *testing.T) {
 			require.Equal(t, http.StatusOK, status)
 			golden(t, "chat_"+name+".txt", answer)
 		})
+	}
+}
+
+func TestChatDoesNotBlameTheCallerForAnErrorOfNoClass(t *testing.T) {
+	t.Parallel()
+
+	s := serve(t, script.Reply{Text: "one two", AfterChunks: 1, Err: &llm.Error{Class: llm.ClassUnknown, Message: "broke"}})
+	_, _, answer := s.post(t, "/v1/chat/completions", chatQuestion+`,"stream":true}`)
+	require.Contains(t, string(answer), `{"message":"broke","type":"server_error"`)
+}
+
+func TestAnImageIsSeenAsWhatItIs(t *testing.T) {
+	t.Parallel()
+
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"Look: "},{"type":"image_url","image_url":{"url":"data:,x"}}]}]}`,
+		"/v1/responses":        `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"Look: "},{"type":"input_image","image_url":"data:,x"}]}]}`,
+	} {
+		s := serve(t, script.Reply{Text: "I see."})
+		status, _, answer := s.post(t, path, body)
+		require.Equal(t, http.StatusOK, status, "%s", answer)
+		require.Regexp(t, `^Look: \[(image_url|input_image)\]$`, s.script.Calls()[0].Request.Messages[0].Content)
 	}
 }

@@ -3,12 +3,13 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
-// content is the text of a message: a string, null, or an array of parts. What is not text is remembered as wrong, because
+// content is the text of a message: a string, null, or an array of parts. What is wrong is remembered, because
 // only whoever knows where the content stands can say so.
 type content struct {
 	text  string
@@ -47,7 +48,10 @@ func (c *content) UnmarshalJSON(data []byte) error {
 
 	var parts []part
 	if err := json.Unmarshal(data, &parts); err != nil {
-		c.wrong = "expected an array of content parts: " + err.Error()
+		c.wrong = "expected an array of content parts"
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			c.wrong += ", but " + strings.TrimSuffix("part."+wrong.Field, ".") + " is a " + wrong.Value
+		}
 	}
 
 	c.set = true
@@ -60,8 +64,11 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			text.WriteString(p.Text)
 		case "refusal":
 			text.WriteString(p.Refusal)
+		case "image_url", "input_image", "input_audio", "file", "input_file":
+			// A script sees what kind of thing it is, as with the other APIs.
+			text.WriteString("[" + p.Type + "]")
 		default:
-			c.wrong = fmt.Sprintf("part %d is of type '%s', but this server takes text only", i, p.Type)
+			c.wrong = fmt.Sprintf("part %d is of type '%s', which this server does not know", i, p.Type)
 
 			return nil
 		}

@@ -60,7 +60,7 @@ func errorType(e *llm.Error, code string) string {
 		return code
 	case e.Status == http.StatusTooManyRequests || (e.Status == 0 && e.Class == llm.ClassQuota):
 		return "requests"
-	case e.Status >= http.StatusInternalServerError || (e.Status == 0 && e.Class == llm.ClassTransient):
+	case e.Status >= http.StatusInternalServerError || (e.Status == 0 && (e.Class == llm.ClassTransient || e.Class == llm.ClassUnknown)):
 		return "server_error"
 	case e.Status == http.StatusForbidden:
 		return "permission_error"

@@ -3,7 +3,7 @@
 // the official SDKs are what holds the two together.
 //
 // Where it differs from the real API: it keeps nothing between calls (previous_response_id, conversations, item references and
-// background work are refused), takes text only, answers one choice, sends no log probabilities and no obfuscation, and shows
+// background work are refused), looks into nothing but text, answers one choice, sends no log probabilities and no obfuscation, and shows
 // thinking in Chat Completions as reasoning_content, as compatible servers do. Code that a script's answer ran has no place in
 // Chat Completions and is left out there.
 package openai
@@ -78,6 +78,10 @@ func decode(body []byte, request any) *problem {
 	}
 
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return invalid("", "invalid_type", "Invalid type: expected %s, but got %s instead.", kindOf(wrong.Type), wrong.Value)
+		}
+
 		return invalid(wrong.Field, "invalid_type", "Invalid type for '%s': expected %s, but got %s instead (at byte %d).",
 			wrong.Field, kindOf(wrong.Type), wrong.Value, wrong.Offset)
 	}

@@ -177,7 +177,7 @@ func TestResponseSaysWhatIsWrongWithARequest(t *testing.T) {
 		"wrong input":    {`{"model":"m","input":7}`, "input", "expected an array, but got number"},
 		"wrong role":     {`{"model":"m","input":[{"role":"boss","content":"x"}]}`, "input[0].role", "'boss'"},
 		"wrong item":     {`{"model":"m","input":[{"type":"dance"}]}`, "input[0].type", "'dance'"},
-		"an image":       {`{"model":"m","input":[{"role":"user","content":[{"type":"input_image"}]}]}`, "input[0].content", "this server takes text only"},
+		"an odd part":    {`{"model":"m","input":[{"role":"user","content":[{"type":"smell"}]}]}`, "input[0].content", "part 0 is of type 'smell'"},
 		"stray result":   {`{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"x"}]}`, "input", "No tool call found for function call output with call_id a"},
 		"no result":      {`{"model":"m","input":[{"type":"function_call","call_id":"a","name":"f","arguments":""}]}`, "input", "No tool output found for function call a"},
 		"lone reasoning": {`{"model":"m","input":[{"type":"reasoning","id":"rs_1","summary":[]},{"role":"user","content":"x"}]}`, "input", "'rs_1' of type 'reasoning' was provided without its required following item"},

@@ -241,46 +241,71 @@ func TestAChangedFileIsReadAgainAndABrokenOneReported(t *testing.T) {
 		err  error
 	}
 
-	clock := clockwork.NewFakeClock()
+	looks := ticks{Clock: clockwork.NewFakeClock(), now: make(chan time.Time)}
 	changes := make(chan change, 1)
 	done := make(chan struct{})
 
 	go func() {
 		defer close(done)
 
-		scriptfile.Watch(t.Context(), loaded, clock, time.Second, func(file *scriptfile.File, err error) { changes <- change{file, err} })
+		scriptfile.Watch(t.Context(), loaded, looks, time.Second, func(file *scriptfile.File, err error) { changes <- change{file, err} })
 	}()
 
 	t.Cleanup(func() { <-done })
 
-	// tick lets Watch look once; it has looked when it waits again for the next tick.
-	tick := func() {
-		require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
-		clock.Advance(time.Second)
+	// next lets Watch look until it tells of a change.
+	next := func() change {
+		for {
+			select {
+			case looks.now <- time.Time{}:
+			case c := <-changes:
+				return c
+			}
+		}
 	}
 
-	tick()
+	looks.now <- time.Time{}
+
+	write("version: 1\nmodels: [b]\n")
+
+	looks.now <- time.Time{}
+
 	write("version: 1\nmodels: [b, c]\n")
-	tick()
-	require.Equal(t, []string{"b", "c"}, (<-changes).file.Models)
+	require.Equal(t, []string{"b", "c"}, next().file.Models, "what was half written is not told")
 
 	write("version: 1\nmodels: [d, e]\n")
-	tick()
-	require.Equal(t, []string{"d", "e"}, (<-changes).file.Models, "of the same size")
+	require.Equal(t, []string{"d", "e"}, next().file.Models, "of the same size")
 
 	write("version: 1\nmodel: [b]\n")
-	tick()
 
-	broken := <-changes
+	broken := next()
 	require.Nil(t, broken.file)
 	require.EqualError(t, broken.err, "script.yaml:2:1: model: unknown key; did you mean models?")
 
 	require.NoError(t, os.Remove(path))
-	tick()
-	require.ErrorIs(t, (<-changes).err, os.ErrNotExist)
+	require.ErrorIs(t, next().err, os.ErrNotExist)
 
 	write("version: 1\nmodels: [d]\n")
-	tick()
-	require.Equal(t, []string{"d"}, (<-changes).file.Models)
+	require.Equal(t, []string{"d"}, next().file.Models)
+
+	for range 3 {
+		looks.now <- time.Time{}
+	}
+
 	require.Empty(t, changes)
 }
+
+// ticks is a clock whose tickers tick when the test says so, and whoever waits for them has heard it then.
+type ticks struct {
+	clockwork.Clock
+
+	now chan time.Time
+}
+
+func (c ticks) NewTicker(time.Duration) clockwork.Ticker { return c }
+
+func (c ticks) Chan() <-chan time.Time { return c.now }
+
+func (ticks) Reset(time.Duration) {}
+
+func (ticks) Stop() {}

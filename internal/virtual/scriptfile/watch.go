@@ -9,12 +9,13 @@ import (
 
 // Watch looks every so often whether the file that was loaded has changed, and returns when ctx is over. It tells changed of
 // what the file holds then, or what is wrong with it: whoever is told of an error keeps what it has. A file is known to
-// have changed by its time of modification and its size.
+// have changed by its time of modification and its size, and is read when it stayed the same from one look to the next: whoever writes
+// it may be in the middle.
 func Watch(ctx context.Context, loaded *File, clock clockwork.Clock, every time.Duration, changed func(*File, error)) {
 	ticker := clock.NewTicker(every)
 	defer ticker.Stop()
 
-	last := loaded.stamp
+	last, pending := loaded.stamp, loaded.stamp
 
 	for {
 		select {
@@ -24,7 +25,9 @@ func Watch(ctx context.Context, loaded *File, clock clockwork.Clock, every time.
 		}
 
 		now, err := stampOf(loaded.stamp.path)
-		if now == last {
+		if now == last || now != pending {
+			pending = now
+
 			continue
 		}
 
