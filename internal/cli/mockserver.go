@@ -16,6 +16,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/virtual"
 	"tarsy.dev/tarsy/internal/virtual/cassette"
 	"tarsy.dev/tarsy/internal/virtual/mcpserver"
@@ -161,6 +162,8 @@ var errStopped = errors.New("the server was stopped")
 
 // run answers until ctx is done, and lets what is under way end.
 func (m *mock) run(ctx context.Context, listener net.Listener) error {
+	app.Tune(m.lookup)
+
 	// Answers that wait for a gate end when the server does.
 	answers, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)

@@ -67,7 +67,9 @@ func refuse(x *exchange.Exchange, p *problem) {
 
 // name gives an answer its request id, which SDKs show.
 func name(x *exchange.Exchange) {
-	x.Writer.Header()["X-Request-Id"] = []string{string(seedOf(x).appendID(nil, "req_", 0))}
+	var id [64]byte
+
+	x.Writer.Header()["X-Request-Id"] = []string{string(seedOf(x).appendID(id[:0], "req_", 0))}
 }
 
 // decode reads a request's body.
