@@ -66,7 +66,7 @@ type Options struct {
 	RequireKey bool
 	// Patience is how long a wait for an event lasts before it fails the test; zero means long.
 	Patience time.Duration
-	// Unwatched lets the script be asked what it does not know without failing the test.
+	// Unwatched lets the script be asked what it does not know, or not be asked what it knows, without failing the test.
 	Unwatched bool
 }
 
@@ -133,6 +133,10 @@ func New(t testing.TB, options Options) *App {
 
 		if unexpected := options.Script.Unexpected(); len(unexpected) > 0 && !options.Unwatched {
 			t.Errorf("the model was asked what the script does not know:\n%s", strings.Join(unexpected, "\n"))
+		}
+
+		if unused := options.Script.Unused(); len(unused) > 0 && !options.Unwatched {
+			t.Errorf("the script has replies that nobody asked for:\n%s", strings.Join(unused, "\n"))
 		}
 	})
 	require.NoError(t, server.Start(ctx))

@@ -24,11 +24,11 @@ func TestFakeClockRulesTheDatabase(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: []*tarsytest.MCPServer{kubernetes}})
 	app.Key("somebody", tarsy.ScopeRead)
 
-	held := script.NewGate()
+	held, never := script.NewGate(), script.NewGate()
 	app.Script.Add(
 		script.Reply{Thinking: "Hm.", ToolCalls: []llm.ToolCall{{Name: "kubernetes__get_pods", Arguments: "{}"}}},
 		script.Reply{Text: "Analysed.", Gate: held}, script.Reply{Text: "Summed up."},
-		script.Reply{Hang: true},
+		script.Reply{Gate: never},
 	)
 
 	first := app.Submit("test", "an alert")
@@ -38,6 +38,7 @@ func TestFakeClockRulesTheDatabase(t *testing.T) {
 	app.WaitFor(first, tarsy.SessionCompleted)
 
 	second := app.Submit("test", "to be cancelled")
+	app.WaitGate(never)
 	app.Cancel(second)
 	app.WaitFor(second, tarsy.SessionCancelled)
 

@@ -35,7 +35,7 @@ func (t *tool) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that a server could run here, and say what to do if not", GroupID: groupHelp, Args: cobra.NoArgs,
 		Long: `Looks at what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration and the programs of
-its MCP servers. With --live it also asks each LLM provider that chains use for one word, which costs a few tokens. With --server it
+its MCP servers. With --live it also asks each LLM provider that is configured for one word, which costs a few tokens. With --server it
 also asks a running server how it is. It changes nothing, and ends with code 1 if something fails.`,
 		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
 	}
@@ -44,7 +44,7 @@ also asks a running server how it is. It changes nothing, and ends with code 1 i
 
 	var live bool
 
-	cmd.Flags().BoolVar(&live, "live", false, "ask each LLM provider that chains use for one word")
+	cmd.Flags().BoolVar(&live, "live", false, "ask each LLM provider that is configured for one word")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		findings := []finding{t.checkPostgres(flags), t.checkDataDir(flags), checkPort(cmd.Context(), flags.listen)}

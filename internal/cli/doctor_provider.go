@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tarsy.dev/tarsy/internal/config"
@@ -15,7 +16,8 @@ import (
 // livePatience is how long a provider may take to answer one word.
 const livePatience = time.Minute
 
-// checkProviders looks whether the models that chains use could be called; with live it calls them.
+// checkProviders looks whether the models that chains use could be called; with live it calls them, and the others that
+// the files configure.
 func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool) []finding {
 	providers := provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
@@ -24,7 +26,14 @@ func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool
 
 	var all []finding
 
-	for _, name := range cfg.UsedLLMProviders() {
+	used := cfg.UsedLLMProviders()
+
+	names := used
+	if live {
+		names = cfg.ConfiguredLLMProviders()
+	}
+
+	for _, name := range names {
 		configured := cfg.LLMProviders[name]
 		check := "LLM provider " + name
 		unset := cfg.UnsetVariablesOf(name, t.lookup)
@@ -32,6 +41,8 @@ func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool
 		switch {
 		case configured.Type == config.ProviderScripted:
 			all = append(all, finding{check, findingOK, "is scripted", ""})
+		case len(unset) > 0 && !slices.Contains(used, name):
+			all = append(all, finding{check, findingWarn, unset[0].String(), "no chain uses it"})
 		case len(unset) > 0:
 			all = append(all, finding{check, findingFail, unset[0].String(), "set it where the server runs"})
 		case live:

@@ -13,12 +13,13 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Two providers are used, one as a fallback; a third is only configured and concerns nobody.
+// Two providers are used, one as a fallback; two more are only configured, one of them without its key.
 const liveConfig = `
 llm_providers:
   good: {type: openai, model: gpt-5, base_url: 'VIRTUAL/v1', api_key_env: GOOD_KEY}
   spare: {type: anthropic, model: claude-opus-4-5, base_url: 'VIRTUAL', api_key_env: SPARE_KEY}
-  unused: {type: google, model: gemini, api_key_env: UNUSED_KEY}
+  unused: {type: google, model: gemini-2.5-pro, base_url: 'VIRTUAL', api_key_env: GOOD_KEY}
+  unset: {type: google, model: gemini, api_key_env: UNSET_KEY}
 defaults: {llm_provider: good, fallback_providers: [{provider: spare}]}
 agents: {A: {}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
@@ -29,6 +30,7 @@ func TestDoctorAsksEachProviderThatIsUsed(t *testing.T) {
 
 	s := script.New(script.Options{})
 	require.NoError(t, s.On(script.Match{Model: script.Text{Equals: "gpt-5"}}, script.Reply{Text: "ready", Usage: &llm.UsageChunk{InputTokens: 9, OutputTokens: 1}}))
+	require.NoError(t, s.On(script.Match{Model: script.Text{Equals: "gemini-2.5-pro"}}, script.Reply{Text: "ready"}))
 	require.NoError(t, s.On(script.Match{Model: script.Text{Equals: "claude-opus-4-5"}}, script.Reply{Err: &llm.Error{Status: 401, Message: "invalid x-api-key"}}))
 
 	server := httptest.NewServer(virtual.New(virtual.Config{Script: func(string) *script.Script { return s }}))
@@ -49,7 +51,7 @@ func TestDoctorAsksEachProviderThatIsUsed(t *testing.T) {
 	got = doctor(env)
 	require.Equal(t, cli.ExitOK, got.code, got.stdout)
 	require.Contains(t, got.stdout, "ok    LLM provider good: openai, gpt-5; not called")
-	require.NotContains(t, got.stdout, "unused")
+	require.NotContains(t, got.stdout, "unused", "what no chain uses need not work")
 	require.Zero(t, s.CallCount())
 
 	got = doctor(env, "--live")
@@ -58,5 +60,7 @@ func TestDoctorAsksEachProviderThatIsUsed(t *testing.T) {
 	require.Regexp(t, `fail  LLM provider spare: .*invalid x-api-key.*check the key in SPARE_KEY`, got.stdout)
 	require.NotContains(t, got.stdout+got.stderr, "secret")
 	require.Contains(t, got.stderr, "asking good (gpt-5)…")
-	require.Equal(t, 2, s.CallCount())
+	require.Regexp(t, `ok    LLM provider unused: gemini-2.5-pro answered`, got.stdout)
+	require.Regexp(t, `warn  LLM provider unset: .*UNSET_KEY is not set`, got.stdout)
+	require.Equal(t, 3, s.CallCount())
 }

@@ -53,10 +53,10 @@ any language can be tested without a key and without a network. docs/mock.md has
 --cassette FILE    answers from such a file; a request that is not in it is an error that says what is different
 
 Base URLs are printed at the start. What nothing was planned for is answered with an error that says so, and told at the end
-together with what was planned and not asked; with --strict the exit code is 1 then. GET /_mock/verify tells the same to a test.`,
+together with what was planned and not asked; the exit code is 1 then, unless --strict=false. GET /_mock/verify tells the same to a test.`,
 		Example: `  tarsy mock --script script.yaml
   tarsy mock --script script.yaml --check
-  tarsy mock --script script.yaml --listen 127.0.0.1:0 --strict -o json
+  tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
   tarsy mock --record https://api.openai.com --cassette chat.yaml
   tarsy mock --cassette chat.yaml --timing recorded
   tarsy mock --script script.yaml --mcp-stdio kubernetes`,
@@ -96,7 +96,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.StringVar(&f.listen, "listen", defaultMockListen, "address to listen on; port 0 chooses a free one")
 	flags.BoolVar(&f.allowPublic, "allow-public", false, "let --listen be an address that others can reach; there is no authentication")
 	flags.IntVar(&f.journal, "journal", mockJournal, "how many requests the journal keeps")
-	flags.BoolVar(&f.strict, "strict", false, "end with code 1 if something was not asked for, or not planned")
+	flags.BoolVar(&f.strict, "strict", true, "end with code 1 if something was not asked for, or not planned")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of all that is random, instead of the script's")
 	flags.Float64Var(&f.speed, "speed", 1, "how fast answers stream, instead of the script's: 2 is twice as fast, 0 without waiting")
 	flags.StringVar(&f.record, "record", "", "URL of the real API whose answers to record into --cassette")

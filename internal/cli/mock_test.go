@@ -119,7 +119,7 @@ func scriptFile(t *testing.T, text string) string {
 func TestMockAnswersEveryAPIAndStopsInOrder(t *testing.T) {
 	t.Parallel()
 
-	m := startMock(t, "--strict", "--script", scriptFile(t, "version: 1\nreplies: [{text: scripted, times: 3}]\n"))
+	m := startMock(t, "--script", scriptFile(t, "version: 1\nreplies: [{text: scripted, times: 3}]\n"))
 
 	for path, body := range map[string]string{
 		"/v1/chat/completions":             mockChat,
@@ -141,7 +141,7 @@ func TestMockTellsAtTheEndWhatWasNotPlannedOrNotAsked(t *testing.T) {
 	for name, test := range map[string]struct {
 		flags []string
 		code  int
-	}{"strict": {[]string{"--strict"}, cli.ExitFailed}, "not strict": {nil, cli.ExitOK}} {
+	}{"strict": {nil, cli.ExitFailed}, "not strict": {[]string{"--strict=false"}, cli.ExitOK}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -217,6 +217,8 @@ func TestMockTakesAChangedScriptOverAndKeepsTheOldOneWhileItIsWrong(t *testing.T
 
 	_, answer = m.ask(t, "/v1/chat/completions", mockChat)
 	require.Contains(t, answer, "the second")
+	_, answer = m.ask(t, "/v1/chat/completions", mockChat)
+	require.Contains(t, answer, "and more")
 	require.Equal(t, cli.ExitOK, m.end(t))
 }
 
@@ -235,14 +237,14 @@ func TestMockRecordsReplaysAndFailsOnWhatIsStale(t *testing.T) {
 	_, second := recorder.ask(t, "/v1/chat/completions", strings.Replace(mockChat, "{", `{"stream":true,`, 1))
 	require.Equal(t, cli.ExitOK, recorder.end(t), recorder.stderr)
 
-	player := startMock(t, "--cassette", path, "--timing", "recorded", "--strict")
+	player := startMock(t, "--cassette", path, "--timing", "recorded")
 	_, answer := player.ask(t, "/v1/chat/completions", mockChat)
 	require.Equal(t, first, answer)
 	_, answer = player.ask(t, "/v1/chat/completions", strings.Replace(mockChat, "{", `{"stream":true,`, 1))
 	require.Equal(t, second, answer)
 	require.Equal(t, cli.ExitOK, player.end(t), player.stderr)
 
-	stale := startMock(t, "--cassette", path, "--strict")
+	stale := startMock(t, "--cassette", path)
 	status, answer := stale.ask(t, "/v1/chat/completions", strings.Replace(mockChat, "hi", "ho", 1))
 	require.Equal(t, 409, status)
 	require.Contains(t, answer, "stale_cassette")

@@ -278,6 +278,19 @@ func (c *Config) UsedLLMProviders() []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
+// ConfiguredLLMProviders lists the models that the files name, besides those of
+// UsedLLMProviders, sorted.
+func (c *Config) ConfiguredLLMProviders() []string {
+	names := c.UsedLLMProviders()
+	for name := range c.LLMProviders {
+		if _, written := c.marks[joinPath("llm_providers", name)]; written {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func (c *Config) activeChains() []Chain {
 	var all, users []Chain
 	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {
