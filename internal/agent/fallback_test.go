@@ -76,6 +76,22 @@ func TestAnExecutionFailsWhenEveryProviderHas(t *testing.T) {
 	require.Contains(t, execution.ErrorMessage, "blocked: the provider withheld the answer")
 }
 
+func TestAProviderThatSaysNothingIsLeft(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.spec.MaxIterations = 1
+	b.spec.Fallbacks = []Fallback{{Provider: "second"}}
+	b.model.Add(script.Reply{Thinking: "Hm."}, script.Reply{Text: "done"})
+
+	execution := b.finish()
+	require.Equal(t, tarsy.StatusCompleted, execution.Status)
+	require.Equal(t, tarsy.NotForced, execution.ForcedConclusion, "what failed is no iteration")
+	require.Equal(t, "second", execution.LLMProvider)
+	require.Equal(t, "empty_answer", b.events(tarsy.EventProviderFallback)[0].Metadata["code"])
+	require.Equal(t, "empty_answer", b.ledger.state.LLMInteractions[0].ErrorCode)
+}
+
 // A server that takes over asks the provider that was asked last, and those before it are not tried again.
 func TestAResumedExecutionStaysWithItsProvider(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,13 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 		return r.recover(ctx, answer.step, err)
 	case r.Spec.Strategy == React:
 		return r.takeReply(ctx, answer, purpose)
+	case len(r.Spec.Fallbacks) > 0 && strings.TrimSpace(answer.Text) == "" && len(answer.ToolCalls) == 0:
+		// Nothing at all is what another provider may do better.
+		step, call := answer.step, &answer.step.LLMInteractions[0]
+		call.ErrorCode, call.ErrorMessage = CodeEmptyAnswer, emptyAnswer(answer)
+		r.fallBack(&step, call.ErrorCode, call.ErrorMessage)
+
+		return false, r.commit(ctx, step)
 	default:
 		return r.takeAnswer(ctx, answer, purpose)
 	}
