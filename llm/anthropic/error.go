@@ -130,19 +130,4 @@ func statusOf(code string) int {
 }
 
 // public is a message as it may be shown: without the key, and not all of a long one.
-func (c *Client) public(message string) string {
-	const most = 500
-
-	message = strings.ToValidUTF8(c.secrets.Replace(message), "\uFFFD")
-
-	runes := 0
-	for i := range message {
-		if runes == most {
-			return message[:i] + "…"
-		}
-
-		runes++
-	}
-
-	return message
-}
+func (c *Client) public(message string) string { return llm.Brief(c.secrets.Replace(message)) }

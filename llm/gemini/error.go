@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -159,13 +158,4 @@ func statusCode(status string) int {
 }
 
 // shown is text that may be shown: not all of it, and without the key.
-func (c *Client) shown(text string) string {
-	const limit = 500
-
-	text = c.secrets.Replace(strings.ToValidUTF8(text, "�"))
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit]) + "…"
-	}
-
-	return text
-}
+func (c *Client) shown(text string) string { return llm.Brief(c.secrets.Replace(text)) }

@@ -102,18 +102,7 @@ func (c *Client) reportedError(wire *llmpb.Error) *llm.Error {
 }
 
 // public is what people may see of a gateway's words: not all of a long text, no key, and nothing of what the headers hold.
-func (c *Client) public(text string) string {
-	const most = 500
-
-	text = c.secrets.Replace(text)
-
-	runes := []rune(text)
-	if len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-
-	return text
-}
+func (c *Client) public(text string) string { return llm.Brief(c.secrets.Replace(text)) }
 
 // wireError is an error as a gateway tells it.
 func wireError(e *llm.Error) *llmpb.GenerateResponse {

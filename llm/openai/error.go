@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"tarsy.dev/tarsy/llm"
 )
@@ -69,8 +68,8 @@ func (c *Client) statusError(answer *http.Response, body []byte) *llm.Error {
 
 	e := llm.ErrorOfStatus(answer.StatusCode, answer.Header, c.hide(said.code), c.hide(said.message))
 	refine(e, said)
-	e.Message = short(e.Message)
-	e.Code = short(e.Code)
+	e.Message = llm.Brief(strings.TrimSpace(e.Message))
+	e.Code = llm.Brief(strings.TrimSpace(e.Code))
 
 	return e
 }
@@ -99,8 +98,8 @@ func (c *Client) streamError(said report) *llm.Error {
 	}
 
 	refine(e, said)
-	e.Message = short(e.Message)
-	e.Code = short(e.Code)
+	e.Message = llm.Brief(strings.TrimSpace(e.Message))
+	e.Code = llm.Brief(strings.TrimSpace(e.Code))
 
 	return e
 }
@@ -149,20 +148,8 @@ const noMoney = "the account has nothing left to spend: add credit or raise its 
 
 // refused is the error of an answer in which the model says that it will not answer.
 func (c *Client) refused(code, message string) *llm.Error {
-	return &llm.Error{Class: llm.ClassSafety, Code: code, Message: short(c.hide(message))}
+	return &llm.Error{Class: llm.ClassSafety, Code: code, Message: llm.Brief(strings.TrimSpace(c.hide(message)))}
 }
 
 // hide takes the key out of a text, and what the headers hold.
 func (c *Client) hide(text string) string { return c.secrets.Replace(text) }
-
-// short is a text of which people can read all.
-func short(text string) string {
-	const most = 500
-
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd")
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-
-	return string([]rune(text)[:most]) + "…"
-}
