@@ -90,7 +90,10 @@ func (r *sessionRun) setUntil(until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.until = until
+	// Renewals overtake each other: the one that is told last need not be the one that holds longest.
+	if until.After(r.until) {
+		r.until = until
+	}
 }
 
 // noteRequests reads what is asked and acts on a cancellation at once: people see "cancelling", the work stops, and

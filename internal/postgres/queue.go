@@ -177,7 +177,7 @@ type Renewal struct {
 }
 
 // Renew prolongs leases by fence, also those past their time that nobody took. Leases that are missing from the
-// answer are lost.
+// answer are lost. A renewal that was slow on its way shortens none that was made meanwhile.
 func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
 	ids, fences := make([]string, len(leases)), make([]int64, len(leases))
 	for i, l := range leases {
@@ -192,7 +192,7 @@ WITH held AS (
     ORDER BY s.id
     FOR UPDATE OF s
 )
-UPDATE sessions s SET lease_until = $3 FROM held h WHERE s.id = h.id
+UPDATE sessions s SET lease_until = greatest(s.lease_until, $3) FROM held h WHERE s.id = h.id
 RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, until)
 	if err != nil {
 		return nil, fmt.Errorf("renew leases: %w", err)

@@ -246,6 +246,23 @@ func TestRenew(t *testing.T) {
 	require.Empty(t, renewed)
 }
 
+func TestASlowRenewalShortensNoLease(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	held := f.hold(t, a)
+
+	for _, until := range []time.Time{f.clock.Now().Add(3 * lease), f.clock.Now().Add(lease)} {
+		renewed, err := a.Renew(t.Context(), []postgres.Lease{held.Lease}, until)
+		require.NoError(t, err)
+		require.Len(t, renewed, 1)
+	}
+
+	f.clock.Advance(2 * lease)
+	require.Empty(t, f.claim(t, b, serverB, 1), "the longer of the two renewals holds")
+}
+
 func TestReleasedLeaseIsNotRenewed(t *testing.T) {
 	t.Parallel()
 
