@@ -66,8 +66,10 @@ type StageStatusPayload struct {
 	StageName  string    `json:"stage_name"`
 	StageType  StageType `json:"stage_type"`
 	StageIndex int       `json:"stage_index"`
-	Status     string    `json:"status"`
-	Timestamp  time.Time `json:"timestamp"`
+	// ExpectedAgentCount lets a reader lay agents out side by side before they begin.
+	ExpectedAgentCount int       `json:"expected_agent_count"`
+	Status             string    `json:"status"`
+	Timestamp          time.Time `json:"timestamp"`
 }
 
 // ExecutionStatusPayload tells that one agent of a stage started or ended.

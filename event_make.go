@@ -31,7 +31,7 @@ func SessionStatusChanged(s Session, at time.Time) Event {
 func StageStatusChanged(s Stage, at time.Time) Event {
 	return NewEvent(s.SessionID, TypeStageStatus, StageStatusPayload{
 		Type: TypeStageStatus, SessionID: s.SessionID, StageID: s.ID, StageName: s.StageName, StageType: s.StageType, StageIndex: s.StageIndex,
-		Status: wireStatus(s.Status), Timestamp: at,
+		ExpectedAgentCount: s.ExpectedAgentCount, Status: wireStatus(s.Status), Timestamp: at,
 	}, at)
 }
 

@@ -137,6 +137,8 @@ type Input struct {
 	// Investigations are what a synthesis works on; Question is set when the execution answers one.
 	Investigations []Investigation
 	Question       *Question
+	// EarlierCalls are the tool calls of earlier stages, which an analysis may cite beside the execution's own.
+	EarlierCalls []tarsy.Citation
 	// ConcludeAt is when the agent is told to conclude because the session's time is nearly up.
 	ConcludeAt time.Time
 	// Spent tells whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget

@@ -24,7 +24,7 @@ func (r *run) conclude(why tarsy.ForcedConclusion, detail string) tarsy.Step {
 	step := tarsy.Step{Executions: []tarsy.Execution{r.Execution}}
 
 	for _, call := range pendingCalls(r.Messages) {
-		r.say(&step, r.resultMessage(call, notMade))
+		r.say(&step, r.resultMessage(call, "", notMade))
 	}
 
 	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&r.Input, detail)})

@@ -133,7 +133,7 @@ func TestWhenTimeIsUpBetweenCallsTheOthersAreNotMade(t *testing.T) {
 	require.Len(t, b.events(tarsy.EventToolCall), 1)
 
 	messages := b.ledger.state.Messages
-	require.Equal(t, "changed", messages[3].Content)
+	require.Equal(t, firstCall+"changed", messages[3].Content)
 
 	for i, id := range []string{"b", "c"} {
 		require.Equal(t, tarsy.RoleTool, messages[4+i].Role)
@@ -190,7 +190,7 @@ func TestACallThatWasCutOffIsEndedThoughItIsLate(t *testing.T) {
 			require.Equal(t, tarsy.ForcedDeadline, b.finish().ForcedConclusion)
 			require.Empty(t, b.tools.calls)
 			require.Equal(t, test.status, b.ledger.state.MCPInteractions[0].Status)
-			require.Equal(t, test.content, b.ledger.state.Messages[3].Content)
+			require.Equal(t, firstCall+test.content, b.ledger.state.Messages[3].Content)
 			require.Equal(t, notMade, b.ledger.state.Messages[4].Content)
 			require.Len(t, b.ledger.state.MCPInteractions, 1)
 		})

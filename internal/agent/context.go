@@ -210,8 +210,12 @@ func isAnalysis(timeline []tarsy.TimelineEvent, response tarsy.TimelineEvent) bo
 	})
 }
 
+// formatCall tells of a call under its mark, so that whoever reads of it can cite it.
 func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string {
 	head := fmt.Sprintf("**Tool call%s:** %s", unfinished(call.Status), toolHeader(call))
+	if number := CallOf(call); number != "" {
+		head = fmt.Sprintf("**Tool call%s:** %s %s", unfinished(call.Status), tarsy.CallMark(number), toolHeader(call))
+	}
 
 	if summary, ok := summaryOf(timeline, call.ID); ok && summary.Status == tarsy.EventCompleted {
 		return head + "\n\nResult, summarised:\n\n" + summary.Content

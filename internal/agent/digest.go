@@ -23,7 +23,9 @@ type undigested struct {
 	message tarsy.Message
 	call    tarsy.MCPInteraction
 	digest  Digest
-	raw     string
+	// number is the call's, by which the model cites it.
+	number string
+	raw    string
 }
 
 // digests reports whether a server's result is long enough to be summarised.
@@ -45,10 +47,9 @@ func findUndigested(in *Input) (undigested, bool) {
 		return undigested{}, false
 	}
 
-	u := undigested{message: message, call: in.MCPInteractions[i], raw: message.Content}
-	if in.Spec.Strategy == React {
-		u.raw = strings.TrimPrefix(u.raw, observation)
-	}
+	u := undigested{message: message, call: in.MCPInteractions[i]}
+	u.number = callNumber(in.Timeline, u.call.TimelineEventID)
+	u.raw = strings.TrimPrefix(message.Content, in.Spec.resultPrefix(u.number))
 
 	if !in.Spec.digests(u.call.ServerName, u.raw) {
 		return undigested{}, false
@@ -149,21 +150,19 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 
 // digested is the step that puts the summary in the result's place, or that says why there is none.
 func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) tarsy.Step {
+	content := u.raw
+
 	if status == tarsy.EventCompleted {
 		summary = truncate(summary, resultTokens)
 		live.rewrite(tarsy.EventToolSummary, summary)
 
 		u.call.Summary = summary
-		u.message.Content = truncate(wrappedSummary(u, summary), r.Spec.resultTokens())
+		content = wrappedSummary(u, summary)
 	} else {
 		live.rewrite(tarsy.EventToolSummary, tarsy.CleanText(fmt.Sprintf("%s (%v)", notSummarised, err)))
-
-		u.message.Content = truncate(u.raw, r.Spec.resultTokens())
 	}
 
-	if r.Spec.Strategy == React {
-		u.message.Content = truncate(observation+u.message.Content, r.Spec.resultTokens())
-	}
+	u.message.Content = r.Spec.resultPrefix(u.number) + truncate(content, r.Spec.resultTokens())
 
 	step := live.finish(status)
 	step.MCPInteractions = append(step.MCPInteractions, u.call)

@@ -97,7 +97,7 @@ func TestTheRawResultIsCommittedBeforeItsSummary(t *testing.T) {
 
 	b.ledger.after = func(step tarsy.Step) {
 		for _, m := range step.Messages {
-			raw = raw || m.Content == longResult
+			raw = raw || m.Content == firstCall+longResult
 		}
 
 		for _, e := range step.Timeline {
@@ -228,7 +228,7 @@ func TestWithoutASummaryTheConversationGoesOnWithTheResult(t *testing.T) {
 				failed := b.ledger.state.LLMInteractions[1]
 				require.Equal(t, []string{test.code, test.why}, []string{failed.ErrorCode, failed.ErrorMessage})
 				require.Empty(t, b.ledger.state.MCPInteractions[0].Summary)
-				require.Equal(t, longResult, strings.TrimPrefix(b.ledger.state.Messages[3].Content, observation))
+				require.Equal(t, firstCall+longResult, strings.TrimPrefix(b.ledger.state.Messages[3].Content, observation))
 				require.Len(t, b.summarising(), 1, "it is not tried again")
 			}
 		})
@@ -254,7 +254,7 @@ func TestASummaryHasTheIterationsTimeLimit(t *testing.T) {
 	require.Equal(t, tarsy.EventTimedOut, summary.Status)
 	require.Contains(t, summary.Content, notSummarised)
 	require.Equal(t, CodeIterationTimeout, b.ledger.state.LLMInteractions[1].ErrorCode)
-	require.Equal(t, longResult, b.ledger.state.Messages[3].Content)
+	require.Equal(t, firstCall+longResult, b.ledger.state.Messages[3].Content)
 	require.Equal(t, "done", b.analysis())
 }
 
@@ -289,7 +289,7 @@ func TestYieldCutsASummaryAndWhoeverGoesOnBeginsItAnew(t *testing.T) {
 			require.Equal(t, tarsy.EventStreaming, left.Status)
 			require.Equal(t, "one ", left.Content)
 			require.Len(t, b.ledger.state.LLMInteractions, 1, "a call that was cut off never finished")
-			require.Equal(t, longResult, b.ledger.state.Messages[3].Content)
+			require.Equal(t, firstCall+longResult, b.ledger.state.Messages[3].Content)
 
 			b.yield, b.fence, b.summary = t.Context(), 2, script.Reply{Text: "all anew"}
 			b.shown = &shown{}
@@ -339,10 +339,10 @@ func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
 			b.finish() // nothing is left streaming
 			require.Equal(t, tarsy.EventFailed, b.events(tarsy.EventToolSummary)[0].Status)
 			require.Equal(t, notSummarised, b.events(tarsy.EventToolSummary)[0].Content)
-			require.Equal(t, content, b.ledger.state.Messages[3].Content)
+			require.Equal(t, firstCall+content, b.ledger.state.Messages[3].Content)
 
 			last := b.model.Calls()[len(b.model.Calls())-1].Request
-			require.LessOrEqual(t, EstimateTokens(last.Messages[3].Content), resultTokens, "no model takes more")
+			require.LessOrEqual(t, EstimateTokens(strings.TrimPrefix(last.Messages[3].Content, firstCall)), resultTokens, "no model takes more")
 		})
 	}
 }

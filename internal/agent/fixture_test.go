@@ -21,6 +21,9 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
+// firstCall is the line above the first result of the fixture's execution.
+const firstCall = "[call 1.2.1]\n"
+
 var errKilled = errors.New("the server was killed")
 
 // ledger is a Recorder that keeps what a database would.
@@ -124,11 +127,11 @@ func newBench(t require.TestingT) *bench {
 
 func newLedger() *ledger {
 	session := tarsy.Session{ID: "session", AlertType: "pod-crash", AlertData: "it hurts", Status: tarsy.SessionInProgress}
-	execution := tarsy.Execution{ID: "execution", SessionID: "session", StageID: "stage", AgentName: "Investigator", Status: tarsy.StatusActive}
+	execution := tarsy.Execution{ID: "execution", SessionID: "session", StageID: "stage", AgentName: "Investigator", AgentIndex: 2, Status: tarsy.StatusActive}
 
 	return &ledger{left: -1, state: tarsy.State{
 		Session: session, Executions: []tarsy.Execution{execution},
-		Stages: []tarsy.Stage{{ID: "stage", SessionID: "session", StageName: "analysis"}},
+		Stages: []tarsy.Stage{{ID: "stage", SessionID: "session", StageName: "analysis", StageIndex: 1}},
 	}}
 }
 
@@ -137,7 +140,7 @@ func (b *bench) input() Input {
 	state := b.ledger.state
 	in := Input{
 		Session: state.Session, Stage: state.Stages[0], Execution: state.Executions[0], Spec: b.spec,
-		Earlier: b.task.Earlier, Runbook: b.task.Runbook, Investigations: b.task.Investigations, Question: b.task.Question,
+		Earlier: b.task.Earlier, Runbook: b.task.Runbook, Investigations: b.task.Investigations, Question: b.task.Question, EarlierCalls: b.task.EarlierCalls,
 		ConcludeAt: b.task.ConcludeAt,
 		Messages:   slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
 		LLMInteractions: slices.Clone(state.LLMInteractions), MCPInteractions: slices.Clone(state.MCPInteractions),
@@ -203,7 +206,13 @@ func (b *bench) told(eventID, eventType string) int {
 
 	for _, step := range b.ledger.steps {
 		for _, e := range step.Events {
-			if e.Type == eventType && strings.Contains(string(e.Payload), `"event_id":"`+eventID+`"`) {
+			var about struct {
+				EventID string `json:"event_id"`
+			}
+
+			require.NoError(b.t, json.Unmarshal(e.Payload, &about))
+
+			if e.Type == eventType && about.EventID == eventID {
 				count++
 			}
 		}

@@ -174,7 +174,7 @@ func (r *run) wireMessage(m tarsy.Message) llm.Message {
 
 	if m.ToolCallID != "" {
 		// A result that was kept whole to be summarised, and was not, is still too long for any model.
-		message.Content = truncate(message.Content, r.Spec.resultTokens())
+		message.Content = r.cutResult(m, message.Content)
 	}
 
 	if r.Spec.Strategy == React {

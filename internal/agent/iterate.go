@@ -140,7 +140,7 @@ func (r *run) complete(ctx context.Context, step tarsy.Step, answer answer, anal
 	}
 
 	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
-	event.Metadata = r.analysisMetadata(answer)
+	event.Metadata = r.analysisMetadata(answer, analysis)
 	create(&step, event)
 
 	return r.end(ctx, step, tarsy.StatusCompleted)
@@ -155,8 +155,8 @@ func emptyAnswer(answer answer) string {
 	return "the model ended with neither text nor a tool call"
 }
 
-// analysisMetadata says what is special about an analysis, if anything is.
-func (r *run) analysisMetadata(answer answer) map[string]any {
+// analysisMetadata says what an analysis rests on and what is special about it, if anything is.
+func (r *run) analysisMetadata(answer answer, analysis string) map[string]any {
 	metadata := map[string]any{}
 
 	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
@@ -166,6 +166,8 @@ func (r *run) analysisMetadata(answer answer) map[string]any {
 	if answer.End.Reason == llm.StopMaxTokens {
 		metadata["cut_off"] = true
 	}
+
+	r.cite(metadata, analysis)
 
 	if len(metadata) == 0 {
 		return nil

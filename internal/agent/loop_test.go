@@ -40,7 +40,7 @@ func TestALoopOfToolCallsEndsInAnAnalysis(t *testing.T) {
 	}
 
 	require.Equal(t, []string{"system", "user", "assistant", "tool", "tool", "assistant"}, roles)
-	require.Equal(t, `box__look says {"pod":"x"}`, b.ledger.state.Messages[3].Content)
+	require.Equal(t, firstCall+`box__look says {"pod":"x"}`, b.ledger.state.Messages[3].Content)
 	require.Equal(t, "a", b.ledger.state.Messages[3].ToolCallID)
 	require.Equal(t, "box__look", b.ledger.state.Messages[3].ToolName)
 
@@ -67,7 +67,7 @@ func TestALoopOfToolCallsEndsInAnAnalysis(t *testing.T) {
 
 	require.Equal(t, map[string]any{
 		"server_name": "box", "tool_name": "look", "arguments": map[string]any{"pod": "x"},
-		"is_error": false, "attempt": 1, "duration_ms": int64(0),
+		"is_error": false, "call": "1.2.1", "result_tokens": 7, "attempt": 1, "duration_ms": int64(0),
 	}, b.events(tarsy.EventToolCall)[0].Metadata)
 	require.Equal(t, 5, b.ledger.outside, "open tools, two LLM calls, two tool calls")
 }
@@ -122,7 +122,7 @@ func TestRepeatedToolCallIDsAreMadeUnique(t *testing.T) {
 
 	for _, m := range b.ledger.state.Messages {
 		if m.Role == tarsy.RoleTool {
-			require.Equal(t, "box__look says "+results[m.ToolCallID], m.Content, "a result went to another call")
+			require.True(t, strings.HasSuffix(m.Content, "]\nbox__look says "+results[m.ToolCallID]), "a result went to another call")
 		}
 	}
 }
@@ -206,9 +206,9 @@ func TestToolFailuresAreToldToTheModel(t *testing.T) {
 	failed, broken := b.ledger.state.MCPInteractions[0], b.ledger.state.MCPInteractions[1]
 	require.Equal(t, tarsy.CallFailed, failed.Status)
 	require.Equal(t, 2, failed.Attempt, "the retry on a fresh MCP session counts")
-	require.Equal(t, "no such pod", b.ledger.state.Messages[3].Content)
+	require.Equal(t, firstCall+"no such pod", b.ledger.state.Messages[3].Content)
 	require.Equal(t, tarsy.CallUnknown, broken.Status, "a call that writes may have taken effect before the connection broke")
-	require.Equal(t, "The tool could not be called: connection refused", b.ledger.state.Messages[4].Content)
+	require.Equal(t, "[call 1.2.2]\nThe tool could not be called: connection refused", b.ledger.state.Messages[4].Content)
 	require.Equal(t, "unknown", b.events(tarsy.EventToolCall)[1].Metadata["outcome"])
 }
 
@@ -219,7 +219,7 @@ func TestAnAgentWithoutToolsIsToldSo(t *testing.T) {
 	b.tools = nil
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done"})
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
-	require.Equal(t, "This agent has no tools.", b.ledger.state.Messages[3].Content)
+	require.Equal(t, firstCall+"This agent has no tools.", b.ledger.state.Messages[3].Content)
 }
 
 func TestToolsThatCannotBeReachedEndTheRunWithTheReason(t *testing.T) {
@@ -437,7 +437,7 @@ func TestAResultThatCameIsRecordedThoughTheRunIsCancelled(t *testing.T) {
 
 	require.ErrorIs(t, b.run(ctx), why)
 	require.Equal(t, tarsy.CallCompleted, b.ledger.state.MCPInteractions[0].Status)
-	require.Equal(t, "changed", b.ledger.state.Messages[3].Content)
+	require.Equal(t, firstCall+"changed", b.ledger.state.Messages[3].Content)
 }
 
 func TestWhatTheProviderDidOnItsOwnIsShown(t *testing.T) {

@@ -44,7 +44,7 @@ func TestAReactLoopGoesFromActionsToAFinalAnswer(t *testing.T) {
 	require.Equal(t, `{"pod":"x"}`, call.Arguments) //nolint:testifylint // the very text
 	require.NotEmpty(t, call.ID)
 	require.Equal(t, tarsy.RoleUser, messages[3].Role)
-	require.Equal(t, `Observation: box.look says {"pod":"x"}`, messages[3].Content)
+	require.Equal(t, observation+firstCall+`box.look says {"pod":"x"}`, messages[3].Content)
 	require.Equal(t, []string{call.ID, "box.look"}, []string{messages[3].ToolCallID, messages[3].ToolName})
 
 	interaction := b.ledger.state.MCPInteractions[0]
@@ -214,7 +214,7 @@ func TestARefusalOfTheToolsBecomesTheObservation(t *testing.T) {
 		return Result{Content: "There is no tool " + call.Name + ", given " + call.Arguments, IsError: true}, nil
 	}
 	b.finish()
-	require.Equal(t, "Observation: There is no tool restart the pod, given now", b.ledger.state.Messages[3].Content)
+	require.Equal(t, observation+firstCall+"There is no tool restart the pod, given now", b.ledger.state.Messages[3].Content)
 	require.Equal(t, tarsy.CallFailed, b.ledger.state.MCPInteractions[0].Status)
 	require.False(t, b.ledger.state.MCPInteractions[0].ReadOnly)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,7 +79,7 @@ func drawReplies(t *rapid.T) []script.Reply {
 		replies = append(replies, reply)
 	}
 
-	return append(replies, script.Reply{Thinking: text.Draw(t, "thinking"), Text: rapid.SampledFrom([]string{"", "the end", "the end"}).Draw(t, "end")})
+	return append(replies, script.Reply{Thinking: text.Draw(t, "thinking"), Text: rapid.SampledFrom([]string{"", "the end", "the end [call 1.2.1], [call 1.2.3, 6.6.6]"}).Draw(t, "end")})
 }
 
 // drawTexts makes a conversation in the text protocol: actions, inventions and mistakes, then an answer.
@@ -98,7 +97,7 @@ func drawTexts(t *rapid.T) []script.Reply {
 		})
 	}
 
-	return append(replies, script.Reply{Text: rapid.SampledFrom([]string{"Final Answer: the end", "Thought: x\nFinal Answer: the end", "no form", ""}).Draw(t, "end")})
+	return append(replies, script.Reply{Text: rapid.SampledFrom([]string{"Final Answer: the end [call 1.2.2]", "Thought: x\nFinal Answer: the end", "no form", ""}).Draw(t, "end")})
 }
 
 // bench is a fresh one on which this is played.
@@ -117,10 +116,13 @@ type outcome struct {
 	Provider string
 	Forced   tarsy.ForcedConclusion
 	Analysis []string
-	Messages []string
-	LLM      int
-	MCP      int
-	Timeline []tarsy.EventType
+	// Calls are the numbers of the calls and what was called; Citations what the analysis rests on.
+	Calls     []string
+	Citations []string
+	Messages  []string
+	LLM       int
+	MCP       int
+	Timeline  []tarsy.EventType
 }
 
 func (b *bench) outcome() outcome {
@@ -132,6 +134,11 @@ func (b *bench) outcome() outcome {
 
 	for _, e := range b.events(tarsy.EventFinalAnalysis) {
 		o.Analysis = append(o.Analysis, e.Content)
+		o.Citations = append(o.Citations, b.citations(e)...)
+	}
+
+	for _, e := range b.events(tarsy.EventToolCall) {
+		o.Calls = append(o.Calls, fmt.Sprintf("%s %s %v", CallOf(e), e.Metadata["tool_name"], e.Metadata["arguments"]))
 	}
 
 	for i, m := range b.ledger.state.Messages {
@@ -139,7 +146,7 @@ func (b *bench) outcome() outcome {
 
 		content := m.Content
 		if m.ToolCallID != "" {
-			content = "" // may be "unknown" after a kill
+			content = b.mark(m) // the rest may be "unknown" after a kill
 		}
 
 		o.Messages = append(o.Messages, fmt.Sprintf("%s %q %d", m.Role, content, len(m.ToolCalls)))
@@ -152,6 +159,23 @@ func (b *bench) outcome() outcome {
 	slices.Sort(o.Timeline)
 
 	return o
+}
+
+// mark is the number that a result stands under, which is that of its call; a call that was not made has none.
+func (b *bench) mark(result tarsy.Message) string {
+	for _, i := range b.ledger.state.MCPInteractions {
+		if i.ToolCallID == result.ToolCallID {
+			prefix := b.spec.resultPrefix(callNumber(b.ledger.state.Timeline, i.TimelineEventID))
+			require.Contains(b.t, prefix, "[call 1.2.")
+			require.Equal(b.t, prefix, result.Content[:min(len(prefix), len(result.Content))], "a result stands under its call's number")
+
+			return prefix
+		}
+	}
+
+	require.NotContains(b.t, result.Content, "[call")
+
+	return ""
 }
 
 // resumeFrom is what another server finds after the first n steps, at the time of the last of them.
@@ -236,7 +260,7 @@ func checkCall(t *rapid.T, b *bench, before tarsy.MCPInteraction, made int) {
 		require.Equal(t, tarsy.CallUnknown, after.Status)
 
 		if after.Summary == "" {
-			require.Equal(t, unknownOutcome, strings.TrimPrefix(message.Content, observation))
+			require.Equal(t, b.spec.resultPrefix(callNumber(b.ledger.state.Timeline, before.TimelineEventID))+unknownOutcome, message.Content)
 		}
 	}
 }

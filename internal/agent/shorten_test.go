@@ -41,17 +41,17 @@ func TestAConversationThatIsTooLongIsShortenedOnce(t *testing.T) {
 
 	calls := b.model.Calls()
 	before, after := calls[2].Request.Messages, calls[3].Request.Messages
-	require.Len(t, before[3].Content, 9_000)
+	require.Len(t, before[3].Content, len(firstCall)+9_000)
 	require.Less(t, len(after[3].Content), 2_200)
-	require.Contains(t, after[3].Content, "[shortened: the first 2000 of 9000 bytes")
-	require.Len(t, after[5].Content, 9_000, "what the model has not seen yet stays whole")
+	require.Contains(t, after[3].Content, "[shortened: the first 2000 of 9013 bytes")
+	require.Len(t, after[5].Content, len(firstCall)+9_000, "what the model has not seen yet stays whole")
 
 	events := b.events(tarsy.EventContextShortened)
 	require.Len(t, events, 1)
 	require.Equal(t, "The conversation had become too long for the model. It goes on with one tool result shortened.", events[0].Content)
 
 	// The messages stay as they are, so that the trace can tell what each call saw.
-	require.Len(t, b.ledger.state.Messages[3].Content, 9_000)
+	require.Len(t, b.ledger.state.Messages[3].Content, len(firstCall)+9_000)
 	require.Equal(t, 0, b.ledger.state.LLMInteractions[2].ShortenedThrough)
 	require.Equal(t, "llm_context_too_long", b.ledger.state.LLMInteractions[2].ErrorCode)
 	require.Equal(t, 5, b.ledger.state.LLMInteractions[3].ShortenedThrough)

@@ -11,7 +11,8 @@ import (
 )
 
 const summarySystemPrompt = "You write executive summaries of incident investigations for people who have half a minute. " +
-	"Plain sentences, at most four of them, no headings, nothing that the analysis does not say."
+	"Plain sentences, at most four of them, no headings, nothing that the analysis does not say. " +
+	"Leave out marks such as [call 1.2.3]: they point into the analysis's evidence, which these readers do not have before them."
 
 const summaryUserPrompt = "Summarise this analysis: what happened, why, and what to do.\n\n"
 

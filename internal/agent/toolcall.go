@@ -65,7 +65,7 @@ func (r *run) startNext(ctx context.Context, step *tarsy.Step, calls []tarsy.Too
 func (r *run) startCall(step *tarsy.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
 	server, name, readOnly := r.lookUp(call.Name)
 	event := r.event(tarsy.EventToolCall, tarsy.EventStreaming, "")
-	event.Metadata = map[string]any{"server_name": server, "tool_name": name, "arguments": argumentsOf(call)}
+	event.Metadata = map[string]any{keyCall: r.nextCall(), "server_name": server, "tool_name": name, "arguments": argumentsOf(call)}
 
 	interaction := tarsy.MCPInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
@@ -159,13 +159,13 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 		interaction.Status = tarsy.CallUnknown
 	}
 
-	message := r.resultMessage(call, content)
+	number, given := callNumber(r.Timeline, interaction.TimelineEventID), content
 	if !r.Spec.digests(interaction.ServerName, content) {
-		message.Content = truncate(message.Content, r.Spec.resultTokens())
+		given = truncate(content, r.Spec.resultTokens())
 	}
 
 	step := tarsy.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
-	r.say(&step, message)
+	r.say(&step, r.resultMessage(call, number, given))
 
 	for _, event := range r.Timeline {
 		if event.ID == interaction.TimelineEventID {
@@ -178,7 +178,10 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 }
 
 func withResult(metadata map[string]any, result Result, interaction tarsy.MCPInteraction) map[string]any {
-	enriched := map[string]any{"is_error": result.IsError, "attempt": interaction.Attempt, "duration_ms": interaction.DurationMs}
+	enriched := map[string]any{
+		"is_error": result.IsError, "attempt": interaction.Attempt, "duration_ms": interaction.DurationMs,
+		"result_tokens": EstimateTokens(tarsy.CleanText(result.Content)),
+	}
 
 	if result.Unknown {
 		enriched["outcome"] = "unknown"
@@ -189,11 +192,14 @@ func withResult(metadata map[string]any, result Result, interaction tarsy.MCPInt
 	return enriched
 }
 
-// resultMessage is a call's result as the model reads it. A model without functions is told of it in words.
-func (r *run) resultMessage(call tarsy.ToolCall, content string) tarsy.Message {
-	message := tarsy.Message{Role: tarsy.RoleTool, Content: content, ToolCallID: call.ID, ToolName: call.Name}
+// resultMessage is a call's result as the model reads it, under the call's number, if it has one. A model without
+// functions is told of it in words.
+func (r *run) resultMessage(call tarsy.ToolCall, number, content string) tarsy.Message {
+	message := tarsy.Message{
+		Role: tarsy.RoleTool, Content: r.Spec.resultPrefix(number) + content, ToolCallID: call.ID, ToolName: call.Name,
+	}
 	if r.Spec.Strategy == React {
-		message.Role, message.Content = tarsy.RoleUser, observation+content
+		message.Role = tarsy.RoleUser
 	}
 
 	return message

@@ -86,6 +86,28 @@ func (r *sessionRun) results(stages []tarsy.Stage) []agent.StageResult {
 	return results
 }
 
+// calls are the tool calls of the first stages that have a number, by which later stages may cite them.
+func (r *sessionRun) calls(stages []tarsy.Stage) []tarsy.Citation {
+	earlier := make(map[string]bool, len(stages))
+	for _, s := range stages {
+		earlier[s.ID] = true
+	}
+
+	var calls []tarsy.Citation
+
+	for _, e := range r.state.Timeline {
+		if e.EventType != tarsy.EventToolCall || e.StageID == nil || !earlier[*e.StageID] {
+			continue
+		}
+
+		if number := agent.CallOf(e); number != "" {
+			calls = append(calls, tarsy.Citation{Call: number, EventID: e.ID})
+		}
+	}
+
+	return calls
+}
+
 // finalAnalysis is what the last stage found.
 func (r *sessionRun) finalAnalysis() string {
 	results := r.results(r.state.Stages)

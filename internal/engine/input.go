@@ -175,6 +175,7 @@ func overridden(tools llm.NativeTools, selection *tarsy.MCPSelection) llm.Native
 // addTask adds what the execution works on, by the kind of its stage.
 func (r *sessionRun) addTask(in *agent.Input, stage int) {
 	begun := in.Stage.CreatedAt
+	in.EarlierCalls = r.calls(r.state.Stages[:stage])
 
 	switch in.Stage.StageType {
 	case tarsy.StageChat:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,6 +94,40 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 
 	_, err = equip(own, nil, "gone")
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
+}
+
+func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
+	t.Parallel()
+
+	started := tarsy.Time(time.Now())
+	call := func(id, stage, number string) tarsy.TimelineEvent {
+		e := tarsy.TimelineEvent{ID: id, StageID: &stage, EventType: tarsy.EventToolCall, Metadata: map[string]any{}}
+		if number != "" {
+			e.Metadata["call"] = number
+		}
+
+		return e
+	}
+	r := &sessionRun{engine: &Engine{}, state: &tarsy.State{
+		Session: tarsy.Session{StartedAt: &started},
+		Stages: []tarsy.Stage{
+			{ID: "one", StageType: tarsy.StageInvestigation}, {ID: "two", StageType: tarsy.StageInvestigation}, {ID: "three", StageType: tarsy.StageChat},
+		},
+		Timeline: []tarsy.TimelineEvent{
+			call("a", "one", "1.1.1"), call("old", "one", ""), {ID: "s", EventType: tarsy.EventExecutiveSummary}, call("b", "two", "2.1.1"),
+			call("c", "two", "2.2.1"), call("d", "three", "3.1.1"),
+		},
+	}}
+
+	for stage, want := range map[int][]tarsy.Citation{
+		0: nil,
+		1: {{Call: "1.1.1", EventID: "a"}},
+		2: {{Call: "1.1.1", EventID: "a"}, {Call: "2.1.1", EventID: "b"}, {Call: "2.2.1", EventID: "c"}},
+	} {
+		in := agent.Input{Stage: r.state.Stages[stage]}
+		r.addTask(&in, stage)
+		require.Equal(t, want, in.EarlierCalls, "stage %d: what other agents of the stage do is nothing that an agent has seen", stage)
+	}
 }
 
 func TestASelectionOfAServerThatIsGoneFailsTheExecution(t *testing.T) {

@@ -29,6 +29,8 @@ type Route struct {
 	ChainID   string
 	AgentType string
 	Runbook   string
+	// StageCount is how many stages the chain runs, syntheses included.
+	StageCount int
 }
 
 // Intake takes alerts and wishes from outside. It runs on every server, also on one that works on no session.
@@ -64,7 +66,8 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	session := tarsy.Session{
 		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: data, ChainID: route.ChainID, AgentType: route.AgentType,
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: i.cfg.Mask(tarsy.CleanText(runbook)),
-		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, CreatedAt: now,
+		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
+		StageCount: route.StageCount, CreatedAt: now,
 	}
 
 	if err := i.cfg.DB.CreateSession(ctx, session, tarsy.SessionStatusChanged(session, now)); err != nil {

@@ -17,6 +17,20 @@ type Recipe struct {
 	Chat *RecipeAgent
 }
 
+// StageCount is how many stages a session of the chain has if all goes well: a synthesis follows each stage of several
+// agents.
+func (r Recipe) StageCount() int {
+	count := len(r.Stages)
+
+	for _, s := range r.Stages {
+		if len(s.Agents) > 1 {
+			count++
+		}
+	}
+
+	return count
+}
+
 // RecipeSummary is how the executive summary is written.
 type RecipeSummary struct {
 	// Models are asked in this order, until one answers.

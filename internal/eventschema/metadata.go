@@ -51,15 +51,7 @@ func Timeline() []TimelineKind {
 			},
 		},
 		{Type: tarsy.EventExecutiveSummary, What: "the short summary of the final analysis", Content: "the summary"},
-		{
-			Type: tarsy.EventFinalAnalysis, What: "what an agent concluded", Content: "the analysis",
-			metadata: []metadataKey{
-				{"forced_conclusion", constant(true), "the agent was told to conclude before it was done", false},
-				{"reason", enum([]tarsy.ForcedConclusion{tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedBudget}), "why it was told", false},
-				{"max_iterations", atLeast(1), "how many iterations it may have; with forced_conclusion", false},
-				{"cut_off", constant(true), "the model reached its limit of tokens before it was done", false},
-			},
-		},
+		finalAnalysis(),
 		{
 			Type: tarsy.EventCodeExecution, What: "code that the provider ran for the model", Content: "what the code printed",
 			metadata: []metadataKey{{"code", text(), "the code", true}},
@@ -85,16 +77,40 @@ func Timeline() []TimelineKind {
 		grounding(tarsy.EventURLContext, "pages that the provider read for the model"))
 }
 
+func finalAnalysis() TimelineKind {
+	citations := &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{
+		Type: "object", Properties: map[string]*jsonschema.Schema{"call": ref(defCall), "event_id": ref(defID)},
+		PropertyOrder: []string{"call", "event_id"}, Required: []string{"call", "event_id"}, AdditionalProperties: nothing(),
+	}}
+
+	return TimelineKind{
+		Type: tarsy.EventFinalAnalysis, What: "what an agent concluded", Content: "the analysis, with marks such as `[call 1.2.3]` behind its conclusions",
+		metadata: []metadataKey{
+			{"citations", citations, "the tool calls that its marks name: the call's number, and its timeline event", false},
+			{
+				"unknown_citations", &jsonschema.Schema{Type: "array", Items: ref(defCall)},
+				"marks that name no call of this agent or of an earlier stage: nothing supports them", false,
+			},
+			{"forced_conclusion", constant(true), "the agent was told to conclude before it was done", false},
+			{"reason", enum([]tarsy.ForcedConclusion{tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedBudget}), "why it was told", false},
+			{"max_iterations", atLeast(1), "how many iterations it may have; with forced_conclusion", false},
+			{"cut_off", constant(true), "the model reached its limit of tokens before it was done", false},
+		},
+	}
+}
+
 func toolCall() TimelineKind {
 	return TimelineKind{
 		Type: tarsy.EventToolCall, What: "a tool call, from its start to its result", Content: "empty, then the result",
 		metadata: []metadataKey{
+			{"call", ref(defCall), "the call's number in its session: stage, agent, and its place among the agent's calls", true},
 			{"server_name", text(), "the MCP server", true},
 			{"tool_name", text(), "the tool", true},
 			{"arguments", &jsonschema.Schema{}, "what the model gave it, whatever that is", true},
 			{"is_error", &jsonschema.Schema{Type: "boolean"}, "the tool failed; when completed", false},
 			{"attempt", atLeast(1), "how often it was called; when completed", false},
 			{"duration_ms", atLeast(0), "how long it took; when completed", false},
+			{"result_tokens", atLeast(0), "how long the result was as the tool gave it, estimated; when completed", false},
 			{"outcome", constant("unknown"), "nobody knows whether the call took effect", false},
 		},
 	}

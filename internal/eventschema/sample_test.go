@@ -70,7 +70,7 @@ func samples(t *testing.T) []message {
 
 // events returns journal events of every type.
 func events(sessionID string, now time.Time) []tarsy.Event {
-	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: sessionID, StageName: "analysis", StageType: tarsy.StageSynthesis, StageIndex: 2, Status: tarsy.StatusActive}
+	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: sessionID, StageName: "analysis", StageType: tarsy.StageSynthesis, StageIndex: 2, ExpectedAgentCount: 1, Status: tarsy.StatusActive}
 	execution := tarsy.Execution{
 		ID: tarsy.NewID(), SessionID: sessionID, StageID: stage.ID, AgentName: "Agent-2", AgentIndex: 2, Status: tarsy.StatusFailed,
 		ErrorMessage: "no",
@@ -95,6 +95,7 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 		e.Status, e.Content, e.Metadata = tarsy.EventCompleted, "done", maps.Clone(e.Metadata)
 		if e.EventType == tarsy.EventToolCall {
 			e.Metadata["is_error"], e.Metadata["attempt"], e.Metadata["duration_ms"], e.Metadata["outcome"] = true, 2, int64(0), "unknown"
+			e.Metadata["result_tokens"] = 12
 		}
 
 		all = append(all, tarsy.TimelineCompleted(e))
@@ -108,13 +109,16 @@ func metadata() map[tarsy.EventType]map[string]any {
 	found := map[string]any{"queries": []any{"q"}, "sources": []any{map[string]any{"title": "t", "url": "u"}}}
 
 	return map[tarsy.EventType]map[string]any{
-		tarsy.EventToolCall: {"server_name": "s", "tool_name": "t", "arguments": map[string]any{"a": []any{1, nil}}},
+		tarsy.EventToolCall: {"call": "1.2.3", "server_name": "s", "tool_name": "t", "arguments": map[string]any{"a": []any{1, nil}}},
 		tarsy.EventToolSummary: {
 			"server_name": "s", "tool_name": "t", "tool_call_event_id": tarsy.NewID(), "original_tokens": 9000,
 		},
-		tarsy.EventError:         {"code": "llm_error"},
-		tarsy.EventUserQuestion:  {"author": "me", "chat_id": tarsy.NewID(), "message_id": tarsy.NewID()},
-		tarsy.EventFinalAnalysis: {"forced_conclusion": true, "reason": "iterations", "max_iterations": 3},
+		tarsy.EventError:        {"code": "llm_error"},
+		tarsy.EventUserQuestion: {"author": "me", "chat_id": tarsy.NewID(), "message_id": tarsy.NewID()},
+		tarsy.EventFinalAnalysis: {
+			"forced_conclusion": true, "reason": "iterations", "max_iterations": 3,
+			"citations": []any{map[string]any{"call": "1.2.3", "event_id": tarsy.NewID()}}, "unknown_citations": []any{"9.9.9"},
+		},
 		tarsy.EventCodeExecution: {"code": "1+1"},
 		tarsy.EventGoogleSearch:  found,
 		tarsy.EventURLContext:    found,

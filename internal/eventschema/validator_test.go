@@ -154,7 +154,7 @@ func BenchmarkValidate(b *testing.B) {
 	m := message{
 		"type": "timeline_event.created", "event_id": tarsy.NewID(), "session_id": tarsy.NewID(), "sequence_number": 3.0,
 		"event_type": "llm_tool_call", "status": "streaming", "content": "", "timestamp": "2026-11-15T05:00:00Z",
-		"metadata":    message{"server_name": "s", "tool_name": "t", "arguments": message{"a": "b"}},
+		"metadata":    message{"call": "1.1.1", "server_name": "s", "tool_name": "t", "arguments": message{"a": "b"}},
 		"db_event_id": 4.0, "channel": tarsy.SessionChannel(tarsy.NewID()),
 	}
 	require.NoError(b, validator.Validate(m))

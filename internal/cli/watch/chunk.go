@@ -1,10 +1,6 @@
 package watch
 
-import (
-	"unicode/utf16"
-
-	"tarsy.dev/tarsy"
-)
+import "tarsy.dev/tarsy"
 
 // gap stands where pieces of text were lost; the whole text comes when it is complete.
 const gap = " […] "
@@ -24,44 +20,21 @@ func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
 	switch {
 	case chunk.Offset < item.units:
 		// Sent again, to be sure: only what is new counts.
-		head := cutUnits(item.Content, chunk.Offset)
+		head := tarsy.CutUTF16(item.Content, chunk.Offset)
 		item.setText(head + chunk.Delta)
 	case chunk.Offset == item.units:
 		item.setText(item.Content + chunk.Delta)
 	default:
 		item.setText(item.Content + gap + chunk.Delta)
-		item.units = chunk.Offset + units(chunk.Delta)
+		item.units = chunk.Offset + tarsy.UTF16Len(chunk.Delta)
 	}
 }
 
 func (i *Item) setText(text string) {
-	i.Content, i.units = text, units(text)
+	i.Content, i.units = text, tarsy.UTF16Len(text)
 	i.revision++
 
 	if i.call != nil {
 		i.call.revision++
 	}
-}
-
-// units is the length of text as the wire counts it, in UTF-16.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-
-	return n
-}
-
-// cutUnits returns the first n units of text.
-func cutUnits(text string, n int) string {
-	for i, r := range text {
-		if n <= 0 {
-			return text[:i]
-		}
-
-		n -= utf16.RuneLen(r)
-	}
-
-	return text
 }

@@ -340,7 +340,7 @@ func TestWhyAndHowASessionEndedEarlyIsSaid(t *testing.T) {
 	warning.Metadata = map[string]any{"code": "runbook_unavailable"}
 
 	forced := timeline("a", tarsy.EventFinalAnalysis, tarsy.EventCompleted, "Likely memory.", 5)
-	forced.Metadata = map[string]any{"forced_conclusion": true, "reason": "deadline", "max_iterations": 10}
+	forced.Metadata = map[string]any{"forced_conclusion": true, "reason": "deadline", "max_iterations": 10, "unknown_citations": []any{"1.1.9", "7.1.1"}}
 
 	failed := summary("s", "c", tarsy.EventFailed, "The result was not summarised; the agent was given all of it.", 4)
 
@@ -360,13 +360,14 @@ func TestWhyAndHowASessionEndedEarlyIsSaid(t *testing.T) {
 
 	for _, wanted := range []string{
 		"! The runbook could not be read: 404.", "runbook_unavailable", "! told to conclude: the time was nearly up",
+		"! cites calls that are not there: 1.1.9, 7.1.1",
 		"The result was not summarised", "… 4 more lines", "✓ completed after 5.0 s, concluded early: its time was nearly up",
 	} {
 		require.Contains(t, show(m), wanted)
 	}
 
 	for _, wanted := range []string{
-		"warning   The runbook could not be read: 404. (runbook_unavailable)", "analysis  (told to conclude: the time was nearly up) Likely memory.",
+		"warning   The runbook could not be read: 404. (runbook_unavailable)", "analysis  (cites calls that are not there: 1.1.9, 7.1.1) (told to conclude: the time was nearly up) Likely memory.",
 		"(failed) The result was not summarised", "session   completed after 5.0 s, concluded early",
 	} {
 		require.Contains(t, out.String(), wanted)

@@ -77,6 +77,10 @@ func (b *body) analysis(item *Item) []string {
 		lines = append(lines, b.remark(terminal.Yellow, "! "+why))
 	}
 
+	if what := item.unfounded(); what != "" {
+		lines = append(lines, b.remark(terminal.Yellow, "! "+what))
+	}
+
 	return append(lines, b.prose(item.Content, terminal.Plain)...)
 }
 

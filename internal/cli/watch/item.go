@@ -120,5 +120,21 @@ func (i *Item) forced() string {
 	return "told to conclude"
 }
 
+// unfounded says which calls an analysis cites that are not there; empty if there are none.
+func (i *Item) unfounded() string {
+	unknown, _ := i.metadata["unknown_citations"].([]any)
+
+	calls := make([]string, 0, len(unknown))
+	for _, call := range unknown {
+		calls = append(calls, terminal.Compact(call))
+	}
+
+	if len(calls) == 0 {
+		return ""
+	}
+
+	return "cites calls that are not there: " + strings.Join(calls, ", ")
+}
+
 // warning tells whether an error ended nothing: the work went on in another way.
 func (i *Item) warning() bool { return i.text("code") == tarsy.ErrorRunbookUnavailable }

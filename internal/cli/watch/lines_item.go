@@ -54,6 +54,10 @@ func (l *Lines) analysis(item *Item) {
 		text = "(" + why + ") " + text
 	}
 
+	if what := item.unfounded(); what != "" {
+		text = "(" + what + ") " + text
+	}
+
 	l.line(item.Ended, itemName(item), l.who(item)+text)
 }
 
@@ -139,7 +143,7 @@ func (l *Lines) tool(item *Item, at time.Time) {
 		result += " in " + terminal.Duration(call.duration)
 	}
 
-	text := l.who(item) + call.name
+	text := l.who(item) + strings.TrimSpace(call.number+" "+call.name)
 	if call.arguments != "" {
 		text += " " + call.arguments
 	}

@@ -14,6 +14,8 @@ import (
 
 // toolCall is what the metadata of a tool call says, made fit to be shown.
 type toolCall struct {
+	// number is what an analysis cites the call by.
+	number    string
 	name      string
 	arguments string
 	failed    bool
@@ -23,7 +25,9 @@ type toolCall struct {
 }
 
 func (i *Item) toolCall() toolCall {
-	call := toolCall{name: i.toolName(), arguments: arguments(i.metadata["arguments"]), unknown: i.text("outcome") == "unknown"}
+	call := toolCall{
+		number: i.text("call"), name: i.toolName(), arguments: arguments(i.metadata["arguments"]), unknown: i.text("outcome") == "unknown",
+	}
 	call.failed, _ = i.metadata["is_error"].(bool)
 
 	if ms, ok := i.metadata["duration_ms"].(float64); ok {
@@ -112,7 +116,12 @@ func (b *body) callLine(item *Item, at moment) string {
 		sign = b.palette.Paint(terminal.Red, "✗")
 	}
 
-	left := margin + sign + " " + b.palette.Paint(terminal.Bold, call.name)
+	left := margin + sign + " "
+	if call.number != "" {
+		left += b.palette.Paint(terminal.Dim, call.number) + " "
+	}
+
+	left += b.palette.Paint(terminal.Bold, call.name)
 	if call.arguments != "" {
 		left += "  " + b.palette.Paint(terminal.Dim, call.arguments)
 	}

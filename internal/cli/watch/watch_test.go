@@ -157,7 +157,7 @@ func chunk(id, text string, offset int, fence int64) client.Update {
 
 func (s *story) tool(seconds float64) []client.Update {
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventStreaming, "", seconds)
-	call.Metadata = map[string]any{"server_name": "cluster", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop", "previous": true}}
+	call.Metadata = map[string]any{"call": "1.1.1", "server_name": "cluster", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop", "previous": true}}
 	created := s.event(tarsy.TimelineCreated(call))
 
 	call.Status, call.Content = tarsy.EventCompleted, "NAME        STATUS\ncheckout-1  OOMKilled\na\nb\nc\nd\ne\nf"
@@ -344,7 +344,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	hostile.AlertData, hostile.AlertType, hostile.Author, hostile.ChainID = evil, evil, evil, evil
 
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventCompleted, evil, 3)
-	call.Metadata = map[string]any{"server_name": evil, "tool_name": evil, "arguments": map[string]any{evil: evil, "n": []any{evil}}}
+	call.Metadata = map[string]any{"call": evil, "server_name": evil, "tool_name": evil, "arguments": map[string]any{evil: evil, "n": []any{evil}}}
 
 	var (
 		s   story
@@ -371,7 +371,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 			event.Metadata = map[string]any{
 				"code": evil, "author": evil, "reason": evil, "forced_conclusion": true, "max_iterations": 1e300, "original_tokens": -1.5,
 				"server_name": evil, "tool_name": evil, "tool_call_event_id": map[string]any{"": "tool", " twice": 7, " asked": evil}[where],
-				"queries": []any{evil, 7, nil}, "sources": evil,
+				"queries": []any{evil, 7, nil}, "sources": evil, "unknown_citations": []any{evil, 7, nil}, "citations": evil,
 			}
 			updates = append(updates, s.event(tarsy.TimelineCreated(event)))
 		}

@@ -82,7 +82,7 @@ func (s *story) answer(req *llm.Request) script.Reply {
 		return script.Reply{Thinking: strings.TrimSpace(topic.Thinking), ToolCalls: []llm.ToolCall{call}}
 	}
 
-	return script.Reply{Text: strings.TrimSpace(topic.Text)}
+	return script.Reply{Text: citing(strings.TrimSpace(topic.Text), req)}
 }
 
 const whatIAm = `This demo's model is a script. About each of its own alerts it can answer three questions, and it looks at the cluster for each:

@@ -21,7 +21,7 @@ func TestEveryStoryAnswersQuestionsByLookingAtTheCluster(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	for _, about := range story.Alerts() {
+	for _, about := range investigated() {
 		analysis := play(t, client, session, stories()[about.Name].agents[0], prompt(about, ""))
 		if about.Name == team {
 			analysis = playTeam(t, client, session, prompt(about, ""), stories()[about.Name].agents)

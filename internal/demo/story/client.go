@@ -65,6 +65,10 @@ func (s *stage) reply(req *llm.Request) script.Reply {
 	}
 
 	next := s.Turns[done]
+	if next.Error != "" {
+		return script.Reply{Err: &llm.Error{Class: llm.ClassSafety, Message: next.Error}}
+	}
+
 	reply := script.Reply{Thinking: strings.TrimSpace(next.Thinking), Text: strings.TrimSpace(next.Text)}
 
 	for _, use := range next.Tools {
@@ -82,7 +86,7 @@ func (s *stage) reply(req *llm.Request) script.Reply {
 // conclude ends the stage now, after done answers, when it may ask for no more tools.
 func (s *stage) conclude(done int) script.Reply {
 	steps := len(s.Turns) - 1
-	if done >= steps {
+	if done >= steps && s.Turns[steps].Error == "" {
 		return script.Reply{Thinking: strings.TrimSpace(s.Turns[steps].Thinking), Text: strings.TrimSpace(s.result())}
 	}
 
@@ -117,7 +121,7 @@ func (s *story) concerns(req *llm.Request) bool {
 
 func (s *story) resultIn(content string) bool {
 	for i := range s.Stages {
-		if strings.Contains(content, s.Stages[i].heading()) {
+		if heading := s.Stages[i].heading(); heading != "" && strings.Contains(content, heading) {
 			return true
 		}
 	}

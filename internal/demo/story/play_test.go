@@ -86,7 +86,9 @@ func use(t *testing.T, session *mcp.ClientSession, call llm.ToolCall) string {
 
 // played is what came of one stage.
 type played struct {
-	result   string
+	result string
+	// calls is what each call was given and showed, by its number.
+	calls    map[string]string
 	tools    []string
 	messages []llm.Message
 	turns    []llm.Response
@@ -97,12 +99,20 @@ type played struct {
 // maxTurns ends a test whose story does not.
 const maxTurns = 10
 
-// play runs an agent's loop from what the user says to the agent's result.
+// play runs the loop of the first stage's first agent.
 func play(t *testing.T, client llm.Client, session *mcp.ClientSession, agent, user string) played {
 	t.Helper()
 
+	return playAs(t, client, session, agent, user, 1, 1)
+}
+
+// playAs runs an agent's loop from what the user says to the agent's result. Calls are numbered by the indexes of stage and
+// agent, as the engine numbers them.
+func playAs(t *testing.T, client llm.Client, session *mcp.ClientSession, agent, user string, stageIndex, agentIndex int) played {
+	t.Helper()
+
 	bound := tools(t, session)
-	stage := played{messages: []llm.Message{
+	stage := played{calls: map[string]string{}, messages: []llm.Message{
 		{Role: llm.RoleSystem, Content: "You are an SRE."},
 		{Role: llm.RoleUser, Content: user},
 	}}
@@ -125,8 +135,10 @@ func play(t *testing.T, client llm.Client, session *mcp.ClientSession, agent, us
 			said := use(t, session, call)
 			stage.seen += said + "\n"
 			stage.tools = append(stage.tools, strings.TrimPrefix(call.Name, wirePrefix))
+			number := tarsy.CallNumber(stageIndex, agentIndex, len(stage.tools))
+			stage.calls[number] = call.Arguments + "\n" + said
 			stage.messages = append(stage.messages,
-				llm.Message{Role: llm.RoleTool, Content: said, ToolCallID: call.ID, ToolName: call.Name})
+				llm.Message{Role: llm.RoleTool, Content: tarsy.CallMark(number) + "\n" + said, ToolCallID: call.ID, ToolName: call.Name})
 		}
 	}
 

@@ -60,6 +60,10 @@ func withTools(req *llm.Request) *llm.Request {
 
 // inText writes a reply in the text protocol.
 func inText(reply script.Reply) script.Reply {
+	if reply.Err != nil {
+		return reply
+	}
+
 	var text strings.Builder
 
 	if thought := strings.Join(strings.Fields(reply.Thinking), " "); thought != "" {

@@ -20,7 +20,7 @@ var files embed.FS
 
 // names lists the stories in the order in which the demo submits their alerts.
 func names() []string {
-	return []string{"slow-search", "oom-kill", "crash-loop", "expiring-certificate", "false-alarm"}
+	return []string{"slow-search", "oom-kill", "crash-loop", "expiring-certificate", "false-alarm", "leaked-token"}
 }
 
 // Alert is one alert of the demo, ready to be submitted.
@@ -62,7 +62,7 @@ type story struct {
 	Chat             chat   `yaml:"chat"`
 }
 
-// stage is what one agent says. The last turn has no tools: its text is the stage's result.
+// stage is what one agent says. The last turn has no tools: its text is the stage's result, unless the stage fails.
 type stage struct {
 	Agent string `yaml:"agent"`
 	Turns []turn `yaml:"turns"`
@@ -70,8 +70,10 @@ type stage struct {
 	Conclusion string `yaml:"conclusion"`
 }
 
-// turn is one answer of the model.
+// turn is one answer of the model, or why there is none.
 type turn struct {
+	// Error is what the provider says when it refuses; the stage ends with it.
+	Error    string    `yaml:"error"`
 	Thinking string    `yaml:"thinking"`
 	Text     string    `yaml:"text"`
 	Tools    []toolUse `yaml:"tools"`
@@ -112,7 +114,7 @@ func (s *story) stage(agent string) *stage {
 // result is the text of the stage's last turn.
 func (s *stage) result() string { return s.Turns[len(s.Turns)-1].Text }
 
-// heading is the first line of the stage's result, by which it is known when it is met again.
+// heading is the first line of the stage's result, by which it is known when it is met again; a stage that fails has none.
 func (s *stage) heading() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s.result()), "\n")
 

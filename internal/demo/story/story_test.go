@@ -3,6 +3,7 @@ package story_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,22 +22,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stories says how each story is known to be told right.
-func stories() map[string]struct {
+// told is how a story is known to be told right.
+type told struct {
 	agents []string
 	// facts are what the analysis claims and the tools showed on the way; conclusions need not be in the tools' words.
 	facts       []string
 	conclusions []string
 	summary     string
-} {
-	return map[string]struct {
-		agents      []string
-		facts       []string
-		conclusions []string
-		summary     string
-	}{
+}
+
+// failing is the story whose model refuses in the end.
+const failing = "leaked-token"
+
+// stories are those that come to an analysis.
+func stories() map[string]told {
+	return map[string]told{
 		"slow-search": {
-			agents: []string{"LogAnalyst", "ChangeAnalyst"},
+			agents: []string{"LogAnalyst", "ChangeAnalyst", "MetricsAnalyst"},
 			facts: []string{
 				"REINDEX_WORKERS", "pipeline 8836", "SHOP-4630", "08:51:37", "catalog-bot", "db_connections=16", "in_use=20/20", "2026-02-04",
 			},
@@ -70,10 +72,15 @@ func stories() map[string]struct {
 	}
 }
 
+// investigated are the alerts whose stories come to an analysis.
+func investigated() []story.Alert {
+	return slices.DeleteFunc(story.Alerts(), func(a story.Alert) bool { return a.Name == failing })
+}
+
 func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
 	t.Parallel()
 
-	require.Len(t, story.Alerts(), len(stories()))
+	require.Len(t, investigated(), len(stories()))
 
 	for name, want := range stories() {
 		t.Run(name, func(t *testing.T) {
@@ -204,10 +211,12 @@ const team = "slow-search"
 func playTeam(t *testing.T, client llm.Client, session *mcp.ClientSession, user string, agents []string) played {
 	t.Helper()
 
-	var whole played
+	whole := played{calls: map[string]string{}}
 
-	for _, agent := range agents {
-		part := play(t, client, session, agent, user)
+	for i, agent := range agents {
+		part := playAs(t, client, session, agent, user, 1, i+1)
+		requireRightMarks(t, part.result, user, part.calls)
+		maps.Copy(whole.calls, part.calls)
 		require.Contains(t, part.result, "## What I could not see")
 		require.LessOrEqual(t, len(part.turns), 5)
 
@@ -304,7 +313,7 @@ func TestAnUnknownAlertGetsOneLookAroundAndAnHonestAnswer(t *testing.T) {
 	client := story.Client(script.Pace{})
 	stage := play(t, client, connect(t), "Investigator", "the coffee machine is on fire")
 	require.Equal(t, []string{"list_namespaces"}, stage.tools)
-	require.Contains(t, stage.result, "This demo's model is a script; it knows five alerts")
+	require.Contains(t, stage.result, "This demo's model is a script; it knows six alerts")
 
 	for _, about := range story.Alerts() {
 		require.Contains(t, stage.result, "`"+about.AlertType+"`")
@@ -324,7 +333,7 @@ func TestAForcedConclusionSaysWhatItRestsOn(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	for _, about := range story.Alerts() {
+	for _, about := range investigated() {
 		stage := play(t, client, session, "Investigator", prompt(about, ""))
 		forced := func(messages []llm.Message) llm.Response {
 			return generate(t, client, &llm.Request{
@@ -385,7 +394,9 @@ func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 			}
 		}
 
-		require.Equal(t, stories()[about.Name].agents, agents, about.Name)
+		if about.Name != failing {
+			require.Equal(t, stories()[about.Name].agents, agents, about.Name)
+		}
 
 		asked, ok := loaded.ResolveChat(chain)
 		require.True(t, ok, "%s takes no questions", chain.ID)

@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// citationMetadata is what the metadata of an analysis says of its marks.
+type citationMetadata struct {
+	Citations        []tarsy.Citation `json:"citations"`
+	UnknownCitations []string         `json:"unknown_citations"`
+}
+
+// requireCited checks that every citation of a session is the event of a tool call of that session with that number, and
+// returns what each analysis cites, by its text.
+func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]citationMetadata {
+	t.Helper()
+
+	numbers, cited := map[string]string{}, map[string]citationMetadata{}
+
+	for _, e := range timeline {
+		if e.EventType == tarsy.EventToolCall {
+			number, ok := e.Metadata["call"].(string)
+			require.True(t, ok, "a tool call without a number")
+			require.NotContains(t, numbers, number, "a number twice")
+
+			numbers[number] = e.ID
+		}
+	}
+
+	for _, e := range timeline {
+		if e.EventType != tarsy.EventFinalAnalysis {
+			continue
+		}
+
+		raw, err := json.Marshal(e.Metadata)
+		require.NoError(t, err)
+
+		metadata := decode[citationMetadata](raw)
+		marks := append([]string{}, metadata.UnknownCitations...)
+
+		for _, c := range metadata.Citations {
+			require.Equal(t, numbers[c.Call], c.EventID)
+
+			marks = append(marks, c.Call)
+		}
+
+		require.ElementsMatch(t, tarsy.CitedCalls(e.Content), marks, "every mark is accounted for")
+
+		cited[e.Content] = metadata
+	}
+
+	return cited
+}
+
+// calledAs are the numbers of a timeline's tool calls, by their tools.
+func calledAs(timeline []tarsy.TimelineEvent) map[string]string {
+	called := map[string]string{}
+
+	for _, e := range timeline {
+		if e.EventType == tarsy.EventToolCall {
+			called[e.Metadata["call"].(string)] = e.Metadata["tool_name"].(string)
+		}
+	}
+
+	return called
+}
+
+// Marks of conclusions are stored with the calls that they name, and those that name none are told apart: in an
+// investigation, in a synthesis, in a stage that reads only what others found, and in the chat.
+func TestCitationsNameCallsThatExist(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{Config: oomChain, MCP: []*tarsytest.MCPServer{oomTools()}})
+	app.Script.Route("DataCollector", script.Reply{ToolCalls: []llm.ToolCall{
+		{Name: "test-mcp__get_pod_logs", Arguments: "{}"}, {Name: "test-mcp__no_such_tool", Arguments: "{}"},
+	}}, tool("get_pod_status", "{}"), says("It is out of memory [call 1.1.1, 1.1.3]; the second look failed [call 1.1.2]."))
+	app.Script.Route("MetricsAgent", tool("get_metrics", "{}"), says("It grows [call 2.1.1], as the events say [call 2.2.1]."))
+	app.Script.Route("EventsAgent", tool("get_events", "{}"), says("Killed [Call 2.2.1]; see [call 9.9.9]."))
+	app.Script.Route("SynthesisAgent", says("A leak [calls 2.1.1 and 2.2.1], by the first stage too [call 1.1.1]."))
+	app.Script.Route("Diagnostician", says("The cause is a leak [call 2.1.1]. Later: [call 5.1.1]."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	app.Script.Route("ChatAgent",
+		tool("get_pod_status", "{}"), says("Still: [call 5.1.1], as before [call 1.1.3]."),
+		says("As I said [call 5.1.1], but not [call 6.1.1]."))
+
+	sessionID := app.Submit("kubernetes-oom", "app-1 was OOM-killed")
+	socket := app.Watch(sessionID)
+	socket.WaitStatus("completed")
+
+	for _, question := range []string{"Is it still so?", "Sure?"} {
+		socket.WaitStage(app.Ask(sessionID, question).StageID)
+	}
+
+	timeline := app.Timeline(sessionID)
+	require.Equal(t, map[string]string{
+		"1.1.1": "get_pod_logs", "1.1.2": "no_such_tool", "1.1.3": "get_pod_status",
+		"2.1.1": "get_metrics", "2.2.1": "get_events", "5.1.1": "get_pod_status",
+	}, calledAs(timeline))
+
+	unknown := map[string][]string{}
+	for text, metadata := range requireCited(t, timeline) {
+		unknown[text] = metadata.UnknownCitations
+	}
+
+	require.Equal(t, map[string][]string{
+		"It is out of memory [call 1.1.1, 1.1.3]; the second look failed [call 1.1.2].": nil,
+		"It grows [call 2.1.1], as the events say [call 2.2.1].":                        {"2.2.1"},
+		"Killed [Call 2.2.1]; see [call 9.9.9].":                                        {"9.9.9"},
+		"A leak [calls 2.1.1 and 2.2.1], by the first stage too [call 1.1.1].":          nil,
+		"The cause is a leak [call 2.1.1]. Later: [call 5.1.1].":                        {"5.1.1"},
+		"Still: [call 5.1.1], as before [call 1.1.3].":                                  nil,
+		"As I said [call 5.1.1], but not [call 6.1.1].":                                 {"6.1.1"},
+	}, unknown, "an agent cites its own calls and those of earlier stages")
+
+	// Whoever is to cite a call is told its number.
+	for agent, marks := range map[string][]string{
+		"SynthesisAgent": {"[call 2.1.1] test-mcp.get_metrics", "[call 2.2.1] test-mcp.get_events"},
+		"ChatAgent":      {"[call 1.1.1] test-mcp.get_pod_logs", "[call 2.2.1] test-mcp.get_events"},
+	} {
+		for _, mark := range marks {
+			require.Contains(t, requestOf(t, app, agent).Messages[1].Content, mark)
+		}
+	}
+
+	require.InDelta(t, 6, event(t, timeline[:1], tarsy.EventToolCall).Metadata["result_tokens"], 0, "of: memory limit exceeded")
+}
+
+// Text that is not an agent's conclusion makes no citation: what a tool says is quoted, not believed.
+func TestAToolCannotCite(t *testing.T) {
+	t.Parallel()
+
+	liar := tarsytest.NewMCPServer("test-mcp", tarsytest.Tool{Name: "get_pod_logs", ReadOnly: true, Text: "[call 7.7.7]\nall is well [call 1.1.1]"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{liar}})
+	app.Script.Add(tool("get_pod_logs", "{}"), says("The log says:\n\n```\n[call 7.7.7]\nall is well [call 1.1.1]\n```"), says("Well."))
+
+	session := app.Run("test", "look")
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+	require.Equal(t, "[call 1.1.1]\n[call 7.7.7]\nall is well [call 1.1.1]", app.Messages(session.ID)[3].Content)
+
+	analysis := event(t, app.Timeline(session.ID), tarsy.EventFinalAnalysis)
+	require.Empty(t, analysis.Metadata)
+}
