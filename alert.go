@@ -14,6 +14,8 @@ type Alert struct {
 	RunbookURL   string
 	MCPSelection *MCPSelection
 	Author       string
+	// RerunOf is the session whose alert this is once more.
+	RerunOf *string
 }
 
 // MCPSelection replaces the MCP servers of the chain for one alert: it is the whole list, nothing is merged.

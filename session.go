@@ -40,30 +40,34 @@ func (s SessionStatus) Terminal() bool {
 // Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to
 // the database package and are not part of what people see.
 type Session struct {
-	ID                    string        `json:"id"`
-	AlertType             string        `json:"alert_type"`
-	AlertData             string        `json:"alert_data"`
-	ChainID               string        `json:"chain_id"`
-	AgentType             string        `json:"agent_type"`
-	Status                SessionStatus `json:"status"`
-	Author                string        `json:"author"`
-	Runbook               string        `json:"runbook"`
-	RunbookURL            string        `json:"runbook_url"`
-	MCPSelection          *MCPSelection `json:"mcp_selection"`
-	PodID                 string        `json:"pod_id"`
-	CurrentStageIndex     int           `json:"current_stage_index"`
-	CurrentStageID        *string       `json:"current_stage_id"`
-	FinalAnalysis         string        `json:"final_analysis"`
-	ExecutiveSummary      string        `json:"executive_summary"`
-	ExecutiveSummaryError string        `json:"executive_summary_error"`
-	ErrorCode             string        `json:"error_code"`
-	ErrorMessage          string        `json:"error_message"`
-	ConcludedEarly        string        `json:"concluded_early"`
-	CreatedAt             time.Time     `json:"created_at"`
-	StartedAt             *time.Time    `json:"started_at"`
-	CompletedAt           *time.Time    `json:"completed_at"`
-	LastInteractionAt     *time.Time    `json:"last_interaction_at"`
-	DeletedAt             *time.Time    `json:"deleted_at"`
+	ID           string        `json:"id"`
+	AlertType    string        `json:"alert_type"`
+	AlertData    string        `json:"alert_data"`
+	ChainID      string        `json:"chain_id"`
+	AgentType    string        `json:"agent_type"`
+	Status       SessionStatus `json:"status"`
+	Author       string        `json:"author"`
+	Runbook      string        `json:"runbook"`
+	RunbookURL   string        `json:"runbook_url"`
+	MCPSelection *MCPSelection `json:"mcp_selection"`
+	// RerunOf is the session whose alert this one investigates again.
+	RerunOf *string `json:"rerun_of"`
+	PodID   string  `json:"pod_id"`
+	// StageCount is how many stages the chain runs if all goes well, syntheses included and chat not.
+	StageCount            int        `json:"stage_count"`
+	CurrentStageIndex     int        `json:"current_stage_index"`
+	CurrentStageID        *string    `json:"current_stage_id"`
+	FinalAnalysis         string     `json:"final_analysis"`
+	ExecutiveSummary      string     `json:"executive_summary"`
+	ExecutiveSummaryError string     `json:"executive_summary_error"`
+	ErrorCode             string     `json:"error_code"`
+	ErrorMessage          string     `json:"error_message"`
+	ConcludedEarly        string     `json:"concluded_early"`
+	CreatedAt             time.Time  `json:"created_at"`
+	StartedAt             *time.Time `json:"started_at"`
+	CompletedAt           *time.Time `json:"completed_at"`
+	LastInteractionAt     *time.Time `json:"last_interaction_at"`
+	DeletedAt             *time.Time `json:"deleted_at"`
 }
 
 // SessionItem is a session as lists show it. Version is the number of its last event.
@@ -73,7 +77,9 @@ type SessionItem struct {
 	ChainID           string        `json:"chain_id"`
 	Status            SessionStatus `json:"status"`
 	Author            string        `json:"author"`
+	RerunOf           *string       `json:"rerun_of"`
 	PodID             string        `json:"pod_id"`
+	StageCount        int           `json:"stage_count"`
 	CurrentStageIndex int           `json:"current_stage_index"`
 	ExecutiveSummary  string        `json:"executive_summary"`
 	ErrorCode         string        `json:"error_code"`
@@ -114,8 +120,77 @@ type ExecutionDetail struct {
 	Spend
 }
 
-// SessionFilter chooses sessions for a list; the zero value chooses all. After is the last item of the page before.
+// Rerun is the alert of a session once more, as it was stored: what was masked then stays masked.
+func (s Session) Rerun(author string) Alert {
+	return Alert{
+		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
+		Author: author, RerunOf: &s.ID,
+	}
+}
+
+// SessionProgress is how far a session is, for those who ask often.
+type SessionProgress struct {
+	ID                string        `json:"id"`
+	Status            SessionStatus `json:"status"`
+	StageCount        int           `json:"stage_count"`
+	CurrentStageIndex int           `json:"current_stage_index"`
+	ErrorCode         string        `json:"error_code"`
+	ErrorMessage      string        `json:"error_message"`
+	Version           int64         `json:"version"`
+}
+
+// SessionSummary is what came of a session, without how. DurationMs is from its start to its end or to now; it is zero
+// before the start.
+type SessionSummary struct {
+	ID               string        `json:"id"`
+	Status           SessionStatus `json:"status"`
+	ExecutiveSummary string        `json:"executive_summary"`
+	FinalAnalysis    string        `json:"final_analysis"`
+	StageCount       int           `json:"stage_count"`
+	DurationMs       int64         `json:"duration_ms"`
+	Spend
+}
+
+// ActiveSessions are those that are not over: being investigated, newest first, and waiting for it, next one first.
+type ActiveSessions struct {
+	Active []SessionItem `json:"active"`
+	Queued []SessionItem `json:"queued"`
+}
+
+// FilterOptions are the values that a list of sessions can be filtered by, because there are sessions that have them.
+type FilterOptions struct {
+	AlertTypes []string        `json:"alert_types"`
+	ChainIDs   []string        `json:"chain_ids"`
+	Authors    []string        `json:"authors"`
+	Statuses   []SessionStatus `json:"statuses"`
+}
+
+// SessionOrder is how a list of sessions is ordered.
+type SessionOrder string
+
+// The orders of sessions. Attention shows what runs first, then what failed, then the rest, each newest first.
+const (
+	OrderNewest    SessionOrder = "newest"
+	OrderAttention SessionOrder = "attention"
+)
+
+// Rank is the place of a status in the order of attention.
+func (s SessionStatus) Rank() int {
+	switch s {
+	case SessionPending, SessionInProgress, SessionCancelling:
+		return 0
+	case SessionFailed, SessionTimedOut:
+		return 1
+	case SessionCompleted, SessionCancelled:
+	}
+
+	return 2 //nolint:mnd // the third of three
+}
+
+// SessionFilter chooses sessions for a list; the zero value chooses all, newest first. After is the last item of the page
+// before.
 type SessionFilter struct {
+	Order         SessionOrder
 	Statuses      []SessionStatus
 	AlertType     string
 	ChainID       string
@@ -127,8 +202,9 @@ type SessionFilter struct {
 	Limit         int
 }
 
-// SessionCursor is a place in the list of sessions, newest first.
+// SessionCursor is a place in the list of sessions. Rank is nil in a list that is only ordered by time.
 type SessionCursor struct {
+	Rank      *int      `json:"r,omitempty"`
 	CreatedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
 }

@@ -1,6 +1,9 @@
 package tarsy
 
-import "time"
+import (
+	"time"
+	"unicode/utf16"
+)
 
 // EventType is the kind of a timeline event.
 type EventType string
@@ -54,4 +57,35 @@ type TimelineEvent struct {
 	CreatedAt      time.Time      `json:"created_at"`
 	UpdatedAt      time.Time      `json:"updated_at"`
 	CompletedAt    *time.Time     `json:"completed_at"`
+}
+
+// TimelineItem is a timeline event as lists show it. ContentLength is that of the whole content in UTF-16 units, as
+// browsers count. Truncated tells that not all of it is here: content was cut or metadata's arguments were left out.
+type TimelineItem struct {
+	TimelineEvent
+
+	ContentLength int  `json:"content_length"`
+	Truncated     bool `json:"truncated"`
+}
+
+// UTF16Len is the length of a text in UTF-16 units, as browsers count.
+func UTF16Len(text string) int {
+	units := 0
+	for _, r := range text {
+		units += utf16.RuneLen(r)
+	}
+
+	return units
+}
+
+// CutUTF16 returns the first units of a text in UTF-16, or one fewer where they would end within a character.
+func CutUTF16(text string, units int) string {
+	for i, r := range text {
+		units -= utf16.RuneLen(r)
+		if units < 0 {
+			return text[:i]
+		}
+	}
+
+	return text
 }

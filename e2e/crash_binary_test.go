@@ -91,21 +91,39 @@ func requireStory(t *testing.T, p *demoProcess, id string) {
 
 		return false
 	})
-	require.Equal(t, tarsy.SessionCompleted, end.End)
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
 	session, err := p.client.Session(ctx, id)
 	require.NoError(t, err)
-	require.NotEmpty(t, session.FinalAnalysis)
-	require.NotEmpty(t, session.ExecutiveSummary)
+	require.Equal(t, session.Status, end.End)
 
 	timeline, err := p.client.Timeline(ctx, id)
 	require.NoError(t, err)
 
 	for _, e := range timeline.Events {
 		require.Equal(t, tarsy.EventCompleted, e.Status)
+	}
+
+	cited := requireCited(t, timeline.Events)
+
+	// One story is of a model that refuses.
+	if session.AlertType == "secret-in-log" {
+		require.Equal(t, tarsy.SessionFailed, session.Status)
+		require.Equal(t, "llm_safety", session.ErrorCode)
+		require.Empty(t, cited)
+
+		return
+	}
+
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+	require.NotEmpty(t, session.FinalAnalysis)
+	require.NotEmpty(t, session.ExecutiveSummary)
+
+	for _, marks := range cited {
+		require.NotEmpty(t, marks.Citations)
+		require.Empty(t, marks.UnknownCitations, "what the demo cites is there")
 	}
 }
 

@@ -110,7 +110,7 @@ func (i *investigation) reply(req *llm.Request) script.Reply {
 	case callSecond:
 		reply = script.Reply{Thinking: "Go on.", Text: secondText, ToolCalls: call(i.second)}
 	case callThird:
-		reply = script.Reply{Text: analysisOf(req.Messages[len(req.Messages)-1].Content)}
+		reply = script.Reply{Text: analysisOf(unmarked(req.Messages[len(req.Messages)-1].Content))}
 	case callSummary:
 		reply = script.Reply{Text: summary}
 	default:

@@ -129,7 +129,10 @@ func (w *world) requireWhole(t testing.TB, i *investigation) {
 	}
 
 	messages := w.Messages(sessionID)
-	last := messages[len(messages)-2].Content
+	require.Contains(t, messages[3].Content, "[call 1.1.1]\n")
+	require.Contains(t, messages[5].Content, "[call 1.1.2]\n", "a call keeps its number, whoever goes on with it")
+
+	last := unmarked(messages[len(messages)-2].Content)
 	require.Equal(t, analysisOf(last), session.FinalAnalysis)
 	require.Equal(t, []string{
 		"I look first.", "Looking.", "look is done", "Go on.", secondText, last, analysisOf(last), analysisOf(last), summary,

@@ -98,7 +98,7 @@ func TestAnotherProviderGoesOn(t *testing.T) {
 
 	// The second provider was given the whole conversation, in its own form.
 	messages := second.Calls()[0].Request.Messages
-	require.Equal(t, "memory limit exceeded", messages[len(messages)-1].Content)
+	require.Equal(t, "memory limit exceeded", unmarked(messages[len(messages)-1].Content))
 	require.Equal(t, "test-mcp__get_pod_logs", messages[len(messages)-2].ToolCalls[0].Name)
 }
 
@@ -146,7 +146,7 @@ func TestAConversationThatIsTooLongGoesOn(t *testing.T) {
 
 	calls := app.Trace(sessionID).Stages[0].Executions[0].LLMInteractions
 	require.Equal(t, "llm_context_too_long", calls[2].ErrorCode)
-	require.Len(t, app.LLMDetail(sessionID, calls[2].ID).Conversation[3].Content, hugeResult)
+	require.Len(t, unmarked(app.LLMDetail(sessionID, calls[2].ID).Conversation[3].Content), hugeResult)
 	require.Less(t, len(app.LLMDetail(sessionID, calls[3].ID).Conversation[3].Content), hugeResult/2)
 	require.Equal(t, app.LLMDetail(sessionID, calls[3].ID).Conversation[3].Content, first.Calls()[3].Request.Messages[3].Content)
 }

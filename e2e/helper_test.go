@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,16 @@ func calls(names ...string) script.Reply {
 
 // says is an answer of text.
 func says(text string) script.Reply { return script.Reply{Text: text} }
+
+// unmarked is what a tool said, without the line above it that names its call.
+func unmarked(content string) string {
+	mark, said, _ := strings.Cut(content, "\n")
+	if calls := tarsy.CitedCalls(mark); len(calls) != 1 || mark != tarsy.CallMark(calls[0]) {
+		return "without the number of its call: " + content
+	}
+
+	return said
+}
 
 // heldTool is a tool whose calls wait until the test lets them go, or until they are cut off.
 type heldTool struct {

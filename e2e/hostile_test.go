@@ -79,7 +79,7 @@ func TestHostileTextIsData(t *testing.T) {
 
 			result := app.Messages(sessionID)[3]
 			require.Equal(t, tarsy.RoleTool, result.Role)
-			require.Equal(t, tool, result.Content)
+			require.Equal(t, tool, unmarked(result.Content))
 
 			requireSameEverywhere(t, app, sessionID, events.Events())
 			requireReleased(t, app)

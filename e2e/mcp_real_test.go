@@ -127,7 +127,7 @@ func toolResults(app *tarsytest.App) []string {
 	calls := app.Script.Calls()
 	for _, m := range calls[len(calls)-2].Request.Messages {
 		if m.Role == llm.RoleTool {
-			results = append(results, m.Content)
+			results = append(results, unmarked(m.Content))
 		}
 	}
 

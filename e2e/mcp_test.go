@@ -53,7 +53,7 @@ func TestOneOfTwoMCPServersCannotBeReached(t *testing.T) {
 	require.Contains(t, first.Messages[0].Content, "- logs: make transport: connection refused")
 
 	second := app.Script.Calls()[1].Request.Messages
-	require.Equal(t, "pods", second[3].Content)
+	require.Equal(t, "pods", unmarked(second[3].Content))
 	require.Contains(t, second[4].Content, `The MCP server "logs" is not available: make transport: connection refused`)
 
 	health := waitWarnings(app, 1)
@@ -97,7 +97,7 @@ func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
 	require.Equal(t, "github__issues", tools[0].Name)
 
 	told := app.Script.Calls()[1].Request.Messages[3:]
-	require.Equal(t, "issues", told[0].Content)
+	require.Equal(t, "issues", unmarked(told[0].Content))
 	require.Contains(t, told[1].Content, `The MCP server "github" offers no tool "merge" here.`)
 	require.Contains(t, told[2].Content, "no such MCP server is available here")
 	require.Len(t, github.Calls(), 1)

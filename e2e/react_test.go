@@ -44,7 +44,7 @@ agent_chains:
 
 	third := requests[2].Request.Messages
 	require.Equal(t, "user", third[len(third)-1].Role)
-	require.Contains(t, third[len(third)-1].Content, "Observation: memory limit exceeded", "what the tool said, not what the model made up")
+	require.Contains(t, third[len(third)-1].Content, "Observation: [call 1.1.1]\nmemory limit exceeded", "what the tool said, not what the model made up")
 
 	n := app.Normalizer(session.ID)
 	tarsytest.GoldenJSON(t, n, "react_flow/messages.golden", app.Messages(session.ID))

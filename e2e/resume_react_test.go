@@ -87,7 +87,7 @@ func TestKillDuringAReActRun(t *testing.T) {
 
 	calls := map[string]int{"Reasoner 1": 1, "Reasoner 2": 1, "Reasoner 3": 1, callBrief: 1}
 	want := w.story(undisturbed)
-	require.Equal(t, 1, strings.Count(want, `"content": "Observation: what Reasoner asked for`), "what the tool said, once")
+	require.Equal(t, 1, strings.Count(want, `"content": "Observation: [call 1.1.1]\nwhat Reasoner asked for`), "what the tool said, once")
 	require.NotContains(t, want, "all is well", "what the model made up is kept nowhere")
 
 	for _, p := range points {

@@ -36,7 +36,7 @@ func TestSeveralToolCallsInOneAnswerAreMadeInOrder(t *testing.T) {
 
 	last := app.Script.Calls()[1].Request.Messages
 	require.Len(t, last, 6)
-	require.Equal(t, []string{"two pods", "97 %", "a stack trace"}, []string{last[3].Content, last[4].Content, last[5].Content})
+	require.Equal(t, []string{"two pods", "97 %", "a stack trace"}, []string{unmarked(last[3].Content), unmarked(last[4].Content), unmarked(last[5].Content)})
 
 	ids := map[string]bool{}
 
@@ -91,7 +91,7 @@ func TestToolErrorsAreContent(t *testing.T) {
 			shown := event(t, app.Timeline(session.ID), tarsy.EventToolCall)
 			require.Equal(t, tarsy.EventCompleted, shown.Status)
 			require.Equal(t, true, shown.Metadata["is_error"])
-			require.Equal(t, told.Content, shown.Content)
+			require.Equal(t, unmarked(told.Content), shown.Content)
 
 			for _, text := range test.told {
 				require.Contains(t, told.Content, text)
@@ -100,7 +100,7 @@ func TestToolErrorsAreContent(t *testing.T) {
 			interaction := app.MCPInteractions(session.ID)[0]
 			require.Equal(t, tarsy.CallFailed, interaction.Status)
 			require.True(t, interaction.IsError)
-			require.Equal(t, told.Content, interaction.ToolResult)
+			require.Equal(t, unmarked(told.Content), interaction.ToolResult)
 
 			require.Len(t, kubernetes.Calls(), test.calls)
 		})

@@ -84,12 +84,16 @@ func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput,
 		return nil, fmt.Errorf("submit alert: %w", err)
 	}
 
+	return accepted(session), nil
+}
+
+func accepted(session tarsy.Session) *acceptedOutput {
 	return &acceptedOutput{
 		Location: "/api/v1/sessions/" + session.ID,
 		Body: alertAccepted{
 			SessionID: session.ID, Status: session.Status, Message: "The alert is stored and waits to be investigated.",
 		},
-	}, nil
+	}
 }
 
 func (s *Server) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, error) {

@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // usesEvery is how long the use of a key is not noted again.
@@ -23,18 +24,39 @@ type callerKey struct{}
 
 // caller is who asks, and what they sent.
 type caller struct {
+	// key is whose request it is; nil means nobody's.
 	key    *tarsy.APIKey
 	author string
-	body   []byte
+	// authorBy is who the author would be with another key.
+	authorBy func(*tarsy.APIKey) string
+	body     []byte
+
+	// browser is the session that the key came by, or nil: then it was sent itself.
+	browser *postgres.BrowserSession
+	// cookie is the cookie's secret, whether it is still good or not, and token what came in the header for it.
+	cookie, token string
+	// secure tells that the browser's connection is encrypted.
+	secure bool
 }
 
 func callerOf(ctx context.Context) *caller {
 	who, ok := ctx.Value(callerKey{}).(*caller)
 	if !ok {
-		panic("api: a handler that needs a caller runs on a route without scope")
+		panic("api: a handler that needs a caller runs on a route without one")
 	}
 
 	return who
+}
+
+// checkToken checks that a request by cookie was made by our own page. A browser sends the cookie with whatever it sends
+// here, whoever made it do so; the token only our page can know.
+func (c *caller) checkToken() error {
+	if c.browser == nil || auth.SameToken(c.token, c.browser.CSRFToken) {
+		return nil
+	}
+
+	return tarsy.FieldErrorf(tarsy.CodeCSRFFailed, csrfHeader,
+		"a browser's session needs the header %s with the csrf_token of /api/v1/me", csrfHeader)
 }
 
 // guard decides who may come in. A key is looked up for each request, so that a revocation holds at once.
@@ -46,38 +68,101 @@ type guard struct {
 	logger   *slog.Logger
 }
 
-// identify finds out who asks. Without a valid key it fails where keys are required; elsewhere the caller is
-// anonymous, and must not be a web page of somebody else.
-func (g *guard) identify(r *http.Request) (*caller, error) {
-	key, err := g.key(r)
+// identify finds out who asks. Without a key it fails where keys are required, unless the door is open to anybody. Who
+// sends a key is its owner; everybody else is, or may be, a browser, and then the request must not be the doing of
+// somebody else's web page.
+func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
+	proxied := g.isProxy(r)
+	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	who := &caller{
+		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader // the name as it is documented
+		secure:   r.TLS != nil || proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
+		authorBy: func(key *tarsy.APIKey) string { return author(r, key, proxied) },
+	}
+
+	err := g.recognize(r, who)
 	if err != nil {
 		return nil, err
 	}
 
-	proxied := g.isProxy(r)
+	who.author = who.authorBy(who.key)
 
-	if key == nil {
-		switch {
-		case g.required && r.Header.Get("Authorization") == "":
-			return nil, tarsy.Errorf(tarsy.CodeUnauthenticated, "send an API key as \"Authorization: Bearer <key>\"")
-		case g.required:
-			return nil, tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is not known, or was revoked")
-		case !proxied && !isLocalHost(r.Host):
-			return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
-				"without an API key this server answers only to its address and to localhost, not to %q", shown(r.Host))
-		}
+	switch {
+	case who.key != nil && who.browser == nil:
+		return who, nil
+	case who.key == nil && g.required && !open:
+		return nil, unauthenticated(r, who)
+	case !g.required && !proxied && !isLocalHost(r.Host):
+		return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
+			"without an API key this server answers only to its address and to localhost, not to %q", shown(r.Host))
+	}
 
-		err := http.NewCrossOriginProtection().Check(r)
+	err = http.NewCrossOriginProtection().Check(r)
+	if err != nil {
+		return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
+	}
+
+	return who, nil
+}
+
+// recognize finds the key of a request, in its header or else by its cookie.
+func (g *guard) recognize(r *http.Request, who *caller) error {
+	var err error
+
+	if r.Header.Get("Authorization") != "" {
+		who.key, err = g.key(r)
+	} else if cookie, missing := r.Cookie(cookieName); missing == nil && auth.MayBeBrowserSecret(cookie.Value) {
+		who.cookie = cookie.Value
+		who.browser, err = g.store.BrowserSession(r.Context(), auth.Hash(cookie.Value), g.clock.Now())
+	}
+
+	if err != nil {
+		return g.unchecked(r.Context(), err)
+	}
+
+	if who.browser != nil {
+		who.key = &who.browser.APIKey
+	}
+
+	if who.key != nil {
+		g.noteUse(r.Context(), who.key)
+	}
+
+	return nil
+}
+
+// unchecked says that nobody knows who asks: that is no reason to let them in, nor to say that they are nobody.
+func (g *guard) unchecked(ctx context.Context, err error) error {
+	g.logger.ErrorContext(ctx, "key not checked", "error", err)
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "API keys cannot be checked now, try again")
+}
+
+// unauthenticated says what is missing.
+func unauthenticated(r *http.Request, who *caller) error {
+	switch {
+	case r.Header.Get("Authorization") != "":
+		return unknownKey()
+	case who.cookie != "":
+		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser's session is over, log in again")
+	default:
+		return tarsy.Errorf(tarsy.CodeUnauthenticated, "send an API key as \"Authorization: Bearer <key>\"")
+	}
+}
+
+func unknownKey() error {
+	return tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is not known, or was revoked")
+}
+
+// permit checks that the caller's key includes a scope, and that a browser's request was our page's.
+func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions {
+		err := who.checkToken()
 		if err != nil {
-			return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
+			return err
 		}
 	}
 
-	return &caller{key: key, author: author(r, key, proxied)}, nil
-}
-
-// permit checks that the caller's key includes a scope.
-func (g *guard) permit(who *caller, needed tarsy.Scope) error {
 	if !g.required || auth.Allows(who.key.Scopes, needed) {
 		return nil
 	}
@@ -85,27 +170,23 @@ func (g *guard) permit(who *caller, needed tarsy.Scope) error {
 	return tarsy.Errorf(tarsy.CodeForbidden, "the API key %q lacks the scope %q", who.key.Name, needed)
 }
 
-// key finds the key of a request; nil means that it has none that counts.
+// key finds the key that a request sends; nil means that it sends none that counts.
 func (g *guard) key(r *http.Request) (*tarsy.APIKey, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	secret = strings.TrimSpace(secret)
-
-	if !strings.EqualFold(scheme, "Bearer") || !auth.MayBeSecret(secret) {
+	if !strings.EqualFold(scheme, "Bearer") {
 		return nil, nil //nolint:nilnil // no key is an answer, not an error
 	}
 
-	key, err := g.store.KeyByHash(r.Context(), auth.Hash(secret))
-	if err != nil {
-		g.logger.ErrorContext(r.Context(), "key not checked", "error", err)
+	return g.keyOf(r.Context(), strings.TrimSpace(secret))
+}
 
-		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "API keys cannot be checked now, try again")
+// keyOf finds the key with a secret; nil means that there is none, or none any more.
+func (g *guard) keyOf(ctx context.Context, secret string) (*tarsy.APIKey, error) {
+	if !auth.MayBeSecret(secret) {
+		return nil, nil //nolint:nilnil // no key is an answer, not an error
 	}
 
-	if key != nil {
-		g.noteUse(r.Context(), key)
-	}
-
-	return key, nil
+	return g.store.KeyByHash(ctx, auth.Hash(secret))
 }
 
 // noteUse writes down that a key was used, once in a while; that this failed is no reason to refuse the request.

@@ -121,6 +121,12 @@ func badQueries() []badRequest {
 	}
 	cursor := func(text string) string { return "cursor=" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	id := tarsy.NewID()
+	ofSession := func(name, rest, field, says string) badRequest {
+		return badRequest{
+			name: name, method: http.MethodGet, path: "/api/v1/sessions/" + id + rest,
+			status: http.StatusBadRequest, code: tarsy.CodeInvalidParameter, field: field, says: says,
+		}
+	}
 
 	return []badRequest{
 		list("unknown parameter", "stauts=pending", tarsy.CodeInvalidParameter, "stauts", "did you mean status?"),
@@ -135,11 +141,23 @@ func badQueries() []badRequest {
 		list("time a day", "created_after=2026-11-15", tarsy.CodeInvalidParameter, "created_after", "such as"),
 		list("time a word", "created_before=yesterday", tarsy.CodeInvalidParameter, "created_before", "such as"),
 		list("search too long", "search="+strings.Repeat("x", 201), tarsy.CodeInvalidParameter, "search", "200"),
+		list("unknown order", "order=oldest", tarsy.CodeInvalidParameter, "order", "attention, newest"),
+		list("cursor of the order of attention", cursor(`{"r":0,"t":"2026-11-15T10:00:00Z","i":"`+id+`"}`),
+			tarsy.CodeInvalidCursor, "cursor", "the order must be the same"),
+		list("cursor of the order of time", "order=attention&"+cursor(`{"t":"2026-11-15T10:00:00Z","i":"`+id+`"}`),
+			tarsy.CodeInvalidCursor, "cursor", "the order must be the same"),
+		list("cursor with a rank that is none", "order=attention&"+cursor(`{"r":"x","t":"2026-11-15T10:00:00Z","i":"`+id+`"}`),
+			tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		list("cursor not base64", "cursor=!!", tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		list("cursor not JSON", cursor("hello"), tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		list("cursor with a bad id", cursor(`{"t":"2026-11-15T10:00:00Z","i":"1"}`), tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		list("cursor without time", cursor(`{"i":"`+id+`"}`), tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
 		list("cursor with more", cursor(`{"t":"2026-11-15T10:00:00Z","i":"`+id+`"} 1`), tarsy.CodeInvalidCursor, "cursor", "next_cursor"),
+		ofSession("preview of nothing", "/timeline?preview=0", "preview", "from 1 to 10000"),
+		ofSession("preview too large", "/timeline?preview=10001", "preview", "from 1 to 10000"),
+		ofSession("preview a word", "/timeline?preview=all", "preview", "from 1 to 10000"),
+		ofSession("export in another form", "/export?format=pdf", "format", "json, markdown"),
+		ofSession("export with a preview", "/export?preview=5", "preview", "format"),
 		{
 			name: "parameter where there are none", method: http.MethodGet, path: "/health?verbose=1",
 			status: http.StatusBadRequest, code: tarsy.CodeInvalidParameter, field: "verbose", says: "there are no ",
@@ -167,6 +185,16 @@ func badAddresses() []badRequest {
 		missing(http.MethodGet, "/docs", tarsy.CodeNotFound),
 		missing(http.MethodGet, stranger, tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/timeline", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/timeline/"+tarsy.NewID(), tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/timeline/nothing", tarsy.CodeEventNotFound),
+		missing(http.MethodGet, stranger+"/status", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/summary", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/export", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, "/api/v1/sessions/1/export?format=markdown", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, "/api/v1/sessions/%00/status", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, "/api/v1/sessions/1/summary", tarsy.CodeSessionNotFound),
+		missing(http.MethodPost, stranger+"/rerun", tarsy.CodeSessionNotFound),
+		missing(http.MethodPost, "/api/v1/sessions/nothing/rerun", tarsy.CodeSessionNotFound),
 		missing(http.MethodPost, stranger+"/cancel", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, "/api/v1/sessions/1", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, "/api/v1/sessions/%00/timeline", tarsy.CodeSessionNotFound),
@@ -198,6 +226,10 @@ func badKeys() []badRequest {
 		key("key with unknown scope", `{"name":"ci","scopes":["root"]}`, tarsy.CodeInvalidField, "scopes", "read, write and admin"),
 		key("key with a text for scopes", `{"name":"ci","scopes":"read"}`, tarsy.CodeInvalidField, "scopes", "must be a list, not text"),
 		key("key with unknown field", `{"name":"ci","scope":["read"]}`, tarsy.CodeUnknownField, "scope", "did you mean scopes?"),
+		{
+			name: "re-run with another alert", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun", body: `{"data":"x"}`,
+			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "data", says: "there are no ",
+		},
 		{
 			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/cancel", body: `{"reason":"x"}`,
 			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "reason", says: "there are no ",

@@ -19,6 +19,8 @@ import (
 const (
 	jsonType  = "application/json"
 	keyScheme = "api_key"
+	// cookieScheme is what a browser has after its login.
+	cookieScheme = "browser_session"
 )
 
 // newDocument begins an OpenAPI document. Of huma's own routes there are none: its page of documentation loads from
@@ -39,6 +41,10 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					keyScheme: {Type: "http", Scheme: "bearer", Description: "An API key."},
+					cookieScheme: {
+						Type: "apiKey", In: "cookie", Name: cookieName,
+						Description: "A browser that is logged in; what changes something also sends its token as " + csrfHeader + ".",
+					},
 				},
 			},
 		},
@@ -83,7 +89,7 @@ func (s *Server) describe(scope tarsy.Scope, op *huma.Operation) {
 
 	op.Security = []map[string][]string{}
 	if scope != "" {
-		op.Security = append(op.Security, map[string][]string{keyScheme: {string(scope)}})
+		op.Security = append(op.Security, map[string][]string{keyScheme: {string(scope)}}, map[string][]string{cookieScheme: {string(scope)}})
 	}
 }
 
@@ -178,7 +184,9 @@ func (s *Server) finishDocument() {
 		}
 	}
 
-	schemas["TimelineEvent"].Properties["metadata"].Nullable = true
+	for _, name := range []string{"TimelineEvent", "TimelineItem"} {
+		schemas[name].Properties["metadata"].Nullable = true
+	}
 
 	for _, name := range []string{"mcp_selection", "chat"} {
 		of := schemas["SessionDetail"].Properties[name]

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -64,7 +65,7 @@ func TestTheDocumentIsOpenAPI31AndDescribesTheProblem(t *testing.T) {
 	require.NotContains(t, got.body, "ErrorModel")
 }
 
-var update = flag.Bool("update", false, "write the table of codes in docs/api.md") //nolint:gochecknoglobals // how go test has flags
+var update = flag.Bool("update", false, "write the table of codes in docs/api.md, and docs/openapi.json") //nolint:gochecknoglobals // how go test has flags
 
 const (
 	tableStart = "<!-- codes: written by go test ./internal/api -update -->\n"
@@ -136,4 +137,26 @@ func TestEveryCodeHasOneStatus(t *testing.T) {
 	for _, match := range declared {
 		require.True(t, seen[tarsy.Code(match[1])], "%s has no status", match[1])
 	}
+}
+
+// The dashboard's types are made from the committed document, so it must be what the server has.
+func TestTheCommittedOpenAPIDocumentIsWhatTheServerHas(t *testing.T) {
+	t.Parallel()
+
+	const file = "../../docs/openapi.json"
+
+	f := newFixture(t, func(cfg *api.Config) { cfg.Info.Version = "dev" })
+
+	var document bytes.Buffer
+
+	require.NoError(t, json.Indent(&document, f.api.OpenAPI(), "", "  "))
+	document.WriteByte('\n')
+
+	if *update {
+		require.NoError(t, os.WriteFile(file, document.Bytes(), 0o600))
+	}
+
+	committed, err := os.ReadFile(file)
+	require.NoError(t, err, "run go test ./internal/api -run OpenAPI -update")
+	require.Equal(t, document.String(), string(committed), "run go test ./internal/api -run OpenAPI -update")
 }

@@ -27,6 +27,7 @@ import (
 
 // fixture is a server on a database of its own.
 type fixture struct {
+	url   string
 	db    *postgres.DB
 	clock *clockwork.FakeClock
 	api   *api.Server
@@ -39,7 +40,9 @@ func newFixture(t *testing.T, options ...func(*api.Config)) *fixture {
 
 	f := &fixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)), log: &logbook{}}
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.New(t), Clock: f.clock, MaxConns: 4})
+	f.url = pgtest.New(t)
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxConns: 4})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
@@ -187,7 +190,7 @@ func (f *fixture) session(t *testing.T, change func(*tarsy.Session)) string {
 func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 	return tarsy.Session{
 		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
-		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection, CreatedAt: now.UTC(),
+		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
 	}
 }
 

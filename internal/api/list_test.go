@@ -78,11 +78,46 @@ func TestWalkingTheListMeetsEverySessionOnceAlsoWhenTimesAreEqual(t *testing.T) 
 	}
 }
 
+func TestTheOrderOfAttentionShowsWhatRunsThenWhatFailedAndItsCursorGoesOn(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	ids := map[tarsy.SessionStatus]string{}
+
+	for _, status := range []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionFailed, tarsy.SessionCompleted, tarsy.SessionTimedOut} {
+		f.clock.Advance(time.Minute)
+
+		ids[status] = f.session(t, func(s *tarsy.Session) { s.Status = status })
+	}
+
+	want := []string{ids[tarsy.SessionPending], ids[tarsy.SessionTimedOut], ids[tarsy.SessionFailed], ids[tarsy.SessionCompleted]}
+	require.Equal(t, want, f.list(t, url.Values{"order": {"attention"}}))
+	require.Equal(t, []string{want[1], want[3], want[2], want[0]}, f.list(t, url.Values{"order": {"newest"}}))
+
+	var met []string
+
+	for cursor := ""; len(met) < 4; {
+		got := get[page](t, f, "/api/v1/sessions?limit=1&order=attention"+cursor)
+		met = append(met, got.Sessions[0].ID)
+		cursor = "&cursor=" + url.QueryEscape(got.NextCursor)
+
+		if got.NextCursor != "" {
+			f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions?order=newest"+cursor, ""), http.StatusBadRequest, tarsy.CodeInvalidCursor)
+		}
+	}
+
+	require.Equal(t, want, met)
+}
+
 func TestAListWithoutSessionsIsAnEmptyList(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
 	require.JSONEq(t, `{"sessions":[]}`, f.request(t, http.MethodGet, "/api/v1/sessions", "").body)
+	require.JSONEq(t, `{"active":[],"queued":[]}`, f.request(t, http.MethodGet, "/api/v1/sessions/active", "").body)
+	require.JSONEq(t, `{"alert_types":[],"chain_ids":[],"authors":[],
+		"statuses":["pending","in_progress","cancelling","completed","failed","cancelled","timed_out"]}`,
+		f.request(t, http.MethodGet, "/api/v1/sessions/filter-options", "").body)
 }
 
 func TestAPageHasFiftySessionsUnlessAsked(t *testing.T) {

@@ -99,11 +99,28 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 		}
 	}
 
+	f.Order, err = oneOfParameter("order", in.Order, tarsy.OrderNewest, tarsy.OrderAttention)
+	if err != nil {
+		return f, err
+	}
+
 	if in.Cursor != "" {
-		f.After, err = parseCursor(in.Cursor)
+		f.After, err = parseCursor(in.Cursor, f.Order)
 	}
 
 	return f, err
+}
+
+// oneOfParameter reads a parameter that has few values; the first is meant where it is left out.
+func oneOfParameter[S ~string](name, text string, values ...S) (S, error) {
+	switch {
+	case text == "":
+		return values[0], nil
+	case !slices.Contains(values, S(text)):
+		return "", parameterErrorf(name, "%s must be one of %s, not %q", name, listed(names(values)), shown(text))
+	default:
+		return S(text), nil
+	}
 }
 
 func parseStatuses(text string) ([]tarsy.SessionStatus, error) {
@@ -148,8 +165,13 @@ func parseMoment(name string, text moment) (*time.Time, error) {
 }
 
 // formatCursor makes the place after an item. What it looks like is nobody's business but ours.
-func formatCursor(last tarsy.SessionItem) (string, error) {
-	text, err := json.Marshal(tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID})
+func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, error) {
+	cursor := tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+	if order == tarsy.OrderAttention {
+		cursor.Rank = new(last.Status.Rank())
+	}
+
+	text, err := json.Marshal(cursor)
 	if err != nil {
 		return "", err
 	}
@@ -157,8 +179,10 @@ func formatCursor(last tarsy.SessionItem) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
-func parseCursor(text string) (*tarsy.SessionCursor, error) {
-	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor", "cursor must be the next_cursor of the page before, unchanged")
+// parseCursor reads a place in a list of one order. A place of the other order means nothing there.
+func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, error) {
+	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor",
+		"cursor must be the next_cursor of the page before, unchanged, and the order must be the same")
 
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -171,7 +195,8 @@ func parseCursor(text string) (*tarsy.SessionCursor, error) {
 	decoder.DisallowUnknownFields()
 
 	err = decoder.Decode(&cursor)
-	if err != nil || decoder.More() || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
+	if err != nil || decoder.More() || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
+		(cursor.Rank != nil) != (order == tarsy.OrderAttention) {
 		return nil, wrong
 	}
 

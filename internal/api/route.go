@@ -13,9 +13,11 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed.
+// route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed; a probe is
+// answered without a look at who asks.
 type route struct {
 	scope      tarsy.Scope
+	probe      bool
 	hasBody    bool
 	parameters []string
 }
@@ -51,7 +53,7 @@ func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
 }
 
 func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
-	kept := route{scope: scope, hasBody: op.RequestBody != nil}
+	kept := route{scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil}
 
 	for _, parameter := range op.Parameters {
 		if parameter.In == "query" {
@@ -70,13 +72,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 
 	found, missing := s.find(r)
-	if missing == nil && found.scope == "" {
+	if missing == nil && found.probe {
 		s.mux.ServeHTTP(w, r)
 
 		return
 	}
 
-	who, err := s.guard.identify(r)
+	if missing != nil && s.page.serve(w, r) {
+		return
+	}
+
+	who, err := s.guard.identify(r, missing == nil && found.scope == "")
 	if err != nil {
 		s.refuse(w, r, err)
 
@@ -90,7 +96,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	err = s.guard.permit(who, found.scope)
+	if found.scope != "" {
+		err = s.guard.permit(r, who, found.scope)
+	}
+
 	if err == nil {
 		err = checkQuery(r, found.parameters)
 	}
@@ -112,7 +121,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) find(r *http.Request) (route, error) {
 	// The mux would answer an unclean path with a redirect, and that with a page.
 	if r.URL.Path != path.Clean(r.URL.Path) {
-		return route{}, noRoute(r)
+		return route{}, s.noRoute(r)
 	}
 
 	handler, pattern := s.mux.Handler(r)
@@ -128,7 +137,7 @@ func (s *Server) find(r *http.Request) (route, error) {
 
 	allow := answer.header.Get("Allow")
 	if allow == "" {
-		return route{}, noRoute(r)
+		return route{}, s.noRoute(r)
 	}
 
 	p := problem.New(tarsy.Errorf(tarsy.CodeMethodNotAllowed, "%s is not allowed here; allowed: %s", shown(r.Method), allow))
@@ -137,8 +146,20 @@ func (s *Server) find(r *http.Request) (route, error) {
 	return route{}, p
 }
 
-func noRoute(r *http.Request) error {
-	return tarsy.Errorf(tarsy.CodeNotFound, "there is nothing at %s; /openapi.json lists what there is", shown(r.URL.Path))
+func (s *Server) noRoute(r *http.Request) error {
+	hint := "/openapi.json lists what there is"
+	if s.page != nil && !isAPI(r.URL.Path) {
+		hint += ", and a browser finds the dashboard at /"
+	}
+
+	return tarsy.Errorf(tarsy.CodeNotFound, "there is nothing at %s; %s", shown(r.URL.Path), hint)
+}
+
+// isAPI reports whether an address is the API's, also where nothing is: the page has none of them.
+func isAPI(address string) bool {
+	address = path.Clean("/" + address)
+
+	return address == "/api" || strings.HasPrefix(address, "/api/")
 }
 
 // discarded takes an answer of which only the headers matter.

@@ -73,7 +73,14 @@ func TestEveryRouteAnswersItsSuccessCodeAndWhatTheDocumentSays(t *testing.T) {
 		{http.MethodGet, "/api/v1/alert-types", "/api/v1/alert-types", "", http.StatusOK},
 		{http.MethodGet, "/api/v1/sessions", "/api/v1/sessions?limit=1", "", http.StatusOK},
 		{http.MethodGet, "/api/v1/sessions/{id}", "/api/v1/sessions/" + id, "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/active", "/api/v1/sessions/active", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/filter-options", "/api/v1/sessions/filter-options", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/{id}/status", "/api/v1/sessions/" + id + "/status", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/{id}/summary", "/api/v1/sessions/" + id + "/summary", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/{id}/export", "/api/v1/sessions/" + id + "/export", "", http.StatusOK},
+		{http.MethodPost, "/api/v1/sessions/{id}/rerun", "/api/v1/sessions/" + id + "/rerun", "", http.StatusAccepted},
 		{http.MethodGet, "/api/v1/sessions/{id}/timeline", "/api/v1/sessions/" + id + "/timeline", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/{id}/timeline", "/api/v1/sessions/" + id + "/timeline?preview=1", "", http.StatusOK},
 		{http.MethodPost, "/api/v1/sessions/{id}/cancel", "/api/v1/sessions/" + id + "/cancel", "", http.StatusAccepted},
 		{http.MethodPost, "/api/v1/sessions/{id}/cancel", "/api/v1/sessions/" + id + "/cancel", "{}", http.StatusAccepted},
 		{http.MethodPost, "/api/v1/keys", "/api/v1/keys", `{"name":"bot","scopes":["write"]}`, http.StatusCreated},
@@ -176,9 +183,9 @@ func TestASessionAndItsTimelineCarryTheirVersion(t *testing.T) {
 	require.Len(t, session.Stages[0].Executions, 1)
 
 	timeline := get[struct {
-		SessionID string                `json:"session_id"`
-		Version   int64                 `json:"version"`
-		Events    []tarsy.TimelineEvent `json:"events"`
+		SessionID string               `json:"session_id"`
+		Version   int64                `json:"version"`
+		Events    []tarsy.TimelineItem `json:"events"`
 	}](t, f, "/api/v1/sessions/"+id+"/timeline")
 	require.Equal(t, id, timeline.SessionID)
 	require.EqualValues(t, 1, timeline.Version)

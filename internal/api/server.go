@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -16,14 +17,12 @@ import (
 
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
 type Store interface {
+	Sessions
 	Traces
 	Usages
 	Keys
+	BrowserSessions
 
-	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
-	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
-	Timeline(ctx context.Context, sessionID string) ([]tarsy.TimelineEvent, int64, error)
-	DeleteSession(ctx context.Context, id string) error
 	Queue(ctx context.Context) (postgres.QueueCounts, error)
 	Ping(ctx context.Context) error
 }
@@ -91,12 +90,17 @@ type Config struct {
 	Warnings func() []Warning
 	// MCPServers are shown by /health.
 	MCPServers func() []MCPServerStatus
-	Info       Info
-	Clock      clockwork.Clock
-	Logger     *slog.Logger
+	// System is shown by /api/v1/system.
+	System System
+	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
+	Dashboard fs.FS
+	Info      Info
+	Clock     clockwork.Clock
+	Logger    *slog.Logger
 }
 
-// Server answers HTTP requests. It owns no goroutines and no state: two requests share nothing but the Store.
+// Server answers HTTP requests. It owns no goroutines and no state: two requests share nothing but the Store, and the
+// page's files.
 type Server struct {
 	store      Store
 	intake     Intake
@@ -104,11 +108,13 @@ type Server struct {
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
+	system     System
 	info       Info
 	clock      clockwork.Clock
 	logger     *slog.Logger
 
 	guard    guard
+	page     *page
 	mux      *http.ServeMux
 	routes   map[string]route
 	huma     huma.API
@@ -136,12 +142,14 @@ func New(cfg Config) *Server {
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
 		mcpServers: cfg.MCPServers,
+		system:     cfg.System,
 		info:       cfg.Info,
 		clock:      cfg.Clock,
 		logger:     cfg.Logger,
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,
 		},
+		page:   newPage(cfg.Dashboard),
 		mux:    http.NewServeMux(),
 		routes: map[string]route{},
 	}
@@ -149,11 +157,17 @@ func New(cfg Config) *Server {
 
 	s.addAlerts()
 	s.addSessions()
+	s.addActivity()
+	s.addTimeline()
+	s.addRerun()
+	s.addExport()
 	s.addRetention()
 	s.addChat()
 	s.addTrace()
 	s.addUsage()
 	s.addKeys()
+	s.addLogin()
+	s.addSystem()
 	s.addHealth()
 	s.addStreams(cfg.WebSocket, cfg.Events)
 	s.finishDocument()

@@ -11,7 +11,22 @@ import (
 	"tarsy.dev/tarsy"
 )
 
+// Sessions is what the API shows of sessions.
+type Sessions interface {
+	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
+	ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error)
+	FilterOptions(ctx context.Context) (tarsy.FilterOptions, error)
+	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
+	SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error)
+	SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error)
+	Timeline(ctx context.Context, sessionID string, preview int) ([]tarsy.TimelineItem, int64, error)
+	TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.TimelineItem, error)
+	Export(ctx context.Context, id string) (*tarsy.Export, error)
+	DeleteSession(ctx context.Context, id string) error
+}
+
 type listInput struct {
+	Order         string  `doc:"What comes first: the newest, or what runs and then what failed." enum:"newest,attention" default:"newest" query:"order"`
 	Status        string  `doc:"Statuses, separated by commas."                                         query:"status"`
 	AlertType     string  `doc:"Exactly this alert type."                                               query:"alert_type"`
 	ChainID       string  `doc:"Exactly this chain."                                                    query:"chain_id"`
@@ -36,14 +51,6 @@ type sessionInput struct {
 
 type sessionOutput struct{ Body tarsy.SessionDetail }
 
-type timelineOutput struct{ Body timeline }
-
-type timeline struct {
-	SessionID string                `json:"session_id"`
-	Version   int64                 `doc:"The number of the last journal event that is included." json:"version"`
-	Events    []tarsy.TimelineEvent `json:"events"`
-}
-
 type cancelOutput struct{ Body cancelAccepted }
 
 type cancelAccepted struct {
@@ -56,16 +63,12 @@ type nothing struct{}
 
 func (s *Server) addSessions() {
 	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-sessions", Method: http.MethodGet, Path: "/api/v1/sessions", Summary: "List sessions, newest first",
+		OperationID: "list-sessions", Method: http.MethodGet, Path: "/api/v1/sessions", Summary: "List sessions",
 	}, nil, s.listSessions)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "get-session", Method: http.MethodGet, Path: "/api/v1/sessions/{id}", Summary: "Show a session with its stages",
 	}, nil, s.getSession)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-timeline", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/timeline", Summary: "Show a session's timeline",
-	}, nil, s.getTimeline)
 
 	add(s, tarsy.ScopeWrite, huma.Operation{
 		OperationID: "cancel-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/cancel", DefaultStatus: http.StatusAccepted,
@@ -92,7 +95,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 	if len(sessions) > limit {
 		out.Body.Sessions = out.Body.Sessions[:limit]
 
-		out.Body.NextCursor, err = formatCursor(out.Body.Sessions[limit-1])
+		out.Body.NextCursor, err = formatCursor(out.Body.Sessions[limit-1], filter.Order)
 		if err != nil {
 			return nil, fmt.Errorf("make cursor: %w", err)
 		}
@@ -113,22 +116,6 @@ func (s *Server) getSession(ctx context.Context, in *sessionInput) (*sessionOutp
 	}
 
 	return &sessionOutput{Body: *detail}, nil
-}
-
-func (s *Server) getTimeline(ctx context.Context, in *sessionInput) (*timelineOutput, error) {
-	err := in.check()
-	if err != nil {
-		return nil, err
-	}
-
-	events, version, err := s.store.Timeline(ctx, in.ID)
-	if err != nil {
-		return nil, fmt.Errorf("show timeline: %w", err)
-	}
-
-	return &timelineOutput{
-		Body: timeline{SessionID: in.ID, Version: version, Events: append([]tarsy.TimelineEvent{}, events...)},
-	}, nil
 }
 
 func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOutput, error) {
@@ -155,10 +142,12 @@ func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOu
 }
 
 // check answers for ids that no session can have.
-func (in *sessionInput) check() error {
-	if tarsy.ValidID(in.ID) {
+func (in *sessionInput) check() error { return checkID(in.ID) }
+
+func checkID(sessionID string) error {
+	if tarsy.ValidID(sessionID) {
 		return nil
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(in.ID))
+	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(sessionID))
 }

@@ -93,7 +93,7 @@ func (s *Server) getMCPInteraction(ctx context.Context, in *interactionInput) (*
 
 // check answers for ids that no session or interaction can have.
 func (in *interactionInput) check(kind string) error {
-	err := (&sessionInput{ID: in.ID}).check()
+	err := checkID(in.ID)
 	if err != nil || tarsy.ValidID(in.InteractionID) {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/web"
 )
 
 // Options say what server to make. The seams at the system's edge are here: the model, the MCP transport, the clock.
@@ -210,6 +211,8 @@ func (a *App) wire(ctx context.Context) error {
 		Ready:          a.readiness,
 		Warnings:       a.warnings.list,
 		MCPServers:     a.mcpStatuses,
+		System:         a.system(),
+		Dashboard:      web.Files(),
 		Info:           api.Info{Version: a.options.Version, ServerID: a.serverID},
 		Clock:          a.clock, Logger: a.logger,
 	})

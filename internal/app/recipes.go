@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
@@ -185,26 +184,15 @@ func alertTypes(cfg *config.Config) func() []api.AlertType {
 
 // checkAlert resolves where an alert goes and refuses what is not configured, saying what is.
 func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher, mask func(string) string) func(alert *tarsy.Alert) (engine.Route, error) {
-	var names []string
-	for _, t := range cfg.AlertTypes() {
-		names = append(names, t.Name)
-	}
+	recipeOf := recipes(cfg)
 
 	return func(alert *tarsy.Alert) (engine.Route, error) {
-		if alert.AlertType == "" {
-			alert.AlertType = cfg.Defaults.AlertType
+		chain, alertType, err := chainFor(cfg, alert.AlertType)
+		if err != nil {
+			return engine.Route{}, err
 		}
 
-		if alert.AlertType == "" {
-			return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "alert_type",
-				"alert_type is missing and no default is configured: use one of %s", strings.Join(names, ", "))
-		}
-
-		chain, ok := cfg.ChainFor(alert.AlertType)
-		if !ok {
-			return engine.Route{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
-				"there is no alert type %q; %s", tarsy.CleanText(alert.AlertType), nearest.HintWithList(alert.AlertType, names, "alert types"))
-		}
+		alert.AlertType = alertType
 
 		if err := checkSelection(cfg, alert.MCPSelection); err != nil {
 			return engine.Route{}, err
@@ -222,7 +210,11 @@ func checkAlert(cfg *config.Config, runbooks *runbook.Fetcher, mask func(string)
 			}
 		}
 
-		return engine.Route{ChainID: chain.ID, AgentType: chain.Stages[0].Agents[0].Name, Runbook: cfg.Defaults.Runbook}, nil
+		recipe, _ := recipeOf(chain.ID)
+
+		return engine.Route{
+			ChainID: chain.ID, AgentType: chain.Stages[0].Agents[0].Name, Runbook: cfg.Defaults.Runbook, StageCount: recipe.StageCount(),
+		}, nil
 	}
 }
 

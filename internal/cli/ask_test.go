@@ -88,7 +88,7 @@ func TestAskPrintsTheAnswerAndNothingElseOnStdout(t *testing.T) {
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "clean, and only the answer")
 	require.Contains(t, got.stderr, "Ctrl-C stops waiting, not the answer")
 	require.Contains(t, got.stderr, "thinking  Look at the pods.")
-	require.Contains(t, got.stderr, "tool      cluster.get_pods namespace=shop → ok in ")
+	require.Contains(t, got.stderr, "tool      2.1.1 cluster.get_pods namespace=shop → ok in ")
 	require.NotContains(t, got.stderr, "summary   ", "the investigation is not told again")
 	require.NotContains(t, got.stderr, "Found it", "the answer is printed once")
 	require.NotContains(t, got.stderr, "\x1b")
@@ -266,7 +266,7 @@ func TestASessionWhoseJournalIsGoneIsStillShown(t *testing.T) {
 	got := tarsyWith(t, s.env, "", "watch", "--lines", id)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
-	for _, wanted := range []string{"alert     test", "tool      cluster.get_pods", "analysis  # Found it", "session   completed after", "question  why?", "answer    # Found it"} {
+	for _, wanted := range []string{"alert     test", "tool      1.1.1 cluster.get_pods", "analysis  # Found it", "session   completed after", "question  why?", "answer    # Found it"} {
 		require.Contains(t, got.stdout, wanted)
 	}
 

@@ -27,7 +27,7 @@ func TestSubmitAndWaitPrintsTheAnalysisAndNothingElseOnStdout(t *testing.T) {
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "clean, and only the data")
 
 	for _, wanted := range []string{
-		"thinking  Look at the pods.", "tool      cluster.get_pods namespace=shop → ok in ",
+		"thinking  Look at the pods.", "tool      1.1.1 cluster.get_pods namespace=shop → ok in ",
 		"summary   A cache without bound.", "session   completed after ",
 	} {
 		require.Contains(t, got.stderr, wanted)
@@ -65,6 +65,7 @@ func TestSubmitTakesFilesStdinTypesRunbooksAndServers(t *testing.T) {
 	id := strings.TrimSpace(got.stdout)
 	require.True(t, tarsy.ValidID(id), "stdout is the id alone: %q", got.stdout)
 	require.Contains(t, got.stderr, "tarsy watch "+id)
+	require.Contains(t, got.stderr, "http://"+s.Addr()+"/sessions/"+id, "the page of the session")
 
 	detail, err := s.DB().SessionDetail(t.Context(), id)
 	require.NoError(t, err)

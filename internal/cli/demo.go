@@ -38,8 +38,8 @@ func (t *tool) demo() *cobra.Command {
 		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
 cluster behind a real MCP server. It needs no key, no network and no configuration.
 
-At the first start it submits five example alerts: one for two agents at once, one in the text protocol, and each can be asked about
-with tarsy ask. Later starts keep what is there; --submit submits them again.`,
+At the first start it submits six example alerts: one for three agents at once, one in the text protocol, and one that fails because its
+model refuses. Each can be asked about with tarsy ask. Later starts keep what is there; --submit submits them again.`,
 		Example: `  tarsy demo
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,

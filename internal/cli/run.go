@@ -97,7 +97,7 @@ Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed ·
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
 		t.serve(), t.demo(), t.demoMCP(), t.mock(),
-		t.submit(), t.watch(), t.ask(), t.sessions(), t.keys(),
+		t.submit(), t.watch(), t.ask(), t.rerun(), t.export(), t.sessions(), t.keys(),
 		t.config(), t.doctor(), t.version(),
 	)
 	t.mark(root)

@@ -97,24 +97,31 @@ func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	server := addressIn(t, text)
 	require.Contains(t, text, "export TARSY_SERVER="+server)
 	require.Contains(t, text, "bin/tarsy watch")
-	require.Equal(t, 5, strings.Count(text, "▸"))
+	require.Equal(t, 6, strings.Count(text, "▸"))
 
 	var items []tarsy.SessionItem
 
 	got := tarsyWith(t, nil, "", "sessions", "--server", server, "-o", "json")
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &items))
-	require.Len(t, items, 5)
+	require.Len(t, items, 6)
 
 	for _, item := range items {
 		watched := tarsyWith(t, nil, "", "watch", "--server", server, item.ID)
-		require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
-		require.Contains(t, watched.stdout, "session   completed", item.AlertType)
-		require.Regexp(t, `tool      (\w+: )?cluster\.`, watched.stdout, item.AlertType)
+		ended := "session   completed"
+
+		if item.AlertType == "secret-in-log" { // whose model refuses
+			ended = "session   failed"
+		} else {
+			require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
+		}
+
+		require.Contains(t, watched.stdout, ended, item.AlertType)
+		require.Regexp(t, `tool      (\w+: )?1\.\d\.\d cluster\.`, watched.stdout, item.AlertType)
 
 		asked := tarsyWith(t, nil, "", "ask", "--server", server, item.ID, "Is it still happening?")
 		require.Equal(t, cli.ExitOK, asked.code, asked.stderr)
-		require.Regexp(t, `^\*\*(Yes|No)\.\*\* `, asked.stdout, item.AlertType)
-		require.Contains(t, asked.stderr, "tool      cluster.", item.AlertType)
+		require.Regexp(t, `^\*\*(Yes|No|Most likely)\.\*\* `, asked.stdout, item.AlertType)
+		require.Regexp(t, `tool      \d\.1\.1 cluster\.`, asked.stderr, item.AlertType)
 	}
 
 	requireTeam(t, server, items[len(items)-1].ID)
@@ -127,7 +134,7 @@ func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	require.Equal(t, cli.ExitOK, second.end())
 
 	third := start(t, nil, append(flags, "--submit")...)
-	require.Equal(t, 5, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
+	require.Equal(t, 6, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
 	require.Equal(t, cli.ExitOK, third.end())
 }
 
@@ -137,7 +144,8 @@ func requireTeam(t *testing.T, server, id string) {
 
 	told := tarsyWith(t, nil, "", "watch", "--server", server, "--lines", id).stdout
 	for _, wanted := range []string{
-		"agent     LogAnalyst completed", "agent     ChangeAnalyst completed", "stage     2 synthesis of investigation completed",
+		"agent     LogAnalyst completed", "agent     ChangeAnalyst completed", "agent     MetricsAnalyst completed",
+		"stage     2 synthesis of investigation completed",
 		"cluster.get_pod_logs, summary of the result, which has about ", "postgres://search:[MASKED", "Bearer [MASKED",
 	} {
 		require.Contains(t, told, wanted)

@@ -72,6 +72,11 @@ func (s *submission) run(ctx context.Context, args []string) error {
 		return err
 	}
 
+	return s.finish(ctx, c, accepted)
+}
+
+// finish tells of the new session, or waits for its end.
+func (s *submission) finish(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	if s.wait {
 		return s.follow(ctx, c, accepted)
 	}
@@ -81,6 +86,7 @@ func (s *submission) run(ctx context.Context, args []string) error {
 	}
 
 	s.sayf("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
+	s.sayf("Or in the browser: %s", c.SessionPage(accepted.SessionID))
 
 	return s.printf("%s\n", accepted.SessionID)
 }
@@ -195,6 +201,7 @@ func selection(texts []string) (*tarsy.MCPSelection, error) {
 // follow waits for the session and prints what came of it.
 func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	s.sayf("Session %s; Ctrl-C stops waiting, not the session.", accepted.SessionID)
+	s.sayf("In the browser: %s", c.SessionPage(accepted.SessionID))
 
 	detail, err := c.Session(ctx, accepted.SessionID)
 	if err != nil {

@@ -75,6 +75,9 @@ func New(cfg Config) (*Client, error) {
 // Server is the address of the server.
 func (c *Client) Server() string { return c.base.String() }
 
+// SessionPage is the address at which people see a session in the dashboard.
+func (c *Client) SessionPage(id string) string { return c.base.JoinPath("sessions", id).String() }
+
 // Close ends idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
 
@@ -83,21 +86,12 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 
-	request, err := c.request(ctx, method, path, query, in)
+	response, err := c.send(ctx, method, path, query, in)
 	if err != nil {
 		return err
 	}
 
-	response, err := c.cfg.HTTP.Do(request)
-	if err != nil {
-		return &UnreachableError{Server: c.Server(), Err: err}
-	}
-
 	defer func() { _ = response.Body.Close() }()
-
-	if response.StatusCode >= http.StatusBadRequest {
-		return readProblem(response)
-	}
 
 	if out == nil {
 		return nil
@@ -113,6 +107,27 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	}
 
 	return nil
+}
+
+// send makes one request and returns the answer, if it is not a problem. Whoever gets it closes its body.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, in any) (*http.Response, error) {
+	request, err := c.request(ctx, method, path, query, in)
+	if err != nil {
+		return nil, err
+	}
+
+	response, err := c.cfg.HTTP.Do(request)
+	if err != nil {
+		return nil, &UnreachableError{Server: c.Server(), Err: err}
+	}
+
+	if response.StatusCode >= http.StatusBadRequest {
+		defer func() { _ = response.Body.Close() }()
+
+		return nil, readProblem(response)
+	}
+
+	return response, nil
 }
 
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, in any) (*http.Request, error) {

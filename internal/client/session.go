@@ -157,6 +157,15 @@ func (c *Client) Cancel(ctx context.Context, id string) (Accepted, error) {
 	return accepted, err
 }
 
+// Rerun investigates a session's alert again, in a new session.
+func (c *Client) Rerun(ctx context.Context, id string) (Accepted, error) {
+	var accepted Accepted
+
+	err := c.call(ctx, http.MethodPost, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", nil, nil, &accepted)
+
+	return accepted, err
+}
+
 // candidates is how many sessions Resolve looks at.
 const candidates = 1000
 

@@ -10,8 +10,8 @@ import (
 )
 
 // sessionColumns are the columns that people see, in no particular order: rows are matched by name.
-const sessionColumns = `id, alert_type, alert_data, chain_id, agent_type, status, author, runbook, runbook_url, mcp_selection, pod_id,
-current_stage_index, current_stage_id, final_analysis, executive_summary, executive_summary_error, error_code, error_message,
+const sessionColumns = `id, alert_type, alert_data, chain_id, agent_type, status, author, runbook, runbook_url, mcp_selection, rerun_of, pod_id,
+stage_count, current_stage_index, current_stage_id, final_analysis, executive_summary, executive_summary_error, error_code, error_message,
 concluded_early, created_at, started_at, completed_at, last_interaction_at, deleted_at`
 
 // sessionColumnsOf qualifies the columns with a table's name.

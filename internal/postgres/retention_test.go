@@ -471,7 +471,7 @@ func TestDeletedSessionIsNowhere(t *testing.T) {
 
 	_, err = db.SessionDetail(t.Context(), session.ID)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
-	_, _, err = db.Timeline(t.Context(), session.ID)
+	_, _, err = db.Timeline(t.Context(), session.ID, 0)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	_, err = db.Journal(session.ID).Head(t.Context())
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))

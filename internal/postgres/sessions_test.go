@@ -164,7 +164,7 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 		_, err = db.SessionDetail(t.Context(), id)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
-		_, _, err = db.Timeline(t.Context(), id)
+		_, _, err = db.Timeline(t.Context(), id, 0)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}
 }
@@ -226,7 +226,7 @@ func TestDetailAndTimelineShowOneMoment(t *testing.T) {
 					return fmt.Errorf("version %d has %d stages and %d executions", detail.Version, len(detail.Stages), executions)
 				}
 
-				timeline, version, err := reader.Timeline(context.Background(), claim.SessionID)
+				timeline, version, err := reader.Timeline(context.Background(), claim.SessionID, 0)
 				if err != nil {
 					return err
 				}
@@ -234,9 +234,72 @@ func TestDetailAndTimelineShowOneMoment(t *testing.T) {
 				if len(timeline) != int(version) {
 					return fmt.Errorf("version %d has %d timeline events", version, len(timeline))
 				}
+
+				export, err := reader.Export(context.Background(), claim.SessionID)
+				if err != nil {
+					return err
+				}
+
+				all := int(export.Session.Version)
+				if len(export.Timeline) != all || len(export.Session.Stages) != all || len(export.Trace.Stages) != all || export.Trace.Version != export.Session.Version {
+					return fmt.Errorf("the export of version %d has %d timeline events, and %d stages in its trace of version %d",
+						all, len(export.Timeline), len(export.Trace.Stages), export.Trace.Version)
+				}
 			}
 		})
 	}
 
 	require.NoError(t, group.Wait())
+}
+
+func TestASummaryHasWhatCameOfASessionAndHowLongItTook(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	id := claim.SessionID
+
+	summary, err := db.SessionSummary(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, tarsy.SessionSummary{ID: id, Status: tarsy.SessionPending}, *summary)
+
+	stage := newStage(id, 1, epoch())
+	execution := newExecution(stage, 1, epoch())
+	session := claim.State.Session
+	session.Status, session.StartedAt = tarsy.SessionInProgress, new(f.clock.Now())
+	commit(t, db, claim, tarsy.Step{
+		Session: &session, Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
+		LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(id, &execution, tokens(1), 1), newLLMInteraction(id, nil, tokens(2), 2)},
+		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)},
+	})
+
+	f.clock.Advance(1500 * time.Millisecond)
+
+	summary, err = db.SessionSummary(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, tarsy.SessionSummary{
+		ID: id, Status: tarsy.SessionInProgress, DurationMs: 1500, Spend: tarsy.Spend{Usage: tokens(3), ToolCalls: 1},
+	}, *summary)
+
+	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
+	session.FinalAnalysis, session.ExecutiveSummary = "It was the disk.", "Disk."
+	commit(t, db, claim, tarsy.Step{Session: &session})
+	f.clock.Advance(time.Hour)
+
+	summary, err = db.SessionSummary(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, int64(1500), summary.DurationMs, "it does not grow after the end")
+	require.Equal(t, []string{"It was the disk.", "Disk."}, []string{summary.FinalAnalysis, summary.ExecutiveSummary})
+
+	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+		_, err = db.SessionSummary(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+
+		_, err = db.SessionProgress(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+
+		_, err = db.Export(t.Context(), id)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	}
 }

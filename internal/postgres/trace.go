@@ -20,16 +20,7 @@ func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error)
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &rows.version)
-		queueRows(batch, &rows.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, sessionID)
-		queueRows(batch, &rows.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, sessionID)
-		queueRows(batch, &rows.llm, `
-SELECT COALESCE(execution_id::text, '') AS execution_id, id, interaction_type, provider, model_name, message_count, usage, duration_ms,
-    attempts, stop_reason, error_code, error_message, created_at
-FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
-		queueRows(batch, &rows.mcp, `
-SELECT execution_id, id, timeline_event_id, tool_call_id, server_name, tool_name, status, is_error, attempt, read_only, duration_ms,
-    error_message, created_at, completed_at, summary <> '' AS summarized
-FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+		rows.queue(batch, sessionID)
 
 		return tx.SendBatch(ctx, batch).Close()
 	})
@@ -173,6 +164,19 @@ type traceRows struct {
 	executions []tarsy.Execution
 	llm        []llmRow
 	mcp        []mcpRow
+}
+
+func (r *traceRows) queue(batch *pgx.Batch, sessionID string) {
+	queueRows(batch, &r.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, sessionID)
+	queueRows(batch, &r.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, sessionID)
+	queueRows(batch, &r.llm, `
+SELECT COALESCE(execution_id::text, '') AS execution_id, id, interaction_type, provider, model_name, message_count, usage, duration_ms,
+    attempts, stop_reason, error_code, error_message, created_at
+FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+	queueRows(batch, &r.mcp, `
+SELECT execution_id, id, timeline_event_id, tool_call_id, server_name, tool_name, status, is_error, attempt, read_only, duration_ms,
+    error_message, created_at, completed_at, summary <> '' AS summarized
+FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
 }
 
 type llmRow struct {

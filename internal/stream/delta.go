@@ -116,7 +116,7 @@ func (s *Delta) flush(final bool) {
 
 	offset := s.offset
 	s.sent += len(rest)
-	s.offset += utf16Len(rest)
+	s.offset += tarsy.UTF16Len(rest)
 	s.flushed = time.Now()
 
 	s.deltas.publish(s.payload(rest, offset))

@@ -193,7 +193,7 @@ func (d *Deltas) send(server string, chunk tarsy.StreamChunkPayload) {
 		n := jsonPrefix(rest, room)
 		chunk.Delta = rest[:n]
 		d.relay.Broadcast(topicDelta+server, encode(chunk))
-		chunk.Offset += utf16Len(rest[:n])
+		chunk.Offset += tarsy.UTF16Len(rest[:n])
 		rest = rest[n:]
 	}
 }

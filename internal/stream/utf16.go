@@ -1,21 +1,6 @@
 package stream
 
-import (
-	"unicode/utf16"
-	"unicode/utf8"
-)
-
-// utf16Len counts the text in UTF-16 units, as browsers do. A byte that is not UTF-8 counts as the replacement
-// character that JSON makes of it.
-func utf16Len(text string) int {
-	units := 0
-
-	for _, r := range text {
-		units += utf16.RuneLen(r)
-	}
-
-	return units
-}
+import "unicode/utf8"
 
 // wholeRunes returns how much of the text can go out now: all of it, except the beginning of a rune whose other
 // bytes are yet to come.

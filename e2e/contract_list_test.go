@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+func (c *contracts) list(t *testing.T) {
+	app, worker, sessionID := investigated(t)
+	worker.Script.Route("Optimist", script.Reply{Err: errors.New("no quota")})
+	worker.Script.Route("Pessimist", script.Reply{Err: errors.New("no quota")})
+	failed := app.Run("test", "fail")
+
+	page := get(t, app, "/api/v1/sessions?limit=1")
+	cursor, _ := page["next_cursor"].(string)
+	c.require(t, "SessionList", page, map[string]is{"sessions": list(1), "next_cursor": that(func(any) bool { return cursor != "" })})
+
+	first := map[string]is{
+		"id": equal(failed.ID), "alert_type": equal("test"), "chain_id": equal("test"), "status": equal("failed"),
+		"author": equal("alertmanager"), "rerun_of": isNull, "stage_count": equal(2.0),
+		"pod_id": equal(worker.ServerID), "current_stage_index": equal(1.0), "executive_summary": equal(""),
+		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
+		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
+		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
+	}
+	c.require(t, "SessionItem", within(t, page, "sessions", 0), first)
+
+	page = get(t, app, "/api/v1/sessions?limit=1&cursor="+cursor)
+	c.require(t, "SessionList", page, map[string]is{"sessions": list(1), "next_cursor": isAbsent})
+
+	second := maps.Clone(first)
+	second["id"], second["status"], second["executive_summary"] = equal(sessionID), equal("completed"), equal("Well.")
+	second["error_code"], second["error_message"], second["current_stage_index"] = equal(""), equal(""), equal(2.0)
+	second["created_at"], second["started_at"] = minute(0), minute(1)
+	second["usage"], second["tool_calls"] = usage(100, 22, 3, 2, 75), equal(1.0)
+	second["version"] = equal(float64(app.Session(sessionID).Version))
+	c.require(t, "SessionItem", within(t, page, "sessions", 0), second)
+}
+
+func (c *contracts) active(t *testing.T) {
+	options := everything()
+	options.Config += "queue: {worker_count: 1, max_concurrent_sessions: 1}\n"
+	app := tarsytest.New(t, options)
+	gate := script.NewGate()
+	app.Script.Add(script.Reply{Text: "Analysed.", Gate: gate}, says("Summed up."), says("Analysed."), says("Summed up."))
+
+	running := app.Submit("test", "one")
+	app.WaitGate(gate)
+	// The model is asked while the session's beginning is being stored.
+	app.WaitFor(running, tarsy.SessionInProgress)
+
+	waiting := app.Submit("test", "two")
+
+	body := get(t, app, "/api/v1/sessions/active")
+	c.require(t, "ActiveSessions", body, map[string]is{"active": list(1), "queued": list(1)})
+	c.requireSome(t, "SessionItem", within(t, body, "active", 0), map[string]is{"id": equal(running), "status": equal("in_progress")})
+	c.requireSome(t, "SessionItem", within(t, body, "queued", 0), map[string]is{"id": equal(waiting), "status": equal("pending")})
+	c.requireSome(t, "Health", get(t, app, "/health"), map[string]is{"queue": equal(map[string]any{"waiting": 1.0, "leased": 1.0})})
+
+	c.require(t, "FilterOptions", get(t, app, "/api/v1/sessions/filter-options"), map[string]is{
+		"alert_types": equal([]any{"test"}), "chain_ids": equal([]any{"test"}), "authors": equal([]any{"api-client"}),
+		"statuses": equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
+	})
+
+	sessions, _ := get(t, app, "/api/v1/sessions?order=attention")["sessions"].([]any)
+	require.Len(t, sessions, 2)
+
+	gate.Open()
+	app.WaitFor(running, tarsy.SessionCompleted)
+	app.WaitFor(waiting, tarsy.SessionCompleted)
+	require.Equal(t, map[string]any{"active": []any{}, "queued": []any{}}, get(t, app, "/api/v1/sessions/active"))
+}
+
+func (c *contracts) status(t *testing.T) {
+	app, worker, sessionID := investigated(t)
+	c.require(t, "SessionProgress", get(t, app, "/api/v1/sessions/"+sessionID+"/status"), map[string]is{
+		"id": equal(sessionID), "status": equal("completed"), "stage_count": equal(2.0), "current_stage_index": equal(2.0),
+		"error_code": equal(""), "error_message": equal(""), "version": equal(float64(len(app.Journal(sessionID)))),
+	})
+	c.require(t, "SessionSummary", get(t, app, "/api/v1/sessions/"+sessionID+"/summary"), map[string]is{
+		"id": equal(sessionID), "status": equal("completed"), "executive_summary": equal("Well."), "final_analysis": equal("It is well."),
+		"stage_count": equal(2.0), "duration_ms": equal(60_000.0), "usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
+	})
+
+	worker.Script.Route("Optimist", script.Reply{Err: errors.New("no quota")})
+	worker.Script.Route("Pessimist", script.Reply{Err: errors.New("no quota")})
+	failed := app.Run("test", "fail")
+	require.NotEmpty(t, failed.ErrorMessage)
+	c.requireSome(t, "SessionProgress", get(t, app, "/api/v1/sessions/"+failed.ID+"/status"), map[string]is{
+		"status": equal("failed"), "error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage),
+	})
+}
+
+// alert is what a client sends: each field of it is seen in the session that came of it.
+func (c *contracts) alert(t *testing.T) {
+	app := tarsytest.New(t, everything())
+	app.Script.Add(says("Analysed."), says("Summed up."), says("Analysed."), says("Summed up."))
+
+	every := decode[map[string]any]([]byte(`{
+		"alert_type": "test", "data": {"severity": "high"}, "runbook": "Restart it.",
+		"runbook_url": "https://github.com/shop/runbooks/1.md",
+		"mcp_selection": {
+			"servers": [{"name": "kubernetes", "tools": ["get_pods"]}],
+			"native_tools": {"google_search": true, "code_execution": true, "url_context": true}
+		}
+	}`))
+
+	answer := app.Do(http.MethodPost, "/api/v1/alerts", every)
+	require.Equal(t, http.StatusAccepted, answer.Status, "%s", answer.Body)
+
+	accepted := decode[map[string]any](answer.Body)
+	sessionID, _ := accepted["session_id"].(string)
+	app.WaitFor(sessionID, tarsy.SessionCompleted)
+
+	detail := get(t, app, "/api/v1/sessions/"+sessionID)
+	c.require(t, "AlertAccepted", accepted, map[string]is{
+		"session_id": equal(detail["id"]), "status": equal("pending"), "message": equal("The alert is stored and waits to be investigated."),
+	})
+
+	data, _ := detail["alert_data"].(string)
+	c.require(t, "AlertRequest", every, map[string]is{
+		"alert_type": equal(detail["alert_type"]), "data": equal(decode[any]([]byte(data))), "runbook": equal(detail["runbook"]),
+		"runbook_url": equal(detail["runbook_url"]), "mcp_selection": equal(detail["mcp_selection"]),
+	})
+
+	tools := app.Script.Calls()[0].Request.Tools
+	require.Len(t, tools, 1, "the tool that was selected")
+
+	text := map[string]any{"alert_type": "test", "data": "the pod is down"}
+	session := app.WaitFor(app.SubmitAlert(text), tarsy.SessionCompleted)
+	require.Equal(t, "the pod is down", session.AlertData)
+}

@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// every has each contract: real data is made through the API, fetched through it, and each field is there with its type
+// and value.
+func (c *contracts) every() map[string]func(t *testing.T) {
+	return map[string]func(t *testing.T){
+		"a session":                    c.session,
+		"a session without an end":     c.failedSession,
+		"a session that asks again":    c.rerun,
+		"a session that is talked to":  c.chat,
+		"a session's status":           c.status,
+		"a session's export":           c.export,
+		"an alert":                     c.alert,
+		"the list":                     c.list,
+		"active sessions":              c.active,
+		"the timeline":                 c.timeline,
+		"a preview of the timeline":    c.preview,
+		"the metadata of tool calls":   c.toolMetadata,
+		"the metadata of a fallback":   c.fallbackMetadata,
+		"the metadata of native tools": c.nativeMetadata,
+		"the trace":                    c.trace,
+		"the trace of tool calls":      c.toolTrace,
+		"a tool call that is cut off":  c.cutOff,
+		"a conversation too long":      c.shortened,
+		"health":                       c.health,
+		"MCP servers and their tools":  c.servers,
+		"providers and configuration":  c.configuration,
+		"usage":                        c.usage,
+		"keys":                         c.keys,
+		"me":                           c.me,
+		"a problem":                    c.problem,
+	}
+}
+
+func TestContracts(t *testing.T) {
+	t.Parallel()
+
+	c := newContracts(t)
+	every, read := c.every(), readByPage(t)
+	require.NotEmpty(t, read)
+
+	var ran atomic.Int64
+
+	// Where only some of them run, the others cannot have held anything.
+	t.Cleanup(func() {
+		if !t.Failed() && int(ran.Load()) == len(every) {
+			c.reportUnheld(t, read)
+		}
+	})
+
+	for name, contract := range every {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ran.Add(1)
+			contract(t)
+		})
+	}
+}
+
+// readByPage are the fields that the dashboard reads. Its own tests keep the list, by asking the type checker.
+func readByPage(t *testing.T) []string {
+	t.Helper()
+
+	raw, err := os.ReadFile("../web/fields.json")
+	require.NoError(t, err)
+
+	return decode[[]string](raw)
+}
+
+// reportUnheld fails the test for every one of the fields that no contract has seen with a value.
+func (c *contracts) reportUnheld(t *testing.T, read []string) {
+	t.Helper()
+
+	fetched := map[string]bool{}
+	for field := range c.held {
+		fetched[schemaIn(field)] = true
+	}
+
+	for _, field := range read {
+		switch {
+		case !fetched[schemaIn(field)]:
+			t.Errorf("the page reads %s, and no contract fetches one: %s", schemaIn(field), field)
+		case !c.held[field]:
+			t.Errorf("the page reads %s, which no contract has seen with a value", field)
+		}
+	}
+}
+
+func schemaIn(field string) string {
+	name, _, _ := strings.Cut(field, ".")
+
+	return name
+}

@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// called stores a session with one tool call, and returns the timeline event of it.
+func (f *fixture) called(t *testing.T, result string, arguments any) (string, tarsy.TimelineEvent) {
+	t.Helper()
+
+	id := f.session(t, func(s *tarsy.Session) { s.AlertType, s.StageCount = "Kubernetes / Pod: läuft nicht!", 3 })
+
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+
+	now := f.clock.Now().UTC()
+	event := tarsy.TimelineEvent{
+		ID: tarsy.NewID(), SessionID: id, SequenceNumber: 1, EventType: tarsy.EventToolCall, Status: tarsy.EventCompleted, Content: result,
+		Metadata:  map[string]any{"server_name": "kubernetes", "tool_name": "get_pods", "arguments": arguments},
+		CreatedAt: now, UpdatedAt: now, CompletedAt: &now,
+	}
+	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Timeline: []tarsy.TimelineEvent{event}})
+	require.NoError(t, err)
+
+	return id, event
+}
+
+func TestAnExportIsAFileWithEverything(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	id, event := f.called(t, "<pods> & more", map[string]any{"namespace": "shop"})
+	name := "tarsy-kubernetes-pod-l-uft-nicht-" + id[:8]
+
+	for _, query := range []string{"", "?format=json"} {
+		got := f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/export"+query, "")
+		require.Equal(t, http.StatusOK, got.status, got.body)
+		require.Equal(t, "application/json", got.header.Get("Content-Type"))
+		require.Equal(t, `attachment; filename="`+name+`.json"`, got.header.Get("Content-Disposition"))
+		require.Contains(t, got.body, "<pods> & more")
+
+		export := decode[tarsy.Export](t, got)
+		require.Equal(t, f.clock.Now().UTC(), export.ExportedAt)
+		require.Equal(t, get[tarsy.SessionDetail](t, f, "/api/v1/sessions/"+id), export.Session)
+		require.Equal(t, []tarsy.TimelineEvent{event}, export.Timeline)
+		require.Equal(t, get[tarsy.Trace](t, f, "/api/v1/sessions/"+id+"/trace"), export.Trace)
+	}
+
+	got := f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/export?format=markdown", "")
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Equal(t, "text/markdown; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(t, `attachment; filename="`+name+`.md"`, got.header.Get("Content-Disposition"))
+	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
+	require.True(t, strings.HasPrefix(got.body, "# Kubernetes / Pod: läuft nicht!: pending\n"), got.body)
+}
+
+func TestTheNameOfAnExportHoldsNothingOfAnAlertTypeThatAHeaderCouldNot(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	for alertType, slug := range map[string]string{
+		"\"; filename=\"evil.exe":   "filename-evil-exe",
+		"../../etc/passwd":          "etc-passwd",
+		"x\r\nSet-Cookie: a=b":      "x-set-cookie-a-b",
+		"日本":                        "alert",
+		strings.Repeat("long ", 40): "long-long-long-long-long-long-long-long",
+	} {
+		id := f.session(t, func(s *tarsy.Session) { s.AlertType = alertType })
+		got := f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/export", "")
+		require.Equal(t, `attachment; filename="tarsy-`+slug+`-`+id[:8]+`.json"`, got.header.Get("Content-Disposition"))
+		require.Empty(t, got.header.Get("Set-Cookie"))
+	}
+}

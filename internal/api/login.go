@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	cookieName = "tarsy_session"
+	csrfHeader = "X-CSRF-Token"
+)
+
+// BrowserSessions is where it is kept which browsers are logged in.
+type BrowserSessions interface {
+	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time) error
+	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
+	DeleteBrowserSession(ctx context.Context, hash []byte) error
+}
+
+// loginRequest documents the body that logs a browser in.
+type loginRequest struct {
+	Key string `doc:"An API key." json:"key"`
+}
+
+type loginOutput struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+	Body      me
+}
+
+type logoutOutput struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+}
+
+type meOutput struct{ Body me }
+
+// me is who asks, as the server sees it.
+type me struct {
+	AuthRequired  bool          `doc:"Whether a key is needed here."                                      json:"auth_required"`
+	Authenticated bool          `doc:"Whether the caller may use the API."                                json:"authenticated"`
+	Name          string        `doc:"The author of what the caller does."                                json:"name"`
+	Scopes        []tarsy.Scope `doc:"All that the caller may do; admin comes with write and read."       json:"scopes"`
+	CSRFToken     string        `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
+}
+
+func (s *Server) addLogin() {
+	add(s, "", huma.Operation{
+		OperationID: "get-me", Method: http.MethodGet, Path: "/api/v1/me", Summary: "Who asks, and what they may do",
+	}, nil, func(ctx context.Context, _ *struct{}) (*meOutput, error) {
+		return &meOutput{Body: s.me(callerOf(ctx))}, nil
+	})
+
+	add(s, "", huma.Operation{
+		OperationID: "login", Method: http.MethodPost, Path: "/api/v1/login", DefaultStatus: http.StatusOK,
+		Summary:     "Log a browser in with an API key",
+		Description: "The answer sets a cookie that stands for the key until it is revoked, for a week at most.",
+	}, s.bodyOf(reflect.TypeFor[loginRequest](), true), s.login)
+
+	add(s, "", huma.Operation{
+		OperationID: "logout", Method: http.MethodPost, Path: "/api/v1/logout", DefaultStatus: http.StatusNoContent,
+		Summary: "Log a browser out",
+	}, nil, s.logout)
+}
+
+// me tells callers about themselves. Where no key is required everybody may do everything, with a key of any scope too.
+func (s *Server) me(who *caller) me {
+	answer := me{AuthRequired: s.guard.required, Authenticated: who.key != nil || !s.guard.required, Scopes: []tarsy.Scope{}}
+	if !answer.Authenticated {
+		return answer
+	}
+
+	answer.Name = who.author
+	answer.Scopes = slices.DeleteFunc(auth.Scopes(), func(scope tarsy.Scope) bool {
+		return s.guard.required && !auth.Allows(who.key.Scopes, scope)
+	})
+
+	if who.browser != nil {
+		answer.CSRFToken = who.browser.CSRFToken
+	}
+
+	return answer
+}
+
+func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
+	who := callerOf(ctx)
+
+	o, err := parseBody(who.body, "key")
+	if err != nil {
+		return nil, err
+	}
+
+	secret, err := o.text("key")
+	if err != nil {
+		return nil, err
+	}
+
+	if secret == "" {
+		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "key", "key is missing: log in with an API key")
+	}
+
+	key, err := s.guard.keyOf(ctx, secret)
+	if err != nil {
+		return nil, s.guard.unchecked(ctx, err)
+	}
+
+	if key == nil {
+		return nil, unknownKey()
+	}
+
+	return s.open(ctx, who, key)
+}
+
+// open begins a browser's session. The one that it had is over: its secret may be known to whoever used the browser before.
+func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
+	issued, now := auth.NewBrowserSecret(), s.clock.Now()
+
+	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife))
+	if err != nil {
+		return nil, fmt.Errorf("log in: %w", err)
+	}
+
+	err = s.forget(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+
+	s.guard.noteUse(ctx, key)
+	s.logger.InfoContext(ctx, "browser logged in", "key_id", key.ID, "key_name", key.Name)
+
+	opened := &caller{key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{APIKey: *key, CSRFToken: issued.CSRFToken}}
+
+	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: s.me(opened)}, nil
+}
+
+func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
+	who := callerOf(ctx)
+
+	err := who.checkToken()
+	if err != nil {
+		return nil, err
+	}
+
+	err = s.forget(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+
+	return &logoutOutput{SetCookie: cookie(who, "", -1)}, nil
+}
+
+// forget ends the session that the request's cookie stands for, if it does for one.
+func (s *Server) forget(ctx context.Context, who *caller) error {
+	if who.cookie == "" {
+		return nil
+	}
+
+	err := s.store.DeleteBrowserSession(ctx, auth.Hash(who.cookie))
+	if err != nil {
+		return fmt.Errorf("log out: %w", err)
+	}
+
+	return nil
+}
+
+// cookie makes the cookie of a browser session; a negative age makes the browser forget it.
+func cookie(who *caller, secret string, seconds int) http.Cookie {
+	return http.Cookie{ //nolint:gosec // over plain HTTP a browser would not send a Secure cookie back
+		Name: cookieName, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: who.secure, SameSite: http.SameSiteStrictMode,
+	}
+}

@@ -1,0 +1,233 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+const (
+	indexFile = "index.html"
+	// nonceMark stands in the page where the nonce goes.
+	nonceMark = "__CSP_NONCE__"
+	assetsDir = "/assets/"
+)
+
+// page serves the dashboard: its files, and the page itself at every address that is not the API's, for the page has
+// addresses of its own. It is for everybody: there is nothing in it that the repository does not show, and somebody must
+// ask for the key. For the same reason it does not matter under which name of the server it was asked for; what the page
+// then asks of the API does.
+type page struct {
+	index []byte
+	files map[string]*pageFile // by path, such as /favicon.svg
+}
+
+// newPage reads which files there are. Their text is read when somebody wants it.
+func newPage(files fs.FS) *page {
+	if files == nil {
+		return nil
+	}
+
+	index, err := fs.ReadFile(files, indexFile)
+	if err != nil {
+		panic("api: the dashboard has no page: " + err.Error())
+	}
+
+	p := &page{index: index, files: map[string]*pageFile{}}
+
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && name != indexFile && !strings.HasPrefix(path.Base(name), ".") {
+			p.files["/"+name] = newPageFile(files, name)
+		}
+
+		return err
+	})
+	if err != nil {
+		panic("api: the dashboard's files cannot be listed: " + err.Error())
+	}
+
+	return p
+}
+
+// serve answers a request that is for the page, and reports whether it was.
+func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
+	if p == nil || isAPI(r.URL.Path) || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+
+	if file, ok := p.files[r.URL.Path]; ok {
+		file.serve(w, r)
+
+		return true
+	}
+
+	// A script or a style that is not there must not turn out to be a page.
+	if strings.HasPrefix(r.URL.Path, assetsDir) || !accepts(r.Header.Values("Accept"), "text/html") {
+		return false
+	}
+
+	p.serveIndex(w)
+
+	return true
+}
+
+func (p *page) serveIndex(w http.ResponseWriter) {
+	nonce := rand.Text()
+
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; img-src 'self' data:; "+
+		"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+	header.Set("Vary", "Accept")
+
+	write(w, bytes.ReplaceAll(p.index, []byte(nonceMark), []byte(nonce)))
+}
+
+// pageFile is one file of the page. It is read and compressed once.
+type pageFile struct {
+	mediaType string
+	cache     string
+	plain     func() []byte
+	gzipped   func() []byte // nil for what is compressed already
+}
+
+func newPageFile(files fs.FS, name string) *pageFile {
+	mediaType, isText := mediaTypeOf(name)
+	file := &pageFile{mediaType: mediaType, cache: "public, max-age=3600"}
+
+	// Names below assets change with what is in them.
+	if strings.HasPrefix("/"+name, assetsDir) {
+		file.cache = "public, max-age=31536000, immutable"
+	}
+
+	file.plain = sync.OnceValue(func() []byte {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic("api: " + err.Error())
+		}
+
+		return text
+	})
+
+	if isText {
+		file.gzipped = sync.OnceValue(func() []byte { return compress(file.plain()) })
+	}
+
+	return file
+}
+
+func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.mediaType)
+	header.Set("Cache-Control", f.cache)
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+
+	if f.gzipped == nil {
+		write(w, f.plain())
+
+		return
+	}
+
+	header.Set("Vary", "Accept-Encoding")
+
+	if !accepts(r.Header.Values("Accept-Encoding"), "gzip") {
+		write(w, f.plain())
+
+		return
+	}
+
+	header.Set("Content-Encoding", "gzip")
+	write(w, f.gzipped())
+}
+
+// write sends a whole answer. That a browser went away meanwhile is nobody's business.
+func write(w http.ResponseWriter, text []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text)
+}
+
+func compress(text []byte) []byte {
+	var b bytes.Buffer
+
+	writer, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = writer.Write(text)
+	}
+
+	if err == nil {
+		err = writer.Close()
+	}
+
+	if err != nil {
+		panic(fmt.Sprintf("api: compress: %v", err)) // a buffer takes everything
+	}
+
+	return b.Bytes()
+}
+
+// accepts reports whether one of a header's values is this one, and is wanted. What stands for anything is not meant: it is
+// what programs send that know nothing of pages.
+func accepts(headers []string, wanted string) bool {
+	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		value, parameters, _ := strings.Cut(item, ";")
+		if strings.EqualFold(strings.TrimSpace(value), wanted) {
+			return !unwanted(parameters)
+		}
+	}
+
+	return false
+}
+
+// unwanted reports whether the parameters say q=0.
+func unwanted(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
+		if strings.EqualFold(name, "q") {
+			weight, err := strconv.ParseFloat(value, 64)
+
+			return err == nil && weight == 0
+		}
+	}
+
+	return false
+}
+
+// mediaTypeOf names the type of a file, and whether it is text that compressing makes shorter. The system's own table
+// differs from machine to machine.
+func mediaTypeOf(name string) (mediaType string, isText bool) {
+	switch path.Ext(name) {
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8", true
+	case ".css":
+		return "text/css; charset=utf-8", true
+	case ".html":
+		return "text/html; charset=utf-8", true
+	case ".svg":
+		return "image/svg+xml", true
+	case ".json", ".map":
+		return "application/json", true
+	case ".webmanifest":
+		return "application/manifest+json", true
+	case ".txt":
+		return "text/plain; charset=utf-8", true
+	case ".png":
+		return "image/png", false
+	case ".ico":
+		return "image/x-icon", false
+	case ".woff2":
+		return "font/woff2", false
+	default:
+		return "application/octet-stream", false
+	}
+}

@@ -1,0 +1,60 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+func TestARerunIsANewSessionWithTheSameAlertAndTheCallerAsItsAuthor(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, locked)
+	_, key := f.key(t, "the one who asks again", tarsy.ScopeWrite)
+	first := f.session(t, func(s *tarsy.Session) {
+		s.Status, s.AlertData, s.Runbook, s.RunbookURL = tarsy.SessionFailed, "password=[MASKED]", "restart it", "https://runbooks.example/1"
+		s.MCPSelection = &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}}
+		s.ErrorCode, s.ErrorMessage, s.FinalAnalysis, s.ExecutiveSummary = "llm_error", "no quota", "So far.", "Short."
+		s.CurrentStageIndex, s.StartedAt, s.ConcludedEarly = 2, new(s.CreatedAt), "budget"
+	})
+	before := f.request(t, http.MethodGet, "/api/v1/sessions/"+first, "", key...).body
+
+	f.clock.Advance(time.Hour)
+
+	got := f.request(t, http.MethodPost, "/api/v1/sessions/"+first+"/rerun", "", key...)
+	require.Equal(t, http.StatusAccepted, got.status, got.body)
+
+	accepted := decode[struct {
+		SessionID string `json:"session_id"`
+		Status    string `json:"status"`
+		Message   string `json:"message"`
+	}](t, got)
+	require.Equal(t, "pending", accepted.Status)
+	require.NotEmpty(t, accepted.Message)
+	require.NotEqual(t, first, accepted.SessionID)
+	require.Equal(t, "/api/v1/sessions/"+accepted.SessionID, got.header.Get("Location"))
+
+	again := get[tarsy.SessionDetail](t, f, got.header.Get("Location"), key...)
+	require.Empty(t, cmp.Diff(tarsy.Session{
+		ID: accepted.SessionID, AlertType: "kubernetes", AlertData: "password=[MASKED]", ChainID: "k8s", Status: tarsy.SessionPending,
+		Author: "the one who asks again", Runbook: "restart it", RunbookURL: "https://runbooks.example/1", RerunOf: &first,
+		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}},
+		CreatedAt:    f.clock.Now().UTC(),
+	}, again.Session))
+	require.Equal(t, before, f.request(t, http.MethodGet, "/api/v1/sessions/"+first, "", key...).body, "the old session is as it was")
+}
+
+func TestWhatIntakeRefusesIsRefusedToARerunToo(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	gone := f.session(t, func(s *tarsy.Session) { s.AlertType = "a type that is no longer configured" })
+
+	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+gone+"/rerun", ""), http.StatusBadRequest, tarsy.CodeUnknownAlertType)
+	require.Len(t, get[page](t, f, "/api/v1/sessions").Sessions, 1)
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// System tells what the server is made of. A nil function has nothing to tell.
+type System struct {
+	// MCPServers are the servers that chains use, with the tools that they offered when they last answered.
+	MCPServers func() []MCPServer
+	// DefaultTools tells which tools an alert of a type gets that selects none; an empty type is the default one. Its
+	// errors for people are *tarsy.Error.
+	DefaultTools func(alertType string) (DefaultTools, error)
+	// Providers are the LLM providers that chains use, the default one first.
+	Providers func() []Provider
+	// Settings are the configuration's values, with secrets hidden.
+	Settings func() []Setting
+}
+
+// MCPServer is an MCP server and its tools.
+type MCPServer struct {
+	MCPServerStatus
+
+	Transport string `enum:"stdio,http,sse" json:"transport"`
+	Tools     []Tool `doc:"What it offered when it last answered." json:"tools"`
+}
+
+// Tool is a tool of an MCP server.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	ReadOnly    bool            `doc:"The server says that the tool changes nothing." json:"read_only"`
+	InputSchema json.RawMessage `doc:"The JSON Schema of its arguments."              json:"input_schema"`
+}
+
+// DefaultTools is what an alert of a type gets to work with.
+type DefaultTools struct {
+	AlertType   string        `json:"alert_type"`
+	ChainID     string        `json:"chain_id"`
+	Servers     []ServerTools `json:"servers"`
+	NativeTools NativeTools   `doc:"The provider's own tools, which are used where there are no others." json:"native_tools"`
+}
+
+// ServerTools are the names of a server's tools; none are known before it has answered once.
+type ServerTools struct {
+	Name  string   `json:"name"`
+	Tools []string `json:"tools"`
+}
+
+// NativeTools are the tools that a provider runs itself.
+type NativeTools struct {
+	GoogleSearch  bool `json:"google_search"`
+	CodeExecution bool `json:"code_execution"`
+	URLContext    bool `json:"url_context"`
+}
+
+// Provider is an LLM provider, without its secrets.
+type Provider struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Model       string `json:"model"`
+	BaseURL     string `doc:"Empty for the provider's own."                       json:"base_url"`
+	Default     bool   `doc:"Agents use it unless something else is said."        json:"default"`
+	KeyVariable string `doc:"The environment variable that holds its key."        json:"key_variable"`
+	KeySet      bool   `doc:"Whether that variable has a value."                  json:"key_set"`
+}
+
+// Setting is one value of the configuration and where it came from.
+type Setting struct {
+	Path   string `json:"path"`
+	Value  string `doc:"Secrets are hidden." json:"value"`
+	Origin string `json:"origin"`
+}
+
+type (
+	warningsOutput     struct{ Body warningList }
+	mcpServersOutput   struct{ Body mcpServerList }
+	defaultToolsOutput struct{ Body DefaultTools }
+	providersOutput    struct{ Body providerList }
+	configOutput       struct{ Body settingList }
+)
+
+type warningList struct {
+	Warnings []Warning `json:"warnings"`
+}
+
+type mcpServerList struct {
+	Servers []MCPServer `json:"servers"`
+}
+
+type providerList struct {
+	Providers []Provider `json:"providers"`
+}
+
+type settingList struct {
+	Settings []Setting `json:"settings"`
+}
+
+type defaultToolsInput struct {
+	AlertType string `doc:"The alert's type; the default one if left out." query:"alert_type"`
+}
+
+func (s *Server) addSystem() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-warnings", Method: http.MethodGet, Path: "/api/v1/system/warnings",
+		Summary: "List what does not work as it should",
+	}, nil, func(context.Context, *struct{}) (*warningsOutput, error) {
+		return &warningsOutput{Body: warningList{Warnings: all(s.warnings)}}, nil
+	})
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-mcp-servers", Method: http.MethodGet, Path: "/api/v1/system/mcp-servers",
+		Summary: "List the MCP servers that chains use, with their tools",
+	}, nil, func(context.Context, *struct{}) (*mcpServersOutput, error) {
+		return &mcpServersOutput{Body: mcpServerList{Servers: all(s.system.MCPServers)}}, nil
+	})
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-default-tools", Method: http.MethodGet, Path: "/api/v1/system/default-tools",
+		Summary: "Which tools an alert gets that selects none",
+	}, nil, s.getDefaultTools)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-providers", Method: http.MethodGet, Path: "/api/v1/system/providers",
+		Summary: "List the LLM providers that chains use, the default one first",
+	}, nil, func(context.Context, *struct{}) (*providersOutput, error) {
+		return &providersOutput{Body: providerList{Providers: all(s.system.Providers)}}, nil
+	})
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-config", Method: http.MethodGet, Path: "/api/v1/system/config",
+		Summary: "List the configuration's values and where they came from",
+	}, nil, func(context.Context, *struct{}) (*configOutput, error) {
+		return &configOutput{Body: settingList{Settings: all(s.system.Settings)}}, nil
+	})
+}
+
+func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*defaultToolsOutput, error) {
+	var (
+		tools DefaultTools
+		err   error
+	)
+
+	if s.system.DefaultTools != nil {
+		tools, err = s.system.DefaultTools(in.AlertType)
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	tools.Servers = append([]ServerTools{}, tools.Servers...)
+
+	return &defaultToolsOutput{Body: tools}, nil
+}
+
+// all is a list that is never null.
+func all[T any](source func() []T) []T {
+	if source == nil {
+		return []T{}
+	}
+
+	return append([]T{}, source()...)
+}

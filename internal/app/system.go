@@ -1,0 +1,156 @@
+package app
+
+import (
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/strictyaml"
+)
+
+// system is what the server is made of, for people.
+func (a *App) system() api.System {
+	cfg := a.options.Config
+
+	return api.System{
+		MCPServers:   a.mcpWithTools,
+		DefaultTools: a.defaultTools,
+		Providers:    func() []api.Provider { return providers(cfg, a.options.Env) },
+		Settings:     func() []api.Setting { return settings(cfg) },
+	}
+}
+
+// mcpWithTools are the servers that the monitor watches.
+func (a *App) mcpWithTools() []api.MCPServer {
+	statuses, tools := a.mcpStatuses(), a.health.monitor.Tools()
+	servers := make([]api.MCPServer, 0, len(statuses))
+
+	for _, status := range statuses {
+		server := api.MCPServer{
+			MCPServerStatus: status, Transport: a.options.Config.MCPServers[status.ID].Transport.Type, Tools: []api.Tool{},
+		}
+
+		for _, t := range tools[status.ID] {
+			server.Tools = append(server.Tools, api.Tool{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, InputSchema: t.Schema})
+		}
+
+		servers = append(servers, server)
+	}
+
+	return servers
+}
+
+// defaultTools is what the agents of a chain's stages get together, in the order of the stages.
+func (a *App) defaultTools(alertType string) (api.DefaultTools, error) {
+	cfg := a.options.Config
+
+	chain, alertType, err := chainFor(cfg, alertType)
+	if err != nil {
+		return api.DefaultTools{}, err
+	}
+
+	result := api.DefaultTools{AlertType: alertType, ChainID: chain.ID}
+	tools := a.health.monitor.Tools()
+
+	for i, stage := range chain.Stages {
+		for j := range stage.Agents {
+			resolved := cfg.ResolveAgent(chain, i, j)
+			result.NativeTools.GoogleSearch = result.NativeTools.GoogleSearch || resolved.NativeTools.GoogleSearch
+			result.NativeTools.CodeExecution = result.NativeTools.CodeExecution || resolved.NativeTools.CodeExecution
+			result.NativeTools.URLContext = result.NativeTools.URLContext || resolved.NativeTools.URLContext
+
+			for _, id := range resolved.MCPServers {
+				if !slices.ContainsFunc(result.Servers, func(s api.ServerTools) bool { return s.Name == id }) {
+					result.Servers = append(result.Servers, api.ServerTools{Name: id, Tools: toolNames(tools[id])})
+				}
+			}
+		}
+	}
+
+	return result, nil
+}
+
+func toolNames(tools []agent.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+
+	return names
+}
+
+// chainFor returns the chain that takes alerts of a type, and the type: the default one for an alert that names none.
+func chainFor(cfg *config.Config, alertType string) (config.Chain, string, error) {
+	if alertType == "" {
+		alertType = cfg.Defaults.AlertType
+	}
+
+	if chain, ok := cfg.ChainFor(alertType); ok {
+		return chain, alertType, nil
+	}
+
+	var names []string
+	for _, t := range cfg.AlertTypes() {
+		names = append(names, t.Name)
+	}
+
+	if alertType == "" {
+		return config.Chain{}, "", tarsy.FieldErrorf(tarsy.CodeMissingField, "alert_type",
+			"alert_type is missing and no default is configured: use one of %s", strings.Join(names, ", "))
+	}
+
+	return config.Chain{}, "", tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
+		"there is no alert type %q; %s", tarsy.CleanText(alertType), nearest.HintWithList(alertType, names, "alert types"))
+}
+
+// providers are the models that chains use, the default one first. Addresses and names of variables are what the
+// configuration shows of them, for either may hold what somebody put into the wrong place.
+func providers(cfg *config.Config, env func(string) (string, bool)) []api.Provider {
+	shown := map[string]string{}
+	for _, value := range cfg.Origins() {
+		shown[value.Path] = value.Value
+	}
+
+	var all []api.Provider
+
+	for _, name := range cfg.UsedLLMProviders() {
+		configured, path := cfg.LLMProviders[name], strictyaml.Join("llm_providers", name)
+		variable, key := configured.APIKeyEnv, "api_key_env"
+
+		if variable == "" {
+			variable, key = configured.CredentialsEnv, "credentials_env"
+		}
+
+		value, _ := env(variable)
+		all = append(all, api.Provider{
+			Name: name, Type: configured.Type, Model: configured.Model, BaseURL: shown[strictyaml.Join(path, "base_url")],
+			Default: name == cfg.Defaults.LLMProvider, KeyVariable: shown[strictyaml.Join(path, key)], KeySet: value != "",
+		})
+	}
+
+	slices.SortStableFunc(all, func(x, y api.Provider) int {
+		switch {
+		case x.Default == y.Default:
+			return 0
+		case x.Default:
+			return -1
+		default:
+			return 1
+		}
+	})
+
+	return all
+}
+
+func settings(cfg *config.Config) []api.Setting {
+	var all []api.Setting
+	for _, value := range cfg.Origins() {
+		all = append(all, api.Setting(value))
+	}
+
+	return all
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+const formatMarkdown = "markdown"
+
+func (t *tool) export() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "export SESSION", Short: "Write all of a session down, as JSON or as a report", GroupID: groupClient, Args: cobra.ExactArgs(1),
+		Long: `Writes a session to stdout, or to a file (-f). JSON has everything: the session, its timeline and its trace. Markdown is a
+report for a ticket: facts, summary, analysis, the tool calls that it cites, the alert, an outline, questions and answers.
+
+A file gets what the server sent, byte by byte; an existing one is replaced when all of it has arrived.`,
+		Example: `  tarsy export 5f3a9c21 --format markdown -f report.md
+  tarsy export 5f3a9c21 | jq -r .session.final_analysis`,
+	}
+	connection := connectionFlags(cmd)
+	format := newChoice(formatJSON, formatMarkdown)
+	cmd.Flags().Var(format, "format", "what to write")
+	// The flag's values complete by themselves; there is nothing that could fail.
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
+	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
+	t.offerSessions(cmd, connection)
+
+	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+		if *file == "" {
+			return t.printExport(ctx, c, id, format.value)
+		}
+
+		err := replaceFile(*file, func(out io.Writer) error { return c.Export(ctx, id, format.value, out) })
+		if err != nil {
+			return err
+		}
+
+		t.sayf("Written to %s", terminal.Line(*file))
+
+		return nil
+	})
+
+	return cmd
+}
+
+// printExport prints what people may see: no control sequences.
+func (t *tool) printExport(ctx context.Context, c *client.Client, id, format string) error {
+	var text bytes.Buffer
+
+	if err := c.Export(ctx, id, format, &text); err != nil {
+		return err
+	}
+
+	if format == formatJSON {
+		return t.printf("%s", terminal.JSON(text.Bytes()))
+	}
+
+	return t.printf("%s", terminal.Clean(text.String()))
+}
+
+// replaceFile writes a file that is there only once it is whole.
+func replaceFile(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("write the file: %w", err)
+	}
+
+	err = write(file)
+	if closed := file.Close(); err == nil && closed != nil {
+		err = fmt.Errorf("write the file: %w", closed)
+	}
+
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+
+	if err != nil {
+		_ = os.Remove(file.Name()) // the first error is the one to tell
+	}
+
+	return err
+}

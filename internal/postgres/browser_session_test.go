@@ -1,0 +1,80 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestABrowserSessionIsItsKeysUntilItsTimeIsUp(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	key, hash, end := newKey("ada", tarsy.ScopeRead), []byte("secret"), epoch().Add(time.Hour)
+	require.NoError(t, db.CreateKey(t.Context(), key, []byte("key")))
+	require.NoError(t, db.CreateBrowserSession(t.Context(), hash, key.ID, "token", epoch(), end))
+
+	find := func(hash []byte, now time.Time) *postgres.BrowserSession {
+		found, err := db.BrowserSession(t.Context(), hash, now)
+		require.NoError(t, err)
+
+		return found
+	}
+
+	requireSame(t, &postgres.BrowserSession{APIKey: key, CSRFToken: "token", ExpiresAt: end}, find(hash, end.Add(-time.Microsecond)))
+	require.Nil(t, find(hash, end))
+	require.Nil(t, find([]byte("other"), epoch()))
+
+	require.NoError(t, db.DeleteBrowserSession(t.Context(), []byte("other")))
+	require.NotNil(t, find(hash, epoch()))
+	require.NoError(t, db.DeleteBrowserSession(t.Context(), hash))
+	require.Nil(t, find(hash, epoch()))
+}
+
+func TestABrowserSessionEndsWithItsKeyAndNoOther(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	gone, kept := newKey("gone", tarsy.ScopeRead), newKey("kept", tarsy.ScopeRead)
+
+	for _, key := range []tarsy.APIKey{gone, kept} {
+		require.NoError(t, db.CreateKey(t.Context(), key, []byte(key.Name)))
+		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(key.Name), key.ID, "token", epoch(), epoch().Add(time.Hour)))
+	}
+
+	_, err := db.RevokeKey(t.Context(), gone.ID, epoch())
+	require.NoError(t, err)
+
+	found, err := db.BrowserSession(t.Context(), []byte("gone"), epoch())
+	require.NoError(t, err)
+	require.Nil(t, found)
+
+	found, err = db.BrowserSession(t.Context(), []byte("kept"), epoch())
+	require.NoError(t, err)
+	require.Equal(t, "kept", found.Name)
+}
+
+func TestANewBrowserSessionForgetsThosePastTheirTime(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	key := newKey("ada", tarsy.ScopeRead)
+	require.NoError(t, db.CreateKey(t.Context(), key, []byte("key")))
+
+	for i, name := range []string{"first", "second", "third"} {
+		begin := epoch().Add(time.Duration(i) * time.Minute)
+		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(name), key.ID, "token", begin, begin.Add(90*time.Second)))
+	}
+
+	var left int
+
+	require.NoError(t, f.admin.QueryRow(t.Context(), `SELECT count(*) FROM browser_sessions`).Scan(&left))
+	require.Equal(t, 2, left)
+}

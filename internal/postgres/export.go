@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// Export returns all that people see of a session, as of one moment.
+func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
+	if !tarsy.ValidID(id) {
+		return nil, sessionNotFound(id)
+	}
+
+	var (
+		session  detailRows
+		trace    traceRows
+		timeline []tarsy.TimelineEvent
+	)
+
+	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+		batch := traceBatch(id, &trace.version)
+		session.queue(batch, id)
+		trace.queue(batch, id)
+		queueRows(batch, &timeline, `SELECT * FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`, id)
+
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read all of a session: %w", err)
+	}
+
+	return &tarsy.Export{
+		ExportedAt: tarsy.Time(db.clock.Now()), Session: *session.detail(), Timeline: append([]tarsy.TimelineEvent{}, timeline...),
+		Trace: *trace.trace(id),
+	}, nil
+}

@@ -1,0 +1,209 @@
+package postgres_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// put stores a session of a status, a minute after the one before.
+func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus, change func(*tarsy.Session)) string {
+	t.Helper()
+	f.clock.Advance(time.Minute)
+
+	session := newSession(f.clock.Now())
+	session.Status = status
+
+	if status.Terminal() {
+		session.CompletedAt = new(f.clock.Now())
+	}
+
+	change(&session)
+	require.NoError(t, db.CreateSession(t.Context(), session))
+
+	return session.ID
+}
+
+func unchanged(*tarsy.Session) {}
+
+func TestTheOrderOfAttentionIsWhatRunsThenWhatFailedThenTheRest(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	ids := map[tarsy.SessionStatus][]string{}
+
+	for range 3 {
+		for _, status := range tarsy.SessionStatuses() {
+			ids[status] = append(ids[status], f.put(t, db, status, unchanged))
+		}
+	}
+
+	// Newest first inside of each: the statuses came round after round in their order.
+	var want []string
+
+	for _, group := range [][]tarsy.SessionStatus{
+		{tarsy.SessionCancelling, tarsy.SessionInProgress, tarsy.SessionPending},
+		{tarsy.SessionTimedOut, tarsy.SessionFailed},
+		{tarsy.SessionCancelled, tarsy.SessionCompleted},
+	} {
+		for round := 2; round >= 0; round-- {
+			for _, status := range group {
+				want = append(want, ids[status][round])
+			}
+		}
+	}
+
+	require.Equal(t, want, listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention}))
+
+	for limit := 1; limit <= len(want)+1; limit++ {
+		var (
+			met   []string
+			after *tarsy.SessionCursor
+		)
+
+		for {
+			items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Order: tarsy.OrderAttention, Limit: limit, After: after})
+			require.NoError(t, err)
+
+			if len(items) == 0 {
+				break
+			}
+
+			for _, item := range items {
+				met = append(met, item.ID)
+			}
+
+			last := items[len(items)-1]
+			after = &tarsy.SessionCursor{Rank: new(last.Status.Rank()), CreatedAt: last.CreatedAt, ID: last.ID}
+		}
+
+		require.Equal(t, want, met, "in pages of %d", limit)
+	}
+
+	failed := []tarsy.SessionStatus{tarsy.SessionFailed, tarsy.SessionPending}
+	require.Equal(t, slices.DeleteFunc(slices.Clone(want), func(id string) bool {
+		return !slices.Contains(ids[tarsy.SessionFailed], id) && !slices.Contains(ids[tarsy.SessionPending], id)
+	}), listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention, Statuses: failed}))
+}
+
+// A page of the list must cost what the page costs, however many sessions there are.
+func TestTheOrderOfAttentionIsReadFromItsIndex(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	rows, err := db.Pool().Query(t.Context(), `EXPLAIN SELECT id FROM sessions
+WHERE deleted_at IS NULL AND (-`+postgres.RankSQL+`, created_at, id) < (-$1::int, $2::timestamptz, $3::uuid)
+ORDER BY `+postgres.AttentionFirst+` LIMIT 50`, 1, epoch(), tarsy.NewID())
+	require.NoError(t, err)
+
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+
+	plan := strings.Join(lines, "\n")
+	require.Contains(t, plan, "sessions_attention")
+	require.Contains(t, plan, "Index Cond")
+	require.NotContains(t, plan, "Sort")
+}
+
+func TestListsShowHowManyStagesASessionHasAndWhatItIsARerunOf(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	first := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.StageCount = 3 })
+	again := f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.StageCount, s.RerunOf = 4, &first })
+
+	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, items, 2)
+	require.Equal(t, []any{again, 4, &first}, []any{items[0].ID, items[0].StageCount, items[0].RerunOf})
+	require.Equal(t, []any{first, 3, (*string)(nil)}, []any{items[1].ID, items[1].StageCount, items[1].RerunOf})
+
+	detail, err := db.SessionDetail(t.Context(), again)
+	require.NoError(t, err)
+	require.Equal(t, 4, detail.StageCount)
+	require.Equal(t, &first, detail.RerunOf)
+
+	// What intake stored stays, whatever a step writes.
+	claims := f.claim(t, db, serverA, 1)
+	require.Equal(t, again, claims[0].SessionID)
+	require.Equal(t, 4, claims[0].State.Session.StageCount)
+
+	session := claims[0].State.Session
+	session.Status, session.CurrentStageIndex = tarsy.SessionInProgress, 1
+	commit(t, db, claims[0], tarsy.Step{Session: &session})
+
+	progress, err := db.SessionProgress(t.Context(), again)
+	require.NoError(t, err)
+	require.Equal(t, tarsy.SessionProgress{ID: again, Status: tarsy.SessionInProgress, StageCount: 4, CurrentStageIndex: 1}, *progress)
+}
+
+func TestActiveSessionsAreThoseThatAreNotOver(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	ids := map[tarsy.SessionStatus]string{}
+
+	for _, status := range tarsy.SessionStatuses() {
+		ids[status] = f.put(t, db, status, unchanged)
+	}
+
+	later := f.put(t, db, tarsy.SessionPending, unchanged)
+
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.DeletedAt = new(f.clock.Now()) })
+
+	found, err := db.ActiveSessions(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{ids[tarsy.SessionCancelling], ids[tarsy.SessionInProgress]}, idsOf(found.Active))
+	require.Equal(t, []string{ids[tarsy.SessionPending], later}, idsOf(found.Queued), "the next one first")
+
+	found, err = db.ActiveSessions(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{ids[tarsy.SessionCancelling]}, idsOf(found.Active))
+	require.Equal(t, []string{ids[tarsy.SessionPending]}, idsOf(found.Queued))
+}
+
+func idsOf(items []tarsy.SessionItem) []string {
+	ids := make([]string, 0, len(items))
+	for _, item := range items {
+		ids = append(ids, item.ID)
+	}
+
+	return ids
+}
+
+func TestFilterOptionsAreTheValuesThatSessionsHave(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	options, err := db.FilterOptions(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, tarsy.FilterOptions{
+		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{}, Statuses: tarsy.SessionStatuses(),
+	}, options, "JSON shows empty lists")
+
+	for _, name := range []string{"b", "a", "Z", "b", "ä"} {
+		f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.ChainID, s.Author = "type "+name, "chain "+name, name })
+	}
+
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.DeletedAt = "gone", new(f.clock.Now()) })
+
+	options, err = db.FilterOptions(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"type Z", "type a", "type b", "type ä"}, options.AlertTypes)
+	require.Equal(t, []string{"chain Z", "chain a", "chain b", "chain ä"}, options.ChainIDs)
+	require.Equal(t, []string{"Z", "a", "b", "ä"}, options.Authors)
+}

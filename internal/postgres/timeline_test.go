@@ -1,0 +1,143 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// units is the length of a text as browsers count.
+func units(text string) int { return len(utf16.Encode([]rune(text))) }
+
+func TestAPreviewCutsEveryContentToItsFirstUnitsAndNeverInsideACharacter(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db, newEvents("intake", 1)...)
+
+	contents := []string{
+		"", "abc", "abcdefghij", "äöüßéèêñçø", "€uro — ‘quoted’", "😀😀😀😀😀", "a😀b😀c😀", "\U0010FFFFx\U0010FFFF", "\uFFFD\uD7FF\uE000",
+		"one\ntwo\tthree\r\n", strings.Repeat("x", 5_000) + "😀", strings.Repeat("😀", 3_000),
+		// These are cut in the database.
+		strings.Repeat("x", 70_000), strings.Repeat("😀", 30_000), strings.Repeat("ä", 40_000), strings.Repeat("a😀ä", 20_000),
+	}
+
+	var step tarsy.Step
+
+	for i, content := range contents {
+		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event.Content, event.Metadata = content, nil
+		step.Timeline = append(step.Timeline, event)
+	}
+
+	commit(t, db, claim, step)
+
+	for _, preview := range []int{0, 1, 2, 3, 5, 9, 10, 300, 10_000} {
+		items, version, err := db.Timeline(t.Context(), claim.SessionID, preview)
+		require.NoError(t, err)
+		require.Equal(t, int64(1), version)
+		require.Len(t, items, len(contents))
+
+		for i, item := range items {
+			whole := contents[i]
+			require.Equal(t, units(whole), item.ContentLength, "%q", whole)
+			require.True(t, utf8.ValidString(item.Content))
+			require.True(t, strings.HasPrefix(whole, item.Content), "the first %d of %q are not %q", preview, whole, item.Content)
+
+			if preview == 0 || units(whole) <= preview {
+				require.Equal(t, whole, item.Content)
+				require.False(t, item.Truncated)
+
+				continue
+			}
+
+			require.True(t, item.Truncated)
+			require.LessOrEqual(t, units(item.Content), preview)
+			require.GreaterOrEqual(t, units(item.Content), preview-1, "the first %d of %q are not %q", preview, whole, item.Content)
+		}
+	}
+}
+
+func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+
+	metadata := []map[string]any{
+		nil,
+		{"server_name": "kubernetes"},
+		{"server_name": "kubernetes", "arguments": nil},
+		{"server_name": "kubernetes", "arguments": strings.Repeat("x", 18)},
+		{"server_name": "kubernetes", "arguments": strings.Repeat("x", 19)},
+		{"server_name": "kubernetes", "arguments": map[string]any{"query": strings.Repeat("y", 40)}},
+	}
+
+	var step tarsy.Step
+
+	for i := range metadata {
+		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event.EventType, event.Metadata, event.Content = tarsy.EventToolCall, metadata[i], "done"
+		step.Timeline = append(step.Timeline, event)
+	}
+
+	commit(t, db, claim, step)
+
+	items, _, err := db.Timeline(t.Context(), claim.SessionID, 20)
+	require.NoError(t, err)
+
+	for i, item := range items {
+		large := i >= 4
+		require.Equal(t, large, item.Truncated, "%v", metadata[i])
+		require.Equal(t, "done", item.Content)
+
+		if large {
+			require.Equal(t, map[string]any{"server_name": "kubernetes"}, item.Metadata)
+		} else {
+			require.Equal(t, metadata[i], item.Metadata)
+		}
+	}
+
+	whole, _, err := db.Timeline(t.Context(), claim.SessionID, 0)
+	require.NoError(t, err)
+
+	for i, item := range whole {
+		require.Equal(t, metadata[i], item.Metadata)
+		require.False(t, item.Truncated)
+	}
+}
+
+func TestATimelineEventIsFoundInItsSessionOnly(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim, other := f.hold(t, db), f.hold(t, db)
+	event := newTimelineEvent(claim.SessionID, 1, epoch())
+	event.Content = strings.Repeat("long 😀 ", 5_000)
+	commit(t, db, claim, tarsy.Step{Timeline: []tarsy.TimelineEvent{event}})
+
+	found, err := db.TimelineEvent(t.Context(), claim.SessionID, event.ID)
+	require.NoError(t, err)
+	requireSame(t, tarsy.TimelineItem{TimelineEvent: event, ContentLength: units(event.Content)}, *found)
+
+	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+		_, err = db.TimelineEvent(t.Context(), claim.SessionID, id)
+		require.Equal(t, tarsy.CodeEventNotFound, tarsy.CodeOf(err))
+	}
+
+	_, err = db.TimelineEvent(t.Context(), other.SessionID, event.ID)
+	require.Equal(t, tarsy.CodeEventNotFound, tarsy.CodeOf(err))
+
+	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+		_, err = db.TimelineEvent(t.Context(), id, event.ID)
+		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	}
+}

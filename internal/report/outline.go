@@ -1,0 +1,132 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// How much the outline has of each agent, and of each event.
+const (
+	maxEvents = 200
+	maxLine   = 120
+)
+
+// outline tells what happened in which order: a line for each event, under the agent and the stage that it was of.
+func (r *writer) outline() {
+	r.section("Timeline")
+
+	for _, stage := range r.export.Session.Stages {
+		r.printf("### %d. %s (%s)\n\n", stage.StageIndex, inline(stage.StageName, maxCell),
+			joined(words(string(stage.StageType)), words(string(stage.Status)), duration(stage.StartedAt, stage.CompletedAt)))
+
+		for _, execution := range stage.Executions {
+			r.printf("- **%s** (%s)\n", inline(execution.AgentName, maxCell), joined(
+				words(string(execution.Status)), inline(execution.LLMProvider, maxCell), cost(execution.Usage),
+				duration(execution.StartedAt, execution.CompletedAt)))
+			r.events("  ", func(e tarsy.TimelineEvent) bool { return e.ExecutionID != nil && *e.ExecutionID == execution.ID })
+		}
+
+		r.printf("\n")
+	}
+
+	r.events("", func(e tarsy.TimelineEvent) bool {
+		return e.ExecutionID == nil && e.EventType != tarsy.EventUserQuestion
+	})
+}
+
+// events writes a line for each chosen event.
+func (r *writer) events(indent string, chosen func(tarsy.TimelineEvent) bool) {
+	written, left := 0, 0
+
+	for _, e := range r.export.Timeline {
+		switch {
+		case !chosen(e):
+		case written == maxEvents:
+			left++
+		default:
+			written++
+
+			r.printf("%s- %s %s\n", indent, e.CreatedAt.UTC().Format("15:04:05"), line(e))
+		}
+	}
+
+	if left > 0 {
+		r.printf("%s- and %s more\n", indent, count(left))
+	}
+}
+
+// line is an event in one line.
+func line(e tarsy.TimelineEvent) string {
+	what := words(strings.TrimPrefix(strings.TrimPrefix(string(e.EventType), "llm_"), "mcp_"))
+	if e.Status != tarsy.EventCompleted {
+		what += " (" + words(string(e.Status)) + ")"
+	}
+
+	if e.EventType == tarsy.EventToolCall {
+		return what + " " + joined(strings.TrimSpace(text(e, "call")+" "+toolName(e)), outcome(e))
+	}
+
+	first, _, _ := strings.Cut(strings.TrimLeft(e.Content, "# \t\r\n"), "\n")
+	if first == "" {
+		return what
+	}
+
+	return what + ": " + inline(first, maxLine)
+}
+
+// toolName is the tool of a call, with its server.
+func toolName(call tarsy.TimelineEvent) string {
+	return inline(strings.Trim(text(call, "server_name")+"."+text(call, "tool_name"), "."), maxCell)
+}
+
+// outcome tells how a call went.
+func outcome(call tarsy.TimelineEvent) string {
+	var parts []string
+
+	if failed, _ := call.Metadata["is_error"].(bool); failed {
+		parts = append(parts, "failed")
+	}
+
+	if text(call, "outcome") != "" {
+		parts = append(parts, "outcome "+inline(text(call, "outcome"), maxCell))
+	}
+
+	if ms, ok := call.Metadata["duration_ms"].(float64); ok {
+		parts = append(parts, fmt.Sprintf("%.0f ms", ms))
+	}
+
+	return joined(parts...)
+}
+
+func resultTitle(call tarsy.TimelineEvent) string {
+	if how := outcome(call); how != "" {
+		return "Result (" + how + ")"
+	}
+
+	return "Result"
+}
+
+// arguments are what a tool was given, as people read JSON.
+func arguments(call tarsy.TimelineEvent) string {
+	given, ok := call.Metadata["arguments"]
+	if !ok || given == nil {
+		return ""
+	}
+
+	readable, err := json.MarshalIndent(given, "", "  ")
+	if err != nil {
+		return fmt.Sprint(given)
+	}
+
+	return string(readable)
+}
+
+// text is a text of an event's metadata.
+func text(e tarsy.TimelineEvent, key string) string {
+	value, _ := e.Metadata[key].(string)
+
+	return value
+}

@@ -1,0 +1,225 @@
+// Package report writes a session as Markdown: what a person attaches to a ticket. Its functions are pure; they know
+// neither the database nor HTTP. Text of alerts, tools and models is hostile here as everywhere: it stands in fences that
+// it cannot end, or is made harmless, and cannot pass for a part of the report.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// How much of a text a report has; the export as JSON has all of it.
+const (
+	maxAlert    = 16_000
+	maxEvidence = 4_000
+	maxCell     = 500
+)
+
+// Markdown writes the report of a session.
+func Markdown(export *tarsy.Export) string {
+	r := &writer{export: export}
+
+	r.title()
+	r.facts()
+	r.prose("Executive summary", export.Session.ExecutiveSummary)
+	r.prose("Final analysis", export.Session.FinalAnalysis)
+	r.evidence()
+	r.section("Alert")
+	r.fenced("alert", "", export.Session.AlertData, maxAlert)
+	r.outline()
+	r.questions()
+
+	return r.text.String()
+}
+
+// writer writes one report.
+type writer struct {
+	text   strings.Builder
+	export *tarsy.Export
+}
+
+func (r *writer) printf(format string, args ...any) { _, _ = fmt.Fprintf(&r.text, format, args...) }
+
+// section begins a part of the report; whatever was before it ends here.
+func (r *writer) section(title string) { r.printf("\n## %s\n\n", title) }
+
+// prose writes what a model wrote in Markdown.
+func (r *writer) prose(title, text string) {
+	if strings.TrimSpace(text) != "" {
+		r.section(title)
+		r.printf("%s\n", harmless(text, sectionLevel))
+	}
+}
+
+// fenced writes a text as it is, up to a limit.
+func (r *writer) fenced(what, language, text string, limit int) {
+	shown := tarsy.CutText(text, limit)
+	r.printf("%s\n", fence(language, shown))
+
+	if len(shown) < len(text) {
+		r.printf("\nShortened: these are the first %s of %s bytes of the %s.\n", count(len(shown)), count(len(text)), what)
+	}
+}
+
+func (r *writer) title() {
+	session := r.export.Session
+	r.printf("# %s: %s\n\n", inline(session.AlertType, maxCell), words(string(session.Status)))
+}
+
+// facts are what is known of a session without reading anything.
+func (r *writer) facts() {
+	session := r.export.Session
+
+	r.printf("| | |\n| --- | --- |\n")
+
+	fact := func(name, value string) {
+		if value != "" {
+			r.printf("| %s | %s |\n", name, value)
+		}
+	}
+
+	status := words(string(session.Status))
+	if session.ConcludedEarly != "" {
+		status += " (concluded early: " + words(session.ConcludedEarly) + ")"
+	}
+
+	fact("Session", session.ID)
+	fact("Alert type", inline(session.AlertType, maxCell))
+	fact("Chain", inline(session.ChainID, maxCell))
+	fact("Author", inline(session.Author, maxCell))
+	fact("Status", status)
+	fact("Error", inline(strings.TrimSpace(session.ErrorCode+" "+session.ErrorMessage), maxCell))
+	fact("Created", moment(&session.CreatedAt))
+	fact("Started", moment(session.StartedAt))
+	fact("Ended", moment(session.CompletedAt))
+	fact("Duration", duration(session.StartedAt, session.CompletedAt))
+	fact("Cost", cost(session.Usage))
+	fact("Tokens", tokens(session.Usage))
+	fact("Tool calls", count(session.ToolCalls))
+
+	if session.RerunOf != nil {
+		fact("Re-run of", *session.RerunOf)
+	}
+
+	fact("Exported", moment(&r.export.ExportedAt))
+}
+
+// evidence shows the tool calls that the conclusions rest on.
+func (r *writer) evidence() {
+	var missing []string
+
+	cited := r.cited()
+	if len(cited) == 0 {
+		return
+	}
+
+	r.section("Evidence")
+
+	for _, number := range cited {
+		call := r.find(func(e tarsy.TimelineEvent) bool {
+			return e.EventType == tarsy.EventToolCall && text(e, "call") == number
+		})
+		if call == nil {
+			missing = append(missing, number)
+
+			continue
+		}
+
+		r.printf("### Call %s: %s\n\n", number, toolName(*call))
+
+		if arguments := arguments(*call); arguments != "" {
+			r.printf("Arguments:\n\n")
+			r.fenced("arguments", "json", arguments, maxEvidence)
+			r.printf("\n")
+		}
+
+		r.printf("%s:\n\n", resultTitle(*call))
+		r.fenced("result", "", call.Content, maxEvidence)
+		r.printf("\n")
+
+		summary := r.find(func(e tarsy.TimelineEvent) bool {
+			return e.EventType == tarsy.EventToolSummary && text(e, "tool_call_event_id") == call.ID
+		})
+		if summary != nil {
+			r.printf("What the model was given instead:\n\n")
+			r.fenced("summary", "", summary.Content, maxEvidence)
+			r.printf("\n")
+		}
+	}
+
+	if len(missing) > 0 {
+		r.printf("No call of this session has the number: %s.\n", strings.Join(missing, ", "))
+	}
+}
+
+// cited are the calls that the analysis names, and then those that answers name, each once.
+func (r *writer) cited() []string {
+	cited := tarsy.CitedCalls(r.export.Session.FinalAnalysis)
+
+	for _, answer := range r.answers() {
+		for _, number := range tarsy.CitedCalls(answer.Content) {
+			if !slices.Contains(cited, number) {
+				cited = append(cited, number)
+			}
+		}
+	}
+
+	return cited
+}
+
+// answers are what chat stages concluded.
+func (r *writer) answers() []tarsy.TimelineEvent {
+	var answers []tarsy.TimelineEvent
+
+	for _, e := range r.export.Timeline {
+		if e.EventType == tarsy.EventFinalAnalysis && e.StageID != nil && r.isChat(*e.StageID) {
+			answers = append(answers, e)
+		}
+	}
+
+	return answers
+}
+
+func (r *writer) isChat(stageID string) bool {
+	return slices.ContainsFunc(r.export.Session.Stages, func(s tarsy.StageDetail) bool {
+		return s.ID == stageID && s.StageType == tarsy.StageChat
+	})
+}
+
+func (r *writer) find(is func(tarsy.TimelineEvent) bool) *tarsy.TimelineEvent {
+	at := slices.IndexFunc(r.export.Timeline, is)
+	if at < 0 {
+		return nil
+	}
+
+	return &r.export.Timeline[at]
+}
+
+// questions shows what people asked afterwards, and what they were told.
+func (r *writer) questions() {
+	begun := false
+
+	for _, e := range r.export.Timeline {
+		if e.EventType != tarsy.EventUserQuestion {
+			continue
+		}
+
+		if !begun {
+			r.section("Questions and answers")
+
+			begun = true
+		}
+
+		r.printf("### %s asked at %s\n\n%s\n\n", inline(text(e, "author"), maxCell), moment(&e.CreatedAt), fence("", e.Content))
+
+		answer := slices.IndexFunc(r.answers(), func(a tarsy.TimelineEvent) bool { return e.StageID != nil && *a.StageID == *e.StageID })
+		if answer < 0 {
+			r.printf("There is no answer.\n\n")
+		} else {
+			r.printf("%s\n\n", harmless(r.answers()[answer].Content, questionLevel))
+		}
+	}
+}

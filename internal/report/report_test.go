@@ -1,0 +1,250 @@
+package report_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // how go test has flags
+
+// The ids of the session that the tests report on.
+const (
+	sessionID = "019a0000-0000-7000-8000-000000000001"
+	analysis  = "019a0000-0000-7000-8000-000000000011"
+	synthesis = "019a0000-0000-7000-8000-000000000012"
+	chat      = "019a0000-0000-7000-8000-000000000013"
+	optimist  = "019a0000-0000-7000-8000-000000000021"
+	pessimist = "019a0000-0000-7000-8000-000000000022"
+	merger    = "019a0000-0000-7000-8000-000000000023"
+	answerer  = "019a0000-0000-7000-8000-000000000024"
+)
+
+func at(second int) time.Time { return time.Date(2026, 11, 15, 10, 0, second, 0, time.UTC) }
+
+// event is a timeline event of an execution; its number is its second.
+func event(number int, stage, execution string, kind tarsy.EventType, content string, metadata map[string]any) tarsy.TimelineEvent {
+	e := tarsy.TimelineEvent{
+		ID: "019a0000-0000-7000-8000-0000000001" + string(rune('0'+number/10)) + string(rune('0'+number%10)), SessionID: sessionID,
+		SequenceNumber: int64(number), EventType: kind, Status: tarsy.EventCompleted, Content: content, Metadata: metadata,
+		CreatedAt: at(number), UpdatedAt: at(number), CompletedAt: new(at(number)),
+	}
+	if execution != "" {
+		e.StageID, e.ExecutionID = &stage, &execution
+	}
+
+	return e
+}
+
+func stage(id, name string, kind tarsy.StageType, index int, executions ...tarsy.ExecutionDetail) tarsy.StageDetail {
+	return tarsy.StageDetail{
+		Stage: tarsy.Stage{
+			ID: id, SessionID: sessionID, StageName: name, StageType: kind, StageIndex: index, ExpectedAgentCount: len(executions),
+			Status: tarsy.StatusCompleted, CreatedAt: at(index), StartedAt: new(at(index)), CompletedAt: new(at(index * 10)),
+		},
+		Executions: executions,
+	}
+}
+
+func execution(id, name string, index int) tarsy.ExecutionDetail {
+	return tarsy.ExecutionDetail{
+		Execution: tarsy.Execution{
+			ID: id, SessionID: sessionID, AgentName: name, AgentIndex: index, LLMProvider: "google", Status: tarsy.StatusCompleted,
+			StartedAt: new(at(1)), CompletedAt: new(at(9)),
+		},
+		Spend: tarsy.Spend{Usage: tarsy.Usage{TotalTokens: 1_200, CostUSD: 0.0125}, ToolCalls: 1},
+	}
+}
+
+// investigation is a session of two agents, a synthesis and a question.
+func investigation() *tarsy.Export {
+	failed := execution(pessimist, "Pessimist", 2)
+	failed.Status, failed.Usage = tarsy.StatusFailed, tarsy.Usage{}
+
+	call := func(number string, failed bool) map[string]any {
+		return map[string]any{
+			"call": number, "server_name": "kubernetes", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop"},
+			"is_error": failed, "attempt": 1.0, "duration_ms": 42.0,
+		}
+	}
+
+	thought := event(1, analysis, optimist, tarsy.EventThinking, "I should *look*.\nAnd then think.", nil)
+	first := event(2, analysis, optimist, tarsy.EventToolCall, "web-1 CrashLoopBackOff <none>\n", call("1.1.1", false))
+	summary := event(3, analysis, optimist, tarsy.EventToolSummary, "web-1 is down", map[string]any{"tool_call_event_id": first.ID})
+	second := event(4, analysis, optimist, tarsy.EventToolCall, "forbidden", call("1.1.2", true))
+	gone := event(5, analysis, pessimist, tarsy.EventError, "no quota", map[string]any{"code": "llm_error"})
+	gone.Status = tarsy.EventFailed
+	final := "# Root cause\n\nThe pod is out of memory [call 1.1.1].\n\n```yaml\nlimits:\n  memory: 64Mi\n```\n\n1. Raise it [call 1.1.2, 9.9.9]."
+	answer := "Because of the release [call 1.1.1]."
+
+	return &tarsy.Export{
+		ExportedAt: at(59),
+		Session: tarsy.SessionDetail{
+			Session: tarsy.Session{
+				ID: sessionID, AlertType: "PodCrash|Loop", AlertData: "pod web-1\nrestarted 12 times", ChainID: "kubernetes", Author: "ann@example.org",
+				Status: tarsy.SessionCompleted, ConcludedEarly: "budget", RerunOf: new("019a0000-0000-7000-8000-000000000099"),
+				FinalAnalysis: final, ExecutiveSummary: "The pod **web-1** needs more memory.", StageCount: 2,
+				CreatedAt: at(0), StartedAt: new(at(1)), CompletedAt: new(at(20)),
+			},
+			Spend: tarsy.Spend{
+				Usage: tarsy.Usage{
+					InputTokens: 1_000_000, OutputTokens: 2_345, ThinkingTokens: 10, CachedTokens: 5, TotalTokens: 1_002_355, CostUSD: 1.25, UnpricedTokens: 1_000,
+				},
+				ToolCalls: 2,
+			},
+			Stages: []tarsy.StageDetail{
+				stage(analysis, "analysis", tarsy.StageInvestigation, 1, execution(optimist, "Optimist", 1), failed),
+				stage(synthesis, "analysis - Synthesis", tarsy.StageSynthesis, 2, execution(merger, "SynthesisAgent", 1)),
+				stage(chat, "Chat", tarsy.StageChat, 3, execution(answerer, "ChatAgent", 1)),
+			},
+		},
+		Timeline: []tarsy.TimelineEvent{
+			thought, first, summary, second, gone,
+			event(6, synthesis, merger, tarsy.EventFinalAnalysis, final, nil),
+			event(7, "", "", tarsy.EventExecutiveSummary, "The pod **web-1** needs more memory.", nil),
+			event(8, chat, answerer, tarsy.EventUserQuestion, "Why now?", map[string]any{"author": "bob"}),
+			event(9, chat, answerer, tarsy.EventFinalAnalysis, answer, nil),
+		},
+	}
+}
+
+func TestAReportIsWhatAPersonAttachesToATicket(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join("testdata", "report.golden.md")
+	got := report.Markdown(investigation())
+
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "run go test ./internal/report -update")
+}
+
+func TestASessionThatHasJustBegunHasAReport(t *testing.T) {
+	t.Parallel()
+
+	got := report.Markdown(&tarsy.Export{Session: tarsy.SessionDetail{Session: tarsy.Session{
+		ID: sessionID, AlertType: "test", AlertData: "x", Status: tarsy.SessionPending, CreatedAt: at(0),
+	}}})
+
+	require.Contains(t, got, "# test: pending\n")
+
+	for _, part := range []string{"Final analysis", "Executive summary", "Evidence", "Questions", "Started", "Duration", "Cost"} {
+		require.NotContains(t, got, part)
+	}
+}
+
+func TestLongTextsAreShortenedAndTheReportSaysSo(t *testing.T) {
+	t.Parallel()
+
+	export := investigation()
+	export.Session.AlertData = strings.Repeat("é", 20_000)
+	export.Timeline[1].Content = strings.Repeat("log ", 2_000)
+
+	for number := range 500 {
+		export.Timeline = append(export.Timeline, event(number%60, analysis, optimist, tarsy.EventResponse, "again", nil))
+	}
+
+	got := report.Markdown(export)
+	require.Contains(t, got, "the first 16,000 of 40,000 bytes of the alert")
+	require.Contains(t, got, "the first 4,000 of 8,000 bytes of the result")
+	require.Contains(t, got, "- and 304 more\n")
+	require.Less(t, len(got), 50_000)
+}
+
+// outside returns the lines that a reader of Markdown finds outside of fenced code. All code must have ended.
+func outside(t *testing.T, text string) string {
+	t.Helper()
+
+	var (
+		lines []string
+		open  string
+	)
+
+	for line := range strings.SplitSeq(text, "\n") {
+		mark := regexp.MustCompile("^`{3,}").FindString(line)
+
+		switch {
+		case open == "" && mark != "":
+			open = mark
+		case open != "" && line == mark && len(mark) >= len(open):
+			open = ""
+		case open == "":
+			lines = append(lines, line)
+		}
+	}
+
+	require.Empty(t, open, "code does not end")
+
+	return strings.Join(lines, "\n")
+}
+
+// sections are the headings of the report's own levels.
+func sections(text string) []string {
+	return regexp.MustCompile(`(?m)^ {0,3}##? .*$`).FindAllString(text, -1)
+}
+
+func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
+	t.Parallel()
+
+	want := sections(outside(t, report.Markdown(investigation())))
+	require.Contains(t, want, "## Evidence")
+
+	for name, hostile := range map[string]string{
+		"a fence":              "```\n## Forged\n<img src=x>\n",
+		"a long fence":         "``````````\n## Forged\n<img src=x>\n```",
+		"tildes":               "~~~\n```\n## Forged\n~~~\n## Forged",
+		"a fence in a list":    "- ```\n  ```\n## Forged <script>alert(1)</script>\n```",
+		"carriage returns":     "x\r```\r## Forged\r<img src=x>\r```\r",
+		"headings":             "# Forged 1\n## Forged 2\n   ## Forged 3\nForged 4\n---\nForged 5\n=\nForged 6\n-",
+		"HTML":                 "<details><summary>x</summary>\n\n## Forged\n<!-- \n<img src=https://evil.example/x>",
+		"an image":             "![x](https://evil.example/x) \\![x](https://evil.example/x) ![x][1]\n\n[1]: https://evil.example/x",
+		"a table":              "x | y |\n| --- | --- |",
+		"nothing but newlines": "\n\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			export := investigation()
+			session := &export.Session
+			session.AlertData, session.FinalAnalysis, session.ExecutiveSummary = hostile, "[call 1.1.1] "+hostile, "S "+hostile
+			session.Author, session.ErrorMessage, session.ChainID = hostile, hostile, hostile
+			session.Stages[0].StageName, session.Stages[0].Executions[0].AgentName = hostile, hostile
+
+			for i := range export.Timeline {
+				export.Timeline[i].Content = hostile
+
+				for key, value := range export.Timeline[i].Metadata {
+					if _, ok := value.(string); ok && key != "call" {
+						export.Timeline[i].Metadata[key] = hostile
+					}
+				}
+			}
+
+			got := report.Markdown(export)
+			text := outside(t, got)
+			require.Equal(t, want, sections(text), got)
+			require.NotRegexp(t, `[^\\]<[a-zA-Z/!]`, text)
+			require.NotContains(t, text, "![")
+			require.NotRegexp(t, "`{3}|~{3}", text, "no list or quotation begins code")
+			require.NotRegexp(t, `(?m)^ {0,3}(=+|-+) *$`, text)
+
+			facts := strings.Split(strings.TrimSpace(strings.Split(text, "## Executive summary")[0]), "\n")[2:]
+			for _, row := range facts {
+				require.Regexp(t, `^\|([^|\\]|\\.)*\|([^|\\]|\\.)*\|$`, row, "a row has two cells")
+			}
+		})
+	}
+}

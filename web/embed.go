@@ -1,0 +1,40 @@
+// Package web holds the dashboard as it was built, for the server to serve. Where it was not built, for want of Node or
+// of `make web`, it holds a page that says so: the binary builds and runs all the same.
+//
+// It knows nothing of HTTP.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+// The directories are embedded whole: one that is empty but for the file that Git keeps it by must not break the build.
+//
+//go:embed all:dist all:placeholder
+var files embed.FS
+
+// Index is the file that is the page itself.
+const Index = "index.html"
+
+// Files are the dashboard's files, or those of the placeholder where it was not built.
+func Files() fs.FS {
+	built := sub("dist")
+	if _, err := fs.Stat(built, Index); err != nil {
+		return Placeholder()
+	}
+
+	return built
+}
+
+// Placeholder are the files of the page that says that there is none.
+func Placeholder() fs.FS { return sub("placeholder") }
+
+func sub(dir string) fs.FS {
+	below, err := fs.Sub(files, dir)
+	if err != nil {
+		panic("web: " + err.Error()) // the name is a constant
+	}
+
+	return below
+}
