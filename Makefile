@@ -15,7 +15,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build setup packages go test test-go test-race test-json test-times test-repeat vet lint linter bench mask-report golden clean
+.PHONY: help run build web web-packages setup packages chromium go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,9 +24,23 @@ run: build setup ## fresh clone to a running demo with example alerts
 	@echo "==> starting the demo (data in .tarsy; Ctrl-C stops everything)"
 	@exec $(BIN) demo --data-dir .tarsy $(DEMOFLAGS)
 
-build: go ## build bin/tarsy
+build: go web ## build bin/tarsy, with the dashboard in it
 	@echo "==> building $(BIN) (the first time downloads modules and takes a minute or two)"
 	@$(GO) build -ldflags="-s -w" -o $(BIN) ./cmd/tarsy
+
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/package-lock.json docs/openapi.json -type f ! -name schema.d.ts 2>/dev/null)
+
+web: web-packages web/dist/index.html ## build the dashboard into web/dist (needs Node; without it the binary has a placeholder)
+
+web-packages:
+	@sh scripts/install-packages.sh dashboard
+
+web/dist/index.html: $(WEB_SOURCES)
+	@if [ -e .cache/dashboard.reason ]; then \
+		echo "==> no dashboard: $$(cat .cache/dashboard.reason); the binary says so where the page would be" >&2; \
+	else \
+		echo "==> building the dashboard" && cd web && npm run --silent build -- --logLevel warn; \
+	fi
 
 setup: ## make sure that there is a PostgreSQL server for the private database
 	@echo "==> looking for PostgreSQL"
@@ -40,7 +54,11 @@ packages: ## install what is not ours and tests talk to: MCP servers, JavaScript
 go:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install it (see the go line of go.mod for the version), then run make again" >&2; exit 1; }
 
-test: go setup packages vet test-go ## everything, from a fresh clone
+chromium:
+	@echo "==> looking for Chromium"
+	@sh scripts/install-chromium.sh
+
+test: go setup packages build vet test-go test-web test-browser ## everything, from a fresh clone
 
 vet: go
 	@echo "==> vetting (the first time downloads modules)"
@@ -49,6 +67,17 @@ vet: go
 test-go: go ## unit and end-to-end tests in Go, on a real database
 	@echo "==> testing"
 	@$(SUMMARY) -shuffle=on -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+
+test-web: web ## unit tests of the dashboard
+	@echo "==> testing the dashboard"
+	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && npx vitest run --project unit --reporter=dot $(WEBFLAGS); fi
+
+test-browser: build setup chromium ## scenarios in a real Chromium against the real server
+	@echo "==> testing the dashboard in Chromium"
+	@for reason in .cache/dashboard.reason .cache/chromium.reason; do \
+		if [ -e $$reason ]; then echo "skipped: $$(cat $$reason)"; exit 0; fi; \
+	done; \
+	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && npx vitest run --project browser --reporter=dot $(WEBFLAGS)
 
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"
@@ -65,9 +94,13 @@ test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fa
 	@echo "==> testing $(N) times"
 	@$(SUMMARY) -count=$(N) -shuffle=on -timeout=60m $(TESTFLAGS) $(PACKAGES)
 
-lint: go linter ## golangci-lint, installed into .cache/bin if it is not there
+lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is not there; Biome and tsc for the dashboard
 	@echo "==> linting"
 	@$(LINT) run $(PACKAGES)
+
+lint-web: web
+	@echo "==> linting the dashboard"
+	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && npm run --silent lint && npm run --silent check; fi
 
 linter:
 	@[ "$$($(LINT) version --short 2>/dev/null)" = $(LINT_VERSION) ] || { \

@@ -2,6 +2,9 @@ module tarsy.dev/tarsy
 
 go 1.26.0
 
+// Packages of the dashboard are not ours, and some of them bring Go files.
+ignore ./web/node_modules
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	cloud.google.com/go/auth v0.13.0

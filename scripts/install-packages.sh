@@ -7,6 +7,7 @@
 #   scripts/install-packages.sh mcp-servers    MCP servers that end-to-end tests talk to
 #   scripts/install-packages.sh js-sdks        the official JavaScript SDKs of LLM providers
 #   scripts/install-packages.sh aimock         the mock server that the benchmark compares ours with
+#   scripts/install-packages.sh dashboard      what the dashboard is built and tested with, into web/node_modules
 set -eu
 
 say() { echo "install-packages: $*" >&2; }
@@ -18,14 +19,19 @@ case $name in
 mcp-servers) what="the MCP servers of others (about 40 MB)" ;;
 js-sdks) what="the JavaScript SDKs (about 100 MB)" ;;
 aimock) what="aimock (about 12 MB)" ;;
+dashboard) what="the dashboard's packages (about 330 MB)" ;;
 *)
-    say "say what to install: mcp-servers, js-sdks or aimock"
+    say "say what to install: mcp-servers, js-sdks, aimock or dashboard"
     exit 2
     ;;
 esac
 
 source=$root/scripts/$name
 target=$root/.cache/$name
+if [ "$name" = dashboard ]; then
+    source=$root/web
+    target=$root/web/node_modules
+fi
 
 mkdir -p "$root/.cache"
 # The tests read the reason from here.
@@ -59,10 +65,15 @@ if ! (cd "$work" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1);
     exit 1
 fi
 rm -f "$work/npm.log"
-echo "$lock" >"$work/.lock-hash"
+
+made=$work
+if [ "$name" = dashboard ]; then
+    made=$work/node_modules
+fi
+echo "$lock" >"$made/.lock-hash"
 
 # A directory is there whole or not at all.
 rm -rf "$target"
-mv "$work" "$target"
+mv "$made" "$target"
 chmod 755 "$target"
 say "done"

@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { fieldsRead } from '../../test/kit/fields';
+
+const list = path.resolve(import.meta.dirname, '../../fields.json');
+/** The type checker reads the whole page, which takes its time where much else runs. */
+const patience = 180_000;
+
+// The server's contract tests read the list: a field that the page begins to read fails them until they hold it true.
+// `UPDATE_FIELDS=1 npm run fields` writes it anew.
+test('fields.json lists every field that the page reads', { timeout: patience }, () => {
+  const fields = fieldsRead();
+  if (process.env.UPDATE_FIELDS) writeFileSync(list, `${JSON.stringify(fields, null, 2)}\n`);
+  expect(fields).toEqual(JSON.parse(readFileSync(list, 'utf8')));
+});
+
+test('a field is found in whatever way it is read', { timeout: patience }, () => {
+  expect(fieldsRead([path.resolve(import.meta.dirname, '../../test/kit/reads.ts')])).toEqual([
+    'APIKey.prefix',
+    'APIKey.revoked_at',
+    'Chat.created_by',
+    'Health.warnings',
+    'Me.name',
+    'SessionDetail.author',
+    'SessionDetail.chain_id',
+    'SessionDetail.chat',
+    'SessionDetail.runbook',
+    'SessionDetail.runbook_url',
+    'SessionItem.tool_calls',
+    'SessionItem.version',
+    'StageDetail.completed_at',
+    'StageDetail.parallel_type',
+    'StageDetail.stage_name',
+    'TimelineItem.metadata',
+    'TimelineItem.metadata.call',
+    'TimelineItem.metadata.from',
+    'Usage.cost_usd',
+    'Warning.message',
+  ]);
+});

@@ -1,0 +1,74 @@
+import type { components } from './schema';
+
+/** What went wrong with a request, in the server's own words: the body of an RFC 9457 problem, or why there is none. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly field: string;
+  readonly instance: string;
+
+  constructor(parts: {
+    status: number;
+    code: string;
+    title: string;
+    detail: string;
+    field?: string;
+    instance?: string;
+  }) {
+    super(parts.detail || parts.title);
+    this.name = 'Problem';
+    this.status = parts.status;
+    this.code = parts.code;
+    this.title = parts.title;
+    this.field = parts.field ?? '';
+    this.instance = parts.instance ?? '';
+  }
+
+  /** Whether asking again later may help. */
+  get passing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** Reads the problem out of an answer that is not a success. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const fallback = {
+    status: response.status,
+    code: 'unknown',
+    title: response.statusText || `HTTP ${response.status}`,
+    detail: `The server answered ${response.status} without saying why.`,
+  };
+  try {
+    const body: unknown = await response.clone().json();
+    if (typeof body !== 'object' || body === null) return new Problem(fallback);
+    const said: Partial<components['schemas']['Problem']> = body;
+    const text = (value: unknown) => (typeof value === 'string' ? value : '');
+    return new Problem({
+      status: response.status,
+      code: text(said.code) || fallback.code,
+      title: text(said.title) || fallback.title,
+      detail: text(said.detail) || fallback.detail,
+      field: text(said.field),
+      instance: text(said.instance),
+    });
+  } catch {
+    return new Problem(fallback);
+  }
+}
+
+/** A request that got no answer at all. Browsers have no code for it, only a sentence. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message);
+}
+
+/** Makes a Problem of whatever was thrown. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnreachable(error)) {
+    const detail = 'The server cannot be reached. The page tries again by itself.';
+    return new Problem({ status: 0, code: 'unreachable', title: 'No answer', detail });
+  }
+  const detail = error instanceof Error ? error.message : String(error);
+  return new Problem({ status: 0, code: 'page_error', title: 'The page made a mistake', detail });
+}

@@ -1,0 +1,188 @@
+/** What the page asks the server for, each under one key: whoever needs the same thing shares the answer. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, body, rememberToken } from './client';
+import type { SessionStatus } from './types';
+
+/** The filter of the list of sessions, as the address of the page carries it. */
+export interface SessionSearch {
+  status?: SessionStatus[];
+  alert_type?: string;
+  chain_id?: string;
+  author?: string;
+  search?: string;
+  created_after?: string;
+  created_before?: string;
+  order?: 'newest' | 'attention';
+}
+
+/** How many characters of each timeline event are loaded before it is opened. */
+export const previewLength = 400;
+
+const pageLength = 50;
+
+export const keys = {
+  me: ['me'] as const,
+  sessions: ['sessions'] as const,
+  session: (id: string) => ['session', id] as const,
+  system: ['system'] as const,
+};
+
+export const me = () =>
+  queryOptions({
+    queryKey: keys.me,
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const who = await body(api.GET('/api/v1/me', { signal }));
+      rememberToken(who.csrf_token);
+      return who;
+    },
+  });
+
+export const sessions = (filter: SessionSearch) =>
+  infiniteQueryOptions({
+    queryKey: [...keys.sessions, 'list', filter] as const,
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      body(
+        api.GET('/api/v1/sessions', {
+          signal,
+          params: {
+            query: {
+              ...filter,
+              status: filter.status?.join(',') || undefined,
+              order: filter.order ?? 'attention',
+              limit: pageLength,
+              cursor: pageParam || undefined,
+            },
+          },
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor || undefined,
+  });
+
+export const filterOptions = () =>
+  queryOptions({
+    queryKey: [...keys.sessions, 'filter-options'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/filter-options', { signal })),
+  });
+
+export const activeSessions = () =>
+  queryOptions({
+    queryKey: [...keys.sessions, 'active'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/active', { signal })),
+  });
+
+export const session = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'detail'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}', { signal, params: { path: { id } } })),
+  });
+
+export const timeline = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'timeline'] as const,
+    queryFn: ({ signal }) =>
+      body(
+        api.GET('/api/v1/sessions/{id}/timeline', {
+          signal,
+          params: { path: { id }, query: { preview: previewLength } },
+        }),
+      ),
+  });
+
+/** One timeline event in full: what its row shows when it is opened. */
+export const timelineEvent = (id: string, eventId: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'event', eventId] as const,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      body(
+        api.GET('/api/v1/sessions/{id}/timeline/{event_id}', { signal, params: { path: { id, event_id: eventId } } }),
+      ),
+  });
+
+export const trace = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'trace'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/trace', { signal, params: { path: { id } } })),
+  });
+
+export const llmInteraction = (id: string, interactionId: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'llm', interactionId] as const,
+    queryFn: ({ signal }) =>
+      body(
+        api.GET('/api/v1/sessions/{id}/trace/llm/{interaction_id}', {
+          signal,
+          params: { path: { id, interaction_id: interactionId } },
+        }),
+      ),
+  });
+
+export const mcpInteraction = (id: string, interactionId: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'mcp', interactionId] as const,
+    queryFn: ({ signal }) =>
+      body(
+        api.GET('/api/v1/sessions/{id}/trace/mcp/{interaction_id}', {
+          signal,
+          params: { path: { id, interaction_id: interactionId } },
+        }),
+      ),
+  });
+
+export const alertTypes = () =>
+  queryOptions({
+    queryKey: ['alert-types'] as const,
+    staleTime: 60_000,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/alert-types', { signal })),
+  });
+
+export const defaultTools = (alertType: string) =>
+  queryOptions({
+    queryKey: [...keys.system, 'default-tools', alertType] as const,
+    enabled: alertType !== '',
+    queryFn: ({ signal }) =>
+      body(api.GET('/api/v1/system/default-tools', { signal, params: { query: { alert_type: alertType } } })),
+  });
+
+/** How often the System page asks again. */
+const refresh = 10_000;
+
+export const health = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'health'] as const,
+    refetchInterval: refresh,
+    queryFn: ({ signal }) => body(api.GET('/health', { signal })),
+  });
+
+export const mcpServers = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'mcp-servers'] as const,
+    refetchInterval: refresh,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/system/mcp-servers', { signal })),
+  });
+
+export const providers = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'providers'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/system/providers', { signal })),
+  });
+
+export const settings = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'config'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/system/config', { signal })),
+  });
+
+export const usageSummary = (from: string) =>
+  queryOptions({
+    queryKey: [...keys.system, 'usage', from] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/usage/summary', { signal, params: { query: { from } } })),
+  });
+
+export const apiKeys = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'keys'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/keys', { signal })),
+  });

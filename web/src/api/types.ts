@@ -1,0 +1,29 @@
+/** The vocabulary of the page: names for what the server's document describes. */
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Me = Schemas['Me'];
+export type SessionItem = Schemas['SessionItem'];
+export type SessionDetail = Schemas['SessionDetail'];
+export type StageDetail = Schemas['StageDetail'];
+export type ExecutionDetail = Schemas['ExecutionDetail'];
+export type SessionStatus = SessionItem['status'];
+export type Timeline = Schemas['Timeline'];
+export type TimelineEvent = Timeline['events'][number];
+export type Usage = Schemas['Usage'];
+export type Trace = Schemas['Trace'];
+export type TraceStage = Schemas['TraceStage'];
+export type TraceExecution = Schemas['TraceExecution'];
+export type LLMInteractionItem = Schemas['LLMInteractionItem'];
+export type MCPInteractionItem = Schemas['MCPInteractionItem'];
+export type LLMInteraction = Schemas['LLMInteractionDetail'];
+export type MCPInteraction = Schemas['MCPInteraction'];
+export type TraceMessage = Schemas['TraceMessage'];
+export type AlertType = Schemas['AlertType'];
+export type AlertRequest = Schemas['AlertRequest'];
+export type MCPSelection = Schemas['MCPSelection'];
+export type Health = Schemas['Health'];
+export type Warning = Schemas['Warning'];
+export type UsageSummary = Schemas['UsageSummary'];
+export type APIKey = Schemas['APIKey'];

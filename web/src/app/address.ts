@@ -1,0 +1,17 @@
+/**
+ * How the search part of an address is written: plain text, lists with commas. Whoever types one by hand, or reads it in a
+ * chat, meets `status=failed,timed_out` rather than JSON. Everything read is text; each page checks its own.
+ */
+export function parseSearch(search: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(search));
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const written = new URLSearchParams();
+  for (const [key, value] of Object.entries(search)) {
+    const text = Array.isArray(value) ? value.join(',') : value === undefined || value === null ? '' : String(value);
+    if (text !== '') written.set(key, text);
+  }
+  const line = written.toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/');
+  return line === '' ? '' : `?${line}`;
+}

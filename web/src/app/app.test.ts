@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { isUnreachable } from '@/api/problem';
+import { parseSearch, stringifySearch } from './address';
+import { type Choice, matching } from './choice';
+import { explainMissing, MissingPart } from './failure';
+import { groups } from './help';
+import { entryOf, navigation } from './navigation';
+import { Registry } from './registry';
+import { sessionIdIn } from './sessionid';
+
+const id = '019a7b3c-1f2e-7abc-8def-0123456789ab';
+
+describe('a pasted session', () => {
+  it.each([id, ` ${id}\n`, id.toUpperCase(), `http://127.0.0.1:8080/sessions/${id}/trace?call=1`, `/sessions/${id}`])(
+    'is found in %s',
+    (text) => {
+      expect(sessionIdIn(text)).toBe(id);
+    },
+  );
+
+  it.each(['', 'pod 019a7b3c', `alert ${id} failed`, 'disk full'])('is not in %s', (text) => {
+    expect(sessionIdIn(text)).toBe('');
+  });
+});
+
+describe('the palette', () => {
+  const choices: Choice[] = [
+    { id: '1', label: 'Cancel the session', keywords: ['stop'], run: () => {} },
+    { id: '2', label: 'Copy link', run: () => {} },
+  ];
+  const found = (typed: string) => matching(choices, typed).map((choice) => choice.id);
+
+  it('finds by all typed words, in any order, in names and keywords', () => {
+    expect(found('session can')).toEqual(['1']);
+    expect(found('STOP')).toEqual(['1']);
+    expect(found('copy session')).toEqual([]);
+    expect(found('  ')).toEqual(['1', '2']);
+  });
+});
+
+describe('the address', () => {
+  it('is plain text that people can read', () => {
+    expect(stringifySearch({ status: ['failed', 'timed_out'], search: 'a b', chat: true, author: undefined })).toBe(
+      '?status=failed,timed_out&search=a+b&chat=true',
+    );
+    expect(stringifySearch({})).toBe('');
+    expect(parseSearch('?chat=true&n=1')).toEqual({ chat: 'true', n: '1' });
+  });
+});
+
+describe('the navigation', () => {
+  it('knows the page of every address', () => {
+    expect(entryOf('/')?.label).toBe('Sessions');
+    expect(entryOf(`/sessions/${id}/trace`)?.label).toBe('Sessions');
+    expect(entryOf('/system')?.label).toBe('System');
+    expect(entryOf('/nowhere')).toBeUndefined();
+  });
+
+  it('has a key of its own for every page', () => {
+    expect(new Set(navigation.map((entry) => entry.key)).size).toBe(navigation.length);
+  });
+});
+
+describe('a part of the dashboard that cannot be loaded', () => {
+  const failure = new TypeError('Failed to fetch dynamically imported module: http://x/assets/page-1.js');
+
+  it('is gone where the server answers', async () => {
+    await expect(explainMissing(failure, async () => {})).rejects.toBeInstanceOf(MissingPart);
+  });
+
+  it('cannot be reached where the server does not', async () => {
+    const away = explainMissing(failure, () => Promise.reject(new TypeError('Failed to fetch')));
+    await expect(away).rejects.toSatisfy(isUnreachable);
+  });
+
+  it('is not what a mistake in the code looks like', () => {
+    expect(isUnreachable(new TypeError("Cannot read properties of undefined (reading 'id')"))).toBe(false);
+  });
+});
+
+describe('what parts of the page offer', () => {
+  it('is listed with the latest first, and goes with its part', () => {
+    const registry = new Registry<string>();
+    const [frame, page] = [{}, {}];
+    registry.put(frame, ['a']);
+    registry.put(page, ['b']);
+    registry.put(frame, ['a2']);
+    expect(registry.snapshot()).toEqual(['b', 'a2']);
+    expect(registry.snapshot()).toBe(registry.snapshot());
+    registry.remove(page);
+    expect(registry.snapshot()).toEqual(['a2']);
+  });
+
+  it('stands in the help once, under its heading', () => {
+    const offer = (keys: string, group: string) => ({ keys, group, label: keys, run: () => {} });
+    const shown = groups([offer('j', 'List'), offer('?', 'All'), offer('j', 'All')]);
+    expect(shown.map(([group, members]) => [group, members.map((m) => m.keys)])).toEqual([
+      ['List', ['j']],
+      ['All', ['?']],
+    ]);
+  });
+});

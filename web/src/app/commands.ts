@@ -1,0 +1,26 @@
+/** What can be done on the present page, for the palette. */
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { Registry, useOffer } from './registry';
+
+export interface PageCommand {
+  /** Unique on its page. */
+  id: string;
+  label: string;
+  icon?: ReactNode;
+  /** Other words that people may type for it. */
+  keywords?: string[];
+  run: () => void;
+}
+
+const CommandsContext = createContext(new Registry<PageCommand>());
+
+/** Offers the page's commands in the palette while the caller is mounted. */
+export function usePageCommands(commands: readonly PageCommand[]): void {
+  useOffer(useContext(CommandsContext), commands);
+}
+
+/** The commands on offer. */
+export function useCommands(): readonly PageCommand[] {
+  const registry = useContext(CommandsContext);
+  return useSyncExternalStore(registry.subscribe, registry.snapshot);
+}

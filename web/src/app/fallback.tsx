@@ -1,0 +1,77 @@
+/** What stands in the place of a page: it is not there, it failed, or it is on its way. */
+import { Link, useRouter } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { useEffect } from 'react';
+import { isUnreachable, Problem } from '@/api/problem';
+import { Button } from '@/ui/button';
+import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
+import { isAlive, MissingPart } from './failure';
+import { useTitle } from './title';
+
+export function NotFound() {
+  useTitle('Not found');
+  return (
+    <EmptyState title={<h1>There is nothing at this address</h1>}>
+      <p>The link may be wrong, or what it led to was removed.</p>
+      <Button asChild className="mt-4">
+        <Link to="/">To the sessions</Link>
+      </Button>
+    </EmptyState>
+  );
+}
+
+export function PagePending() {
+  return <Loading what="the page" className="mx-auto max-w-4xl" />;
+}
+
+export function PageProblem({ error }: { error: unknown }) {
+  const router = useRouter();
+  if (error instanceof MissingPart) {
+    return (
+      <EmptyState title={<h1>The dashboard was updated</h1>}>
+        <p>This page is from before the update, and one of its parts is gone. Reload it to go on.</p>
+        <ReloadButton />
+      </EmptyState>
+    );
+  }
+  if (isUnreachable(error)) return <Unreachable error={error} />;
+  if (error instanceof Problem) {
+    return <ProblemPanel className="mx-auto mt-8 max-w-2xl" error={error} retry={() => void router.invalidate()} />;
+  }
+  return (
+    <EmptyState title={<h1>This page failed</h1>}>
+      <p>That is a mistake in the dashboard. The server and its sessions are not touched by it.</p>
+      <pre className="mt-3 max-h-40 overflow-auto rounded-md border border-line bg-sunken p-3 text-left font-mono text-xs whitespace-pre-wrap">
+        {String(error)}
+      </pre>
+      <ReloadButton />
+    </EmptyState>
+  );
+}
+
+/** How often a page that could not be loaded asks whether the server is back. */
+const askMs = 5_000;
+
+/** Loads the page anew once the server is back: a part that failed to load once does not load again in the same page. */
+function Unreachable({ error }: { error: unknown }) {
+  useEffect(() => {
+    const timer = setInterval(reloadIfAlive, askMs);
+    return () => clearInterval(timer);
+  }, []);
+  return <ProblemPanel className="mx-auto mt-8 max-w-2xl" error={error} retry={reloadIfAlive} />;
+}
+
+function reloadIfAlive(): void {
+  isAlive().then(
+    () => globalThis.location.reload(),
+    () => {}, // Still away; the panel says so.
+  );
+}
+
+function ReloadButton() {
+  return (
+    <Button className="mt-4" variant="primary" onClick={() => globalThis.location.reload()}>
+      <RotateCw aria-hidden /> Reload
+    </Button>
+  );
+}

@@ -1,0 +1,60 @@
+import { Kbd } from '@/ui/kbd';
+import { Dialog, DialogContent } from '@/ui/overlay';
+import { useStored } from '@/ui/stored';
+import { type Shortcut, singleKeys, useAllShortcuts } from './shortcuts';
+
+/** Every shortcut that works on the present page, and the switch for those of a single key. */
+export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const shortcuts = useAllShortcuts();
+  const single = useStored(singleKeys);
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange}>
+      <DialogContent title="Keyboard shortcuts" className="max-w-md">
+        <div className="space-y-4" data-testid="keyboard-help">
+          {groups(shortcuts).map(([group, members]) => (
+            <section key={group}>
+              <h3 className="mb-1 text-xs font-semibold text-ink-soft">{group}</h3>
+              <dl className="divide-y divide-line">
+                {members.map((shortcut) => (
+                  <div key={shortcut.keys} className="flex items-center justify-between gap-4 py-1.5">
+                    <dt>{shortcut.label}</dt>
+                    <dd>
+                      <Kbd keys={shortcut.keys} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+          <label className="flex cursor-pointer items-start gap-2 border-t border-line pt-3">
+            <input
+              type="checkbox"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
+              checked={single === 'on'}
+              onChange={(event) => singleKeys.set(event.target.checked ? 'on' : 'off')}
+              data-testid="single-keys"
+            />
+            <span>
+              Shortcuts of single keys
+              <span className="block text-ink-soft">
+                Switched off, only those with ⌘ or Ctrl work. This browser remembers it.
+              </span>
+            </span>
+          </label>
+        </div>
+      </DialogContent>
+    </Dialog>
+  );
+}
+
+/** The shortcuts under their headings; of two with the same keys the one that works. */
+export function groups(shortcuts: readonly Shortcut[]): [string, Shortcut[]][] {
+  const byGroup = new Map<string, Shortcut[]>();
+  const taken = new Set<string>();
+  for (const shortcut of shortcuts) {
+    if (taken.has(shortcut.keys)) continue;
+    taken.add(shortcut.keys);
+    byGroup.set(shortcut.group, [...(byGroup.get(shortcut.group) ?? []), shortcut]);
+  }
+  return [...byGroup];
+}

@@ -1,0 +1,15 @@
+/**
+ * Leads to the login. The page is loaded anew for it, so that nothing the last person saw stays in memory: answers,
+ * live sessions, the socket.
+ */
+export function leave(next?: string): void {
+  const { pathname } = globalThis.location;
+  if (pathname === '/login') return;
+  globalThis.location.assign(next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`);
+}
+
+/** The same, and back to the present address afterwards. */
+export function leaveAndReturn(): void {
+  const { pathname, search, hash } = globalThis.location;
+  leave(pathname + search + hash);
+}

@@ -1,0 +1,82 @@
+/** The small menus at the end of the top bar: theme, and who is logged in. */
+import { useQuery } from '@tanstack/react-query';
+import { CircleUserRound, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '@/api/client';
+import { asProblem } from '@/api/problem';
+import * as queries from '@/api/queries';
+import { Button } from '@/ui/button';
+import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
+import { leave } from './leave';
+import { type ThemeChoice, themeChoices, useTheme } from './theme';
+
+export const themeLabels: Record<ThemeChoice, string> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+export const themeIcons = { system: Monitor, light: Sun, dark: Moon };
+
+export function ThemeMenu() {
+  const [chosen, choose] = useTheme();
+  const Icon = themeIcons[chosen];
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <Button variant="ghost" size="icon" aria-label={`Theme: ${themeLabels[chosen]}`} data-testid="theme-switch">
+          <Icon aria-hidden />
+        </Button>
+      </MenuTrigger>
+      <MenuContent>
+        <MenuRadioGroup value={chosen}>
+          {themeChoices.map((choice) => {
+            const ChoiceIcon = themeIcons[choice];
+            return (
+              <MenuRadioItem key={choice} value={choice} onSelect={() => choose(choice)}>
+                <ChoiceIcon aria-hidden />
+                {themeLabels[choice]}
+              </MenuRadioItem>
+            );
+          })}
+        </MenuRadioGroup>
+      </MenuContent>
+    </Menu>
+  );
+}
+
+/** Nothing where no key is required: there is nobody to name then. */
+export function AccountMenu() {
+  const { data: who } = useQuery(queries.me());
+  const [failure, setFailure] = useState('');
+  if (!who?.auth_required) return null;
+
+  const logOut = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await api.POST('/api/v1/logout');
+      leave();
+    } catch (error) {
+      setFailure(asProblem(error).message);
+    }
+  };
+  return (
+    <Menu onOpenChange={() => setFailure('')}>
+      <MenuTrigger asChild>
+        <Button variant="ghost" size="icon" aria-label={`Logged in as ${who.name}`} data-testid="account">
+          <CircleUserRound aria-hidden />
+        </Button>
+      </MenuTrigger>
+      <MenuContent className="max-w-64">
+        <MenuLabel>
+          Logged in as <span className="font-semibold break-words text-ink">{who.name}</span>
+          <br />
+          May {who.scopes.join(', ')}
+        </MenuLabel>
+        <MenuItem onSelect={logOut} data-testid="log-out">
+          <LogOut aria-hidden /> Log out
+        </MenuItem>
+        {failure !== '' && (
+          <p role="alert" className="px-2 py-1.5 text-xs break-words text-bad">
+            {failure}
+          </p>
+        )}
+      </MenuContent>
+    </Menu>
+  );
+}

@@ -1,0 +1,28 @@
+/** The pages that the navigation leads to, in their order: the bar, the palette and the keyboard all read this table. */
+import { Activity, ListTree, type LucideIcon, Send } from 'lucide-react';
+
+export interface NavigationEntry {
+  to: '/' | '/submit' | '/system';
+  label: string;
+  icon: LucideIcon;
+  /** The key that follows g. */
+  key: string;
+  /** Beginnings of other addresses that belong to it. */
+  also?: string[];
+}
+
+export const navigation: readonly NavigationEntry[] = [
+  { to: '/', label: 'Sessions', icon: ListTree, key: 's', also: ['/sessions/'] },
+  { to: '/submit', label: 'Submit', icon: Send, key: 'n' },
+  { to: '/system', label: 'System', icon: Activity, key: 'y' },
+];
+
+/** The entry that an address belongs to. */
+export function entryOf(pathname: string): NavigationEntry | undefined {
+  return navigation.find(
+    (entry) =>
+      pathname === entry.to ||
+      (entry.to !== '/' && pathname.startsWith(`${entry.to}/`)) ||
+      entry.also?.some((prefix) => pathname.startsWith(prefix)),
+  );
+}

@@ -1,0 +1,194 @@
+/** The command palette: what the present page offers, pages, sessions by their text or id, theme. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Command } from 'cmdk';
+import { CornerDownLeft, Keyboard, Search } from 'lucide-react';
+import { Dialog } from 'radix-ui';
+import { type ReactNode, useRef, useState } from 'react';
+import { asProblem } from '@/api/problem';
+import * as queries from '@/api/queries';
+import { age, firstLine } from '@/text/format';
+import { useDebounced } from '@/ui/debounced';
+import { Kbd } from '@/ui/kbd';
+import { useNow } from '@/ui/now';
+import { useFocusReturn } from '@/ui/overlay';
+import { StatusIcon } from '@/ui/status';
+import { type Choice, matching } from './choice';
+import { useCommands } from './commands';
+import { themeIcons, themeLabels } from './menus';
+import { navigation } from './navigation';
+import { sessionIdIn } from './sessionid';
+import { themeChoices, useTheme } from './theme';
+
+const mostSessions = 8;
+
+export function Palette({ onOpenChange, onHelp }: { onOpenChange: (open: boolean) => void; onHelp: () => void }) {
+  const [typed, setTyped] = useState('');
+  const chosen = useRef<Choice>(undefined);
+  const focusReturn = useFocusReturn();
+  const before = useLocalChoices(typed);
+  const after = useSettingChoices(onHelp);
+  const choose = (choice: Choice) => {
+    if (choice.stay) return choice.run();
+    chosen.current = choice;
+    onOpenChange(false);
+  };
+  const groups = (list: Record<string, readonly Choice[]>) =>
+    Object.entries(list).map(([heading, choices]) => (
+      <Group key={heading} heading={heading} choices={matching(choices, typed)} onChoose={choose} />
+    ));
+
+  return (
+    <Dialog.Root open onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-1rem)] max-w-xl -translate-x-1/2 rounded-lg border border-line bg-raised shadow-xl"
+          // What was chosen runs once the palette is gone: it may put the focus somewhere, or open a dialog of its own.
+          onOpenAutoFocus={focusReturn.onOpenAutoFocus}
+          onCloseAutoFocus={(event) => {
+            focusReturn.onCloseAutoFocus(event);
+            chosen.current?.run();
+          }}
+          data-testid="palette"
+        >
+          <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
+          <Command label="Search and commands" loop vimBindings={false} shouldFilter={false}>
+            <div className="flex items-center gap-2 border-b border-line px-3">
+              <Search className="size-4 shrink-0 text-ink-soft" aria-hidden />
+              <Command.Input
+                value={typed}
+                onValueChange={setTyped}
+                placeholder="A page, a command, a session's text or id"
+                className="h-11 w-full bg-transparent outline-none placeholder:text-ink-faint"
+              />
+              <Kbd keys="Esc" className="max-sm:hidden" />
+            </div>
+            <Command.List className="max-h-[min(24rem,60vh)] overflow-auto p-1">
+              {groups(before)}
+              <FoundSessions typed={typed} onChoose={choose} />
+              {groups(after)}
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** What the page offers, and where one can go from it. */
+function useLocalChoices(typed: string): Record<string, readonly Choice[]> {
+  const commands = useCommands();
+  const navigate = useNavigate();
+  const sessionId = sessionIdIn(typed);
+  const pasted: Choice = {
+    id: 'pasted',
+    label: `Open session ${sessionId}`,
+    keywords: [typed],
+    icon: <CornerDownLeft aria-hidden />,
+    run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId } }),
+  };
+  return {
+    Session: sessionId === '' ? [] : [pasted],
+    'On this page': commands,
+    'Go to': navigation.map((entry) => ({
+      id: entry.to,
+      label: entry.label,
+      icon: <entry.icon aria-hidden />,
+      keys: `g ${entry.key}`,
+      run: () => void navigate({ to: entry.to }),
+    })),
+  };
+}
+
+function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]> {
+  const [theme, choose] = useTheme();
+  const themes = themeChoices.map((choice) => {
+    const Icon = themeIcons[choice];
+    return {
+      id: choice,
+      label: `Theme: ${themeLabels[choice]}${choice === theme ? ' (chosen)' : ''}`,
+      icon: <Icon aria-hidden />,
+      stay: true,
+      run: () => choose(choice),
+    };
+  });
+  return {
+    Settings: [
+      ...themes,
+      {
+        id: 'help',
+        label: 'Keyboard shortcuts',
+        keywords: ['help'],
+        icon: <Keyboard aria-hidden />,
+        keys: '?',
+        run: onHelp,
+      },
+    ],
+  };
+}
+
+/** Sessions that contain what was typed, by the server's own search. */
+function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: Choice) => void }) {
+  const text = useDebounced(typed.trim(), 300);
+  const now = useNow(10_000);
+  const navigate = useNavigate();
+  const wanted = text.length > 1 && sessionIdIn(typed) === '';
+  const found = useInfiniteQuery({ ...queries.sessions({ search: text, order: 'newest' }), enabled: wanted });
+  if (!wanted) return null;
+  if (found.isPending) return <Said>Searching sessions…</Said>;
+  if (found.data === undefined) return <Said>Sessions could not be searched: {asProblem(found.error).message}</Said>;
+  const rows = found.data.pages.flatMap((page) => page.sessions).slice(0, mostSessions);
+  if (rows.length === 0) return <Said>No session contains “{text}”.</Said>;
+  const choices = rows.map((row) => ({
+    id: row.id,
+    label: `${row.alert_type} · ${age(row.created_at, now)}`,
+    detail: firstLine(row.executive_summary || row.error_message) || row.id,
+    icon: <StatusIcon status={row.status} />,
+    run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),
+  }));
+  return <Group heading="Sessions" choices={choices} onChoose={onChoose} />;
+}
+
+function Said({ children }: { children: ReactNode }) {
+  return (
+    <p role="status" className="px-2 py-1.5 text-xs break-words text-ink-soft">
+      {children}
+    </p>
+  );
+}
+
+function Group({
+  heading,
+  choices,
+  onChoose,
+}: {
+  heading: string;
+  choices: readonly (Choice & { detail?: string })[];
+  onChoose: (choice: Choice) => void;
+}) {
+  if (choices.length === 0) return null;
+  return (
+    <Command.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-ink-soft"
+    >
+      {choices.map((choice) => (
+        <Command.Item
+          key={choice.id}
+          value={`${heading} ${choice.id}`}
+          onSelect={() => onChoose(choice)}
+          className="flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 data-[selected=true]:bg-sunken [&_svg]:size-4 [&_svg]:shrink-0"
+        >
+          <span className="flex w-4 shrink-0 justify-center text-ink-soft">{choice.icon}</span>
+          <span className="min-w-0 flex-1 break-words">
+            {choice.label}
+            {choice.detail && <span className="block truncate text-xs text-ink-soft">{choice.detail}</span>}
+          </span>
+          {choice.keys && <Kbd keys={choice.keys} className="max-sm:hidden" />}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  );
+}

@@ -1,0 +1,176 @@
+/** The frame around every page behind the login: the bar, what is said about the connection, the palette, the keyboard. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
+import { Keyboard, Search } from 'lucide-react';
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
+import * as queries from '@/api/queries';
+import { useConnection } from '@/live/hooks';
+import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
+import { Kbd } from '@/ui/kbd';
+import { ConnectionBanner, ConnectionLight } from './connection';
+import { explainMissing } from './failure';
+import { KeyboardHelp } from './help';
+import { leaveAndReturn } from './leave';
+import { Mark } from './mark';
+import { AccountMenu, ThemeMenu } from './menus';
+import { entryOf, navigation } from './navigation';
+import { useKeyboard, useShortcuts } from './shortcuts';
+
+const loadPalette = () => import('./palette');
+const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Palette }), explainMissing));
+
+export function Shell() {
+  const [over, setOver] = useState<'palette' | 'help' | 'nothing'>('nothing');
+  const navigate = useNavigate();
+  const main = useRef<HTMLElement>(null);
+  useKeyboard();
+  const arrived = useArrival(main);
+  useLoginCheck();
+  useShortcuts([
+    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => setOver('palette') },
+    { keys: '?', label: 'This help', group: 'Everywhere', run: () => setOver('help') },
+    ...navigation.map((entry) => ({
+      keys: `g ${entry.key}`,
+      label: `Go to ${entry.label}`,
+      group: 'Everywhere',
+      run: () => void navigate({ to: entry.to }),
+    })),
+  ]);
+  const shown = (which: typeof over) => (open: boolean) => setOver(open ? which : 'nothing');
+
+  return (
+    <div className="flex h-dvh flex-col max-sm:pb-14">
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads within the page, and keeps that out of its address. */}
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 sm:gap-2 sm:px-4">
+        <Link
+          to="/"
+          className="mr-2 flex items-center gap-2 font-semibold tracking-tight"
+          aria-label="TARSy, to the sessions"
+        >
+          <Mark />
+          TARSy
+        </Link>
+        <Navigation />
+        <div className="flex-1" />
+        <Button
+          className="text-ink-soft max-md:size-8 max-md:border-transparent max-md:px-0 md:w-56 md:justify-start"
+          size="sm"
+          aria-label="Search and commands"
+          aria-keyshortcuts="Control+K Meta+K"
+          onPointerEnter={() => void loadPalette().catch(() => {})}
+          onClick={() => setOver('palette')}
+          data-testid="palette-open"
+        >
+          <Search aria-hidden />
+          <span className="flex-1 text-left max-md:hidden">Search or jump to…</span>
+          <Kbd keys="mod+k" className="max-md:hidden" />
+        </Button>
+        <ConnectionLight />
+        <Button
+          variant="ghost"
+          size="icon"
+          className="max-sm:hidden"
+          aria-label="Keyboard shortcuts"
+          onClick={() => setOver('help')}
+        >
+          <Keyboard aria-hidden />
+        </Button>
+        <ThemeMenu />
+        <AccountMenu />
+      </header>
+      <p className="sr-only" aria-live="polite">
+        {arrived}
+      </p>
+      <ConnectionBanner />
+      <main
+        ref={main}
+        id="main"
+        tabIndex={-1}
+        className="relative min-h-0 flex-1 overflow-auto"
+        data-scroll-restoration-id="main"
+      >
+        <Outlet />
+      </main>
+      {over === 'palette' && (
+        <Suspense>
+          <Palette onOpenChange={shown('palette')} onHelp={() => setOver('help')} />
+        </Suspense>
+      )}
+      <KeyboardHelp open={over === 'help'} onOpenChange={shown('help')} />
+    </div>
+  );
+}
+
+/** In the bar; on a narrow screen at the bottom, where a thumb reaches. */
+function Navigation() {
+  const here = useRouterState({ select: (state) => entryOf(state.location.pathname)?.to });
+  return (
+    <nav
+      aria-label="Pages"
+      className="flex items-stretch gap-1 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-30 max-sm:h-14 max-sm:border-t max-sm:border-line max-sm:bg-surface sm:h-12"
+    >
+      {navigation.map((entry) => (
+        <Link
+          key={entry.to}
+          to={entry.to}
+          aria-current={here === entry.to ? 'page' : undefined}
+          className={cn(
+            'flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
+            'max-sm:flex-1 max-sm:flex-col max-sm:gap-0.5 max-sm:border-t-2 max-sm:text-xs sm:border-b-2 sm:px-2 sm:pt-0.5',
+          )}
+        >
+          <entry.icon aria-hidden />
+          {entry.label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** How long a page has to give its title before it is said. */
+const titleMs = 400;
+
+/**
+ * After a change of page the focus is at its content, where the keys scroll it, and a screen reader says its title. Not
+ * at the heading: many pages draw that anew when their data arrives, and the focus would be lost.
+ */
+function useArrival(main: RefObject<HTMLElement | null>): string {
+  const router = useRouter();
+  const [arrived, setArrived] = useState('');
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
+      if (!pathChanged || fromLocation === undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => setArrived(document.title), titleMs);
+      // A page that put the focus somewhere itself, such as into its first field, knows better.
+      if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [router, main]);
+  return arrived;
+}
+
+/** Requests learn by themselves that the login is over; a page that only listens asks while it hears nothing. */
+function useLoginCheck(): void {
+  const lost = useConnection() === 'lost';
+  const { data: who } = useQuery({ ...queries.me(), refetchInterval: lost ? 5_000 : false });
+  const over = who !== undefined && !who.authenticated;
+  useEffect(() => {
+    if (over) leaveAndReturn();
+  }, [over]);
+}

@@ -1,0 +1,96 @@
+// @vitest-environment jsdom
+import { describe, expect, it } from 'vitest';
+import { keyName, Matcher, type Press, type Shortcut, takesKeys } from './shortcuts';
+
+const shortcut = (keys: string): Shortcut => ({ keys, label: keys, group: '', run: () => {} });
+const all = ['mod+k', '?', 'j', 's', 'g s', 'g y'].map(shortcut);
+const press = (key: string, held: Partial<Press> = {}): Press => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  ...held,
+});
+
+function typed(keys: string[], gap = 100): (string | undefined)[] {
+  const matcher = new Matcher();
+  return keys.map((key, n) => matcher.press(key, 1000 + n * gap, all)?.keys);
+}
+
+describe('a run of keys', () => {
+  it('is a shortcut of one key', () => {
+    expect(typed(['j', '?', 'x'])).toEqual(['j', '?', undefined]);
+  });
+
+  it('is a shortcut of two keys, and the second alone is not meant then', () => {
+    expect(typed(['g', 's'])).toEqual([undefined, 'g s']);
+    expect(typed(['g', 'y', 's'])).toEqual([undefined, 'g y', 's']);
+  });
+
+  it('begins anew with a key that does not fit', () => {
+    expect(typed(['g', 'j'])).toEqual([undefined, 'j']);
+    expect(typed(['g', 'g', 's'])).toEqual([undefined, undefined, 'g s']);
+    expect(typed(['g', 'x', 's'])).toEqual([undefined, undefined, 's']);
+    expect(typed(['g', '', 's'])).toEqual([undefined, undefined, 's']);
+  });
+
+  it('is forgotten after a while', () => {
+    expect(typed(['g', 's'], 1600)).toEqual([undefined, 's']);
+  });
+
+  it('of two with the same keys the first of the list has it', () => {
+    const mine = shortcut('j');
+    expect(new Matcher().press('j', 0, [mine, ...all])).toBe(mine);
+  });
+});
+
+describe('the name of a key', () => {
+  it('has mod for Ctrl and for Command', () => {
+    expect(keyName(press('k', { ctrlKey: true }))).toBe('mod+k');
+    expect(keyName(press('K', { metaKey: true }))).toBe('mod+k');
+  });
+
+  it('takes signs however a keyboard makes them', () => {
+    expect(keyName(press('?', { shiftKey: true }))).toBe('?');
+    expect(keyName(press('/', { shiftKey: true }))).toBe('/');
+    expect(keyName(press('/', { ctrlKey: true, altKey: true }))).toBe('/');
+  });
+
+  it('leaves the browser what is the browser’s', () => {
+    expect(keyName(press('j', { altKey: true }))).toBe('');
+    expect(keyName(press('J', { shiftKey: true }))).toBe('');
+    expect(keyName(press('k', { ctrlKey: true, shiftKey: true }))).toBe('');
+    expect(keyName(press('Tab'))).toBe('');
+  });
+
+  it('does not mind Caps Lock', () => {
+    expect(keyName(press('J'))).toBe('j');
+  });
+});
+
+describe('keys belong to', () => {
+  const inside = (html: string) => {
+    document.body.innerHTML = html;
+    return takesKeys(document.querySelector('#x'));
+  };
+
+  it.each([
+    '<input id="x">',
+    '<input id="x" type="search">',
+    '<textarea id="x"></textarea>',
+    '<select id="x"></select>',
+    '<div role="menu"><div id="x" tabindex="0"></div></div>',
+    '<div role="dialog"><button id="x"></button></div>',
+    '<div contenteditable="true"><b id="x"></b></div>',
+  ])('%s', (html) => {
+    expect(inside(html)).toBe(true);
+  });
+
+  it.each(['<button id="x"></button>', '<a href="#" id="x"></a>', '<input type="checkbox" id="x">', '<p id="x"></p>'])(
+    'the page at %s',
+    (html) => {
+      expect(inside(html)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,35 @@
+/** Light or dark. The choice is kept as tarsy.theme, which public/assets/theme-1.js reads before the first drawing. */
+import { Stored, useStored } from '@/ui/stored';
+
+export const themeChoices = ['system', 'light', 'dark'] as const;
+export type ThemeChoice = (typeof themeChoices)[number];
+
+const choice = new Stored<ThemeChoice>('tarsy.theme', themeChoices);
+
+export function useTheme(): [ThemeChoice, (chosen: ThemeChoice) => void] {
+  return [useStored(choice), chooseTheme];
+}
+
+export function chooseTheme(chosen: ThemeChoice): void {
+  choice.set(chosen);
+}
+
+export function themeOf(chosen: ThemeChoice, systemIsDark: boolean): 'light' | 'dark' {
+  if (chosen === 'system') return systemIsDark ? 'dark' : 'light';
+  return chosen;
+}
+
+/** Keeps the page in the chosen theme, whoever changes it: this tab, another one, or the system. Returns its end. */
+export function followTheme(): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => {
+    document.documentElement.dataset.theme = themeOf(choice.get(), system.matches);
+  };
+  apply();
+  const stop = choice.subscribe(apply);
+  system.addEventListener('change', apply);
+  return () => {
+    stop();
+    system.removeEventListener('change', apply);
+  };
+}

@@ -1,0 +1,207 @@
+/** A server as docs/events.md describes it, over wires that a test can cut, and REST answers that take a while. */
+import type { SessionDetail, Timeline } from '@/api/types';
+import type { ChunkMessage, Command, JournalMessage } from '../message';
+import type { Surroundings, Wire, WireEvents } from '../socket';
+import type { FakeClock } from './clock';
+import { detailAt, previewed, sessionId, timelineAt } from './story';
+
+const channel = `session:${sessionId}`;
+const replayLimit = 200;
+
+interface Peer {
+  events: WireEvents;
+  /** Follows the session. */
+  subscribed: boolean;
+  /** Follows the feed of all sessions. */
+  feed: boolean;
+}
+
+export class FakeServer {
+  readonly commands: Command[] = [];
+  readonly asked = { detail: 0, timeline: 0, event: 0 };
+  /** How many wires were opened. */
+  wires = 0;
+  reachable = true;
+  /** How long an answer of REST takes; it tells the state at the time of the question. */
+  latency = 0;
+  /** Whether pings are answered. */
+  answers = true;
+  version = 0;
+  wake: () => void = () => {};
+  private peers: Peer[] = [];
+  private readonly texts = new Map<string, { written: string; saved: string; fence: number }>();
+
+  constructor(
+    readonly clock: FakeClock,
+    readonly journal: readonly JournalMessage[],
+    readonly previewLength = 400,
+  ) {}
+
+  readonly around: Surroundings = {
+    clock: {
+      now: () => this.clock.now(),
+      after: (ms, callback) => this.clock.after(ms, callback),
+    },
+    random: () => 0.5,
+    connect: (events) => this.connect(events),
+    onWake: (listener) => {
+      this.wake = listener;
+      return () => {
+        this.wake = () => {};
+      };
+    },
+  };
+
+  private connect(events: WireEvents): Wire {
+    this.wires++;
+    const peer: Peer = { events, subscribed: false, feed: false };
+    this.clock.after(1, () => {
+      if (!this.reachable) return events.closed();
+      this.peers.push(peer);
+      events.opened();
+      events.received(JSON.stringify({ type: 'connection.established', connection_id: 'c' }));
+    });
+    return {
+      send: (text) => this.obey(peer, JSON.parse(text)),
+      close: () => {
+        this.peers = this.peers.filter((other) => other !== peer);
+      },
+    };
+  }
+
+  private tell(peer: Peer, message: object) {
+    if (this.peers.includes(peer)) peer.events.received(JSON.stringify(message));
+  }
+
+  private obey(peer: Peer, command: Command) {
+    this.commands.push(command);
+    if (command.action === 'ping') {
+      if (this.answers) this.tell(peer, { type: 'pong' });
+      return;
+    }
+    if (command.action === 'unsubscribe') {
+      if (command.channel === channel) peer.subscribed = false;
+      else peer.feed = false;
+      this.tell(peer, { type: 'subscription.removed', channel: command.channel });
+      return;
+    }
+    const after = command.last_event_id ?? 0;
+    if (command.channel !== channel) {
+      peer.feed = true;
+      this.tell(peer, { type: 'subscription.confirmed', channel: command.channel });
+      return;
+    }
+    if (after > this.version) {
+      this.tell(peer, { type: 'error', code: 'invalid_parameter', message: 'no such event', channel });
+      return;
+    }
+    if (command.action === 'subscribe') this.tell(peer, { type: 'subscription.confirmed', channel });
+    peer.subscribed = true;
+    this.replay(peer, after);
+  }
+
+  private replay(peer: Peer, after: number) {
+    if (this.version - after > replayLimit) this.tell(peer, { type: 'catchup.overflow', channel, head: this.version });
+    else for (const message of this.journal.slice(after, this.version)) this.tell(peer, message);
+    for (const [id, { written, fence }] of this.texts) {
+      if (written !== '' && !this.isFinal(id)) this.tell(peer, this.chunk(id, written, 0, fence));
+    }
+  }
+
+  private chunk(event_id: string, delta: string, offset: number, fence: number): ChunkMessage {
+    return { type: 'stream.chunk', channel, event_id, delta, offset, fence };
+  }
+
+  private isFinal(id: string) {
+    return this.journal
+      .slice(0, this.version)
+      .some((message) => message.type === 'timeline_event.completed' && message.event_id === id);
+  }
+
+  /** The events that are being written. */
+  writing(): string[] {
+    return this.journal
+      .slice(0, this.version)
+      .flatMap((message) =>
+        message.type === 'timeline_event.created' && message.status === 'streaming' && !this.isFinal(message.event_id)
+          ? message.event_id
+          : [],
+      );
+  }
+
+  private broadcast(message: object) {
+    for (const peer of [...this.peers]) if (peer.subscribed) this.tell(peer, message);
+  }
+
+  /** Commits the next events; `lose` of them do not reach the readers, which no server should do. */
+  commit(count: number, lose = 0) {
+    for (let n = 0; n < count && this.version < this.journal.length; n++) {
+      this.version++;
+      if (n >= lose) this.broadcast(this.journal[this.version - 1] ?? {});
+    }
+  }
+
+  /** Sends the last events once more, as a server with two heads might. */
+  repeat(count: number) {
+    for (const message of this.journal.slice(Math.max(0, this.version - count), this.version)) this.broadcast(message);
+  }
+
+  /** Tells the feed of all sessions. */
+  change(version: number) {
+    for (const peer of [...this.peers]) {
+      if (peer.feed) this.tell(peer, { type: 'session.changed', channel: 'sessions', session_id: sessionId, version });
+    }
+  }
+
+  write(id: string, delta: string, dropped = false) {
+    const text = this.texts.get(id) ?? { written: '', saved: '', fence: 1 };
+    const offset = text.written.length;
+    this.texts.set(id, { ...text, written: text.written + delta });
+    if (!dropped) this.broadcast(this.chunk(id, delta, offset, text.fence));
+  }
+
+  save() {
+    for (const [id, text] of this.texts) this.texts.set(id, { ...text, saved: text.written });
+  }
+
+  /** Another server goes on: the texts start over. */
+  takeOver() {
+    for (const [id, text] of this.texts) this.texts.set(id, { ...text, written: '', fence: text.fence + 1 });
+  }
+
+  cut() {
+    for (const peer of this.peers.splice(0)) peer.events.closed();
+  }
+
+  /** The network takes the connection away without a word. */
+  vanish() {
+    this.peers = [];
+  }
+
+  private answer<T>(make: () => T): Promise<T> {
+    if (!this.reachable) return Promise.reject(new TypeError('Failed to fetch'));
+    const value = structuredClone(make());
+    if (this.latency === 0) return Promise.resolve(value);
+    return new Promise((resolve) => this.clock.after(this.latency, () => resolve(value)));
+  }
+
+  readonly detail = (): Promise<SessionDetail> => {
+    this.asked.detail++;
+    return this.answer(() => detailAt(this.journal, this.version));
+  };
+
+  readonly timeline = (): Promise<Timeline> => {
+    this.asked.timeline++;
+    return this.answer(() =>
+      previewed(
+        timelineAt(this.journal, this.version, (id) => this.texts.get(id)?.saved ?? ''),
+        this.previewLength,
+      ),
+    );
+  };
+
+  readonly event = (id: string): Promise<{ content: string }> => {
+    this.asked.event++;
+    return this.answer(() => ({ content: this.texts.get(id)?.saved ?? '' }));
+  };
+}

@@ -1,0 +1,36 @@
+/** How pages read what is live. There is one socket and one store a session in the page, whoever asks. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import { liveOf } from './live';
+import type { ConnectionState } from './socket';
+import type { EventView, SessionState, SessionStore } from './view';
+
+/** Watches a session while the caller is mounted, and a little longer: going back to it shows it at once. */
+export function useSession(sessionId: string): { store: SessionStore; state: SessionState } {
+  const live = liveOf(useQueryClient());
+  const store = live.session(sessionId);
+  useEffect(() => live.watch(store), [live, store]);
+  return { store, state: useSyncExternalStore(store.subscribe, store.state) };
+}
+
+/** One event of a session; draws anew only when that event changes. */
+export function useEvent(store: SessionStore, eventId: string): EventView | undefined {
+  const subscribe = useCallback((listener: () => void) => store.subscribeEvent(eventId, listener), [store, eventId]);
+  return useSyncExternalStore(subscribe, () => store.event(eventId));
+}
+
+/** Calls back when the list of sessions may have changed, at most once a second. */
+export function useSessionsFeed(onChange: () => void): void {
+  const live = liveOf(useQueryClient());
+  const latest = useRef(onChange);
+  useEffect(() => {
+    latest.current = onChange;
+  }, [onChange]);
+  useEffect(() => live.feed(() => latest.current()), [live]);
+}
+
+/** The state of the one socket of the page. Nothing to watch counts as connecting. */
+export function useConnection(): ConnectionState {
+  const { socket } = liveOf(useQueryClient());
+  return useSyncExternalStore(socket.onState, socket.state);
+}

@@ -1,0 +1,66 @@
+import { QueryClient } from '@tanstack/react-query';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from './fake/clock';
+import { FakeServer } from './fake/server';
+import { sessionId } from './fake/story';
+import { createLive, type Live } from './live';
+
+let clock: FakeClock;
+let server: FakeServer;
+let live: Live;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  server = new FakeServer(clock, []);
+  live = createLive(new QueryClient(), server.around);
+});
+
+describe('what is live in a page', () => {
+  test('a session has one store, which stays half a minute after the last who watched it', async () => {
+    const store = live.session(sessionId);
+    expect(live.session(sessionId)).toBe(store);
+    const leave = live.watch(store);
+    const leaveToo = live.watch(store);
+    leave();
+    await clock.advance(120_000);
+    expect(live.session(sessionId)).toBe(store);
+    leaveToo();
+    await clock.advance(29_000);
+    expect(live.session(sessionId)).toBe(store);
+    await clock.advance(2_000);
+    expect(live.session(sessionId)).not.toBe(store);
+  });
+
+  test('whoever comes back in time finds it going on', async () => {
+    const store = live.session(sessionId);
+    live.watch(store)();
+    await clock.advance(20_000);
+    live.watch(store);
+    await clock.advance(60_000);
+    expect(live.session(sessionId)).toBe(store);
+  });
+
+  test('changes of the list are told at most once a second, and after every reconnection', async () => {
+    const told: number[] = [];
+    const began = clock.now();
+    const leave = live.feed(() => told.push(clock.now() - began));
+    await clock.advance(10);
+    // What happened before the confirmation was not told.
+    expect(told).toHaveLength(1);
+    for (let n = 0; n < 25; n++) {
+      server.change(n);
+      await clock.advance(100);
+    }
+    expect(told).toHaveLength(3);
+    await clock.advance(2_000);
+    expect(told).toHaveLength(4);
+    server.cut();
+    await clock.advance(1_000);
+    expect(told).toHaveLength(5);
+    leave();
+    server.change(1);
+    await clock.advance(10_000);
+    expect(told).toHaveLength(5);
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,118 @@
+/** What is live in this page: its socket, and a store for every session that somebody watches. */
+import type { QueryClient } from '@tanstack/react-query';
+import * as queries from '@/api/queries';
+import { browser } from './browser';
+import type { Clock } from './clock';
+import { createSocket, type Socket, type Surroundings } from './socket';
+import { createSessionStore, type WatchedSession } from './store';
+import type { EventView } from './view';
+
+/** How long a session stays watched after the last who did is gone. */
+const linger = 30_000;
+/** How often at most the list of sessions is said to have changed. */
+const feedEvery = 1_000;
+
+export interface Live {
+  socket: Socket;
+  /** The store of a session; it does nothing until it is watched. */
+  session(sessionId: string): WatchedSession;
+  /** Keeps the store going until what it returns is called, and a little longer. */
+  watch(store: WatchedSession): () => void;
+  /** Calls back when the list of sessions may have changed. */
+  feed(onChange: () => void): () => void;
+}
+
+const pages = new WeakMap<QueryClient, Live>();
+
+/** The live part of the page that the query client belongs to. */
+export function liveOf(client: QueryClient): Live {
+  const known = pages.get(client);
+  if (known !== undefined) return known;
+  const made = createLive(client, browser);
+  pages.set(client, made);
+  return made;
+}
+
+interface Entry {
+  store: WatchedSession;
+  watchers: number;
+  cancelDrop: () => void;
+}
+
+export function createLive(client: QueryClient, around: Surroundings): Live {
+  const { clock } = around;
+  const socket = createSocket(around);
+  const entries = new Map<string, Entry>();
+
+  function dropLater(entry: Entry) {
+    entry.cancelDrop();
+    entry.cancelDrop = clock.after(linger, () => {
+      entry.store.stop();
+      if (entries.get(entry.store.sessionId) === entry) entries.delete(entry.store.sessionId);
+    });
+  }
+
+  function entryOf(sessionId: string, make: () => WatchedSession): Entry {
+    const known = entries.get(sessionId);
+    if (known !== undefined) return known;
+    const made: Entry = { store: make(), watchers: 0, cancelDrop: () => {} };
+    entries.set(sessionId, made);
+    dropLater(made);
+    return made;
+  }
+
+  return {
+    socket,
+    session: (sessionId) => entryOf(sessionId, () => storeOf(client, socket, clock, sessionId)).store,
+    watch(store) {
+      // The store may have been dropped between its drawing and now.
+      const entry = entryOf(store.sessionId, () => store);
+      entry.cancelDrop();
+      entry.watchers++;
+      entry.store.start();
+      return () => {
+        entry.watchers--;
+        if (entry.watchers === 0) dropLater(entry);
+      };
+    },
+    feed: (onChange) => followFeed(socket, clock, onChange),
+  };
+}
+
+/** Loads through the query client, so that whoever asks for the same thing shares the answer. */
+function storeOf(client: QueryClient, socket: Socket, clock: Clock, sessionId: string): WatchedSession {
+  const keyOf = (eventId: string) => queries.timelineEvent(sessionId, eventId).queryKey;
+  return createSessionStore({
+    sessionId,
+    socket,
+    clock,
+    previewLength: queries.previewLength,
+    detail: () => client.fetchQuery({ ...queries.session(sessionId), staleTime: 0 }),
+    // The store keeps the events itself: the cache need not hold them once more.
+    timeline: () => client.fetchQuery({ ...queries.timeline(sessionId), staleTime: 0, gcTime: 0 }),
+    event: (eventId) => client.fetchQuery({ ...queries.timelineEvent(sessionId, eventId), staleTime: 0 }),
+    completed(event: EventView, cut: boolean) {
+      // A row that is open shows the whole, which has just come: it need not be asked for again.
+      if (cut) client.setQueryData(keyOf(event.id), event);
+      else void client.invalidateQueries({ queryKey: keyOf(event.id), exact: true });
+    },
+  });
+}
+
+function followFeed(socket: Socket, clock: Clock, onChange: () => void): () => void {
+  let cancel: (() => void) | undefined;
+  let last = Number.NEGATIVE_INFINITY;
+  const changed = () => {
+    cancel ??= clock.after(Math.max(0, last + feedEvery - clock.now()), () => {
+      cancel = undefined;
+      last = clock.now();
+      onChange();
+    });
+  };
+  // Whatever happened before the confirmation was not told.
+  const subscription = socket.subscribe('sessions', { received: changed, confirmed: changed, lost: () => {} });
+  return () => {
+    cancel?.();
+    subscription.end();
+  };
+}

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { detailAt, journalOf, timelineAt } from './fake/story';
+import { fromRest, type Known, reduce, type Step, withDetail } from './reducer';
+import type { SessionView } from './view';
+
+const events = [
+  { content: 'one', whole: false },
+  { content: 'two', whole: true },
+  { content: 'three', whole: false },
+];
+const journal = journalOf({ stages: [{ events: [events, events] }, { events: [events] }], chat: true });
+const length = 400;
+
+function settled(before: Known, step: Step): Known {
+  return { ...step.known, events: new Map([...before.events, ...step.changed]) };
+}
+
+function fold(known: Known, from: number, to: number): Known {
+  return settled(known, reduce(known, journal.slice(from, to), length));
+}
+
+/** What the journal tells of a view; usage and the like come by REST. */
+function told({ version, events: all, view }: Known) {
+  return {
+    version,
+    status: view.session.status,
+    stages: view.stages.map(({ stage, executions, events: loose }) => ({
+      id: stage.id,
+      status: stage.status,
+      question: stage.chat_user_message_id,
+      loose,
+      executions: executions.map((one) => [one.execution.id, one.execution.status, one.events]),
+      nested: stage.executions.map((one) => one.status),
+    })),
+    listed: view.session.stages.map((stage) => stage.status),
+    loose: view.events,
+    calls: [...view.calls],
+    events: [...all.values()].map(({ id, status, content }) => [id, status, content]).sort(),
+  };
+}
+
+const place = fc.nat(journal.length);
+const whole = told(fromRest(detailAt(journal, journal.length), timelineAt(journal, journal.length)));
+
+describe('what is known of a session', () => {
+  test('is the same from whichever REST answers it began, in whichever pieces the rest came', () => {
+    fc.assert(
+      fc.property(place, place, fc.array(place), (detail, timeline, cuts) => {
+        let known = fromRest(detailAt(journal, detail), timelineAt(journal, timeline));
+        for (const end of [...cuts.sort((a, b) => a - b), journal.length]) known = fold(known, known.version, end);
+        expect(told(known)).toEqual(whole);
+      }),
+    );
+  });
+
+  test('no status goes back when the journal repeats what REST has told', () => {
+    const ranks = ['pending', 'in_progress', 'active', 'completed'];
+    const rank = (view: SessionView) =>
+      [view.session.status, ...view.stages.map(({ stage }) => stage.status)].map((s) => ranks.indexOf(s));
+    fc.assert(
+      fc.property(place, place, (detail, timeline) => {
+        let known = fromRest(detailAt(journal, detail), timelineAt(journal, timeline));
+        while (known.version < journal.length) {
+          const before = rank(known.view);
+          known = fold(known, known.version, known.version + 1);
+          const after = rank(known.view);
+          for (const [n, status] of before.entries()) expect(after[n]).toBeGreaterThanOrEqual(status);
+        }
+      }),
+    );
+  });
+
+  test('a SessionDetail that is older than the journal does not set a status back', () => {
+    const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
+    const { view } = withDetail(fold(begun, 2, journal.length), detailAt(journal, 4));
+    expect(view.session.status).toBe('completed');
+    expect(view.stages[0]?.stage.status).toBe('completed');
+    expect(view.stages[0]?.executions[0]?.execution.status).toBe('completed');
+    expect(view.stages).toHaveLength(3);
+    // What the journal does not tell is taken.
+    expect(view.session.usage.total_tokens).toBe(4);
+    expect(view.stages[0]?.stage.expected_agent_count).toBe(7);
+  });
+
+  test('a SessionDetail brings the place of events whose stage was not known', () => {
+    const early = fromRest(detailAt(journal, 2), timelineAt(journal, journal.length));
+    expect(early.strays).toBe(true);
+    const later = withDetail(early, detailAt(journal, journal.length));
+    expect(later.strays).toBe(false);
+    expect(told({ ...later, version: journal.length })).toEqual(whole);
+  });
+
+  test('events that are included already change nothing, not even the position', () => {
+    const known = fold(fromRest(detailAt(journal, 2), timelineAt(journal, 2)), 2, 20);
+    const step = reduce(known, journal.slice(3, 9), length);
+    expect(step.known).toEqual(known);
+    expect(step.known.view).toBe(known.view);
+    expect(step.changed.size).toBe(0);
+    expect(step.hole).toBe(false);
+  });
+
+  test('nothing is taken over a hole', () => {
+    const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
+    const step = reduce(begun, journal.slice(3), length);
+    expect(step.hole).toBe(true);
+    expect(told(settled(begun, step))).toEqual(told(begun));
+  });
+
+  test('neither the input nor what it shares is changed', () => {
+    const begun = fromRest(detailAt(journal, 5), timelineAt(journal, 5));
+    const before = structuredClone(begun);
+    reduce(begun, journal.slice(5), length);
+    withDetail(begun, detailAt(journal, 9));
+    expect(begun).toEqual(before);
+  });
+
+  test('types of events that this page does not know are counted and passed over', () => {
+    const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
+    const strange = { ...journal[2], type: 'approval.asked' } as unknown as (typeof journal)[number];
+    const known = settled(begun, reduce(begun, [strange], length));
+    expect(known.version).toBe(3);
+    expect(known.view).toBe(begun.view);
+  });
+});

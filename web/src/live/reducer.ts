@@ -1,0 +1,399 @@
+/**
+ * What is known of a session, made of REST answers, journal events and chunks. Pure: nothing here waits, asks or
+ * changes what it was given. The caller keeps the events, because there are many; a step returns those that changed.
+ */
+import type { SessionDetail, Timeline } from '@/api/types';
+import { type ChunkMessage, isRecorded, type JournalMessage } from './message';
+import { mergeStages, nested, outline, regroup, withEvents, withExecution, withStage, withStages } from './structure';
+import { addChunk, addSaved, isWhole, savedText, type Text } from './text';
+import type { EventView, SessionView, StageView } from './view';
+
+export interface Known {
+  /** The structure. It stays the same object while only texts and statuses of events change. */
+  view: SessionView;
+  /** The number of the last journal event that is included. */
+  version: number;
+  events: ReadonlyMap<string, EventView>;
+  /** The texts that are being written. */
+  texts: ReadonlyMap<string, Text>;
+  /** Chunks of events that are not there yet. */
+  held: readonly ChunkMessage[];
+  /** Up to which journal event the last SessionDetail went. */
+  detailVersion: number;
+  /** Which journal event told the last status of the session, a stage or an execution. */
+  told: ReadonlyMap<string, number>;
+  /** Which question a stage answers that has not begun yet. */
+  questions: ReadonlyMap<string, { chat_id: string; message_id: string }>;
+  /** There are events whose stage or execution is not known yet. */
+  strays: boolean;
+}
+
+export interface Step {
+  /** Without the events of `changed`: the caller adds them. */
+  known: Known;
+  changed: ReadonlyMap<string, EventView>;
+  /** Events that have become final, in full, and whether only a preview of them is kept. */
+  completed: readonly { event: EventView; cut: boolean }[];
+  /** An event is missing: nothing after it was taken. */
+  hole: boolean;
+  /** What REST has to say is wanted at once: the session has ended, or begun to answer. */
+  urgent: boolean;
+}
+
+/** How many chunks wait for events that are not there yet. */
+const mostHeld = 256;
+/** Final contents of more than so many previews are kept as a preview: the memory of the page must not grow with them. */
+const longContent = 10;
+
+/** Everything anew from REST; what is known already and final stays the same object. */
+export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Known): Known {
+  const events = new Map<string, EventView>();
+  const texts = new Map<string, Text>();
+  for (const told of timeline.events) {
+    const old = before?.events.get(told.id);
+    if (told.status !== 'streaming') {
+      events.set(told.id, old?.status === told.status ? old : told);
+      continue;
+    }
+    const known = before?.texts.get(told.id);
+    const text =
+      known && !told.truncated
+        ? addSaved(known, told.content)
+        : (known ?? savedText(told.content, told.content_length));
+    texts.set(told.id, text);
+    events.set(told.id, shown(told, text));
+  }
+  const find = (id: string) => events.get(id);
+  const { stages, events: loose, strays } = regroup(outline(detail), events.values(), find);
+  // The older of the two answers is where the journal goes on: what the newer one knows already changes nothing.
+  const version = Math.min(detail.version, timeline.version);
+  const view: SessionView = { session: detail, stages, events: loose, calls: callsOf(events.values()), version };
+  return {
+    view,
+    version,
+    events,
+    texts,
+    held: [],
+    detailVersion: detail.version,
+    told: new Map(),
+    questions: before?.questions ?? new Map(),
+    strays,
+  };
+}
+
+function callsOf(events: Iterable<EventView>, known?: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  let calls: Map<string, string> | undefined;
+  for (const { id, metadata } of events) {
+    const call = metadata?.call;
+    if (typeof call !== 'string' || (calls ?? known)?.get(call) === id) continue;
+    calls ??= new Map(known);
+    calls.set(call, id);
+  }
+  return calls ?? known ?? new Map();
+}
+
+/** An event with the text as far as it has come. */
+function shown(event: EventView, text: Text): EventView {
+  // What else was left out, such as arguments, stays left out.
+  const otherwise = event.truncated && event.content.length >= event.content_length;
+  return { ...event, content: text.content, content_length: text.length, truncated: !isWhole(text) || otherwise };
+}
+
+/** A newer SessionDetail: usage, cost and times. What the journal has told since stays. */
+export function withDetail(known: Known, detail: SessionDetail): Known {
+  if (detail.version < known.detailVersion) return known;
+  const newer = (id: string) => (known.told.get(id) ?? 0) > detail.version;
+  const old = known.view.session;
+  const session = newer(old.id)
+    ? {
+        ...detail,
+        status: old.status,
+        error_code: old.error_code,
+        error_message: old.error_message,
+        concluded_early: old.concluded_early,
+        started_at: old.started_at,
+        completed_at: old.completed_at,
+      }
+    : detail;
+  const merged = nested(mergeStages(known.view.stages, detail, newer));
+  const find = (id: string) => known.events.get(id);
+  const lists = known.strays
+    ? regroup(merged, known.events.values(), find)
+    : { stages: merged, events: known.view.events, strays: false };
+  return {
+    ...known,
+    view: {
+      ...pick(lists),
+      session: withStages({ ...session, chat: detail.chat ?? old.chat }, lists.stages),
+      calls: known.view.calls,
+      version: known.version,
+    },
+    detailVersion: detail.version,
+    strays: lists.strays,
+  };
+}
+
+function pick({ stages, events }: Pick<SessionView, 'stages' | 'events'>) {
+  return { stages, events };
+}
+
+/** An event's text as the server has saved it. Undefined if that is no news. */
+export function withSaved(known: Known, eventId: string, saved: string): Step | undefined {
+  const event = known.events.get(eventId);
+  const text = known.texts.get(eventId);
+  if (event === undefined || text === undefined) return undefined;
+  const next = addSaved(text, saved);
+  if (next === text) return undefined;
+  return {
+    known: { ...known, texts: new Map(known.texts).set(eventId, next) },
+    changed: new Map([[eventId, shown(event, next)]]),
+    completed: [],
+    hole: false,
+    urgent: false,
+  };
+}
+
+/** The events whose text has a gap. */
+export function gaps(known: Known): string[] {
+  return [...known.texts].filter(([, text]) => !isWhole(text)).map(([id]) => id);
+}
+
+/** Takes messages in, in their order. */
+export function reduce(
+  known: Known,
+  messages: readonly (JournalMessage | ChunkMessage)[],
+  previewLength: number,
+): Step {
+  const draft = new Draft(known, previewLength);
+  for (const message of messages) {
+    if (message.type === 'stream.chunk') draft.chunk(message);
+    else if (isRecorded(message)) draft.record(message);
+  }
+  return draft.step();
+}
+
+/** A step while it is being made. It copies what it changes. */
+class Draft {
+  private readonly changed = new Map<string, EventView>();
+  private readonly added: EventView[] = [];
+  private readonly completed: { event: EventView; cut: boolean }[] = [];
+  private readonly texts: Map<string, Text>;
+  private held: ChunkMessage[];
+  private readonly told: Map<string, number>;
+  private readonly questions: Map<string, { chat_id: string; message_id: string }>;
+  private session: SessionDetail;
+  private stages: readonly StageView[];
+  private version: number;
+  private hole = false;
+  private urgent = false;
+
+  constructor(
+    private readonly before: Known,
+    private readonly previewLength: number,
+  ) {
+    this.texts = new Map(before.texts);
+    this.held = [...before.held];
+    this.told = new Map(before.told);
+    this.questions = new Map(before.questions);
+    this.session = before.view.session;
+    this.stages = before.view.stages;
+    this.version = before.version;
+  }
+
+  private readonly find = (id: string) => this.changed.get(id) ?? this.before.events.get(id);
+
+  record(message: JournalMessage) {
+    if (message.db_event_id <= this.version) return;
+    if (message.db_event_id > this.version + 1) {
+      this.hole = true;
+      return;
+    }
+    this.hole = false;
+    this.version = message.db_event_id;
+    switch (message.type) {
+      case 'timeline_event.created':
+        this.create(message);
+        break;
+      case 'timeline_event.completed':
+        this.complete(message);
+        break;
+      case 'chat.user_message':
+        this.questions.set(message.stage_id, { chat_id: message.chat_id, message_id: message.message_id });
+        this.urgent = true;
+        break;
+      default:
+        // What the last SessionDetail knew already would set the clock back.
+        if (message.db_event_id > this.before.detailVersion) this.restructure(message);
+    }
+  }
+
+  private restructure(message: JournalMessage) {
+    const { timestamp } = message;
+    switch (message.type) {
+      case 'session.status': {
+        const { status, concluded_early = '', error_code = '', error_message = '' } = message;
+        const over = !['pending', 'in_progress', 'cancelling'].includes(status);
+        const started_at = this.session.started_at ?? (status === 'in_progress' ? timestamp : null);
+        this.session = {
+          ...this.session,
+          ...{ status, concluded_early, error_code, error_message, started_at },
+          completed_at: over ? timestamp : null,
+        };
+        this.told.set(message.session_id, message.db_event_id);
+        this.urgent ||= over;
+        break;
+      }
+      case 'stage.status':
+        this.stages = withStage(this.stages, message, this.questions.get(message.stage_id));
+        this.told.set(message.stage_id, message.db_event_id);
+        this.questions.delete(message.stage_id);
+        if (message.status === 'started' && message.stage_type !== 'chat') {
+          this.session = {
+            ...this.session,
+            current_stage_index: message.stage_index,
+            current_stage_id: message.stage_id,
+          };
+        }
+        break;
+      case 'execution.status':
+        this.stages = withExecution(this.stages, message) ?? this.stages;
+        this.told.set(message.execution_id, message.db_event_id);
+        break;
+      case 'chat.created':
+        this.session = {
+          ...this.session,
+          chat: this.session.chat ?? {
+            id: message.chat_id,
+            session_id: message.session_id,
+            created_by: message.created_by,
+            created_at: timestamp,
+            last_interaction_at: timestamp,
+          },
+        };
+        this.urgent = true;
+        break;
+      default:
+    }
+  }
+
+  private create(message: JournalMessage & { type: 'timeline_event.created' }) {
+    if (this.find(message.event_id) !== undefined) return;
+    const final = message.status !== 'streaming';
+    const event: EventView = {
+      id: message.event_id,
+      session_id: message.session_id,
+      stage_id: message.stage_id ?? null,
+      execution_id: message.execution_id ?? null,
+      sequence_number: message.sequence_number,
+      event_type: message.event_type,
+      status: message.status,
+      content: message.content,
+      metadata: message.metadata ?? null,
+      created_at: message.timestamp,
+      updated_at: message.timestamp,
+      completed_at: final ? message.timestamp : null,
+      content_length: message.content.length,
+      truncated: false,
+    };
+    this.added.push(event);
+    if (final) {
+      this.finish(event);
+      return;
+    }
+    this.changed.set(event.id, event);
+    this.texts.set(event.id, savedText(event.content));
+    const waiting = this.held.filter((chunk) => chunk.event_id === event.id);
+    if (waiting.length === 0) return;
+    this.held = this.held.filter((chunk) => chunk.event_id !== event.id);
+    for (const chunk of waiting) this.chunk(chunk);
+  }
+
+  private complete(message: JournalMessage & { type: 'timeline_event.completed' }) {
+    const event = this.find(message.event_id);
+    if (event === undefined || event.status !== 'streaming') return;
+    this.finish({
+      ...event,
+      status: message.status,
+      content: message.content,
+      metadata: message.metadata ?? event.metadata,
+      updated_at: message.timestamp,
+      completed_at: message.timestamp,
+      content_length: message.content.length,
+      truncated: false,
+    });
+  }
+
+  /** An event is final. Of a long one a preview is kept. */
+  private finish(event: EventView) {
+    this.texts.delete(event.id);
+    if (this.held.length > 0) this.held = this.held.filter((chunk) => chunk.event_id !== event.id);
+    const kept = preview(event, this.previewLength);
+    this.completed.push({ event, cut: kept !== event });
+    this.changed.set(event.id, kept);
+  }
+
+  chunk(message: ChunkMessage) {
+    const event = this.find(message.event_id);
+    if (event === undefined) {
+      this.held.push(message);
+      if (this.held.length > mostHeld) this.held.shift();
+      return;
+    }
+    if (event.status !== 'streaming') return;
+    const text = this.texts.get(event.id) ?? savedText(event.content, event.content_length);
+    const next = addChunk(text, message);
+    if (next === text) return;
+    this.texts.set(event.id, next);
+    if (next.content !== text.content || next.length !== text.length) this.changed.set(event.id, shown(event, next));
+  }
+
+  step(): Step {
+    const { view, strays } = this.before;
+    const stages = nested(this.stages);
+    const lists = strays
+      ? regroup(stages, new Map([...this.before.events, ...this.changed]).values(), this.find)
+      : withEvents({ stages, events: view.events }, this.added, this.find);
+    const rebuilt = lists.stages !== view.stages || this.session !== view.session;
+    const session = rebuilt ? withStages(this.session, lists.stages) : view.session;
+    const calls = callsOf(this.added, view.calls);
+    const moved = rebuilt || lists.events !== view.events || calls !== view.calls;
+    return {
+      known: {
+        ...this.before,
+        view: moved ? { session, ...pick(lists), calls, version: this.version } : view,
+        version: this.version,
+        texts: this.texts,
+        held: this.held,
+        told: this.told,
+        questions: this.questions,
+        strays: lists.strays,
+      },
+      changed: this.changed,
+      completed: this.completed,
+      hole: this.hole,
+      urgent: this.urgent,
+    };
+  }
+}
+
+/** The event, or its beginning if it is long, as REST gives it when asked for previews. */
+function preview(event: EventView, length: number): EventView {
+  const longest = length * longContent;
+  const longArguments = JSON.stringify(event.metadata?.arguments ?? null).length > longest;
+  if (event.content.length <= longest && !longArguments) return event;
+  const { arguments: _, ...metadata } = event.metadata ?? {};
+  return {
+    ...event,
+    content: event.content.length > longest ? cutBefore(event.content, length) : event.content,
+    metadata: longArguments ? metadata : event.metadata,
+    truncated: true,
+  };
+}
+
+/** The first so many units, and never half a character. */
+function cutBefore(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  const cut = text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+  // A slice keeps the whole string alive; a copy does not.
+  return structuredClone(cut);
+}

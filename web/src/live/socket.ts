@@ -1,0 +1,274 @@
+/**
+ * The one WebSocket of the page. Whoever wants a channel subscribes; the connection is there while somebody does, and
+ * comes back by itself. It knows channels and positions, and nothing of what the messages mean.
+ */
+import type { Clock } from './clock';
+import { type ChannelMessage, type Command, type ConnectionMessage, parseMessage } from './message';
+
+/** `connecting` also stands for a page that watches nothing; `lost` lasts until a connection is open again. */
+export type ConnectionState = 'connecting' | 'open' | 'lost';
+
+/** A connection, as the browser makes one. */
+export interface Wire {
+  send(text: string): void;
+  close(): void;
+}
+
+export interface WireEvents {
+  opened(): void;
+  received(text: string): void;
+  closed(): void;
+}
+
+/** What lies outside of the page; tests bring their own. */
+export interface Surroundings {
+  clock: Clock;
+  /** A number from 0 up to 1. */
+  random(): number;
+  connect(events: WireEvents): Wire;
+  /** Calls back when it is worth trying at once: the network is back or gone, or somebody looks at the page again. */
+  onWake(listener: () => void): () => void;
+}
+
+/** Somebody who follows a channel. */
+export interface Subscriber {
+  /** The number of the last event that it has, for a journal; asked whenever the server must be told. */
+  position?(): number;
+  received(message: ChannelMessage): void;
+  /** The server has agreed; what was missed comes next. */
+  confirmed(): void;
+  /** Nothing comes until it is confirmed again. */
+  lost(): void;
+  /** The server has said no. */
+  refused?(code: string): void;
+}
+
+export interface Subscription {
+  /** Asks for everything after the subscriber's position once more. */
+  catchUp(): void;
+  end(): void;
+}
+
+export interface Socket {
+  state(): ConnectionState;
+  onState(listener: () => void): () => void;
+  subscribe(channel: string, subscriber: Subscriber): Subscription;
+}
+
+const firstDelay = 300;
+const longestDelay = 10_000;
+const pingEvery = 20_000;
+/** How long the answer to a ping, or an opening connection, may take. */
+const patience = 10_000;
+/** The same when somebody has just come back and looks at the page. */
+const wakePatience = 3_000;
+/** How long a connection that nobody uses stays: a change of the page must not open a new one. */
+const linger = 1_000;
+
+interface Channel {
+  subscribers: Set<Subscriber>;
+  confirmed: boolean;
+}
+
+export function createSocket(around: Surroundings): Socket {
+  const { clock } = around;
+  const channels = new Map<string, Channel>();
+  const listeners = new Set<() => void>();
+  let state: ConnectionState = 'connecting';
+  let wire: Wire | undefined;
+  let open = false;
+  let failures = 0;
+  let cancelRetry: (() => void) | undefined;
+  let cancelPing: (() => void) | undefined;
+  let cancelDeath: (() => void) | undefined;
+  let cancelLinger: (() => void) | undefined;
+  let stopWaking: (() => void) | undefined;
+
+  function setState(next: ConnectionState) {
+    if (state === next) return;
+    state = next;
+    for (const listener of [...listeners]) listener();
+  }
+
+  function send(command: Command) {
+    if (open) wire?.send(JSON.stringify(command));
+  }
+
+  function connect() {
+    cancelRetry?.();
+    cancelRetry = undefined;
+    if (wire !== undefined) return;
+    // A wire that was given up may still report; only the present one is heard.
+    const mine = around.connect({
+      opened: () => wire === mine && opened(),
+      received: (text) => wire === mine && received(text),
+      closed: () => wire === mine && lost(),
+    });
+    wire = mine;
+    dieIn(patience);
+  }
+
+  function opened() {
+    open = true;
+    alive();
+    setState('open');
+    for (const channel of channels.keys()) ask(channel);
+    schedulePing();
+  }
+
+  function received(text: string) {
+    alive();
+    const message = parseMessage(text);
+    if (message !== undefined) deliver(message);
+  }
+
+  function deliver(message: ChannelMessage | ConnectionMessage) {
+    if (message.type === 'connection.established') failures = 0;
+    if (!('channel' in message) || message.channel === undefined) return;
+    const channel = channels.get(message.channel);
+    if (channel === undefined) return;
+    for (const subscriber of [...channel.subscribers]) {
+      switch (message.type) {
+        case 'subscription.confirmed':
+          channel.confirmed = true;
+          subscriber.confirmed();
+          break;
+        case 'subscription.removed':
+          break;
+        case 'error':
+          subscriber.refused?.(message.code);
+          break;
+        default:
+          subscriber.received(message);
+      }
+    }
+  }
+
+  function lost() {
+    hangUp();
+    setState('lost');
+    for (const channel of channels.values()) {
+      channel.confirmed = false;
+      for (const subscriber of [...channel.subscribers]) subscriber.lost();
+    }
+    if (channels.size === 0) return;
+    const delay = Math.min(longestDelay, firstDelay * 2 ** failures) * (0.5 + around.random() / 2);
+    failures++;
+    cancelRetry = clock.after(delay, connect);
+  }
+
+  /** Lets go of the connection without a word to anybody. */
+  function hangUp() {
+    const old = wire;
+    wire = undefined;
+    open = false;
+    alive();
+    cancelPing?.();
+    cancelPing = undefined;
+    old?.close();
+  }
+
+  function alive() {
+    cancelDeath?.();
+    cancelDeath = undefined;
+  }
+
+  function dieIn(ms: number) {
+    alive();
+    cancelDeath = clock.after(ms, lost);
+  }
+
+  function schedulePing() {
+    cancelPing?.();
+    cancelPing = clock.after(pingEvery, () => {
+      ping(patience);
+      schedulePing();
+    });
+  }
+
+  function ping(wait: number) {
+    dieIn(wait);
+    send({ action: 'ping' });
+  }
+
+  function wake() {
+    if (open) ping(wakePatience);
+    else if (cancelRetry !== undefined) connect();
+  }
+
+  /** Tells the server to begin the channel after what everybody who follows it has. */
+  function ask(name: string) {
+    const position = lowest(channels.get(name));
+    send({ action: 'subscribe', channel: name, ...(position === undefined ? {} : { last_event_id: position }) });
+  }
+
+  function subscribe(name: string, subscriber: Subscriber): Subscription {
+    cancelLinger?.();
+    cancelLinger = undefined;
+    stopWaking ??= around.onWake(wake);
+    let channel = channels.get(name);
+    if (channel === undefined) {
+      channel = { subscribers: new Set([subscriber]), confirmed: false };
+      channels.set(name, channel);
+      ask(name);
+    } else {
+      channel.subscribers.add(subscriber);
+      join(name, channel, subscriber);
+    }
+    if (wire === undefined && cancelRetry === undefined) connect();
+    return {
+      catchUp: () => catchUp(name, subscriber),
+      end: () => end(name, subscriber),
+    };
+  }
+
+  /** Somebody comes to a channel that is followed already. */
+  function join(name: string, channel: Channel, subscriber: Subscriber) {
+    if (!channel.confirmed) {
+      ask(name);
+      return;
+    }
+    subscriber.confirmed();
+    catchUp(name, subscriber);
+  }
+
+  function catchUp(name: string, subscriber: Subscriber) {
+    const position = subscriber.position?.();
+    if (position !== undefined) send({ action: 'catchup', channel: name, last_event_id: position });
+  }
+
+  function end(name: string, subscriber: Subscriber) {
+    const channel = channels.get(name);
+    if (!channel?.subscribers.delete(subscriber) || channel.subscribers.size > 0) return;
+    channels.delete(name);
+    send({ action: 'unsubscribe', channel: name });
+    if (channels.size > 0) return;
+    cancelLinger?.();
+    cancelLinger = clock.after(linger, retire);
+  }
+
+  function retire() {
+    cancelLinger = undefined;
+    cancelRetry?.();
+    cancelRetry = undefined;
+    stopWaking?.();
+    stopWaking = undefined;
+    hangUp();
+    failures = 0;
+    setState('connecting');
+  }
+
+  return {
+    state: () => state,
+    onState(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    subscribe,
+  };
+}
+
+function lowest(channel: Channel | undefined): number | undefined {
+  const positions = [...(channel?.subscribers ?? [])].flatMap((subscriber) => subscriber.position?.() ?? []);
+  return positions.length === 0 ? undefined : Math.min(...positions);
+}

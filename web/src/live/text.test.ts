@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addChunk, addSaved, type Chunk, isWhole, savedText, type Text } from './text';
+
+const empty = savedText('');
+const unit = fc.string({ unit: 'binary', minLength: 0, maxLength: 40 });
+
+/** Cuts a text into chunks as the server does: anywhere but inside a character. */
+function cut(text: string, fence: number): Chunk[] {
+  let offset = 0;
+  return [...text].map((delta) => {
+    const chunk = { delta, offset, fence };
+    offset += delta.length;
+    return chunk;
+  });
+}
+
+function take(text: Text, chunks: readonly Chunk[]): Text {
+  return chunks.reduce(addChunk, text);
+}
+
+describe('text on its way', () => {
+  test('chunks in their order make the text, however characters are encoded', () => {
+    fc.assert(
+      fc.property(unit, (whole) => {
+        const text = take(empty, cut(whole, 1));
+        expect(text.content).toBe(whole);
+        expect(isWhole(text)).toBe(true);
+      }),
+    );
+  });
+
+  test('order and repetition do not matter once everything has come', () => {
+    const chunks = unit.chain((whole) =>
+      fc.record({
+        whole: fc.constant(whole),
+        chunks: fc.shuffledSubarray([...cut(whole, 1), ...cut(whole, 1)], { minLength: 2 * [...whole].length }),
+      }),
+    );
+    fc.assert(
+      fc.property(chunks, ({ whole, chunks }) => {
+        // No more pieces may wait than there is room for.
+        fc.pre([...whole].length <= 16);
+        expect(take(empty, chunks).content).toBe(whole);
+      }),
+    );
+  });
+
+  test('whatever is dropped, what is shown is the beginning, and a gap is known', () => {
+    const dropped = unit.chain((whole) => fc.record({ whole: fc.constant(whole), chunks: fc.subarray(cut(whole, 1)) }));
+    fc.assert(
+      fc.property(dropped, ({ whole, chunks }) => {
+        const text = take(empty, chunks);
+        expect(whole.startsWith(text.content)).toBe(true);
+        const last = chunks.at(-1);
+        const reached = last === undefined ? 0 : last.offset + last.delta.length;
+        expect(isWhole(text)).toBe(text.content.length === reached);
+        expect(addSaved(text, whole).content).toBe(whole);
+        expect(isWhole(addSaved(text, whole))).toBe(true);
+      }),
+    );
+  });
+
+  test('an overlap is cut', () => {
+    const text = take(empty, [
+      { delta: 'a😀', offset: 0, fence: 1 },
+      { delta: '😀b', offset: 1, fence: 1 },
+    ]);
+    expect(text.content).toBe('a😀b');
+  });
+
+  test('a chunk that brings nothing new changes nothing', () => {
+    const text = take(empty, cut('abc', 1));
+    expect(addChunk(text, { delta: 'bc', offset: 1, fence: 1 })).toBe(text);
+    expect(addChunk(text, { delta: 'xyz', offset: 3, fence: 0 })).toBe(text);
+  });
+
+  test('a higher fence starts over, and the former holder is not heard again', () => {
+    const text = take(empty, [
+      { delta: 'old text', offset: 0, fence: 1 },
+      { delta: 'new', offset: 0, fence: 2 },
+      { delta: ' text', offset: 8, fence: 1 },
+      { delta: ' words', offset: 3, fence: 2 },
+    ]);
+    expect(text.content).toBe('new words');
+  });
+
+  test('texts of several holders end as that of the last', () => {
+    fc.assert(
+      fc.property(unit, fc.string({ unit: 'binary', minLength: 1 }), fc.nat(), (first, second, at) => {
+        const before = cut(first, 1);
+        const late = before.slice(at % (before.length + 1));
+        const text = take(empty, [...before, ...cut(second, 2), ...late]);
+        expect(text.content).toBe(second);
+      }),
+    );
+  });
+
+  test('saved text that contradicts what came gives way', () => {
+    expect(addChunk(savedText('of the one before'), { delta: 'anew', offset: 0, fence: 2 }).content).toBe('anew');
+    const gap = addChunk(savedText('of the one before'), { delta: 'anew', offset: 3, fence: 2 });
+    expect(gap.content).toBe('');
+    expect(isWhole(gap)).toBe(false);
+  });
+
+  test('saved text that goes on with the same words is kept', () => {
+    const text = addChunk(savedText('abcdef'), { delta: 'abc', offset: 0, fence: 3 });
+    expect(text.content).toBe('abcdef');
+    expect(addChunk(text, { delta: 'efg', offset: 4, fence: 3 }).content).toBe('abcdefg');
+  });
+
+  test('a preview has a gap until the rest has come', () => {
+    const text = savedText('abc', 6);
+    expect(isWhole(text)).toBe(false);
+    expect(isWhole(addSaved(text, 'abcdef'))).toBe(true);
+    expect(addChunk(text, { delta: 'abcdefgh', offset: 0, fence: 1 }).content).toBe('abcdefgh');
+  });
+
+  test('saved text that does not reach beyond the gap, or says something else there, is not taken', () => {
+    const text = take(empty, [
+      { delta: 'ab', offset: 0, fence: 2 },
+      { delta: 'ef', offset: 4, fence: 2 },
+    ]);
+    expect(addSaved(text, 'abc')).toBe(text);
+    expect(addSaved(text, 'abcdxx')).toBe(text);
+    expect(addSaved(text, 'xbcdef')).toBe(text);
+    expect(addSaved(text, 'abcde').content).toBe('abcdef');
+  });
+
+  test('what waits beyond a gap is bounded', () => {
+    const pieces = Array.from({ length: 500 }, (_, n) => ({ delta: 'x', offset: 10 + 3 * n, fence: 1 }));
+    expect(take(empty, pieces).ahead.length).toBeLessThanOrEqual(16);
+  });
+});

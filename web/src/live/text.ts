@@ -1,0 +1,96 @@
+/**
+ * The text of an event while it is being written, put together from chunks, which may be missing, repeated or of a
+ * holder that is gone, and from what the server has saved. All lengths are in UTF-16 units.
+ */
+
+export interface Chunk {
+  delta: string;
+  offset: number;
+  fence: number;
+}
+
+interface Piece {
+  offset: number;
+  delta: string;
+}
+
+export interface Text {
+  /** The text from its beginning, without a gap. */
+  content: string;
+  /** How long the text is known to be; more than content has means that something is missing. */
+  length: number;
+  /** Whose text it is. 0 until a chunk has told: the server's saved text does not say. */
+  fence: number;
+  /** What came from beyond the gap, in order. */
+  ahead: readonly Piece[];
+}
+
+/** How many pieces wait beyond a gap; pieces that touch are one. */
+const mostAhead = 16;
+
+export function savedText(content: string, length = content.length): Text {
+  return { content, length: Math.max(length, content.length), fence: 0, ahead: [] };
+}
+
+export function isWhole(text: Text): boolean {
+  return text.content.length >= text.length;
+}
+
+/** Adds what has come. Returns the same text if that changes nothing. */
+export function addChunk(text: Text, chunk: Chunk): Text {
+  if (chunk.fence < text.fence) return text;
+  let base = text;
+  if (chunk.fence > text.fence) {
+    const startsOver = text.fence > 0 || !agrees(text.content, chunk);
+    base = startsOver ? { content: '', length: 0, fence: chunk.fence, ahead: [] } : { ...text, fence: chunk.fence };
+  }
+  const end = chunk.offset + chunk.delta.length;
+  if (chunk.offset > base.content.length) {
+    return { ...base, length: Math.max(base.length, end), ahead: keepAhead(base.ahead, chunk) };
+  }
+  if (end <= base.content.length) return base;
+  return absorb({ ...base, content: base.content + chunk.delta.slice(base.content.length - chunk.offset) });
+}
+
+/**
+ * Adds the text as the server has saved it, about a second ago. It is taken only if it goes on where ours ends and
+ * reaches what waits beyond the gap: otherwise it may be that of a holder that is gone, and asking again helps.
+ */
+export function addSaved(text: Text, saved: string): Text {
+  if (saved.length <= text.content.length || !saved.startsWith(text.content)) return text;
+  const [next] = text.ahead;
+  if (next !== undefined && (saved.length < next.offset || !agrees(saved, next))) return text;
+  // What is saved is the newest there is, unless something waits beyond it.
+  return absorb({ ...text, content: saved, length: next === undefined ? saved.length : text.length });
+}
+
+/** Whether the piece says the same as the content where both have something. */
+function agrees(content: string, piece: Piece): boolean {
+  const known = content.slice(piece.offset, piece.offset + piece.delta.length);
+  return piece.delta.startsWith(known);
+}
+
+/** Takes in what waited and now joins. */
+function absorb(text: Text): Text {
+  let content = text.content;
+  let taken = 0;
+  for (const piece of text.ahead) {
+    if (piece.offset > content.length) break;
+    content += piece.delta.slice(Math.min(piece.delta.length, content.length - piece.offset));
+    taken++;
+  }
+  return { ...text, content, length: Math.max(text.length, content.length), ahead: text.ahead.slice(taken) };
+}
+
+function keepAhead(ahead: readonly Piece[], { offset, delta }: Piece): readonly Piece[] {
+  const merged: Piece[] = [];
+  for (const piece of [...ahead, { offset, delta }].sort((a, b) => a.offset - b.offset)) {
+    const last = merged.at(-1);
+    if (last === undefined || piece.offset > last.offset + last.delta.length) merged.push(piece);
+    else if (piece.offset + piece.delta.length > last.offset + last.delta.length) {
+      const joined = last.delta + piece.delta.slice(last.offset + last.delta.length - piece.offset);
+      merged[merged.length - 1] = { offset: last.offset, delta: joined };
+    }
+  }
+  return merged.slice(-mostAhead);
+}

@@ -1,0 +1,190 @@
+/** What a person can do with a session: cancel it, run it again, take it elsewhere. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Ban, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { api, body } from '@/api/client';
+import * as queries from '@/api/queries';
+import type { SessionDetail } from '@/api/types';
+import { usePageCommands } from '@/app/commands';
+import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
+import { CopyButton } from '@/ui/copy';
+import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
+import { Confirm } from './confirm';
+import { mayCancel, mayRerun, type Permit } from './permit';
+import { isOver } from './timeline/rows';
+
+type Format = 'json' | 'markdown';
+
+function exportAddress(id: string, format: Format): string {
+  return `/api/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`;
+}
+
+/** Cancels the session, or the answer that it writes. */
+export function useCancel(id: string) {
+  return useMutation({
+    mutationFn: () => body(api.POST('/api/v1/sessions/{id}/cancel', { params: { path: { id } } })),
+  });
+}
+
+export function SessionActions({ session, answering }: { session: SessionDetail; answering: boolean }) {
+  const { id, status } = session;
+  const scopes = useQuery(queries.me()).data?.scopes;
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState<'cancel' | 'rerun' | 'nothing'>('nothing');
+  const cancel = useCancel(id);
+  const rerun = useMutation({
+    mutationFn: () => body(api.POST('/api/v1/sessions/{id}/rerun', { params: { path: { id } } })),
+    onSuccess: (accepted) => {
+      setAsking('nothing');
+      void navigate({ to: '/sessions/$sessionId', params: { sessionId: accepted.session_id } });
+    },
+  });
+  const { reset } = cancel;
+  // What was asked for is done when the status or the answer changes.
+  useEffect(() => {
+    if (status !== 'in_progress' && !answering) reset();
+  }, [status, answering, reset]);
+
+  const cancelPermit = mayCancel({ status, answering, cancelAsked: cancel.isSuccess, scopes });
+  const rerunPermit = mayRerun({ scopes });
+  const ask = (what: 'cancel' | 'rerun') => {
+    if (!cancel.isSuccess) cancel.reset();
+    rerun.reset();
+    setAsking(what);
+  };
+  const open = (what: typeof asking) => (shown: boolean) => setAsking(shown ? what : 'nothing');
+  usePageCommands([
+    ...(cancelPermit.state === 'allowed'
+      ? [{ id: 'cancel', label: 'Cancel this session', run: () => ask('cancel') }]
+      : []),
+    ...(rerunPermit.state === 'allowed'
+      ? [{ id: 'rerun', label: 'Run this session again', run: () => ask('rerun') }]
+      : []),
+    {
+      id: 'trace',
+      label: 'Open the trace of this session',
+      run: () => void navigate({ to: '/sessions/$sessionId/trace', params: { sessionId: id } }),
+    },
+  ]);
+
+  return (
+    <div className="flex flex-wrap items-center gap-1">
+      {cancelPermit.state !== 'absent' && (
+        <PermitButton
+          permit={cancelPermit}
+          label={status === 'cancelling' || cancel.isSuccess ? 'Cancelling…' : 'Cancel'}
+          icon={<Ban aria-hidden />}
+          variant="danger"
+          onClick={() => ask('cancel')}
+          data-testid="cancel"
+        />
+      )}
+      <PermitButton
+        permit={rerunPermit}
+        label="Re-run"
+        icon={<RotateCcw aria-hidden />}
+        onClick={() => ask('rerun')}
+        data-testid="rerun"
+      />
+      <Button asChild size="sm" className={narrowSquare}>
+        <Link to="/submit" search={{ from: id }} title="Edit and submit again">
+          <PencilLine aria-hidden />
+          <span className="max-xl:sr-only">Edit and submit again</span>
+        </Link>
+      </Button>
+      <Menu>
+        <MenuTrigger asChild>
+          <Button size="sm" className={narrowSquare} data-testid="export">
+            <Download aria-hidden />
+            <span className="max-md:sr-only">Export</span>
+          </Button>
+        </MenuTrigger>
+        <MenuContent>
+          <ExportItem id={id} format="markdown" icon={<FileText aria-hidden />} label="Report (Markdown)" />
+          <ExportItem id={id} format="json" icon={<FileJson aria-hidden />} label="All data (JSON)" />
+        </MenuContent>
+      </Menu>
+      <Button asChild size="sm" className={narrowSquare}>
+        <Link to="/sessions/$sessionId/trace" params={{ sessionId: id }} title="Trace">
+          <ListTree aria-hidden />
+          <span className="max-md:sr-only">Trace</span>
+        </Link>
+      </Button>
+      <CopyButton text={() => `${globalThis.location.origin}/sessions/${id}`} label="Copy link" />
+
+      <Confirm
+        open={asking === 'cancel' && !cancel.isSuccess}
+        onOpenChange={open('cancel')}
+        title={isOver(status) ? 'Stop the answer?' : 'Cancel this session?'}
+        action={isOver(status) ? 'Stop the answer' : 'Cancel the session'}
+        danger
+        busy={cancel.isPending}
+        error={cancel.error}
+        onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setAsking('nothing') })}
+      >
+        {isOver(status)
+          ? 'The answer ends where it is. The investigation stays as it is.'
+          : 'Agents stop where they are. What they found so far stays; the session cannot be continued.'}
+      </Confirm>
+      <Confirm
+        open={asking === 'rerun'}
+        onOpenChange={open('rerun')}
+        title="Run it again?"
+        action="Re-run"
+        busy={rerun.isPending}
+        error={rerun.error}
+        onConfirm={() => rerun.mutate()}
+      >
+        A new session investigates the same alert with the configuration of today. This one stays as it is.
+      </Confirm>
+    </div>
+  );
+}
+
+const narrowSquare = 'max-md:size-8 max-md:px-0';
+
+/** A button that says why it does nothing. It keeps the focus then, so that the reason can be read by everybody. */
+function PermitButton({
+  permit,
+  label,
+  icon,
+  onClick,
+  variant,
+  ...rest
+}: {
+  permit: Permit;
+  label: string;
+  icon: ReactNode;
+  onClick: () => void;
+  variant?: 'danger';
+  'data-testid': string;
+}) {
+  const reason = permit.state === 'refused' ? permit.reason : undefined;
+  return (
+    <Button
+      size="sm"
+      variant={variant}
+      className={cn(narrowSquare, reason && 'cursor-not-allowed opacity-60')}
+      aria-disabled={reason !== undefined || undefined}
+      title={reason ?? label}
+      onClick={reason === undefined ? onClick : undefined}
+      {...rest}
+    >
+      {icon}
+      <span className="max-md:sr-only">{label}</span>
+      {reason && <span className="sr-only">: {reason}</span>}
+    </Button>
+  );
+}
+
+function ExportItem({ id, format, icon, label }: { id: string; format: Format; icon: ReactNode; label: string }) {
+  return (
+    <MenuItem asChild>
+      <a href={exportAddress(id, format)} download>
+        {icon} {label}
+      </a>
+    </MenuItem>
+  );
+}

@@ -1,0 +1,99 @@
+/** What came in: the alert as it was stored, and what was given along with it. */
+import { useMemo } from 'react';
+import type { MCPSelection, SessionDetail } from '@/api/types';
+import { dateTime } from '@/text/format';
+import { Markdown } from '@/text/markdown';
+import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { isLong, Section } from './fold';
+import { payloadOf } from './timeline/payload';
+import { PayloadView } from './timeline/payload-view';
+
+export function AlertCard({ session }: { session: SessionDetail }) {
+  const payload = useMemo(() => payloadOf(session.alert_data), [session.alert_data]);
+  return (
+    <Card data-testid="alert">
+      <CardHeader>
+        <CardTitle>Alert</CardTitle>
+        <span className="text-[13px] text-ink-soft">received {dateTime(session.created_at)}</span>
+      </CardHeader>
+      <div>
+        <Section title="Payload" open={!isLong(payload.text, 12)}>
+          <PayloadView
+            label={payload.json ? 'JSON' : 'Text'}
+            value={session.alert_data}
+            empty="The alert had no payload."
+          />
+        </Section>
+        {(session.runbook || session.runbook_url) && (
+          <Section title="Runbook" open={!session.runbook || !isLong(session.runbook, 12)}>
+            {session.runbook_url && (
+              <p className="mb-2 break-all">
+                <Address text={session.runbook_url} />
+              </p>
+            )}
+            {session.runbook && <Markdown text={session.runbook} className="max-w-[75ch]" />}
+          </Section>
+        )}
+        {session.mcp_selection && (
+          <Section title="Chosen tools" open>
+            <Selection selection={session.mcp_selection} />
+          </Section>
+        )}
+        <Section title="Details" open={false}>
+          <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px] [&_dd]:break-words [&_dt]:text-ink-faint">
+            <dt>Session</dt>
+            <dd className="font-mono">{session.id}</dd>
+            <dt>Chain</dt>
+            <dd>{session.chain_id}</dd>
+            <dt>Started</dt>
+            <dd>{session.started_at ? dateTime(session.started_at) : 'not yet'}</dd>
+            <dt>Author</dt>
+            <dd>{session.author}</dd>
+            <dt>Tool calls</dt>
+            <dd>{session.tool_calls}</dd>
+            {session.pod_id && (
+              <>
+                <dt>Server</dt>
+                <dd>{session.pod_id}</dd>
+              </>
+            )}
+          </dl>
+        </Section>
+      </div>
+    </Card>
+  );
+}
+
+/** An address that somebody gave: a link only where a browser may safely follow it. */
+function Address({ text }: { text: string }) {
+  if (!/^https?:\/\/[^/]/i.test(text)) return <code className="font-mono text-xs">{text}</code>;
+  return (
+    <a
+      href={text}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      className="text-accent underline underline-offset-2"
+    >
+      {text}
+    </a>
+  );
+}
+
+function Selection({ selection }: { selection: MCPSelection }) {
+  const native = Object.entries(selection.native_tools ?? {}).filter(([, on]) => on !== undefined);
+  return (
+    <ul className="list-disc space-y-1 pl-5">
+      {selection.servers.map((server) => (
+        <li key={server.name} className="break-words">
+          <span className="font-medium">{server.name}</span>:{' '}
+          {server.tools && server.tools.length > 0 ? server.tools.join(', ') : 'all its tools'}
+        </li>
+      ))}
+      {native.map(([name, on]) => (
+        <li key={name}>
+          {name.replaceAll('_', ' ')}: {on ? 'on' : 'off'}
+        </li>
+      ))}
+    </ul>
+  );
+}

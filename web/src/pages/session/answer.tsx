@@ -1,0 +1,142 @@
+/** One question and what became of it. It listens to its own events, so that text that streams draws nothing else. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { memo, useMemo, useSyncExternalStore } from 'react';
+import * as queries from '@/api/queries';
+import type { EventView, SessionStore } from '@/live/view';
+import { clockTime } from '@/text/format';
+import { Markdown } from '@/text/markdown';
+import { StatusBadge } from '@/ui/status';
+import { type Exchange, evidenceOf } from './exchange';
+import { UnknownCalls } from './outcome';
+import { throttled } from './timeline/live';
+
+/** An event, drawn at most ten times a second while it streams, and whole when it is done. */
+function useText(
+  store: SessionStore,
+  eventId: string,
+): { event: EventView | undefined; text: string; partial: boolean } {
+  const subscribe = useMemo(
+    () =>
+      throttled(
+        (listener) => store.subscribeEvent(eventId, listener),
+        () => store.event(eventId)?.status !== 'streaming',
+      ),
+    [store, eventId],
+  );
+  const event = useSyncExternalStore(subscribe, () => store.event(eventId));
+  const cut = event?.truncated === true && event.status !== 'streaming';
+  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, eventId), enabled: cut });
+  const text = (cut ? whole.data?.content : undefined) ?? event?.content ?? '';
+  return { event, text, partial: cut && whole.data === undefined };
+}
+
+interface AnswerProps {
+  store: SessionStore;
+  exchange: Exchange;
+  calls: ReadonlyMap<string, string>;
+}
+
+export const ExchangeView = memo(function ExchangeView({ store, exchange, calls }: AnswerProps) {
+  return (
+    <li className="space-y-3" data-testid="chat-exchange" data-status={exchange.status}>
+      {exchange.question && <Question store={store} eventId={exchange.question} />}
+      <div className="min-w-0 space-y-2" data-testid="chat-answer">
+        <Effort store={store} exchange={exchange} />
+        {exchange.answer && <AnswerText store={store} eventId={exchange.answer} calls={calls} />}
+        <Ending exchange={exchange} />
+      </div>
+    </li>
+  );
+});
+
+function Question({ store, eventId }: { store: SessionStore; eventId: string }) {
+  const { event, text } = useText(store, eventId);
+  if (!event) return null;
+  const author = event.metadata?.author;
+  return <QuestionBubble author={typeof author === 'string' ? author : ''} at={event.created_at} text={text} />;
+}
+
+export function QuestionBubble({ author, at, text }: { author: string; at?: string; text: string }) {
+  return (
+    <div className="ml-6 rounded-lg bg-accent-soft px-3 py-2">
+      <p className="mb-0.5 flex gap-2 text-xs text-ink-soft">
+        <span className="truncate font-medium">{author || 'You'}</span>
+        {at && <time dateTime={at}>{clockTime(at)}</time>}
+      </p>
+      <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>
+    </div>
+  );
+}
+
+function AnswerText({
+  store,
+  eventId,
+  calls,
+}: {
+  store: SessionStore;
+  eventId: string;
+  calls: ReadonlyMap<string, string>;
+}) {
+  const { event, text, partial } = useText(store, eventId);
+  if (!event) return null;
+  return (
+    <>
+      <UnknownCalls calls={evidenceOf(event).unknown} />
+      <Markdown
+        text={text}
+        streaming={event.status === 'streaming'}
+        calls={calls}
+        sessionId={store.sessionId}
+        className="leading-relaxed"
+      />
+      {partial && <p className="text-xs text-ink-soft">Loading the rest…</p>}
+    </>
+  );
+}
+
+/** What the answer took, with links to where it can be read. */
+function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }) {
+  const parts = [
+    { ...exchange.thoughts, one: 'thought', many: 'thoughts' },
+    { ...exchange.toolCalls, one: 'tool call', many: 'tool calls' },
+  ].filter((part) => part.count > 0);
+  if (parts.length === 0) return null;
+  return (
+    <p className="flex flex-wrap gap-x-3 text-xs text-ink-soft">
+      {parts.map((part) => (
+        <Link
+          key={part.one}
+          to="/sessions/$sessionId"
+          params={{ sessionId: store.sessionId }}
+          search={{ event: part.first }}
+          preload={false}
+          className="inline-flex min-h-6 items-center underline decoration-dotted underline-offset-4 hover:text-ink"
+        >
+          {part.count} {part.count === 1 ? part.one : part.many}
+        </Link>
+      ))}
+    </p>
+  );
+}
+
+/** How it ended where it did not end well, and that it goes on where it does. */
+function Ending({ exchange }: { exchange: Exchange }) {
+  if (exchange.status === 'completed') {
+    return exchange.answered ? null : <p className="text-ink-soft">There is no answer.</p>;
+  }
+  if (exchange.status === 'active') {
+    return <StatusLine status="active" words={exchange.answer ? 'Answering…' : 'Thinking…'} />;
+  }
+  return <StatusLine status={exchange.status} words={exchange.problem} />;
+}
+
+function StatusLine({ status, words }: { status: string; words: string }) {
+  if (status === 'active') return <p className="animate-pulse text-ink-soft">{words}</p>;
+  return (
+    <p className="flex flex-wrap items-center gap-2">
+      <StatusBadge status={status} />
+      {words && <span className="min-w-0 break-words text-ink-soft">{words}</span>}
+    </p>
+  );
+}

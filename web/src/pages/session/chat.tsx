@@ -1,0 +1,154 @@
+/** The follow-up chat: questions about a session that is over, and their answers as they are written. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { ArrowDown, MessageSquare } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { api, body } from '@/api/client';
+import * as queries from '@/api/queries';
+import type { SessionStore, SessionView } from '@/live/view';
+import { Button } from '@/ui/button';
+import { useCancel } from './actions';
+import { ExchangeView, QuestionBubble } from './answer';
+import { Composer } from './composer';
+import { exchangesOf, isAnswering } from './exchange';
+import { mayAsk } from './permit';
+import { Follow } from './timeline/follow';
+
+interface Asked {
+  stageId: string;
+  question: string;
+}
+
+export function Chat({ store, view }: { store: SessionStore; view: SessionView }) {
+  const { session, calls } = view;
+  const id = session.id;
+  const scopes = useQuery(queries.me()).data?.scopes;
+  const exchanges = useMemo(() => exchangesOf(view, store.event), [view, store]);
+  // A question that the server has, and whose stage the journal has not told of yet.
+  const [asked, setAsked] = useState<Asked>();
+  const waiting = asked !== undefined && !exchanges.some((exchange) => exchange.stageId === asked.stageId);
+  const answering = waiting || isAnswering(view);
+
+  const ask = useMutation({
+    mutationFn: (question: string) =>
+      body(api.POST('/api/v1/sessions/{id}/chat/messages', { params: { path: { id } }, body: { content: question } })),
+    onSuccess: (accepted, question) => setAsked({ stageId: accepted.stage_id, question }),
+  });
+  const cancel = useCancel(id);
+  const { reset } = cancel;
+  useEffect(() => {
+    if (!answering) reset();
+  }, [answering, reset]);
+
+  const { mutateAsync, reset: forgetAsk } = ask;
+  const { mutate: cancelAnswer } = cancel;
+  const stop = useCallback(() => {
+    forgetAsk();
+    // A question whose answer has not begun is taken back, and no stage will tell of it.
+    cancelAnswer(undefined, { onSuccess: () => setAsked(undefined) });
+  }, [cancelAnswer, forgetAsk]);
+  const { status } = session;
+  const permit = useMemo(() => mayAsk({ status, answering, scopes }), [status, answering, scopes]);
+
+  return (
+    <section className="flex h-full min-h-0 flex-col bg-surface" aria-label="Questions and answers" data-testid="chat">
+      <EndFollower>
+        {exchanges.length === 0 && !waiting ? (
+          <Invitation over={permit.state === 'allowed'} />
+        ) : (
+          <ol className="space-y-6" aria-label="Exchanges">
+            {exchanges.map((exchange) => (
+              <ExchangeView key={exchange.stageId} store={store} exchange={exchange} calls={calls} />
+            ))}
+            {waiting && (
+              <li className="space-y-3" data-testid="chat-waiting">
+                <QuestionBubble author="" text={asked.question} />
+                <p className="animate-pulse text-ink-soft">Sent; the answer begins in a moment.</p>
+              </li>
+            )}
+          </ol>
+        )}
+      </EndFollower>
+      <Composer
+        key={id}
+        sessionId={id}
+        permit={permit}
+        send={mutateAsync}
+        sending={ask.isPending}
+        error={ask.error ?? cancel.error}
+        stop={answering ? stop : undefined}
+        stopping={cancel.isPending || cancel.isSuccess}
+      />
+    </section>
+  );
+}
+
+function Invitation({ over }: { over: boolean }) {
+  return (
+    <div className="flex flex-col items-center gap-2 py-10 text-center text-ink-soft">
+      <MessageSquare className="size-6 text-ink-faint" aria-hidden />
+      <p className="max-w-64">
+        {over
+          ? 'Ask what the investigation left open. The answer may use the same tools.'
+          : 'Questions and answers about this session stand here.'}
+      </p>
+    </div>
+  );
+}
+
+/** Keeps the end in sight while the reader is there, and leaves a reader who went up alone. */
+function EndFollower({ children }: { children: ReactNode }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const [follow] = useState(() => new Follow(true, 0));
+  const { following } = useSyncExternalStore(follow.subscribe, follow.state);
+
+  const pin = useCallback(() => {
+    const element = scroller.current;
+    if (element && follow.following) element.scrollTop = element.scrollHeight;
+  }, [follow]);
+  useEffect(() => {
+    if (!inner.current || !scroller.current) return;
+    const observer = new ResizeObserver(pin);
+    observer.observe(inner.current);
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [pin]);
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+      <div
+        ref={scroller}
+        role="group"
+        aria-label="Conversation"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="h-full overflow-x-hidden overflow-y-auto p-4 [overflow-anchor:none] focus-visible:-outline-offset-2"
+        onScroll={({ currentTarget: list }) =>
+          follow.step({ type: 'scrolled', top: list.scrollTop, max: list.scrollHeight - list.clientHeight, total: 0 })
+        }
+        onWheel={(event) => {
+          if (event.deltaY < 0) follow.step({ type: 'pulled', top: event.currentTarget.scrollTop, total: 0 });
+        }}
+      >
+        <div ref={inner}>{children}</div>
+      </div>
+      {!following && (
+        <div className="pointer-events-none absolute inset-x-0 bottom-2 flex justify-center">
+          <Button
+            variant="primary"
+            size="sm"
+            className="pointer-events-auto rounded-full shadow-lg"
+            data-testid="chat-jump"
+            onClick={() => {
+              follow.step({ type: 'jumped' });
+              pin();
+            }}
+          >
+            <ArrowDown aria-hidden /> Latest
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

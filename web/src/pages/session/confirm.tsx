@@ -1,0 +1,45 @@
+/** Asks before something is done that cannot be taken back, and shows what the server says if it refuses. */
+import type { ReactNode } from 'react';
+import { Button } from '@/ui/button';
+import { ProblemPanel } from '@/ui/feedback';
+import { Dialog, DialogClose, DialogContent } from '@/ui/overlay';
+
+export function Confirm({
+  open,
+  onOpenChange,
+  title,
+  children,
+  action,
+  danger = false,
+  busy,
+  error,
+  onConfirm,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  children: ReactNode;
+  /** The word on the button that does it. */
+  action: string;
+  danger?: boolean;
+  busy: boolean;
+  error: Error | null;
+  onConfirm: () => void;
+}) {
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange}>
+      <DialogContent title={title}>
+        <div className="text-ink-soft">{children}</div>
+        {error && <ProblemPanel className="mt-4" error={error} />}
+        <div className="mt-4 flex justify-end gap-2">
+          <DialogClose asChild>
+            <Button>Back</Button>
+          </DialogClose>
+          <Button variant={danger ? 'danger' : 'primary'} disabled={busy} onClick={onConfirm} data-testid="confirm">
+            {busy ? `${action}…` : action}
+          </Button>
+        </div>
+      </DialogContent>
+    </Dialog>
+  );
+}

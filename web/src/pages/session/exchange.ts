@@ -1,0 +1,80 @@
+/** The questions and answers of a session, found in its structure: a stage of type `chat` answers one question. */
+import type { EventView, SessionView, StageView } from '@/live/view';
+
+type Lookup = (id: string) => EventView | undefined;
+
+export interface Exchange {
+  stageId: string;
+  /** The status of the stage: `active` while it is answered. */
+  status: string;
+  question?: string;
+  /** The event that holds the answer, or what the model has written so far. */
+  answer?: string;
+  /** Whether the answer is final. */
+  answered: boolean;
+  /** What the answer took, each by its first event, to which a link can lead. */
+  thoughts: { count: number; first?: string };
+  toolCalls: { count: number; first?: string };
+  /** Why there is no answer, for people. */
+  problem: string;
+}
+
+export function exchangesOf(view: SessionView, lookup: Lookup): Exchange[] {
+  return view.stages.filter(isChat).map((stage) => exchangeOf(stage, lookup));
+}
+
+/** Whether a question is being answered. */
+export function isAnswering(view: SessionView): boolean {
+  return view.stages.some((stage) => isChat(stage) && stage.stage.status === 'active');
+}
+
+function isChat({ stage }: StageView): boolean {
+  return stage.stage_type === 'chat';
+}
+
+function exchangeOf(view: StageView, lookup: Lookup): Exchange {
+  const ids = [view.events, ...view.executions.map((execution) => execution.events)].flat();
+  const ofType = (type: string) => ids.filter((id) => lookup(id)?.event_type === type);
+  const analysis = ofType('final_analysis').at(-1);
+  const thoughts = ofType('llm_thinking');
+  const toolCalls = ofType('llm_tool_call');
+  return {
+    stageId: view.stage.id,
+    status: view.stage.status,
+    question: ofType('user_question')[0],
+    answer: analysis ?? ofType('llm_response').at(-1),
+    answered: analysis !== undefined,
+    thoughts: { count: thoughts.length, first: thoughts[0] },
+    toolCalls: { count: toolCalls.length, first: toolCalls[0] },
+    problem: view.stage.error_message || (view.executions.at(-1)?.execution.error_message ?? ''),
+  };
+}
+
+/** The event of the analysis that the session ended with, and what it says about its citations. */
+export function finalAnalysisOf(view: SessionView, lookup: Lookup): EventView | undefined {
+  for (const stage of view.stages.toReversed()) {
+    if (isChat(stage)) continue;
+    for (const execution of stage.executions.toReversed()) {
+      const id = execution.events.findLast((event) => lookup(event)?.event_type === 'final_analysis');
+      if (id !== undefined) return lookup(id);
+    }
+  }
+  return undefined;
+}
+
+export interface Evidence {
+  /** How many tool calls the text rests on. */
+  cited: number;
+  /** Marks that name no tool call of the session. */
+  unknown: string[];
+}
+
+/** Reads the server's check of an analysis' marks. */
+export function evidenceOf(event: EventView | undefined): Evidence {
+  const citations = event?.metadata?.citations;
+  const unknown = event?.metadata?.unknown_citations;
+  return {
+    cited: Array.isArray(citations) ? citations.length : 0,
+    unknown: Array.isArray(unknown) ? unknown.filter((call) => typeof call === 'string') : [],
+  };
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { isLong } from './fold';
+import { freshnessWords } from './freshness';
+
+test('a text is long by its lines, or by the lines that it fills', () => {
+  expect(isLong('')).toBe(false);
+  expect(isLong('a\n'.repeat(10))).toBe(false);
+  expect(isLong('a\n'.repeat(24))).toBe(true);
+  expect(isLong('x'.repeat(90 * 30))).toBe(true);
+  expect(isLong('x'.repeat(1000), 12)).toBe(true);
+});
+
+test('a page that is behind says which moment it shows', () => {
+  const since = new Date('2026-01-02T03:12:05');
+  expect(freshnessWords({ state: 'behind', since, reason: 'connecting' })).toMatch(
+    /^Connection lost\. Showing what was known at .*12.05.*; reconnecting…$/,
+  );
+  expect(freshnessWords({ state: 'behind', since, reason: 'catching-up' })).toBe('Catching up…');
+});

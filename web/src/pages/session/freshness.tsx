@@ -1,0 +1,47 @@
+/** Says when the page does not show the present, and which moment it does show. */
+import { LoaderCircle, WifiOff } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Freshness } from '@/live/view';
+import { clockTime } from '@/text/format';
+
+/** Catching up mostly takes a blink, which is not worth a word. */
+const patience = 700;
+
+export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
+  const behind = freshness.state === 'behind';
+  const caughtUpSlowly = useLasting(behind && freshness.reason === 'catching-up');
+  const shown = behind && (freshness.reason === 'connecting' || caughtUpSlowly);
+  return (
+    <div aria-live="polite" data-testid="freshness" data-state={behind ? freshness.reason : 'live'}>
+      {shown && (
+        <p className="flex items-center gap-2 border-b border-warn/40 bg-warn-soft px-4 py-1.5 text-warn">
+          {freshness.reason === 'connecting' ? (
+            <WifiOff className="size-4 shrink-0" aria-hidden />
+          ) : (
+            <LoaderCircle className="size-4 shrink-0 animate-spin" aria-hidden />
+          )}
+          {freshnessWords(freshness)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function freshnessWords(freshness: Freshness & { state: 'behind' }): string {
+  if (freshness.reason === 'catching-up') return 'Catching up…';
+  return `Connection lost. Showing what was known at ${clockTime(freshness.since)}; reconnecting…`;
+}
+
+/** Whether something has been so for a while. */
+function useLasting(so: boolean): boolean {
+  const [lasting, setLasting] = useState(false);
+  useEffect(() => {
+    if (!so) {
+      setLasting(false);
+      return;
+    }
+    const timer = setTimeout(() => setLasting(true), patience);
+    return () => clearTimeout(timer);
+  }, [so]);
+  return lasting;
+}

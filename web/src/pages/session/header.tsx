@@ -1,0 +1,154 @@
+/** The top of the session page: what it is about, how it stands, what it has cost, what can be done. */
+import { Link } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { SessionDetail, Usage } from '@/api/types';
+import type { SessionView } from '@/live/view';
+import { age, cost, dateTime, duration, elapsed, tokens } from '@/text/format';
+import { useNow } from '@/ui/now';
+import { Hint } from '@/ui/overlay';
+import { Steps } from '@/ui/progress';
+import { StatusBadge } from '@/ui/status';
+import { SessionActions } from './actions';
+import { progressOf } from './present';
+
+export function SessionHeader({
+  view,
+  answering,
+  chatButton,
+}: {
+  view: SessionView;
+  answering: boolean;
+  chatButton: ReactNode;
+}) {
+  const { session } = view;
+  const progress = progressOf(view);
+  return (
+    <header className="border-b border-line bg-surface px-3 py-2 sm:px-4" data-testid="session-header">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <div className="flex min-w-0 flex-1 items-center gap-2 max-sm:basis-full">
+          <nav aria-label="Breadcrumb" className="shrink-0">
+            <Link
+              to="/"
+              className="flex h-8 items-center gap-0.5 rounded-md pr-2 text-ink-soft hover:bg-sunken hover:text-ink"
+              aria-label="Back to the sessions"
+            >
+              <ChevronLeft className="size-4" aria-hidden />
+              <span className="max-sm:hidden">Sessions</span>
+            </Link>
+          </nav>
+          <h1 className="min-w-0 truncate text-base font-semibold" title={session.alert_type}>
+            {session.alert_type}
+          </h1>
+          <StatusBadge status={session.status} className="shrink-0" />
+        </div>
+        <div className="flex items-center gap-1 max-sm:w-full max-sm:justify-between">
+          <SessionActions key={session.id} session={session} answering={answering} />
+          {chatButton}
+        </div>
+      </div>
+      <dl className="mt-1.5 flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px] text-ink-soft">
+        <div className="flex items-center gap-2">
+          <dt className="sr-only">Progress</dt>
+          <dd className="flex items-center gap-2">
+            <span aria-hidden className="w-16 max-sm:hidden">
+              <Steps total={progress.total} done={progress.done} tone={progress.tone} label="" />
+            </span>
+            <span className="first-letter:uppercase">{progress.label}</span>
+          </dd>
+        </div>
+        <Fact name="Started" className="max-sm:hidden">
+          <Age at={session.started_at ?? session.created_at} />
+        </Fact>
+        <Fact name="Duration">
+          <Duration session={session} />
+        </Fact>
+        <Fact name="Cost">
+          <UsageHint usage={session.usage} />
+        </Fact>
+        <Fact name="Tool calls" className="max-sm:hidden">
+          {session.tool_calls}
+        </Fact>
+        {session.author && (
+          <Fact name="By" className="max-sm:hidden">
+            <span className="inline-block max-w-48 truncate align-bottom" title={session.author}>
+              {session.author}
+            </span>
+          </Fact>
+        )}
+        {session.concluded_early && (
+          <div className="text-warn">
+            <dt className="sr-only">Concluded early</dt>
+            <dd>{concludedEarly(session.concluded_early)}</dd>
+          </div>
+        )}
+        {session.rerun_of && (
+          <Fact name="Re-run of">
+            <Link
+              to="/sessions/$sessionId"
+              params={{ sessionId: session.rerun_of }}
+              className="font-mono text-accent underline underline-offset-2"
+            >
+              {session.rerun_of.slice(0, 8)}
+            </Link>
+          </Fact>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function concludedEarly(reason: string): string {
+  if (reason === 'deadline') return 'Concluded early: the time limit was near';
+  if (reason === 'budget') return 'Concluded early: the budget was used up';
+  return `Concluded early: ${reason}`;
+}
+
+function Fact({ name, children, className }: { name: string; children: ReactNode; className?: string }) {
+  return (
+    <div className={className}>
+      <dt className="text-ink-faint max-sm:sr-only sm:inline">{name} </dt>
+      <dd className="inline tabular-nums text-ink">{children}</dd>
+    </div>
+  );
+}
+
+function Age({ at }: { at: string }) {
+  const words = age(at, useNow(10_000));
+  return (
+    <time dateTime={at} title={dateTime(at)}>
+      {words === 'now' ? 'just now' : `${words} ago`}
+    </time>
+  );
+}
+
+/** Ticks by itself, so that the header is not drawn every second. */
+function Duration({ session }: { session: SessionDetail }) {
+  if (!session.started_at) return <>not yet</>;
+  if (!session.completed_at) return <Ticking from={session.started_at} />;
+  return <>{duration(elapsed(session.started_at, session.completed_at, new Date()))}</>;
+}
+
+function Ticking({ from }: { from: string }) {
+  const span = elapsed(from, null, useNow());
+  return <>{duration(Math.max(0, Math.floor(span / 1000) * 1000))}</>;
+}
+
+/** Cost and tokens; the hint tells which tokens, and the same is read out. */
+function UsageHint({ usage }: { usage: Usage }) {
+  const parts = [
+    `${usage.input_tokens.toLocaleString()} input`,
+    `${usage.output_tokens.toLocaleString()} output`,
+    `${usage.cached_tokens.toLocaleString()} cached`,
+    `${usage.thinking_tokens.toLocaleString()} thinking`,
+    ...(usage.unpriced_tokens > 0 ? [`${usage.unpriced_tokens.toLocaleString()} without a known price`] : []),
+  ];
+  return (
+    <Hint text={parts.join(' · ')}>
+      <button type="button" className="min-h-6 cursor-help underline decoration-dotted underline-offset-4">
+        {cost(usage.cost_usd)} · {tokens(usage.total_tokens)} tokens
+        <span className="sr-only">: {parts.join(', ')}</span>
+      </button>
+    </Hint>
+  );
+}

@@ -1,0 +1,159 @@
+/** What the investigation came to, or what it is doing until then. */
+import { CircleAlert, LoaderCircle, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { SessionDetail } from '@/api/types';
+import { useEvent } from '@/live/hooks';
+import type { SessionStore, SessionView } from '@/live/view';
+import { Markdown } from '@/text/markdown';
+import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
+import { cn } from '@/ui/cn';
+import { CopyButton } from '@/ui/copy';
+import { type Evidence, evidenceOf, finalAnalysisOf } from './exchange';
+import { isLong, Shortened } from './fold';
+import { presentOf } from './present';
+import { toolCallFacts } from './timeline/preview';
+import { isOver } from './timeline/rows';
+
+/** What the investigation came to; nothing while it runs. `whole` is for a place of its own, where nothing stands below it. */
+export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
+  if (!isOver(view.session.status)) return null;
+  return (
+    <div data-testid="outcome" data-status={view.session.status}>
+      <Result store={store} view={view} whole={whole} />
+    </div>
+  );
+}
+
+/** What a session that runs is doing, in one line that stays in sight. */
+export function Now({ store, view }: { store: SessionStore; view: SessionView }) {
+  const present = presentOf(view, store.event);
+  if (!present) return null;
+  return (
+    <div className="flex items-start gap-2 border-b border-line bg-running-soft px-3 py-1.5 sm:px-4" data-testid="now">
+      <LoaderCircle className="mt-0.5 size-4 shrink-0 animate-spin text-running" aria-hidden />
+      <p className="min-w-0 break-words">
+        <span className="font-medium">{present.words}</span>{' '}
+        {present.agents.length > 0 && <span>Running: {present.agents.join(', ')}. </span>}
+        {present.toolEvent && <LastTool store={store} eventId={present.toolEvent} />}
+      </p>
+    </div>
+  );
+}
+
+function LastTool({ store, eventId }: { store: SessionStore; eventId: string }) {
+  const event = useEvent(store, eventId);
+  if (!event) return null;
+  const { tool } = toolCallFacts(event);
+  return (
+    <span>
+      {event.status === 'streaming' ? 'Calling' : 'Last tool:'}{' '}
+      <code className="font-mono text-xs break-all">{tool}</code>.
+    </span>
+  );
+}
+
+function Result({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
+  const { session, calls } = view;
+  const evidence = evidenceOf(finalAnalysisOf(view, store.event));
+  const analysis = session.final_analysis;
+  return (
+    <Card>
+      <CardHeader>
+        <CardTitle className="flex-1">Outcome</CardTitle>
+        {analysis && <CopyButton text={analysis} label="Copy analysis" />}
+      </CardHeader>
+      <CardBody className="space-y-4">
+        <Failure session={session} />
+        {session.executive_summary && (
+          <section aria-label="Executive summary" data-testid="executive-summary">
+            <Markdown
+              text={session.executive_summary}
+              calls={calls}
+              sessionId={session.id}
+              className="max-w-[75ch] text-[15px] leading-relaxed font-medium"
+            />
+          </section>
+        )}
+        {session.executive_summary_error && (
+          <Warning>The summary could not be written: {session.executive_summary_error}</Warning>
+        )}
+        {analysis ? (
+          <section
+            className={cn(session.executive_summary && 'border-t border-line pt-4')}
+            data-testid="final-analysis"
+          >
+            <h3 className="mb-2 text-xs font-semibold text-ink-soft">Final analysis</h3>
+            <EvidenceLine evidence={evidence} />
+            <Shortened long={!whole && isLong(analysis)}>
+              <Markdown text={analysis} calls={calls} sessionId={session.id} className="max-w-[75ch] leading-relaxed" />
+            </Shortened>
+          </section>
+        ) : (
+          session.status === 'completed' && <p className="text-ink-soft">The agents came to no analysis.</p>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function EvidenceLine({ evidence }: { evidence: Evidence }) {
+  if (evidence.cited === 0 && evidence.unknown.length === 0) return null;
+  return (
+    <div className="mb-3 space-y-2 text-[13px]">
+      {evidence.cited > 0 && (
+        <p className="text-ink-soft" data-testid="evidence">
+          Rests on {evidence.cited} tool {evidence.cited === 1 ? 'call' : 'calls'}: each mark leads to what the tool
+          said.
+        </p>
+      )}
+      <UnknownCalls calls={evidence.unknown} />
+    </div>
+  );
+}
+
+/** Warns of marks that name nothing: what rests on them rests on nothing. */
+export function UnknownCalls({ calls }: { calls: readonly string[] }) {
+  const most = 10;
+  if (calls.length === 0) return null;
+  return (
+    <Warning>
+      Names {calls.length === 1 ? 'a tool call' : 'tool calls'} that this session never made (
+      {calls.slice(0, most).join(', ')}
+      {calls.length > most && ` and ${calls.length - most} more`}). Check what rests on it.
+    </Warning>
+  );
+}
+
+function Warning({ children }: { children: ReactNode }) {
+  return (
+    <p className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+      <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+      <span className="min-w-0 break-words">{children}</span>
+    </p>
+  );
+}
+
+/** Why there may be no result, in the server's words. */
+function Failure({ session }: { session: SessionDetail }) {
+  const { status, error_message: message, error_code: code } = session;
+  if (status === 'cancelled') {
+    return (
+      <p className="text-ink-soft first-letter:uppercase">
+        {message || 'Cancelled before the investigation was done.'}
+      </p>
+    );
+  }
+  if (status !== 'failed' && status !== 'timed_out') return null;
+  return (
+    <div className="flex gap-2 rounded-md border border-bad/40 bg-bad-soft px-3 py-2">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+      <div className="min-w-0">
+        <p className="font-medium">
+          {status === 'failed' ? 'The investigation failed' : 'The investigation ran out of time'}
+        </p>
+        {message && <p className="break-words text-ink-soft">{message}</p>}
+        {code && <p className="mt-1 font-mono text-xs text-ink-soft">{code}</p>}
+      </div>
+    </div>
+  );
+}

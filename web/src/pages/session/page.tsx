@@ -1,0 +1,212 @@
+/** One session: what it is about, what it came to, how it got there, and what people asked about it. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { ArrowUp, MessageSquare, PanelRightClose } from 'lucide-react';
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import type { Problem } from '@/api/problem';
+import { useTitle } from '@/app/title';
+import { useSession } from '@/live/hooks';
+import type { SessionStore, SessionView } from '@/live/view';
+import { Button } from '@/ui/button';
+import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
+import { Stored, useStored } from '@/ui/stored';
+import { AlertCard } from './alert';
+import { Chat } from './chat';
+import { isAnswering } from './exchange';
+import { FreshnessBanner } from './freshness';
+import { SessionHeader } from './header';
+import { useMedia } from './media';
+import { Now, Outcome } from './outcome';
+import { statusMark } from './present';
+import { ChatSheet } from './sheet';
+import { isOver } from './timeline/rows';
+import { Timeline, type TimelineProps } from './timeline/timeline';
+
+const route = getRouteApi('/shell/sessions/$sessionId');
+
+/** Whether the chat stands at the side of a page that has the room. */
+const chatPanel = new Stored<'open' | 'closed'>('tarsy.chat', ['open', 'closed']);
+
+export function SessionPage() {
+  const { sessionId } = route.useParams();
+  const { store, state } = useSession(sessionId);
+  switch (state.phase) {
+    case 'loading':
+      return <LoadingSession />;
+    case 'failed':
+      return <FailedSession problem={state.problem} retry={store.reload} />;
+    case 'ready':
+      return (
+        <div className="flex h-full min-h-0 flex-col">
+          <FreshnessBanner freshness={state.freshness} />
+          <ReadySession key={sessionId} store={store} view={state.view} />
+        </div>
+      );
+  }
+}
+
+function LoadingSession() {
+  useTitle('Session');
+  return (
+    <div className="mx-auto max-w-4xl p-4">
+      <h1 className="sr-only">Session</h1>
+      <Loading what="the session" rows={8} />
+    </div>
+  );
+}
+
+function FailedSession({ problem, retry }: { problem: Problem; retry: () => void }) {
+  useTitle('Session');
+  const back = (
+    <Button asChild className="mt-4">
+      <Link to="/">To the sessions</Link>
+    </Button>
+  );
+  if (problem.code === 'session_not_found') {
+    return (
+      <EmptyState title={<h1>There is no such session</h1>}>
+        <p className="break-words">{problem.message}</p>
+        <p className="mt-1">The link may be wrong, or the session was removed when its time of keeping was over.</p>
+        {back}
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="mx-auto max-w-2xl p-4">
+      <h1 className="mb-3 text-base font-semibold">The session could not be loaded</h1>
+      <ProblemPanel error={problem} retry={retry} />
+      {back}
+    </div>
+  );
+}
+
+function ReadySession({ store, view }: { store: SessionStore; view: SessionView }) {
+  const { session } = view;
+  const search = route.useSearch();
+  const roomForChat = useMedia('(min-width: 64rem)');
+  const roomForOutcome = useMedia('(min-width: 112.5rem)');
+  const panel = useStored(chatPanel);
+  useTitle(`${statusMark(session.status)} ${session.alert_type}`);
+
+  const beside = roomForChat && panel === 'open';
+  return (
+    <>
+      <SessionHeader
+        view={view}
+        answering={isAnswering(view)}
+        chatButton={beside ? null : <ChatButton sheet={!roomForChat} />}
+      />
+      <Now store={store} view={view} />
+      <div className="flex min-h-0 flex-1">
+        {roomForOutcome && (
+          <section
+            className="w-176 shrink-0 overflow-y-auto border-r border-line px-4"
+            aria-label="Outcome and alert"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            tabIndex={0}
+          >
+            <div className="space-y-3 py-3">
+              <Outcome store={store} view={view} whole />
+              <AlertCard session={session} />
+            </div>
+          </section>
+        )}
+        {roomForOutcome ? (
+          <div className="min-w-0 flex-1">
+            <Timeline store={store} view={view} focus={search.event} />
+          </div>
+        ) : (
+          <TimelineUnderCards store={store} view={view} focus={search.event} />
+        )}
+        {beside && (
+          <aside
+            className="flex w-88 shrink-0 flex-col border-l border-line bg-surface xl:w-100 2xl:w-110"
+            aria-label="Chat"
+          >
+            <header className="flex h-11 shrink-0 items-center justify-between border-b border-line pr-1 pl-4">
+              <h2 className="text-sm font-semibold">Chat</h2>
+              <Button variant="ghost" size="icon" aria-label="Close the chat" onClick={() => chatPanel.set('closed')}>
+                <PanelRightClose aria-hidden />
+              </Button>
+            </header>
+            <div className="min-h-0 flex-1">
+              <Chat store={store} view={view} />
+            </div>
+          </aside>
+        )}
+      </div>
+      {!roomForChat && <NarrowChat store={store} view={view} open={search.chat === true} />}
+    </>
+  );
+}
+
+function ChatButton({ sheet }: { sheet: boolean }) {
+  const navigate = route.useNavigate();
+  const open = () => {
+    if (sheet) void navigate({ search: (before) => ({ ...before, chat: true }) });
+    else chatPanel.set('open');
+  };
+  return (
+    <Button size="sm" className="max-md:h-8" onClick={open} data-testid="chat-open">
+      <MessageSquare aria-hidden /> Chat
+    </Button>
+  );
+}
+
+function NarrowChat({ store, view, open }: { store: SessionStore; view: SessionView; open: boolean }) {
+  const navigate = route.useNavigate();
+  const close = useCallback(
+    () => void navigate({ search: (before) => ({ ...before, chat: undefined }), replace: true }),
+    [navigate],
+  );
+  return (
+    <ChatSheet open={open} onClose={close}>
+      <Chat store={store} view={view} />
+    </ChatSheet>
+  );
+}
+
+/** The timeline below the outcome, with a way back to it when it is out of sight: a session may end far below. */
+function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'>) {
+  const outcome = useRef<HTMLDivElement>(null);
+  const over = isOver(view.session.status);
+  const seen = useSeen(outcome, over);
+  const header = (
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 py-3 @5xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      {over && (
+        <div ref={outcome}>
+          <Outcome store={store} view={view} whole={false} />
+        </div>
+      )}
+      <AlertCard session={view.session} />
+    </div>
+  );
+  return (
+    <div className="relative min-w-0 flex-1">
+      <Timeline store={store} view={view} focus={focus} header={header} />
+      {over && !seen && (
+        <div className="pointer-events-none absolute inset-x-0 top-2 flex justify-center">
+          <Button
+            size="sm"
+            className="pointer-events-auto rounded-full shadow-lg"
+            onClick={() => outcome.current?.scrollIntoView({ block: 'start' })}
+            data-testid="show-outcome"
+          >
+            <ArrowUp aria-hidden /> Outcome
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Whether an element is in sight. */
+function useSeen(element: RefObject<Element | null>, watched: boolean): boolean {
+  const [seen, setSeen] = useState(true);
+  useEffect(() => {
+    if (!watched || !element.current) return;
+    const observer = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting ?? true));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element, watched]);
+  return seen;
+}

@@ -1,0 +1,202 @@
+/** What an opened row shows. A part for each kind of body of look.ts. */
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useContext, useState } from 'react';
+import * as queries from '@/api/queries';
+import type { EventView } from '@/live/view';
+import { tokens } from '@/text/format';
+import { Markdown } from '@/text/markdown';
+import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
+import { CopyButton } from '@/ui/copy';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+import { CallsContext, useTimeline } from './context';
+import { lookOf } from './look';
+import { PayloadView } from './payload-view';
+
+/** The opened event. What the list had only the beginning of is asked for now. */
+export function EventBody({ event, summaries }: { event: EventView; summaries: readonly EventView[] }) {
+  const { store } = useTimeline();
+  // What still streams comes by itself; an answer now would be old before it is shown.
+  const partial = event.truncated && event.status !== 'streaming';
+  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, event.id), enabled: partial });
+  const shown = partial ? (whole.data ? { ...event, ...whole.data } : undefined) : event;
+  const address = () => `${location.origin}/sessions/${store.sessionId}?event=${event.id}`;
+  return (
+    <div className="space-y-2 px-3 pt-1 pb-3">
+      {summaries.map((summary) => (
+        <SummaryOf key={summary.id} summary={summary} />
+      ))}
+      {whole.isError && partial ? (
+        <ProblemPanel error={whole.error} retry={() => void whole.refetch()} />
+      ) : shown ? (
+        <Contents event={shown} summarised={summaries.length > 0} />
+      ) : (
+        <Loading what="the whole event" rows={3} className="px-0" />
+      )}
+      <div className="-ml-2 flex flex-wrap items-center gap-1">
+        {shown && shown.content !== '' && lookOf(event.event_type).body === 'markdown' && (
+          <CopyButton text={shown.content} label="Copy text" showLabel />
+        )}
+        <CopyButton text={address} label="Copy link" showLabel />
+      </div>
+    </div>
+  );
+}
+
+/** A summary is what the model saw, so it stands before the result that it was made of. */
+function SummaryOf({ summary }: { summary: EventView }) {
+  const { store } = useTimeline();
+  const partial = summary.truncated && summary.status !== 'streaming';
+  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, summary.id), enabled: partial });
+  const original = summary.metadata?.original_tokens;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be a landmark in every row
+    <div role="group" aria-label="Summary" className="rounded-md border border-line bg-surface px-3 py-2">
+      <p className="text-xs font-medium text-ink-soft">
+        Summary that the model was given
+        {typeof original === 'number' && `, of about ${tokens(original)} tokens`}
+      </p>
+      {partial && whole.isError ? (
+        <ProblemPanel error={whole.error} retry={() => void whole.refetch()} className="mt-2" />
+      ) : (
+        <div className="mt-1">
+          <Prose text={whole.data?.content ?? summary.content} streaming={summary.status === 'streaming'} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Contents({ event, summarised }: { event: EventView; summarised: boolean }) {
+  switch (lookOf(event.event_type).body) {
+    case 'markdown':
+      return <MarkdownBody event={event} />;
+    case 'call':
+      return <CallBody event={event} summarised={summarised} />;
+    case 'code':
+      return (
+        <>
+          <PayloadView label="Code" value={event.metadata?.code ?? ''} />
+          <PayloadView label="Output" value={event.content} empty="It printed nothing." />
+        </>
+      );
+    case 'sources':
+      return <SourcesBody event={event} />;
+    case 'text':
+      return <TextBody event={event} />;
+    case 'unknown':
+      return (
+        <>
+          {event.content !== '' && <PayloadView label="Content" value={event.content} />}
+          {event.metadata && <PayloadView label="Details" value={event.metadata} />}
+        </>
+      );
+  }
+}
+
+function MarkdownBody({ event }: { event: EventView }) {
+  const streaming = event.status === 'streaming';
+  if (event.content === '') return <p className="text-ink-faint">{streaming ? 'Nothing yet.' : 'No text.'}</p>;
+  return (
+    <>
+      <Notice event={event} />
+      <Prose text={event.content} streaming={streaming} quiet={lookOf(event.event_type).weight === 'quiet'} />
+    </>
+  );
+}
+
+function Prose({ text, streaming, quiet = false }: { text: string; streaming: boolean; quiet?: boolean }) {
+  const { store } = useTimeline();
+  const calls = useContext(CallsContext);
+  return (
+    <div className={cn('max-w-[75ch] [overflow-wrap:anywhere]', quiet && 'text-[13px] text-ink-soft')}>
+      <Markdown text={text} streaming={streaming} calls={calls} sessionId={store.sessionId} />
+    </div>
+  );
+}
+
+/** What a reader must know before they believe an analysis. */
+function Notice({ event }: { event: EventView }) {
+  const metadata = event.metadata ?? {};
+  const reasons: Record<string, string> = {
+    iterations: 'it had used up its iterations',
+    deadline: 'the session was running out of time',
+    budget: 'the budget was used up',
+  };
+  const notices: string[] = [];
+  if (metadata.forced_conclusion === true) {
+    const reason = typeof metadata.reason === 'string' ? reasons[metadata.reason] : undefined;
+    notices.push(`The agent was told to conclude before it was done${reason ? `: ${reason}` : ''}.`);
+  }
+  if (metadata.cut_off === true) notices.push('The model reached its limit of tokens before it was done.');
+  if (notices.length === 0) return null;
+  return <p className="rounded-md bg-warn-soft px-3 py-1.5 text-warn">{notices.join(' ')}</p>;
+}
+
+function CallBody({ event, summarised }: { event: EventView; summarised: boolean }) {
+  const { folding } = useTimeline();
+  const rawKey = `${event.id}:raw`;
+  const [raw, setRaw] = useState(() => folding.isOpen(rawKey));
+  const running = event.status === 'streaming';
+  const show = (open: boolean) => {
+    folding.choose(rawKey, open);
+    setRaw(open);
+  };
+  let result: ReactNode = null;
+  if (running) result = <p className="text-ink-faint">Waiting for the result.</p>;
+  else if (summarised && !raw) {
+    result = (
+      <Button size="sm" aria-expanded={false} onClick={() => show(true)}>
+        Show the raw result
+      </Button>
+    );
+  } else {
+    result = <PayloadView label={resultLabel(event)} value={event.content} empty="The tool returned nothing." />;
+  }
+  return (
+    <>
+      {event.metadata?.outcome === 'unknown' && (
+        <p className="rounded-md bg-warn-soft px-3 py-1.5 text-warn">
+          The call was cut off. Nobody knows whether it took effect.
+        </p>
+      )}
+      <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
+      {result}
+      {summarised && raw && !running && (
+        <Button size="sm" aria-expanded onClick={() => show(false)}>
+          Hide the raw result
+        </Button>
+      )}
+    </>
+  );
+}
+
+function resultLabel(event: EventView): string {
+  return event.metadata?.is_error === true || event.status === 'failed' ? 'Error' : 'Result';
+}
+
+function TextBody({ event }: { event: EventView }) {
+  const { code, from, to } = event.metadata ?? {};
+  return (
+    <div className="max-w-[75ch]">
+      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{event.content || 'Nothing more is known.'}</p>
+      {typeof from === 'string' && typeof to === 'string' && (
+        <p className="mt-1 text-ink-soft">
+          {from} → {to}
+        </p>
+      )}
+      {typeof code === 'string' && <p className="mt-1 font-mono text-xs text-ink-soft">{code}</p>}
+    </div>
+  );
+}
+
+/** Sources are shown as text: their addresses come from strangers. */
+function SourcesBody({ event }: { event: EventView }) {
+  const queriesMade = event.metadata?.queries;
+  return (
+    <>
+      {Array.isArray(queriesMade) && queriesMade.length > 0 && <PayloadView label="Queries" value={queriesMade} />}
+      <PayloadView label="Sources" value={event.content} empty="No sources." />
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { event } from './fixture';
+import { Folding, opensByItself } from './folding';
+
+describe('opensByItself', () => {
+  test.each([
+    ['what streams', event('a', 'llm_response', { status: 'streaming' }), true],
+    ['what failed', event('a', 'llm_tool_call', { status: 'failed' }), true],
+    ['what ran out of time', event('a', 'llm_response', { status: 'timed_out' }), true],
+    ['an error', event('a', 'error'), true],
+    ["a tool's own failure", event('a', 'llm_tool_call', { metadata: { is_error: true } }), true],
+    ['a call whose outcome nobody knows', event('a', 'llm_tool_call', { metadata: { outcome: 'unknown' } }), true],
+    ['a finished call', event('a', 'llm_tool_call', { metadata: { is_error: false } }), false],
+    ['another provider', event('a', 'provider_fallback', { metadata: { code: 'overloaded' } }), false],
+    ['what was cancelled', event('a', 'llm_response', { status: 'cancelled' }), false],
+    ['an analysis', event('a', 'final_analysis'), false],
+    ['nothing', undefined, false],
+  ])('%s', (_, given, open) => {
+    expect(opensByItself(given)).toBe(open);
+  });
+});
+
+describe('Folding', () => {
+  const streaming = event('a', 'llm_response', { status: 'streaming' });
+  const done = event('a', 'llm_response');
+
+  test("a person's choice wins over what an event would be by itself", () => {
+    const folding = new Folding();
+    folding.choose('a', false);
+    expect(folding.isOpen('a', streaming)).toBe(false);
+    folding.choose('a', true);
+    expect(folding.isOpen('a', done)).toBe(true);
+  });
+
+  test('a finished event folds while the reader is at the end', () => {
+    const folding = new Folding();
+    folding.changed('a', streaming, done, true);
+    expect(folding.isOpen('a', done)).toBe(false);
+  });
+
+  test('a finished event stays open while the reader is elsewhere', () => {
+    const folding = new Folding();
+    folding.changed('a', streaming, done, false);
+    expect(folding.isOpen('a', done)).toBe(true);
+  });
+
+  test('a row that a person folded stays folded when its event ends', () => {
+    const folding = new Folding();
+    folding.choose('a', false);
+    folding.changed('a', streaming, done, false);
+    expect(folding.isOpen('a', done)).toBe(false);
+  });
+
+  test('a held row can be folded by hand', () => {
+    const folding = new Folding();
+    folding.changed('a', streaming, done, false);
+    folding.choose('a', false);
+    expect(folding.isOpen('a', done)).toBe(false);
+  });
+
+  test('a call is open while its summary is written', () => {
+    const call = event('a', 'llm_tool_call');
+    expect(new Folding().isOpen('a', call, event('s', 'mcp_tool_summary', { status: 'streaming' }))).toBe(true);
+    expect(new Folding().isOpen('a', call, event('s', 'mcp_tool_summary'))).toBe(false);
+  });
+
+  test('tells the rows that changed, and lists when many did', () => {
+    const folding = new Folding();
+    const told: string[] = [];
+    const stop = folding.subscribe('a', () => told.push('a'));
+    folding.subscribe('b', () => told.push('b'));
+    folding.subscribeMany(() => told.push('many'));
+    folding.choose('a', true);
+    folding.choose('a', true);
+    folding.chooseAll(['a', 'b'], true);
+    stop();
+    folding.choose('a', false);
+    expect(told).toEqual(['a', 'b', 'many']);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * One scrolling list of the timeline: a virtualizer that follows its end, keeps what is read in its place, and is walked
+ * with the keyboard. The main list and each pane use it alike.
+ */
+import {
+  defaultRangeExtractor,
+  observeElementRect,
+  type Range,
+  type ReactVirtualizer,
+  useVirtualizer,
+  type VirtualItem,
+} from '@tanstack/react-virtual';
+import {
+  type HTMLAttributes,
+  type RefObject,
+  type UIEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import type { Folding } from './folding';
+import { type Follow, newRows } from './follow';
+import { bandStep } from './height';
+
+export type Size = VirtualItem;
+
+/** Far below any end: where a list starts that follows. The browser makes the real end of it. */
+const beyond = 1e9;
+
+export interface ListOptions {
+  count: number;
+  keyOf(index: number): string;
+  /** The height of a row that was not measured yet; exact for folded ones. */
+  estimate(index: number): number;
+  follow: Follow;
+  /** How many rows a reader who left the end can have missed. */
+  total: number;
+  folding: Folding;
+  /** Where a list starts that does not follow. */
+  startAt: () => number;
+  sizes?: Size[];
+  /** Rows that stay in the document, wherever the reader is. */
+  keep: readonly number[];
+}
+
+export interface List {
+  scroller: RefObject<HTMLDivElement | null>;
+  virtualizer: ReactVirtualizer<HTMLDivElement, HTMLElement>;
+  /** For the element that scrolls. */
+  props: HTMLAttributes<HTMLDivElement>;
+  /** How wide the list is; 0 before it is known. */
+  width: number;
+  following: boolean;
+  missed: number;
+  jump(): void;
+  /** Tells that a row has another height now, before it is painted. */
+  resized(row: HTMLElement): void;
+}
+
+/** The rows to draw: those in view, a few around them, and those that stay. */
+export function withKept(range: Range, keep: readonly number[]): number[] {
+  const drawn = defaultRangeExtractor(range);
+  const first = drawn[0] ?? 0;
+  const last = drawn.at(-1) ?? -1;
+  const kept = keep.filter((index) => index >= 0 && index < range.count && (index < first || index > last));
+  return kept.length === 0 ? drawn : [...new Set([...kept, ...drawn])].sort((a, b) => a - b);
+}
+
+export function useList(options: ListOptions): List {
+  const { count, keyOf, estimate, follow, folding, keep, total } = options;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [, setStep] = useState(0);
+
+  const pin = useCallback(() => {
+    const element = scroller.current;
+    if (!element || !follow.following) return;
+    const end = element.scrollHeight - element.clientHeight;
+    if (end - element.scrollTop > 0.5) element.scrollTop = end;
+  }, [follow]);
+
+  const virtualizer = useVirtualizer<HTMLDivElement, HTMLElement>({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: estimate,
+    getItemKey: keyOf,
+    overscan: 3,
+    scrollPaddingStart: 48,
+    initialOffset: () => (follow.following ? beyond : options.startAt()),
+    initialMeasurementsCache: options.sizes,
+    rangeExtractor: useCallback((range: Range) => withKept(range, keep), [keep]),
+    observeElementRect: (instance, told) =>
+      observeElementRect(instance, (rect) => {
+        told(rect);
+        setWidth(rect.width);
+        pin();
+      }),
+    // Rows are moved in the same frame in which one of them grew: through React they would overlap for a frame.
+    directDomUpdates: true,
+    directDomUpdatesMode: 'position',
+    onChange: pin,
+  });
+  // What lies wholly above the reader moves the list with it, whichever way they go.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) => {
+    const offset = instance.scrollOffset ?? 0;
+    return instance.itemSizeCache.has(item.key) ? item.end <= offset : item.start < offset;
+  };
+
+  useLayoutEffect(pin);
+
+  // Rows that are not on screen keep the height they had; after "open all" that is wrong for all of them.
+  useEffect(
+    () =>
+      folding.subscribeMany(() => {
+        for (let index = 0; index < count; index++) {
+          const key = keyOf(index);
+          if (virtualizer.itemSizeCache.has(key) && !virtualizer.elementsCache.get(key)?.isConnected) {
+            virtualizer.resizeItem(index, estimate(index));
+          }
+        }
+      }),
+    [folding, virtualizer, count, keyOf, estimate],
+  );
+
+  const following = useSyncExternalStore(follow.subscribe, () => follow.following);
+  const seen = useSyncExternalStore(follow.subscribe, () => follow.state().seen);
+  return {
+    scroller,
+    virtualizer,
+    props: useFollowHandlers(follow, total, (top) => setStep(Math.floor(top / bandStep))),
+    width,
+    following,
+    missed: newRows({ ...follow.state(), following, seen }, total),
+    jump: useCallback(() => {
+      virtualizer.cancelScroll();
+      follow.step({ type: 'jumped' });
+      pin();
+    }, [follow, virtualizer, pin]),
+    resized: useCallback(
+      (row: HTMLElement) => {
+        const index = Number(row.dataset.index);
+        if (Number.isInteger(index)) virtualizer.resizeItem(index, row.offsetHeight);
+      },
+      [virtualizer],
+    ),
+  };
+}
+
+/** Tells the follow machine what the reader does with the list. */
+function useFollowHandlers(
+  follow: Follow,
+  total: number,
+  scrolledTo: (top: number) => void,
+): HTMLAttributes<HTMLDivElement> {
+  const touch = useRef(0);
+  const pulled = (element: HTMLElement) => follow.step({ type: 'pulled', top: element.scrollTop, total });
+  const pushed = ({ scrollTop: top, scrollHeight, clientHeight }: HTMLElement) =>
+    follow.step({ type: 'pushed', top, max: scrollHeight - clientHeight });
+  return {
+    // Only the bar of the list is the list itself; a click on a row is not about scrolling.
+    onPointerDown: (event) => {
+      if (event.target === event.currentTarget) follow.step({ type: 'taken' });
+    },
+    onScroll: (event: UIEvent<HTMLDivElement>) => {
+      if (event.target !== event.currentTarget) return;
+      const { scrollTop: top, scrollHeight, clientHeight } = event.currentTarget;
+      follow.step({ type: 'scrolled', top, max: scrollHeight - clientHeight, total });
+      // A block that is higher than a step is drawn in parts, also while the same rows are in view.
+      scrolledTo(top);
+    },
+    onWheel: (event) => {
+      if (event.deltaY === 0 || event.ctrlKey) return;
+      if (event.deltaY > 0) {
+        pushed(event.currentTarget);
+        return;
+      }
+      // A pane that still has something above takes the wheel for itself.
+      if (event.currentTarget.scrollTop > 0) event.stopPropagation();
+      pulled(event.currentTarget);
+    },
+    onTouchStart: (event) => {
+      touch.current = event.touches[0]?.clientY ?? 0;
+    },
+    onTouchMove: (event) => {
+      const now = event.touches[0]?.clientY ?? 0;
+      if (now < touch.current - 4) pushed(event.currentTarget);
+      if (now <= touch.current + 4) return;
+      if (event.currentTarget.scrollTop > 0) event.stopPropagation();
+      pulled(event.currentTarget);
+    },
+  };
+}

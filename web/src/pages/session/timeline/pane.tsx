@@ -1,0 +1,159 @@
+/** One agent of several: its own list with its own end to follow. */
+import { useCallback, useEffect, useLayoutEffect, useMemo } from 'react';
+import type { ExecutionDetail } from '@/api/types';
+import { cn } from '@/ui/cn';
+import { type Summons, useTimeline } from './context';
+import { Follow } from './follow';
+import { type Band, foldedHeight, inBand, openHeight } from './height';
+import { JumpButton } from './jump';
+import { useList } from './list';
+import { useRoving } from './roving';
+import { EventRowView } from './row';
+import { type EventRow, isOver } from './rows';
+import { PaneHead } from './stage';
+
+export interface PaneProps {
+  execution: ExecutionDetail;
+  rows: readonly EventRow[];
+  width: number;
+  /** Whether the lane is in view; rows of one that is not are not drawn. */
+  visible: boolean;
+  band: Band;
+  /** A row of this pane that is asked for. */
+  summons: Summons | undefined;
+  markedKey: string | undefined;
+  className?: string;
+}
+
+export function Pane({ execution, rows, width, visible, band, summons, markedKey, className }: PaneProps) {
+  const { store, folding, panes, answer } = useTimeline();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the first rows and status decide how a pane begins
+  const memory = useMemo(() => {
+    const known = panes.get(execution.id);
+    if (known) return known;
+    const made = { follow: new Follow(!isOver(execution.status), rows.length), offset: 0, sizes: [] };
+    panes.set(execution.id, made);
+    return made;
+  }, [panes, execution.id]);
+  const { follow } = memory;
+
+  const count = rows.length;
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? String(index), [rows]);
+  const estimate = useCallback(
+    (index: number) => {
+      const row = rows[index];
+      const event = row && store.event(row.eventId);
+      if (!event) return foldedHeight;
+      const summaries = row.summaries.map((id) => store.event(id));
+      return folding.isOpen(row.eventId, event, ...summaries) ? openHeight(event, width) : foldedHeight;
+    },
+    [rows, store, folding, width],
+  );
+  const isStop = useCallback(() => true, []);
+  const roving = useRoving({
+    count,
+    keyOf,
+    isStop,
+    show: (index, up) => {
+      follow.step(up ? { type: 'left', total: count } : { type: 'taken' });
+      list.virtualizer.scrollToIndex(index, { align: 'auto' });
+    },
+  });
+  const keep = useMemo(() => (roving.active === undefined ? [] : [roving.active]), [roving.active]);
+  const list = useList({
+    count,
+    keyOf,
+    estimate,
+    follow,
+    total: count,
+    folding,
+    startAt: () => memory.offset,
+    sizes: memory.sizes,
+    keep,
+  });
+  const { virtualizer, scroller } = list;
+
+  useLayoutEffect(
+    () => () => {
+      memory.offset = virtualizer.scrollOffset ?? 0;
+      memory.sizes = virtualizer.takeSnapshot();
+    },
+    [memory, virtualizer],
+  );
+
+  const asked = summons ? rows.findIndex((row) => row.key === summons.key) : -1;
+  useEffect(() => {
+    if (!summons || asked < 0 || !answer('pane', summons.token)) return;
+    follow.step({ type: 'left', total: count });
+    virtualizer.scrollToIndex(asked, { align: 'start' });
+  }, [summons, asked, answer, follow, count, virtualizer]);
+
+  // Before the browser has reported it, a list that follows is somewhere beyond its end.
+  const end = Math.max(0, virtualizer.getTotalSize() - (virtualizer.scrollRect?.height ?? 0));
+  const offset = Math.min(virtualizer.scrollOffset ?? 0, end);
+  const items = visible
+    ? virtualizer.getVirtualItems().filter((item) => inBand(band, item.start - offset, item.end - offset))
+    : [];
+  const tabbable = roving.active ?? items[0]?.index;
+  // Two agents of a stage may have the same name.
+  const name = `${execution.agent_index}. ${execution.agent_name}`;
+  return (
+    <section
+      aria-label={name}
+      data-testid="pane"
+      data-execution-id={execution.id}
+      data-following={list.following}
+      className={cn('@container relative flex min-w-0 flex-col rounded-lg border border-line bg-surface', className)}
+    >
+      <PaneHead execution={execution} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+      <div
+        ref={scroller}
+        role="group"
+        aria-label={`Events of ${name}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="max-h-[60vh] overflow-x-hidden overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
+        {...list.props}
+        onKeyDown={roving.onKeyDown}
+      >
+        {count === 0 && <p className="px-3 py-2 text-[13px] text-ink-faint">Nothing yet.</p>}
+        <ul ref={virtualizer.containerRef} className="relative w-full">
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (!row) return null;
+            return (
+              <EventRowView
+                key={row.key}
+                row={row}
+                index={item.index}
+                position={item.index + 1}
+                size={count}
+                follow={follow}
+                tabbable={item.index === tabbable}
+                marked={row.key === markedKey}
+                summoned={summonedBy(row.key, summons, roving.summons)}
+                measure={virtualizer.measureElement}
+                resized={list.resized}
+                entered={roving.entered}
+              />
+            );
+          })}
+        </ul>
+        <JumpButton
+          shown={!list.following && (list.missed > 0 || !isOver(execution.status))}
+          missed={list.missed}
+          jump={list.jump}
+          what={execution.agent_name}
+          small
+        />
+      </div>
+    </section>
+  );
+}
+
+/** The latest summons to a row, from whichever side. */
+export function summonedBy(key: string, ...summons: readonly (Summons | undefined)[]): number | undefined {
+  const tokens = summons.flatMap((each) => (each?.key === key ? [each.token] : []));
+  return tokens.length === 0 ? undefined : Math.max(...tokens);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { beginning, payloadOf } from './payload';
+
+describe('payloadOf', () => {
+  test('sets JSON out in lines', () => {
+    expect(payloadOf(' {"a":[1]}')).toEqual({ text: '{\n  "a": [\n    1\n  ]\n}', json: true });
+    expect(payloadOf({ a: 1 })).toEqual({ text: '{\n  "a": 1\n}', json: true });
+  });
+
+  test('leaves what is not JSON as it is', () => {
+    for (const text of ['plain', '{broken', '[call 1.2.3]', '42', '', '<b>{</b>']) {
+      expect(payloadOf(text)).toEqual({ text, json: false });
+    }
+  });
+
+  test('leaves JSON alone that would become too long or too deep to show', () => {
+    for (const depth of [100, 50_000]) {
+      const deep = '['.repeat(depth) + ']'.repeat(depth);
+      expect(payloadOf(deep)).toEqual({ text: deep, json: false });
+    }
+    const long = JSON.stringify('x'.repeat(2_000_000)).replace(/^"/, '["').replace(/"$/, '"]');
+    expect(payloadOf(long).text).toBe(long);
+    const brackets = JSON.stringify(['[[['.repeat(100), '\\"']);
+    expect(payloadOf(brackets).json).toBe(true);
+  });
+
+  test('survives a value that is nested deeper than JSON.stringify goes', () => {
+    let nested: unknown = 1;
+    for (let depth = 0; depth < 200_000; depth++) nested = { nested };
+    expect(payloadOf(nested).text.length).toBeLessThan(10_000_000);
+  });
+});
+
+describe('beginning', () => {
+  test('is the text itself while it is short', () => {
+    expect(beginning('abc', 3)).toBe('abc');
+  });
+
+  test('never ends in half of a character', () => {
+    expect(beginning('ab😀c', 3)).toBe('ab');
+    expect(beginning('ab😀c', 4)).toBe('ab😀');
+  });
+});

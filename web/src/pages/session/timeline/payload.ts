@@ -1,0 +1,61 @@
+/** Arguments and results as people read them: JSON set out in lines where it is JSON, and never all of a huge text at once. */
+
+/** What is shown of a longer text until somebody asks for all of it. */
+export const shownLength = 20_000;
+
+const longestJSON = 1_000_000;
+const deepestJSON = 64;
+
+export interface Payload {
+  text: string;
+  json: boolean;
+}
+
+/** Sets JSON out in lines. Anything else, and JSON too long or too deep for that, stays as it is. */
+export function payloadOf(value: unknown): Payload {
+  if (typeof value !== 'string') return valuePayload(value);
+  const start = value.slice(0, 200).trimStart()[0];
+  if ((start !== '{' && start !== '[') || value.length > longestJSON || depthOf(value) > deepestJSON) {
+    return { text: value, json: false };
+  }
+  try {
+    return { text: JSON.stringify(JSON.parse(value), null, 2), json: true };
+  } catch {
+    return { text: value, json: false };
+  }
+}
+
+function valuePayload(value: unknown): Payload {
+  try {
+    // Written in one line first: indentation of something very deep is longer than a browser can hold.
+    const line = JSON.stringify(value) ?? '';
+    if (line.length > longestJSON || depthOf(line) > deepestJSON) return { text: line, json: true };
+    return { text: JSON.stringify(value, null, 2) ?? '', json: true };
+  } catch {
+    return { text: 'These arguments are nested too deep to be shown.', json: false };
+  }
+}
+
+/** How deep the brackets of a JSON text go, without parsing it. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (quoted) {
+      if (char === '\\') at++;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
+    else if (char === '}' || char === ']') depth--;
+  }
+  return deepest;
+}
+
+/** The first part of a text, never half of a character. */
+export function beginning(text: string, length = shownLength): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}

@@ -1,0 +1,61 @@
+/** Walking a list with the keyboard: one row is a stop of the Tab key, the arrows go from there. */
+import { type KeyboardEvent, useCallback, useState } from 'react';
+import { type Summons, useTimeline } from './context';
+
+/** The row that a key leads to from another one; undefined if the key is not for walking or leads nowhere. */
+export function nextStop(
+  key: string,
+  from: number,
+  count: number,
+  isStop: (index: number) => boolean,
+): number | undefined {
+  const ways = new Map([
+    ['ArrowDown', { start: from + 1, step: 1 }],
+    ['ArrowUp', { start: from - 1, step: -1 }],
+    ['Home', { start: 0, step: 1 }],
+    ['End', { start: count - 1, step: -1 }],
+  ]);
+  const { start, step } = ways.get(key) ?? { start: -1, step: 1 };
+  for (let index = start; index >= 0 && index < count; index += step) if (isStop(index)) return index;
+  return undefined;
+}
+
+export interface Roving {
+  /** The index of the row that had the keyboard last. */
+  active: number | undefined;
+  summons: Summons | undefined;
+  entered(index: number): void;
+  onKeyDown(event: KeyboardEvent<HTMLElement>): void;
+}
+
+export function useRoving(options: {
+  count: number;
+  keyOf(index: number): string;
+  isStop(index: number): boolean;
+  /** Brings a row into view; `up` if it lies before the one that was left. */
+  show(index: number, up: boolean): void;
+}): Roving {
+  const { count, keyOf, isStop, show } = options;
+  const { newToken } = useTimeline();
+  const [active, setActive] = useState<number>();
+  const [summons, setSummons] = useState<Summons>();
+  return {
+    active: active !== undefined && active < count ? active : undefined,
+    summons,
+    entered: useCallback((index: number) => setActive(index), []),
+    onKeyDown: (event) => {
+      const target = event.target;
+      if (!(target instanceof HTMLElement) || target.dataset.stop === undefined || event.altKey || event.metaKey)
+        return;
+      const from = Number(target.closest<HTMLElement>('[data-index]')?.dataset.index);
+      const to = Number.isInteger(from) ? nextStop(event.key, from, count, isStop) : undefined;
+      if (to === undefined) return;
+      event.preventDefault();
+      // A pane is inside the main list: its rows are its own.
+      event.stopPropagation();
+      show(to, to < from);
+      setActive(to);
+      setSummons({ key: keyOf(to), token: newToken() });
+    },
+  };
+}

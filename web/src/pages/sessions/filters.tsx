@@ -1,0 +1,239 @@
+/** What narrows the list. Everything chosen here is in the address of the page. */
+import { useQuery } from '@tanstack/react-query';
+import { ChevronDown, Search, SlidersHorizontal, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useEffect, useId, useState } from 'react';
+import * as queries from '@/api/queries';
+import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
+import { useDebounced } from '@/ui/debounced';
+import { Input, Select } from '@/ui/input';
+import { Kbd } from '@/ui/kbd';
+import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
+import { Segmented } from '@/ui/segmented';
+import { StatusIcon, statusLabel } from '@/ui/status';
+import { fromField, isFiltered, type Range, type SessionsPageSearch, statuses, toField } from './search';
+
+export type Change = (change: Partial<SessionsPageSearch>) => void;
+
+interface Props {
+  search: SessionsPageSearch;
+  change: Change;
+  clear: () => void;
+  searchField: RefObject<HTMLInputElement | null>;
+}
+
+export function Filters({ search, change, clear, searchField }: Props) {
+  const [open, setOpen] = useState(false);
+  const panel = useId();
+  const count = Object.entries(search).filter(
+    ([key, value]) => value !== undefined && key !== 'search' && key !== 'order' && key !== 'before',
+  ).length;
+  return (
+    <search className="flex flex-wrap items-center gap-2" aria-label="Filter of the list">
+      <SearchField value={search.search ?? ''} change={change} field={searchField} />
+      <Button
+        className="md:hidden"
+        aria-expanded={open}
+        aria-controls={panel}
+        onClick={() => setOpen(!open)}
+        data-testid="filter-toggle"
+      >
+        <SlidersHorizontal aria-hidden /> Filters{count > 0 && ` (${count})`}
+      </Button>
+      <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
+        <StatusFilter chosen={search.status ?? []} change={change} />
+        <ValueFilters search={search} change={change} />
+        <TimeFilter search={search} change={change} />
+        <Segmented
+          label="Order"
+          value={search.order ?? 'attention'}
+          options={[
+            { value: 'attention', label: 'Attention first' },
+            { value: 'newest', label: 'Newest first' },
+          ]}
+          onChange={(order) => change({ order: order === 'newest' ? 'newest' : undefined })}
+          className="max-md:grow"
+          data-testid="filter-order"
+        />
+      </div>
+      {isFiltered(search) && (
+        <Button variant="ghost" onClick={clear} data-testid="filter-clear">
+          <X aria-hidden /> Clear filters
+        </Button>
+      )}
+    </search>
+  );
+}
+
+/** The text follows the typing at once, the address and the list when it has stopped. */
+function SearchField({
+  value,
+  change,
+  field,
+}: {
+  value: string;
+  change: Change;
+  field: RefObject<HTMLInputElement | null>;
+}) {
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  if (known !== value) {
+    // Changed from elsewhere: the back button, a link, "clear filters".
+    setKnown(value);
+    setTyped(value);
+  }
+  const settled = useDebounced(typed, 300);
+  useEffect(() => {
+    if (settled !== typed || settled === value) return;
+    setKnown(settled);
+    change({ search: settled.trim() === '' ? undefined : settled });
+  }, [settled, typed, value, change]);
+  return (
+    <div className="relative min-w-40 flex-1 md:max-w-sm">
+      <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-ink-soft" aria-hidden />
+      <Input
+        ref={field}
+        type="search"
+        className="peer pr-8 pl-8 [&::-webkit-search-cancel-button]:hidden"
+        placeholder="Search…"
+        aria-label="Search alerts and analyses"
+        aria-keyshortcuts="/"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        data-testid="search"
+      />
+      <Kbd keys="/" className="pointer-events-none absolute top-2 right-2 peer-focus:hidden max-md:hidden" />
+    </div>
+  );
+}
+
+function StatusFilter({ chosen, change }: { chosen: readonly string[]; change: Change }) {
+  const name =
+    chosen.length === 0
+      ? 'Any status'
+      : chosen.length < 3
+        ? chosen.map(statusLabel).join(', ')
+        : `${chosen.length} statuses`;
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <Button
+          className={cn(
+            'border-line-strong font-normal max-md:flex-1 max-md:basis-36 max-md:justify-between',
+            chosen.length > 0 && 'font-medium',
+          )}
+          aria-label={`Status: ${name}`}
+          data-testid="filter-status"
+        >
+          {name} <ChevronDown aria-hidden />
+        </Button>
+      </MenuTrigger>
+      <MenuContent align="start">
+        {statuses.map((status) => (
+          <MenuCheckboxItem
+            key={status}
+            checked={chosen.includes(status)}
+            onCheckedChange={(checked) =>
+              change({ status: statuses.filter((other) => (other === status ? checked : chosen.includes(other))) })
+            }
+            data-testid={`filter-status-${status}`}
+          >
+            <span aria-hidden>
+              <StatusIcon status={status} className="animate-none" />
+            </span>
+            {statusLabel(status)}
+          </MenuCheckboxItem>
+        ))}
+      </MenuContent>
+    </Menu>
+  );
+}
+
+/** What sessions that are there have; a value of the address that none has stays choosable, so that it is seen. */
+function ValueFilters({ search, change }: { search: SessionsPageSearch; change: Change }) {
+  const { data } = useQuery(queries.filterOptions());
+  const filters = [
+    { key: 'alert_type', any: 'Any alert type', values: data?.alert_types },
+    { key: 'chain_id', any: 'Any chain', values: data?.chain_ids },
+    { key: 'author', any: 'Any author', values: data?.authors },
+  ] as const;
+  return filters.map(({ key, any, values = [] }) => {
+    const chosen = search[key];
+    const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
+    return (
+      <Choice
+        key={key}
+        label={any.replace('Any a', 'A').replace('Any c', 'C')}
+        value={chosen ?? ''}
+        onChange={(value) => change({ [key]: value || undefined })}
+        testId={`filter-${key}`}
+      >
+        <option value="">{any}</option>
+        {all
+          .filter((value) => value !== '')
+          .map((value) => (
+            <option key={value} value={value}>
+              {value}
+            </option>
+          ))}
+      </Choice>
+    );
+  });
+}
+
+function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Change }) {
+  const dated = search.after !== undefined || search.before !== undefined;
+  const [custom, setCustom] = useState(dated);
+  const shown = search.range ?? (custom || dated ? 'custom' : '');
+  const choose = (value: string) => {
+    setCustom(value === 'custom');
+    if (value === 'custom') return;
+    change({ range: value === '' ? undefined : (value as Range), after: undefined, before: undefined });
+  };
+  return (
+    <>
+      <Choice label="Time" value={shown} onChange={choose} testId="filter-range">
+        <option value="">Any time</option>
+        <option value="1h">Last hour</option>
+        <option value="24h">Last 24 hours</option>
+        <option value="7d">Last 7 days</option>
+        <option value="custom">From … to …</option>
+      </Choice>
+      {shown === 'custom' &&
+        (['after', 'before'] as const).map((end) => (
+          <Input
+            key={end}
+            type="datetime-local"
+            className="w-auto max-md:flex-1"
+            aria-label={end === 'after' ? 'Created at or after' : 'Created before'}
+            value={toField(search[end])}
+            onChange={(event) => change({ range: undefined, [end]: fromField(event.target.value) })}
+            data-testid={`filter-${end}`}
+          />
+        ))}
+    </>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  testId: string;
+  children: ReactNode;
+}) {
+  return (
+    <Select
+      className={cn(
+        'w-auto max-w-48 pr-2 max-md:max-w-none max-md:flex-1 max-md:basis-36',
+        props.value !== '' && 'font-medium',
+      )}
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => props.onChange(event.target.value)}
+      data-testid={props.testId}
+    >
+      {props.children}
+    </Select>
+  );
+}

@@ -1,0 +1,203 @@
+/** The list of sessions, live. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { ArrowDownWideNarrow, FilterX, Search, Send } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { asProblem } from '@/api/problem';
+import * as queries from '@/api/queries';
+import { usePageCommands } from '@/app/commands';
+import { useShortcuts } from '@/app/shortcuts';
+import { useTitle } from '@/app/title';
+import { clockTime } from '@/text/format';
+import { Button } from '@/ui/button';
+import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
+import { useNow } from '@/ui/now';
+import { type Change, Filters } from './filters';
+import { FirstVisit } from './first-visit';
+import { SessionRows, useInView } from './list';
+import { useLiveList } from './live';
+import { filterOf, isFiltered, type SessionsPageSearch } from './search';
+import { rowsOf } from './steady';
+
+export function SessionsPage() {
+  const search = useSearch({ from: '/shell/' });
+  const { change, clear } = useFilterChange();
+  const searchField = useRef<HTMLInputElement>(null);
+  useListCommands(search, change, clear, () => searchField.current?.focus());
+  const now = useNow(60_000);
+  const found = useInfiniteQuery({ ...queries.sessions(filterOf(search, now)), placeholderData: keepPreviousData });
+  const key = found.isPlaceholderData ? undefined : JSON.stringify(search);
+  const { data, at } = useLastAnswer(found.data, found.dataUpdatedAt, key);
+  const rows = useMemo(() => rowsOf(data?.pages ?? []), [data]);
+  useLiveList(found.data?.pages.length ?? 1);
+  if (data !== undefined && rows.length === 0 && !isFiltered(search) && key !== undefined) {
+    return (
+      <Page>
+        <FirstVisit />
+      </Page>
+    );
+  }
+  return (
+    <Page>
+      <Filters search={search} change={change} clear={clear} searchField={searchField} />
+      {found.isPending ? (
+        <Loading what="the sessions" rows={8} />
+      ) : data === undefined ? (
+        <ProblemPanel error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <>
+          {found.isError && !found.isFetchNextPageError && (
+            <Stale error={found.error} at={at} retry={() => void found.refetch()} />
+          )}
+          {rows.length > 0 ? <SessionRows rows={rows} answers={key} /> : <NothingMatches clear={clear} />}
+          <Continuation found={found} shown={rows.length} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+/**
+ * The answer, or the one before it if this one failed: "the last hour" is another question every minute, and its rows must
+ * not vanish when the server is away for one of them.
+ */
+function useLastAnswer<T>(
+  data: T | undefined,
+  at: number,
+  key: string | undefined,
+): { data: T | undefined; at: number } {
+  const [last, setLast] = useState({ data, at, key });
+  if (data !== undefined) {
+    if (key !== undefined && (data !== last.data || at !== last.at || key !== last.key)) setLast({ data, at, key });
+    return { data, at };
+  }
+  return key === last.key ? last : { data, at };
+}
+
+function Page({ children }: { children: ReactNode }) {
+  return (
+    <div className="mx-auto w-full max-w-[150rem] space-y-3 p-3 sm:p-4">
+      <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
+        <h1 className="text-lg font-semibold">Sessions</h1>
+        <Activity />
+        <Button asChild size="sm" className="ml-auto">
+          <Link to="/submit">
+            <Send aria-hidden /> Submit an alert
+          </Link>
+        </Button>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/** Changes the address; typing in the search field does not fill the history of the browser. */
+function useFilterChange(): { change: Change; clear: () => void } {
+  const navigate = useNavigate({ from: '/' });
+  const change = useCallback<Change>(
+    (part) =>
+      void navigate({ search: (last) => ({ ...last, ...part }), replace: 'search' in part, resetScroll: false }),
+    [navigate],
+  );
+  const clear = useCallback(
+    () => void navigate({ search: (last: SessionsPageSearch) => ({ order: last.order }) }),
+    [navigate],
+  );
+  return { change, clear };
+}
+
+/** What the keyboard and the palette can do here, besides the keys of the list itself. */
+function useListCommands(search: SessionsPageSearch, change: Change, clear: () => void, focusSearch: () => void): void {
+  useShortcuts([{ keys: '/', label: 'Search', group: 'List of sessions', run: focusSearch }]);
+  const newest = search.order === 'newest';
+  usePageCommands([
+    { id: 'search', label: 'Search in the list', icon: <Search aria-hidden />, run: focusSearch },
+    ...(isFiltered(search) ? [{ id: 'clear', label: 'Clear filters', icon: <FilterX aria-hidden />, run: clear }] : []),
+    {
+      id: 'order',
+      label: newest ? 'Running and failed first' : 'Newest first',
+      keywords: ['order', 'sort'],
+      icon: <ArrowDownWideNarrow aria-hidden />,
+      run: () => change({ order: newest ? undefined : 'newest' }),
+    },
+  ]);
+}
+
+/** How many run and wait, whatever the filter; the tab says it too. */
+function Activity() {
+  const { data } = useQuery(queries.activeSessions());
+  const running = data?.active.length ?? 0;
+  const waiting = data?.queued.length ?? 0;
+  useTitle(running > 0 ? `(${running} running) Sessions` : 'Sessions');
+  if (data === undefined) return null;
+  return (
+    <p className="text-ink-soft tabular-nums">
+      {running} running{waiting > 0 && `, ${waiting} waiting`}
+    </p>
+  );
+}
+
+/** The rows stay when they could not be asked for again; that they may be old is said. */
+function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => void }) {
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-warn/40 bg-warn-soft px-3 py-1.5 text-warn"
+    >
+      <span className="min-w-0 flex-1 break-words">
+        The list is as of {clockTime(new Date(at))} and could not be brought up to date: {asProblem(error).message}
+      </span>
+      <Button size="sm" onClick={retry}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
+function NothingMatches({ clear }: { clear: () => void }) {
+  return (
+    <EmptyState title={<h2>No session matches</h2>} icon={<FilterX aria-hidden />}>
+      <p>There are sessions, but none that the filter lets through.</p>
+      <Button className="mt-3" onClick={clear}>
+        Clear filters
+      </Button>
+    </EmptyState>
+  );
+}
+
+interface More {
+  hasNextPage: boolean;
+  isFetching: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
+  fetchNextPage: () => unknown;
+}
+
+/** Loads what follows when its end comes near; the button does it where that is not seen or failed. */
+function Continuation({ found, shown }: { found: More; shown: number }) {
+  const end = useRef<HTMLDivElement>(null);
+  const near = useInView(end, false, 600);
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = found;
+  const wanted = near && hasNextPage && !isFetching && !isFetchNextPageError;
+  useEffect(() => {
+    if (wanted) void fetchNextPage();
+  }, [wanted, fetchNextPage]);
+  return (
+    <div ref={end} className="flex min-h-8 flex-col items-center gap-2 pb-2">
+      {isFetchNextPageError && <ProblemPanel className="w-full" error={found.error} />}
+      {hasNextPage ? (
+        <Button
+          size="sm"
+          disabled={found.isFetchingNextPage}
+          onClick={() => void fetchNextPage()}
+          data-testid="load-more"
+        >
+          {found.isFetchingNextPage ? 'Loading…' : 'Load more'}
+        </Button>
+      ) : (
+        shown > 10 && <p className="text-xs text-ink-soft">{shown} sessions, all of them</p>
+      )}
+    </div>
+  );
+}

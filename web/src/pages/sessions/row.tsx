@@ -1,0 +1,158 @@
+/** One session in the list: a line on a wide screen, a card on a narrow one. The whole of it is one link. */
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import type { SessionItem } from '@/api/types';
+import { age, cost, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
+import { cn } from '@/ui/cn';
+import { useNow } from '@/ui/now';
+import { Steps } from '@/ui/progress';
+import { StatusBadge } from '@/ui/status';
+import { progressOf } from './progress';
+
+/** The columns of the list: more of them where there is room. */
+export const columns = cn(
+  'md:grid md:items-center md:gap-x-4',
+  'md:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
+  'lg:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem]',
+  'xl:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem_3rem_8rem]',
+  'wide:grid-cols-[7.5rem_14rem_minmax(0,1fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
+);
+
+export const SessionRow = memo(function SessionRow({
+  row,
+  tabbable,
+  onFocus,
+}: {
+  row: SessionItem;
+  tabbable: boolean;
+  onFocus: (id: string) => void;
+}) {
+  const running = row.status === 'in_progress' || row.status === 'cancelling';
+  const progress = progressOf(row);
+  return (
+    <li>
+      <Link
+        to="/sessions/$sessionId"
+        params={{ sessionId: row.id }}
+        tabIndex={tabbable ? 0 : -1}
+        onFocus={() => onFocus(row.id)}
+        data-testid="session-row"
+        data-session-id={row.id}
+        data-status={row.status}
+        className={cn(
+          'relative block px-4 py-2.5 hover:bg-sunken focus-visible:bg-accent-soft focus-visible:outline-offset-[-2px] max-md:flex max-md:flex-wrap max-md:items-center max-md:gap-x-3 max-md:gap-y-1 md:min-h-13',
+          columns,
+        )}
+      >
+        <span>
+          <StatusBadge status={row.status} />
+        </span>
+        <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
+          <span className="block truncate font-semibold">{row.alert_type}</span>
+          <span
+            className="block truncate text-ink-soft max-md:line-clamp-2 max-md:whitespace-normal"
+            data-testid="session-line"
+          >
+            {outcomeOf(row)}
+          </span>
+        </span>
+        <span className="hidden truncate text-ink-soft wide:block">
+          <Said>Chain </Said>
+          {row.chain_id}
+        </span>
+        <Steps
+          className="max-md:order-2 max-md:w-20"
+          total={progress.total}
+          done={progress.done}
+          tone={progress.tone}
+          label={progress.label}
+        />
+        <span className="text-right text-ink-soft tabular-nums max-md:ml-auto" title={dateTime(row.created_at)}>
+          <Age from={row.created_at} />
+        </span>
+        <span className="text-right tabular-nums max-md:order-3">
+          <Said>Duration </Said>
+          {row.started_at === null ? (
+            <Nothing />
+          ) : running ? (
+            <Running since={row.started_at} />
+          ) : (
+            duration(elapsed(row.started_at, row.completed_at, new Date(row.completed_at ?? row.started_at)))
+          )}
+        </span>
+        <span className="text-right tabular-nums max-md:order-4 max-md:ml-auto md:max-lg:hidden">
+          <Said>Cost </Said>
+          <Cost row={row} />
+        </span>
+        <span className="text-right text-ink-soft tabular-nums max-lg:hidden">
+          <Said>Tokens </Said>
+          {tokens(row.usage.total_tokens)}
+        </span>
+        <span className="text-right text-ink-soft tabular-nums max-xl:hidden">
+          <Said>Tool calls </Said>
+          {row.tool_calls}
+        </span>
+        <span className="truncate text-ink-soft max-xl:hidden">
+          <Said>By </Said>
+          {row.author || <Nothing />}
+        </span>
+      </Link>
+    </li>
+  );
+});
+
+/** What came of it, in one line: why it failed, or else its summary. */
+function outcomeOf(row: SessionItem): string {
+  const failed = row.status === 'failed' || row.status === 'timed_out';
+  const text = (failed && row.error_message) || row.executive_summary || row.error_message;
+  // Models break lines within a sentence; what belongs together is one line here.
+  return firstLine(text) || saidOfNothing(row);
+}
+
+function saidOfNothing(row: SessionItem): string {
+  if (row.status === 'pending') return 'Waits for its turn';
+  if (row.status === 'in_progress' || row.status === 'cancelling') return progressOf(row).label;
+  return row.error_code || 'No summary';
+}
+
+/** Words that a column's heading says to the eye. */
+function Said({ children }: { children: string }) {
+  return <span className="sr-only">{children}</span>;
+}
+
+function Nothing() {
+  return (
+    <>
+      <span aria-hidden className="text-ink-faint">
+        –
+      </span>
+      <span className="sr-only">none yet</span>
+    </>
+  );
+}
+
+function Cost({ row }: { row: SessionItem }) {
+  const { cost_usd, unpriced_tokens } = row.usage;
+  if (unpriced_tokens === 0) return cost(cost_usd);
+  return (
+    <span title={`${tokens(unpriced_tokens)} tokens are of models without a known price`}>
+      {cost_usd === 0 ? 'no price' : `${cost(cost_usd)}+`}
+    </span>
+  );
+}
+
+/** Draws itself anew by the clock; the row around it does not. */
+function Age({ from }: { from: string }) {
+  const now = useNow(10_000);
+  const text = age(from, now);
+  return (
+    <>
+      {text}
+      {text !== 'now' && <span className="sr-only"> ago</span>}
+    </>
+  );
+}
+
+function Running({ since }: { since: string }) {
+  return duration(elapsed(since, null, useNow()));
+}

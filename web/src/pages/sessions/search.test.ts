@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSearch, stringifySearch } from '@/app/address';
+import {
+  filterOf,
+  fromField,
+  isFiltered,
+  readSessionSearch,
+  type SessionsPageSearch,
+  statuses,
+  toField,
+} from './search';
+
+const known = (search: SessionsPageSearch) =>
+  Object.fromEntries(Object.entries(search).filter(([, v]) => v !== undefined));
+
+describe('the filter in the address', () => {
+  it('is read from plain text, statuses separated by commas', () => {
+    const read = readSessionSearch(
+      parseSearch('?status=failed,timed_out&alert_type=pod-oom&search=disk%20full&range=24h&order=newest'),
+    );
+    expect(known(read)).toEqual({
+      status: ['failed', 'timed_out'],
+      alert_type: 'pod-oom',
+      search: 'disk full',
+      range: '24h',
+      order: 'newest',
+    });
+  });
+
+  it('leaves out what it does not know', () => {
+    const read = readSessionSearch({
+      status: 'failed,sleeping',
+      range: '3y',
+      order: 'worst',
+      after: 'yesterday',
+      author: ' ',
+      x: '1',
+    });
+    expect(known(read)).toEqual({ status: ['failed'] });
+    expect(known(readSessionSearch({ status: 'sleeping', search: 7, chain_id: { a: 1 } }))).toEqual({});
+  });
+
+  it('keeps text that looks like a number or like JSON as text', () => {
+    expect(readSessionSearch(parseSearch('?search=404')).search).toBe('404');
+    expect(readSessionSearch(parseSearch('?search=[1]')).search).toBe('[1]');
+  });
+
+  it('drops the dates beside a span that ends now', () => {
+    const read = readSessionSearch({ range: '1h', after: '2026-01-01T00:00:00Z' });
+    expect(known(read)).toEqual({ range: '1h' });
+  });
+
+  it('survives being written and read again', () => {
+    const text = fc.option(
+      fc.string({ unit: 'grapheme', minLength: 1 }).filter((s) => s.trim() !== ''),
+      { nil: undefined },
+    );
+    const time = fc.option(
+      fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }).map((at) => at.toISOString()),
+      { nil: undefined },
+    );
+    const search: fc.Arbitrary<SessionsPageSearch> = fc.record({
+      status: fc.option(fc.subarray([...statuses], { minLength: 1 }), { nil: undefined }),
+      alert_type: text,
+      chain_id: text,
+      author: text,
+      search: text,
+      after: time,
+      before: time,
+      order: fc.constantFrom('newest' as const, undefined),
+    });
+    fc.assert(
+      fc.property(search, (wanted) => {
+        expect(known(readSessionSearch(parseSearch(stringifySearch({ ...wanted }))))).toEqual(known(wanted));
+      }),
+    );
+  });
+
+  it('counts as a filter whatever narrows the list, and the order not', () => {
+    expect(isFiltered(readSessionSearch({ order: 'newest' }))).toBe(false);
+    expect(isFiltered(readSessionSearch({ range: '7d' }))).toBe(true);
+    expect(isFiltered(readSessionSearch({ search: 'x' }))).toBe(true);
+  });
+});
+
+describe('the question to the server', () => {
+  const now = new Date('2026-03-01T12:34:56.789Z');
+
+  it('begins a span at a round time, so that it stays the same for a while', () => {
+    const at = (ms: number) => filterOf({ range: '1h' }, new Date(now.getTime() + ms)).created_after;
+    expect(at(0)).toBe('2026-03-01T11:34:00.000Z');
+    expect(at(3000)).toBe(at(0));
+    expect(at(4000)).toBe('2026-03-01T11:35:00.000Z');
+  });
+
+  it('puts what needs attention first unless the newest are wanted', () => {
+    expect(filterOf({}, now).order).toBe('attention');
+    expect(filterOf({ order: 'newest' }, now).order).toBe('newest');
+  });
+
+  it('carries nothing that the server does not know', () => {
+    expect(known(filterOf(readSessionSearch({ after: '2026-02-01T00:00:00Z' }), now) as SessionsPageSearch)).toEqual({
+      created_after: '2026-02-01T00:00:00.000Z',
+      order: 'attention',
+    });
+  });
+});
+
+describe('the fields for dates', () => {
+  it('give back the time they were filled with, to the minute', () => {
+    const iso = new Date(2026, 6, 4, 3, 5).toISOString();
+    expect(toField(iso)).toBe('2026-07-04T03:05');
+    expect(fromField(toField(iso))).toBe(iso);
+  });
+
+  it('mean no time when they are empty or half filled', () => {
+    expect(fromField('')).toBeUndefined();
+    expect(fromField('2026-13')).toBeUndefined();
+    expect(toField(undefined)).toBe('');
+  });
+});

@@ -1,0 +1,96 @@
+/** The filter of the list as the page's address carries it, and as the server is asked. */
+import type { SessionSearch } from '@/api/queries';
+import type { SessionStatus } from '@/api/types';
+
+export const statuses = [
+  'in_progress',
+  'pending',
+  'cancelling',
+  'failed',
+  'timed_out',
+  'completed',
+  'cancelled',
+] as const satisfies readonly SessionStatus[];
+
+/** Spans that end now: a link to the last hour means the hour before it is opened. */
+export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
+export type Range = keyof typeof ranges;
+
+export interface SessionsPageSearch {
+  status?: SessionStatus[];
+  alert_type?: string;
+  chain_id?: string;
+  author?: string;
+  search?: string;
+  /** A span that ends now; `after` and `before` are not looked at then. */
+  range?: Range;
+  after?: string;
+  before?: string;
+  /** Left out, what runs and what failed comes first. */
+  order?: 'newest';
+}
+
+/** Reads the filter out of the page's address; what it does not know it leaves out. */
+export function readSessionSearch(search: Record<string, unknown>): SessionsPageSearch {
+  const text = (key: string) => {
+    const value = search[key];
+    return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+  };
+  const range = (Object.keys(ranges) as Range[]).find((known) => known === search.range);
+  return {
+    status: readStatuses(search.status),
+    alert_type: text('alert_type'),
+    chain_id: text('chain_id'),
+    author: text('author'),
+    search: text('search'),
+    range,
+    after: range ? undefined : readTime(search.after),
+    before: range ? undefined : readTime(search.before),
+    order: search.order === 'newest' ? 'newest' : undefined,
+  };
+}
+
+function readStatuses(value: unknown): SessionStatus[] | undefined {
+  const named: unknown[] = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
+  const known = statuses.filter((status) => named.includes(status));
+  return known.length === 0 ? undefined : known;
+}
+
+function readTime(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** Whether anything narrows the list; the order does not. */
+export function isFiltered(search: SessionsPageSearch): boolean {
+  return Object.entries(search).some(([key, value]) => key !== 'order' && value !== undefined);
+}
+
+/**
+ * The question to the server. A span that ends now begins at a round time, so that the question stays the same for a while and its
+ * answer is kept: a sixtieth of the span, a minute for the last hour.
+ */
+export function filterOf(search: SessionsPageSearch, now: Date): SessionSearch {
+  const { range, after, before, order, ...rest } = search;
+  const filter: SessionSearch = { ...rest, order: order ?? 'attention' };
+  if (range !== undefined) {
+    const grain = ranges[range] / 60;
+    filter.created_after = new Date(Math.floor((now.getTime() - ranges[range]) / grain) * grain).toISOString();
+    return filter;
+  }
+  return { ...filter, created_after: after, created_before: before };
+}
+
+/** A time as the browser's field for date and time wants it, in the time zone of the reader. */
+export function toField(iso: string | undefined): string {
+  if (iso === undefined) return '';
+  const at = new Date(iso);
+  const two = (n: number) => String(n).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export function fromField(value: string): string | undefined {
+  return value === '' ? undefined : readTime(value);
+}

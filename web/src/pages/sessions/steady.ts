@@ -1,0 +1,57 @@
+/**
+ * Rows that stay where they are while somebody reads them. A live list that moves under the pointer makes people open the
+ * wrong session; so while it is read, rows are brought up to date in their places, and new ones and a new order wait
+ * until they are asked for.
+ */
+import { useState } from 'react';
+import type { SessionItem } from '@/api/types';
+
+export interface Settled {
+  rows: readonly SessionItem[];
+  /** Sessions that are there and not shown yet. */
+  news: number;
+  /** Whether rows would stand in another order, or be gone. */
+  moved: boolean;
+}
+
+/** Puts the fresh state of the rows into the places they have. What comes after the last of them moves nothing and is added. */
+export function settle(shown: readonly SessionItem[], fresh: readonly SessionItem[]): Settled {
+  const freshById = new Map(fresh.map((row) => [row.id, row]));
+  const shownIds = new Set(shown.map((row) => row.id));
+  const kept = fresh.filter((row) => shownIds.has(row.id));
+  const lastKept = kept.at(-1);
+  const tailAt = lastKept === undefined ? 0 : fresh.indexOf(lastKept) + 1;
+  const before = shown.filter((row) => freshById.has(row.id));
+  return {
+    rows: [...shown.map((row) => freshById.get(row.id) ?? row), ...fresh.slice(tailAt)],
+    news: fresh.slice(0, tailAt).filter((row) => !shownIds.has(row.id)).length,
+    moved: before.length < shown.length || before.some((row, place) => row.id !== kept[place]?.id),
+  };
+}
+
+/**
+ * The rows to show. `key` names the question that the rows answer: the answer to another one is shown at once. It is
+ * undefined while the answer on screen is still that of the question before.
+ */
+export function useSteadyRows(
+  fresh: readonly SessionItem[],
+  reading: boolean,
+  key: string | undefined,
+): Settled & { release: () => void } {
+  const [held, setHeld] = useState({ key, rows: fresh });
+  const same = key === undefined || key === held.key;
+  const settled: Settled = reading && same ? settle(held.rows, fresh) : { rows: fresh, news: 0, moved: false };
+  if (!same || !equal(settled.rows, held.rows)) setHeld({ key: key ?? held.key, rows: settled.rows });
+  return { ...settled, release: () => setHeld((last) => ({ ...last, rows: fresh })) };
+}
+
+function equal(a: readonly SessionItem[], b: readonly SessionItem[]): boolean {
+  return a.length === b.length && a.every((row, place) => row === b[place]);
+}
+
+/** The rows of all loaded pages. A session that moved while pages were loaded may be on two of them: the first counts. */
+export function rowsOf(pages: readonly { sessions: SessionItem[] }[]): SessionItem[] {
+  const byId = new Map<string, SessionItem>();
+  for (const row of pages.flatMap((page) => page.sessions)) if (!byId.has(row.id)) byId.set(row.id, row);
+  return [...byId.values()];
+}

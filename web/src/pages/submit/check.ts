@@ -1,0 +1,61 @@
+/** Checks a payload of any format; YAML in a worker that is loaded when it is first needed. */
+import { useEffect, useState } from 'react';
+import { type Checked, checkJSON, checkText, type PayloadFormat } from './payload';
+
+const longestCheck = 30_000;
+const pause = 300;
+
+export function checkPayload(text: string, format: PayloadFormat, signal?: AbortSignal): Promise<Checked> {
+  if (format === 'text') return Promise.resolve(checkText(text));
+  if (format === 'json') return Promise.resolve(checkJSON(text));
+  return checkInWorker(text, signal);
+}
+
+function checkInWorker(text: string, signal?: AbortSignal): Promise<Checked> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./yaml-worker.ts', import.meta.url), { type: 'module' });
+    const timer = setTimeout(() => refuse('The YAML takes too long to read.'), longestCheck);
+    const done = () => {
+      clearTimeout(timer);
+      worker.terminate();
+      signal?.removeEventListener('abort', abort);
+    };
+    const refuse = (message: string) => {
+      done();
+      resolve({ ok: false, mistake: { message } });
+    };
+    const abort = () => {
+      done();
+      reject(signal?.reason);
+    };
+    worker.onmessage = (event: MessageEvent<Checked>) => {
+      done();
+      resolve(event.data);
+    };
+    worker.onerror = () =>
+      refuse('The part of the page that reads YAML could not be loaded. Reload the page, or send JSON.');
+    signal?.addEventListener('abort', abort);
+    worker.postMessage(text);
+  });
+}
+
+/** What is known of a payload while it is typed; undefined while it is being checked, or empty. */
+export function usePayloadCheck(text: string, format: PayloadFormat): Checked | undefined {
+  const [known, setKnown] = useState<{ text: string; format: PayloadFormat; checked: Checked }>();
+  useEffect(() => {
+    if (text.trim() === '') return;
+    const control = new AbortController();
+    const timer = setTimeout(() => {
+      checkPayload(text, format, control.signal)
+        .then((checked) => setKnown({ text, format, checked }))
+        .catch(() => {
+          // A later text took its place.
+        });
+    }, pause);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [text, format]);
+  return known !== undefined && known.text === text && known.format === format ? known.checked : undefined;
+}

@@ -1,0 +1,50 @@
+/** Reads a file that somebody dropped or chose as the payload of an alert. */
+import { bytes, maxBytes, type PayloadFormat, recogniseFile } from './payload';
+
+export const accepted = '.json,.yaml,.yml,.txt,application/json,application/yaml,text/plain';
+
+export type FileContent =
+  | { ok: true; name: string; text: string; format: PayloadFormat }
+  | { ok: false; message: string };
+
+const refuse = (message: string): FileContent => ({ ok: false, message });
+
+/** A name for a message: a file may be called anything. */
+function shown(name: string): string {
+  return name.length > 80 ? `${name.slice(0, 80)}…` : name;
+}
+
+export async function readFiles(files: readonly File[]): Promise<FileContent> {
+  const [file, another] = files;
+  if (file === undefined) return refuse('That was no file.');
+  if (another !== undefined) return refuse('One file is one alert: drop them one at a time.');
+  if (file.size > maxBytes) {
+    return refuse(`${shown(file.name)} has ${bytes(file.size)}; an alert is at most ${bytes(maxBytes)}.`);
+  }
+  try {
+    return contentOf(file.name, new Uint8Array(await file.arrayBuffer()));
+  } catch {
+    // Folders come as files too, and cannot be read.
+    return refuse(`${shown(file.name)} cannot be read. Folders cannot be sent.`);
+  }
+}
+
+export function contentOf(name: string, content: Uint8Array): FileContent {
+  const text = decode(content);
+  if (text === null) return refuse(`${shown(name)} is not text: an alert is text, JSON or YAML.`);
+  if (text.trim() === '') return refuse(`${shown(name)} is empty.`);
+  return { ok: true, name: shown(name), text, format: recogniseFile(name, text) };
+}
+
+/** The text of bytes: UTF-8, or UTF-16 that says so at its start; null for what is no text. */
+function decode(content: Uint8Array): string | null {
+  const [first, second] = content;
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(content).replaceAll('\r\n', '\n');
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionDetail } from '@/api/types';
+import { contentOf, readFiles } from './file';
+import { bodyOf, emptyForm, formOf, isEmpty, partOf, readDraft, requestOf, type SubmitForm, tooLarge } from './form';
+import { checkJSON } from './payload';
+import { asConfigured, hasTool, missingTools, selectionOf, serverState, toggleServer, toggleTool } from './selection';
+
+const session = (parts: Partial<SessionDetail>) =>
+  ({
+    alert_type: 'kubernetes',
+    alert_data: 'x',
+    runbook: '',
+    runbook_url: '',
+    mcp_selection: null,
+    ...parts,
+  }) as SessionDetail;
+
+describe('the request', () => {
+  it('has only what was filled in', () => {
+    expect(requestOf(emptyForm, '')).toEqual({});
+    expect(requestOf({ ...emptyForm, runbook: 'url', runbookURL: '  ' }, 'kubernetes')).toEqual({
+      alert_type: 'kubernetes',
+    });
+  });
+
+  it('has the runbook of the chosen kind and not of the other', () => {
+    const form: SubmitForm = { ...emptyForm, runbookURL: ' https://x.test/r.md ', runbookText: '# Steps' };
+    expect(requestOf(form, '')).toEqual({});
+    expect(requestOf({ ...form, runbook: 'url' }, '')).toEqual({ runbook_url: 'https://x.test/r.md' });
+    expect(requestOf({ ...form, runbook: 'text' }, '')).toEqual({ runbook: '# Steps' });
+  });
+
+  it('has the selection only if it is wanted', () => {
+    const form: SubmitForm = {
+      ...emptyForm,
+      servers: [{ name: 'k8s' }],
+      native: { ...asConfigured, google_search: 'off' },
+    };
+    expect(requestOf(form, '')).toEqual({});
+    expect(requestOf({ ...form, tools: 'own' }, '')).toEqual({
+      mcp_selection: { servers: [{ name: 'k8s' }], native_tools: { google_search: false } },
+    });
+  });
+
+  it('carries JSON with all its digits', () => {
+    const checked = checkJSON('{"id": 12345678901234567890}');
+    const body = bodyOf({ alert_type: 'a"b' }, checked.ok ? checked.data : '');
+    expect(body).toBe('{"data":{"id": 12345678901234567890},"alert_type":"a\\"b"}');
+    expect(JSON.parse(bodyOf({}, '[1]'))).toEqual({ data: [1] });
+  });
+
+  it('is refused before it is sent if it is too large', () => {
+    expect(tooLarge('x'.repeat(1 << 20))).toBeNull();
+    expect(tooLarge('é'.repeat((1 << 19) + 1))).toMatch(/1\.00 MiB at most/);
+  });
+});
+
+describe('a session sent once more', () => {
+  it('fills everything in', () => {
+    const form = formOf(
+      session({
+        alert_data: '{\n  "pod": "web-1"\n}',
+        runbook_url: 'https://x.test/r.md',
+        runbook: 'what was read there',
+        mcp_selection: { servers: [{ name: 'k8s', tools: ['get'] }], native_tools: { code_execution: true } },
+      }),
+    );
+    expect(form).toEqual({
+      alertType: 'kubernetes',
+      format: 'json',
+      payload: '{\n  "pod": "web-1"\n}',
+      runbook: 'url',
+      runbookURL: 'https://x.test/r.md',
+      runbookText: '',
+      tools: 'own',
+      servers: [{ name: 'k8s', tools: ['get'] }],
+      native: { google_search: 'configured', code_execution: 'on', url_context: 'configured' },
+    });
+  });
+
+  it('asks for the same selection again', () => {
+    const selection = { servers: [{ name: 'k8s', tools: ['get'] }], native_tools: { url_context: false } };
+    const form = formOf(session({ mcp_selection: selection }));
+    expect(requestOf(form, form.alertType).mcp_selection).toEqual(selection);
+  });
+
+  it('keeps text as text, and a runbook of text', () => {
+    expect(formOf(session({ alert_data: 'a: 1', runbook: '# R' }))).toMatchObject({
+      format: 'text',
+      runbook: 'text',
+      runbookText: '# R',
+      tools: 'chain',
+    });
+  });
+});
+
+describe('the selection of tools', () => {
+  const offered = ['get', 'list', 'delete'];
+
+  it('leaves one tool out, and takes all again', () => {
+    let servers = toggleServer([], 'k8s');
+    expect(serverState(servers, 'k8s')).toBe('all');
+    expect(hasTool(servers, 'k8s', 'anything')).toBe(true);
+    servers = toggleTool(servers, 'k8s', 'delete', offered);
+    expect(servers).toEqual([{ name: 'k8s', tools: ['get', 'list'] }]);
+    expect(serverState(servers, 'k8s')).toBe('some');
+    servers = toggleTool(servers, 'k8s', 'delete', offered);
+    expect(servers).toEqual([{ name: 'k8s' }]);
+    expect(toggleServer(servers, 'k8s')).toEqual([]);
+  });
+
+  it('never turns "no tool" into "all tools"', () => {
+    const one = toggleTool([], 'k8s', 'get', offered);
+    expect(one).toEqual([{ name: 'k8s', tools: ['get'] }]);
+    expect(toggleTool(one, 'k8s', 'get', offered)).toEqual([]);
+  });
+
+  it('takes all of a server of which some were chosen', () => {
+    expect(toggleServer([{ name: 'k8s', tools: ['get'] }], 'k8s')).toEqual([{ name: 'k8s' }]);
+  });
+
+  it('keeps the order of the others, and tools that are gone until they are taken out', () => {
+    const servers = [{ name: 'a' }, { name: 'k8s', tools: ['gone', 'get'] }, { name: 'z' }];
+    expect(missingTools(servers, 'k8s', offered)).toEqual(['gone']);
+    expect(missingTools(servers, 'a', offered)).toEqual([]);
+    const without = toggleTool(servers, 'k8s', 'gone', offered);
+    expect(without).toEqual([{ name: 'a' }, { name: 'k8s', tools: ['get'] }, { name: 'z' }]);
+  });
+
+  it('does not call it all while a tool that is gone is among them', () => {
+    const servers = toggleTool([{ name: 'k8s', tools: ['gone', 'get', 'list'] }], 'k8s', 'delete', offered);
+    expect(servers).toEqual([{ name: 'k8s', tools: ['gone', 'get', 'list', 'delete'] }]);
+  });
+
+  it('takes servers called like parts of objects', () => {
+    expect(selectionOf(toggleServer([], '__proto__'), asConfigured)).toEqual({ servers: [{ name: '__proto__' }] });
+  });
+});
+
+describe('the part of the form that a problem names', () => {
+  it.each([
+    ['alert_type', 'unknown_alert_type', 'alert_type'],
+    ['data', 'invalid_field', 'data'],
+    ['runbook_url', 'invalid_field', 'runbook_url'],
+    ['runbook', 'invalid_field', 'runbook'],
+    ['mcp_selection.servers', 'unknown_mcp_server', 'mcp_selection'],
+    ['mcp_selection.servers[1].tools[0]', 'invalid_field', 'mcp_selection'],
+    ['', 'payload_too_large', 'data'],
+    ['', 'overloaded', null],
+    ['Content-Type', 'unsupported_media_type', null],
+    ['database', 'invalid_field', null],
+  ])('%j (%s) is %s', (field, code, part) => {
+    expect(partOf(field, code)).toBe(part);
+  });
+});
+
+describe('a draft', () => {
+  it('comes back as it was', () => {
+    const form: SubmitForm = {
+      ...emptyForm,
+      alertType: 'x',
+      format: 'yaml',
+      payload: 'a: 1',
+      runbook: 'text',
+      runbookText: '#',
+      tools: 'own',
+      servers: [{ name: 'k8s', tools: ['get'] }, { name: 'all' }],
+      native: { ...asConfigured, url_context: 'off' },
+    };
+    expect(readDraft(JSON.stringify(form))).toEqual(form);
+  });
+
+  it.each([null, '', '{', 'null', '5', '"x"'])('that is %j is none', (stored) => {
+    expect(readDraft(stored)).toBeNull();
+  });
+
+  it.each([
+    '[]',
+    '{"alertType": 5, "format": "exe", "runbook": {}, "servers": {"length": 3}, "native": "on"}',
+    '{"servers": [null, 5, {"name": 7}, {"name": ""}, []], "native": {"google_search": "maybe", "__proto__": {"x": 1}}}',
+  ])('of nonsense %s is an empty form', (stored) => {
+    expect(readDraft(stored)).toEqual(emptyForm);
+  });
+
+  it('takes a server once and only names of tools', () => {
+    const stored =
+      '{"servers": [{"name": "a", "tools": ["x"]}, {"name": "b", "tools": ["x", 5, "x", ""]}, {"name": "a", "tools": [7]}]}';
+    expect(readDraft(stored)?.servers).toEqual([{ name: 'a' }, { name: 'b', tools: ['x'] }]);
+  });
+
+  it('is not kept of a form that holds nothing', () => {
+    expect(isEmpty({ ...emptyForm, alertType: 'x', payload: ' \n' })).toBe(true);
+    expect(isEmpty({ ...emptyForm, payload: 'x' })).toBe(false);
+  });
+});
+
+describe('a file', () => {
+  const utf8 = (text: string) => new TextEncoder().encode(text);
+
+  it('is read with its format', () => {
+    expect(contentOf('a.yaml', utf8('\ufeffa: 1\r\nb: 2\r\n'))).toEqual({
+      ok: true,
+      name: 'a.yaml',
+      text: 'a: 1\nb: 2\n',
+      format: 'yaml',
+    });
+  });
+
+  it('may be UTF-16 that says so', () => {
+    const content = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
+    expect(contentOf('a.json', content)).toMatchObject({ ok: true, text: '{}', format: 'json' });
+  });
+
+  it.each([
+    ['an image', new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a])],
+    ['text with a NUL', utf8('a\0b')],
+    ['Latin-1', new Uint8Array([0x66, 0xfc, 0x72])],
+    ['half of UTF-16', new Uint8Array([0xff, 0xfe, 0x7b])],
+  ])('that is %s is refused', (_, content) => {
+    expect(contentOf('x.txt', content)).toMatchObject({ ok: false, message: expect.stringMatching(/not text/) });
+  });
+
+  it('that is empty, too large or not alone is refused', async () => {
+    const file = (content: string, name = 'a.txt') => new File([content], name);
+    expect(await readFiles([file(' \n')])).toMatchObject({ ok: false, message: 'a.txt is empty.' });
+    expect(await readFiles([file('x'.repeat((1 << 20) + 1))])).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/at most 1\.00 MiB/),
+    });
+    expect(await readFiles([file('a'), file('b')])).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/one at a time/),
+    });
+    expect(await readFiles([])).toMatchObject({ ok: false });
+    expect(await readFiles([file('x', 'y'.repeat(500))])).toMatchObject({ ok: true, name: `${'y'.repeat(80)}…` });
+  });
+});

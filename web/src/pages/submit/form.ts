@@ -1,0 +1,151 @@
+/** What the form holds, where it comes from, and the request that it becomes. */
+import type { AlertRequest, SessionDetail } from '@/api/types';
+import { byteLength, bytes, formats, maxBytes, type PayloadFormat, recognise } from './payload';
+import {
+  asConfigured,
+  choicesOf,
+  type NativeChoices,
+  nativeChoices,
+  nativeTools,
+  type ServerSelection,
+  selectionOf,
+} from './selection';
+
+export const runbookKinds = ['none', 'url', 'text'] as const;
+export type RunbookKind = (typeof runbookKinds)[number];
+export const toolSources = ['chain', 'own'] as const;
+export type ToolSource = (typeof toolSources)[number];
+
+export interface SubmitForm {
+  /** Empty: the default one. */
+  alertType: string;
+  format: PayloadFormat;
+  payload: string;
+  runbook: RunbookKind;
+  runbookURL: string;
+  runbookText: string;
+  tools: ToolSource;
+  servers: ServerSelection[];
+  native: NativeChoices;
+}
+
+export const emptyForm: SubmitForm = {
+  alertType: '',
+  format: 'text',
+  payload: '',
+  runbook: 'none',
+  runbookURL: '',
+  runbookText: '',
+  tools: 'chain',
+  servers: [],
+  native: asConfigured,
+};
+
+/** The form that sends a session's alert once more. */
+export function formOf(session: SessionDetail): SubmitForm {
+  const selection = session.mcp_selection;
+  return {
+    alertType: session.alert_type,
+    format: recognise(session.alert_data),
+    payload: session.alert_data,
+    runbook: session.runbook_url !== '' ? 'url' : session.runbook !== '' ? 'text' : 'none',
+    runbookURL: session.runbook_url,
+    runbookText: session.runbook_url !== '' ? '' : session.runbook,
+    tools: selection === null ? 'chain' : 'own',
+    servers: selection?.servers ?? [],
+    native: choicesOf(selection?.native_tools),
+  };
+}
+
+/** The request without its data, and the request's text with the data as `check` gave it. */
+export function requestOf(form: SubmitForm, alertType: string): Omit<AlertRequest, 'data'> {
+  const request: Omit<AlertRequest, 'data'> = {};
+  if (alertType !== '') request.alert_type = alertType;
+  if (form.runbook === 'url' && form.runbookURL.trim() !== '') request.runbook_url = form.runbookURL.trim();
+  if (form.runbook === 'text' && form.runbookText.trim() !== '') request.runbook = form.runbookText;
+  if (form.tools === 'own') request.mcp_selection = selectionOf(form.servers, form.native);
+  return request;
+}
+
+export function bodyOf(request: Omit<AlertRequest, 'data'>, data: string): string {
+  const rest = JSON.stringify(request).slice(1);
+  return `{"data":${data}${rest === '}' ? '' : ','}${rest}`;
+}
+
+/** Why a body is not worth sending; null where it is. */
+export function tooLarge(body: string): string | null {
+  const size = byteLength(body);
+  if (size <= maxBytes) return null;
+  return `The request has ${bytes(size)}; the server takes ${bytes(maxBytes)} at most, everything included.`;
+}
+
+/** The part of the form that a problem's `field` names; null where it names none of them. */
+export type FormPart = 'alert_type' | 'data' | 'runbook' | 'runbook_url' | 'mcp_selection';
+const parts: readonly FormPart[] = ['alert_type', 'data', 'runbook', 'runbook_url', 'mcp_selection'];
+
+export function partOf(field: string, code: string): FormPart | null {
+  const name = /^[a-z_]+/.exec(field)?.[0];
+  if (field === '' && code === 'payload_too_large') return 'data';
+  return parts.find((part) => part === name) ?? null;
+}
+
+/** The draft that a browser kept. It may be anything: an older page wrote it, or somebody's hand did. */
+export function readDraft(stored: string | null): SubmitForm | null {
+  if (stored === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(stored);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const draft = value as Record<string, unknown>;
+  const text = (key: string) => (typeof draft[key] === 'string' ? (draft[key] as string) : '');
+  const one = <T extends string>(key: string, of: readonly T[], otherwise: T) =>
+    of.find((item) => item === draft[key]) ?? otherwise;
+  return {
+    alertType: text('alertType'),
+    format: one('format', formats, 'text'),
+    payload: text('payload'),
+    runbook: one('runbook', runbookKinds, 'none'),
+    runbookURL: text('runbookURL'),
+    runbookText: text('runbookText'),
+    tools: one('tools', toolSources, 'chain'),
+    servers: readServers(draft.servers),
+    native: readNative(draft.native),
+  };
+}
+
+function readServers(value: unknown): ServerSelection[] {
+  if (!Array.isArray(value)) return [];
+  const servers = new Map<string, ServerSelection>();
+  for (const item of value as unknown[]) {
+    if (typeof item !== 'object' || item === null) continue;
+    const { name, tools } = item as { name?: unknown; tools?: unknown };
+    if (typeof name !== 'string' || name === '') continue;
+    const names = Array.isArray(tools)
+      ? tools.filter((tool): tool is string => typeof tool === 'string' && tool !== '')
+      : [];
+    servers.set(name, names.length === 0 ? { name } : { name, tools: [...new Set(names)] });
+  }
+  return [...servers.values()];
+}
+
+function readNative(value: unknown): NativeChoices {
+  if (typeof value !== 'object' || value === null) return asConfigured;
+  const stored = value as Record<string, unknown>;
+  const choices = { ...asConfigured };
+  for (const tool of nativeTools)
+    choices[tool] = nativeChoices.find((choice) => choice === stored[tool]) ?? 'configured';
+  return choices;
+}
+
+/** Whether a form holds nothing that a person would miss. */
+export function isEmpty(form: SubmitForm): boolean {
+  return (
+    form.payload.trim() === '' &&
+    form.runbookURL.trim() === '' &&
+    form.runbookText.trim() === '' &&
+    form.servers.length === 0
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * Finds the first mistake in JSON. Browsers say in different words, and some not at all, where JSON.parse stopped; this
+ * says the same in each. It keeps a stack of its own, so that text of a million brackets does not end the page's.
+ */
+import { type Mistake, mistakeAt } from './mistake';
+
+type Expect = 'value' | 'first item' | 'name' | 'first name' | 'colon' | 'next' | 'end';
+
+const space = /[ \t\n\r]*/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const word = /(?:true|false|null)(?![\p{L}\p{N}_$])/uy;
+const hex = /[0-9a-fA-F]{4}/y;
+
+/** The end of what a sticky pattern finds at an offset, or -1. */
+function after(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+/** The end of a text that begins at an offset, or where it is wrong and why. */
+function afterString(text: string, at: number): number | { at: number; why: string } {
+  for (let i = at + 1; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 0x22) return i + 1;
+    if (unit < 0x20) {
+      return {
+        at: i,
+        why: unit === 0x0a ? 'a line ends inside quotes; close them, or write \\n' : 'a control character',
+      };
+    }
+    if (unit !== 0x5c) continue;
+    i++;
+    if (text[i] === 'u') {
+      const end = after(hex, text, i + 1);
+      if (end === -1) return { at: i - 1, why: '\\u needs four hexadecimal digits' };
+      i = end - 1;
+    } else if (i < text.length && !'"\\/bfnrt'.includes(text.charAt(i))) {
+      return { at: i - 1, why: `\\${text.charAt(i)} is not an escape of JSON` };
+    }
+  }
+  return { at, why: 'these quotes are never closed' };
+}
+
+/** What is wrong with text that JSON.parse refuses; null for text that it takes. */
+export function jsonMistake(text: string): Mistake | null {
+  const open: ('{' | '[')[] = [];
+  let expect = 'value' as Expect;
+  let comma = -1;
+  let at = 0;
+  const wrong = (message: string, where = at) => mistakeAt(text, where, message);
+  const valueEnds = () => {
+    expect = open.length === 0 ? 'end' : 'next';
+  };
+
+  for (;;) {
+    at = Math.max(at, after(space, text, at));
+    const unit = text.charAt(at);
+    if (unit === '') return atEnd();
+    const inside: '{' | '[' | undefined = open.at(-1);
+
+    if ((expect === 'first item' && unit === ']') || (expect === 'first name' && unit === '}')) {
+      open.pop();
+      at++;
+      valueEnds();
+    } else if (expect === 'value' || expect === 'first item') {
+      if (unit === ']' && inside === '[' && comma !== -1) return wrong('a comma with nothing after it', comma);
+      const problem = value(unit);
+      if (problem !== null) return problem;
+    } else if (expect === 'name' || expect === 'first name') {
+      if (unit === '}' && comma !== -1) return wrong('a comma with nothing after it', comma);
+      if (unit !== '"') return wrong('a name in double quotes is expected here');
+      const end = afterString(text, at);
+      if (typeof end !== 'number') return wrong(end.why, end.at);
+      at = end;
+      expect = 'colon';
+    } else if (expect === 'colon') {
+      if (unit !== ':') return wrong('a colon is expected after the name');
+      at++;
+      expect = 'value';
+    } else if (expect === 'next' && unit === ',') {
+      comma = at++;
+      expect = inside === '{' ? 'name' : 'value';
+    } else if (expect === 'next' && unit === (inside === '{' ? '}' : ']')) {
+      open.pop();
+      at++;
+      valueEnds();
+    } else if (expect === 'next') {
+      return wrong(`a comma or ${inside === '{' ? '}' : ']'} is expected here`);
+    } else {
+      return wrong('the JSON has ended, and more follows');
+    }
+  }
+
+  function value(unit: string): Mistake | null {
+    if (unit === '{' || unit === '[') {
+      open.push(unit);
+      at++;
+      comma = -1;
+      expect = unit === '{' ? 'first name' : 'first item';
+      return null;
+    }
+    if (unit === '"') {
+      const end = afterString(text, at);
+      if (typeof end !== 'number') return wrong(end.why, end.at);
+      at = end;
+      valueEnds();
+      return null;
+    }
+    const end = Math.max(after(number, text, at), after(word, text, at));
+    if (end === -1) return wrong(unit === "'" ? 'JSON has double quotes only' : 'a value is expected here');
+    at = end;
+    valueEnds();
+    return null;
+  }
+
+  function atEnd(): Mistake | null {
+    if (expect === 'end') return null;
+    if (open.length === 0) return wrong('there is nothing here');
+    return wrong(`the JSON ends before its last ${open.at(-1) === '{' ? '}' : ']'}`);
+  }
+}

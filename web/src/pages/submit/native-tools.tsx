@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query';
+import * as queries from '@/api/queries';
+import { Select } from '@/ui/input';
+import { type NativeChoices, nativeChoices, nativeTools } from './selection';
+
+const labels = {
+  google_search: 'Google search',
+  code_execution: 'Code execution',
+  url_context: 'Reading web pages',
+} as const;
+
+/** The tools that a provider runs itself: as configured, on or off. */
+export function NativeTools({
+  alertType,
+  choices,
+  onChange,
+}: {
+  alertType: string;
+  choices: NativeChoices;
+  onChange: (choices: NativeChoices) => void;
+}) {
+  const { data } = useQuery(queries.defaultTools(alertType));
+  return (
+    <div className="space-y-2">
+      <h3 className="font-medium">Tools of the provider</h3>
+      <p className="text-ink-soft">Used where an agent has no other tools, by providers that have them.</p>
+      <div className="space-y-2">
+        {nativeTools.map((tool) => {
+          const configured = data && (data.native_tools[tool] ? ' (on)' : ' (off)');
+          const texts = { configured: `As configured${configured ?? ''}`, on: 'On', off: 'Off' };
+          return (
+            <div key={tool} className="flex flex-wrap items-center justify-between gap-2">
+              <label htmlFor={`submit-${tool}`}>{labels[tool]}</label>
+              <Select
+                id={`submit-${tool}`}
+                className="w-48"
+                value={choices[tool]}
+                onChange={(event) => {
+                  const chosen = nativeChoices.find((choice) => choice === event.target.value);
+                  if (chosen) onChange({ ...choices, [tool]: chosen });
+                }}
+              >
+                {nativeChoices.map((choice) => (
+                  <option key={choice} value={choice}>
+                    {texts[choice]}
+                  </option>
+                ))}
+              </Select>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+/** Submitting an alert: a new one, or a session's once more (`?from=`). */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import * as queries from '@/api/queries';
+import { useTitle } from '@/app/title';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+import { formOf } from './form';
+import { SubmitView } from './view';
+
+const route = getRouteApi('/shell/submit');
+
+export function SubmitPage() {
+  useTitle('Submit an alert');
+  const { from } = route.useSearch();
+  return (
+    <div className="mx-auto flex min-h-full w-full max-w-[150rem] flex-col gap-4 p-4">
+      <h1 className="text-lg font-semibold">{from === undefined ? 'Submit an alert' : 'Submit an alert again'}</h1>
+      {from === undefined ? <SubmitView key="new" filled={null} /> : <Again key={from} sessionId={from} />}
+    </div>
+  );
+}
+
+function Again({ sessionId }: { sessionId: string }) {
+  // What was filled in is edited from then on: the session does not change under the hands of whoever types.
+  const session = useQuery({ ...queries.session(sessionId), staleTime: Number.POSITIVE_INFINITY });
+  if (session.isPending) return <Loading what="the session's alert" rows={6} />;
+  if (session.data === undefined) return <ProblemPanel error={session.error} retry={() => void session.refetch()} />;
+  return (
+    <>
+      <p className="max-w-prose rounded-md border border-line bg-surface px-3 py-2 text-ink-soft">
+        Filled in from{' '}
+        <Link
+          to="/sessions/$sessionId"
+          params={{ sessionId }}
+          className="font-mono text-xs text-accent underline underline-offset-4"
+        >
+          {sessionId.slice(-8)}
+        </Link>
+        . Secrets were masked when it was stored, and go out masked unless you write them again.
+      </p>
+      <SubmitView filled={formOf(session.data)} />
+    </>
+  );
+}

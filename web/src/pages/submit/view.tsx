@@ -1,0 +1,210 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { LoaderCircle, Lock, Send } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import * as queries from '@/api/queries';
+import { Button } from '@/ui/button';
+import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
+import { ProblemPanel } from '@/ui/feedback';
+import { Kbd } from '@/ui/kbd';
+import { usePayloadCheck } from './check';
+import { useDraft } from './draft';
+import { DropCover, useFileDrop } from './drop';
+import { readFiles } from './file';
+import { bodyOf, isEmpty, requestOf, type SubmitForm } from './form';
+import { byteLength } from './payload';
+import { PayloadField } from './payload-field';
+import { RunbookField } from './runbook-field';
+import { useSend } from './send';
+import { ToolsField } from './tools-field';
+import { TypeField, useDefaultType } from './type-field';
+
+/** What a file did to the form: the payload before it, or why it was refused. */
+type FileNotice = { name: string; before: Pick<SubmitForm, 'payload' | 'format'> } | { refusal: string };
+
+export function SubmitView({ filled }: { filled: SubmitForm | null }) {
+  const { form, update, discard } = useDraft(filled);
+  const [notice, setNotice] = useState<FileNotice | null>(null);
+  const { data: who } = useQuery(queries.me());
+  const forbidden = who !== undefined && !who.scopes.includes('write');
+  const defaultType = useDefaultType();
+  const alertType = form.alertType || defaultType;
+  const sending = useSend(form, alertType, discard);
+  const checked = usePayloadCheck(form.payload, form.format);
+  const data = checked?.ok ? checked.data : undefined;
+  const size = useMemo(
+    () => (data === undefined ? undefined : byteLength(bodyOf(requestOf(form, alertType), data))),
+    [data, form, alertType],
+  );
+
+  const change = (changes: Partial<SubmitForm>) => {
+    update(changes);
+    sending.changed(
+      ...(changes.alertType === undefined ? [] : (['alert_type'] as const)),
+      ...(changes.payload === undefined && changes.format === undefined ? [] : (['data'] as const)),
+      ...(changes.runbook === undefined && changes.runbookURL === undefined && changes.runbookText === undefined
+        ? []
+        : (['runbook', 'runbook_url'] as const)),
+      ...(changes.tools === undefined && changes.servers === undefined && changes.native === undefined
+        ? []
+        : (['mcp_selection'] as const)),
+    );
+  };
+  const takeFiles = async (files: File[]) => {
+    if (forbidden) return;
+    const content = await readFiles(files);
+    if (!content.ok) {
+      setNotice({ refusal: content.message });
+      return;
+    }
+    setNotice({ name: content.name, before: { payload: form.payload, format: form.format } });
+    change({ payload: content.text, format: content.format });
+  };
+  const over = useFileDrop((files) => void takeFiles(files));
+
+  return (
+    <form
+      noValidate
+      className="flex flex-1 flex-col gap-4"
+      aria-label="Alert"
+      data-testid="submit-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!forbidden) sending.submit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || forbidden) return;
+        event.preventDefault();
+        sending.submit();
+      }}
+    >
+      {forbidden && <Forbidden name={who.name} />}
+      {/* A fieldset cannot share out its height, so it has no box of its own. */}
+      <fieldset disabled={forbidden} className="contents">
+        <legend className="sr-only">The alert</legend>
+        <div className="flex min-w-0 flex-1 flex-col gap-4">
+          <div className="grid flex-1 gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)] 2xl:grid-cols-[minmax(0,1fr)_minmax(0,60rem)]">
+            <Card className="flex min-w-0 flex-col lg:sticky lg:top-4 lg:h-[calc(100dvh-11.5rem)] lg:min-h-[28rem] lg:self-start">
+              <CardBody className="flex min-h-0 flex-1 flex-col gap-4">
+                <TypeField
+                  value={alertType}
+                  defaultType={defaultType}
+                  onChange={(name) => change({ alertType: name })}
+                  problem={sending.problems.alert_type}
+                />
+                <PayloadField
+                  text={form.payload}
+                  format={form.format}
+                  checked={checked}
+                  size={size}
+                  problem={checked?.ok === false ? undefined : sending.problems.data}
+                  onText={(payload) => change({ payload })}
+                  onFormat={(format) => change({ format })}
+                  onFiles={(files) => void takeFiles(files)}
+                />
+                <Notice
+                  of={notice}
+                  onUndo={(before) => {
+                    change(before);
+                    setNotice(null);
+                  }}
+                />
+              </CardBody>
+            </Card>
+            <div className="grid min-w-0 content-start items-start gap-4 2xl:grid-cols-2">
+              <Card>
+                <CardHeader>
+                  <CardTitle>Runbook</CardTitle>
+                </CardHeader>
+                <CardBody>
+                  <RunbookField form={form} update={change} problems={sending.problems} />
+                </CardBody>
+              </Card>
+              <Card>
+                <CardHeader>
+                  <CardTitle>Tools</CardTitle>
+                </CardHeader>
+                <CardBody>
+                  <ToolsField
+                    form={form}
+                    alertType={alertType}
+                    update={change}
+                    problem={sending.problems.mcp_selection}
+                  />
+                </CardBody>
+              </Card>
+            </div>
+          </div>
+          {sending.problem && <ProblemPanel error={sending.problem} />}
+          <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-4 py-3">
+            <Button type="submit" variant="primary" disabled={forbidden || sending.pending} data-testid="submit-button">
+              {sending.pending ? <LoaderCircle className="animate-spin" aria-hidden /> : <Send aria-hidden />}
+              {sending.pending ? 'Sending…' : 'Submit'}
+            </Button>
+            <span className="inline-flex items-center gap-1 text-xs text-ink-soft max-sm:hidden">
+              <Kbd keys="mod+↵" />
+            </span>
+            {!isEmpty(form) && (
+              <Button
+                variant="ghost"
+                className="ml-auto"
+                onClick={() => {
+                  discard();
+                  setNotice(null);
+                }}
+              >
+                Clear
+              </Button>
+            )}
+          </div>
+        </div>
+      </fieldset>
+      {over && !forbidden && <DropCover />}
+    </form>
+  );
+}
+
+function Forbidden({ name }: { name: string }) {
+  return (
+    <p
+      className="flex items-start gap-2 rounded-md border border-line bg-warn-soft px-3 py-2 text-ink"
+      data-testid="submit-forbidden"
+    >
+      <Lock className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+      <span>
+        The key <strong className="font-semibold break-words">{name}</strong> may only read. Submitting alerts needs one
+        with the scope <code className="font-mono text-xs">write</code>; to watch, this one is enough:{' '}
+        <Link to="/" className="text-accent underline underline-offset-4">
+          the sessions
+        </Link>
+        .
+      </span>
+    </p>
+  );
+}
+
+function Notice({
+  of: notice,
+  onUndo,
+}: {
+  of: FileNotice | null;
+  onUndo: (before: Pick<SubmitForm, 'payload' | 'format'>) => void;
+}) {
+  return (
+    <div aria-live="polite" data-testid="submit-notice">
+      {notice && 'refusal' in notice && (
+        <p className="rounded-md bg-bad-soft px-3 py-2 break-words text-bad">{notice.refusal}</p>
+      )}
+      {notice && 'name' in notice && (
+        <p className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-2 text-ink-soft">
+          <span className="min-w-0 break-words">The payload is now {notice.name}.</span>
+          {notice.before.payload.trim() !== '' && (
+            <Button size="sm" onClick={() => onUndo(notice.before)}>
+              Undo
+            </Button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

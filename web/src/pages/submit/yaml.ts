@@ -1,0 +1,87 @@
+/** Reads YAML as data. The parser is large and slow on large text: only yaml-worker.ts and the tests import this. */
+import { type Document, isAlias, isScalar, parseDocument, visit } from 'yaml';
+import { type Mistake, mistakeAt } from './mistake';
+import { type Checked, notAnAlert } from './payload';
+
+/** How often what an alias stands for may be repeated in all; a few lines of aliases of aliases can be gigabytes. */
+const maxAliases = 100;
+
+export function checkYAML(text: string): Checked {
+  try {
+    return read(text);
+  } catch (error) {
+    return { ok: false, mistake: thrown(error) };
+  }
+}
+
+function read(text: string): Checked {
+  const document = parseDocument(text, {
+    prettyErrors: false,
+    merge: true,
+    // Bytes, sets and times stay what they were written as: JSON has none of them.
+    resolveKnownTags: false,
+    logLevel: 'error',
+  });
+  const mistake = wrongIn(document, text) ?? tidy(document, text);
+  if (mistake !== null) return { ok: false, mistake };
+
+  const value: unknown = document.toJS({ maxAliasCount: maxAliases });
+  if (value === null || value === undefined) return { ok: false, mistake: { message: 'The YAML is empty.' } };
+  if (typeof value !== 'object' && typeof value !== 'string')
+    return { ok: false, mistake: notAnAlert(`a ${typeof value}`) };
+  return { ok: true, data: JSON.stringify(value) };
+}
+
+function wrongIn(document: Document.Parsed, text: string): Mistake | null {
+  const error = document.errors[0];
+  if (error === undefined) return null;
+  const messages: Partial<Record<typeof error.code, string>> = {
+    MULTIPLE_DOCS: 'a second document begins here; an alert is one document',
+    RESOURCE_EXHAUSTION: 'this is nested too deeply',
+  };
+  return mistakeAt(text, error.pos[0], messages[error.code] ?? lowerFirst(error.message));
+}
+
+/** Finds aliases of nothing, and keeps as text what JSON has no number for: too many digits, infinity, not a number. */
+function tidy(document: Document.Parsed, text: string): Mistake | null {
+  const anchors = new Set<string>();
+  let mistake: Mistake | null = null;
+  visit(document, (_, node) => {
+    if (isAlias(node)) {
+      if (anchors.has(node.source)) return undefined;
+      mistake = mistakeAt(
+        text,
+        node.range?.[0] ?? 0,
+        `*${node.source} stands for nothing: there is no &${node.source} before it`,
+      );
+      return visit.BREAK;
+    }
+    if (typeof node === 'object' && node !== null && 'anchor' in node && typeof node.anchor === 'string')
+      anchors.add(node.anchor);
+    if (isScalar(node) && typeof node.value === 'number' && node.source !== undefined && !exact(node.value)) {
+      node.value = node.source;
+    }
+    return undefined;
+  });
+  return mistake;
+}
+
+function exact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+function thrown(error: unknown): Mistake {
+  if (error instanceof RangeError) return { message: 'The YAML is nested too deeply.' };
+  if (error instanceof ReferenceError) {
+    return {
+      message: 'The aliases (*name) of this YAML stand for far more than was written. Write out what is meant.',
+    };
+  }
+  if (error instanceof TypeError)
+    return { message: 'An alias (*name) of this YAML stands for something that contains it.' };
+  return { message: error instanceof Error ? error.message : String(error) };
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,28 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+
+/** Draws what was asked for. What is known stays in sight, under the problem, when asking again failed. */
+export function Answer<T>({
+  query,
+  what,
+  rows,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  what: string;
+  rows?: number;
+  children: (data: T) => ReactNode;
+}) {
+  const retry = () => void query.refetch();
+  if (query.data === undefined) {
+    if (query.isError) return <ProblemPanel className="m-4" error={query.error} retry={retry} />;
+    return <Loading what={what} rows={rows} />;
+  }
+  return (
+    <>
+      {query.isError && <ProblemPanel className="m-4" error={query.error} retry={retry} />}
+      {children(query.data)}
+    </>
+  );
+}

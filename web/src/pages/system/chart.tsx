@@ -1,0 +1,110 @@
+/** Bars, one a day, drawn by uPlot. Loaded when usage is looked at; its numbers are also in the table beside it. */
+import { useEffect, useEffectEvent, useRef } from 'react';
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { type Day, dayLabel } from './days';
+
+export interface DayChartProps {
+  days: readonly Day[];
+  measure: (day: Day) => number;
+  /** A value on the axis, short. */
+  axisLabel: (value: number) => string;
+  /** The name of a colour of styles.css. */
+  colour: string;
+  /** What the picture shows, for those who do not see it. */
+  label: string;
+  /** The day under the pointer. */
+  onHover: (day: Day | null) => void;
+}
+
+const height = 200;
+
+export function DayChart({ days, measure, axisLabel, colour, label, onHover }: DayChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const hover = useEffectEvent((index: number | null | undefined) => onHover(days[index ?? -1] ?? null));
+  const format = useEffectEvent(axisLabel);
+  const value = useEffectEvent(measure);
+
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    let chart: UPlot | undefined;
+    const draw = () => {
+      chart?.destroy();
+      const options = optionsOf(days, colour, element.clientWidth, format, hover);
+      chart = new UPlot(options, [days.map((_, index) => index), days.map(value)], element);
+    };
+    draw();
+    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    // A canvas does not follow the variables of the theme by itself.
+    const themed = new MutationObserver(draw);
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      resized.disconnect();
+      themed.disconnect();
+      chart?.destroy();
+    };
+  }, [days, colour]);
+
+  return (
+    <div
+      ref={place}
+      role="img"
+      aria-label={label}
+      className="h-[200px] w-full overflow-hidden"
+      data-testid="usage-chart"
+    />
+  );
+}
+
+function optionsOf(
+  days: readonly Day[],
+  colour: string,
+  width: number,
+  format: (value: number) => string,
+  hover: (index: number | null | undefined) => void,
+): UPlot.Options {
+  const theme = getComputedStyle(document.documentElement);
+  const ink = theme.getPropertyValue('--ink-soft');
+  const line = theme.getPropertyValue('--line');
+  const fill = theme.getPropertyValue(`--${colour}`);
+  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      x: { time: false, range: [-0.5, days.length - 0.5] },
+      y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.05 : 1] },
+    },
+    series: [
+      {},
+      { fill, stroke: fill, width: 0, points: { show: false }, paths: UPlot.paths.bars?.({ size: [0.7, 40] }) },
+    ],
+    axes: [
+      {
+        stroke: ink,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        space: 56,
+        size: 28,
+        incrs: [1, 2, 7, 14, 30],
+        values: (_, places) => places.map((index) => dayLabel(days[index]?.name ?? '')),
+      },
+      {
+        stroke: ink,
+        font,
+        size: 56,
+        grid: { stroke: line, width: 1 },
+        ticks: { show: false },
+        space: 36,
+        values: (_, places) => places.map(format),
+      },
+    ],
+    hooks: { setCursor: [(chart) => hover(chart.cursor.idx)] },
+  };
+}

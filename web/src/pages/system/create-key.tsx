@@ -1,0 +1,143 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { useId, useState } from 'react';
+import { api, body } from '@/api/client';
+import { asProblem } from '@/api/problem';
+import { apiKeys } from '@/api/queries';
+import type { APIKey } from '@/api/types';
+import { Button } from '@/ui/button';
+import { CopyButton } from '@/ui/copy';
+import { ProblemPanel } from '@/ui/feedback';
+import { Input } from '@/ui/input';
+import { DialogClose, DialogContent } from '@/ui/overlay';
+
+type Scope = APIKey['scopes'][number];
+
+/** Each scope comes with those before it. */
+const scopes: readonly { value: Scope; label: string; does: string }[] = [
+  { value: 'read', label: 'Read', does: 'sees everything' },
+  { value: 'write', label: 'Write', does: 'also submits, asks, cancels and deletes' },
+  { value: 'admin', label: 'Admin', does: 'also manages keys' },
+];
+
+/** The content of a dialog; it forgets the secret when it is closed. */
+export function CreateKey() {
+  const client = useQueryClient();
+  const [name, setName] = useState('');
+  const [scope, setScope] = useState<Scope>('read');
+  const making = useMutation({
+    mutationFn: () => body(api.POST('/api/v1/keys', { body: { name, scopes: [scope] } })),
+    onSuccess: () => void client.invalidateQueries({ queryKey: apiKeys().queryKey }),
+  });
+  if (making.data) return <Secret name={making.data.name} secret={making.data.key} />;
+  return (
+    <KeyForm
+      name={name}
+      scope={scope}
+      error={making.error}
+      pending={making.isPending}
+      onName={setName}
+      onScope={setScope}
+      onSubmit={() => making.mutate()}
+    />
+  );
+}
+
+function KeyForm(props: {
+  name: string;
+  scope: Scope;
+  error: Error | null;
+  pending: boolean;
+  onName: (name: string) => void;
+  onScope: (scope: Scope) => void;
+  onSubmit: () => void;
+}) {
+  const id = useId();
+  const problem = props.error && asProblem(props.error);
+  const nameIsWrong = problem?.field === 'name';
+  return (
+    <DialogContent title="New API key" description="Its secret is shown once, right after it is made.">
+      <form
+        className="space-y-4"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!props.pending) props.onSubmit();
+        }}
+      >
+        <div className="space-y-1.5">
+          <label htmlFor={`${id}-name`} className="font-medium">
+            Name
+          </label>
+          <Input
+            id={`${id}-name`}
+            value={props.name}
+            onChange={(event) => props.onName(event.target.value)}
+            placeholder="alertmanager"
+            autoComplete="off"
+            aria-invalid={nameIsWrong || undefined}
+            aria-describedby={nameIsWrong ? `${id}-problem` : undefined}
+            data-testid="key-name"
+          />
+          {nameIsWrong && (
+            <p id={`${id}-problem`} className="break-words text-bad" role="alert">
+              {problem.message}
+            </p>
+          )}
+          <p className="text-xs text-ink-soft">Who uses it: the author of what is done with it.</p>
+        </div>
+        <fieldset className="space-y-1">
+          <legend className="mb-1 font-medium">What it may do</legend>
+          {scopes.map((choice) => (
+            <label key={choice.value} className="flex min-h-7 items-center gap-2">
+              <input
+                type="radio"
+                name={`${id}-scope`}
+                className="size-4 accent-accent"
+                checked={props.scope === choice.value}
+                onChange={() => props.onScope(choice.value)}
+                data-testid={`key-scope-${choice.value}`}
+              />
+              <span>
+                {choice.label} <span className="text-ink-soft">{choice.does}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {problem && !nameIsWrong && <ProblemPanel error={problem} />}
+        <div className="flex justify-end gap-2">
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" disabled={props.pending} data-testid="key-submit">
+            Make the key
+          </Button>
+        </div>
+      </form>
+    </DialogContent>
+  );
+}
+
+function Secret({ name, secret }: { name: string; secret: string }) {
+  return (
+    <DialogContent title={`The key for ${name}`}>
+      <div className="space-y-4">
+        <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+          <span>Copy it now. The server keeps only a hash of it, and nobody can show it again.</span>
+        </p>
+        <p className="flex items-center gap-2 rounded-md border border-line bg-sunken px-3 py-2">
+          <code className="min-w-0 flex-1 font-mono text-[13px] break-all select-all" data-testid="key-secret">
+            {secret}
+          </code>
+          <CopyButton text={secret} label="Copy the key" />
+        </p>
+        <div className="flex justify-end">
+          <DialogClose asChild>
+            <Button variant="primary">Done</Button>
+          </DialogClose>
+        </div>
+      </div>
+    </DialogContent>
+  );
+}

@@ -1,0 +1,66 @@
+/** Usage by day, as a chart wants it: every day of the range, also those on which nothing was used. Days are UTC. */
+import type { UsageSummary } from '@/api/types';
+
+export const ranges = [7, 30, 90] as const;
+export type Range = (typeof ranges)[number];
+
+type Share = UsageSummary['by_day'][number];
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export interface Day {
+  /** As the server names it: 2026-11-15. */
+  name: string;
+  cost: number;
+  tokens: number;
+  unpriced: number;
+  llmCalls: number;
+  toolCalls: number;
+}
+
+function nameOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** The beginning of the first of so many days, today included: it stays the same all day. */
+export function rangeStart(days: number, now: Date): string {
+  const today = Math.floor(now.getTime() / dayMs) * dayMs;
+  return new Date(today - (days - 1) * dayMs).toISOString();
+}
+
+/** How many days a range touches: never none, and never more than the server sums up. */
+export function dayCount(from: string, to: string): number {
+  const days = Math.ceil((Date.parse(to) - Date.parse(from)) / dayMs);
+  return Number.isNaN(days) ? 1 : Math.min(Math.max(1, days), 367);
+}
+
+/** A number that a chart can draw. */
+function drawable(value: number): number {
+  return Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** Every day from the first on, whatever the server left out. Days outside the range are not in it. */
+export function daysOf(byDay: readonly Share[], from: string, days: number): Day[] {
+  const start = Date.parse(from);
+  const used = new Map(byDay.map((share) => [share.name, share]));
+  return Array.from({ length: days }, (_, index) => {
+    const name = nameOf(start + index * dayMs);
+    const share = used.get(name);
+    return {
+      name,
+      cost: drawable(share?.usage.cost_usd ?? 0),
+      tokens: drawable(share?.usage.total_tokens ?? 0),
+      unpriced: drawable(share?.usage.unpriced_tokens ?? 0),
+      llmCalls: drawable(share?.llm_calls ?? 0),
+      toolCalls: drawable(share?.tool_calls ?? 0),
+    };
+  });
+}
+
+const short = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** "Nov 15" in the reader's language; a name that is no day stays as it is. */
+export function dayLabel(name: string): string {
+  const at = Date.parse(`${name}T00:00:00Z`);
+  return Number.isNaN(at) ? name : short.format(at);
+}

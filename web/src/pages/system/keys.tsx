@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import * as queries from '@/api/queries';
+import type { APIKey } from '@/api/types';
+import { age, dateTime } from '@/text/format';
+import { Button } from '@/ui/button';
+import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { EmptyState } from '@/ui/feedback';
+import { useNow } from '@/ui/now';
+import { Dialog, DialogTrigger } from '@/ui/overlay';
+import { Answer } from './answer';
+import { CreateKey } from './create-key';
+import { Mark } from './mark';
+import { RevokeKey } from './revoke-key';
+import { type Column, Table } from './table';
+
+export function KeysTab() {
+  const keys = useQuery(queries.apiKeys());
+  const { data: who } = useQuery(queries.me());
+  const [making, setMaking] = useState(false);
+  return (
+    <div className="space-y-4">
+      {who && !who.auth_required && <NotRequired />}
+      <Card aria-labelledby="system-keys">
+        <CardHeader>
+          <CardTitle id="system-keys">API keys</CardTitle>
+          {keys.data && (
+            <Dialog open={making} onOpenChange={setMaking}>
+              <DialogTrigger asChild>
+                <Button size="sm" variant="primary" className="ml-auto" data-testid="key-create">
+                  <Plus aria-hidden /> New key
+                </Button>
+              </DialogTrigger>
+              {making && <CreateKey />}
+            </Dialog>
+          )}
+        </CardHeader>
+        <Answer query={keys} what="API keys">
+          {(data) => (data.keys.length === 0 ? <NoKeys /> : <KeyTable keys={data.keys} />)}
+        </Answer>
+      </Card>
+    </div>
+  );
+}
+
+function NotRequired() {
+  return (
+    <p
+      className="max-w-prose rounded-md border border-line bg-surface px-3 py-2 text-ink-soft"
+      data-testid="keys-not-required"
+    >
+      This server answers without a key, because only this computer reaches it. Start it with{' '}
+      <code className="font-mono text-xs">--auth on</code> (or <code className="font-mono text-xs">TARSY_AUTH=on</code>)
+      to require keys here too; on any other address they always are. docs/cli.md tells more.
+    </p>
+  );
+}
+
+function NoKeys() {
+  return (
+    <EmptyState title="No keys yet" icon={<KeyRound />}>
+      A key lets a program, or a person, use this server: read, submit alerts, or manage keys.
+    </EmptyState>
+  );
+}
+
+function KeyTable({ keys }: { keys: readonly APIKey[] }) {
+  const now = useNow(60_000);
+  const [revoking, setRevoking] = useState<APIKey | null>(null);
+  const columns: readonly Column<APIKey>[] = [
+    { name: 'Name', heading: true, cell: (key) => key.name },
+    { name: 'Prefix', cell: (key) => <code className="font-mono text-xs">{key.prefix}</code> },
+    { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
+    { name: 'Created', cell: (key) => <Moment at={key.created_at} now={now} /> },
+    {
+      name: 'Last used',
+      cell: (key) =>
+        key.last_used_at ? <Moment at={key.last_used_at} now={now} /> : <span className="text-ink-soft">never</span>,
+    },
+    {
+      name: 'State',
+      cell: (key) =>
+        key.revoked_at ? (
+          <span title={dateTime(key.revoked_at)}>
+            <Mark tone="idle">Revoked</Mark>
+          </span>
+        ) : (
+          <Button
+            size="sm"
+            variant="danger"
+            aria-label={`Revoke ${key.name} (${key.prefix})`}
+            onClick={() => setRevoking(key)}
+            data-testid="key-revoke"
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Table caption="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} testId="key" />
+      <RevokeKey of={revoking} onClose={() => setRevoking(null)} />
+    </>
+  );
+}
+
+function Moment({ at, now }: { at: string; now: Date }) {
+  const ago = age(at, now);
+  return (
+    <time dateTime={at} title={dateTime(at)}>
+      {ago === 'now' ? 'now' : `${ago} ago`}
+    </time>
+  );
+}

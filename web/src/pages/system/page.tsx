@@ -1,0 +1,54 @@
+/** The server itself: how it is, what it works with, what it used, how it is configured, who may use it. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useTitle } from '@/app/title';
+import { type SystemTab, systemTabs } from '@/router';
+import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
+import { ConfigTab } from './config';
+import { HealthTab } from './health';
+import { KeysTab } from './keys';
+import { ToolsTab } from './tools';
+import { UsageTab } from './usage';
+
+const route = getRouteApi('/shell/system');
+
+const tabs: Record<SystemTab, { label: string; content: () => React.JSX.Element }> = {
+  health: { label: 'Health', content: HealthTab },
+  tools: { label: 'Tools', content: ToolsTab },
+  usage: { label: 'Usage', content: UsageTab },
+  config: { label: 'Config', content: ConfigTab },
+  keys: { label: 'Keys', content: KeysTab },
+};
+
+export function SystemPage() {
+  const { tab = 'health' } = route.useSearch();
+  const navigate = route.useNavigate();
+  useTitle(tab === 'health' ? 'System' : `${tabs[tab].label} · System`);
+  return (
+    <div className="mx-auto w-full max-w-[150rem] p-4">
+      <h1 className="mb-2 text-lg font-semibold">System</h1>
+      <Tabs
+        value={tab}
+        onValueChange={(value) => {
+          const chosen = systemTabs.find((candidate) => candidate === value);
+          void navigate({ search: { tab: chosen === 'health' ? undefined : chosen } });
+        }}
+      >
+        <TabsList aria-label="Parts of the system">
+          {systemTabs.map((name) => (
+            <TabsTrigger key={name} value={name} className="max-sm:px-2" data-testid={`system-tab-${name}`}>
+              {tabs[name].label}
+            </TabsTrigger>
+          ))}
+        </TabsList>
+        {systemTabs.map((name) => {
+          const Content = tabs[name].content;
+          return (
+            <TabsContent key={name} value={name} className="pt-4">
+              <Content />
+            </TabsContent>
+          );
+        })}
+      </Tabs>
+    </div>
+  );
+}

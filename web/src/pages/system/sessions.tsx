@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import * as queries from '@/api/queries';
+import type { SessionItem } from '@/api/types';
+import { duration, elapsed } from '@/text/format';
+import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { useNow } from '@/ui/now';
+import { StatusBadge } from '@/ui/status';
+import { Answer } from './answer';
+
+/** What is worked on now, and what waits. */
+export function SessionsCard() {
+  const sessions = useQuery({ ...queries.activeSessions(), refetchInterval: 10_000 });
+  return (
+    <Card aria-labelledby="system-sessions">
+      <CardHeader>
+        <CardTitle id="system-sessions">Sessions now</CardTitle>
+        {sessions.data && (
+          <span className="text-ink-soft tabular-nums">
+            {sessions.data.active.length} running, {sessions.data.queued.length} waiting
+          </span>
+        )}
+      </CardHeader>
+      <Answer query={sessions} what="sessions" rows={3}>
+        {(data) =>
+          data.active.length + data.queued.length === 0 ? (
+            <p className="p-4 text-ink-soft">
+              Nothing runs and nothing waits.{' '}
+              <Link to="/submit" className="text-accent underline underline-offset-4">
+                Submit an alert
+              </Link>
+            </p>
+          ) : (
+            <ul className="divide-y divide-line">
+              {[...data.active, ...data.queued].map((session) => (
+                <SessionRow key={session.id} session={session} />
+              ))}
+            </ul>
+          )
+        }
+      </Answer>
+    </Card>
+  );
+}
+
+function SessionRow({ session }: { session: SessionItem }) {
+  const now = useNow();
+  const waits = session.status === 'pending';
+  const since = elapsed(waits ? session.created_at : session.started_at, null, now);
+  return (
+    <li>
+      <Link
+        to="/sessions/$sessionId"
+        params={{ sessionId: session.id }}
+        className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2 hover:bg-sunken"
+        data-testid="system-session"
+      >
+        <StatusBadge status={session.status} />
+        <span className="min-w-0 flex-1 truncate font-medium">{session.alert_type}</span>
+        {!waits && session.stage_count > 0 && (
+          <span className="text-xs text-ink-soft tabular-nums">
+            stage {Math.min(session.current_stage_index, session.stage_count)} of {session.stage_count}
+          </span>
+        )}
+        <span className="w-16 text-right text-xs text-ink-soft tabular-nums">{duration(since)}</span>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+/** The effective configuration: where values came from, and how to find one. */
+import type { components } from '@/api/schema';
+
+export type Setting = components['schemas']['Setting'];
+
+export const origins = ['file', 'env', 'flag', 'built-in'] as const;
+export type Origin = (typeof origins)[number];
+
+export const originLabels: Record<Origin, string> = {
+  file: 'File',
+  env: 'Environment',
+  flag: 'Flag',
+  'built-in': 'Built-in',
+};
+
+/** The kind of an origin such as `built-in`, `env TARSY_X`, `flag --workers`, `tarsy.yaml:12`. */
+export function originOf(origin: string): Origin {
+  if (origin === 'built-in') return 'built-in';
+  if (origin.startsWith('env ')) return 'env';
+  if (origin.startsWith('flag ')) return 'flag';
+  return 'file';
+}
+
+/** The first step of a path: `agents` of `agents.KubernetesAgent.description` and of `agents["a.b"]`. */
+export function sectionOf(path: string): string {
+  return /^[^.[]+/.exec(path)?.[0] ?? path;
+}
+
+export function countOrigins(settings: readonly Setting[]): Record<Origin, number> {
+  const counts: Record<Origin, number> = { file: 0, env: 0, flag: 0, 'built-in': 0 };
+  for (const setting of settings) counts[originOf(setting.origin)]++;
+  return counts;
+}
+
+/** The settings of some origins in which every word of a text occurs: in the path, the value or the origin. */
+export function findSettings(settings: readonly Setting[], text: string, shown: ReadonlySet<Origin>): Setting[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return settings.filter((setting) => {
+    if (!shown.has(originOf(setting.origin))) return false;
+    if (words.length === 0) return true;
+    const all = `${setting.path}\n${setting.value}\n${setting.origin}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+/** A line of the list: the heading of a section, or one of its settings. */
+export type SettingLine = { kind: 'section'; name: string; count: number } | { kind: 'setting'; setting: Setting };
+
+/** Settings under the headings of their sections, both in the order in which they first come. */
+export function linesOf(settings: readonly Setting[]): SettingLine[] {
+  const sections = new Map<string, Setting[]>();
+  for (const setting of settings) {
+    const name = sectionOf(setting.path);
+    const section = sections.get(name);
+    if (section) section.push(setting);
+    else sections.set(name, [setting]);
+  }
+  return [...sections].flatMap(([name, members]): SettingLine[] => [
+    { kind: 'section', name, count: members.length },
+    ...members.map((setting): SettingLine => ({ kind: 'setting', setting })),
+  ]);
+}

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import type { Usage } from '@/api/types';
+import { dayCount, dayLabel, daysOf, rangeStart } from './days';
+import {
+  countOrigins,
+  findSettings,
+  linesOf,
+  type Origin,
+  originOf,
+  origins,
+  type Setting,
+  sectionOf,
+} from './setting';
+import { percent, shares, spent } from './spend';
+import { findTools, type MCPServer, schemaText } from './tool-search';
+
+const usage = (parts: Partial<Usage> = {}): Usage => ({
+  input_tokens: 0,
+  output_tokens: 0,
+  thinking_tokens: 0,
+  cached_tokens: 0,
+  total_tokens: 0,
+  cost_usd: 0,
+  unpriced_tokens: 0,
+  ...parts,
+});
+const share = (name: string, parts: Partial<Usage> = {}) => ({
+  name,
+  llm_calls: 2,
+  tool_calls: 3,
+  usage: usage(parts),
+});
+
+describe('usage by day', () => {
+  const from = '2026-02-26T00:00:00.000Z';
+
+  it('has every day, also those on which nothing was used', () => {
+    const days = daysOf([share('2026-02-27', { cost_usd: 0.5, total_tokens: 900 }), share('2026-03-01')], from, 5);
+    expect(days.map((day) => day.name)).toEqual(['2026-02-26', '2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
+    expect(days.map((day) => day.cost)).toEqual([0, 0.5, 0, 0, 0]);
+    expect(days[1]).toEqual({ name: '2026-02-27', cost: 0.5, tokens: 900, unpriced: 0, llmCalls: 2, toolCalls: 3 });
+  });
+
+  it('leaves out days of another time and what is no day', () => {
+    const days = daysOf(
+      [share('2025-02-27', { cost_usd: 9 }), share('yesterday', { cost_usd: 9 }), share('', { cost_usd: 9 })],
+      from,
+      3,
+    );
+    expect(days.every((day) => day.cost === 0)).toBe(true);
+  });
+
+  it('draws no number that is none', () => {
+    const [day] = daysOf(
+      [share('2026-02-26', { cost_usd: Number.NaN, total_tokens: -5, unpriced_tokens: Number.POSITIVE_INFINITY })],
+      from,
+      1,
+    );
+    expect(day).toMatchObject({ cost: 0, tokens: 0, unpriced: 0 });
+  });
+
+  it('begins at midnight UTC, so that the question stays the same all day', () => {
+    const start = rangeStart(7, new Date('2026-11-15T00:00:00Z'));
+    expect(start).toBe('2026-11-09T00:00:00.000Z');
+    expect(rangeStart(7, new Date('2026-11-15T23:59:59.999Z'))).toBe(start);
+    expect(daysOf([], start, 7).at(-1)?.name).toBe('2026-11-15');
+  });
+
+  it('has as many days as the answer, whatever it says', () => {
+    expect(dayCount('2026-11-09T00:00:00Z', '2026-11-15T12:06:00Z')).toBe(7);
+    expect(dayCount('2026-11-15T00:00:00Z', '2026-11-15T00:00:01Z')).toBe(1);
+    expect(dayCount('2026-11-15T00:00:00Z', '2026-11-14T00:00:00Z')).toBe(1);
+    expect(dayCount('', 'never')).toBe(1);
+    expect(dayCount('0001-01-01T00:00:00Z', '9999-01-01T00:00:00Z')).toBe(367);
+  });
+
+  it('is labelled with the day of UTC wherever the reader is', () => {
+    expect(dayLabel('2026-11-01')).toMatch(/\b1\b/);
+    expect(dayLabel('<b>x')).toBe('<b>x');
+  });
+});
+
+describe('cost', () => {
+  it('is not called nothing where there is no price', () => {
+    expect(spent(usage({ cost_usd: 0.5 }))).toBe('$0.50');
+    expect(spent(usage({ cost_usd: 0.5, unpriced_tokens: 1 }))).toBe('$0.50+');
+    expect(spent(usage({ unpriced_tokens: 1 }))).toBe('—');
+    expect(spent(usage())).toBe('$0.00');
+  });
+
+  it('is shared out by cost, or by tokens where nothing has a price', () => {
+    const rows = [
+      { usage: usage({ cost_usd: 3, total_tokens: 1 }) },
+      { usage: usage({ cost_usd: 1, total_tokens: 1 }) },
+    ];
+    expect(shares(rows)).toEqual({ of: 'cost', parts: [0.75, 0.25] });
+    const unpriced = rows.map((row) => ({ usage: { ...row.usage, cost_usd: 0 } }));
+    expect(shares(unpriced)).toEqual({ of: 'tokens', parts: [0.5, 0.5] });
+    expect(shares([{ usage: usage() }])).toEqual({ of: 'tokens', parts: [0] });
+    expect(shares([])).toEqual({ of: 'tokens', parts: [] });
+    expect(
+      shares([{ usage: usage({ cost_usd: Number.NaN }) }, { usage: usage({ cost_usd: -1, total_tokens: 4 }) }]).parts,
+    ).toEqual([0, 1]);
+  });
+
+  it('has parts that people can read', () => {
+    expect([percent(0), percent(0.001), percent(0.5), percent(1)]).toEqual(['0%', '<1%', '50%', '100%']);
+  });
+});
+
+describe('settings', () => {
+  const setting = (path: string, origin = 'built-in', value = 'v'): Setting => ({ path, origin, value });
+  const all = new Set<Origin>(origins);
+
+  it.each([
+    ['built-in', 'built-in'],
+    ['env TARSY_WORKERS', 'env'],
+    ['flag --workers', 'flag'],
+    ['tarsy.yaml:12', 'file'],
+    ['environment.yaml:3', 'file'],
+    ['flags.yml:1', 'file'],
+    ['', 'file'],
+  ])('from %j come from %s', (text, origin) => {
+    expect(originOf(text)).toBe(origin);
+  });
+
+  it.each([
+    ['queue.worker_count', 'queue'],
+    ['agents["my.agent"].x', 'agents'],
+    ['top', 'top'],
+    ['', ''],
+    ['.odd', '.odd'],
+  ])('%j stands under %j', (path, section) => {
+    expect(sectionOf(path)).toBe(section);
+  });
+
+  it('stand under their section once, in the order given, whatever it is called', () => {
+    const lines = linesOf([
+      setting('b.x'),
+      setting('a.x'),
+      setting('b.y'),
+      setting('__proto__.z'),
+      setting('constructor'),
+    ]);
+    expect(lines.map((line) => (line.kind === 'section' ? `${line.name} ${line.count}` : line.setting.path))).toEqual([
+      'b 2',
+      'b.x',
+      'b.y',
+      'a 1',
+      'a.x',
+      '__proto__ 1',
+      '__proto__.z',
+      'constructor 1',
+      'constructor',
+    ]);
+  });
+
+  it('are found by every word, in path, value or origin', () => {
+    const settings = [
+      setting('queue.worker_count', 'flag --workers', '8'),
+      setting('system.mcp_startup', 'tarsy.yaml:3', 'strict'),
+    ];
+    expect(findSettings(settings, '', all)).toHaveLength(2);
+    expect(findSettings(settings, ' WORKER  flag ', all)).toEqual([settings[0]]);
+    expect(findSettings(settings, 'strict', all)).toEqual([settings[1]]);
+    expect(findSettings(settings, 'strict worker', all)).toEqual([]);
+    expect(findSettings(settings, '.*(', all)).toEqual([]);
+    expect(findSettings(settings, '', new Set<Origin>(['file']))).toEqual([settings[1]]);
+    expect(countOrigins(settings)).toEqual({ file: 1, env: 0, flag: 1, 'built-in': 0 });
+  });
+});
+
+describe('tools', () => {
+  const server = (id: string, ...tools: [string, string][]): MCPServer => ({
+    id,
+    healthy: true,
+    checked: true,
+    error: '',
+    last_check: null,
+    tool_count: tools.length,
+    transport: 'stdio',
+    tools: tools.map(([name, description]) => ({ name, description, read_only: true, input_schema: {} })),
+  });
+  const servers = [
+    server('kubernetes', ['pods_list', 'Lists pods'], ['logs', 'Reads a log']),
+    server('grafana', ['query', 'Asks for logs']),
+  ];
+  const names = (text: string) =>
+    findTools(servers, text).map((found) => [found.id, ...found.tools.map((tool) => tool.name)]);
+
+  it('are found by name and description over all servers', () => {
+    expect(names('')).toEqual([
+      ['kubernetes', 'pods_list', 'logs'],
+      ['grafana', 'query'],
+    ]);
+    expect(names('LOG')).toEqual([
+      ['kubernetes', 'logs'],
+      ['grafana', 'query'],
+    ]);
+    expect(names('grafana log')).toEqual([['grafana', 'query']]);
+    expect(names('kube')).toEqual([['kubernetes', 'pods_list', 'logs']]);
+    expect(names('[')).toEqual([]);
+  });
+
+  it('show their schema, however deep it is', () => {
+    expect(schemaText({ type: 'object' })).toBe('{\n  "type": "object"\n}');
+    expect(schemaText(undefined)).toBe('none');
+    const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(schemaText(deep)).toMatch(/too deeply/);
+  });
+});

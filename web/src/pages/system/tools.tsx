@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query';
+import { ChevronRight, Plug } from 'lucide-react';
+import { useDeferredValue, useState } from 'react';
+import * as queries from '@/api/queries';
+import { age, dateTime } from '@/text/format';
+import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { EmptyState } from '@/ui/feedback';
+import { useNow } from '@/ui/now';
+import { Answer } from './answer';
+import { Mark } from './mark';
+import { SearchBox } from './search-box';
+import { findTools, type MCPServer, schemaText, type Tool } from './tool-search';
+
+export function ToolsTab() {
+  const servers = useQuery(queries.mcpServers());
+  const [text, setText] = useState('');
+  const sought = useDeferredValue(text);
+  return (
+    <Answer query={servers} what="MCP servers">
+      {(data) => {
+        if (data.servers.length === 0) {
+          return (
+            <EmptyState title="No MCP servers" icon={<Plug />}>
+              No chain uses one. They are configured under <code className="font-mono text-xs">mcp_servers</code>, which
+              docs/configuration.md describes.
+            </EmptyState>
+          );
+        }
+        const found = findTools(data.servers, sought);
+        return (
+          <div className="space-y-4">
+            <SearchBox label="Search tools" value={text} onChange={setText} />
+            {found.length === 0 && <EmptyState title={`No server and no tool matches “${sought}”`} />}
+            <div className="space-y-4">
+              {found.map((server) => (
+                <ServerCard key={server.id} server={server} open={sought.trim() !== ''} />
+              ))}
+            </div>
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function ServerCard({ server, open }: { server: MCPServer; open: boolean }) {
+  const now = useNow(10_000);
+  return (
+    <Card aria-label={server.id} data-testid="mcp-server">
+      <CardHeader>
+        <CardTitle className="min-w-0 break-words">{server.id}</CardTitle>
+        {!server.checked ? (
+          <Mark tone="idle">Not checked yet</Mark>
+        ) : server.healthy ? (
+          <Mark tone="good">Healthy</Mark>
+        ) : (
+          <Mark tone="bad">Unhealthy</Mark>
+        )}
+        <span className="ml-auto text-xs text-ink-soft">
+          {server.transport}
+          {server.last_check && (
+            <>
+              {' · checked '}
+              <time dateTime={server.last_check} title={dateTime(server.last_check)}>
+                {checkedAgo(server.last_check, now)}
+              </time>
+            </>
+          )}
+        </span>
+      </CardHeader>
+      {server.error && (
+        <p className="border-b border-line bg-bad-soft px-4 py-2 font-mono text-xs break-words whitespace-pre-wrap">
+          {server.error}
+        </p>
+      )}
+      {server.tools.length === 0 ? (
+        <p className="p-4 text-ink-soft">It has not told its tools.</p>
+      ) : (
+        <ul className="grid gap-x-8 gap-y-4 p-4 md:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
+          {server.tools.map((tool) => (
+            <ToolRow key={tool.name} tool={tool} open={open} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function checkedAgo(at: string, now: Date): string {
+  const ago = age(at, now);
+  return ago === 'now' ? 'now' : `${ago} ago`;
+}
+
+function ToolRow({ tool, open }: { tool: Tool; open: boolean }) {
+  return (
+    <li className="min-w-0" data-testid="mcp-tool">
+      <p className="flex items-baseline gap-2">
+        <code className="min-w-0 flex-1 font-mono text-[13px] font-medium break-all">{tool.name}</code>
+        <span className={tool.read_only ? 'shrink-0 text-xs text-ink-soft' : 'shrink-0 text-xs font-medium text-warn'}>
+          {tool.read_only ? 'reads only' : 'may write'}
+        </span>
+      </p>
+      {tool.description && (
+        <p
+          className={open ? 'break-words whitespace-pre-wrap text-ink-soft' : 'line-clamp-3 break-words text-ink-soft'}
+        >
+          {tool.description}
+        </p>
+      )}
+      <Schema of={tool.input_schema} />
+    </li>
+  );
+}
+
+function Schema({ of: schema }: { of: unknown }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="group mt-0.5" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="inline-flex min-h-6 cursor-pointer items-center gap-0.5 text-xs text-accent underline-offset-4 hover:underline">
+        <ChevronRight className="size-3.5 transition-transform group-open:rotate-90" aria-hidden />
+        Arguments
+      </summary>
+      {open && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        <pre className="mt-1 max-h-80 overflow-auto rounded bg-sunken p-2 font-mono text-xs" tabIndex={0}>
+          {schemaText(schema)}
+        </pre>
+      )}
+    </details>
+  );
+}

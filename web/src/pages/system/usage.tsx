@@ -1,0 +1,101 @@
+import { useQuery } from '@tanstack/react-query';
+import { ChartColumn } from 'lucide-react';
+import { type ReactNode, useMemo, useState } from 'react';
+import * as queries from '@/api/queries';
+import type { UsageSummary } from '@/api/types';
+import { tokens } from '@/text/format';
+import { Card, CardBody } from '@/ui/card';
+import { EmptyState } from '@/ui/feedback';
+import { useNow } from '@/ui/now';
+import { Segmented } from '@/ui/segmented';
+import { Answer } from './answer';
+import { Breakdown } from './breakdown';
+import { DayCharts } from './day-charts';
+import { dayCount, daysOf, type Range, rangeStart, ranges } from './days';
+import { spent } from './spend';
+
+const choices = ranges.map((days) => ({ value: String(days), label: `${days} days` }));
+
+export function UsageTab() {
+  const [range, setRange] = useState<Range>(30);
+  const now = useNow(60_000);
+  const from = rangeStart(range, now);
+  const usage = useQuery({ ...queries.usageSummary(from), placeholderData: (before) => before });
+  return (
+    <div className="space-y-4">
+      <div className="flex flex-wrap items-center gap-3">
+        <Segmented
+          label="How far back"
+          value={String(range)}
+          options={choices}
+          onChange={(value) => setRange(ranges.find((days) => String(days) === value) ?? 30)}
+          data-testid="usage-range"
+        />
+        <span className="text-xs text-ink-soft">Days begin at midnight UTC.</span>
+      </div>
+      <Answer query={usage} what="usage" rows={8}>
+        {(data) => (data.total.llm_calls === 0 ? <Nothing range={range} /> : <Summary usage={data} />)}
+      </Answer>
+    </div>
+  );
+}
+
+function Nothing({ range }: { range: Range }) {
+  return (
+    <EmptyState title={`Nothing was used in the last ${range} days`} icon={<ChartColumn />}>
+      Tokens and their cost are shown here once an alert was investigated.
+    </EmptyState>
+  );
+}
+
+function Summary({ usage }: { usage: UsageSummary }) {
+  // While another range loads, the one on screen is still that of the answer.
+  const days = useMemo(() => daysOf(usage.by_day, usage.from, dayCount(usage.from, usage.to)), [usage]);
+  const total = usage.total.usage;
+  return (
+    <div className="space-y-4">
+      <Card>
+        <CardBody>
+          <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6" data-testid="usage-total">
+            <Total name="Cost">{spent(total)}</Total>
+            <Total name="Tokens">{tokens(total.total_tokens)}</Total>
+            <Total name="Input" note={total.cached_tokens > 0 ? `${tokens(total.cached_tokens)} cached` : undefined}>
+              {tokens(total.input_tokens)}
+            </Total>
+            <Total
+              name="Output"
+              note={total.thinking_tokens > 0 ? `and ${tokens(total.thinking_tokens)} thinking` : undefined}
+            >
+              {tokens(total.output_tokens)}
+            </Total>
+            <Total name="LLM calls">{usage.total.llm_calls.toLocaleString()}</Total>
+            <Total name="Tool calls">{usage.total.tool_calls.toLocaleString()}</Total>
+          </dl>
+          {total.unpriced_tokens > 0 && (
+            <p className="mt-4 rounded-md bg-warn-soft px-3 py-2" data-testid="usage-unpriced">
+              {tokens(total.unpriced_tokens)} tokens are of models without a known price, so what they cost is not in
+              these sums. Prices are set under{' '}
+              <code className="font-mono text-xs">system.cost_estimation.model_rates</code>.
+            </p>
+          )}
+        </CardBody>
+      </Card>
+      <DayCharts days={days} />
+      <div className="grid items-start gap-4 lg:grid-cols-2 xl:grid-cols-3">
+        <Breakdown title="By alert type" rows={usage.by_alert_type} />
+        <Breakdown title="By model" rows={usage.by_model} />
+        <Breakdown title="By provider" rows={usage.by_provider} />
+      </div>
+    </div>
+  );
+}
+
+function Total({ name, note, children }: { name: string; note?: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-col">
+      <dt className="text-xs text-ink-soft">{name}</dt>
+      <dd className="text-xl font-semibold tabular-nums">{children}</dd>
+      {note && <dd className="text-xs text-ink-soft tabular-nums">{note}</dd>}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** A text of a call that can be folded: a message, arguments, a result. Always plain text, as it was. */
+import { ChevronRight } from 'lucide-react';
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { firstLine } from '@/text/format';
+import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
+import { CopyButton } from '@/ui/copy';
+import { prettyText } from './pretty';
+
+/** Longer texts are folded when the page opens. */
+const longText = 1_500;
+/** A text node of megabytes makes the page stand still: more is drawn when it is asked for. */
+const drawn = 20_000;
+
+export function Block({
+  title,
+  note,
+  text,
+  open: opened,
+  children,
+}: {
+  title: ReactNode;
+  note?: ReactNode;
+  text: string;
+  /** Whether it is open at first; without it, short ones are. */
+  open?: boolean;
+  children?: ReactNode;
+}) {
+  const [open, setOpen] = useState(opened ?? text.length <= longText);
+  const body = useId();
+  return (
+    <section className="rounded-md border border-line bg-surface">
+      <div className="flex min-h-9 items-center gap-1 pr-1">
+        <button
+          type="button"
+          className="flex min-h-9 min-w-0 flex-1 items-center gap-1.5 rounded-md px-2 text-left hover:bg-sunken"
+          aria-expanded={open}
+          aria-controls={open ? body : undefined}
+          onClick={() => setOpen(!open)}
+        >
+          <ChevronRight
+            className={cn('size-4 shrink-0 text-ink-faint transition-transform', open && 'rotate-90')}
+            aria-hidden
+          />
+          <span className="shrink-0 font-medium">{title}</span>
+          {note && <span className="shrink-0 text-xs text-ink-faint">{note}</span>}
+          {!open && <span className="min-w-0 flex-1 truncate text-ink-faint">{firstLine(text)}</span>}
+        </button>
+        {text !== '' && <CopyButton text={text} label="Copy the text" />}
+      </div>
+      {open && (
+        <div id={body} className="space-y-2 border-t border-line p-2">
+          {text !== '' && <PlainText text={text} />}
+          {children}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Text as it is; JSON with its lines set apart. */
+export function PlainText({ text }: { text: string }) {
+  const pretty = useMemo(() => prettyText(text), [text]);
+  const [all, setAll] = useState(false);
+  const cut = !all && pretty.length > drawn;
+  return (
+    <>
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        tabIndex={0}
+        className="max-h-[32rem] overflow-auto rounded bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap text-ink"
+      >
+        {cut ? pretty.slice(0, drawn) : pretty}
+      </pre>
+      {cut && (
+        <Button size="sm" onClick={() => setAll(true)}>
+          Show all {pretty.length.toLocaleString()} characters
+        </Button>
+      )}
+    </>
+  );
+}

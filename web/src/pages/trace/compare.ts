@@ -1,0 +1,117 @@
+/** Two executions side by side: which step of one stands beside which of the other, and what differs. Pure functions. */
+import type { Trace, TraceExecution, TraceStage, Usage } from '@/api/types';
+import { type Call, callsOf, cover, spanOf } from './rows';
+
+export interface Pair {
+  left: Call | undefined;
+  right: Call | undefined;
+}
+
+/** Two calls are the same step if the same tool was called, or both asked a model for the same purpose. */
+export function stepKey(call: Call): string {
+  return call.kind === 'mcp'
+    ? `mcp\0${call.item.server_name}\0${call.item.tool_name}`
+    : `llm\0${call.item.interaction_type}`;
+}
+
+/** More steps than this are paired one by one: finding the best pairing takes the product of both lengths. */
+const mostAligned = 1_000;
+
+/**
+ * Pairs the steps in their order, so that as many as possible stand beside the same step of the other. Steps between
+ * two such pairs stand beside each other, one by one, and differ.
+ */
+export function align(left: readonly Call[], right: readonly Call[]): Pair[] {
+  const pairs: Pair[] = [];
+  let l = 0;
+  let r = 0;
+  const upTo = (endLeft: number, endRight: number) => {
+    while (l < endLeft || r < endRight) {
+      pairs.push({ left: l < endLeft ? left[l++] : undefined, right: r < endRight ? right[r++] : undefined });
+    }
+  };
+  for (const [sameLeft, sameRight] of matches(left.map(stepKey), right.map(stepKey))) {
+    upTo(sameLeft, sameRight);
+    pairs.push({ left: left[l++], right: right[r++] });
+  }
+  upTo(left.length, right.length);
+  return pairs;
+}
+
+/** The places of a longest common subsequence. */
+function matches(left: readonly string[], right: readonly string[]): [number, number][] {
+  if (left.length > mostAligned || right.length > mostAligned) return [];
+  const width = right.length + 1;
+  const longest = new Uint16Array((left.length + 1) * width);
+  const at = (l: number, r: number) => longest[l * width + r] ?? 0;
+  for (let l = left.length - 1; l >= 0; l--) {
+    for (let r = right.length - 1; r >= 0; r--) {
+      longest[l * width + r] = left[l] === right[r] ? at(l + 1, r + 1) + 1 : Math.max(at(l + 1, r), at(l, r + 1));
+    }
+  }
+  const found: [number, number][] = [];
+  for (let l = 0, r = 0; l < left.length && r < right.length; ) {
+    if (left[l] === right[r]) found.push([l++, r++]);
+    else if (at(l + 1, r) >= at(l, r + 1)) l++;
+    else r++;
+  }
+  return found;
+}
+
+/** Whether two values are the same JSON, whatever the order of their keys. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+}
+
+function ordered(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > 100) return value;
+  if (Array.isArray(value)) return value.map((item) => ordered(item, depth + 1));
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return Object.fromEntries(entries.map(([key, item]) => [key, ordered(item, depth + 1)]));
+}
+
+/** The numbers of an execution that are set beside each other. */
+export interface Totals {
+  duration: number;
+  llmCalls: number;
+  toolCalls: number;
+  failedCalls: number;
+  usage: Usage;
+}
+
+export function totalsOf(execution: TraceExecution, now: number): Totals {
+  const calls = callsOf(execution);
+  const span = cover(calls.map(spanOf));
+  return {
+    duration: span === undefined ? 0 : (span.end ?? now) - span.start,
+    llmCalls: execution.llm_interactions.length,
+    toolCalls: execution.mcp_interactions.length,
+    failedCalls: execution.mcp_interactions.filter((call) => call.is_error || call.status === 'failed').length,
+    usage: execution.usage,
+  };
+}
+
+export interface Choice {
+  stage: TraceStage;
+  left: TraceExecution;
+  right: TraceExecution;
+}
+
+/** The stages that have something to compare. */
+export function comparable(trace: Trace): TraceStage[] {
+  return trace.stages.filter((stage) => stage.executions.length > 1);
+}
+
+/** The two executions that the address names; of one that does not fit the other, the nearest that does. */
+export function chosen(trace: Trace, left: string | undefined, right: string | undefined): Choice | undefined {
+  const stages = comparable(trace);
+  const has = (stage: TraceStage, id: string | undefined) => stage.executions.some((one) => one.execution_id === id);
+  const stage = stages.find((one) => has(one, left)) ?? stages.find((one) => has(one, right));
+  if (stage === undefined) return undefined;
+  const pick = (id: string | undefined, not: string | undefined) =>
+    stage.executions.find((one) => one.execution_id === id && id !== not) ??
+    stage.executions.find((one) => one.execution_id !== not);
+  const first = has(stage, left) ? pick(left, undefined) : pick(undefined, right);
+  const second = pick(right, first?.execution_id);
+  return first && second && { stage, left: first, right: second };
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from 'react';
+import type { Usage } from '@/api/types';
+import { clockTime, cost, dateTime, tokens } from '@/text/format';
+
+/** Names and values, as many beside each other as there is room for. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="grid grid-cols-[repeat(auto-fill,minmax(9rem,1fr))] gap-x-4 gap-y-2">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-ink-faint">{name}</dt>
+      <dd className="break-words text-ink">{children}</dd>
+    </div>
+  );
+}
+
+/** A time of the day; its date is known from the session, and said when somebody points at it. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={dateTime(at)}>
+      {clockTime(at)}
+    </time>
+  );
+}
+
+/** What the tokens cost; those without a price are said, not counted as free. */
+export function costOf(usage: Usage): string {
+  if (usage.unpriced_tokens > 0 && usage.cost_usd === 0) return 'no price';
+  return cost(usage.cost_usd) + (usage.unpriced_tokens > 0 ? ' +' : '');
+}
+
+export function UsageFacts({ usage }: { usage: Usage }) {
+  return (
+    <>
+      <Fact name="Tokens in">
+        {tokens(usage.input_tokens)}
+        {usage.cached_tokens > 0 && <span className="text-ink-faint"> ({tokens(usage.cached_tokens)} cached)</span>}
+      </Fact>
+      <Fact name="Tokens out">
+        {tokens(usage.output_tokens)}
+        {usage.thinking_tokens > 0 && (
+          <span className="text-ink-faint"> (+{tokens(usage.thinking_tokens)} thinking)</span>
+        )}
+      </Fact>
+      <Fact name="Cost">
+        {costOf(usage)}
+        {usage.unpriced_tokens > 0 && (
+          <span className="text-ink-faint"> ({tokens(usage.unpriced_tokens)} tokens without a price)</span>
+        )}
+      </Fact>
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+/** An LLM call in full: what the model saw, what it said, what that took. */
+import { useQuery } from '@tanstack/react-query';
+import * as queries from '@/api/queries';
+import type { LLMInteraction, TraceMessage } from '@/api/types';
+import { duration, tokens } from '@/text/format';
+import { CopyButton } from '@/ui/copy';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+import { Block } from './block';
+import { Fact, Facts, Moment, UsageFacts } from './facts';
+import { Failure } from './failure';
+import { chatCommand, chatRequest, fetchCommand, plainJson } from './request';
+
+export function LLMDetails({ sessionId, id }: { sessionId: string; id: string }) {
+  const query = useQuery(queries.llmInteraction(sessionId, id));
+  if (query.isPending) return <Loading what="the call" rows={8} />;
+  if (query.isError) return <ProblemPanel className="m-4" error={query.error} retry={() => void query.refetch()} />;
+  return <Call call={query.data} />;
+}
+
+function Call({ call }: { call: LLMInteraction }) {
+  return (
+    <div className="space-y-4 p-3 sm:p-4">
+      <div className="flex flex-wrap gap-1" data-testid="copy-call">
+        <CopyButton showLabel label="JSON" text={() => plainJson(call, 2)} />
+        <CopyButton
+          showLabel
+          label="curl"
+          text={() => fetchCommand(window.location.origin, call.session_id, 'llm', call.id)}
+        />
+        <CopyButton showLabel label="Chat request" text={() => plainJson(chatRequest(call), 2)} />
+        <CopyButton showLabel label="Chat request as curl" text={() => chatCommand(call)} />
+      </div>
+      <Facts>
+        <Fact name="Model">{call.model_name}</Fact>
+        <Fact name="Provider">{call.provider}</Fact>
+        <Fact name="Purpose">{call.interaction_type.replaceAll('_', ' ')}</Fact>
+        <Fact name="Duration">{duration(call.duration_ms)}</Fact>
+        <Fact name="Stop reason">{call.stop_reason || 'not told'}</Fact>
+        <Fact name="Attempts">{call.attempts}</Fact>
+        <UsageFacts usage={call.usage} />
+        <Fact name="Ended">
+          <Moment at={call.created_at} />
+        </Fact>
+      </Facts>
+      {call.error_code !== '' && <Failure code={call.error_code} message={call.error_message} />}
+      {call.thinking_content !== '' && <Block title="Thinking" text={call.thinking_content} open={false} />}
+      <section className="space-y-2" aria-label="Response" data-testid="response">
+        <h3 className="font-semibold">Response</h3>
+        {call.response === null ? (
+          <p className="text-ink-soft">The call ended before the model said anything.</p>
+        ) : (
+          <Message message={call.response} open />
+        )}
+      </section>
+      <section className="space-y-2" aria-label="Conversation" data-testid="conversation">
+        <h3 className="font-semibold">
+          Conversation <span className="font-normal text-ink-faint">{call.conversation.length} messages</span>
+        </h3>
+        {call.shortened_through > 0 && (
+          <p className="text-ink-soft">
+            Tool results up to message {call.shortened_through} were given shortened: the conversation had become too
+            long.
+          </p>
+        )}
+        {call.conversation.length === 0 && (
+          <p className="text-ink-soft">The call carries its request in another form.</p>
+        )}
+        {call.conversation.map((message, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id, and a conversation that was is not changed.
+          <Message key={n} message={message} number={n + 1} />
+        ))}
+      </section>
+    </div>
+  );
+}
+
+const roles: Record<string, string> = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' };
+
+function Message({ message, number, open }: { message: TraceMessage; number?: number; open?: boolean }) {
+  const calls = message.tool_calls.length;
+  const title = `${number === undefined ? '' : `${number}. `}${roles[message.role] ?? message.role}`;
+  const notes = [
+    message.tool_name,
+    message.content.length > 0 ? `${tokens(message.content.length)} characters` : '',
+    calls > 0 ? `${calls} tool ${calls === 1 ? 'call' : 'calls'}` : '',
+  ];
+  return (
+    <Block title={title} note={notes.filter((note) => note !== '').join(' · ')} text={message.content} open={open}>
+      {message.tool_calls.map((call) => (
+        <Block key={call.id} title={call.name} note="tool call" text={call.arguments} />
+      ))}
+    </Block>
+  );
+}

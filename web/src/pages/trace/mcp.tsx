@@ -1,0 +1,93 @@
+/** An MCP call in full: what the tool was given and what it answered. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ListTree } from 'lucide-react';
+import { useEffect } from 'react';
+import * as queries from '@/api/queries';
+import type { MCPInteraction } from '@/api/types';
+import { duration } from '@/text/format';
+import { Button } from '@/ui/button';
+import { CopyButton } from '@/ui/copy';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+import { StatusBadge } from '@/ui/status';
+import { Block } from './block';
+import { Fact, Facts, Moment } from './facts';
+import { Failure } from './failure';
+import { prettyJson } from './pretty';
+import { fetchCommand, plainJson, toolCommand, toolRequest } from './request';
+import { statusOf } from './rows';
+
+export function MCPDetails({ sessionId, id, status }: { sessionId: string; id: string; status: string }) {
+  const query = useQuery(queries.mcpInteraction(sessionId, id));
+  const { data, refetch } = query;
+  useEffect(() => {
+    // The trace knows that the call has gone on since it was loaded.
+    if (data !== undefined && data.status !== status) void refetch();
+  }, [data, status, refetch]);
+  if (query.isPending) return <Loading what="the call" rows={8} />;
+  if (query.isError) return <ProblemPanel className="m-4" error={query.error} retry={() => void query.refetch()} />;
+  return <Call call={query.data} />;
+}
+
+function Call({ call }: { call: MCPInteraction }) {
+  const status = statusOf({ kind: 'mcp', item: { ...call, summarized: call.summary !== '' } });
+  return (
+    <div className="space-y-4 p-3 sm:p-4">
+      <div className="flex flex-wrap items-center gap-1" data-testid="copy-call">
+        <CopyButton showLabel label="JSON" text={() => plainJson(call, 2)} />
+        <CopyButton
+          showLabel
+          label="curl"
+          text={() => fetchCommand(window.location.origin, call.session_id, 'mcp', call.id)}
+        />
+        <CopyButton showLabel label="JSON-RPC" text={() => plainJson(toolRequest(call), 2)} />
+        <CopyButton showLabel label="JSON-RPC as curl" text={() => toolCommand(call)} />
+        {call.timeline_event_id !== '' && (
+          <Button asChild size="sm" variant="ghost">
+            <Link
+              to="/sessions/$sessionId"
+              params={{ sessionId: call.session_id }}
+              search={{ event: call.timeline_event_id }}
+            >
+              <ListTree aria-hidden /> In the timeline
+            </Link>
+          </Button>
+        )}
+      </div>
+      <Facts>
+        <Fact name="Status">
+          <StatusBadge status={status} />
+        </Fact>
+        <Fact name="Server">{call.server_name}</Fact>
+        <Fact name="Tool">{call.tool_name}</Fact>
+        <Fact name="Duration">{call.status === 'started' ? 'running' : duration(call.duration_ms)}</Fact>
+        <Fact name="Attempt">{call.attempt}</Fact>
+        <Fact name="Effect">{call.read_only ? 'only reads' : 'may change something'}</Fact>
+        <Fact name="Began">
+          <Moment at={call.created_at} />
+        </Fact>
+      </Facts>
+      {call.error_message !== '' && <Failure message={call.error_message} />}
+      <Block title="Arguments" text={prettyJson(call.tool_arguments)} open />
+      {call.summary !== '' && <Block title="Summary" note="what the model was given" text={call.summary} open />}
+      {call.status === 'started' ? (
+        <p className="text-ink-soft">The tool has not answered yet.</p>
+      ) : (
+        <Block
+          title="Result"
+          note={call.is_error ? 'the tool says that it failed' : undefined}
+          text={call.tool_result}
+          open={call.summary === ''}
+        />
+      )}
+      {call.available_tools.length > 0 && (
+        <Block
+          title="Tools on offer"
+          note={String(call.available_tools.length)}
+          text={call.available_tools.join('\n')}
+          open={false}
+        />
+      )}
+    </div>
+  );
+}

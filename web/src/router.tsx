@@ -1,0 +1,130 @@
+/** The addresses of the page. Each page is loaded when it is first visited; what a page shows is in its address. */
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import * as queries from '@/api/queries';
+import { parseSearch, stringifySearch } from '@/app/address';
+import { explainMissing } from '@/app/failure';
+import { NotFound, PagePending, PageProblem } from '@/app/fallback';
+import { Shell } from '@/app/shell';
+import { safeNext } from '@/pages/login/next';
+import { readSessionSearch } from '@/pages/sessions/search';
+
+const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  notFoundComponent: NotFound,
+  errorComponent: PageProblem,
+});
+
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  validateSearch: (search): { next?: string } => ({ next: safeNext(search.next, globalThis.location.origin) }),
+  beforeLoad: async ({ context, search }) => {
+    const who = await context.queryClient.ensureQueryData(queries.me());
+    if (who.authenticated) throw redirect({ href: search.next ?? '/' });
+  },
+  component: lazyRouteComponent(() => import('@/pages/login/page').catch(explainMissing), 'LoginPage'),
+});
+
+/** Everything behind the login. */
+const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  beforeLoad: async ({ context, location }) => {
+    const who = await context.queryClient.ensureQueryData(queries.me());
+    if (!who.authenticated) throw redirect({ to: '/login', search: { next: location.href } });
+  },
+  component: Shell,
+});
+
+const sessionsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  validateSearch: readSessionSearch,
+  component: lazyRouteComponent(() => import('@/pages/sessions/page').catch(explainMissing), 'SessionsPage'),
+});
+
+/** `event` opens and shows that event: the deep link of a timeline row. `chat` opens the chat on a narrow screen. */
+export interface SessionPageSearch {
+  event?: string;
+  chat?: boolean;
+}
+
+const sessionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/sessions/$sessionId',
+  validateSearch: (search): SessionPageSearch => ({
+    event: typeof search.event === 'string' ? search.event : undefined,
+    chat: search.chat === true || search.chat === 'true' || undefined,
+  }),
+  component: lazyRouteComponent(() => import('@/pages/session/page').catch(explainMissing), 'SessionPage'),
+});
+
+/** `call` is the chosen interaction; `left` and `right` are the executions that are compared. */
+export interface TracePageSearch {
+  call?: string;
+  left?: string;
+  right?: string;
+}
+
+const traceRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/sessions/$sessionId/trace',
+  validateSearch: (search): TracePageSearch => ({
+    call: typeof search.call === 'string' ? search.call : undefined,
+    left: typeof search.left === 'string' ? search.left : undefined,
+    right: typeof search.right === 'string' ? search.right : undefined,
+  }),
+  component: lazyRouteComponent(() => import('@/pages/trace/page').catch(explainMissing), 'TracePage'),
+});
+
+/** `from` is a session whose alert fills the form. */
+const submitRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/submit',
+  validateSearch: (search): { from?: string } => ({ from: typeof search.from === 'string' ? search.from : undefined }),
+  component: lazyRouteComponent(() => import('@/pages/submit/page').catch(explainMissing), 'SubmitPage'),
+});
+
+export const systemTabs = ['health', 'tools', 'usage', 'config', 'keys'] as const;
+export type SystemTab = (typeof systemTabs)[number];
+
+const systemRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/system',
+  validateSearch: (search): { tab?: SystemTab } => ({ tab: systemTabs.find((tab) => tab === search.tab) }),
+  component: lazyRouteComponent(() => import('@/pages/system/page').catch(explainMissing), 'SystemPage'),
+});
+
+/** Any other address. It is a page like the others, so that the navigation stays. */
+const strangeRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
+
+const routeTree = rootRoute.addChildren([
+  loginRoute,
+  shellRoute.addChildren([sessionsRoute, sessionRoute, traceRoute, submitRoute, systemRoute, strangeRoute]),
+]);
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    parseSearch,
+    stringifySearch,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultPendingComponent: PagePending,
+    defaultErrorComponent: PageProblem,
+    defaultNotFoundComponent: NotFound,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { citedCalls, pieces } from './citation';
+
+// The rows of the server's citation_test.go that concern the text of one paragraph: both sides must read the same marks.
+test.each([
+  ['one', 'The disk is full [call 1.2.3].', ['1.2.3']],
+  ['several in a mark', '[call 1.2.3, 1.2.5]', ['1.2.3', '1.2.5']],
+  ['two joined by a word', '[calls 1.1.1 and 1.1.2]', ['1.1.1', '1.1.2']],
+  ['a list with a last word', '[calls 1.1.1, 1.1.2, and 1.1.3]', ['1.1.1', '1.1.2', '1.1.3']],
+  ['any case', '[CALL 1.1.1] [Calls 1.1.2 AND 1.1.3]', ['1.1.1', '1.1.2', '1.1.3']],
+  ['spaces', '[ call  1.1.1 ,1.1.2 ]', ['1.1.1', '1.1.2']],
+  ['a wrapped line', '[call\n1.1.1,\n1.1.2]', ['1.1.1', '1.1.2']],
+  ['each once', '[call 2.1.9] [call 1.1.1] [call 2.1.9, 1.1.2]', ['2.1.9', '1.1.1', '1.1.2']],
+  ['within brackets', '[[call 1.1.1]]', ['1.1.1']],
+  ['after a broken one', '[call 1.1.1, [call 1.1.2]', ['1.1.2']],
+  ['none', 'All is well.', []],
+  ['no text', '', []],
+  ['no brackets', 'call 1.1.1 said so', []],
+  ['another word', '[step 1.1.1] [recall 1.1.1]', []],
+  ['no word', '[1.1.1]', []],
+  ['not a number of a call', '[call 1.1] [call 1.1.1.1] [call 0.1.1] [call 01.1.1] [call 1.1.0]', []],
+  ['beyond all bounds', '[call 1.1.12345678901234567890]', []],
+  ['a range', '[call 1.1.1-1.1.3]', []],
+  ['words besides the calls', '[call 1.1.1 says so]', []],
+  ['no end', '[call 1.1.1', []],
+  ['other digits', '[call １.１.１]', []],
+])('reads marks as the server does: %s', (_name, text, want) => {
+  expect(citedCalls(text)).toEqual(want);
+});
+
+test('parts a text without losing a word', () => {
+  expect(pieces('a [call 1.1.1] b [call 1.1.2, 1.1.3]')).toEqual([
+    { words: 'a ' },
+    { calls: ['1.1.1'] },
+    { words: ' b ' },
+    { calls: ['1.1.2', '1.1.3'] },
+  ]);
+});
+
+test('reads hostile text in bounded time', () => {
+  const began = performance.now();
+  for (const text of [
+    '['.repeat(1e6),
+    '[call '.repeat(2e5),
+    `[call ${' '.repeat(1e6)}`,
+    `[call 1.1.1${', 1.1.1'.repeat(2e5)}`,
+  ]) {
+    expect(citedCalls(text)).toEqual([]);
+  }
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

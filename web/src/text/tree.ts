@@ -1,0 +1,149 @@
+/**
+ * What Markdown of strangers may become. A remark plugin that goes over the tree once: HTML and images turn into text,
+ * footnotes too (their ids would clash between the many texts of one page), and marks of tool calls into citations.
+ * It knows nothing of the session: which calls exist is asked by whoever draws a citation.
+ */
+import { pieces } from './citation';
+
+/** The part of mdast's nodes that matters here. */
+export interface Node {
+  type: string;
+  value?: string;
+  alt?: string | null;
+  url?: string;
+  identifier?: string;
+  label?: string | null;
+  referenceType?: string;
+  children?: Node[];
+  data?: { hName: string; hProperties: Record<string, string> };
+}
+
+/** The element of a citation, which Markdown itself never makes. */
+export const citationElement = 'cite';
+
+/** Whose children are blocks: text there needs a paragraph of its own. */
+const holdsBlocks = new Set(['root', 'blockquote', 'list', 'listItem', 'footnoteDefinition']);
+
+/** How deep a tree may be: what draws it calls itself for each level. */
+const deepest = 64;
+
+export function tame() {
+  return (tree: Node): void => {
+    const addresses = new Map<string, string>();
+    collect(tree, addresses);
+    walk(tree, { addresses, inLink: false, depth: 0 });
+  };
+}
+
+interface Place {
+  addresses: Map<string, string>;
+  inLink: boolean;
+  depth: number;
+}
+
+function collect(node: Node, addresses: Map<string, string>): void {
+  if (node.type === 'definition' && node.identifier && !addresses.has(node.identifier)) {
+    addresses.set(node.identifier, node.url ?? '');
+  }
+  if (!holdsBlocks.has(node.type)) return;
+  for (const child of node.children ?? []) collect(child, addresses);
+}
+
+function walk(node: Node, place: Place): void {
+  if (!node.children) return;
+  if (place.depth > deepest) {
+    node.children = [text(words(node))];
+    return;
+  }
+  const inLink = place.inLink || node.type === 'link' || node.type === 'linkReference';
+  const blocks = holdsBlocks.has(node.type);
+  const inside = { ...place, inLink, depth: place.depth + 1 };
+  node.children = node.children.flatMap((child) => replace(child, inside, blocks));
+}
+
+/** All words of a tree, without calling itself. */
+function words(node: Node): string {
+  let found = '';
+  const waiting = [node];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    found += next.value ?? '';
+    for (const child of [...(next.children ?? [])].reverse()) waiting.push(child);
+  }
+  return found;
+}
+
+function replace(child: Node, place: Place, block: boolean): Node[] {
+  switch (child.type) {
+    case 'text':
+      return place.inLink ? [child] : cited(child.value ?? '');
+    case 'html': {
+      const nodes = place.inLink ? [text(child.value ?? '')] : cited(child.value ?? '');
+      return block ? [{ type: 'paragraph', children: nodes }] : nodes;
+    }
+    case 'image':
+      return [text(imageText(child.alt, child.url))];
+    case 'imageReference':
+      return [text(imageText(child.alt, place.addresses.get(child.identifier ?? '')))];
+    case 'footnoteReference':
+      return [text(`[^${child.label ?? child.identifier ?? ''}]`)];
+    case 'footnoteDefinition':
+      walk(child, place);
+      return [
+        { type: 'paragraph', children: [text(`[^${child.label ?? child.identifier ?? ''}]:`)] },
+        ...(child.children ?? []),
+      ];
+    case 'linkReference': {
+      // A definition must not turn a mark into a link that leads away.
+      const marked = child.referenceType === 'shortcut' ? cited(`[${child.label ?? ''}]`) : [];
+      if (marked.some(isCitation)) return marked;
+      break;
+    }
+  }
+  walk(child, place);
+  return [child];
+}
+
+function text(value: string): Node {
+  return { type: 'text', value };
+}
+
+function imageText(alt: string | null | undefined, url: string | undefined): string {
+  return alt && url ? `${alt} (${url})` : alt || url || '';
+}
+
+function cited(value: string): Node[] {
+  return pieces(value).flatMap((piece) => ('words' in piece ? [text(piece.words)] : piece.calls.map(citation)));
+}
+
+function citation(call: string): Node {
+  return {
+    type: 'citation',
+    data: { hName: citationElement, hProperties: { dataCall: call } },
+    children: [text(call)],
+  };
+}
+
+function isCitation(node: Node): boolean {
+  return node.type === 'citation';
+}
+
+/** Longer texts are shown as they are: parsing them would hold the page up. */
+export const longest = 100_000;
+
+const mostMarks = 1500;
+/** How much of a line may be marks of the quotes and lists that it stands in. */
+const longestHead = 96;
+const nesting = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/;
+
+/**
+ * Whether a text is Markdown that can be parsed in the time of a blink. Parsers take quadratic time for brackets and
+ * stars that never match, and fall over quotes within quotes within quotes; nobody writes such a text for a reader.
+ */
+export function parseable(source: string): boolean {
+  if (source.length > longest) return false;
+  // Marks pair up within a paragraph, or within a row of a table.
+  return source.split(/\n[ \t]*\n|\n(?=\|)/).every((paragraph) => {
+    if ((paragraph.match(/[[\]]|[*_~`]+/g)?.length ?? 0) > mostMarks) return false;
+    return paragraph.split('\n').every((line) => (nesting.exec(line)?.[0].length ?? 0) <= longestHead);
+  });
+}

@@ -1,0 +1,17 @@
+import { cn } from './cn';
+
+/** A command or another short text of a program, as it is typed. */
+export function Code({ text, className }: { text: string; className?: string }) {
+  return (
+    <pre
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard.
+      tabIndex={0}
+      className={cn(
+        'overflow-x-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs text-ink',
+        className,
+      )}
+    >
+      {text}
+    </pre>
+  );
+}

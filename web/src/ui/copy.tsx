@@ -1,0 +1,37 @@
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button } from './button';
+
+/** Copies a text, or one that is made when it is asked for, and says that it did. */
+export function CopyButton({
+  text,
+  label,
+  showLabel = false,
+}: {
+  text: string | (() => string | Promise<string>);
+  label: string;
+  showLabel?: boolean;
+}) {
+  const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
+  useEffect(() => {
+    if (state === 'idle') return;
+    const timer = setTimeout(() => setState('idle'), 2000);
+    return () => clearTimeout(timer);
+  }, [state]);
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      setState('done');
+    } catch {
+      setState('failed');
+    }
+  };
+  const said = state === 'done' ? 'Copied' : state === 'failed' ? 'The browser refused to copy' : label;
+  return (
+    <Button variant="ghost" size={showLabel ? 'sm' : 'icon'} aria-label={said} title={said} onClick={copy}>
+      {state === 'done' ? <Check aria-hidden /> : <Copy aria-hidden />}
+      {showLabel && <span aria-live="polite">{said}</span>}
+    </Button>
+  );
+}

@@ -1,0 +1,56 @@
+/** A choice that this browser remembers, shared by all its tabs. */
+import { useSyncExternalStore } from 'react';
+
+export class Stored<T extends string> {
+  private readonly key: string;
+  private readonly allowed: readonly [T, ...T[]];
+  private readonly listeners = new Set<() => void>();
+  /** Holds where storage is forbidden, until the page is closed. */
+  private unsaved: T | undefined;
+
+  /** The first of the allowed values holds until another is chosen. */
+  constructor(key: string, allowed: readonly [T, ...T[]]) {
+    this.key = key;
+    this.allowed = allowed;
+  }
+
+  get = (): T => {
+    const kept = this.unsaved ?? this.read();
+    return this.allowed.find((value) => value === kept) ?? this.allowed[0];
+  };
+
+  set(value: T): void {
+    this.unsaved = undefined;
+    try {
+      if (value === this.allowed[0]) localStorage.removeItem(this.key);
+      else localStorage.setItem(this.key, value);
+    } catch {
+      this.unsaved = value;
+    }
+    for (const listener of this.listeners) listener();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    const elsewhere = (event: StorageEvent) => {
+      if (event.key === this.key || event.key === null) listener();
+    };
+    this.listeners.add(listener);
+    window.addEventListener('storage', elsewhere);
+    return () => {
+      this.listeners.delete(listener);
+      window.removeEventListener('storage', elsewhere);
+    };
+  };
+
+  private read(): string | null {
+    try {
+      return localStorage.getItem(this.key);
+    } catch {
+      return null;
+    }
+  }
+}
+
+export function useStored<T extends string>(stored: Stored<T>): T {
+  return useSyncExternalStore(stored.subscribe, stored.get);
+}

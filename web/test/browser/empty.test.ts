@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainScript } from '../kit/server';
+
+const { server, visit } = scenario({ script: plainScript });
+
+test('the first visit shows how to send the first alert, and the session when it comes', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  const empty = page.getByTestId('empty-first-visit');
+  await empty.waitFor();
+  const text = await empty.innerText();
+  expect(text).toContain(`${server().url}/api/v1/alerts`);
+  expect(text).toContain('"alert_type":"kubernetes"');
+  expect(text).toContain('tarsy submit');
+  await tab.expectAccessible();
+
+  const id = await server().submit();
+  const row = page.locator(`[data-testid=session-row][data-session-id="${id}"]`);
+  await row.waitFor();
+  await page.locator(`[data-testid=session-row][data-session-id="${id}"][data-status=completed]`).waitFor();
+  expect(await row.innerText()).toContain('Out of memory.');
+  expect(await empty.count()).toBe(0);
+  await tab.expectAccessible();
+});
+
+test('an address that does not exist says so and leads back', async () => {
+  const { page } = await visit('/no/such/page');
+  await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+});
+
+test('a session that does not exist is told in the words of the server', async () => {
+  const tab = await visit('/sessions/00000000-0000-7000-8000-000000000000');
+  tab.tolerated = [/404/];
+  await tab.page.getByText('there is no session', { exact: false }).waitFor();
+  await tab.expectAccessible();
+});

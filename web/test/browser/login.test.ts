@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainScript } from '../kit/server';
+
+const { server, visit } = scenario({ script: plainScript, auth: true });
+
+test('a key logs in, leads to where one was going, and logging out ends it', async () => {
+  const id = await server().submit();
+  await server().ended(id);
+
+  const tab = await visit(`/sessions/${id}`);
+  const { page } = tab;
+  tab.tolerated = [/401/];
+  await page.getByTestId('login-key').waitFor();
+  await tab.expectAccessible();
+
+  await page.getByTestId('login-key').fill('tarsy_not_a_key');
+  await page.getByTestId('login-submit').click();
+  const refusal = page.getByRole('alert');
+  await refusal.waitFor();
+  expect(await refusal.innerText()).toContain('API key');
+
+  await page.getByTestId('login-key').fill(server().key);
+  await page.getByTestId('login-submit').click();
+  await page.getByTestId('outcome').waitFor();
+  expect(page.url()).toContain(`/sessions/${id}`);
+
+  // The session in the browser is a cookie that no script can read.
+  const cookies = await tab.context.cookies();
+  expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
+    { name: 'tarsy_session', httpOnly: true, sameSite: 'Strict' },
+  ]);
+  expect(await page.evaluate(() => document.cookie)).toBe('');
+
+  // What changes something carries the token: the same request without it is refused.
+  const refused = await page.evaluate(
+    async (session) => (await fetch(`/api/v1/sessions/${session}/rerun`, { method: 'POST' })).status,
+    id,
+  );
+  expect(refused).toBe(403);
+  tab.tolerated.push(/403/);
+  await page.getByTestId('rerun').click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /re-run/i })
+    .click();
+  await page.waitForURL((url) => !url.pathname.includes(id));
+  await page.getByTestId('outcome').waitFor();
+
+  await page
+    .getByRole('button', { name: /bootstrap|log out|account/i })
+    .first()
+    .click();
+  const out = page.getByTestId('log-out');
+  if ((await out.count()) > 0) await out.click();
+  await page.getByTestId('login-key').waitFor();
+  await page.goto(`${server().url}/`);
+  await page.getByTestId('login-key').waitFor();
+});
+
+test('a key that was revoked ends what it was logged in for', async () => {
+  const made = await server().ask<{ key: string; id: string }>('POST', '/api/v1/keys', {
+    name: 'reader',
+    scopes: ['read'],
+  });
+  const tab = await visit('/login');
+  const { page } = tab;
+  await page.getByTestId('login-key').fill(made.key);
+  await page.getByTestId('login-submit').click();
+  await page.getByTestId('sessions-list').waitFor();
+
+  // A key that only reads is told so before it tries to write.
+  await page.goto(`${server().url}/submit`);
+  await page.getByTestId('submit-forbidden').waitFor();
+  await tab.expectAccessible();
+
+  tab.tolerated = [/401/];
+  await server().ask('DELETE', `/api/v1/keys/${made.id}`);
+  await page.goto(`${server().url}/`);
+  await page.getByTestId('login-key').waitFor();
+});

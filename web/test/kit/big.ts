@@ -1,0 +1,37 @@
+/** A session with thousands of timeline events, made by the product itself from a script. */
+
+/** How many tool calls the model asks for at once. Few turns: with each of them the whole conversation is sent again. */
+const batch = 500;
+
+/**
+ * A script in which one agent makes so many tool calls that its timeline has at least `events` rows. Every thousandth result
+ * is far longer than what a row shows before it is opened.
+ */
+export function bigScript(events: number): string {
+  const call = (line: number) =>
+    `          - {name: cluster__${line % 1000 === 0 ? 'get_long_log' : 'get_log'}, arguments: {line: ${line}}}`;
+  const calls = (turn: number) => Array.from({ length: batch }, (_, n) => call(turn * batch + n + 1));
+  const turns = Array.from({ length: Math.ceil(events / batch) }, (_, turn) => turn);
+  const tool = (name: string, text: string) => [
+    `      - name: ${name}`,
+    '        read_only: true',
+    '        schema: {type: object, properties: {line: {type: integer}}}',
+    `        results: [{text: "line {{.line}} ${text}"}]`,
+  ];
+  return [
+    'version: 1',
+    'routes:',
+    '  - when: {agent: Investigator}',
+    '    replies:',
+    ...turns.flatMap((turn) => ['      - tool_calls:', ...calls(turn)]),
+    '      - {text: "Every line was read. The last one says it [call 1.1.1].", times: forever}',
+    '  - when: {user: Summarise this analysis}',
+    '    replies: [{text: Read it all., times: forever}]',
+    'mcp_servers:',
+    '  cluster:',
+    '    tools:',
+    ...tool('get_log', 'of a long log, which says little.'),
+    ...tool('get_long_log', `${'of a very long log '.repeat(300)}and its end.`),
+    '',
+  ].join('\n');
+}

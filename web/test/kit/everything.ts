@@ -1,0 +1,107 @@
+/** Every page with something on it: sessions that are over, failed and running, a chat, tools, usage. */
+import type { Page } from 'playwright-core';
+import type { Server, ServerOptions } from './server';
+
+export const everything: ServerOptions = {
+  script: `
+version: 1
+routes:
+  - when: {agent: Investigator, user: the long one}
+    replies: [{text: "First I look around. Then I look again.", gate: {name: hold, after_chunks: 4}, times: forever}]
+  - when: {agent: Investigator, user: refuses}
+    replies: [{error: {status: 400, message: The model refuses to look at this., class: invalid_request}, times: forever}]
+  - when: {agent: Investigator, turn: 0}
+    replies:
+      - thinking: I look at the pods first.
+        tool_calls:
+          - {name: cluster__get_pods, arguments: {namespace: shop}}
+          - {name: cluster__get_log, arguments: {pod: web-1}}
+        times: forever
+  - when: {agent: Investigator, tool_result: OOMKilled}
+    replies:
+      - text: |
+          ## Cause
+
+          The cache of \`web-1\` has no bound [call 1.1.1].
+
+          | pod | limit | used |
+          | --- | --- | --- |
+          | web-1 | 512Mi | 530Mi |
+
+          1. Raise the limit.
+          2. Bound the cache.
+        times: forever
+  - when: {agent: Judge}
+    replies: [{text: "Both agree: **out of memory** [call 1.1.1, 1.2.1].", times: forever}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Out of memory., times: forever}]
+  - when: {user: Why}
+    replies: [{text: "Because the cache has no bound [call 1.1.1].", times: forever}]
+mcp_servers:
+  cluster:
+    tools:
+      - {name: get_pods, description: Lists the pods of a namespace., read_only: true, results: [{text: "web-1 was OOMKilled"}]}
+      - {name: get_log, description: Reads a log., read_only: true, results: [{error: The log is gone.}]}
+`,
+  config: `
+agents:
+  Investigator: {mcp_servers: [cluster]}
+  Judge: {type: synthesis}
+agent_chains:
+  both:
+    description: Two agents look at once.
+    alert_types: [pod-crash]
+    stages:
+      - {name: investigation, agents: [{name: Investigator}, {name: Investigator}], synthesis: {agent: Judge}}
+    chat: {enabled: true}
+`,
+};
+
+export interface Sessions {
+  done: string;
+  running: string;
+}
+
+/** Makes the sessions. The running one stands still in the middle of a sentence. */
+export async function fill(server: Server): Promise<Sessions> {
+  const done = await server.submit({
+    pod: 'web-1',
+    namespace: 'shop',
+    labels: { app: 'web', 'a-very-long-label': 'x'.repeat(200) },
+  });
+  const failed = await server.submit('The model refuses this.');
+  const statuses = await Promise.all([server.ended(done), server.ended(failed)]);
+  if (statuses.join() !== 'completed,failed') throw new Error(`the sessions ended as ${statuses}`);
+  await server.ask('POST', `/api/v1/sessions/${done}/chat/messages`, { content: 'Why?' });
+  await server.ended(done);
+  const running = await server.submit('This is the long one.');
+  await server.mock.reached('hold');
+  return { done, running };
+}
+
+export interface Place {
+  name: string;
+  address: (sessions: Sessions) => string;
+  /** Waits until the page shows what it has to show. */
+  ready: (page: Page) => Promise<void>;
+}
+
+export const places: readonly Place[] = [
+  at('sessions', () => '/', '[data-testid=session-row][data-status=in_progress]'),
+  at('no session matches', () => '/?search=nothing-has-this', 'text=No session matches'),
+  at('session', ({ done }) => `/sessions/${done}`, '[data-testid=executive-summary]'),
+  at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
+  at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),
+  at('trace', ({ done }) => `/sessions/${done}/trace`, '[data-call]'),
+  at('submit', () => '/submit', '[data-testid=submit-default-tools]'),
+  at('health', () => '/system', 'text=LLM providers'),
+  at('tools', () => '/system?tab=tools', '[data-testid=mcp-tool]'),
+  at('usage', () => '/system?tab=usage', '[data-testid=usage-chart]'),
+  at('config', () => '/system?tab=config', '[data-testid=config-setting]'),
+  at('keys', () => '/system?tab=keys', '[data-testid=keys-not-required]'),
+  at('no such page', () => '/no/such/page', 'h1'),
+];
+
+function at(name: string, address: Place['address'], sign: string): Place {
+  return { name, address, ready: (page) => page.locator(sign).first().waitFor() };
+}

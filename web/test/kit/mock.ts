@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Program } from './process';
+
+/** The model and the MCP servers that lie outside of the system: `tarsy mock` with a script. */
+export class Mock {
+  private constructor(
+    private readonly program: Program,
+    readonly url: string,
+  ) {}
+
+  static async start(binary: string, directory: string, script: string): Promise<Mock> {
+    const file = path.join(directory, 'script.yaml');
+    writeFileSync(file, script);
+    const program = new Program(binary, [
+      'mock',
+      '--script',
+      file,
+      '--listen',
+      '127.0.0.1:0',
+      '-o',
+      'json',
+      '--strict=false',
+    ]);
+    const [line] = await program.line(/^\{.*"url".*\}$/);
+    return new Mock(program, (JSON.parse(line) as { url: string }).url);
+  }
+
+  /** Waits until a call stands before a gate. */
+  async reached(gate: string): Promise<void> {
+    const answer = await fetch(`${this.url}/_mock/gates/${gate}?wait=30s`);
+    const { reached } = (await answer.json()) as { reached?: boolean };
+    if (!reached) throw new Error(`no call came to the gate ${gate}`);
+  }
+
+  async open(gate: string): Promise<void> {
+    const answer = await fetch(`${this.url}/_mock/gates/${gate}/open`, { method: 'POST' });
+    if (!answer.ok) throw new Error(`gate ${gate}: ${answer.status} ${await answer.text()}`);
+  }
+
+  /** Fails if the model was asked what the script does not know. */
+  async verify(): Promise<void> {
+    const answer = await fetch(`${this.url}/_mock/unexpected`);
+    const { lanes } = (await answer.json()) as { lanes: { unexpected?: unknown[] }[] };
+    const unexpected = lanes.flatMap((lane) => lane.unexpected ?? []);
+    if (unexpected.length > 0)
+      throw new Error(`the script does not know what was asked: ${JSON.stringify(unexpected)}`);
+  }
+
+  stop(): Promise<number | null> {
+    return this.program.stop();
+  }
+}

@@ -1,0 +1,70 @@
+/** Programs that a test runs: started, watched line by line, and gone when the test is. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** How long a program may take to say what is expected of it. */
+const patience = 30_000;
+
+export class Program {
+  readonly lines: string[] = [];
+  private readonly child: ChildProcess;
+  private readonly exited: Promise<number | null>;
+  private listeners: (() => void)[] = [];
+  private over = false;
+
+  constructor(command: string, args: string[], env: Record<string, string> = {}) {
+    this.child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.exited = new Promise((resolve) => {
+      this.child.once('close', (code) => {
+        this.over = true;
+        this.tell();
+        resolve(code);
+      });
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', (line) => {
+        this.lines.push(line);
+        this.tell();
+      });
+    }
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Waits for a line; what the program said so far is in the error if it does not come. */
+  line(pattern: RegExp): Promise<RegExpMatchArray> {
+    return new Promise((resolve, reject) => {
+      const said = () => `\n${this.lines.join('\n')}`;
+      const timer = setTimeout(() => finish(() => reject(new Error(`no line ${pattern} in time:${said()}`))), patience);
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        this.listeners = this.listeners.filter((listener) => listener !== look);
+        settle();
+      };
+      const look = () => {
+        for (const line of this.lines) {
+          const match = line.match(pattern);
+          if (match) return finish(() => resolve(match));
+        }
+        if (this.over) finish(() => reject(new Error(`it ended before a line ${pattern}:${said()}`)));
+      };
+      this.listeners.push(look);
+      look();
+    });
+  }
+
+  /** Ends it at once, as a crash would. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** Ends it in order, and returns its exit code. */
+  async stop(): Promise<number | null> {
+    this.child.kill('SIGTERM');
+    return this.exited;
+  }
+}

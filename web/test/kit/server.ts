@@ -1,0 +1,183 @@
+/** The real server: the built binary on a private PostgreSQL, with a scripted model beside it. */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Mock } from './mock';
+import { Program } from './process';
+import { Turnstile } from './turnstile';
+
+export const binary = process.env.TARSY_BIN ?? path.resolve(import.meta.dirname, '../../../bin/tarsy');
+
+export interface ServerOptions {
+  /** The script of the model and of the MCP servers, as docs/scripts.md has it. */
+  script?: string;
+  /** Agents and chains; providers and MCP servers that the script plays are added. */
+  config?: string;
+  /** Names of the script's MCP servers. */
+  mcp?: string[];
+  /** More settings of each of them, such as `summarization: {enabled: true}`. */
+  mcpSettings?: string;
+  /** Tools whose answers wait until the test opens the turnstile for them. */
+  held?: string[];
+  /** Require API keys. */
+  auth?: boolean;
+}
+
+/** One chain of one agent that takes questions, for tests that need no more. */
+export const plainChain = `
+agents:
+  Investigator: {mcp_servers: [cluster]}
+agent_chains:
+  plain:
+    description: One agent investigates.
+    alert_types: [pod-crash]
+    stages: [{name: investigation, agents: [{name: Investigator}]}]
+    chat: {enabled: true}
+`;
+
+/** What plays it: the agent concludes at once. */
+export const plainScript = `
+version: 1
+routes:
+  - when: {agent: Investigator}
+    replies: [{text: The pod ran out of memory., times: forever}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Out of memory., times: forever}]
+mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
+`;
+
+export class Server {
+  url = '';
+  /** The first key of a server that requires keys. */
+  key = '';
+  private program: Program | undefined;
+
+  private constructor(
+    readonly mock: Mock,
+    readonly turnstile: Turnstile,
+    private readonly directory: string,
+    private readonly auth: boolean,
+  ) {}
+
+  static async start(options: ServerOptions = {}): Promise<Server> {
+    const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-web-'));
+    // Root lends its PostgreSQL to another user, who must be able to come in.
+    chmodSync(directory, 0o755);
+    const mock = await Mock.start(binary, directory, options.script ?? plainScript);
+    const turnstile = await Turnstile.start(mock.url, options.held ?? []);
+    const tools = options.held === undefined ? mock.url : turnstile.url;
+    const servers = options.mcp ?? ['cluster'];
+    mkdirSync(path.join(directory, 'config'));
+    writeFileSync(
+      path.join(directory, 'config', 'tarsy.yaml'),
+      [
+        options.config ?? plainChain,
+        `llm_providers: {scripted: {type: openai, model: scripted-model, api_key_env: SCRIPT_KEY, base_url: "${mock.url}/v1"}}`,
+        'mcp_servers:',
+        ...servers.map(
+          (name) => `  ${name}: {transport: {type: http, url: "${tools}/mcp/${name}"}, ${options.mcpSettings ?? ''}}`,
+        ),
+        'defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m}',
+        'queue: {orphan_threshold: 2s, heartbeat_interval: 500ms}',
+        'system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}}',
+        '',
+      ].join('\n'),
+    );
+    const server = new Server(mock, turnstile, directory, options.auth ?? false);
+    try {
+      await server.run('127.0.0.1:0');
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  private async run(listen: string): Promise<void> {
+    const at = (...parts: string[]) => path.join(this.directory, ...parts);
+    this.program = new Program(
+      binary,
+      [
+        'serve',
+        '--data-dir',
+        at('data'),
+        '--config-dir',
+        at('config'),
+        '--listen',
+        listen,
+        '--auth',
+        this.auth ? 'on' : 'off',
+      ],
+      { SCRIPT_KEY: 'a-key-of-the-script' },
+    );
+    const [, url] = await this.program.line(/listens on (http:\/\/\S+)/);
+    this.url = url ?? '';
+    if (this.auth && this.key === '') {
+      const [, key] = await this.program.line(/export TARSY_TOKEN=(\S+)/);
+      this.key = key ?? '';
+    }
+  }
+
+  /** Drops the server as a crash would; the database stays. */
+  async crash(): Promise<void> {
+    await this.program?.kill();
+  }
+
+  /** Comes back at the same address. */
+  async comeBack(): Promise<void> {
+    await this.run(new URL(this.url).host);
+  }
+
+  /** Asks the server as a program would. */
+  async ask<T>(method: string, address: string, json?: unknown): Promise<T> {
+    const answer = await fetch(this.url + address, {
+      method,
+      headers: {
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(this.key ? { Authorization: `Bearer ${this.key}` } : {}),
+      },
+      body: json === undefined ? undefined : JSON.stringify(json),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${address}: ${answer.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** Submits an alert and returns the session's id. */
+  async submit(data: unknown = 'The pod web-1 crashes.', alertType = 'pod-crash'): Promise<string> {
+    const { session_id } = await this.ask<{ session_id: string }>('POST', '/api/v1/alerts', {
+      alert_type: alertType,
+      data,
+    });
+    return session_id;
+  }
+
+  /** Waits for a session's end and returns its status: the stream of its events ends then. */
+  async ended(id: string): Promise<string> {
+    const answer = await fetch(`${this.url}/api/v1/sessions/${id}/events`, {
+      headers: this.key ? { Authorization: `Bearer ${this.key}` } : {},
+    });
+    const text = await answer.text();
+    const end = text.match(/event: end\ndata: (.*)/);
+    if (end?.[1] === undefined) throw new Error(`the events of ${id} ended early: ${text.slice(-500)}`);
+    return (JSON.parse(end[1]) as { status: string }).status;
+  }
+
+  async stop(): Promise<void> {
+    await this.program?.stop();
+    await this.turnstile.stop();
+    await this.mock.stop();
+    this.stopDatabase();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** After a crash that nobody came back from, the private PostgreSQL still runs. */
+  private stopDatabase(): void {
+    try {
+      const [pid] = readFileSync(path.join(this.directory, 'data', 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+      process.kill(Number(pid), 'SIGQUIT');
+    } catch {
+      // It is gone already.
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** What the timeline of a page shows, and what the server holds of it, so that one can be compared with the other. */
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { TimelineEvent } from '@/api/types';
+import type { Server } from './server';
+
+/** Holds an expectation against something that is still to come. */
+export function eventually<T>(look: () => T | Promise<T>) {
+  return expect.poll(look, { timeout: 30_000, interval: 50 });
+}
+
+export async function timelineOf(server: Server, sessionId: string): Promise<TimelineEvent[]> {
+  const { events } = await server.ask<{ events: TimelineEvent[] }>('GET', `/api/v1/sessions/${sessionId}/timeline`);
+  return events;
+}
+
+/** The event of a tool call by its number. */
+export async function callOf(server: Server, sessionId: string, call: string): Promise<TimelineEvent> {
+  const event = (await timelineOf(server, sessionId)).find((candidate) => candidate.metadata?.call === call);
+  if (event === undefined) throw new Error(`the session has no tool call ${call}`);
+  return event;
+}
+
+export const timeline = (page: Page) => page.getByTestId('timeline');
+export const scroller = (page: Page) => page.getByTestId('timeline-scroller');
+export const rowOf = (page: Page, eventId: string) =>
+  page.locator(`[data-testid=timeline-row][data-event-id="${eventId}"]`);
+/** Rows by the number of their tool call. */
+export const callRow = (page: Page, call: string) =>
+  page.getByTestId('timeline-row').filter({ has: page.getByText(`Tool call ${call}`, { exact: true }) });
+export const status = (page: Page, value: string) =>
+  page.locator(`[data-testid=session-header] [data-status=${value}]`);
+
+/** Whether some of an element is in sight inside of the timeline. */
+export function inSight(element: Locator): Promise<boolean> {
+  return element.evaluate((node) => {
+    const frame = node.closest('[data-testid=timeline-scroller]') ?? document.documentElement;
+    const [own, view] = [node.getBoundingClientRect(), frame.getBoundingClientRect()];
+    return own.height > 0 && own.bottom > view.top && own.top < view.bottom;
+  });
+}
+
+export interface Position {
+  top: number;
+  /** The first row that is in sight, and where it begins. */
+  first: string;
+  offset: number;
+}
+
+/** Where a reader is. */
+export function position(page: Page): Promise<Position> {
+  return scroller(page).evaluate((list) => {
+    const { top } = list.getBoundingClientRect();
+    const rows = [...list.querySelectorAll<HTMLElement>('[data-testid=timeline-row]')]
+      .map((row) => ({ id: row.dataset.eventId ?? '', box: row.getBoundingClientRect() }))
+      .filter(({ box }) => box.bottom > top)
+      .sort((a, b) => a.box.top - b.box.top);
+    return { top: list.scrollTop, first: rows[0]?.id ?? '', offset: rows[0]?.box.top ?? Number.NaN };
+  });
+}
+
+export interface Reading {
+  /** The events of the rows, from the first to the last. */
+  events: string[];
+  /** The most rows that were in the document at once. */
+  mostDrawn: number;
+}
+
+/**
+ * Reads all rows of a list without panes as a reader would: by scrolling, from the beginning to the end. In no moment may a
+ * row be there twice, out of its place, or be another than before.
+ */
+export async function readRows(page: Page): Promise<Reading> {
+  const screens = await scroller(page).evaluate(async (list) => {
+    const drawn: { event: string; place: number }[][] = [];
+    list.scrollTop = 0;
+    for (;;) {
+      // What is there now is drawn in the next frame, and measured in the one after it.
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      const rows = [...list.querySelectorAll<HTMLElement>('[data-testid=timeline-row]')]
+        .map((row) => ({ row, top: row.getBoundingClientRect().top }))
+        .sort((a, b) => a.top - b.top);
+      drawn.push(
+        rows.map(({ row }) => ({
+          event: row.dataset.eventId ?? '',
+          place: Number(row.getAttribute('aria-posinset')),
+        })),
+      );
+      if (list.scrollTop + list.clientHeight >= list.scrollHeight - 1) return drawn;
+      list.scrollTop += list.clientHeight * 0.8;
+    }
+  });
+  const read = new Map<number, string>();
+  for (const rows of screens) {
+    const places = rows.map(({ place }) => place);
+    expect(places, 'rows stand in their order').toEqual([...new Set(places)].sort((a, b) => a - b));
+    expect(new Set(rows.map(({ event }) => event)).size, 'no row is there twice').toBe(rows.length);
+    for (const { event, place } of rows) {
+      expect(read.get(place) ?? event, `row ${place} stays what it is`).toBe(event);
+      read.set(place, event);
+    }
+  }
+  return {
+    events: [...read].sort(([a], [b]) => a - b).map(([, event]) => event),
+    mostDrawn: Math.max(...screens.map((rows) => rows.length)),
+  };
+}
+
+/** Scrolls through the list from its beginning until a row is in sight. */
+export async function reveal(page: Page, eventId: string): Promise<Locator> {
+  const found = await scroller(page).evaluate(async (list, event) => {
+    list.scrollTop = 0;
+    for (;;) {
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      const row = list.querySelector(`[data-testid=timeline-row][data-event-id="${event}"]`);
+      row?.scrollIntoView({ block: 'start' });
+      if (row || list.scrollTop + list.clientHeight >= list.scrollHeight - 1) return row !== null;
+      list.scrollTop += list.clientHeight * 0.8;
+    }
+  }, eventId);
+  expect(found, `the row of ${eventId} is in the list`).toBe(true);
+  return rowOf(page, eventId);
+}
+
+/** Notes every status that the header shows from now on, each change of it once. */
+export async function noteStatuses(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(() => {
+    const root = document.documentElement;
+    const look = () => {
+      const now = document.querySelector<HTMLElement>('[data-testid=session-header] [data-status]')?.dataset.status;
+      const before = root.dataset.seen?.split(' ') ?? [];
+      if (now && before.at(-1) !== now) root.dataset.seen = [...before, now].join(' ');
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+    look();
+  });
+  return () => page.evaluate(() => document.documentElement.dataset.seen?.split(' ') ?? []);
+}
+
+/** The page shows every event of the session once, in the order of the server. */
+export async function expectWholeTimeline(page: Page, server: Server, sessionId: string): Promise<void> {
+  const events = await timelineOf(server, sessionId);
+  expect((await readRows(page)).events).toEqual(events.map((event) => event.id));
+}
