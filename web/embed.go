@@ -17,14 +17,20 @@ var files embed.FS
 // Index is the file that is the page itself.
 const Index = "index.html"
 
+// Built tells whether the dashboard was built before this binary was.
+func Built() bool {
+	_, err := fs.Stat(sub("dist"), Index)
+
+	return err == nil
+}
+
 // Files are the dashboard's files, or those of the placeholder where it was not built.
 func Files() fs.FS {
-	built := sub("dist")
-	if _, err := fs.Stat(built, Index); err != nil {
+	if !Built() {
 		return Placeholder()
 	}
 
-	return built
+	return sub("dist")
 }
 
 // Placeholder are the files of the page that says that there is none.

@@ -142,6 +142,9 @@ func (d *demo) welcome(at string, began []begunSession) {
 		d.sayf("  %s", p.Paint(terminal.Dim, "The sessions of earlier runs are kept; --submit submits the example alerts again."))
 	}
 
+	d.sayf("\n%s", p.Paint(terminal.Bold, "In a browser"))
+	row("dashboard", dashboard(at))
+
 	d.sayf("\n%s", p.Paint(terminal.Bold, "In another terminal"))
 
 	if at != defaultServer {

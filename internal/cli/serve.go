@@ -47,6 +47,7 @@ Ctrl-C stops it in order: sessions under way are handed over or go on at the nex
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
 			t.sayf("TARSy listens on %s", address(server))
+			t.sayf("Dashboard: %s", dashboard(address(server)))
 
 			return nil
 		})

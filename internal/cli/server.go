@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/web"
 )
 
 // serverFlags are the flags of commands that run a server.
@@ -259,4 +260,13 @@ func address(server *app.App) string {
 	}
 
 	return "http://" + net.JoinHostPort(host, port)
+}
+
+// dashboard is where the page is, or why there is none.
+func dashboard(server string) string {
+	if !web.Built() {
+		return "not in this binary: make build puts it there, with Node installed"
+	}
+
+	return server + "/"
 }

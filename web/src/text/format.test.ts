@@ -33,6 +33,7 @@ test('tokens are rounded for reading', () => {
 describe('the first line', () => {
   test('is what a text says, without Markdown', () =>
     expect(firstLine('\n---\n## **Out** of `memory`\nmore')).toBe('Out of memory'));
+  test('leaves names whole', () => expect(firstLine('**REINDEX_WORKERS** went _up_')).toBe('REINDEX_WORKERS went up'));
   test('goes on where a line only wraps', () =>
     expect(firstLine('The pod ran\nout of memory.\n\nThen')).toBe('The pod ran out of memory.'));
   test('ends at a list or a table', () => expect(firstLine('Found:\n- one\n- two')).toBe('Found:'));

@@ -69,7 +69,7 @@ export function firstLine(text: string, longest = 240): string {
   const line = joined.split('\n').find((candidate) => /[\p{L}\p{N}]/u.test(candidate)) ?? '';
   const plain = line
     .replace(/^[\s>#*+-]+/, '')
-    .replace(/[*_`]{1,3}/g, '')
+    .replace(/[*`]{1,3}|(?<![\p{L}\p{N}])_{1,2}|_{1,2}(?![\p{L}\p{N}])/gu, '')
     .trim();
   return plain.length > longest ? `${plain.slice(0, longest)}…` : plain;
 }

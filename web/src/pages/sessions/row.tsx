@@ -143,7 +143,7 @@ function Cost({ row }: { row: SessionItem }) {
 
 /** Draws itself anew by the clock; the row around it does not. */
 function Age({ from }: { from: string }) {
-  const now = useNow(10_000);
+  const now = useNow();
   const text = age(from, now);
   return (
     <>
