@@ -6,6 +6,8 @@ BIN       := bin/tarsy
 TOOLS     := $(CURDIR)/.cache/bin
 # Go test flags of your own, such as make test-go TESTFLAGS='-run Watch -v'.
 TESTFLAGS ?=
+# Vitest flags of your own, such as make test-browser WEBFLAGS=scroll.
+WEBFLAGS  ?=
 PACKAGES  ?= ./...
 # Packages tested at once: one more than cores on a small machine, for tests also wait for processes and leases.
 PARALLEL  ?= 3
@@ -107,11 +109,18 @@ linter:
 		echo "==> installing golangci-lint $(LINT_VERSION) into .cache/bin (once; takes a few minutes)"; \
 		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); }
 
-bench: go setup build ## measure, and print the table
+screenshots: build setup chromium ## take the pictures of docs/images from the demo; look at each of them
+	@TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && npm run --silent screenshots
+
+bench: go setup build chromium ## measure, and print the tables
 	@sh scripts/install-packages.sh aimock
 	@echo "==> measuring (a minute or two; leave the machine alone meanwhile)"
 	@mkdir -p .cache && $(GO) test -tags=bench -c -o .cache/bench.test ./bench
 	@cd bench && ../.cache/bench.test $(TESTFLAGS)
+	@for reason in .cache/dashboard.reason .cache/chromium.reason; do \
+		if [ -e $$reason ]; then echo "no times of the dashboard: $$(cat $$reason)"; exit 0; fi; \
+	done; \
+	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && npm run --silent bench
 
 mask-report: go ## measure how well secrets are masked: recall and precision over the labelled corpus
 	@$(GO) run ./internal/tools/maskreport
@@ -120,4 +129,5 @@ golden: go ## rewrite the golden files and generated documents; review the diff 
 	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|tarsytest\.' . | xargs -n1 dirname | sort -u) -count=1 -update
 
 clean: ## remove what was built (the demo's data in .tarsy stays)
-	@rm -rf bin .cache coverage.out
+	@rm -rf bin .cache coverage.out web/node_modules
+	@find web/dist -mindepth 1 ! -name .keep -delete

@@ -43,6 +43,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'screenshots',
+          include: ['test/screenshots/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'bench',
           include: ['test/bench/**/*.test.ts'],
           environment: 'node',
