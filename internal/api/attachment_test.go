@@ -1,6 +1,10 @@
 package api_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -80,4 +85,70 @@ func TestTheNameOfAnExportHoldsNothingOfAnAlertTypeThatAHeaderCouldNot(t *testin
 		require.Equal(t, `attachment; filename="tarsy-`+slug+`-`+id[:8]+`.json"`, got.header.Get("Content-Disposition"))
 		require.Empty(t, got.header.Get("Set-Cookie"))
 	}
+}
+
+// portions remembers what was written, and the largest portion of it.
+type portions struct {
+	bytes.Buffer
+
+	largest int
+}
+
+func (p *portions) Write(text []byte) (int, error) {
+	p.largest = max(p.largest, len(text))
+
+	return p.Buffer.Write(text)
+}
+
+func TestAnExportIsWrittenEventByEventAsIfItWereOnePiece(t *testing.T) {
+	t.Parallel()
+
+	for _, events := range []int{0, 1, 2, 100} {
+		export := &tarsy.Export{
+			ExportedAt: time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC), Timeline: []tarsy.TimelineEvent{},
+			Session: tarsy.SessionDetail{Session: tarsy.Session{AlertType: "<&>", MCPSelection: &tarsy.MCPSelection{}}},
+		}
+		for range events {
+			export.Timeline = append(export.Timeline, tarsy.TimelineEvent{
+				Content: strings.Repeat("<pods> & \"more\"\n", 1_000), Metadata: map[string]any{"arguments": []any{map[string]any{"a": []any{}}}},
+			})
+		}
+
+		var want bytes.Buffer
+
+		encoder := json.NewEncoder(&want)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		require.NoError(t, encoder.Encode(export))
+
+		got := &portions{}
+		require.NoError(t, api.WriteExport(got, export))
+		require.Equal(t, want.String(), got.String())
+		require.Less(t, got.largest, 30_000, "an event has 20,000 bytes, and all of them are never kept at once")
+	}
+}
+
+// unwritable is a store with an export that breaks off after its first event.
+type unwritable struct{ api.Store }
+
+func (unwritable) Export(context.Context, string) (*tarsy.Export, error) {
+	return &tarsy.Export{Timeline: []tarsy.TimelineEvent{
+		{Content: strings.Repeat("x", 100_000)}, {Metadata: map[string]any{"arguments": func() {}}},
+	}}, nil
+}
+
+func TestHalfAnExportDoesNotPassForAWholeOne(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, func(cfg *api.Config) { cfg.Store = unwritable{cfg.Store} })
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+tarsy.NewID()+"/export", nil)
+	require.NoError(t, err)
+
+	response, err := f.http.Client().Do(request)
+	require.NoError(t, err)
+
+	_, err = io.ReadAll(response.Body)
+	require.ErrorContains(t, err, "unexpected EOF")
+	require.NoError(t, response.Body.Close())
 }

@@ -105,12 +105,13 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	return who, nil
 }
 
-// recognize finds the key of a request, in its header or else by its cookie.
+// recognize finds the key of a request, in its header or else by its cookie. Authorization of another scheme is not for
+// us: a browser sends what a proxy in front asked of it with every request.
 func (g *guard) recognize(r *http.Request, who *caller) error {
 	var err error
 
-	if r.Header.Get("Authorization") != "" {
-		who.key, err = g.key(r)
+	if secret, sent := bearer(r); sent {
+		who.key, err = g.keyOf(r.Context(), secret)
 	} else if cookie, missing := r.Cookie(cookieName); missing == nil && auth.MayBeBrowserSecret(cookie.Value) {
 		who.cookie = cookie.Value
 		who.browser, err = g.store.BrowserSession(r.Context(), auth.Hash(cookie.Value), g.clock.Now())
@@ -141,10 +142,10 @@ func (g *guard) unchecked(ctx context.Context, err error) error {
 // unauthenticated says what is missing.
 func unauthenticated(r *http.Request, who *caller) error {
 	switch {
-	case r.Header.Get("Authorization") != "":
-		return unknownKey()
 	case who.cookie != "":
 		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser's session is over, log in again")
+	case r.Header.Get("Authorization") != "":
+		return unknownKey()
 	default:
 		return tarsy.Errorf(tarsy.CodeUnauthenticated, "send an API key as \"Authorization: Bearer <key>\"")
 	}
@@ -170,14 +171,11 @@ func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
 	return tarsy.Errorf(tarsy.CodeForbidden, "the API key %q lacks the scope %q", who.key.Name, needed)
 }
 
-// key finds the key that a request sends; nil means that it sends none that counts.
-func (g *guard) key(r *http.Request) (*tarsy.APIKey, error) {
+// bearer is the secret that a request sends as a key, and whether it sends one.
+func bearer(r *http.Request) (secret string, sent bool) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, nil //nolint:nilnil // no key is an answer, not an error
-	}
 
-	return g.keyOf(r.Context(), strings.TrimSpace(secret))
+	return strings.TrimSpace(secret), strings.EqualFold(scheme, "Bearer")
 }
 
 // keyOf finds the key with a secret; nil means that there is none, or none any more.

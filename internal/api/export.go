@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,7 @@ type exportInput struct {
 	Format string `doc:"All data, or a report for people." enum:"json,markdown" default:"json" query:"format"`
 }
 
-// exportOutput writes itself: the answer may be large, and is not kept a second time as text.
+// exportOutput writes itself: the answer may be large, and is not kept a second time as text. See writeExport.
 type exportOutput struct {
 	ContentType string `header:"Content-Type"        hidden:"true"`
 	Disposition string `header:"Content-Disposition"`
@@ -76,13 +77,72 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 		}), nil
 	}
 
-	return s.attached(export, jsonType, "json", func(w io.Writer) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", indent)
+	return s.attached(export, jsonType, "json", func(w io.Writer) error { return writeExport(w, export) }), nil
+}
 
-		return encoder.Encode(export)
-	}), nil
+// writeExport writes an export as indented JSON, one event after the other: an encoder keeps the text of all that it is
+// given, twice, and a timeline may have hundreds of megabytes.
+func writeExport(w io.Writer, export *tarsy.Export) error {
+	p := newPieces(w)
+
+	p.text("{\n  \"exported_at\": ").value(export.ExportedAt, indent)
+	p.text(",\n  \"session\": ").value(export.Session, indent)
+	p.text(",\n  \"timeline\": [")
+
+	for i := range export.Timeline {
+		if i > 0 {
+			p.text(",")
+		}
+
+		p.text("\n    ").value(export.Timeline[i], indent+indent)
+	}
+
+	if len(export.Timeline) > 0 {
+		p.text("\n  ")
+	}
+
+	p.text("],\n  \"trace\": ").value(export.Trace, indent)
+	p.text("\n}\n")
+
+	return p.err
+}
+
+// pieces writes JSON piece by piece, up to the first error. All of them go through one buffer.
+type pieces struct {
+	w       io.Writer
+	buffer  bytes.Buffer
+	encoder *json.Encoder
+	err     error
+}
+
+func newPieces(w io.Writer) *pieces {
+	p := &pieces{w: w}
+	p.encoder = json.NewEncoder(&p.buffer)
+	p.encoder.SetEscapeHTML(false)
+
+	return p
+}
+
+func (p *pieces) text(text string) *pieces {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, text)
+	}
+
+	return p
+}
+
+func (p *pieces) value(value any, prefix string) {
+	if p.err != nil {
+		return
+	}
+
+	p.buffer.Reset()
+	p.encoder.SetIndent(prefix, indent)
+
+	p.err = p.encoder.Encode(value)
+	if p.err == nil {
+		_, p.err = p.w.Write(bytes.TrimSuffix(p.buffer.Bytes(), []byte("\n")))
+	}
 }
 
 // attached is an answer that browsers keep as a file.
@@ -97,6 +157,7 @@ func (s *Server) attached(export *tarsy.Export, mediaType, extension string, wri
 			err := write(answer.BodyWriter())
 			if err != nil {
 				s.logger.DebugContext(answer.Context(), "answer not delivered", "error", err)
+				panic(http.ErrAbortHandler) // half a file must not pass for a whole one
 			}
 		},
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,3 +57,6 @@ func CodeRows() []CodeRow {
 
 	return rows
 }
+
+// WriteExport writes an export as the answer has it.
+func WriteExport(w io.Writer, export *tarsy.Export) error { return writeExport(w, export) }

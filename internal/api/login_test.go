@@ -257,6 +257,28 @@ func TestAHeaderBeatsTheCookie(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions", "", b.without(wrong...)...), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 
+func TestWhatAProxyAskedOfABrowserDoesNotHideItsCookie(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, locked)
+	ada, key := f.key(t, "ada", tarsy.ScopeWrite)
+	basic := []string{"Authorization", "Basic YWRhOnNlY3JldA=="}
+	b := f.login(t, key, basic...)
+
+	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without(basic...)...))
+
+	post := func(headers []string) answer {
+		return f.request(t, http.MethodPost, "/api/v1/alerts", `{"alert_type":"kubernetes","data":"x"}`, append(headers, basic...)...)
+	}
+	require.Equal(t, http.StatusAccepted, post(b.headers()).status)
+	f.requireProblem(t, post(b.without()), http.StatusForbidden, tarsy.CodeCSRFFailed)
+	f.requireProblem(t, post(nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
+
+	_, err := f.db.RevokeKey(t.Context(), ada.ID, f.clock.Now())
+	require.NoError(t, err)
+	require.Contains(t, f.requireProblem(t, post(b.headers()), http.StatusUnauthorized, tarsy.CodeUnauthenticated).Detail, "log in again")
+}
+
 func TestABrowserSessionEndsWithItsKeyWithItsTimeAndWithALogout(t *testing.T) {
 	t.Parallel()
 

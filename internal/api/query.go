@@ -196,9 +196,13 @@ func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, e
 
 	err = decoder.Decode(&cursor)
 	if err != nil || decoder.More() || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
-		(cursor.Rank != nil) != (order == tarsy.OrderAttention) {
+		(cursor.Rank != nil) != (order == tarsy.OrderAttention) || cursor.Rank != nil && !isRank(*cursor.Rank) {
 		return nil, wrong
 	}
 
 	return &cursor, nil
+}
+
+func isRank(rank int) bool {
+	return slices.ContainsFunc(tarsy.SessionStatuses(), func(status tarsy.SessionStatus) bool { return status.Rank() == rank })
 }

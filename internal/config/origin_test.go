@@ -90,7 +90,8 @@ mcp_servers:
       bearer_token: hunter2-hunter2
       env: {TOKEN: hunter2-hunter2}
       custom_headers: {Authorization: hunter2-hunter2}
-      args: [--token, hunter2-hunter2, --api-key=hunter2-hunter2, "{{.S}}", --verbose, plain]
+      args: [--token, hunter2-hunter2, --api-key=hunter2-hunter2, "{{.S}}", --verbose, plain,
+        -H, "Authorization: Bearer hunter2-hunter2", "https://u:hunter2-hunter2@h/x?api_key=hunter2-hunter2", "--db-url=postgres://u:hunter2-hunter2@h/db"]
     instructions: "{{.S}}"
 agents: {A: {description: "about {{.S}}", skills: ["{{.S}}", open]}}
 llm_providers: {p: {type: openai, model: m, base_url: "https://{{.S}}.example.org"}}
@@ -101,7 +102,8 @@ defaults: {runbook: sk-hunter2-hunter2}
 	require.NotContains(t, listing, "hunter2")
 	got := originsOf(c)
 	require.Equal(t, config.Hidden, got["mcp_servers.a.transport.bearer_token"].Value)
-	require.Equal(t, "[--token, ********, --api-key=********, ********, --verbose, plain]", got["mcp_servers.a.transport.args"].Value)
+	require.Equal(t, "[--token, ********, --api-key=********, ********, --verbose, plain, "+
+		"-H, Authorization: ********, https://hidden@h/x?api_key=********, --db-url=postgres://hidden@h/db]", got["mcp_servers.a.transport.args"].Value)
 	require.Equal(t, "https://example.org/mcp?hidden", got["mcp_servers.a.transport.url"].Value)
 	require.Equal(t, "[********, open]", got["agents.A.skills"].Value)
 	require.Equal(t, config.Hidden, got["llm_providers.p.base_url"].Value)

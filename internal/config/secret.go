@@ -16,6 +16,9 @@ var (
 	secretShape = regexp.MustCompile(
 		`^(?:Bearer |sk-|gh[opsu]_|github_pat_|xox[abeprs]-|AIza|AKIA|eyJ|glpat-|xai-)[\w.=+/-]{8,}`)
 	secretOption = regexp.MustCompile(`(?i)(token|secret|passw|key|auth|credential|header)`)
+	// Who logs in at an address, and what follows a telling parameter of it, wherever in a text the address stands.
+	addressUser  = regexp.MustCompile(`://[^/?#@\s]*@`)
+	addressQuery = regexp.MustCompile(`(?i)([?&][^=&\s]*(?:token|secret|passw|key|auth|credential)[^=&\s]*=)[^&#\s]+`)
 	// Stricter than the shell: an API key written instead of a name has small letters.
 	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 )
@@ -81,7 +84,8 @@ func shownURL(value string) string {
 	return u.String()
 }
 
-// shownArgs hides the value of options such as --token=… and --token ….
+// shownArgs hides the value of options such as --token=… and --token …, of headers such as Authorization: …, and what an
+// address in an argument says besides the place.
 func shownArgs(args []string) []string {
 	out := make([]string, len(args))
 	hideNext := false
@@ -91,14 +95,23 @@ func shownArgs(args []string) []string {
 		switch {
 		case hideNext && !option:
 			out[i] = Hidden
-		case assigned && value != "" && secretOption.MatchString(name):
+		case assigned && value != "" && !strings.ContainsAny(name, "?/") && secretOption.MatchString(name):
 			out[i] = name + "=" + Hidden
 		default:
-			out[i] = shown(arg, "", false)
+			out[i] = shownArg(arg)
 		}
 		hideNext = option && !assigned && secretOption.MatchString(name)
 	}
 	return out
+}
+
+func shownArg(arg string) string {
+	name, value, ok := strings.Cut(arg, ":")
+	if ok && !strings.HasPrefix(value, "//") && secretOption.MatchString(name) {
+		return name + ": " + Hidden
+	}
+	arg = addressUser.ReplaceAllString(arg, "://hidden@")
+	return shown(addressQuery.ReplaceAllString(arg, "${1}"+Hidden), "", false)
 }
 
 // looksSecret says whether somebody may have put a key where a name belongs.

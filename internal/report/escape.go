@@ -28,7 +28,8 @@ func fence(language, text string) string {
 	return marks + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + marks
 }
 
-// inline makes a text part of a line: one line, not longer than limit, and nothing in it is Markdown.
+// inline makes a text part of a line: one line, not longer than limit, and nothing in it is Markdown. What could begin
+// HTML is written as an entity: behind a bare address a backslash counts as part of the address, and escapes nothing.
 func inline(text string, limit int) string {
 	shown := tarsy.CutText(strings.Join(strings.Fields(text), " "), limit)
 	cut := len(shown) < len(strings.Join(strings.Fields(text), " "))
@@ -36,7 +37,12 @@ func inline(text string, limit int) string {
 	var b strings.Builder
 
 	for i, r := range shown {
-		if strings.ContainsRune("\\`*_[]<>|~&", r) || i == 0 && strings.ContainsRune("#+-=", r) {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+
+			continue
+		case strings.ContainsRune("\\`*_[]>|~&", r), i == 0 && strings.ContainsRune("#+-=", r):
 			b.WriteByte('\\')
 		}
 

@@ -20,7 +20,7 @@ const (
 
 // Markdown writes the report of a session.
 func Markdown(export *tarsy.Export) string {
-	r := &writer{export: export}
+	r := &writer{export: export, answers: answers(export)}
 
 	r.title()
 	r.facts()
@@ -37,8 +37,9 @@ func Markdown(export *tarsy.Export) string {
 
 // writer writes one report.
 type writer struct {
-	text   strings.Builder
-	export *tarsy.Export
+	text    strings.Builder
+	export  *tarsy.Export
+	answers []tarsy.TimelineEvent
 }
 
 func (r *writer) printf(format string, args ...any) { _, _ = fmt.Fprintf(&r.text, format, args...) }
@@ -159,7 +160,7 @@ func (r *writer) evidence() {
 func (r *writer) cited() []string {
 	cited := tarsy.CitedCalls(r.export.Session.FinalAnalysis)
 
-	for _, answer := range r.answers() {
+	for _, answer := range r.answers {
 		for _, number := range tarsy.CitedCalls(answer.Content) {
 			if !slices.Contains(cited, number) {
 				cited = append(cited, number)
@@ -171,22 +172,21 @@ func (r *writer) cited() []string {
 }
 
 // answers are what chat stages concluded.
-func (r *writer) answers() []tarsy.TimelineEvent {
-	var answers []tarsy.TimelineEvent
+func answers(export *tarsy.Export) []tarsy.TimelineEvent {
+	isChat := map[string]bool{}
+	for i := range export.Session.Stages {
+		isChat[export.Session.Stages[i].ID] = export.Session.Stages[i].StageType == tarsy.StageChat
+	}
 
-	for _, e := range r.export.Timeline {
-		if e.EventType == tarsy.EventFinalAnalysis && e.StageID != nil && r.isChat(*e.StageID) {
-			answers = append(answers, e)
+	var found []tarsy.TimelineEvent
+
+	for _, e := range export.Timeline {
+		if e.EventType == tarsy.EventFinalAnalysis && e.StageID != nil && isChat[*e.StageID] {
+			found = append(found, e)
 		}
 	}
 
-	return answers
-}
-
-func (r *writer) isChat(stageID string) bool {
-	return slices.ContainsFunc(r.export.Session.Stages, func(s tarsy.StageDetail) bool {
-		return s.ID == stageID && s.StageType == tarsy.StageChat
-	})
+	return found
 }
 
 func (r *writer) find(is func(tarsy.TimelineEvent) bool) *tarsy.TimelineEvent {
@@ -215,11 +215,11 @@ func (r *writer) questions() {
 
 		r.printf("### %s asked at %s\n\n%s\n\n", inline(text(e, "author"), maxCell), moment(&e.CreatedAt), fence("", e.Content))
 
-		answer := slices.IndexFunc(r.answers(), func(a tarsy.TimelineEvent) bool { return e.StageID != nil && *a.StageID == *e.StageID })
+		answer := slices.IndexFunc(r.answers, func(a tarsy.TimelineEvent) bool { return e.StageID != nil && *a.StageID == *e.StageID })
 		if answer < 0 {
 			r.printf("There is no answer.\n\n")
 		} else {
-			r.printf("%s\n\n", harmless(r.answers()[answer].Content, questionLevel))
+			r.printf("%s\n\n", harmless(r.answers[answer].Content, questionLevel))
 		}
 	}
 }

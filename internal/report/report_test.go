@@ -210,6 +210,7 @@ func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
 		"carriage returns":     "x\r```\r## Forged\r<img src=x>\r```\r",
 		"headings":             "# Forged 1\n## Forged 2\n   ## Forged 3\nForged 4\n---\nForged 5\n=\nForged 6\n-",
 		"HTML":                 "<details><summary>x</summary>\n\n## Forged\n<!-- \n<img src=https://evil.example/x>",
+		"HTML after a URL":     "https://a.example/<img src=x> https://a.example/<!-- www.a.example<b>",
 		"an image":             "![x](https://evil.example/x) \\![x](https://evil.example/x) ![x][1]\n\n[1]: https://evil.example/x",
 		"a table":              "x | y |\n| --- | --- |",
 		"nothing but newlines": "\n\n\n",
@@ -236,7 +237,7 @@ func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
 			got := report.Markdown(export)
 			text := outside(t, got)
 			require.Equal(t, want, sections(text), got)
-			require.NotRegexp(t, `[^\\]<[a-zA-Z/!]`, text)
+			require.NotRegexp(t, `<[a-zA-Z/!?]`, text, "a backslash escapes nothing behind a bare address")
 			require.NotContains(t, text, "![")
 			require.NotRegexp(t, "`{3}|~{3}", text, "no list or quotation begins code")
 			require.NotRegexp(t, `(?m)^ {0,3}(=+|-+) *$`, text)
@@ -247,4 +248,23 @@ func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
+	t.Parallel()
+
+	const questions = 1_000
+
+	export := investigation()
+
+	for number := range questions {
+		id := tarsy.NewID()
+		question := event(number%60, id, answerer, tarsy.EventUserQuestion, "Why now?", map[string]any{"author": "bob"})
+		answer := event(number%60, id, answerer, tarsy.EventFinalAnalysis, "Because.", nil)
+
+		export.Session.Stages = append(export.Session.Stages, stage(id, "Chat", tarsy.StageChat, number))
+		export.Timeline = append(export.Timeline, question, answer)
+	}
+
+	require.Equal(t, questions, strings.Count(report.Markdown(export), "\n\nBecause.\n"))
 }
