@@ -72,14 +72,14 @@ test-go: go ## unit and end-to-end tests in Go, on a real database
 
 test-web: web ## unit tests of the dashboard
 	@echo "==> testing the dashboard"
-	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && npx vitest run --project unit --reporter=dot $(WEBFLAGS); fi
+	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && NO_COLOR=1 npx vitest run --project unit --reporter=dot $(WEBFLAGS); fi
 
 test-browser: build setup chromium ## scenarios in a real Chromium against the real server
 	@echo "==> testing the dashboard in Chromium"
 	@for reason in .cache/dashboard.reason .cache/chromium.reason; do \
 		if [ -e $$reason ]; then echo "skipped: $$(cat $$reason)"; exit 0; fi; \
 	done; \
-	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && npx vitest run --project browser --reporter=dot $(WEBFLAGS)
+	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && NO_COLOR=1 npx vitest run --project browser --reporter=dot $(WEBFLAGS)
 
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"

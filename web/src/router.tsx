@@ -14,6 +14,7 @@ import { NotFound, PagePending, PageProblem } from '@/app/fallback';
 import { Shell } from '@/app/shell';
 import { safeNext } from '@/pages/login/next';
 import { readSessionSearch } from '@/pages/sessions/search';
+import { readSystemSearch } from '@/pages/system/search';
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   notFoundComponent: NotFound,
@@ -50,7 +51,7 @@ const sessionsRoute = createRoute({
 });
 
 /** `event` opens and shows that event: the deep link of a timeline row. `chat` opens the chat on a narrow screen. */
-export interface SessionPageSearch {
+interface SessionPageSearch {
   event?: string;
   chat?: boolean;
 }
@@ -66,7 +67,7 @@ const sessionRoute = createRoute({
 });
 
 /** `call` is the chosen interaction; `left` and `right` are the executions that are compared. */
-export interface TracePageSearch {
+interface TracePageSearch {
   call?: string;
   left?: string;
   right?: string;
@@ -91,13 +92,10 @@ const submitRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/submit/page').catch(explainMissing), 'SubmitPage'),
 });
 
-export const systemTabs = ['health', 'tools', 'usage', 'config', 'keys'] as const;
-export type SystemTab = (typeof systemTabs)[number];
-
 const systemRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/system',
-  validateSearch: (search): { tab?: SystemTab } => ({ tab: systemTabs.find((tab) => tab === search.tab) }),
+  validateSearch: readSystemSearch,
   component: lazyRouteComponent(() => import('@/pages/system/page').catch(explainMissing), 'SystemPage'),
 });
 

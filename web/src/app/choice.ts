@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { searchFor } from '@/text/words';
 
 /** One line of the palette. */
 export interface Choice {
@@ -15,9 +16,6 @@ export interface Choice {
 
 /** The choices that have every typed word somewhere in their name or keywords. */
 export function matching(choices: readonly Choice[], typed: string): Choice[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return choices.filter((choice) => {
-    const text = [choice.label, ...(choice.keywords ?? [])].join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const found = searchFor(typed);
+  return choices.filter((choice) => found(choice.label, ...(choice.keywords ?? [])));
 }

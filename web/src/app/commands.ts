@@ -2,7 +2,7 @@
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { Registry, useOffer } from './registry';
 
-export interface PageCommand {
+interface PageCommand {
   /** Unique on its page. */
   id: string;
   label: string;

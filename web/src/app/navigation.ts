@@ -1,7 +1,7 @@
 /** The pages that the navigation leads to, in their order: the bar, the palette and the keyboard all read this table. */
 import { Activity, ListTree, type LucideIcon, Send } from 'lucide-react';
 
-export interface NavigationEntry {
+interface NavigationEntry {
   to: '/' | '/submit' | '/system';
   label: string;
   icon: LucideIcon;

@@ -1,6 +1,7 @@
 /** How pages read what is live. There is one socket and one store a session in the page, whoever asks. */
-import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+import * as queries from '@/api/queries';
 import { liveOf } from './live';
 import type { ConnectionState } from './socket';
 import type { EventView, SessionState, SessionStore } from './view';
@@ -19,14 +20,22 @@ export function useEvent(store: SessionStore, eventId: string): EventView | unde
   return useSyncExternalStore(subscribe, () => store.event(eventId));
 }
 
+/**
+ * The whole of an event of which the view has only the beginning; what still streams comes by itself, and an answer now
+ * would be old before it is shown. `event` is undefined until the whole is there.
+ */
+export function useWhole(store: SessionStore, preview: EventView | undefined) {
+  const partial = preview?.truncated === true && preview.status !== 'streaming';
+  const query = useQuery({ ...queries.timelineEvent(store.sessionId, preview?.id ?? ''), enabled: partial });
+  const event = partial ? query.data && { ...preview, ...query.data } : preview;
+  return { event, error: partial ? query.error : null, retry: () => void query.refetch() };
+}
+
 /** Calls back when the list of sessions may have changed, at most once a second. */
 export function useSessionsFeed(onChange: () => void): void {
   const live = liveOf(useQueryClient());
-  const latest = useRef(onChange);
-  useEffect(() => {
-    latest.current = onChange;
-  }, [onChange]);
-  useEffect(() => live.feed(() => latest.current()), [live]);
+  const changed = useEffectEvent(onChange);
+  useEffect(() => live.feed(() => changed()), [live]);
 }
 
 /** The state of the one socket of the page. Nothing to watch counts as connecting. */

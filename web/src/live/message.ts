@@ -9,7 +9,7 @@ interface Recorded {
   timestamp: string;
 }
 
-export interface SessionStatusMessage extends Recorded {
+interface SessionStatusMessage extends Recorded {
   type: 'session.status';
   status: SessionStatus;
   concluded_early?: string;
@@ -37,7 +37,7 @@ export interface ExecutionStatusMessage extends Recorded {
   error_message?: string;
 }
 
-export interface TimelineCreatedMessage extends Recorded {
+interface TimelineCreatedMessage extends Recorded {
   type: 'timeline_event.created';
   event_id: string;
   event_type: string;
@@ -49,7 +49,7 @@ export interface TimelineCreatedMessage extends Recorded {
   metadata?: NonNullable<TimelineEvent['metadata']>;
 }
 
-export interface TimelineCompletedMessage extends Recorded {
+interface TimelineCompletedMessage extends Recorded {
   type: 'timeline_event.completed';
   event_id: string;
   event_type: string;
@@ -58,13 +58,13 @@ export interface TimelineCompletedMessage extends Recorded {
   metadata?: NonNullable<TimelineEvent['metadata']>;
 }
 
-export interface ChatCreatedMessage extends Recorded {
+interface ChatCreatedMessage extends Recorded {
   type: 'chat.created';
   chat_id: string;
   created_by: string;
 }
 
-export interface ChatAskedMessage extends Recorded {
+interface ChatAskedMessage extends Recorded {
   type: 'chat.user_message';
   chat_id: string;
   message_id: string;
@@ -93,13 +93,13 @@ export interface ChunkMessage {
   fence: number;
 }
 
-export interface OverflowMessage {
+interface OverflowMessage {
   type: 'catchup.overflow';
   channel: string;
   head: number;
 }
 
-export interface ChangedMessage {
+interface ChangedMessage {
   type: 'session.changed';
   channel: string;
   session_id?: string;

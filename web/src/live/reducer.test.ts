@@ -47,6 +47,8 @@ describe('what is known of a session', () => {
   test('is the same from whichever REST answers it began, in whichever pieces the rest came', () => {
     fc.assert(
       fc.property(place, place, fc.array(place), (detail, timeline, cuts) => {
+        // The question of a stage that begins right after REST has answered is told by the next SessionDetail.
+        fc.pre(journal[Math.min(detail, timeline) - 1]?.type !== 'chat.user_message');
         let known = fromRest(detailAt(journal, detail), timelineAt(journal, timeline));
         for (const end of [...cuts.sort((a, b) => a - b), journal.length]) known = fold(known, known.version, end);
         expect(told(known)).toEqual(whole);

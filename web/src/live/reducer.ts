@@ -2,7 +2,9 @@
  * What is known of a session, made of REST answers, journal events and chunks. Pure: nothing here waits, asks or
  * changes what it was given. The caller keeps the events, because there are many; a step returns those that changed.
  */
+import { isOver } from '@/api/status';
 import type { SessionDetail, Timeline } from '@/api/types';
+import { beginning } from '@/text/format';
 import { type ChunkMessage, isRecorded, type JournalMessage } from './message';
 import { mergeStages, nested, outline, regroup, withEvents, withExecution, withStage, withStages } from './structure';
 import { addChunk, addSaved, isWhole, savedText, type Text } from './text';
@@ -232,7 +234,7 @@ class Draft {
     switch (message.type) {
       case 'session.status': {
         const { status, concluded_early = '', error_code = '', error_message = '' } = message;
-        const over = !['pending', 'in_progress', 'cancelling'].includes(status);
+        const over = isOver(status);
         const started_at = this.session.started_at ?? (status === 'in_progress' ? timestamp : null);
         this.session = {
           ...this.session,
@@ -384,16 +386,10 @@ function preview(event: EventView, length: number): EventView {
   const { arguments: _, ...metadata } = event.metadata ?? {};
   return {
     ...event,
-    content: event.content.length > longest ? cutBefore(event.content, length) : event.content,
+    content:
+      // A slice keeps the whole string alive; a copy does not.
+      event.content.length > longest ? structuredClone(beginning(event.content, length)) : event.content,
     metadata: longArguments ? metadata : event.metadata,
     truncated: true,
   };
-}
-
-/** The first so many units, and never half a character. */
-function cutBefore(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  const cut = text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
-  // A slice keeps the whole string alive; a copy does not.
-  return structuredClone(cut);
 }

@@ -4,13 +4,11 @@
  */
 import type { ExecutionDetail, SessionDetail, StageDetail, Usage } from '@/api/types';
 import type { ExecutionStatusMessage, StageStatusMessage } from './message';
-import type { EventView, ExecutionView, SessionView, StageView } from './view';
+import type { EventView, ExecutionView, Lookup, SessionView, StageView } from './view';
 
 type Ids = readonly string[];
-/** Finds an event by its id. */
-export type Lookup = (id: string) => EventView | undefined;
 
-const nothingUsed: Usage = {
+export const nothingUsed: Usage = {
   input_tokens: 0,
   output_tokens: 0,
   thinking_tokens: 0,

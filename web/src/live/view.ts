@@ -45,7 +45,10 @@ export type SessionState =
   | { phase: 'failed'; problem: Problem }
   | { phase: 'ready'; view: SessionView; freshness: Freshness };
 
-/** A session that is watched: the page reads it through useSessionState and useEvent (src/live/hooks.ts). */
+/** Finds an event by its id. */
+export type Lookup = (id: string) => EventView | undefined;
+
+/** A session that is watched: the page reads it through useSession and useEvent (src/live/hooks.ts). */
 export interface SessionStore {
   readonly sessionId: string;
   /** The present state; the same object until something of the structure changes. */

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { citedCalls, pieces } from './citation';
+import { pieces } from './citation';
+
+/** The calls that a text names, each once, in the order of their appearance. */
+function citedCalls(text: string): string[] {
+  return [...new Set(pieces(text).flatMap((piece) => ('calls' in piece ? piece.calls : [])))];
+}
 
 // The rows of the server's citation_test.go that concern the text of one paragraph: both sides must read the same marks.
 test.each([

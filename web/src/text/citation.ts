@@ -9,7 +9,7 @@ const mark = new RegExp(String.raw`\[\s*calls?\s+(${list})\s*\]`, 'gi');
 const inMark = new RegExp(number, 'g');
 
 /** A piece of text: words, or the calls that one mark names. */
-export type Piece = { words: string } | { calls: string[] };
+type Piece = { words: string } | { calls: string[] };
 
 /** Parts a text at its marks. The words of all pieces and the marks between them are the whole text. */
 export function pieces(text: string): Piece[] {
@@ -22,9 +22,4 @@ export function pieces(text: string): Piece[] {
   }
   if (end < text.length || found.length === 0) found.push({ words: text.slice(end) });
   return found;
-}
-
-/** The calls that a text names, each once, in the order of their appearance. */
-export function citedCalls(text: string): string[] {
-  return [...new Set(pieces(text).flatMap((piece) => ('calls' in piece ? piece.calls : [])))];
 }

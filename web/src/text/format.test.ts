@@ -1,5 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { age, cost, duration, elapsed, firstLine, tokens } from './format';
+import {
+  age,
+  ago,
+  beginning,
+  cost,
+  counted,
+  dayLabel,
+  duration,
+  elapsed,
+  firstLine,
+  percent,
+  spent,
+  tokens,
+} from './format';
 
 describe('durations have at most two units', () => {
   test.each([
@@ -39,4 +52,38 @@ describe('the first line', () => {
   test('ends at a list or a table', () => expect(firstLine('Found:\n- one\n- two')).toBe('Found:'));
   test('is cut where it is long', () => expect(firstLine('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa…'));
   test('is empty where nothing is said', () => expect(firstLine('***\n\n--')).toBe(''));
+});
+
+test('how long ago something was reads as a sentence does', () => {
+  const now = new Date('2026-11-15T12:00:00Z');
+  expect(ago('2026-11-15T11:59:59Z', now)).toBe('just now');
+  expect(ago('2026-11-15T09:00:00Z', now)).toBe('3 h ago');
+});
+
+test('what has no price is not called free', () => {
+  expect(spent({ cost_usd: 0.5, unpriced_tokens: 0 })).toBe('$0.50');
+  expect(spent({ cost_usd: 0.5, unpriced_tokens: 1 })).toBe('$0.50+');
+  expect(spent({ cost_usd: 0, unpriced_tokens: 1 })).toBe('no price');
+  expect(spent({ cost_usd: 0, unpriced_tokens: 0 })).toBe('$0.00');
+});
+
+test('one is one, and others are many', () => {
+  expect([0, 1, 2].map((count) => counted(count, 'call'))).toEqual(['0 calls', '1 call', '2 calls']);
+});
+
+test('parts of a whole are percents', () => {
+  expect([0, 0.001, 0.5, 1].map(percent)).toEqual(['0%', '<1%', '50%', '100%']);
+});
+
+test('a day is labelled as the day of UTC, wherever the reader is', () => {
+  expect(dayLabel('2026-11-01')).toMatch(/\b1\b/);
+  expect(dayLabel('<b>x')).toBe('<b>x');
+});
+
+describe('the beginning of a text', () => {
+  test('is the text itself while it is short', () => expect(beginning('abc', 3)).toBe('abc'));
+  test('never ends in half of a character', () => {
+    expect(beginning('ab😀c', 3)).toBe('ab');
+    expect(beginning('ab😀c', 4)).toBe('ab😀');
+  });
 });

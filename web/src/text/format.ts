@@ -1,4 +1,5 @@
 /** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
+import type { Usage } from '@/api/types';
 
 const second = 1000;
 const minute = 60 * second;
@@ -27,6 +28,12 @@ export function age(from: string | Date, now: Date): string {
   return `${Math.floor(span / day)} d`;
 }
 
+/** The same where no heading says that it is about the past. */
+export function ago(from: string | Date, now: Date): string {
+  const span = age(from, now);
+  return span === 'now' ? 'just now' : `${span} ago`;
+}
+
 /** How long something ran, or has been running. */
 export function elapsed(started: string | null | undefined, ended: string | null | undefined, now: Date): number {
   if (!started) return 0;
@@ -41,6 +48,12 @@ export function cost(dollars: number): string {
   return `$${dollars.toFixed(2)}`;
 }
 
+/** What was used, said honestly: tokens without a price are not free. "$0.56+" where some have none. */
+export function spent(usage: Pick<Usage, 'cost_usd' | 'unpriced_tokens'>): string {
+  if (usage.unpriced_tokens <= 0) return cost(usage.cost_usd);
+  return usage.cost_usd > 0 ? `${cost(usage.cost_usd)}+` : 'no price';
+}
+
 export function tokens(count: number): string {
   if (count < 1000) return String(count);
   if (count < 100_000) return `${(count / 1000).toFixed(1)}k`;
@@ -48,9 +61,32 @@ export function tokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
+/** A number of things: 1 call, 2 calls. */
+export function counted(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`;
+}
+
+/** A part of the whole, from 0 to 1. */
+export function percent(part: number): string {
+  if (part > 0 && part < 0.01) return '<1%';
+  return `${Math.round(part * 100)}%`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  if (count < 1024 * 1024) return `${(count / 1024).toFixed(1)} KiB`;
+  return `${(count / 1024 / 1024).toFixed(2)} MiB`;
+}
+
+/** The beginning of a session's id, which is enough to tell it from others on one page. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
+}
+
 // Made once: making one for every row of a long list is what would take the time.
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const monthDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 export function clockTime(at: string | Date): string {
   return clock.format(new Date(at));
@@ -58,6 +94,19 @@ export function clockTime(at: string | Date): string {
 
 export function dateTime(at: string | Date): string {
   return calendar.format(new Date(at));
+}
+
+/** "Nov 15" for the name of a day in UTC, 2026-11-15; a name that is no day stays as it is. */
+export function dayLabel(name: string): string {
+  const at = Date.parse(`${name}T00:00:00Z`);
+  return Number.isNaN(at) ? name : monthDay.format(at);
+}
+
+/** The first part of a text, never half of a character. */
+export function beginning(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
 /**
@@ -71,5 +120,5 @@ export function firstLine(text: string, longest = 240): string {
     .replace(/^[\s>#*+-]+/, '')
     .replace(/[*`]{1,3}|(?<![\p{L}\p{N}])_{1,2}|_{1,2}(?![\p{L}\p{N}])/gu, '')
     .trim();
-  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain;
+  return plain.length > longest ? `${beginning(plain, longest)}…` : plain;
 }

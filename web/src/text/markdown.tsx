@@ -7,6 +7,7 @@ import { type ComponentProps, createContext, memo, useContext, useMemo } from 'r
 import { type Components, defaultRemarkPlugins, type ExtraProps, Streamdown } from 'streamdown';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
+import { SafeLink } from './link';
 import { citationElement, longest, parseable, tame } from './tree';
 
 /** Where citations lead: the session, and the event of each of its tool calls by the call's number. */
@@ -23,21 +24,6 @@ type Props<Name extends keyof React.JSX.IntrinsicElements> = ComponentProps<Name
 function Heading({ node, children }: Props<'h3'>) {
   const size = node?.tagName === 'h1' || node?.tagName === 'h2' ? 'text-base' : 'text-sm';
   return <h3 className={cn('mt-4 mb-1.5 font-semibold text-ink', size)}>{children}</h3>;
-}
-
-function SafeLink({ href, children }: Props<'a'>) {
-  if (!href || !/^https?:\/\/[^/]/i.test(href)) return <span>{children}</span>;
-  return (
-    <a
-      href={href}
-      title={href}
-      target="_blank"
-      rel="noopener noreferrer nofollow"
-      className="text-accent underline underline-offset-2"
-    >
-      {children}
-    </a>
-  );
 }
 
 function Call({ node }: Props<'cite'>) {
@@ -130,7 +116,7 @@ const components: Components = {
   h5: Heading,
   h6: Heading,
   p: ({ children }: Props<'p'>) => <p className="my-2">{children}</p>,
-  a: SafeLink,
+  a: ({ href, children }: Props<'a'>) => <SafeLink href={href}>{children}</SafeLink>,
   [citationElement]: Call,
   // The plugin leaves no image; should one come another way, it is still not fetched.
   img: ({ alt }: Props<'img'>) => <span>{alt}</span>,

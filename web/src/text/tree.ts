@@ -6,7 +6,7 @@
 import { pieces } from './citation';
 
 /** The part of mdast's nodes that matters here. */
-export interface Node {
+interface Node {
   type: string;
   value?: string;
   alt?: string | null;

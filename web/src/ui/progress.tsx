@@ -1,23 +1,19 @@
+import type { Tone } from './badge';
 import { cn } from './cn';
+
+export interface Progress {
+  total: number;
+  /** Finished steps; the one after them is the present one where something runs. */
+  done: number;
+  tone: Tone;
+  label: string;
+}
 
 /** From how many steps on the bar is one piece: smaller pieces could not be told apart. */
 const mostPieces = 12;
 
 /** How far something with a known number of steps has come. The bar is for the eye, `label` says the same in words. */
-export function Steps({
-  total,
-  done,
-  tone,
-  label,
-  className,
-}: {
-  total: number;
-  /** Finished steps; the one after them is the present one where something runs. */
-  done: number;
-  tone: 'running' | 'good' | 'bad' | 'warn' | 'idle';
-  label: string;
-  className?: string;
-}) {
+export function Steps({ total, done, tone, label, className }: Progress & { className?: string }) {
   const fill = { running: 'bg-running', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', idle: 'bg-line-strong' }[tone];
   const pieces = total > mostPieces ? mostPieces : total;
   const filled = total > mostPieces ? Math.floor((done / total) * mostPieces) : done;

@@ -1,56 +1,64 @@
 import { Ban, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle, type LucideIcon } from 'lucide-react';
+import { Badge, type Tone } from './badge';
 import { cn } from './cn';
 
-/** Every status that sessions, stages, executions, calls and events can have, as people read it. */
-const looks: Record<string, { label: string; icon: LucideIcon; tone: string; spin?: boolean }> = {
-  pending: { label: 'Waiting', icon: CircleDashed, tone: 'bg-idle-soft text-idle' },
-  in_progress: { label: 'Running', icon: LoaderCircle, tone: 'bg-running-soft text-running', spin: true },
-  active: { label: 'Running', icon: LoaderCircle, tone: 'bg-running-soft text-running', spin: true },
-  started: { label: 'Running', icon: LoaderCircle, tone: 'bg-running-soft text-running', spin: true },
-  streaming: { label: 'Running', icon: LoaderCircle, tone: 'bg-running-soft text-running', spin: true },
-  cancelling: { label: 'Cancelling', icon: LoaderCircle, tone: 'bg-warn-soft text-warn', spin: true },
-  completed: { label: 'Completed', icon: CircleCheck, tone: 'bg-good-soft text-good' },
-  failed: { label: 'Failed', icon: CircleX, tone: 'bg-bad-soft text-bad' },
-  cancelled: { label: 'Cancelled', icon: Ban, tone: 'bg-idle-soft text-idle' },
-  timed_out: { label: 'Timed out', icon: Clock, tone: 'bg-warn-soft text-warn' },
-  unknown: { label: 'Outcome unknown', icon: CircleDashed, tone: 'bg-warn-soft text-warn' },
-};
-
-const strange = { label: '', icon: CircleDashed, tone: 'bg-idle-soft text-idle', spin: false };
-
-export function statusLabel(status: string): string {
-  return looks[status]?.label ?? status;
+interface Look {
+  label: string;
+  icon: LucideIcon;
+  tone: Tone;
+  spin?: boolean;
 }
 
-/** A status with its word: colour alone says nothing to many people. */
+const running: Look = { label: 'Running', icon: LoaderCircle, tone: 'running', spin: true };
+
+/** Every status that sessions, stages, executions, calls and events can have, as people read it. */
+const looks: Record<string, Look> = {
+  pending: { label: 'Waiting', icon: CircleDashed, tone: 'idle' },
+  in_progress: running,
+  active: running,
+  started: running,
+  streaming: running,
+  cancelling: { label: 'Cancelling', icon: LoaderCircle, tone: 'warn', spin: true },
+  completed: { label: 'Completed', icon: CircleCheck, tone: 'good' },
+  failed: { label: 'Failed', icon: CircleX, tone: 'bad' },
+  cancelled: { label: 'Cancelled', icon: Ban, tone: 'idle' },
+  timed_out: { label: 'Timed out', icon: Clock, tone: 'warn' },
+  unknown: { label: 'Outcome unknown', icon: CircleDashed, tone: 'warn' },
+};
+
+function lookOf(status: string): Look {
+  return looks[status] ?? { label: status, icon: CircleDashed, tone: 'idle' };
+}
+
+export function statusLabel(status: string): string {
+  return lookOf(status).label;
+}
+
 export function StatusBadge({ status, className }: { status: string; className?: string }) {
-  const look = looks[status] ?? strange;
-  const Icon = look.icon;
+  const { label, ...look } = lookOf(status);
   return (
-    <span
-      className={cn(
-        'inline-flex h-6 items-center gap-1 rounded-full px-2 text-xs font-medium whitespace-nowrap',
-        look.tone,
-        className,
-      )}
-      data-status={status}
-    >
-      <Icon className={cn('size-3.5', look.spin && 'animate-spin')} aria-hidden />
-      {look.label || status}
-    </span>
+    <Badge {...look} className={className} data-status={status}>
+      {label}
+    </Badge>
   );
 }
 
+const colours: Record<Tone, string> = {
+  running: 'text-running',
+  good: 'text-good',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  idle: 'text-idle',
+};
+
 /** The same without its word, where a row has no room; the word is its accessible name. */
 export function StatusIcon({ status, className }: { status: string; className?: string }) {
-  const look = looks[status] ?? strange;
-  const Icon = look.icon;
-  const colour = look.tone.split(' ').find((name) => name.startsWith('text-'));
+  const { label, icon: Icon, tone, spin } = lookOf(status);
   return (
     <Icon
-      className={cn('size-4 shrink-0', colour, look.spin && 'animate-spin', className)}
+      className={cn('size-4 shrink-0', colours[tone], spin && 'animate-spin', className)}
       role="img"
-      aria-label={look.label || status}
+      aria-label={label}
     />
   );
 }

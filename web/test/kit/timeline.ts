@@ -47,9 +47,9 @@ export interface Position {
   offset: number;
 }
 
-/** Where a reader is. */
-export function position(page: Page): Promise<Position> {
-  return scroller(page).evaluate((list) => {
+/** Where a reader of a list is. */
+export function position(list: Locator): Promise<Position> {
+  return list.evaluate((list) => {
     const { top } = list.getBoundingClientRect();
     const rows = [...list.querySelectorAll<HTMLElement>('[data-testid=timeline-row]')]
       .map((row) => ({ id: row.dataset.eventId ?? '', box: row.getBoundingClientRect() }))

@@ -37,6 +37,6 @@ export class FakeClock implements Clock {
 }
 
 /** Promises that are kept lead to others: a few rounds let all of them come true. */
-export async function settled() {
+async function settled() {
   for (let round = 0; round < 12; round++) await Promise.resolve();
 }

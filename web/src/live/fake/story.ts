@@ -12,7 +12,7 @@ type Draft = JournalMessage extends infer M
     : never
   : never;
 
-export function timeOf(number: number): string {
+function timeOf(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString();
 }
 

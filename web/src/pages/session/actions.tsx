@@ -5,15 +5,15 @@ import { Ban, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } fr
 import { type ReactNode, useEffect, useState } from 'react';
 import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
+import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
+import { Confirm } from '@/ui/confirm';
 import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
-import { Confirm } from './confirm';
 import { mayCancel, mayRerun, type Permit } from './permit';
-import { isOver } from './timeline/rows';
 
 type Format = 'json' | 'markdown';
 

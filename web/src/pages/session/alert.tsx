@@ -2,11 +2,12 @@
 import { useMemo } from 'react';
 import type { MCPSelection, SessionDetail } from '@/api/types';
 import { dateTime } from '@/text/format';
+import { SafeLink } from '@/text/link';
 import { Markdown } from '@/text/markdown';
+import { payloadOf } from '@/text/payload';
+import { PayloadView } from '@/text/payload-view';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { isLong, Section } from './fold';
-import { payloadOf } from './timeline/payload';
-import { PayloadView } from './timeline/payload-view';
 
 export function AlertCard({ session }: { session: SessionDetail }) {
   const payload = useMemo(() => payloadOf(session.alert_data), [session.alert_data]);
@@ -28,7 +29,7 @@ export function AlertCard({ session }: { session: SessionDetail }) {
           <Section title="Runbook" open={!session.runbook || !isLong(session.runbook, 12)}>
             {session.runbook_url && (
               <p className="mb-2 break-all">
-                <Address text={session.runbook_url} />
+                <SafeLink href={session.runbook_url}>{session.runbook_url}</SafeLink>
               </p>
             )}
             {session.runbook && <Markdown text={session.runbook} className="max-w-[75ch]" />}
@@ -61,21 +62,6 @@ export function AlertCard({ session }: { session: SessionDetail }) {
         </Section>
       </div>
     </Card>
-  );
-}
-
-/** An address that somebody gave: a link only where a browser may safely follow it. */
-function Address({ text }: { text: string }) {
-  if (!/^https?:\/\/[^/]/i.test(text)) return <code className="font-mono text-xs">{text}</code>;
-  return (
-    <a
-      href={text}
-      target="_blank"
-      rel="noopener noreferrer nofollow"
-      className="text-accent underline underline-offset-2"
-    >
-      {text}
-    </a>
   );
 }
 

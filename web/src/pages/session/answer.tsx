@@ -1,10 +1,10 @@
 /** One question and what became of it. It listens to its own events, so that text that streams draws nothing else. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { memo, useMemo, useSyncExternalStore } from 'react';
-import * as queries from '@/api/queries';
+import { LoaderCircle } from 'lucide-react';
+import { memo, type ReactNode, useMemo, useSyncExternalStore } from 'react';
+import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore } from '@/live/view';
-import { clockTime } from '@/text/format';
+import { clockTime, counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { StatusBadge } from '@/ui/status';
 import { type Exchange, evidenceOf } from './exchange';
@@ -25,10 +25,8 @@ function useText(
     [store, eventId],
   );
   const event = useSyncExternalStore(subscribe, () => store.event(eventId));
-  const cut = event?.truncated === true && event.status !== 'streaming';
-  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, eventId), enabled: cut });
-  const text = (cut ? whole.data?.content : undefined) ?? event?.content ?? '';
-  return { event, text, partial: cut && whole.data === undefined };
+  const whole = useWhole(store, event).event;
+  return { event, text: (whole ?? event)?.content ?? '', partial: whole === undefined };
 }
 
 interface AnswerProps {
@@ -98,8 +96,8 @@ function AnswerText({
 /** What the answer took, with links to where it can be read. */
 function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }) {
   const parts = [
-    { ...exchange.thoughts, one: 'thought', many: 'thoughts' },
-    { ...exchange.toolCalls, one: 'tool call', many: 'tool calls' },
+    { ...exchange.thoughts, one: 'thought' },
+    { ...exchange.toolCalls, one: 'tool call' },
   ].filter((part) => part.count > 0);
   if (parts.length === 0) return null;
   return (
@@ -113,7 +111,7 @@ function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }
           preload={false}
           className="inline-flex min-h-6 items-center underline decoration-dotted underline-offset-4 hover:text-ink"
         >
-          {part.count} {part.count === 1 ? part.one : part.many}
+          {counted(part.count, part.one)}
         </Link>
       ))}
     </p>
@@ -132,11 +130,21 @@ function Ending({ exchange }: { exchange: Exchange }) {
 }
 
 function StatusLine({ status, words }: { status: string; words: string }) {
-  if (status === 'active') return <p className="animate-pulse text-ink-soft">{words}</p>;
+  if (status === 'active') return <Underway>{words}</Underway>;
   return (
     <p className="flex flex-wrap items-center gap-2">
       <StatusBadge status={status} />
       {words && <span className="min-w-0 break-words text-ink-soft">{words}</span>}
+    </p>
+  );
+}
+
+/** What is being waited for. The sign moves and the words do not: words that fade cannot be read. */
+export function Underway({ children }: { children: ReactNode }) {
+  return (
+    <p className="flex items-center gap-2 text-ink-soft">
+      <LoaderCircle className="size-4 shrink-0 animate-spin text-running" aria-hidden />
+      {children}
     </p>
   );
 }

@@ -7,11 +7,12 @@ import * as queries from '@/api/queries';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
 import { useCancel } from './actions';
-import { ExchangeView, QuestionBubble } from './answer';
+import { ExchangeView, QuestionBubble, Underway } from './answer';
 import { Composer } from './composer';
 import { exchangesOf, isAnswering } from './exchange';
 import { mayAsk } from './permit';
 import { Follow } from './timeline/follow';
+import { useReader } from './timeline/reader';
 
 interface Asked {
   stageId: string;
@@ -62,7 +63,7 @@ export function Chat({ store, view }: { store: SessionStore; view: SessionView }
             {waiting && (
               <li className="space-y-3" data-testid="chat-waiting">
                 <QuestionBubble author="" text={asked.question} />
-                <p className="animate-pulse text-ink-soft">Sent; the answer begins in a moment.</p>
+                <Underway>Sent; the answer begins in a moment.</Underway>
               </li>
             )}
           </ol>
@@ -101,10 +102,13 @@ function EndFollower({ children }: { children: ReactNode }) {
   const inner = useRef<HTMLDivElement>(null);
   const [follow] = useState(() => new Follow(true, 0));
   const { following } = useSyncExternalStore(follow.subscribe, follow.state);
+  const reader = useReader(follow, 0);
 
   const pin = useCallback(() => {
     const element = scroller.current;
-    if (element && follow.following) element.scrollTop = element.scrollHeight;
+    if (!element || !follow.following) return;
+    element.scrollTop = element.scrollHeight;
+    follow.step({ type: 'pinned', top: element.scrollTop });
   }, [follow]);
   useEffect(() => {
     if (!inner.current || !scroller.current) return;
@@ -124,12 +128,7 @@ function EndFollower({ children }: { children: ReactNode }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         className="h-full overflow-x-hidden overflow-y-auto p-4 [overflow-anchor:none] focus-visible:-outline-offset-2"
-        onScroll={({ currentTarget: list }) =>
-          follow.step({ type: 'scrolled', top: list.scrollTop, max: list.scrollHeight - list.clientHeight, total: 0 })
-        }
-        onWheel={(event) => {
-          if (event.deltaY < 0) follow.step({ type: 'pulled', top: event.currentTarget.scrollTop, total: 0 });
-        }}
+        {...reader}
       >
         <div ref={inner}>{children}</div>
       </div>

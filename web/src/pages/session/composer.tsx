@@ -5,12 +5,12 @@
 import { SendHorizontal, Square } from 'lucide-react';
 import { type KeyboardEvent, memo, useEffect, useId, useState } from 'react';
 import { Button } from '@/ui/button';
+import { keepDraft, readDraft } from '@/ui/draft';
 import { ProblemPanel } from '@/ui/feedback';
 import { Textarea } from '@/ui/input';
-import { keepDraft, readDraft } from './draft';
 import type { Permit } from './permit';
 
-export interface ComposerProps {
+interface ComposerProps {
   sessionId: string;
   permit: Permit;
   /** Sends a question; resolves when the server has it. */
@@ -32,8 +32,9 @@ export const Composer = memo(function Composer({
   stop,
   stopping,
 }: ComposerProps) {
-  const [text, setText] = useState(() => readDraft(sessionId));
-  useEffect(() => keepDraft(sessionId, text), [sessionId, text]);
+  const draftKey = `tarsy.draft.${sessionId}`;
+  const [text, setText] = useState(() => readDraft(draftKey));
+  useEffect(() => keepDraft(draftKey, text), [draftKey, text]);
   const hint = useId();
   const reason = permit.state === 'refused' ? permit.reason : '';
   const question = text.trim();

@@ -1,7 +1,5 @@
 /** The questions and answers of a session, found in its structure: a stage of type `chat` answers one question. */
-import type { EventView, SessionView, StageView } from '@/live/view';
-
-type Lookup = (id: string) => EventView | undefined;
+import type { EventView, Lookup, SessionView, StageView } from '@/live/view';
 
 export interface Exchange {
   stageId: string;

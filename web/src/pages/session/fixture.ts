@@ -1,26 +1,115 @@
-/** Small sessions for tests of this page's logic. */
+/** Small sessions for the tests of this page and its timeline. */
 import type { ExecutionDetail, SessionDetail, StageDetail, TimelineEvent } from '@/api/types';
-import type { EventView, SessionView, StageView } from '@/live/view';
+import { nothingUsed } from '@/live/structure';
+import type { EventView, ExecutionView, SessionView, StageView } from '@/live/view';
 
-const usage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  thinking_tokens: 0,
-  cached_tokens: 0,
-  total_tokens: 0,
-  cost_usd: 0,
-  unpriced_tokens: 0,
-};
-const at = '2026-01-02T03:04:05Z';
+const at = (second: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, second)).toISOString();
 
-export function sessionWith(parts: Partial<SessionDetail>): SessionDetail {
+/** Events by their id, numbered in the order in which they are added. */
+export class Events {
+  readonly #events = new Map<string, EventView>();
+
+  add(id: string, eventType: string, parts: Partial<EventView> = {}): string {
+    const number = this.#events.size + 1;
+    this.#events.set(id, event(id, eventType, { sequence_number: number, created_at: at(number), ...parts }));
+    return id;
+  }
+
+  /** Names it `e1`, `e2` … unless it has an id. */
+  addNext(parts: Partial<EventView>): string {
+    return this.add(parts.id ?? `e${this.#events.size + 1}`, parts.event_type ?? 'llm_response', parts);
+  }
+
+  readonly lookup = (id: string): EventView | undefined => this.#events.get(id);
+}
+
+export function event(id: string, eventType: string, parts: Partial<EventView> = {}): EventView {
+  const content = parts.content ?? '';
   return {
+    id,
+    session_id: 'session',
+    stage_id: null,
+    execution_id: null,
+    sequence_number: 1,
+    event_type: eventType,
+    status: 'completed',
+    metadata: null,
+    created_at: at(0),
+    updated_at: at(0),
+    completed_at: at(1),
+    content_length: content.length,
+    truncated: false,
+    ...parts,
+    content,
+  };
+}
+
+export function execution(id: string, events: readonly string[], parts: Partial<ExecutionDetail> = {}): ExecutionView {
+  const detail: ExecutionDetail = {
+    id,
+    session_id: 'session',
+    stage_id: 'stage',
+    agent_name: id,
+    agent_index: 1,
+    iteration_strategy: 'native-thinking',
+    llm_provider: 'provider',
+    forced_conclusion: '',
+    shortened_through: 0,
+    status: 'completed',
+    error_code: '',
+    error_message: '',
+    created_at: at(0),
+    started_at: at(0),
+    completed_at: at(1),
+    usage: nothingUsed,
+    tool_calls: 0,
+    ...parts,
+  };
+  return { execution: detail, events };
+}
+
+export function stage(
+  id: string,
+  executions: readonly ExecutionView[],
+  parts: Partial<StageDetail> = {},
+  events: readonly string[] = [],
+): StageView {
+  const detail: StageDetail = {
+    id,
+    session_id: 'session',
+    stage_name: id,
+    stage_type: 'investigation',
+    stage_index: 1,
+    expected_agent_count: 1,
+    parallel_type: null,
+    success_policy: null,
+    chat_id: null,
+    chat_user_message_id: null,
+    status: 'completed',
+    error_message: '',
+    created_at: at(0),
+    started_at: at(0),
+    completed_at: at(1),
+    usage: nothingUsed,
+    tool_calls: 0,
+    executions: executions.map((one) => one.execution),
+    ...parts,
+  };
+  return { stage: detail, executions, events };
+}
+
+export function session(
+  stages: readonly StageView[],
+  events: readonly string[] = [],
+  parts: Partial<SessionDetail> = {},
+): SessionView {
+  const detail: SessionDetail = {
     id: 'session',
     alert_type: 'PodCrash',
     alert_data: '{}',
     chain_id: 'chain',
     agent_type: '',
-    status: 'in_progress',
+    status: 'completed',
     author: 'ann',
     runbook: '',
     runbook_url: '',
@@ -36,100 +125,38 @@ export function sessionWith(parts: Partial<SessionDetail>): SessionDetail {
     error_code: '',
     error_message: '',
     concluded_early: '',
-    created_at: at,
-    started_at: at,
+    created_at: at(0),
+    started_at: at(0),
     completed_at: null,
     last_interaction_at: null,
     deleted_at: null,
-    usage,
+    usage: nothingUsed,
     tool_calls: 0,
     version: 1,
-    stages: [],
+    stages: stages.map((one) => one.stage),
     chat: null,
     ...parts,
   };
+  return { session: detail, stages, events, calls: new Map(), version: 1 };
 }
 
-export interface StageParts extends Partial<Omit<StageDetail, 'executions'>> {
-  /** Each execution by its agent's name: its status and the types of its events, as `type` or `type!content`. */
+interface StageParts extends Partial<Omit<StageDetail, 'executions'>> {
+  /** Each execution by its agent's name. */
   agents?: Record<string, { status?: string; events?: Partial<TimelineEvent>[] }>;
 }
 
-/** Makes a view of stages; events are numbered as they are listed and named `e1`, `e2` … unless they have an id. */
-export function viewWith(session: Partial<SessionDetail>, stages: StageParts[]) {
-  const events = new Map<string, EventView>();
-  const add = (parts: Partial<TimelineEvent>): string => {
-    const number = events.size + 1;
-    const event: EventView = {
-      id: `e${number}`,
-      session_id: 'session',
-      stage_id: null,
-      execution_id: null,
-      sequence_number: number,
-      event_type: 'llm_response',
-      status: 'completed',
-      content: '',
-      content_length: 0,
-      truncated: false,
-      metadata: null,
-      created_at: at,
-      updated_at: at,
-      completed_at: at,
-      ...parts,
-    };
-    events.set(event.id, event);
-    return event.id;
-  };
-  const views = stages.map(({ agents = {}, ...parts }, n): StageView => {
-    const executions = Object.entries(agents).map(([name, agent], place) => ({
-      execution: executionWith(name, place + 1, agent.status ?? parts.status ?? 'completed'),
-      events: (agent.events ?? []).map(add),
-    }));
-    const stage: StageDetail = {
-      id: `stage-${n + 1}`,
-      session_id: 'session',
-      stage_name: 'investigation',
-      stage_type: 'investigation',
-      stage_index: n + 1,
-      expected_agent_count: executions.length,
-      parallel_type: null,
-      success_policy: null,
-      chat_id: null,
-      chat_user_message_id: null,
-      status: 'completed',
-      error_message: '',
-      created_at: at,
-      started_at: at,
-      completed_at: null,
-      usage,
-      tool_calls: 0,
-      executions: executions.map((one) => one.execution),
-      ...parts,
-    };
-    return { stage, executions, events: [] };
+/** A session that runs, told by its stages alone. */
+export function viewWith(parts: Partial<SessionDetail>, stages: StageParts[]) {
+  const events = new Events();
+  const views = stages.map(({ agents = {}, ...stageParts }, n) => {
+    const executions = Object.entries(agents).map(([name, agent], place) =>
+      execution(
+        `execution-${name}`,
+        (agent.events ?? []).map((one) => events.addNext(one)),
+        { agent_name: name, agent_index: place + 1, status: agent.status ?? stageParts.status ?? 'completed' },
+      ),
+    );
+    return stage(`stage-${n + 1}`, executions, { stage_name: 'investigation', stage_index: n + 1, ...stageParts });
   });
-  const view: SessionView = { session: sessionWith(session), stages: views, events: [], calls: new Map(), version: 1 };
-  return { view, lookup: (id: string) => events.get(id) };
-}
-
-function executionWith(name: string, place: number, status: string): ExecutionDetail {
-  return {
-    id: `execution-${name}`,
-    session_id: 'session',
-    stage_id: 'stage',
-    agent_name: name,
-    agent_index: place,
-    iteration_strategy: '',
-    llm_provider: '',
-    forced_conclusion: '',
-    shortened_through: 0,
-    status,
-    error_code: '',
-    error_message: '',
-    created_at: at,
-    started_at: at,
-    completed_at: null,
-    usage,
-    tool_calls: 0,
-  };
+  return { view: session(views, [], { status: 'in_progress', ...parts }), lookup: events.lookup };
 }

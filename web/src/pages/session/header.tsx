@@ -4,11 +4,11 @@ import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionDetail, Usage } from '@/api/types';
 import type { SessionView } from '@/live/view';
-import { age, cost, dateTime, duration, elapsed, tokens } from '@/text/format';
-import { useNow } from '@/ui/now';
+import { duration, elapsed, shortId, spent, tokens } from '@/text/format';
 import { Hint } from '@/ui/overlay';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
+import { Ago, Running } from '@/ui/time';
 import { SessionActions } from './actions';
 import { progressOf } from './present';
 
@@ -58,7 +58,7 @@ export function SessionHeader({
           </dd>
         </div>
         <Fact name="Started" className="max-sm:hidden">
-          <Age at={session.started_at ?? session.created_at} />
+          <Ago at={session.started_at ?? session.created_at} />
         </Fact>
         <Fact name="Duration">
           <Duration session={session} />
@@ -89,7 +89,7 @@ export function SessionHeader({
               params={{ sessionId: session.rerun_of }}
               className="font-mono text-accent underline underline-offset-2"
             >
-              {session.rerun_of.slice(0, 8)}
+              {shortId(session.rerun_of)}
             </Link>
           </Fact>
         )}
@@ -113,25 +113,10 @@ function Fact({ name, children, className }: { name: string; children: ReactNode
   );
 }
 
-function Age({ at }: { at: string }) {
-  const words = age(at, useNow(10_000));
-  return (
-    <time dateTime={at} title={dateTime(at)}>
-      {words === 'now' ? 'just now' : `${words} ago`}
-    </time>
-  );
-}
-
-/** Ticks by itself, so that the header is not drawn every second. */
 function Duration({ session }: { session: SessionDetail }) {
   if (!session.started_at) return <>not yet</>;
-  if (!session.completed_at) return <Ticking from={session.started_at} />;
+  if (!session.completed_at) return <Running since={session.started_at} />;
   return <>{duration(elapsed(session.started_at, session.completed_at, new Date()))}</>;
-}
-
-function Ticking({ from }: { from: string }) {
-  const span = elapsed(from, null, useNow());
-  return <>{duration(Math.max(0, Math.floor(span / 1000) * 1000))}</>;
 }
 
 /** Cost and tokens; the hint tells which tokens, and the same is read out. */
@@ -146,7 +131,7 @@ function UsageHint({ usage }: { usage: Usage }) {
   return (
     <Hint text={parts.join(' · ')}>
       <button type="button" className="min-h-6 cursor-help underline decoration-dotted underline-offset-4">
-        {cost(usage.cost_usd)} · {tokens(usage.total_tokens)} tokens
+        {spent(usage)} · {tokens(usage.total_tokens)} tokens
         <span className="sr-only">: {parts.join(', ')}</span>
       </button>
     </Hint>

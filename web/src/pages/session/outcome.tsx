@@ -1,18 +1,20 @@
 /** What the investigation came to, or what it is doing until then. */
-import { CircleAlert, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
 import { useEvent } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
+import { counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
+import { Failure } from '@/ui/failure';
 import { type Evidence, evidenceOf, finalAnalysisOf } from './exchange';
 import { isLong, Shortened } from './fold';
 import { presentOf } from './present';
 import { toolCallFacts } from './timeline/preview';
-import { isOver } from './timeline/rows';
 
 /** What the investigation came to; nothing while it runs. `whole` is for a place of its own, where nothing stands below it. */
 export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
@@ -63,7 +65,7 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
         {analysis && <CopyButton text={analysis} label="Copy analysis" />}
       </CardHeader>
       <CardBody className="space-y-4">
-        <Failure session={session} />
+        <Reason session={session} />
         {session.executive_summary && (
           <section aria-label="Executive summary" data-testid="executive-summary">
             <Markdown
@@ -102,8 +104,7 @@ function EvidenceLine({ evidence }: { evidence: Evidence }) {
     <div className="mb-3 space-y-2 text-[13px]">
       {evidence.cited > 0 && (
         <p className="text-ink-soft" data-testid="evidence">
-          Rests on {evidence.cited} tool {evidence.cited === 1 ? 'call' : 'calls'}: each mark leads to what the tool
-          said.
+          Rests on {counted(evidence.cited, 'tool call')}: each mark leads to what the tool said.
         </p>
       )}
       <UnknownCalls calls={evidence.unknown} />
@@ -134,7 +135,7 @@ function Warning({ children }: { children: ReactNode }) {
 }
 
 /** Why there may be no result, in the server's words. */
-function Failure({ session }: { session: SessionDetail }) {
+function Reason({ session }: { session: SessionDetail }) {
   const { status, error_message: message, error_code: code } = session;
   if (status === 'cancelled') {
     return (
@@ -144,16 +145,6 @@ function Failure({ session }: { session: SessionDetail }) {
     );
   }
   if (status !== 'failed' && status !== 'timed_out') return null;
-  return (
-    <div className="flex gap-2 rounded-md border border-bad/40 bg-bad-soft px-3 py-2">
-      <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
-      <div className="min-w-0">
-        <p className="font-medium">
-          {status === 'failed' ? 'The investigation failed' : 'The investigation ran out of time'}
-        </p>
-        {message && <p className="break-words text-ink-soft">{message}</p>}
-        {code && <p className="mt-1 font-mono text-xs text-ink-soft">{code}</p>}
-      </div>
-    </div>
-  );
+  const title = status === 'failed' ? 'The investigation failed' : 'The investigation ran out of time';
+  return <Failure title={title} message={message} code={code} />;
 }

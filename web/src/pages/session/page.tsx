@@ -1,24 +1,25 @@
 /** One session: what it is about, what it came to, how it got there, and what people asked about it. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowUp, MessageSquare, PanelRightClose } from 'lucide-react';
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useRef } from 'react';
 import type { Problem } from '@/api/problem';
+import { isOver } from '@/api/status';
 import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
+import { useMedia } from '@/ui/media';
+import { useInView } from '@/ui/sight';
 import { Stored, useStored } from '@/ui/stored';
 import { AlertCard } from './alert';
 import { Chat } from './chat';
 import { isAnswering } from './exchange';
 import { FreshnessBanner } from './freshness';
 import { SessionHeader } from './header';
-import { useMedia } from './media';
 import { Now, Outcome } from './outcome';
 import { statusMark } from './present';
 import { ChatSheet } from './sheet';
-import { isOver } from './timeline/rows';
 import { Timeline, type TimelineProps } from './timeline/timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
@@ -169,7 +170,7 @@ function NarrowChat({ store, view, open }: { store: SessionStore; view: SessionV
 function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'>) {
   const outcome = useRef<HTMLDivElement>(null);
   const over = isOver(view.session.status);
-  const seen = useSeen(outcome, over);
+  const seen = useInView(outcome, { before: true, there: over });
   const header = (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 py-3 @5xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       {over && (
@@ -197,16 +198,4 @@ function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'
       )}
     </div>
   );
-}
-
-/** Whether an element is in sight. */
-function useSeen(element: RefObject<Element | null>, watched: boolean): boolean {
-  const [seen, setSeen] = useState(true);
-  useEffect(() => {
-    if (!watched || !element.current) return;
-    const observer = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting ?? true));
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element, watched]);
-  return seen;
 }

@@ -1,6 +1,6 @@
 /** What may be done with a session now, by whom, and why not. The server decides; this only keeps people from asking in vain. */
+import { isOver } from '@/api/status';
 import type { Me, SessionStatus } from '@/api/types';
-import { isOver } from './timeline/rows';
 
 export type Permit =
   | { state: 'allowed' }
@@ -18,7 +18,7 @@ function withWrite(scopes: Me['scopes'] | undefined, permit: Permit): Permit {
   return { state: 'refused', reason: 'Your key may only read: this needs one with the scope write.' };
 }
 
-export interface Situation {
+interface Situation {
   status: SessionStatus;
   /** A question is asked or answered. */
   answering: boolean;

@@ -1,11 +1,11 @@
 /** What a session that runs is doing now, in words. */
+import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
-import type { EventView, SessionView, StageView } from '@/live/view';
-import { isOver } from './timeline/rows';
+import type { EventView, Lookup, SessionView, StageView } from '@/live/view';
+import { counted } from '@/text/format';
+import type { Progress } from '@/ui/progress';
 
-type Lookup = (id: string) => EventView | undefined;
-
-export interface Present {
+interface Present {
   /** The sentence. */
   words: string;
   /** The agents that run. */
@@ -55,24 +55,17 @@ function lastToolCall(stage: StageView, lookup: Lookup): string | undefined {
   return newest?.id;
 }
 
-export interface Progress {
-  total: number;
-  done: number;
-  tone: 'running' | 'good' | 'bad' | 'warn' | 'idle';
-  label: string;
-}
-
 /** How far a session has come through its chain. Questions do not count. */
 export function progressOf(view: SessionView): Progress {
   const { session } = view;
   const stages = view.stages.filter(({ stage }) => stage.stage_type !== 'chat').map(({ stage }) => stage);
   const done = stages.filter((stage) => stage.status === 'completed').length;
   const total = Math.max(session.stage_count, stages.length, 1);
-  const current = stages.findLast((stage) => stage.status === 'active') ?? stages.findLast(() => true);
+  const current = stages.findLast((stage) => stage.status === 'active') ?? stages.at(-1);
   const tones: Record<SessionDetail['status'], Progress['tone']> = {
     pending: 'idle',
     in_progress: 'running',
-    cancelling: 'warn',
+    cancelling: 'running',
     completed: 'good',
     failed: 'bad',
     cancelled: 'idle',
@@ -80,7 +73,7 @@ export function progressOf(view: SessionView): Progress {
   };
   const label =
     session.status === 'completed' || !current
-      ? `${done} of ${total} ${total === 1 ? 'stage' : 'stages'} done`
+      ? `${done} of ${counted(total, 'stage')} done`
       : `stage ${current.stage_index} of ${total}: ${current.stage_name}`;
   return { total, done, tone: tones[session.status], label };
 }

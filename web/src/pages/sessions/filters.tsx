@@ -1,14 +1,13 @@
 /** What narrows the list. Everything chosen here is in the address of the page. */
 import { useQuery } from '@tanstack/react-query';
-import { ChevronDown, Search, SlidersHorizontal, X } from 'lucide-react';
-import { type ReactNode, type RefObject, useEffect, useId, useState } from 'react';
+import { ChevronDown, SlidersHorizontal, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useId, useState } from 'react';
 import * as queries from '@/api/queries';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
-import { useDebounced } from '@/ui/debounced';
 import { Input, Select } from '@/ui/input';
-import { Kbd } from '@/ui/kbd';
 import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
+import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
 import { StatusIcon, statusLabel } from '@/ui/status';
 import { fromField, isFiltered, type Range, type SessionsPageSearch, statuses, toField } from './search';
@@ -30,7 +29,16 @@ export function Filters({ search, change, clear, searchField }: Props) {
   ).length;
   return (
     <search className="flex flex-wrap items-center gap-2" aria-label="Filter of the list">
-      <SearchField value={search.search ?? ''} change={change} field={searchField} />
+      <SearchBox
+        className="w-auto min-w-40 flex-1 md:max-w-sm"
+        label="Search alerts and analyses"
+        placeholder="Search…"
+        shortcut="/"
+        field={searchField}
+        value={search.search ?? ''}
+        onChange={(text) => change({ search: text.trim() === '' ? undefined : text })}
+        data-testid="search"
+      />
       <Button
         className="md:hidden"
         aria-expanded={open}
@@ -62,48 +70,6 @@ export function Filters({ search, change, clear, searchField }: Props) {
         </Button>
       )}
     </search>
-  );
-}
-
-/** The text follows the typing at once, the address and the list when it has stopped. */
-function SearchField({
-  value,
-  change,
-  field,
-}: {
-  value: string;
-  change: Change;
-  field: RefObject<HTMLInputElement | null>;
-}) {
-  const [typed, setTyped] = useState(value);
-  const [known, setKnown] = useState(value);
-  if (known !== value) {
-    // Changed from elsewhere: the back button, a link, "clear filters".
-    setKnown(value);
-    setTyped(value);
-  }
-  const settled = useDebounced(typed, 300);
-  useEffect(() => {
-    if (settled !== typed || settled === value) return;
-    setKnown(settled);
-    change({ search: settled.trim() === '' ? undefined : settled });
-  }, [settled, typed, value, change]);
-  return (
-    <div className="relative min-w-40 flex-1 md:max-w-sm">
-      <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-ink-soft" aria-hidden />
-      <Input
-        ref={field}
-        type="search"
-        className="peer pr-8 pl-8 [&::-webkit-search-cancel-button]:hidden"
-        placeholder="Search…"
-        aria-label="Search alerts and analyses"
-        aria-keyshortcuts="/"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        data-testid="search"
-      />
-      <Kbd keys="/" className="pointer-events-none absolute top-2 right-2 peer-focus:hidden max-md:hidden" />
-    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Commands that send a first alert, ready to be pasted into a shell. */
+import { shellQuote } from '@/text/shell';
 
-export interface Wanted {
+interface Wanted {
   origin: string;
   /** Left out where none is known: the server then takes its default. */
   alertType: string | undefined;
@@ -12,20 +13,15 @@ const example = 'checkout answers slowly since 9:30';
 export function curlCommand({ origin, alertType, authRequired }: Wanted): string {
   const alert = { ...(alertType === undefined ? {} : { alert_type: alertType }), data: example };
   const lines = [
-    `curl ${quoted(`${origin}/api/v1/alerts`)}`,
+    `curl ${shellQuote(`${origin}/api/v1/alerts`)}`,
     `-H 'Content-Type: application/json'`,
     ...(authRequired ? ['-H "Authorization: Bearer $TARSY_TOKEN"'] : []),
-    `-d ${quoted(JSON.stringify(alert))}`,
+    `-d ${shellQuote(JSON.stringify(alert))}`,
   ];
   return lines.join(' \\\n  ');
 }
 
 export function submitCommand({ origin, alertType }: Wanted): string {
-  const type = alertType === undefined ? '' : ` --type ${quoted(alertType)}`;
-  return `tarsy submit --server ${quoted(origin)}${type} \\\n  -m ${quoted(example)}`;
-}
-
-/** As one word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  const type = alertType === undefined ? '' : ` --type ${shellQuote(alertType)}`;
+  return `tarsy submit --server ${shellQuote(origin)}${type} \\\n  -m ${shellQuote(example)}`;
 }

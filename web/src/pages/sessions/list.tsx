@@ -1,10 +1,12 @@
 /** The rows: kept steady while they are read, walked with the keyboard, continued at the end. */
 import { ArrowUp } from 'lucide-react';
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { SessionItem } from '@/api/types';
 import { useShortcuts } from '@/app/shortcuts';
+import { counted } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
+import { useInView } from '@/ui/sight';
 import { columns, SessionRow } from './row';
 import { useSelection } from './selection';
 import { useSteadyRows } from './steady';
@@ -14,7 +16,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
   const list = useRef<HTMLUListElement>(null);
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
-  const scrolled = !useInView(top, true);
+  const scrolled = !useInView(top, { before: true });
   const { rows, news, moved, release } = useSteadyRows(fresh, pointed || focused || scrolled, answers);
   const selection = useSelection(
     list,
@@ -53,7 +55,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
             data-testid="show-changes"
           >
             <ArrowUp aria-hidden />
-            {news > 0 ? `${news} new ${news === 1 ? 'session' : 'sessions'}: show` : 'The order changed: show'}
+            {news > 0 ? `${counted(news, 'new session')}: show` : 'The order changed: show'}
           </Button>
         )}
       </div>
@@ -94,19 +96,4 @@ function Header() {
       <span className="max-xl:hidden">Author</span>
     </div>
   );
-}
-
-/** Whether an element is in sight, or `ahead` pixels away from it. */
-export function useInView(element: RefObject<Element | null>, before: boolean, ahead = 0): boolean {
-  const [inView, setInView] = useState(before);
-  useEffect(() => {
-    if (element.current === null) return;
-    const observer = new IntersectionObserver((entries) => setInView(entries.at(-1)?.isIntersecting ?? before), {
-      root: element.current.closest('main'),
-      rootMargin: `${ahead}px`,
-    });
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element, before, ahead]);
-  return inView;
 }

@@ -12,9 +12,10 @@ import { clockTime } from '@/text/format';
 import { Button } from '@/ui/button';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
+import { useInView } from '@/ui/sight';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
-import { SessionRows, useInView } from './list';
+import { SessionRows } from './list';
 import { useLiveList } from './live';
 import { filterOf, isFiltered, type SessionsPageSearch } from './search';
 import { rowsOf } from './steady';
@@ -177,7 +178,7 @@ interface More {
 /** Loads what follows when its end comes near; the button does it where that is not seen or failed. */
 function Continuation({ found, shown }: { found: More; shown: number }) {
   const end = useRef<HTMLDivElement>(null);
-  const near = useInView(end, false, 600);
+  const near = useInView(end, { before: false, ahead: 600 });
   const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = found;
   const wanted = near && hasNextPage && !isFetching && !isFetchNextPageError;
   useEffect(() => {

@@ -1,12 +1,6 @@
 import type { SessionItem } from '@/api/types';
-
-export interface Progress {
-  total: number;
-  /** Stages that are over. */
-  done: number;
-  tone: 'running' | 'good' | 'bad' | 'warn' | 'idle';
-  label: string;
-}
+import { counted } from '@/text/format';
+import type { Progress } from '@/ui/progress';
 
 /** How far a session has come through its chain. Stages are counted from 1; 0 is a session that has not begun. */
 export function progressOf(row: Pick<SessionItem, 'status' | 'stage_count' | 'current_stage_index'>): Progress {
@@ -48,6 +42,6 @@ export function progressOf(row: Pick<SessionItem, 'status' | 'stage_count' | 'cu
         label: current === 0 ? 'Cancelled before the first stage' : `Cancelled in ${at}`,
       };
     case 'pending':
-      return { total, done: 0, tone: 'idle', label: `Waiting, ${total} ${total === 1 ? 'stage' : 'stages'}` };
+      return { total, done: 0, tone: 'idle', label: `Waiting, ${counted(total, 'stage')}` };
   }
 }

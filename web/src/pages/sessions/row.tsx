@@ -2,11 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { SessionItem } from '@/api/types';
-import { age, cost, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
+import { age, dateTime, duration, elapsed, firstLine, spent, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
+import { Running } from '@/ui/time';
 import { progressOf } from './progress';
 
 /** The columns of the list: more of them where there is room. */
@@ -29,6 +30,7 @@ export const SessionRow = memo(function SessionRow({
 }) {
   const running = row.status === 'in_progress' || row.status === 'cancelling';
   const progress = progressOf(row);
+  const unpriced = row.usage.unpriced_tokens;
   return (
     <li>
       <Link
@@ -82,7 +84,9 @@ export const SessionRow = memo(function SessionRow({
         </span>
         <span className="text-right tabular-nums max-md:order-4 max-md:ml-auto md:max-lg:hidden">
           <Said>Cost </Said>
-          <Cost row={row} />
+          <span title={unpriced > 0 ? `${tokens(unpriced)} tokens are of models without a known price` : undefined}>
+            {spent(row.usage)}
+          </span>
         </span>
         <span className="text-right text-ink-soft tabular-nums max-lg:hidden">
           <Said>Tokens </Said>
@@ -105,7 +109,6 @@ export const SessionRow = memo(function SessionRow({
 function outcomeOf(row: SessionItem): string {
   const failed = row.status === 'failed' || row.status === 'timed_out';
   const text = (failed && row.error_message) || row.executive_summary || row.error_message;
-  // Models break lines within a sentence; what belongs together is one line here.
   return firstLine(text) || saidOfNothing(row);
 }
 
@@ -131,16 +134,6 @@ function Nothing() {
   );
 }
 
-function Cost({ row }: { row: SessionItem }) {
-  const { cost_usd, unpriced_tokens } = row.usage;
-  if (unpriced_tokens === 0) return cost(cost_usd);
-  return (
-    <span title={`${tokens(unpriced_tokens)} tokens are of models without a known price`}>
-      {cost_usd === 0 ? 'no price' : `${cost(cost_usd)}+`}
-    </span>
-  );
-}
-
 /** Draws itself anew by the clock; the row around it does not. */
 function Age({ from }: { from: string }) {
   const now = useNow();
@@ -151,8 +144,4 @@ function Age({ from }: { from: string }) {
       {text !== 'now' && <span className="sr-only"> ago</span>}
     </>
   );
-}
-
-function Running({ since }: { since: string }) {
-  return duration(elapsed(since, null, useNow()));
 }

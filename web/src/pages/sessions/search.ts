@@ -13,7 +13,7 @@ export const statuses = [
 ] as const satisfies readonly SessionStatus[];
 
 /** Spans that end now: a link to the last hour means the hour before it is opened. */
-export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
+const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
 export type Range = keyof typeof ranges;
 
 export interface SessionsPageSearch {

@@ -4,7 +4,7 @@
  */
 import { type KeyboardEvent, type RefObject, useState } from 'react';
 
-export type Move = 'next' | 'previous' | 'first' | 'last';
+type Move = 'next' | 'previous' | 'first' | 'last';
 
 /** The id that a move leads to; the list does not go round at its ends. */
 export function moved(ids: readonly string[], current: string, move: Move): string {
@@ -18,7 +18,7 @@ const moves: Record<string, Move> = { ArrowDown: 'next', ArrowUp: 'previous', Ho
 /** The row that was selected last, so that whoever comes back from a session goes on where they were. */
 const remembered = { id: '' };
 
-export interface Selection {
+interface Selection {
   /** The row that Tab reaches. */
   id: string;
   select: (id: string) => void;

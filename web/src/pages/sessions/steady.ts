@@ -6,7 +6,7 @@
 import { useState } from 'react';
 import type { SessionItem } from '@/api/types';
 
-export interface Settled {
+interface Settled {
   rows: readonly SessionItem[];
   /** Sessions that are there and not shown yet. */
   news: number;

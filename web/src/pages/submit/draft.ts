@@ -1,29 +1,16 @@
 /** The form's state. What was typed survives a reload of the tab; a form that a session filled is left alone by that. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { emptyForm, isEmpty, readDraft, type SubmitForm } from './form';
+import { keepDraft, readDraft } from '@/ui/draft';
+import { draftOf, emptyForm, isEmpty, type SubmitForm } from './form';
 
 const key = 'tarsy.submit';
 const pause = 400;
 
-function load(): SubmitForm | null {
-  try {
-    return readDraft(sessionStorage.getItem(key));
-  } catch {
-    // Storage may be forbidden: nothing survives then.
-    return null;
-  }
-}
-
 function save(form: SubmitForm): void {
-  try {
-    if (isEmpty(form)) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, JSON.stringify(form));
-  } catch {
-    // Forbidden, or full.
-  }
+  keepDraft(key, isEmpty(form) ? '' : JSON.stringify(form));
 }
 
-export interface Draft {
+interface Draft {
   form: SubmitForm;
   update: (change: Partial<SubmitForm>) => void;
   /** Forgets what was kept: it was sent, or is not wanted. */
@@ -31,7 +18,7 @@ export interface Draft {
 }
 
 export function useDraft(filled: SubmitForm | null): Draft {
-  const [form, setForm] = useState<SubmitForm>(() => filled ?? load() ?? emptyForm);
+  const [form, setForm] = useState<SubmitForm>(() => filled ?? draftOf(readDraft(key)) ?? emptyForm);
   const update = useCallback((change: Partial<SubmitForm>) => setForm((before) => ({ ...before, ...change })), []);
   const kept = filled === null;
   const latest = useRef<SubmitForm | null>(form);

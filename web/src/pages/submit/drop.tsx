@@ -1,6 +1,6 @@
 /** Takes files that are dropped anywhere on the page. Without it a browser would leave the page to show the file. */
 import { FileDown } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 function hasFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') ?? false;
@@ -9,11 +9,7 @@ function hasFiles(event: DragEvent): boolean {
 /** Whether files are over the page now. */
 export function useFileDrop(onFiles: (files: File[]) => void): boolean {
   const [over, setOver] = useState(false);
-  const latest = useRef(onFiles);
-  useEffect(() => {
-    latest.current = onFiles;
-  }, [onFiles]);
-
+  const dropped = useEffectEvent(onFiles);
   useEffect(() => {
     // Every element under the pointer tells of entering and leaving: the page is left when as many were left as entered.
     let depth = 0;
@@ -38,7 +34,7 @@ export function useFileDrop(onFiles: (files: File[]) => void): boolean {
       event.preventDefault();
       depth = 0;
       setOver(false);
-      latest.current([...(event.dataTransfer?.files ?? [])]);
+      dropped([...(event.dataTransfer?.files ?? [])]);
     };
     const listeners = { dragenter: enter, dragleave: leave, dragover: stay, drop } as const;
     for (const [name, listener] of Object.entries(listeners)) window.addEventListener(name, listener as EventListener);

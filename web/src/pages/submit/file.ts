@@ -1,11 +1,10 @@
 /** Reads a file that somebody dropped or chose as the payload of an alert. */
-import { bytes, maxBytes, type PayloadFormat, recogniseFile } from './payload';
+import { bytes } from '@/text/format';
+import { maxBytes, type PayloadFormat, recogniseFile } from './payload';
 
 export const accepted = '.json,.yaml,.yml,.txt,application/json,application/yaml,text/plain';
 
-export type FileContent =
-  | { ok: true; name: string; text: string; format: PayloadFormat }
-  | { ok: false; message: string };
+type FileContent = { ok: true; name: string; text: string; format: PayloadFormat } | { ok: false; message: string };
 
 const refuse = (message: string): FileContent => ({ ok: false, message });
 

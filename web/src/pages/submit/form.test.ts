@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionDetail } from '@/api/types';
 import { contentOf, readFiles } from './file';
-import { bodyOf, emptyForm, formOf, isEmpty, partOf, readDraft, requestOf, type SubmitForm, tooLarge } from './form';
+import { bodyOf, draftOf, emptyForm, formOf, isEmpty, partOf, requestOf, type SubmitForm, tooLarge } from './form';
 import { checkJSON } from './payload';
 import { asConfigured, hasTool, missingTools, selectionOf, serverState, toggleServer, toggleTool } from './selection';
 
@@ -167,11 +167,11 @@ describe('a draft', () => {
       servers: [{ name: 'k8s', tools: ['get'] }, { name: 'all' }],
       native: { ...asConfigured, url_context: 'off' },
     };
-    expect(readDraft(JSON.stringify(form))).toEqual(form);
+    expect(draftOf(JSON.stringify(form))).toEqual(form);
   });
 
-  it.each([null, '', '{', 'null', '5', '"x"'])('that is %j is none', (stored) => {
-    expect(readDraft(stored)).toBeNull();
+  it.each(['', '{', 'null', '5', '"x"'])('that is %j is none', (stored) => {
+    expect(draftOf(stored)).toBeNull();
   });
 
   it.each([
@@ -179,13 +179,13 @@ describe('a draft', () => {
     '{"alertType": 5, "format": "exe", "runbook": {}, "servers": {"length": 3}, "native": "on"}',
     '{"servers": [null, 5, {"name": 7}, {"name": ""}, []], "native": {"google_search": "maybe", "__proto__": {"x": 1}}}',
   ])('of nonsense %s is an empty form', (stored) => {
-    expect(readDraft(stored)).toEqual(emptyForm);
+    expect(draftOf(stored)).toEqual(emptyForm);
   });
 
   it('takes a server once and only names of tools', () => {
     const stored =
       '{"servers": [{"name": "a", "tools": ["x"]}, {"name": "b", "tools": ["x", 5, "x", ""]}, {"name": "a", "tools": [7]}]}';
-    expect(readDraft(stored)?.servers).toEqual([{ name: 'a' }, { name: 'b', tools: ['x'] }]);
+    expect(draftOf(stored)?.servers).toEqual([{ name: 'a' }, { name: 'b', tools: ['x'] }]);
   });
 
   it('is not kept of a form that holds nothing', () => {

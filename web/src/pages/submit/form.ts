@@ -1,6 +1,7 @@
 /** What the form holds, where it comes from, and the request that it becomes. */
 import type { AlertRequest, SessionDetail } from '@/api/types';
-import { byteLength, bytes, formats, maxBytes, type PayloadFormat, recognise } from './payload';
+import { bytes } from '@/text/format';
+import { byteLength, formats, maxBytes, type PayloadFormat, recognise } from './payload';
 import {
   asConfigured,
   choicesOf,
@@ -11,9 +12,9 @@ import {
   selectionOf,
 } from './selection';
 
-export const runbookKinds = ['none', 'url', 'text'] as const;
+const runbookKinds = ['none', 'url', 'text'] as const;
 export type RunbookKind = (typeof runbookKinds)[number];
-export const toolSources = ['chain', 'own'] as const;
+const toolSources = ['chain', 'own'] as const;
 export type ToolSource = (typeof toolSources)[number];
 
 export interface SubmitForm {
@@ -89,9 +90,26 @@ export function partOf(field: string, code: string): FormPart | null {
   return parts.find((part) => part === name) ?? null;
 }
 
+const partsByField: Record<keyof SubmitForm, readonly FormPart[]> = {
+  alertType: ['alert_type'],
+  format: ['data'],
+  payload: ['data'],
+  runbook: ['runbook', 'runbook_url'],
+  runbookURL: ['runbook', 'runbook_url'],
+  runbookText: ['runbook', 'runbook_url'],
+  tools: ['mcp_selection'],
+  servers: ['mcp_selection'],
+  native: ['mcp_selection'],
+};
+
+/** The parts that a change of the form concerns. */
+export function partsChanged(change: Partial<SubmitForm>): FormPart[] {
+  const fields = Object.keys(change) as (keyof SubmitForm)[];
+  return [...new Set(fields.flatMap((field) => partsByField[field]))];
+}
+
 /** The draft that a browser kept. It may be anything: an older page wrote it, or somebody's hand did. */
-export function readDraft(stored: string | null): SubmitForm | null {
-  if (stored === null) return null;
+export function draftOf(stored: string): SubmitForm | null {
   let value: unknown;
   try {
     value = JSON.parse(stored);

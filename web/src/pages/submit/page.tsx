@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import * as queries from '@/api/queries';
 import { useTitle } from '@/app/title';
+import { shortId } from '@/text/format';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { formOf } from './form';
 import { SubmitView } from './view';
@@ -34,7 +35,7 @@ function Again({ sessionId }: { sessionId: string }) {
           params={{ sessionId }}
           className="font-mono text-xs text-accent underline underline-offset-4"
         >
-          {sessionId.slice(-8)}
+          {shortId(sessionId)}
         </Link>
         . Secrets were masked when it was stored, and go out masked unless you write them again.
       </p>

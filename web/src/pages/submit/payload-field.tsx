@@ -1,6 +1,7 @@
 /** The editor of the payload: its format, its size, where it is wrong, and files. */
 import { CircleCheck, FileUp } from 'lucide-react';
 import { useRef } from 'react';
+import { bytes } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Textarea } from '@/ui/input';
@@ -8,7 +9,7 @@ import { Segmented } from '@/ui/segmented';
 import { FieldProblem, fieldIds, fieldProps, Label } from './field';
 import { accepted } from './file';
 import { mistakeText } from './mistake';
-import { bytes, type Checked, formatLabels, formats, maxBytes, type PayloadFormat } from './payload';
+import { type Checked, formatLabels, formats, maxBytes, type PayloadFormat } from './payload';
 
 const examples: Record<PayloadFormat, string> = {
   text: 'Pod web-1 in namespace shop was OOMKilled three times in ten minutes.',

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bytes } from '@/text/format';
 import { jsonMistake } from './json';
 import { mistakeAt, mistakeText } from './mistake';
-import { byteLength, bytes, checkJSON, checkText, recognise, recogniseFile } from './payload';
+import { byteLength, checkJSON, checkText, recognise, recogniseFile } from './payload';
 
 const parses = (text: string) => {
   try {

@@ -61,9 +61,3 @@ export function recogniseFile(name: string, text: string): PayloadFormat {
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
-
-export function bytes(count: number): string {
-  if (count < 1024) return `${count} B`;
-  if (count < 1024 * 1024) return `${(count / 1024).toFixed(1)} KiB`;
-  return `${(count / 1024 / 1024).toFixed(2)} MiB`;
-}

@@ -4,9 +4,9 @@ import type { MCPSelection } from '@/api/types';
 export type ServerSelection = MCPSelection['servers'][number];
 
 export const nativeTools = ['google_search', 'code_execution', 'url_context'] as const;
-export type NativeTool = (typeof nativeTools)[number];
+type NativeTool = (typeof nativeTools)[number];
 export const nativeChoices = ['configured', 'on', 'off'] as const;
-export type NativeChoice = (typeof nativeChoices)[number];
+type NativeChoice = (typeof nativeChoices)[number];
 export type NativeChoices = Record<NativeTool, NativeChoice>;
 
 export const asConfigured: NativeChoices = {

@@ -32,7 +32,7 @@ async function send(form: SubmitForm, alertType: string): Promise<string> {
   return answer.session_id;
 }
 
-export interface Sending {
+interface Sending {
   submit: () => void;
   pending: boolean;
   /** What is wrong with a part of the form. */

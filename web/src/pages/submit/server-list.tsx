@@ -3,12 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import * as queries from '@/api/queries';
-import type { components } from '@/api/schema';
+import type { MCPServer } from '@/api/types';
 import { cn } from '@/ui/cn';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { hasTool, missingTools, type ServerSelection, serverState, toggleServer, toggleTool } from './selection';
-
-type MCPServer = components['schemas']['MCPServer'];
 
 interface Props {
   servers: ServerSelection[];

@@ -1,6 +1,7 @@
 /** Which tools the agents get: those of the chain, or a selection of servers and their tools. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
+import { counted } from '@/text/format';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { Segmented } from '@/ui/segmented';
 import { FieldProblem, fieldIds } from './field';
@@ -68,9 +69,7 @@ function ChainTools({ alertType }: { alertType: string }) {
           <p className="font-medium break-words">
             {server.name}{' '}
             <span className="font-normal text-ink-soft">
-              {server.tools.length === 0
-                ? 'has not told its tools yet'
-                : `${server.tools.length} ${server.tools.length === 1 ? 'tool' : 'tools'}`}
+              {server.tools.length === 0 ? 'has not told its tools yet' : counted(server.tools.length, 'tool')}
             </span>
           </p>
           {server.tools.length > 0 && (

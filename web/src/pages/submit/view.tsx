@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { LoaderCircle, Lock, Send } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import * as queries from '@/api/queries';
 import { Button } from '@/ui/button';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
@@ -11,7 +11,7 @@ import { usePayloadCheck } from './check';
 import { useDraft } from './draft';
 import { DropCover, useFileDrop } from './drop';
 import { readFiles } from './file';
-import { bodyOf, isEmpty, requestOf, type SubmitForm } from './form';
+import { bodyOf, isEmpty, partsChanged, requestOf, type SubmitForm } from './form';
 import { byteLength } from './payload';
 import { PayloadField } from './payload-field';
 import { RunbookField } from './runbook-field';
@@ -39,16 +39,7 @@ export function SubmitView({ filled }: { filled: SubmitForm | null }) {
 
   const change = (changes: Partial<SubmitForm>) => {
     update(changes);
-    sending.changed(
-      ...(changes.alertType === undefined ? [] : (['alert_type'] as const)),
-      ...(changes.payload === undefined && changes.format === undefined ? [] : (['data'] as const)),
-      ...(changes.runbook === undefined && changes.runbookURL === undefined && changes.runbookText === undefined
-        ? []
-        : (['runbook', 'runbook_url'] as const)),
-      ...(changes.tools === undefined && changes.servers === undefined && changes.native === undefined
-        ? []
-        : (['mcp_selection'] as const)),
-    );
+    sending.changed(...partsChanged(changes));
   };
   const takeFiles = async (files: File[]) => {
     if (forbidden) return;
@@ -112,55 +103,73 @@ export function SubmitView({ filled }: { filled: SubmitForm | null }) {
               </CardBody>
             </Card>
             <div className="grid min-w-0 content-start items-start gap-4 2xl:grid-cols-2">
-              <Card>
-                <CardHeader>
-                  <CardTitle>Runbook</CardTitle>
-                </CardHeader>
-                <CardBody>
-                  <RunbookField form={form} update={change} problems={sending.problems} />
-                </CardBody>
-              </Card>
-              <Card>
-                <CardHeader>
-                  <CardTitle>Tools</CardTitle>
-                </CardHeader>
-                <CardBody>
-                  <ToolsField
-                    form={form}
-                    alertType={alertType}
-                    update={change}
-                    problem={sending.problems.mcp_selection}
-                  />
-                </CardBody>
-              </Card>
+              <Part title="Runbook">
+                <RunbookField form={form} update={change} problems={sending.problems} />
+              </Part>
+              <Part title="Tools">
+                <ToolsField
+                  form={form}
+                  alertType={alertType}
+                  update={change}
+                  problem={sending.problems.mcp_selection}
+                />
+              </Part>
             </div>
           </div>
           {sending.problem && <ProblemPanel error={sending.problem} />}
-          <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-4 py-3">
-            <Button type="submit" variant="primary" disabled={forbidden || sending.pending} data-testid="submit-button">
-              {sending.pending ? <LoaderCircle className="animate-spin" aria-hidden /> : <Send aria-hidden />}
-              {sending.pending ? 'Sending…' : 'Submit'}
-            </Button>
-            <span className="inline-flex items-center gap-1 text-xs text-ink-soft max-sm:hidden">
-              <Kbd keys="mod+↵" />
-            </span>
-            {!isEmpty(form) && (
-              <Button
-                variant="ghost"
-                className="ml-auto"
-                onClick={() => {
-                  discard();
-                  setNotice(null);
-                }}
-              >
-                Clear
-              </Button>
-            )}
-          </div>
+          <Actions
+            disabled={forbidden || sending.pending}
+            pending={sending.pending}
+            onClear={
+              isEmpty(form)
+                ? undefined
+                : () => {
+                    discard();
+                    setNotice(null);
+                  }
+            }
+          />
         </div>
       </fieldset>
       {over && !forbidden && <DropCover />}
     </form>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card>
+      <CardHeader>
+        <CardTitle>{title}</CardTitle>
+      </CardHeader>
+      <CardBody>{children}</CardBody>
+    </Card>
+  );
+}
+
+function Actions({
+  disabled,
+  pending,
+  onClear,
+}: {
+  disabled: boolean;
+  pending: boolean;
+  /** Undefined where there is nothing to clear. */
+  onClear: (() => void) | undefined;
+}) {
+  return (
+    <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-4 py-3">
+      <Button type="submit" variant="primary" disabled={disabled} data-testid="submit-button">
+        {pending ? <LoaderCircle className="animate-spin" aria-hidden /> : <Send aria-hidden />}
+        {pending ? 'Sending…' : 'Submit'}
+      </Button>
+      <Kbd keys="mod+enter" className="max-sm:hidden" />
+      {onClear && (
+        <Button variant="ghost" className="ml-auto" onClick={onClear}>
+          Clear
+        </Button>
+      )}
+    </div>
   );
 }
 

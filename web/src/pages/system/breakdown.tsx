@@ -1,8 +1,8 @@
 import type { UsageSummary } from '@/api/types';
-import { tokens } from '@/text/format';
+import { percent, spent, tokens } from '@/text/format';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
-import { percent, shares, spent } from './spend';
-import { type Column, Table } from './table';
+import { type Column, Table } from '@/ui/table';
+import { shares } from './share';
 
 type Row = UsageSummary['by_model'][number];
 type SharedRow = Row & { part: number };

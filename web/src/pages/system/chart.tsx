@@ -1,10 +1,11 @@
 /** Bars, one a day, drawn by uPlot. Loaded when usage is looked at; its numbers are also in the table beside it. */
 import { useEffect, useEffectEvent, useRef } from 'react';
 import UPlot from 'uplot';
+import { dayLabel } from '@/text/format';
 import 'uplot/dist/uPlot.min.css';
-import { type Day, dayLabel } from './days';
+import type { Day } from './days';
 
-export interface DayChartProps {
+interface DayChartProps {
   days: readonly Day[];
   measure: (day: Day) => number;
   /** A value on the axis, short. */

@@ -1,12 +1,11 @@
 /** Cost and tokens by day: as pictures, or as the table that they were drawn from. */
 import { lazy, Suspense, useState } from 'react';
-import { cost, tokens } from '@/text/format';
+import { cost, dayLabel, spent, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { Skeleton } from '@/ui/feedback';
-import { type Day, dayLabel } from './days';
-import { spent } from './spend';
-import { type Column, Table } from './table';
+import { type Column, Table } from '@/ui/table';
+import type { Day } from './days';
 
 const DayChart = lazy(() => import('./chart').then((module) => ({ default: module.DayChart })));
 

@@ -1,9 +1,6 @@
 /** Usage by day, as a chart wants it: every day of the range, also those on which nothing was used. Days are UTC. */
 import type { UsageSummary } from '@/api/types';
 
-export const ranges = [7, 30, 90] as const;
-export type Range = (typeof ranges)[number];
-
 type Share = UsageSummary['by_day'][number];
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -55,12 +52,4 @@ export function daysOf(byDay: readonly Share[], from: string, days: number): Day
       toolCalls: drawable(share?.tool_calls ?? 0),
     };
   });
-}
-
-const short = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-
-/** "Nov 15" in the reader's language; a name that is no day stays as it is. */
-export function dayLabel(name: string): string {
-  const at = Date.parse(`${name}T00:00:00Z`);
-  return Number.isNaN(at) ? name : short.format(at);
 }

@@ -3,13 +3,12 @@ import type { ReactNode } from 'react';
 import * as queries from '@/api/queries';
 import type { Health, Warning } from '@/api/types';
 import { useSessionsFeed } from '@/live/hooks';
-import { age, dateTime } from '@/text/format';
+import { Answer } from '@/ui/answer';
+import { Badge } from '@/ui/badge';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { CopyButton } from '@/ui/copy';
 import { Loading } from '@/ui/feedback';
-import { useNow } from '@/ui/now';
-import { Answer } from './answer';
-import { Mark } from './mark';
+import { Ago } from '@/ui/time';
 import { ProvidersCard } from './providers';
 import { SessionsCard } from './sessions';
 
@@ -35,7 +34,7 @@ export function HealthTab() {
         <Card aria-labelledby="system-warnings">
           <CardHeader>
             <CardTitle id="system-warnings">Warnings</CardTitle>
-            {health.data && health.data.warnings.length > 0 && <Mark tone="warn">{health.data.warnings.length}</Mark>}
+            {health.data && health.data.warnings.length > 0 && <Badge tone="warn">{health.data.warnings.length}</Badge>}
           </CardHeader>
           {health.data ? (
             <Warnings warnings={health.data.warnings} />
@@ -55,7 +54,7 @@ export function HealthTab() {
 }
 
 function Overall({ status }: { status: Health['status'] }) {
-  return status === 'healthy' ? <Mark tone="good">Healthy</Mark> : <Mark tone="warn">Degraded</Mark>;
+  return status === 'healthy' ? <Badge tone="good">Healthy</Badge> : <Badge tone="warn">Degraded</Badge>;
 }
 
 function Facts({ health }: { health: Health }) {
@@ -88,7 +87,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function Warnings({ warnings }: { warnings: readonly Warning[] }) {
-  const now = useNow(10_000);
   if (warnings.length === 0) return <p className="p-4 text-ink-soft">Everything works as it should.</p>;
   return (
     <ul className="divide-y divide-line" data-testid="system-warnings">
@@ -96,13 +94,7 @@ function Warnings({ warnings }: { warnings: readonly Warning[] }) {
         <li key={warning.id} className="px-4 py-3">
           <p className="flex items-baseline gap-2">
             <span className="min-w-0 flex-1 font-medium break-words">{warning.message}</span>
-            <time
-              dateTime={warning.created_at}
-              title={dateTime(warning.created_at)}
-              className="shrink-0 text-xs text-ink-soft"
-            >
-              {age(warning.created_at, now)}
-            </time>
+            <Ago at={warning.created_at} className="shrink-0 text-xs text-ink-soft" />
           </p>
           {warning.details && <p className="mt-0.5 break-words whitespace-pre-wrap text-ink-soft">{warning.details}</p>}
           <p className="mt-0.5 font-mono text-xs text-ink-soft">{warning.category}</p>

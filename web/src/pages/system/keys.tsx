@@ -3,17 +3,17 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import * as queries from '@/api/queries';
 import type { APIKey } from '@/api/types';
-import { age, dateTime } from '@/text/format';
+import { dateTime } from '@/text/format';
+import { Answer } from '@/ui/answer';
+import { Badge } from '@/ui/badge';
 import { Button } from '@/ui/button';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState } from '@/ui/feedback';
-import { useNow } from '@/ui/now';
 import { Dialog, DialogTrigger } from '@/ui/overlay';
-import { Answer } from './answer';
+import { type Column, Table } from '@/ui/table';
+import { Ago } from '@/ui/time';
 import { CreateKey } from './create-key';
-import { Mark } from './mark';
 import { RevokeKey } from './revoke-key';
-import { type Column, Table } from './table';
 
 export function KeysTab() {
   const keys = useQuery(queries.apiKeys());
@@ -66,24 +66,22 @@ function NoKeys() {
 }
 
 function KeyTable({ keys }: { keys: readonly APIKey[] }) {
-  const now = useNow(60_000);
   const [revoking, setRevoking] = useState<APIKey | null>(null);
   const columns: readonly Column<APIKey>[] = [
     { name: 'Name', heading: true, cell: (key) => key.name },
     { name: 'Prefix', cell: (key) => <code className="font-mono text-xs">{key.prefix}</code> },
     { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
-    { name: 'Created', cell: (key) => <Moment at={key.created_at} now={now} /> },
+    { name: 'Created', cell: (key) => <Ago at={key.created_at} /> },
     {
       name: 'Last used',
-      cell: (key) =>
-        key.last_used_at ? <Moment at={key.last_used_at} now={now} /> : <span className="text-ink-soft">never</span>,
+      cell: (key) => (key.last_used_at ? <Ago at={key.last_used_at} /> : <span className="text-ink-soft">never</span>),
     },
     {
       name: 'State',
       cell: (key) =>
         key.revoked_at ? (
           <span title={dateTime(key.revoked_at)}>
-            <Mark tone="idle">Revoked</Mark>
+            <Badge tone="idle">Revoked</Badge>
           </span>
         ) : (
           <Button
@@ -103,14 +101,5 @@ function KeyTable({ keys }: { keys: readonly APIKey[] }) {
       <Table caption="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} testId="key" />
       <RevokeKey of={revoking} onClose={() => setRevoking(null)} />
     </>
-  );
-}
-
-function Moment({ at, now }: { at: string; now: Date }) {
-  const ago = age(at, now);
-  return (
-    <time dateTime={at} title={dateTime(at)}>
-      {ago === 'now' ? 'now' : `${ago} ago`}
-    </time>
   );
 }

@@ -1,17 +1,17 @@
 /** The server itself: how it is, what it works with, what it used, how it is configured, who may use it. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTitle } from '@/app/title';
-import { type SystemTab, systemTabs } from '@/router';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
 import { ConfigTab } from './config';
 import { HealthTab } from './health';
 import { KeysTab } from './keys';
+import { type SystemTab, tabs } from './search';
 import { ToolsTab } from './tools';
 import { UsageTab } from './usage';
 
 const route = getRouteApi('/shell/system');
 
-const tabs: Record<SystemTab, { label: string; content: () => React.JSX.Element }> = {
+const parts: Record<SystemTab, { label: string; content: () => React.JSX.Element }> = {
   health: { label: 'Health', content: HealthTab },
   tools: { label: 'Tools', content: ToolsTab },
   usage: { label: 'Usage', content: UsageTab },
@@ -22,26 +22,26 @@ const tabs: Record<SystemTab, { label: string; content: () => React.JSX.Element 
 export function SystemPage() {
   const { tab = 'health' } = route.useSearch();
   const navigate = route.useNavigate();
-  useTitle(tab === 'health' ? 'System' : `${tabs[tab].label} · System`);
+  useTitle(tab === 'health' ? 'System' : `${parts[tab].label} · System`);
   return (
     <div className="mx-auto w-full max-w-[150rem] p-4">
       <h1 className="mb-2 text-lg font-semibold">System</h1>
       <Tabs
         value={tab}
         onValueChange={(value) => {
-          const chosen = systemTabs.find((candidate) => candidate === value);
+          const chosen = tabs.find((candidate) => candidate === value);
           void navigate({ search: { tab: chosen === 'health' ? undefined : chosen } });
         }}
       >
         <TabsList aria-label="Parts of the system">
-          {systemTabs.map((name) => (
+          {tabs.map((name) => (
             <TabsTrigger key={name} value={name} className="max-sm:px-2" data-testid={`system-tab-${name}`}>
-              {tabs[name].label}
+              {parts[name].label}
             </TabsTrigger>
           ))}
         </TabsList>
-        {systemTabs.map((name) => {
-          const Content = tabs[name].content;
+        {tabs.map((name) => {
+          const Content = parts[name].content;
           return (
             <TabsContent key={name} value={name} className="pt-4">
               <Content />

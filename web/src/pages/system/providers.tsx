@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
-import type { components } from '@/api/schema';
+import type { Provider } from '@/api/types';
+import { Answer } from '@/ui/answer';
+import { Badge } from '@/ui/badge';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
-import { Answer } from './answer';
-import { Mark } from './mark';
-import { type Column, Table } from './table';
-
-type Provider = components['schemas']['Provider'];
+import { type Column, Table } from '@/ui/table';
 
 const columns: readonly Column<Provider>[] = [
   {
@@ -38,7 +36,7 @@ function KeyState({ provider }: { provider: Provider }) {
   if (provider.key_set) return <span className="text-ink-soft">{variable} is set</span>;
   return (
     <span className="inline-flex flex-wrap items-center justify-end gap-1.5 md:justify-start">
-      <Mark tone="bad">Missing</Mark>
+      <Badge tone="bad">Missing</Badge>
       {variable}
     </span>
   );

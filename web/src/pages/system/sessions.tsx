@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 import * as queries from '@/api/queries';
 import type { SessionItem } from '@/api/types';
 import { duration, elapsed } from '@/text/format';
+import { Answer } from '@/ui/answer';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { useNow } from '@/ui/now';
 import { StatusBadge } from '@/ui/status';
-import { Answer } from './answer';
 
 /** What is worked on now, and what waits. */
 export function SessionsCard() {

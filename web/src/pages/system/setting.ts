@@ -1,10 +1,7 @@
 /** The effective configuration: where values came from, and how to find one. */
-import type { components } from '@/api/schema';
-
-export type Setting = components['schemas']['Setting'];
-
-export const origins = ['file', 'env', 'flag', 'built-in'] as const;
-export type Origin = (typeof origins)[number];
+import type { Setting } from '@/api/types';
+import { searchFor } from '@/text/words';
+import type { Origin } from './search';
 
 export const originLabels: Record<Origin, string> = {
   file: 'File',
@@ -33,14 +30,9 @@ export function countOrigins(settings: readonly Setting[]): Record<Origin, numbe
 }
 
 /** The settings of some origins in which every word of a text occurs: in the path, the value or the origin. */
-export function findSettings(settings: readonly Setting[], text: string, shown: ReadonlySet<Origin>): Setting[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return settings.filter((setting) => {
-    if (!shown.has(originOf(setting.origin))) return false;
-    if (words.length === 0) return true;
-    const all = `${setting.path}\n${setting.value}\n${setting.origin}`.toLowerCase();
-    return words.every((word) => all.includes(word));
-  });
+export function findSettings(settings: readonly Setting[], text: string, shown: readonly Origin[]): Setting[] {
+  const found = searchFor(text);
+  return settings.filter(({ path, value, origin }) => shown.includes(originOf(origin)) && found(path, value, origin));
 }
 
 /** A line of the list: the heading of a section, or one of its settings. */

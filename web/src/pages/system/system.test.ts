@@ -1,29 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Usage } from '@/api/types';
-import { dayCount, dayLabel, daysOf, rangeStart } from './days';
-import {
-  countOrigins,
-  findSettings,
-  linesOf,
-  type Origin,
-  originOf,
-  origins,
-  type Setting,
-  sectionOf,
-} from './setting';
-import { percent, shares, spent } from './spend';
-import { findTools, type MCPServer, schemaText } from './tool-search';
+import type { MCPServer, Setting, Usage } from '@/api/types';
+import { nothingUsed } from '@/live/structure';
+import { dayCount, daysOf, rangeStart } from './days';
+import { origins, readSystemSearch } from './search';
+import { countOrigins, findSettings, linesOf, originOf, sectionOf } from './setting';
+import { shares } from './share';
+import { findTools } from './tool-search';
 
-const usage = (parts: Partial<Usage> = {}): Usage => ({
-  input_tokens: 0,
-  output_tokens: 0,
-  thinking_tokens: 0,
-  cached_tokens: 0,
-  total_tokens: 0,
-  cost_usd: 0,
-  unpriced_tokens: 0,
-  ...parts,
-});
+const usage = (parts: Partial<Usage> = {}): Usage => ({ ...nothingUsed, ...parts });
 const share = (name: string, parts: Partial<Usage> = {}) => ({
   name,
   llm_calls: 2,
@@ -73,21 +57,9 @@ describe('usage by day', () => {
     expect(dayCount('', 'never')).toBe(1);
     expect(dayCount('0001-01-01T00:00:00Z', '9999-01-01T00:00:00Z')).toBe(367);
   });
-
-  it('is labelled with the day of UTC wherever the reader is', () => {
-    expect(dayLabel('2026-11-01')).toMatch(/\b1\b/);
-    expect(dayLabel('<b>x')).toBe('<b>x');
-  });
 });
 
-describe('cost', () => {
-  it('is not called nothing where there is no price', () => {
-    expect(spent(usage({ cost_usd: 0.5 }))).toBe('$0.50');
-    expect(spent(usage({ cost_usd: 0.5, unpriced_tokens: 1 }))).toBe('$0.50+');
-    expect(spent(usage({ unpriced_tokens: 1 }))).toBe('—');
-    expect(spent(usage())).toBe('$0.00');
-  });
-
+describe('a share of the whole', () => {
   it('is shared out by cost, or by tokens where nothing has a price', () => {
     const rows = [
       { usage: usage({ cost_usd: 3, total_tokens: 1 }) },
@@ -102,15 +74,10 @@ describe('cost', () => {
       shares([{ usage: usage({ cost_usd: Number.NaN }) }, { usage: usage({ cost_usd: -1, total_tokens: 4 }) }]).parts,
     ).toEqual([0, 1]);
   });
-
-  it('has parts that people can read', () => {
-    expect([percent(0), percent(0.001), percent(0.5), percent(1)]).toEqual(['0%', '<1%', '50%', '100%']);
-  });
 });
 
 describe('settings', () => {
   const setting = (path: string, origin = 'built-in', value = 'v'): Setting => ({ path, origin, value });
-  const all = new Set<Origin>(origins);
 
   it.each([
     ['built-in', 'built-in'],
@@ -160,12 +127,12 @@ describe('settings', () => {
       setting('queue.worker_count', 'flag --workers', '8'),
       setting('system.mcp_startup', 'tarsy.yaml:3', 'strict'),
     ];
-    expect(findSettings(settings, '', all)).toHaveLength(2);
-    expect(findSettings(settings, ' WORKER  flag ', all)).toEqual([settings[0]]);
-    expect(findSettings(settings, 'strict', all)).toEqual([settings[1]]);
-    expect(findSettings(settings, 'strict worker', all)).toEqual([]);
-    expect(findSettings(settings, '.*(', all)).toEqual([]);
-    expect(findSettings(settings, '', new Set<Origin>(['file']))).toEqual([settings[1]]);
+    expect(findSettings(settings, '', origins)).toHaveLength(2);
+    expect(findSettings(settings, ' WORKER  flag ', origins)).toEqual([settings[0]]);
+    expect(findSettings(settings, 'strict', origins)).toEqual([settings[1]]);
+    expect(findSettings(settings, 'strict worker', origins)).toEqual([]);
+    expect(findSettings(settings, '.*(', origins)).toEqual([]);
+    expect(findSettings(settings, '', ['file'])).toEqual([settings[1]]);
     expect(countOrigins(settings)).toEqual({ file: 1, env: 0, flag: 1, 'built-in': 0 });
   });
 });
@@ -201,11 +168,16 @@ describe('tools', () => {
     expect(names('kube')).toEqual([['kubernetes', 'pods_list', 'logs']]);
     expect(names('[')).toEqual([]);
   });
+});
 
-  it('show their schema, however deep it is', () => {
-    expect(schemaText({ type: 'object' })).toBe('{\n  "type": "object"\n}');
-    expect(schemaText(undefined)).toBe('none');
-    const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
-    expect(schemaText(deep)).toMatch(/too deeply/);
+describe('the address', () => {
+  it('carries tab, range, search and origins, and leaves out what it does not know', () => {
+    expect(readSystemSearch({ tab: 'usage', days: '7', q: 'pods', origin: 'env,file' })).toEqual({
+      tab: 'usage',
+      days: 7,
+      q: 'pods',
+      origin: ['file', 'env'],
+    });
+    expect(readSystemSearch({ tab: 'x', days: '8', q: ' ', origin: 'moon' })).toEqual({});
   });
 });

@@ -1,20 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, Plug } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import * as queries from '@/api/queries';
-import { age, dateTime } from '@/text/format';
+import type { MCPServer, Tool } from '@/api/types';
+import { payloadOf } from '@/text/payload';
+import { Answer } from '@/ui/answer';
+import { Badge } from '@/ui/badge';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState } from '@/ui/feedback';
-import { useNow } from '@/ui/now';
-import { Answer } from './answer';
-import { Mark } from './mark';
-import { SearchBox } from './search-box';
-import { findTools, type MCPServer, schemaText, type Tool } from './tool-search';
+import { SearchBox } from '@/ui/search-box';
+import { Ago } from '@/ui/time';
+import { useSystemSearch } from './address';
+import { findTools } from './tool-search';
 
 export function ToolsTab() {
   const servers = useQuery(queries.mcpServers());
-  const [text, setText] = useState('');
-  const sought = useDeferredValue(text);
+  const { search, change } = useSystemSearch();
+  const sought = search.q ?? '';
   return (
     <Answer query={servers} what="MCP servers">
       {(data) => {
@@ -29,7 +31,7 @@ export function ToolsTab() {
         const found = findTools(data.servers, sought);
         return (
           <div className="space-y-4">
-            <SearchBox label="Search tools" value={text} onChange={setText} />
+            <SearchBox label="Search tools" value={sought} onChange={(q) => change({ q })} />
             {found.length === 0 && <EmptyState title={`No server and no tool matches “${sought}”`} />}
             <div className="space-y-4">
               {found.map((server) => (
@@ -44,26 +46,23 @@ export function ToolsTab() {
 }
 
 function ServerCard({ server, open }: { server: MCPServer; open: boolean }) {
-  const now = useNow(10_000);
   return (
     <Card aria-label={server.id} data-testid="mcp-server">
       <CardHeader>
         <CardTitle className="min-w-0 break-words">{server.id}</CardTitle>
         {!server.checked ? (
-          <Mark tone="idle">Not checked yet</Mark>
+          <Badge tone="idle">Not checked yet</Badge>
         ) : server.healthy ? (
-          <Mark tone="good">Healthy</Mark>
+          <Badge tone="good">Healthy</Badge>
         ) : (
-          <Mark tone="bad">Unhealthy</Mark>
+          <Badge tone="bad">Unhealthy</Badge>
         )}
         <span className="ml-auto text-xs text-ink-soft">
           {server.transport}
           {server.last_check && (
             <>
               {' · checked '}
-              <time dateTime={server.last_check} title={dateTime(server.last_check)}>
-                {checkedAgo(server.last_check, now)}
-              </time>
+              <Ago at={server.last_check} />
             </>
           )}
         </span>
@@ -84,11 +83,6 @@ function ServerCard({ server, open }: { server: MCPServer; open: boolean }) {
       )}
     </Card>
   );
-}
-
-function checkedAgo(at: string, now: Date): string {
-  const ago = age(at, now);
-  return ago === 'now' ? 'now' : `${ago} ago`;
 }
 
 function ToolRow({ tool, open }: { tool: Tool; open: boolean }) {
@@ -123,7 +117,7 @@ function Schema({ of: schema }: { of: unknown }) {
       {open && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         <pre className="mt-1 max-h-80 overflow-auto rounded bg-sunken p-2 font-mono text-xs" tabIndex={0}>
-          {schemaText(schema)}
+          {payloadOf(schema ?? 'none').text}
         </pre>
       )}
     </details>

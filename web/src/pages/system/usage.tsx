@@ -1,23 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChartColumn } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import * as queries from '@/api/queries';
 import type { UsageSummary } from '@/api/types';
-import { tokens } from '@/text/format';
+import { spent, tokens } from '@/text/format';
+import { Answer } from '@/ui/answer';
 import { Card, CardBody } from '@/ui/card';
 import { EmptyState } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { Segmented } from '@/ui/segmented';
-import { Answer } from './answer';
+import { useSystemSearch } from './address';
 import { Breakdown } from './breakdown';
 import { DayCharts } from './day-charts';
-import { dayCount, daysOf, type Range, rangeStart, ranges } from './days';
-import { spent } from './spend';
+import { dayCount, daysOf, rangeStart } from './days';
+import { type Range, ranges } from './search';
 
+/** The range that the address need not name. */
+const usual: Range = 30;
 const choices = ranges.map((days) => ({ value: String(days), label: `${days} days` }));
 
 export function UsageTab() {
-  const [range, setRange] = useState<Range>(30);
+  const { search, change } = useSystemSearch();
+  const range = search.days ?? usual;
   const now = useNow(60_000);
   const from = rangeStart(range, now);
   const usage = useQuery({ ...queries.usageSummary(from), placeholderData: (before) => before });
@@ -28,7 +32,7 @@ export function UsageTab() {
           label="How far back"
           value={String(range)}
           options={choices}
-          onChange={(value) => setRange(ranges.find((days) => String(days) === value) ?? 30)}
+          onChange={(value) => change({ days: ranges.find((days) => days !== usual && String(days) === value) })}
           data-testid="usage-range"
         />
         <span className="text-xs text-ink-soft">Days begin at midnight UTC.</span>

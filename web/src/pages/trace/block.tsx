@@ -1,16 +1,13 @@
 /** A text of a call that can be folded: a message, arguments, a result. Always plain text, as it was. */
 import { ChevronRight } from 'lucide-react';
-import { type ReactNode, useId, useMemo, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { firstLine } from '@/text/format';
-import { Button } from '@/ui/button';
+import { PayloadText } from '@/text/payload-view';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
-import { prettyText } from './pretty';
 
 /** Longer texts are folded when the page opens. */
 const longText = 1_500;
-/** A text node of megabytes makes the page stand still: more is drawn when it is asked for. */
-const drawn = 20_000;
 
 export function Block({
   title,
@@ -50,33 +47,10 @@ export function Block({
       </div>
       {open && (
         <div id={body} className="space-y-2 border-t border-line p-2">
-          {text !== '' && <PlainText text={text} />}
+          {text !== '' && <PayloadText text={text} />}
           {children}
         </div>
       )}
     </section>
-  );
-}
-
-/** Text as it is; JSON with its lines set apart. */
-export function PlainText({ text }: { text: string }) {
-  const pretty = useMemo(() => prettyText(text), [text]);
-  const [all, setAll] = useState(false);
-  const cut = !all && pretty.length > drawn;
-  return (
-    <>
-      <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        tabIndex={0}
-        className="max-h-[32rem] overflow-auto rounded bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap text-ink"
-      >
-        {cut ? pretty.slice(0, drawn) : pretty}
-      </pre>
-      {cut && (
-        <Button size="sm" onClick={() => setAll(true)}>
-          Show all {pretty.length.toLocaleString()} characters
-        </Button>
-      )}
-    </>
   );
 }

@@ -1,20 +1,17 @@
 /** Two executions of one stage side by side: numbers, steps, and what each came to. */
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useId, useMemo } from 'react';
-import * as queries from '@/api/queries';
-import type { MCPInteractionItem, Trace, TraceExecution } from '@/api/types';
-import { useEvent } from '@/live/hooks';
+import type { Trace, TraceExecution } from '@/api/types';
+import { useEvent, useWhole } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { cost, duration, tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
-import { cn } from '@/ui/cn';
+import { ProblemPanel } from '@/ui/feedback';
 import { Select } from '@/ui/input';
-import { StatusBadge, StatusIcon } from '@/ui/status';
-import { align, type Choice, comparable, type Pair, sameJson, stepKey, type Totals, totalsOf } from './compare';
-import { prettyJson } from './pretty';
-import { type Call, callsOf, names, statusOf } from './rows';
+import { StatusBadge } from '@/ui/status';
+import { align, type Choice, comparable, stepKey, type Totals, totalsOf } from './compare';
+import { callsOf } from './rows';
+import { Step } from './step';
 
 /** More steps than this are not drawn: nobody compares so many by eye. */
 const mostSteps = 300;
@@ -199,96 +196,6 @@ function difference(by: number, show: (value: number) => string): string {
   return `${by > 0 ? '+' : '−'}${show(Math.abs(by))}`;
 }
 
-function Step({ pair, store, sessionId }: { pair: Pair; store: SessionStore; sessionId: string }) {
-  const { left, right } = pair;
-  const same = left !== undefined && right !== undefined && stepKey(left) === stepKey(right);
-  return (
-    <li className={cn('px-4 py-2', !same && 'bg-warn-soft/50')}>
-      <div className="grid gap-x-4 gap-y-1 md:grid-cols-2">
-        <Side name="Left" call={left} sessionId={sessionId} />
-        <Side name="Right" call={right} sessionId={sessionId} />
-      </div>
-      {same && left.kind === 'mcp' && right.kind === 'mcp' ? (
-        <Arguments left={left.item} right={right.item} store={store} sessionId={sessionId} />
-      ) : (
-        !same && (
-          <p className="mt-1 text-xs text-warn">
-            {left === undefined ? 'Only on the right' : right === undefined ? 'Only on the left' : 'Different steps'}
-          </p>
-        )
-      )}
-    </li>
-  );
-}
-
-function Side({ name, call, sessionId }: { name: string; call: Call | undefined; sessionId: string }) {
-  if (call === undefined) return <p className="text-ink-faint max-md:hidden">–</p>;
-  const { label, hint } = names(call);
-  const status = statusOf(call);
-  return (
-    <div className="flex min-w-0 items-center gap-1.5">
-      <span className="w-8 shrink-0 text-xs text-ink-faint md:sr-only">{name}</span>
-      {status !== 'completed' && <StatusIcon status={status} />}
-      <Link
-        to="/sessions/$sessionId/trace"
-        params={{ sessionId }}
-        search={{ call: call.item.id }}
-        className={cn(
-          'truncate leading-6 underline-offset-2 hover:underline',
-          call.kind === 'mcp' && 'font-mono text-xs',
-        )}
-      >
-        {label}
-      </Link>
-      <span className="min-w-0 flex-1 truncate text-xs text-ink-faint">{hint}</span>
-      <span className="shrink-0 text-xs text-ink-soft tabular-nums">
-        {duration(call.item.duration_ms)}
-        {call.kind === 'llm' && ` · ${tokens(call.item.usage.total_tokens)} · ${cost(call.item.usage.cost_usd)}`}
-      </span>
-    </div>
-  );
-}
-
-function Arguments({
-  left,
-  right,
-  store,
-  sessionId,
-}: {
-  left: MCPInteractionItem;
-  right: MCPInteractionItem;
-  store: SessionStore;
-  sessionId: string;
-}) {
-  const one = useArguments(left, store, sessionId);
-  const other = useArguments(right, store, sessionId);
-  if (one === undefined || other === undefined) return null;
-  if (sameJson(one, other)) return <p className="mt-1 text-xs text-ink-faint">The same arguments</p>;
-  return (
-    <div className="mt-1 grid gap-x-4 gap-y-1 md:grid-cols-2">
-      {[one, other].map((given, n) => (
-        <pre
-          // biome-ignore lint/suspicious/noArrayIndexKey: there are two, left and right.
-          key={n}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-          tabIndex={0}
-          className="max-h-48 overflow-auto rounded bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap"
-        >
-          {prettyJson(given).slice(0, 10_000)}
-        </pre>
-      ))}
-    </div>
-  );
-}
-
-/** What a tool was given. The timeline mostly has it already; long arguments are asked for. */
-function useArguments(item: MCPInteractionItem, store: SessionStore, sessionId: string): unknown {
-  const event = useEvent(store, item.timeline_event_id);
-  const known = event?.metadata?.arguments;
-  const query = useQuery({ ...queries.mcpInteraction(sessionId, item.id), enabled: known === undefined });
-  return known ?? query.data?.tool_arguments;
-}
-
 /** What an execution concluded. */
 function FinalText({
   execution,
@@ -304,19 +211,17 @@ function FinalText({
     .find((one) => one.execution.id === execution.execution_id)?.events;
   const id = events?.findLast((event) => store.event(event)?.event_type === 'final_analysis') ?? '';
   const event = useEvent(store, id);
-  const whole = useQuery({
-    ...queries.timelineEvent(store.sessionId, id),
-    enabled: event?.truncated === true,
-  });
-  const text = event?.truncated ? whole.data?.content : event?.content;
+  const whole = useWhole(store, event);
   return (
     <CardBody className="min-w-0">
       <h3 className="mb-2 font-semibold">{execution.agent_name}</h3>
-      {text === undefined ? (
-        <p className="text-ink-soft">{whole.isFetching ? 'Loading…' : 'It has not concluded.'}</p>
+      {whole.error ? (
+        <ProblemPanel error={whole.error} retry={whole.retry} />
+      ) : whole.event === undefined ? (
+        <p className="text-ink-soft">{event ? 'Loading…' : 'It has not concluded.'}</p>
       ) : (
         <div className="max-w-prose">
-          <Markdown text={text} />
+          <Markdown text={whole.event.content} />
         </div>
       )}
     </CardBody>

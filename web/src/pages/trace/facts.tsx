@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Usage } from '@/api/types';
-import { clockTime, cost, dateTime, tokens } from '@/text/format';
+import { clockTime, dateTime, spent, tokens } from '@/text/format';
 
 /** Names and values, as many beside each other as there is room for. */
 export function Facts({ children }: { children: ReactNode }) {
@@ -25,12 +25,6 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** What the tokens cost; those without a price are said, not counted as free. */
-export function costOf(usage: Usage): string {
-  if (usage.unpriced_tokens > 0 && usage.cost_usd === 0) return 'no price';
-  return cost(usage.cost_usd) + (usage.unpriced_tokens > 0 ? ' +' : '');
-}
-
 export function UsageFacts({ usage }: { usage: Usage }) {
   return (
     <>
@@ -45,7 +39,7 @@ export function UsageFacts({ usage }: { usage: Usage }) {
         )}
       </Fact>
       <Fact name="Cost">
-        {costOf(usage)}
+        {spent(usage)}
         {usage.unpriced_tokens > 0 && (
           <span className="text-ink-faint"> ({tokens(usage.unpriced_tokens)} tokens without a price)</span>
         )}

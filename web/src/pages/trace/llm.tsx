@@ -2,19 +2,21 @@
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import type { LLMInteraction, TraceMessage } from '@/api/types';
-import { duration, tokens } from '@/text/format';
+import { counted, duration, tokens } from '@/text/format';
+import { Answer } from '@/ui/answer';
 import { CopyButton } from '@/ui/copy';
-import { Loading, ProblemPanel } from '@/ui/feedback';
+import { Failure } from '@/ui/failure';
 import { Block } from './block';
 import { Fact, Facts, Moment, UsageFacts } from './facts';
-import { Failure } from './failure';
 import { chatCommand, chatRequest, fetchCommand, plainJson } from './request';
 
 export function LLMDetails({ sessionId, id }: { sessionId: string; id: string }) {
   const query = useQuery(queries.llmInteraction(sessionId, id));
-  if (query.isPending) return <Loading what="the call" rows={8} />;
-  if (query.isError) return <ProblemPanel className="m-4" error={query.error} retry={() => void query.refetch()} />;
-  return <Call call={query.data} />;
+  return (
+    <Answer query={query} what="the call" rows={8}>
+      {(call) => <Call call={call} />}
+    </Answer>
+  );
 }
 
 function Call({ call }: { call: LLMInteraction }) {
@@ -82,7 +84,7 @@ function Message({ message, number, open }: { message: TraceMessage; number?: nu
   const notes = [
     message.tool_name,
     message.content.length > 0 ? `${tokens(message.content.length)} characters` : '',
-    calls > 0 ? `${calls} tool ${calls === 1 ? 'call' : 'calls'}` : '',
+    calls > 0 ? counted(calls, 'tool call') : '',
   ];
   return (
     <Block title={title} note={notes.filter((note) => note !== '').join(' · ')} text={message.content} open={open}>

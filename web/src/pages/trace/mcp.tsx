@@ -6,14 +6,14 @@ import { useEffect } from 'react';
 import * as queries from '@/api/queries';
 import type { MCPInteraction } from '@/api/types';
 import { duration } from '@/text/format';
+import { payloadOf } from '@/text/payload';
+import { Answer } from '@/ui/answer';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
-import { Loading, ProblemPanel } from '@/ui/feedback';
+import { Failure } from '@/ui/failure';
 import { StatusBadge } from '@/ui/status';
 import { Block } from './block';
 import { Fact, Facts, Moment } from './facts';
-import { Failure } from './failure';
-import { prettyJson } from './pretty';
 import { fetchCommand, plainJson, toolCommand, toolRequest } from './request';
 import { statusOf } from './rows';
 
@@ -24,9 +24,11 @@ export function MCPDetails({ sessionId, id, status }: { sessionId: string; id: s
     // The trace knows that the call has gone on since it was loaded.
     if (data !== undefined && data.status !== status) void refetch();
   }, [data, status, refetch]);
-  if (query.isPending) return <Loading what="the call" rows={8} />;
-  if (query.isError) return <ProblemPanel className="m-4" error={query.error} retry={() => void query.refetch()} />;
-  return <Call call={query.data} />;
+  return (
+    <Answer query={query} what="the call" rows={8}>
+      {(call) => <Call call={call} />}
+    </Answer>
+  );
 }
 
 function Call({ call }: { call: MCPInteraction }) {
@@ -62,13 +64,13 @@ function Call({ call }: { call: MCPInteraction }) {
         <Fact name="Tool">{call.tool_name}</Fact>
         <Fact name="Duration">{call.status === 'started' ? 'running' : duration(call.duration_ms)}</Fact>
         <Fact name="Attempt">{call.attempt}</Fact>
-        <Fact name="Effect">{call.read_only ? 'only reads' : 'may change something'}</Fact>
+        <Fact name="Effect">{call.read_only ? 'reads only' : 'may write'}</Fact>
         <Fact name="Began">
           <Moment at={call.created_at} />
         </Fact>
       </Facts>
       {call.error_message !== '' && <Failure message={call.error_message} />}
-      <Block title="Arguments" text={prettyJson(call.tool_arguments)} open />
+      <Block title="Arguments" text={payloadOf(call.tool_arguments).text} open />
       {call.summary !== '' && <Block title="Summary" note="what the model was given" text={call.summary} open />}
       {call.status === 'started' ? (
         <p className="text-ink-soft">The tool has not answered yet.</p>

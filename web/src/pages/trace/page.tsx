@@ -8,18 +8,17 @@ import type { Trace } from '@/api/types';
 import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
-import { duration, tokens } from '@/text/format';
+import { counted, duration, spent, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { chosen, comparable } from './compare';
 import { Comparison } from './comparison';
-import { costOf } from './facts';
 import { rangeOf } from './geometry';
 import { LLMDetails } from './llm';
 import { MCPDetails } from './mcp';
 import { useFreshTrace } from './refresh';
-import { callIndex, flatten, names, sessionRow, timesOf } from './rows';
+import { type Call, callIndex, flatten, names, sessionRow, timesOf } from './rows';
 import { Waterfall } from './waterfall';
 
 const route = getRouteApi('/shell/sessions/$sessionId/trace');
@@ -114,18 +113,6 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   const executions = everything.filter((row) => row.kind === 'execution' || row.id === sessionRow).map((row) => row.id);
   const folded = groups.length > 0 && executions.every((id) => closed.has(id));
 
-  const llmCalls = [...calls.values()].filter((one) => one.kind === 'llm').length;
-  const facts = (
-    <>
-      <span>
-        {llmCalls} LLM {llmCalls === 1 ? 'call' : 'calls'}, {calls.size - llmCalls} tool{' '}
-        {calls.size - llmCalls === 1 ? 'call' : 'calls'}
-      </span>
-      <span>{tokens(trace.usage.total_tokens)} tokens</span>
-      <span>{costOf(trace.usage)}</span>
-      {calls.size > 0 && <span>{duration(range.end - range.start)}</span>}
-    </>
-  );
   const firstPair = stages[0]?.executions;
   const actions = choice ? (
     <Button size="sm" onClick={() => void navigate({ search: { call } })}>
@@ -154,7 +141,12 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   );
 
   return (
-    <Frame sessionId={trace.session_id} view={view} actions={actions} facts={facts}>
+    <Frame
+      sessionId={trace.session_id}
+      view={view}
+      actions={actions}
+      facts={<Totals trace={trace} calls={calls} length={range.end - range.start} />}
+    >
       {choice ? (
         <Comparison
           trace={trace}
@@ -187,6 +179,20 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   );
 }
 
+function Totals({ trace, calls, length }: { trace: Trace; calls: ReadonlyMap<string, Call>; length: number }) {
+  const llmCalls = [...calls.values()].filter((one) => one.kind === 'llm').length;
+  return (
+    <>
+      <span>
+        {counted(llmCalls, 'LLM call')}, {counted(calls.size - llmCalls, 'tool call')}
+      </span>
+      <span>{tokens(trace.usage.total_tokens)} tokens</span>
+      <span>{spent(trace.usage)}</span>
+      {calls.size > 0 && <span>{duration(length)}</span>}
+    </>
+  );
+}
+
 /** The time that what runs has reached; a trace that is over does not look at the clock. */
 function useTraceNow(running: boolean): number {
   const now = useNow(1000).getTime();
@@ -202,7 +208,7 @@ function Details({
 }: {
   sessionId: string;
   id: string | undefined;
-  calls: ReturnType<typeof callIndex>;
+  calls: ReadonlyMap<string, Call>;
 }) {
   const call = id === undefined ? undefined : calls.get(id);
   const section = useRef<HTMLElement>(null);

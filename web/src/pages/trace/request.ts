@@ -3,11 +3,7 @@
  * strangers, and people paste it into terminals: nothing of it may end its quotes or move a cursor.
  */
 import type { LLMInteraction, MCPInteraction, TraceMessage } from '@/api/types';
-
-/** Quotes a text for a POSIX shell. NUL cannot be in a command; it is left out. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`;
-}
+import { shellQuote } from '@/text/shell';
 
 // Control characters, marks that turn the direction of writing, and separators of lines.
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

@@ -35,7 +35,7 @@ export type Row = Place & Facts & ({ kind: 'stage' | 'execution' | 'session'; op
 export const sessionRow = 'session';
 
 /** When stages and executions began and ended, as the session knows it. */
-export type Times = ReadonlyMap<string, Span>;
+type Times = ReadonlyMap<string, Span>;
 
 export function timesOf(view: SessionView | undefined): Times {
   const times = new Map<string, Span>();
@@ -167,39 +167,4 @@ export function cover(spans: readonly Span[]): Span | undefined {
     end = end === undefined || span.end === undefined ? undefined : Math.max(end, span.end);
   }
   return { start, end };
-}
-
-/** What an arrow key does in a tree: moves to another row, or opens or closes the present one. */
-export type TreeMove = { to: number } | { toggle: string } | undefined;
-
-export function treeMove(rows: readonly Row[], at: number, key: string, page = 10): TreeMove {
-  const row = rows[at];
-  const last = rows.length - 1;
-  if (row === undefined) return undefined;
-  const group = row.kind === 'llm' || row.kind === 'mcp' ? undefined : row;
-  switch (key) {
-    case 'ArrowDown':
-      return { to: Math.min(last, at + 1) };
-    case 'ArrowUp':
-      return { to: Math.max(0, at - 1) };
-    case 'PageDown':
-      return { to: Math.min(last, at + page) };
-    case 'PageUp':
-      return { to: Math.max(0, at - page) };
-    case 'Home':
-      return { to: 0 };
-    case 'End':
-      return { to: last };
-    case 'ArrowRight':
-      if (group === undefined) return undefined;
-      if (!group.open) return { toggle: row.id };
-      return rows[at + 1]?.parent === row.id ? { to: at + 1 } : undefined;
-    case 'ArrowLeft': {
-      if (group?.open) return { toggle: row.id };
-      const parent = rows.findIndex((other) => other.id === row.parent);
-      return parent < 0 ? undefined : { to: parent };
-    }
-    default:
-      return undefined;
-  }
 }

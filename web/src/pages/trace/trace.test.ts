@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LLMInteractionItem, MCPInteractionItem, Trace, TraceExecution, Usage } from '@/api/types';
+import { shellQuote } from '@/text/shell';
 import { align, chosen, sameJson, stepKey } from './compare';
 import { barOf, rangeOf, ticksOf } from './geometry';
-import { chatCommand, chatRequest, fetchCommand, plainJson, shellQuote, toolCommand } from './request';
-import { type Call, callIndex, flatten, spanOf, statusOf, treeMove } from './rows';
+import { chatCommand, chatRequest, fetchCommand, plainJson, toolCommand } from './request';
+import { type Call, callIndex, flatten, spanOf, statusOf } from './rows';
+import { treeMove } from './tree';
 
 const begin = Date.UTC(2026, 0, 1);
 const usage: Usage = {

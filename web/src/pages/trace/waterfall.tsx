@@ -5,13 +5,13 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, ChevronRight, CircleUser, Layers, ScrollText, Wrench } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { cost, duration, tokens } from '@/text/format';
+import { duration, spent, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { StatusIcon } from '@/ui/status';
-import { costOf } from './facts';
+import { useWidth } from '@/ui/width';
 import { barOf, lengthOf, type Range, ticksOf } from './geometry';
-import { type Row, treeMove } from './rows';
-import { useWidth } from './size';
+import type { Row } from './rows';
+import { treeMove } from './tree';
 
 /** Narrower than this, a row has its bar under its name. */
 const wide = 620;
@@ -177,7 +177,7 @@ function Name({ row, narrow, now }: { row: Row; narrow: boolean; now: number }) 
       {narrow && (
         <span className="shrink-0 text-xs text-ink-soft tabular-nums">
           {row.span && duration(lengthOf(row.span, now))}
-          {row.usage && row.usage.cost_usd > 0 && ` · ${cost(row.usage.cost_usd)}`}
+          {row.usage && row.usage.cost_usd > 0 && ` · ${spent(row.usage)}`}
         </span>
       )}
     </div>
@@ -189,7 +189,7 @@ function Numbers({ row, now }: { row: Row; now: number }) {
     <div className="grid grid-cols-[4rem_3rem_3.5rem] gap-1 text-right text-xs text-ink-soft tabular-nums">
       <span>{row.span && duration(lengthOf(row.span, now))}</span>
       <span>{row.usage && tokens(row.usage.total_tokens)}</span>
-      <span className="truncate">{row.usage && costOf(row.usage)}</span>
+      <span className="truncate">{row.usage && spent(row.usage)}</span>
     </div>
   );
 }

@@ -1,33 +1,29 @@
 /** What an opened row shows. A part for each kind of body of look.ts. */
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useContext, useState } from 'react';
-import * as queries from '@/api/queries';
+import { useWhole } from '@/live/hooks';
 import type { EventView } from '@/live/view';
 import { tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
+import { PayloadView } from '@/text/payload-view';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { CallsContext, useTimeline } from './context';
 import { lookOf } from './look';
-import { PayloadView } from './payload-view';
 
 /** The opened event. What the list had only the beginning of is asked for now. */
 export function EventBody({ event, summaries }: { event: EventView; summaries: readonly EventView[] }) {
   const { store } = useTimeline();
-  // What still streams comes by itself; an answer now would be old before it is shown.
-  const partial = event.truncated && event.status !== 'streaming';
-  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, event.id), enabled: partial });
-  const shown = partial ? (whole.data ? { ...event, ...whole.data } : undefined) : event;
+  const { event: shown, error, retry } = useWhole(store, event);
   const address = () => `${location.origin}/sessions/${store.sessionId}?event=${event.id}`;
   return (
     <div className="space-y-2 px-3 pt-1 pb-3">
       {summaries.map((summary) => (
         <SummaryOf key={summary.id} summary={summary} />
       ))}
-      {whole.isError && partial ? (
-        <ProblemPanel error={whole.error} retry={() => void whole.refetch()} />
+      {error ? (
+        <ProblemPanel error={error} retry={retry} />
       ) : shown ? (
         <Contents event={shown} summarised={summaries.length > 0} />
       ) : (
@@ -46,8 +42,7 @@ export function EventBody({ event, summaries }: { event: EventView; summaries: r
 /** A summary is what the model saw, so it stands before the result that it was made of. */
 function SummaryOf({ summary }: { summary: EventView }) {
   const { store } = useTimeline();
-  const partial = summary.truncated && summary.status !== 'streaming';
-  const whole = useQuery({ ...queries.timelineEvent(store.sessionId, summary.id), enabled: partial });
+  const { event: whole, error, retry } = useWhole(store, summary);
   const original = summary.metadata?.original_tokens;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be a landmark in every row
@@ -56,11 +51,11 @@ function SummaryOf({ summary }: { summary: EventView }) {
         Summary that the model was given
         {typeof original === 'number' && `, of about ${tokens(original)} tokens`}
       </p>
-      {partial && whole.isError ? (
-        <ProblemPanel error={whole.error} retry={() => void whole.refetch()} className="mt-2" />
+      {error ? (
+        <ProblemPanel error={error} retry={retry} className="mt-2" />
       ) : (
         <div className="mt-1">
-          <Prose text={whole.data?.content ?? summary.content} streaming={summary.status === 'streaming'} />
+          <Prose text={(whole ?? summary).content} streaming={summary.status === 'streaming'} />
         </div>
       )}
     </div>

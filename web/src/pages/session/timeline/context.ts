@@ -6,7 +6,7 @@ import type { Follow } from './follow';
 import type { Size } from './list';
 
 /** What is kept of a pane while it is out of view. */
-export interface PaneMemory {
+interface PaneMemory {
   follow: Follow;
   offset: number;
   sizes: Size[];

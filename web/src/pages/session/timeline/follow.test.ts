@@ -14,6 +14,10 @@ describe('follow', () => {
     expect(run(atEnd, scrolled(800, 800)).following).toBe(true);
   });
 
+  test('goes on when contents became shorter and longer again before the list was told', () => {
+    expect(run(atEnd, { type: 'pinned', top: 800 }, scrolled(800, 1200)).following).toBe(true);
+  });
+
   test('stops when the reader scrolls up, be it ever so little', () => {
     expect(run(atEnd, scrolled(990, 1000)).following).toBe(false);
     expect(run(atEnd, scrolled(400, 1000)).following).toBe(false);

@@ -4,7 +4,7 @@
  */
 
 /** How near to the end, in pixels, counts as being there. */
-export const nearEnd = 40;
+const nearEnd = 40;
 
 export interface FollowState {
   following: boolean;
@@ -19,6 +19,8 @@ export interface FollowState {
 export type FollowInput =
   /** The list moved, by hand or by code. */
   | { type: 'scrolled'; top: number; max: number; total: number }
+  /** The list was brought to its end, and is told of that move later, when it may have grown again. */
+  | { type: 'pinned'; top: number }
   /** The reader pulls upwards (wheel, touch); the list may not have moved yet. */
   | { type: 'pulled'; top: number; total: number }
   /** The reader pushes downwards; at the very end that moves nothing, and says what they want all the same. */
@@ -46,6 +48,8 @@ export function follow(state: FollowState, input: FollowInput): FollowState {
       if (top > state.top && left <= nearEnd && !state.led) return { ...state, following: true, top };
       return { ...state, top };
     }
+    case 'pinned':
+      return { ...state, top: input.top };
     case 'pulled':
       return input.top > 0 ? { ...leave(state, input.total), led: false } : state;
     case 'pushed':

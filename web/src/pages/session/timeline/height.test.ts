@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { event } from './fixture';
+import { event } from '../fixture';
 import { bandOf, foldedHeight, inBand, laneWidth, openHeight, parallelHeight } from './height';
 
 describe('lanes', () => {

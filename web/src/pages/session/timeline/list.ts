@@ -13,7 +13,6 @@ import {
 import {
   type HTMLAttributes,
   type RefObject,
-  type UIEvent,
   useCallback,
   useEffect,
   useLayoutEffect,
@@ -24,13 +23,14 @@ import {
 import type { Folding } from './folding';
 import { type Follow, newRows } from './follow';
 import { bandStep } from './height';
+import { useReader } from './reader';
 
 export type Size = VirtualItem;
 
 /** Far below any end: where a list starts that follows. The browser makes the real end of it. */
 const beyond = 1e9;
 
-export interface ListOptions {
+interface ListOptions {
   count: number;
   keyOf(index: number): string;
   /** The height of a row that was not measured yet; exact for folded ones. */
@@ -46,7 +46,7 @@ export interface ListOptions {
   keep: readonly number[];
 }
 
-export interface List {
+interface List {
   scroller: RefObject<HTMLDivElement | null>;
   virtualizer: ReactVirtualizer<HTMLDivElement, HTMLElement>;
   /** For the element that scrolls. */
@@ -80,6 +80,7 @@ export function useList(options: ListOptions): List {
     if (!element || !follow.following) return;
     const end = element.scrollHeight - element.clientHeight;
     if (end - element.scrollTop > 0.5) element.scrollTop = end;
+    follow.step({ type: 'pinned', top: element.scrollTop });
   }, [follow]);
 
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLElement>({
@@ -130,7 +131,7 @@ export function useList(options: ListOptions): List {
   return {
     scroller,
     virtualizer,
-    props: useFollowHandlers(follow, total, (top) => setStep(Math.floor(top / bandStep))),
+    props: useReader(follow, total, (top) => setStep(Math.floor(top / bandStep))),
     width,
     following,
     missed: newRows({ ...follow.state(), following, seen }, total),
@@ -146,50 +147,5 @@ export function useList(options: ListOptions): List {
       },
       [virtualizer],
     ),
-  };
-}
-
-/** Tells the follow machine what the reader does with the list. */
-function useFollowHandlers(
-  follow: Follow,
-  total: number,
-  scrolledTo: (top: number) => void,
-): HTMLAttributes<HTMLDivElement> {
-  const touch = useRef(0);
-  const pulled = (element: HTMLElement) => follow.step({ type: 'pulled', top: element.scrollTop, total });
-  const pushed = ({ scrollTop: top, scrollHeight, clientHeight }: HTMLElement) =>
-    follow.step({ type: 'pushed', top, max: scrollHeight - clientHeight });
-  return {
-    // Only the bar of the list is the list itself; a click on a row is not about scrolling.
-    onPointerDown: (event) => {
-      if (event.target === event.currentTarget) follow.step({ type: 'taken' });
-    },
-    onScroll: (event: UIEvent<HTMLDivElement>) => {
-      if (event.target !== event.currentTarget) return;
-      const { scrollTop: top, scrollHeight, clientHeight } = event.currentTarget;
-      follow.step({ type: 'scrolled', top, max: scrollHeight - clientHeight, total });
-      // A block that is higher than a step is drawn in parts, also while the same rows are in view.
-      scrolledTo(top);
-    },
-    onWheel: (event) => {
-      if (event.deltaY === 0 || event.ctrlKey) return;
-      if (event.deltaY > 0) {
-        pushed(event.currentTarget);
-        return;
-      }
-      // A pane that still has something above takes the wheel for itself.
-      if (event.currentTarget.scrollTop > 0) event.stopPropagation();
-      pulled(event.currentTarget);
-    },
-    onTouchStart: (event) => {
-      touch.current = event.touches[0]?.clientY ?? 0;
-    },
-    onTouchMove: (event) => {
-      const now = event.touches[0]?.clientY ?? 0;
-      if (now < touch.current - 4) pushed(event.currentTarget);
-      if (now <= touch.current + 4) return;
-      if (event.currentTarget.scrollTop > 0) event.stopPropagation();
-      pulled(event.currentTarget);
-    },
   };
 }

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'r
 import type { EventView, SessionStore } from '@/live/view';
 
 /** The shortest time between two drawings of text that streams, in milliseconds. */
-export const drawEvery = 100;
+const drawEvery = 100;
 
 type Subscribe = (listener: () => void) => () => void;
 

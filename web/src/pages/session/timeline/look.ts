@@ -17,7 +17,7 @@ import {
 } from 'lucide-react';
 
 /** What an opened row shows: see body.tsx, which has a part for each. */
-export type BodyKind = 'markdown' | 'call' | 'text' | 'code' | 'sources' | 'unknown';
+type BodyKind = 'markdown' | 'call' | 'text' | 'code' | 'sources' | 'unknown';
 
 export interface Look {
   label: string;

@@ -1,5 +1,6 @@
 /** One agent of several: its own list with its own end to follow. */
 import { useCallback, useEffect, useLayoutEffect, useMemo } from 'react';
+import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
 import { cn } from '@/ui/cn';
 import { type Summons, useTimeline } from './context';
@@ -9,10 +10,10 @@ import { JumpButton } from './jump';
 import { useList } from './list';
 import { useRoving } from './roving';
 import { EventRowView } from './row';
-import { type EventRow, isOver } from './rows';
+import type { EventRow } from './rows';
 import { PaneHead } from './stage';
 
-export interface PaneProps {
+interface PaneProps {
   execution: ExecutionDetail;
   rows: readonly EventRow[];
   width: number;
@@ -81,6 +82,12 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
     [memory, virtualizer],
   );
 
+  // The pane is at the row that the keys lead to; the pane itself may reach beyond the window.
+  const walked = roving.summons;
+  useEffect(() => {
+    if (walked) document.activeElement?.scrollIntoView({ block: 'nearest' });
+  }, [walked]);
+
   const asked = summons ? rows.findIndex((row) => row.key === summons.key) : -1;
   useEffect(() => {
     if (!summons || asked < 0 || !answer('pane', summons.token)) return;
@@ -92,7 +99,9 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   const end = Math.max(0, virtualizer.getTotalSize() - (virtualizer.scrollRect?.height ?? 0));
   const offset = Math.min(virtualizer.scrollOffset ?? 0, end);
   const items = visible
-    ? virtualizer.getVirtualItems().filter((item) => inBand(band, item.start - offset, item.end - offset))
+    ? virtualizer
+        .getVirtualItems()
+        .filter((item) => item.index === roving.active || inBand(band, item.start - offset, item.end - offset))
     : [];
   const tabbable = roving.active ?? items[0]?.index;
   // Two agents of a stage may have the same name.
@@ -110,7 +119,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
       <div
         ref={scroller}
         role="group"
-        aria-label={`Events of ${name}`}
+        aria-label={`Events of ${execution.agent_name}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         className="max-h-[60vh] overflow-x-hidden overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"

@@ -8,7 +8,7 @@ import { type Band, laneWidth, narrowList } from './height';
 import { Pane } from './pane';
 import type { ParallelRow } from './rows';
 
-export interface ParallelProps {
+interface ParallelProps {
   row: ParallelRow;
   index: number;
   position: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { event } from './fixture';
+import { event } from '../fixture';
 import { argumentsPreview, durationOf, lastLine, previewOf, toolCallFacts } from './preview';
 
 describe('argumentsPreview', () => {

@@ -20,7 +20,7 @@ export function nextStop(
   return undefined;
 }
 
-export interface Roving {
+interface Roving {
   /** The index of the row that had the keyboard last. */
   active: number | undefined;
   summons: Summons | undefined;

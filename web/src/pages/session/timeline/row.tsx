@@ -3,8 +3,8 @@ import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSync
 import type { EventView } from '@/live/view';
 import { clockTime, duration, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
-import { useNow } from '@/ui/now';
 import { StatusIcon } from '@/ui/status';
+import { Running } from '@/ui/time';
 import { EventBody } from './body';
 import { useTimeline } from './context';
 import { wentWrong } from './folding';
@@ -14,7 +14,7 @@ import { type Look, lookOf } from './look';
 import { durationOf, previewOf, type ToolCallFacts, toolCallFacts } from './preview';
 import type { EventRow } from './rows';
 
-export interface EventRowProps {
+interface EventRowProps {
   row: EventRow;
   index: number;
   position: number;
@@ -217,10 +217,4 @@ function Took({ event }: { event: EventView }) {
   return (
     <span className={cn(look, took === undefined && '@max-xl:hidden')}>{took !== undefined && duration(took)}</span>
   );
-}
-
-/** How long something has been running, ticking. */
-export function Running({ since, className }: { since: string; className?: string }) {
-  const now = useNow();
-  return <span className={className}>{duration(now.getTime() - Date.parse(since))}</span>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Events, execution, session, stage } from './fixture';
+import { Events, execution, session, stage } from '../fixture';
 import { eventsOf, pairSummaries, type Row, RowMemory, rowsOf } from './rows';
 
 const names = (rows: readonly Row[]) => rows.map((row) => row.key);
@@ -75,7 +75,7 @@ describe('rowsOf', () => {
       'question',
       'answer',
     ]);
-    expect(names(rowsOf(session([first, chat], [], 'in_progress'), options).rows).at(-1)).toBe('end');
+    expect(names(rowsOf(session([first, chat], [], { status: 'in_progress' }), options).rows).at(-1)).toBe('end');
   });
 
   test('makes the rows of unchanged executions once', () => {

@@ -2,8 +2,9 @@
  * The flat list of what the timeline shows, made of a session's structure. It knows which events there are and which belong
  * together; what they say, and whether they are open, is the business of whoever draws them.
  */
+import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
-import type { EventView, ExecutionView, SessionView, StageView } from '@/live/view';
+import type { EventView, ExecutionView, Lookup, SessionView, StageView } from '@/live/view';
 
 /** One timeline event. A tool call carries the summaries that a model was given instead of its result. */
 export interface EventRow {
@@ -13,7 +14,7 @@ export interface EventRow {
   summaries: readonly string[];
 }
 
-export interface StageRow {
+interface StageRow {
   kind: 'stage';
   key: string;
   stage: StageView;
@@ -41,16 +42,13 @@ export interface Place {
   laneRow?: number;
 }
 
-export interface Rows {
+interface Rows {
   rows: readonly Row[];
   /** The place of every event, also of summaries, which are where their tool call is. */
   places: ReadonlyMap<string, Place>;
   /** How many events are shown as rows of their own. */
   events: number;
 }
-
-/** Looks an event up: its type, number and metadata do not change after it was created. */
-export type Lookup = (id: string) => EventView | undefined;
 
 const noSummaries: readonly string[] = [];
 
@@ -59,7 +57,7 @@ export function isParallel(stage: StageView): boolean {
   return stage.executions.length > 1 || stage.stage.expected_agent_count > 1;
 }
 
-export function summarisedCall(event: EventView | undefined): string | undefined {
+function summarisedCall(event: EventView | undefined): string | undefined {
   if (event?.event_type !== 'mcp_tool_summary') return undefined;
   const call = event.metadata?.tool_call_event_id;
   return typeof call === 'string' ? call : undefined;
@@ -97,9 +95,10 @@ export class RowMemory {
   }
 }
 
-export interface RowsOptions {
+interface RowsOptions {
   /** Whether there is a block of the page above the stages. */
   header: boolean;
+  /** An event's type, number and metadata do not change after it was created. */
   lookup: Lookup;
   memory?: RowMemory;
 }
@@ -128,10 +127,6 @@ export function rowsOf(view: SessionView, options: RowsOptions): Rows {
   for (const row of own.slice(next)) rows.push(row);
   if (!endShown) rows.push({ kind: 'end', key: 'end' });
   return { rows, ...index(rows) };
-}
-
-export function isOver(status: string): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'timed_out';
 }
 
 /** The ids of all events of a stage, for opening and folding them at once. */

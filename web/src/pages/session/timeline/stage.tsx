@@ -1,14 +1,15 @@
 /** The head of a stage, and of one agent where several work side by side; and the mark at the end. */
 import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
+import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
-import { clockTime, cost, duration, elapsed, tokens } from '@/text/format';
+import { clockTime, counted, duration, elapsed, spent, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { StatusBadge, statusLabel } from '@/ui/status';
+import { Running } from '@/ui/time';
 import { useTimeline } from './context';
-import { Running } from './row';
-import { eventsOf, isOver, isParallel } from './rows';
+import { eventsOf, isParallel } from './rows';
 
 export function StageHeader({ view }: { view: StageView }) {
   const { folding } = useTimeline();
@@ -105,13 +106,9 @@ function Figures({
 }) {
   return (
     <span className={cn('flex shrink-0 items-center gap-2 text-xs text-ink-faint tabular-nums', className)}>
-      {toolCalls > 0 && (
-        <span className="@max-lg:hidden">
-          {toolCalls} {toolCalls === 1 ? 'call' : 'calls'}
-        </span>
-      )}
+      {toolCalls > 0 && <span className="@max-lg:hidden">{counted(toolCalls, 'call')}</span>}
       {usage.total_tokens > 0 && <span title="Tokens in and out">{tokens(usage.total_tokens)} tok</span>}
-      {usage.cost_usd > 0 && <span>{cost(usage.cost_usd)}</span>}
+      {usage.cost_usd > 0 && <span>{spent(usage)}</span>}
       {started &&
         (completed ? (
           <span>{duration(elapsed(started, completed, new Date(completed)))}</span>

@@ -3,6 +3,7 @@
  * view and the store hold, and knows nothing of how they came by it.
  */
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { isOver } from '@/api/status';
 import type { SessionStore, SessionView } from '@/live/view';
 import { CallsContext, type Summons, TimelineContext, type TimelineShared, useTimeline } from './context';
 import { Folding } from './folding';
@@ -14,7 +15,7 @@ import { summonedBy } from './pane';
 import { ParallelBlock } from './parallel';
 import { useRoving } from './roving';
 import { EventRowView } from './row';
-import { type EventRow, isOver, type Place, type Row, RowMemory, rowsOf } from './rows';
+import { type EventRow, type Place, type Row, RowMemory, rowsOf } from './rows';
 import { EndMark, StageHeader } from './stage';
 
 export interface TimelineProps {
@@ -24,7 +25,6 @@ export interface TimelineProps {
   focus?: string;
   /** What stands above the stages and scrolls with them. */
   header?: ReactNode;
-  onFollowChange?: (following: boolean) => void;
 }
 
 export function Timeline(props: TimelineProps) {
@@ -58,7 +58,7 @@ function makeShared(store: SessionStore): TimelineShared {
   };
 }
 
-function TimelineList({ view, focus, header, onFollowChange }: TimelineProps) {
+function TimelineList({ view, focus, header }: TimelineProps) {
   const { store, folding } = useTimeline();
   const [memory] = useState(() => new RowMemory());
   const hasHeader = header !== undefined && header !== null;
@@ -97,7 +97,6 @@ function TimelineList({ view, focus, header, onFollowChange }: TimelineProps) {
 
   const target = place && rowAt(rows, place);
   const asked = useFocus({ focus, place, target, follow, events, show: virtualizer.scrollToIndex });
-  useEffect(() => onFollowChange?.(list.following), [onFollowChange, list.following]);
 
   const items = virtualizer.getVirtualItems();
   const offset = virtualizer.scrollOffset ?? 0;

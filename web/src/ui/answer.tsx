@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Loading, ProblemPanel } from '@/ui/feedback';
+import { Loading, ProblemPanel } from './feedback';
 
 /** Draws what was asked for. What is known stays in sight, under the problem, when asking again failed. */
 export function Answer<T>({

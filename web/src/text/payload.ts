@@ -1,12 +1,9 @@
-/** Arguments and results as people read them: JSON set out in lines where it is JSON, and never all of a huge text at once. */
-
-/** What is shown of a longer text until somebody asks for all of it. */
-export const shownLength = 20_000;
+/** Alerts, arguments and results as people read them: JSON set out in lines where it is JSON. What strangers send may be huge and deep. */
 
 const longestJSON = 1_000_000;
 const deepestJSON = 64;
 
-export interface Payload {
+interface Payload {
   text: string;
   json: boolean;
 }
@@ -32,7 +29,7 @@ function valuePayload(value: unknown): Payload {
     if (line.length > longestJSON || depthOf(line) > deepestJSON) return { text: line, json: true };
     return { text: JSON.stringify(value, null, 2) ?? '', json: true };
   } catch {
-    return { text: 'These arguments are nested too deep to be shown.', json: false };
+    return { text: 'This is nested too deeply to be shown.', json: false };
   }
 }
 
@@ -51,11 +48,4 @@ function depthOf(json: string): number {
     else if (char === '}' || char === ']') depth--;
   }
   return deepest;
-}
-
-/** The first part of a text, never half of a character. */
-export function beginning(text: string, length = shownLength): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }

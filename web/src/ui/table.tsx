@@ -1,6 +1,6 @@
 /** A table that becomes a list where there is no room for columns: each cell then has its column's name before it. */
 import type { ReactNode } from 'react';
-import { cn } from '@/ui/cn';
+import { cn } from './cn';
 
 export interface Column<T> {
   name: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { beginning, payloadOf } from './payload';
+import { payloadOf } from './payload';
 
 describe('payloadOf', () => {
   test('sets JSON out in lines', () => {
@@ -28,16 +28,5 @@ describe('payloadOf', () => {
     let nested: unknown = 1;
     for (let depth = 0; depth < 200_000; depth++) nested = { nested };
     expect(payloadOf(nested).text.length).toBeLessThan(10_000_000);
-  });
-});
-
-describe('beginning', () => {
-  test('is the text itself while it is short', () => {
-    expect(beginning('abc', 3)).toBe('abc');
-  });
-
-  test('never ends in half of a character', () => {
-    expect(beginning('ab😀c', 3)).toBe('ab');
-    expect(beginning('ab😀c', 4)).toBe('ab😀');
   });
 });

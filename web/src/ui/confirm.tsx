@@ -1,8 +1,8 @@
 /** Asks before something is done that cannot be taken back, and shows what the server says if it refuses. */
 import type { ReactNode } from 'react';
-import { Button } from '@/ui/button';
-import { ProblemPanel } from '@/ui/feedback';
-import { Dialog, DialogClose, DialogContent } from '@/ui/overlay';
+import { Button } from './button';
+import { ProblemPanel } from './feedback';
+import { Dialog, DialogClose, DialogContent } from './overlay';
 
 export function Confirm({
   open,
@@ -10,10 +10,12 @@ export function Confirm({
   title,
   children,
   action,
+  back = 'Back',
   danger = false,
   busy,
   error,
   onConfirm,
+  testId = 'confirm',
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -21,10 +23,13 @@ export function Confirm({
   children: ReactNode;
   /** The word on the button that does it. */
   action: string;
+  /** The word on the button that does not. */
+  back?: string;
   danger?: boolean;
   busy: boolean;
   error: Error | null;
   onConfirm: () => void;
+  testId?: string;
 }) {
   return (
     <Dialog open={open} onOpenChange={onOpenChange}>
@@ -33,9 +38,9 @@ export function Confirm({
         {error && <ProblemPanel className="mt-4" error={error} />}
         <div className="mt-4 flex justify-end gap-2">
           <DialogClose asChild>
-            <Button>Back</Button>
+            <Button>{back}</Button>
           </DialogClose>
-          <Button variant={danger ? 'danger' : 'primary'} disabled={busy} onClick={onConfirm} data-testid="confirm">
+          <Button variant={danger ? 'danger' : 'primary'} disabled={busy} onClick={onConfirm} data-testid={testId}>
             {busy ? `${action}…` : action}
           </Button>
         </div>

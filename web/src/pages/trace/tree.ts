@@ -1,0 +1,37 @@
+/** The tree of calls under the keyboard. */
+import type { Row } from './rows';
+
+/** What an arrow key does in a tree: moves to another row, or opens or closes the present one. */
+type TreeMove = { to: number } | { toggle: string } | undefined;
+
+export function treeMove(rows: readonly Row[], at: number, key: string, page = 10): TreeMove {
+  const row = rows[at];
+  const last = rows.length - 1;
+  if (row === undefined) return undefined;
+  const group = row.kind === 'llm' || row.kind === 'mcp' ? undefined : row;
+  switch (key) {
+    case 'ArrowDown':
+      return { to: Math.min(last, at + 1) };
+    case 'ArrowUp':
+      return { to: Math.max(0, at - 1) };
+    case 'PageDown':
+      return { to: Math.min(last, at + page) };
+    case 'PageUp':
+      return { to: Math.max(0, at - page) };
+    case 'Home':
+      return { to: 0 };
+    case 'End':
+      return { to: last };
+    case 'ArrowRight':
+      if (group === undefined) return undefined;
+      if (!group.open) return { toggle: row.id };
+      return rows[at + 1]?.parent === row.id ? { to: at + 1 } : undefined;
+    case 'ArrowLeft': {
+      if (group?.open) return { toggle: row.id };
+      const parent = rows.findIndex((other) => other.id === row.parent);
+      return parent < 0 ? undefined : { to: parent };
+    }
+    default:
+      return undefined;
+  }
+}

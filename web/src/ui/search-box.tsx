@@ -1,0 +1,62 @@
+import { Search } from 'lucide-react';
+import { type RefObject, useEffect, useEffectEvent, useState } from 'react';
+import { cn } from './cn';
+import { useDebounced } from './debounced';
+import { Input } from './input';
+import { Kbd } from './kbd';
+
+/** The field follows the typing at once; `onChange` is told when it has stopped. */
+export function SearchBox({
+  label,
+  placeholder = label,
+  value,
+  onChange,
+  field,
+  shortcut,
+  className,
+  ...rest
+}: {
+  label: string;
+  placeholder?: string;
+  value: string;
+  onChange: (text: string) => void;
+  field?: RefObject<HTMLInputElement | null>;
+  /** The key that leads here. */
+  shortcut?: string;
+  className?: string;
+  'data-testid'?: string;
+}) {
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  if (known !== value) {
+    // Changed from elsewhere: the back button, a link, "clear filters".
+    setKnown(value);
+    setTyped(value);
+  }
+  const settled = useDebounced(typed, 300);
+  const tell = useEffectEvent(onChange);
+  useEffect(() => {
+    if (settled !== typed || settled === value) return;
+    setKnown(settled);
+    tell(settled);
+  }, [settled, typed, value]);
+  return (
+    <div className={cn('relative w-full max-w-md', className)}>
+      <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-ink-soft" aria-hidden />
+      <Input
+        ref={field}
+        type="search"
+        className={cn('pl-8', shortcut && 'peer pr-8 [&::-webkit-search-cancel-button]:hidden')}
+        placeholder={placeholder}
+        aria-label={label}
+        aria-keyshortcuts={shortcut}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        {...rest}
+      />
+      {shortcut && (
+        <Kbd keys={shortcut} className="pointer-events-none absolute top-2 right-2 peer-focus:hidden max-md:hidden" />
+      )}
+    </div>
+  );
+}

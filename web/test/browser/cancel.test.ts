@@ -1,0 +1,120 @@
+/** What can be done with a session from its header: cancel it, run it again, take it elsewhere. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainChain } from '../kit/server';
+import { callRow, eventually, expectWholeTimeline, noteStatuses, status, timelineOf } from '../kit/timeline';
+
+const script = `
+version: 1
+routes:
+  - when: {agent: Investigator, user: "\`endless\`", turn: 0}
+    replies: [{text: "This goes on and on", tool_calls: [{name: cluster__get_events}]}]
+  - when: {agent: Investigator, turn: 0}
+    replies: [{tool_calls: [{name: cluster__get_pods, arguments: {namespace: shop}}], times: forever}]
+  - when: {agent: Investigator, turn: 1}
+    replies: [{text: "The pod **ran out** of memory [call 1.1.1].", times: forever}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Out of memory., times: forever}]
+mcp_servers:
+  cluster:
+    tools:
+      - {name: get_pods, read_only: true, results: [{text: "web-1 in {{.namespace}}"}]}
+      - {name: get_events, read_only: true, results: [{text: none}]}
+`;
+
+const { server, visit } = scenario({ script, config: plainChain, held: ['get_events'] });
+
+test('a session that runs is cancelled from its page, after a question', async () => {
+  const { turnstile } = server();
+  const id = await server().submit('It is `endless`.');
+  const tab = await visit('/');
+  const { page } = tab;
+  const told: string[] = [];
+  page.on('websocket', (socket) =>
+    socket.on('framereceived', ({ payload }) => {
+      const message = JSON.parse(String(payload)) as { type: string; status?: string };
+      if (message.type === 'session.status') told.push(message.status ?? '');
+    }),
+  );
+  await page.goto(`${server().url}/sessions/${id}`);
+  await turnstile.reached('get_events');
+  await callRow(page, '1.1.1').waitFor();
+  const statuses = await noteStatuses(page);
+  told.length = 0;
+
+  // Thinking better of it changes nothing.
+  await page.getByTestId('cancel').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+  await eventually(() => page.getByRole('dialog').count()).toBe(0);
+  expect((await server().ask<{ status: string }>('GET', `/api/v1/sessions/${id}`)).status).toBe('in_progress');
+
+  await page.getByTestId('cancel').click();
+  await page.getByRole('dialog').waitFor();
+  await tab.expectAccessible();
+  await page.getByTestId('confirm').click();
+
+  await status(page, 'cancelled').waitFor();
+  // Cancelling may last less than a frame: what the page was told is certain, and it goes one way only.
+  expect(told).toEqual(['cancelling', 'cancelled']);
+  expect((await statuses()).filter((each) => each !== 'cancelling')).toEqual(['in_progress', 'cancelled']);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(await page.getByTestId('outcome').getAttribute('data-status')).toBe('cancelled');
+  expect(await page.getByTestId('cancel').count()).toBe(0);
+  // What was written stays; a cancelled session takes no questions, and says so.
+  expect(await page.getByText('This goes on and on').count()).toBeGreaterThan(0);
+  expect(await page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');
+  await expectWholeTimeline(page, server(), id);
+});
+
+test('a session is run again, and the new one says of which it is a re-run', async () => {
+  const id = await server().submit();
+  await server().ended(id);
+  const { page } = await visit(`/sessions/${id}`);
+  await page.getByTestId('outcome').waitFor();
+  await page.getByTestId('rerun').click();
+  await page.getByTestId('confirm').click();
+  await page.waitForURL((url) => /^\/sessions\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.includes(id));
+  const again = new URL(page.url()).pathname.split('/')[2] ?? '';
+  await status(page, 'completed').waitFor();
+  expect(await server().ask('GET', `/api/v1/sessions/${again}`)).toMatchObject({ rerun_of: id, status: 'completed' });
+  await page
+    .getByTestId('session-header')
+    .getByRole('link', { name: id.slice(0, 8) })
+    .click();
+  await page.waitForURL((url) => url.pathname.includes(id));
+});
+
+test('a session is exported as data and as a report, and its link is copied', async () => {
+  const id = await server().submit();
+  await server().ended(id);
+  const { page } = await visit(`/sessions/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const download = async (name: RegExp) => {
+    await page.getByTestId('export').click();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
+    return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+  };
+
+  const data = await download(/JSON/);
+  expect(data.name).toBe(`tarsy-pod-crash-${id.slice(0, 8)}.json`);
+  const { session, timeline, trace } = JSON.parse(data.text) as Record<string, unknown>;
+  expect(session).toMatchObject({ id, status: 'completed', executive_summary: 'Out of memory.' });
+  expect(timeline).toEqual((await timelineOf(server(), id)).map(({ content_length, truncated, ...event }) => event));
+  expect(JSON.stringify(trace)).toContain('get_pods');
+
+  const report = await download(/Markdown/);
+  expect(report.name).toBe(`tarsy-pod-crash-${id.slice(0, 8)}.md`);
+  for (const part of [
+    'pod-crash',
+    'Out of memory.',
+    'The pod **ran out** of memory',
+    '1.1.1',
+    'web-1 in shop',
+    'The pod web-1 crashes.',
+  ])
+    expect(report.text).toContain(part);
+
+  await page.getByTestId('session-header').getByRole('button', { name: 'Copy link' }).click();
+  await page.getByTestId('session-header').getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server().url}/sessions/${id}`);
+});

@@ -1,0 +1,127 @@
+/** Questions about a session that is over, and their answers as they are written. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainChain } from '../kit/server';
+import { callOf, eventually, inSight, rowOf } from '../kit/timeline';
+
+const script = `
+version: 1
+routes:
+  - when: {agent: Investigator, turn: 0}
+    replies: [{tool_calls: [{name: cluster__get_pods}], times: forever}]
+  - when: {agent: Investigator, turn: 1}
+    replies: [{text: "The pod ran out of memory.", times: forever}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Out of memory., times: forever}]
+  - when: {agent: ChatAgent, user: Why did it}
+    replies: [{chunks: ["Because its limit ", "is too low [call 1.1.1]."], gate: {name: why, after_chunks: 1}}]
+  - when: {agent: ChatAgent, user: Tell me everything}
+    replies: [{text: "Once upon a time", hang: true}]
+  - when: {agent: ChatAgent, user: And in short}
+    replies: [{text: "Memory."}]
+mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
+`;
+
+const { server, visit } = scenario({ script, config: plainChain });
+
+const input = (page: Page) => page.getByTestId('chat-input');
+const exchange = (page: Page, at: number) => page.getByTestId('chat-exchange').nth(at);
+const exchangeStatus = (page: Page, at: number) => exchange(page, at).getAttribute('data-status');
+
+async function overSession(): Promise<string> {
+  const id = await server().submit();
+  await server().ended(id);
+  return id;
+}
+
+test('an answer is read as it is written, can be stopped, and another question asked', async () => {
+  const { mock } = server();
+  const id = await overSession();
+  const tab = await visit(`/sessions/${id}`);
+  const { page } = tab;
+
+  // Enter sends, Shift+Enter begins a new line.
+  await input(page).click();
+  await page.keyboard.type('Why did it');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('crash?');
+  expect(await input(page).inputValue()).toBe('Why did it\ncrash?');
+  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await page.keyboard.press('Enter');
+  await eventually(() => input(page).inputValue()).toBe('');
+
+  await mock.reached('why');
+  const answer = exchange(page, 0).getByTestId('chat-answer');
+  await answer.getByText('Because its limit').waitFor();
+  expect(await answer.innerText()).not.toContain('is too low');
+  expect(await exchangeStatus(page, 0)).toBe('active');
+  expect(await exchange(page, 0).innerText()).toContain('Why did it\ncrash?');
+
+  // What is typed meanwhile is kept, and not sent.
+  await input(page).fill('And in short?');
+  await page.keyboard.press('Enter');
+  expect(await input(page).inputValue()).toBe('And in short?');
+  expect(await page.getByTestId('chat-hint').innerText()).toContain('One question at a time');
+  await tab.expectAccessible();
+
+  await mock.open('why');
+  await eventually(() => exchangeStatus(page, 0)).toBe('completed');
+  await answer.getByText('is too low').waitFor();
+  // The evidence of an answer is a click away, too.
+  await answer.getByRole('link', { name: 'Tool call 1.1.1' }).click();
+  const cited = rowOf(page, (await callOf(server(), id, '1.1.1')).id);
+  await eventually(() => inSight(cited)).toBe(true);
+
+  // A long answer is stopped; what was written stays.
+  await input(page).fill('Tell me everything');
+  await page.getByTestId('chat-send').click();
+  await exchange(page, 1).getByText('Once upon a time').waitFor();
+  await page.getByTestId('chat-stop').click();
+  await eventually(() => exchangeStatus(page, 1)).toBe('cancelled');
+  expect(await exchange(page, 1).innerText()).toContain('Once upon a time');
+  expect(await exchange(page, 1).innerText()).toContain('Cancelled');
+  expect((await server().ask<{ status: string }>('GET', `/api/v1/sessions/${id}`)).status).toBe('completed');
+
+  await input(page).fill('And in short?');
+  await page.keyboard.press('Enter');
+  await eventually(() => exchangeStatus(page, 2)).toBe('completed');
+  expect(await exchange(page, 2).innerText()).toContain('Memory.');
+  expect(await page.getByTestId('chat-exchange').count()).toBe(3);
+});
+
+test('what was typed and not sent is there after a reload, for its session only', async () => {
+  const [id, other] = [await overSession(), await overSession()];
+  const { page } = await visit(`/sessions/${id}`);
+  await input(page).fill('Half a quest');
+  await page.reload();
+  await input(page).waitFor();
+  expect(await input(page).inputValue()).toBe('Half a quest');
+  await page.goto(`${server().url}/sessions/${other}`);
+  await input(page).waitFor();
+  expect(await input(page).inputValue()).toBe('');
+});
+
+test('a question that the server refuses stays in the field, under the reason', async () => {
+  const id = await overSession();
+  const tab = await visit(`/sessions/${id}`);
+  const { page } = tab;
+  tab.tolerated = [/\b4\d\d\b/];
+  const long = 'What? '.repeat(6_000).trim();
+  const answer = await fetch(`${server().url}/api/v1/sessions/${id}/chat/messages`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ content: long }),
+  });
+  const { detail } = (await answer.json()) as { detail: string };
+  expect(answer.ok).toBe(false);
+
+  await input(page).fill(long);
+  await input(page).press('Enter');
+  const alert = page.getByTestId('chat').getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.innerText()).toContain(detail);
+  expect(await input(page).inputValue()).toBe(long);
+  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await tab.expectAccessible();
+});

@@ -1,0 +1,78 @@
+/** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, Tab } from '../kit/browser';
+import { Program } from '../kit/process';
+import { binary } from '../kit/server';
+import { eventually, inSight, noteStatuses, status } from '../kit/timeline';
+
+const stage = {
+  url: '',
+  directory: '',
+  demo: undefined as Program | undefined,
+  browser: undefined as Browser | undefined,
+};
+
+beforeAll(async () => {
+  stage.directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
+  // Root lends its PostgreSQL to another user, who must be able to come in.
+  chmodSync(stage.directory, 0o755);
+  const data = path.join(stage.directory, 'data');
+  stage.demo = new Program(binary, ['demo', '--speed', '10', '--listen', '127.0.0.1:0', '--data-dir', data]);
+  const [[, url], browser] = await Promise.all([stage.demo.line(/is running at (http:\/\/\S+)/), launch()]);
+  stage.url = url ?? '';
+  stage.browser = browser;
+});
+
+afterAll(async () => {
+  await stage.browser?.close();
+  await stage.demo?.stop();
+  rmSync(stage.directory, { recursive: true, force: true });
+});
+
+test('an investigation of the demo is begun, watched and understood in the browser', { timeout: 120_000 }, async () => {
+  if (stage.browser === undefined) throw new Error('the browser did not start');
+  const tab = await Tab.open(stage.browser, stage.url);
+  const { page } = tab;
+  await page.goto(stage.url);
+  const rows = page.getByTestId('session-row');
+  await eventually(() => rows.count()).toBe(6);
+  // Three agents at once look into this one.
+  const example = rows.filter({ hasText: 'high-latency' });
+  await example.click();
+  await status(page, 'completed').waitFor();
+
+  // The same once more, and this time from the beginning.
+  const seen = await noteStatuses(page);
+  const before = page.url();
+  await page.getByTestId('rerun').click();
+  await page.getByTestId('confirm').click();
+  await page.waitForURL((url) => url.href !== before && url.pathname.startsWith('/sessions/'));
+  await eventually(() => page.getByTestId('pane').count()).toBe(3);
+  // The first is the end of the one before.
+  await eventually(async () => (await seen()).slice(1).at(-1)).toBe('completed');
+
+  // It was seen at work before it was seen done, without a reload.
+  expect(await seen()).toContain('in_progress');
+  const summary = page.getByTestId('executive-summary');
+  await summary.waitFor();
+  await page.getByTestId('show-outcome').click();
+  await eventually(() => inSight(summary)).toBe(true);
+  expect((await summary.innerText()).length).toBeGreaterThan(40);
+
+  // What it says can be checked: its first mark leads to what a tool answered.
+  await page
+    .getByTestId('outcome')
+    .getByRole('link', { name: /^Tool call / })
+    .first()
+    .click();
+  const cited = page.locator('[data-testid=timeline-row][data-marked=true]');
+  await eventually(() => inSight(cited)).toBe(true);
+  expect(await cited.getAttribute('data-open')).toBe('true');
+  expect(await cited.getAttribute('data-event-type')).toBe('llm_tool_call');
+  await tab.close();
+  tab.expectNoTrouble();
+});

@@ -1,0 +1,47 @@
+import { beforeAll, expect, test } from 'vitest';
+import { everything, fill, places, type Sessions } from '../kit/everything';
+import { walk } from '../kit/keyboard';
+import { scenario } from '../kit/scenario';
+
+const { server, visit } = scenario(everything);
+let sessions: Sessions = { done: '', running: '' };
+
+beforeAll(async () => {
+  sessions = await fill(server());
+});
+
+test.each(places)('$name is reached by keyboard as a whole, with a focus that is seen', async ({ address, ready }) => {
+  const { page } = await visit(address(sessions));
+  await ready(page);
+  const { stops, unreached, unseen } = await walk(page);
+  expect(stops).toBeGreaterThan(8);
+  expect(unreached).toEqual([]);
+  expect(unseen).toEqual([]);
+});
+
+test('on a narrow screen as well', async () => {
+  const { page } = await visit('/', { viewport: { width: 360, height: 740 } });
+  await page.getByTestId('session-row').first().waitFor();
+  const { unreached, unseen } = await walk(page);
+  expect(unreached).toEqual([]);
+  expect(unseen).toEqual([]);
+});
+
+test('the rows of a timeline are walked with arrows', async () => {
+  const { page } = await visit(`/sessions/${sessions.done}`);
+  const rows = page.getByTestId('pane').first().locator('[data-stop]');
+  await rows.first().waitFor();
+  const texts = await rows.allInnerTexts();
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText);
+  await rows.and(page.locator('[tabindex="0"]')).focus();
+  await page.keyboard.press('Home');
+  await expect.poll(focused).toBe(texts[0]);
+  for (const text of texts.slice(1)) {
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(focused).toBe(text);
+    // A pane may reach beyond the window: whoever walks it sees where.
+    await expect
+      .poll(() => page.evaluate(() => (document.activeElement?.getBoundingClientRect().bottom ?? 0) <= innerHeight))
+      .toBe(true);
+  }
+});

@@ -1,0 +1,199 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+
+const { server, visit } = scenario({
+  script: `
+version: 1
+routes:
+  - when: {agent: Investigator, user: refuses}
+    replies: [{error: {status: 400, message: The model refuses to look at this., class: invalid_request}, times: forever}]
+  - when: {agent: Investigator, user: the long one}
+    replies: [{text: It took its time., gate: hold, times: forever}]
+  - when: {agent: Investigator, user: disk}
+    replies: [{text: The disk is full of logs., times: forever}]
+  - when: {agent: Investigator}
+    replies: [{text: The pod ran out of memory., times: forever}]
+  - when: {user: The disk is full}
+    replies: [{text: A full disk., times: forever}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Out of memory., times: forever}]
+mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
+`,
+  config: `
+agents:
+  Investigator: {mcp_servers: [cluster]}
+agent_chains:
+  plain:
+    description: One agent investigates.
+    alert_types: [pod-crash, disk-full]
+    stages: [{name: investigation, agents: [{name: Investigator}]}]
+`,
+});
+
+/** The sessions that every test finds, from the oldest to the newest. */
+const sessions = { failed: '', running: '', disk: '', memory: '' };
+
+beforeAll(async () => {
+  const one = server();
+  sessions.failed = await one.submit('The model refuses this.');
+  sessions.running = await one.submit('This is the long one.');
+  await one.mock.reached('hold');
+  sessions.disk = await one.submit('The disk of db-0 is nearly full.', 'disk-full');
+  sessions.memory = await one.submit();
+  await Promise.all([sessions.failed, sessions.disk, sessions.memory].map((id) => one.ended(id)));
+});
+
+/** The ids of the rows, from the top. */
+function rowsOf(page: Page): Promise<string[]> {
+  return page
+    .getByTestId('session-row')
+    .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.sessionId ?? ''));
+}
+
+async function expectRows(page: Page, ids: readonly string[]): Promise<void> {
+  await expect.poll(() => rowsOf(page), { timeout: 15_000 }).toEqual(ids);
+}
+
+function focused(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset.sessionId);
+}
+
+test('running and failed sessions stand first, and the order is a choice in the address', async () => {
+  const { page } = await visit('/');
+  const { running, failed, memory, disk } = sessions;
+  await expectRows(page, [running, failed, memory, disk]);
+  const first = page.getByTestId('session-row').first();
+  expect(await first.innerText()).toMatch(/Running[\s\S]*pod-crash[\s\S]*In stage 1 of 1/);
+  expect(await page.locator(`[data-session-id="${failed}"]`).innerText()).toContain('refuses to look at this');
+  expect(await page.title()).toContain('(1 running)');
+
+  await page.getByTestId('filter-order').getByText('Newest first').click();
+  await expectRows(page, [memory, disk, running, failed]);
+  expect(new URL(page.url()).search).toBe('?order=newest');
+});
+
+test('filters and search live in the address: a reload keeps them, back undoes them, a saved link opens them', async () => {
+  const { page } = await visit('/');
+  const { running, failed, memory, disk } = sessions;
+  await expectRows(page, [running, failed, memory, disk]);
+
+  await page.getByTestId('filter-status').click();
+  await page.getByTestId('filter-status-failed').click();
+  await page.getByTestId('filter-status-completed').click();
+  await page.keyboard.press('Escape');
+  await expectRows(page, [failed, memory, disk]);
+  await page.getByTestId('filter-alert_type').selectOption('disk-full');
+  await expectRows(page, [disk]);
+  await page.getByTestId('search').fill('nearly');
+  await page.waitForURL(/search=nearly/);
+  await expectRows(page, [disk]);
+  const saved = page.url();
+  expect(new URL(saved).search).toBe('?status=failed,completed&alert_type=disk-full&search=nearly');
+
+  await page.reload();
+  await expectRows(page, [disk]);
+  expect(await page.getByTestId('search').inputValue()).toBe('nearly');
+  expect(await page.getByTestId('filter-alert_type').inputValue()).toBe('disk-full');
+  expect(await page.getByTestId('filter-status').innerText()).toContain('Failed, Completed');
+
+  // What was typed took the place of the entry before it, so that back leads out of the last choice.
+  await page.goBack();
+  await page.waitForURL((url) => url.search === '?status=failed,completed');
+  await expectRows(page, [failed, memory, disk]);
+  expect(await page.getByTestId('search').inputValue()).toBe('');
+  await page.goBack();
+  await expectRows(page, [failed]);
+  await page.goBack();
+  await expectRows(page, [running, failed, memory, disk]);
+  await page.goForward();
+  await expectRows(page, [failed]);
+
+  const link = new URL(saved);
+  const other = await visit(link.pathname + link.search);
+  await expectRows(other.page, [disk]);
+  expect(await other.page.getByTestId('search').inputValue()).toBe('nearly');
+});
+
+test('a filter that lets nothing through says so, and is cleared', async () => {
+  const tab = await visit('/?search=nothing-has-this&order=newest');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'No session matches' }).waitFor();
+  expect(await page.getByTestId('empty-first-visit').count()).toBe(0);
+  await tab.expectAccessible();
+  await page.getByTestId('filter-clear').click();
+  await expectRows(page, [sessions.memory, sessions.disk, sessions.running, sessions.failed]);
+  expect(new URL(page.url()).search).toBe('?order=newest');
+});
+
+test('the full text of alert and analysis is searched', async () => {
+  const { page } = await visit('/?search=full%20of%20logs');
+  await expectRows(page, [sessions.disk]);
+});
+
+test('j, k, arrows and Enter walk the rows and open one, and back returns to it', async () => {
+  const { page } = await visit('/');
+  const { running, failed, memory, disk } = sessions;
+  await expectRows(page, [running, failed, memory, disk]);
+  await page.keyboard.press('j');
+  expect(await focused(page)).toBe(running);
+  await page.keyboard.press('j');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused(page)).toBe(memory);
+  await page.keyboard.press('k');
+  expect(await focused(page)).toBe(failed);
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused(page)).toBe(disk);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(memory));
+  await page.getByTestId('outcome').waitFor();
+
+  await page.goBack();
+  await expectRows(page, [running, failed, memory, disk]);
+  await page.keyboard.press('k');
+  expect(await focused(page)).toBe(memory);
+
+  // Letters belong to whoever types.
+  await page.keyboard.press('/');
+  await page.keyboard.type('jk');
+  expect(await page.getByTestId('search').inputValue()).toBe('jk');
+});
+
+test('a row changes by itself, and new sessions come without moving what is read', async () => {
+  const { page } = await visit('/');
+  const { running, failed, memory, disk } = sessions;
+  await expectRows(page, [running, failed, memory, disk]);
+  // Somebody reads the list: rows are brought up to date in their places.
+  await page.keyboard.press('j');
+  const fresh = await server().submit('web-2 is out of memory.');
+  await server().mock.open('hold');
+  expect(await server().ended(running)).toBe('completed');
+  await page.locator(`[data-session-id="${running}"][data-status=completed]`).waitFor();
+  expect(await focused(page)).toBe(running);
+  const show = page.getByTestId('show-changes');
+  await show.getByText('1 new session: show').waitFor();
+  expect(await rowsOf(page)).toEqual([running, failed, memory, disk]);
+  await server().ended(fresh);
+  await show.click();
+  await expectRows(page, [failed, fresh, memory, disk, running]);
+});
+
+test('a long list continues when its end comes near', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 60; n++) ids.push(await server().submit(`web-${n} is out of memory.`));
+  await Promise.all(ids.map((id) => server().ended(id)));
+
+  const { page } = await visit('/?order=newest');
+  await page.getByTestId('load-more').waitFor();
+  await expect.poll(async () => (await rowsOf(page)).length).toBe(50);
+  await page.keyboard.press('j');
+  await page.keyboard.press('End');
+  await page.getByText('65 sessions, all of them').waitFor();
+  const all = await rowsOf(page);
+  expect(all.slice(0, 60)).toEqual(ids.toReversed());
+  expect(new Set(all).size).toBe(65);
+  // The focus stayed on the row it was on.
+  expect(await focused(page)).toBe(all[49]);
+});

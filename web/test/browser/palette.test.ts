@@ -1,0 +1,151 @@
+import { beforeAll, expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+
+const { server, visit } = scenario();
+let session = '';
+
+beforeAll(async () => {
+  session = await server().submit('The turbine of hall seven hums.');
+  await server().ended(session);
+});
+
+test('Ctrl+K leads to pages, and Escape back to where one was', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.locator(`[data-session-id="${session}"]`).focus();
+  await page.keyboard.press('Control+k');
+  const palette = page.getByTestId('palette');
+  await palette.waitFor();
+  await tab.expectAccessible();
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLElement).dataset.sessionId)).toBe(session);
+
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('syst');
+  await palette.getByRole('option', { name: /^System/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+  expect(await palette.count()).toBe(0);
+
+  // The same by pointer.
+  await page.getByTestId('palette-open').click();
+  await palette.getByRole('option', { name: /^Submit/ }).click();
+  await page.getByRole('heading', { level: 1, name: 'Submit an alert' }).waitFor();
+});
+
+test('sessions are found by their text and by their id', async () => {
+  const { page } = await visit('/system');
+  const palette = page.getByTestId('palette');
+  const system = page.getByRole('heading', { level: 1, name: 'System' });
+  await system.waitFor();
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('turbine');
+  const found = palette.getByRole('group', { name: 'Sessions' }).getByRole('option');
+  await found.waitFor();
+  expect(await found.innerText()).toContain('Out of memory.');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(session));
+  await page.getByTestId('outcome').waitFor();
+
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('nothing-has-this');
+  await palette.getByText('No session contains “nothing-has-this”.').waitFor();
+
+  await page.keyboard.press('Escape');
+  await page.goto(`${server().url}/system`);
+  await system.waitFor();
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.insertText(`${server().url}/sessions/${session}`);
+  await palette.getByRole('option', { name: `Open session ${session}` }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(session));
+});
+
+test('what the present page offers is in the palette', async () => {
+  const { page } = await visit('/');
+  const palette = page.getByTestId('palette');
+  await page.getByTestId('sessions-list').waitFor();
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('group', { name: 'On this page' }).getByRole('option', { name: 'Newest first' }).click();
+  await page.waitForURL(/order=newest/);
+
+  await page.goto(`${server().url}/sessions/${session}`);
+  await page.getByTestId('outcome').waitFor();
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('trace');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/trace$/);
+  await page.getByTestId('waterfall').waitFor();
+
+  await page.goBack();
+  await page.getByTestId('outcome').waitFor();
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('again');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('confirm').waitFor();
+});
+
+test('g s, g n and g y lead to the pages, and ? lists every key that works here', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.getByTestId('sessions-list').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('y');
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await page.getByRole('heading', { level: 1, name: 'Submit an alert' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+  await page.getByTestId('sessions-list').waitFor();
+
+  await page.keyboard.press('?');
+  const help = page.getByTestId('keyboard-help');
+  await help.waitFor();
+  const text = await help.innerText();
+  for (const line of ['Search and commands', 'Go to Submit', 'Next session', 'Session before', 'Open the session'])
+    expect(text).toContain(line);
+  await tab.expectAccessible();
+});
+
+test('shortcuts of single keys can be switched off, and stay off', async () => {
+  const { page } = await visit('/system');
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByTestId('single-keys').uncheck();
+  await page.keyboard.press('Escape');
+  await page.getByTestId('keyboard-help').waitFor({ state: 'detached' });
+
+  const silent = async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await page.keyboard.press('?');
+    // What has ⌘ or Ctrl still works, and comes after the keys that must not.
+    await page.keyboard.press('Control+k');
+    await page.getByTestId('palette').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/system');
+    expect(await page.getByTestId('keyboard-help').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByTestId('palette').waitFor({ state: 'detached' });
+  };
+  await silent();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+  await silent();
+
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+  await page.getByTestId('single-keys').check();
+  await page.keyboard.press('Escape');
+  await page.getByTestId('keyboard-help').waitFor({ state: 'detached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await page.waitForURL(/\/submit$/);
+});

@@ -1,0 +1,157 @@
+/** Whoever scrolls up is left alone, whatever comes below; whoever is at the end stays there. */
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { callRow, eventually, inSight, position, scroller, status, timeline } from '../kit/timeline';
+
+const lines = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) => `{tool_call: {name: cluster__get_log, arguments: {line: ${from + n}}}}`);
+const words = (of: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `"${of}: sentence ${n + 1} of many that fill a page.\\n\\n"`);
+
+/** Each turn writes a text that stops at a gate in its middle, and then calls tools. */
+const turn = (agent: string, number: number, gate: string, calls: string[]) => `
+  - when: {agent: ${agent}, turn: ${number}}
+    replies:
+      - chunks: [${[...words(gate, 30), ...words(`${gate}, after`, 30), ...calls].join(', ')}]
+        gate: {name: ${gate}, after_chunks: 30}`;
+
+/** An agent that begins with calls. */
+const agent = (name: string, calls: string[], ...turns: [string, string[]][]) => `
+  - when: {agent: ${name}, turn: 0}
+    replies: [{chunks: [${calls.join(', ')}]}]${turns.map(([gate, then], at) => turn(name, at + 1, gate, then)).join('')}`;
+
+const script = `
+version: 1
+routes:
+  ${agent('Investigator', lines(1, 60), ['one', lines(61, 30)], ['two', lines(91, 30)], ['three', lines(121, 5)], ['four', []])}
+  ${agent('Left', lines(1, 40), ['left', lines(41, 20)], ['left-end', []])}
+  ${agent('Right', lines(1, 5), ['right', []])}
+  - when: {agent: SynthesisAgent}
+    replies: [{text: Both have read it all.}]
+  - when: {user: Summarise this analysis}
+    replies: [{text: Read it all., times: forever}]
+mcp_servers: {cluster: {tools: [{name: get_log, read_only: true, results: [{text: "line {{.line}}"}]}]}}
+`;
+
+const config = `
+agents: {Investigator: {mcp_servers: [cluster]}, Left: {mcp_servers: [cluster]}, Right: {mcp_servers: [cluster]}}
+agent_chains:
+  one: {alert_types: [pod-crash], stages: [{name: investigation, agents: [{name: Investigator}]}]}
+  two: {alert_types: [abreast], stages: [{name: investigation, agents: [{name: Left}, {name: Right}]}]}
+`;
+
+const { server, visit } = scenario({ script, config });
+
+const following = (page: Page) => timeline(page).getAttribute('data-following');
+
+/** Turns the wheel over a list until it has moved as far. */
+async function wheel(page: Page, list: Locator, by: number): Promise<void> {
+  const box = (await list.boundingBox()) ?? expect.fail('there is no list');
+  const before = (await position(list)).top;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.wheel(0, by);
+  await eventually(async () => Math.round((await position(list)).top - before)).toBe(by);
+}
+
+/** How far the end of a list is below what is in sight. */
+const belowSight = (list: Locator) =>
+  list.evaluate((element) => Math.round(element.scrollHeight - element.clientHeight - element.scrollTop));
+
+test('a reader who scrolls up keeps their place while the agent goes on, and can come back', async () => {
+  const { mock } = server();
+  const id = await server().submit();
+  const { page } = await visit(`/sessions/${id}`);
+  const list = scroller(page);
+  const streaming = page.locator('[data-event-type=llm_response][data-open=true]');
+
+  // At the end: the page follows what is written.
+  await mock.reached('one');
+  await streaming.getByText('one: sentence 30 of many').last().waitFor();
+  expect(await following(page)).toBe('true');
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+  expect(await page.getByTestId('jump-to-latest').count()).toBe(0);
+
+  // Far up: text and 31 rows come, and nothing moves.
+  await wheel(page, list, -1500);
+  expect(await following(page)).toBe('false');
+  const jump = page.getByTestId('jump-to-latest');
+  await jump.waitFor();
+  const place = await position(list);
+  expect(place.first).not.toBe('');
+  await mock.open('one');
+  await mock.reached('two');
+  await eventually(() => jump.innerText()).toContain('31 new');
+  expect(await position(list)).toEqual(place);
+
+  // A way back to the end, from where the page follows again.
+  await jump.click();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+  expect(await following(page)).toBe('true');
+  expect(await jump.count()).toBe(0);
+  await streaming.getByText('two: sentence 30 of many').last().waitFor();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+
+  // A little up: what is being read is done meanwhile, and does not fold.
+  await wheel(page, list, -200);
+  const row = page.locator(`[data-event-id="${await streaming.last().getAttribute('data-event-id')}"]`);
+  expect(await inSight(row)).toBe(true);
+  const near = await position(list);
+  await mock.open('two');
+  await mock.reached('three');
+  await eventually(() => jump.innerText()).toContain('31 new');
+  expect(await row.getAttribute('data-open')).toBe('true');
+  expect(await row.getByText('two, after: sentence 30 of many').count()).toBeGreaterThan(0);
+  expect(await position(list)).toEqual(near);
+
+  // Who comes back by themselves is followed again.
+  await eventually(async () => {
+    await page.mouse.wheel(0, 2000);
+    return belowSight(list);
+  }).toBeLessThanOrEqual(1);
+  await eventually(() => following(page)).toBe('true');
+  expect(await jump.count()).toBe(0);
+  await mock.open('three');
+  await mock.reached('four');
+  await streaming.getByText('four: sentence 30 of many').last().waitFor();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+
+  // What was followed folds when it is done.
+  await eventually(() => callRow(page, '1.1.125').getAttribute('data-open')).toBe('false');
+  await mock.open('four');
+  await status(page, 'completed').waitFor();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+  expect(await following(page)).toBe('true');
+});
+
+test('a reader of one agent keeps their place while it and its neighbour go on', async () => {
+  const { mock } = server();
+  const id = await server().submit('Two look at it.', 'abreast');
+  const { page } = await visit(`/sessions/${id}`);
+  const [left, right] = [page.getByTestId('pane').nth(0), page.getByTestId('pane').nth(1)];
+  const list = left.getByRole('group', { name: /^Events of .*Left$/ });
+  await Promise.all([mock.reached('left'), mock.reached('right')]);
+  await left.getByText('left: sentence 30 of many').last().waitFor();
+  await right.getByText('right: sentence 30 of many').last().waitFor();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+
+  await wheel(page, list, -900);
+  expect(await left.getAttribute('data-following')).toBe('false');
+  expect(await right.getAttribute('data-following')).toBe('true');
+  const jump = left.getByTestId('pane-jump-to-latest');
+  await jump.waitFor();
+  const [place, around] = [await position(list), await position(scroller(page))];
+  await mock.open('right');
+  await right.locator('[data-status=completed]').waitFor();
+  await mock.open('left');
+  await mock.reached('left-end');
+  await eventually(() => jump.innerText()).toContain('21 new');
+  expect(await position(list)).toEqual(place);
+  expect((await position(scroller(page))).top).toBe(around.top);
+
+  await jump.click();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+  expect(await left.getAttribute('data-following')).toBe('true');
+  await mock.open('left-end');
+  await status(page, 'completed').waitFor();
+});

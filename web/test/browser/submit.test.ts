@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainScript } from '../kit/server';
+
+interface Detail {
+  id: string;
+  alert_type: string;
+  alert_data: string;
+  runbook: string;
+  mcp_selection: { servers: { name: string; tools?: string[] }[] } | null;
+}
+
+const { server, visit } = scenario({
+  script: plainScript.replace(
+    /mcp_servers: .*/,
+    `mcp_servers:
+  cluster:
+    tools:
+      - {name: get_pods, description: Lists pods., read_only: true, results: [{text: web-1}]}
+      - {name: get_log, description: Reads a log., read_only: true, results: [{text: a log}]}
+      - {name: restart, description: Restarts a pod., results: [{text: done}]}
+  metrics: {tools: [{name: query, read_only: true, results: [{text: "1"}]}]}`,
+  ),
+  mcp: ['cluster', 'metrics'],
+  config: `
+agents:
+  Investigator: {mcp_servers: [cluster, metrics]}
+agent_chains:
+  plain:
+    description: One agent investigates.
+    alert_types: [pod-crash, disk-full]
+    stages: [{name: investigation, agents: [{name: Investigator}]}]
+`,
+});
+
+/** The page offers tools once the server has asked for them. */
+async function toolsKnown(): Promise<void> {
+  const counts = async () => {
+    const { servers } = await server().ask<{ servers: { tools: unknown[] }[] }>('GET', '/api/v1/system/mcp-servers');
+    return servers.map((one) => one.tools.length);
+  };
+  await expect.poll(counts, { timeout: 30_000 }).toEqual([3, 1]);
+}
+
+const arrived = /\/sessions\/([0-9a-f-]{36})$/;
+
+function detailAt(url: string): Promise<Detail> {
+  return server().ask<Detail>('GET', `/api/v1/sessions/${arrived.exec(url)?.[1]}`);
+}
+
+test('a dropped file becomes the payload, and Submit leads to its session', async () => {
+  const tab = await visit('/submit');
+  const { page } = tab;
+  await page.getByTestId('submit-payload').fill('typed before');
+  const drag = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['alert: PodOOMKilled\npod: web-1\nlimit: 512Mi\n'], 'alert.yaml'));
+    return data;
+  });
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer: drag });
+  await page.getByTestId('submit-drop').waitFor();
+  await page.dispatchEvent('body', 'dragover', { dataTransfer: drag });
+  await page.dispatchEvent('body', 'drop', { dataTransfer: drag });
+  await page.getByTestId('submit-drop').waitFor({ state: 'detached' });
+  await page.getByText('The payload is now alert.yaml.').waitFor();
+  expect(await page.getByTestId('submit-payload').inputValue()).toContain('limit: 512Mi');
+  await page.getByText('Valid YAML, sent as JSON').waitFor();
+  await tab.expectAccessible();
+
+  // A file that came by mistake is taken back.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  expect(await page.getByTestId('submit-payload').inputValue()).toBe('typed before');
+  await page.dispatchEvent('body', 'drop', { dataTransfer: drag });
+  await page.getByText('Valid YAML, sent as JSON').waitFor();
+
+  await page.getByTestId('submit-type').selectOption('disk-full');
+  await page.getByTestId('submit-button').click();
+  await page.waitForURL(arrived);
+  await page.getByTestId('session-header').waitFor();
+  const detail = await detailAt(page.url());
+  expect(detail.alert_type).toBe('disk-full');
+  expect(JSON.parse(detail.alert_data)).toEqual({ alert: 'PodOOMKilled', pod: 'web-1', limit: '512Mi' });
+  expect(await server().ended(detail.id)).toBe('completed');
+});
+
+test('a chosen file is read, and one that is no text is refused', async () => {
+  const { page } = await visit('/submit');
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Choose a file' }).click(),
+  ]);
+  await chooser.setFiles({ name: 'alert.json', mimeType: 'application/json', buffer: Buffer.from('{"pod": "web-9"}') });
+  await page.getByText('Valid JSON').waitFor();
+
+  await page
+    .getByTestId('submit-file')
+    .setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 1, 0xff]) });
+  await page.getByText('picture.png is not text').waitFor();
+  expect(await page.getByTestId('submit-payload').inputValue()).toBe('{"pod": "web-9"}');
+
+  await page.getByTestId('submit-payload').press('Control+Enter');
+  await page.waitForURL(arrived);
+  const detail = await detailAt(page.url());
+  expect(JSON.parse(detail.alert_data)).toEqual({ pod: 'web-9' });
+  await server().ended(detail.id);
+});
+
+test('mistakes in JSON and YAML are shown with their place, and the cursor goes there', async () => {
+  const tab = await visit('/submit');
+  const { page } = tab;
+  const payload = page.getByTestId('submit-payload');
+  const problem = page.getByTestId('submit-problem-data');
+  await page.getByTestId('submit-format').getByText('JSON').click();
+  await payload.fill('{\n  "pod": "web-1",\n  limit: 5\n}');
+  await problem.getByText('Line 3, column 3: a name in double quotes is expected here').waitFor();
+  expect(await payload.getAttribute('aria-invalid')).toBe('true');
+  await tab.expectAccessible();
+  await page.getByRole('button', { name: 'Go there' }).click();
+  expect(await payload.evaluate((field) => (field as HTMLTextAreaElement).selectionStart)).toBe(22);
+
+  await page.getByTestId('submit-format').getByText('YAML').click();
+  await payload.fill('pod: web-1\nlimit: [1, 2\nnode: a\n');
+  await problem.getByText(/^Line \d, column \d+:/).waitFor();
+  await page.getByTestId('submit-button').click();
+  expect(new URL(page.url()).pathname).toBe('/submit');
+
+  await payload.fill('pod: web-1\nlimit: [1, 2]\n');
+  await page.getByText('Valid YAML, sent as JSON').waitFor();
+  expect(await problem.count()).toBe(0);
+
+  await payload.fill('   ');
+  await page.getByTestId('submit-button').click();
+  await problem.getByText('The payload is empty.').waitFor();
+});
+
+test("the server's refusal stands at the field that it names", async () => {
+  const tab = await visit('/submit');
+  const { page } = tab;
+  tab.tolerated = [/\b4(00|22)\b/];
+  await page.getByTestId('submit-payload').fill('The pod web-1 crashes.');
+  await page.getByText('URL', { exact: true }).click();
+  const field = page.getByTestId('submit-runbook-url');
+  await field.fill('ftp://example.org/runbook.md');
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url().endsWith('/api/v1/alerts')),
+    page.getByTestId('submit-button').click(),
+  ]);
+  const told = (await answer.json()) as { detail: string; field: string };
+  expect(told.field).toBe('runbook_url');
+  const problem = page.getByTestId('submit-problem-runbook_url');
+  await problem.waitFor();
+  expect(await problem.innerText()).toContain(told.detail);
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+  await tab.expectAccessible();
+  await field.fill('');
+  expect(await problem.count()).toBe(0);
+});
+
+test('a selection of tools and a runbook reach the session, and can be sent once more', async () => {
+  await toolsKnown();
+  const { page } = await visit('/submit');
+  await page.getByTestId('submit-payload').fill('The pod web-1 crashes.');
+  await page.getByText('Text', { exact: true }).last().click();
+  await page.getByTestId('submit-runbook').fill('# Look at the pods first');
+  await page.getByTestId('submit-default-tools').getByText('get_log, get_pods, restart').waitFor();
+  await page.getByTestId('submit-tools').getByText('Own selection').click();
+  const cluster = page.getByTestId('mcp-server').filter({ hasText: 'cluster' });
+  await cluster.locator('summary').click();
+  await cluster.getByLabel('get_pods').check();
+  await cluster.getByLabel('get_log').check();
+  await cluster.getByText('2 of 3 tools').waitFor();
+  await page.getByTestId('submit-button').click();
+  await page.waitForURL(arrived);
+  const sent = await detailAt(page.url());
+  expect(sent.mcp_selection).toEqual({ servers: [{ name: 'cluster', tools: ['get_pods', 'get_log'] }] });
+  expect(sent.runbook).toBe('# Look at the pods first');
+  await server().ended(sent.id);
+
+  await page.goto(`${server().url}/submit?from=${sent.id}`);
+  await page.getByRole('heading', { name: 'Submit an alert again' }).waitFor();
+  expect(await page.getByTestId('submit-payload').inputValue()).toBe('The pod web-1 crashes.');
+  expect(await page.getByTestId('submit-runbook').inputValue()).toBe('# Look at the pods first');
+  await cluster.getByText('2 of 3 tools').waitFor();
+  await page.getByTestId('submit-payload').fill('The pod web-2 crashes.');
+  await page.getByTestId('submit-button').click();
+  await page.waitForURL((url) => arrived.test(url.pathname));
+  const again = await detailAt(page.url());
+  expect(again.alert_data).toBe('The pod web-2 crashes.');
+  expect(again.mcp_selection).toEqual(sent.mcp_selection);
+  expect(again.runbook).toBe(sent.runbook);
+  await server().ended(again.id);
+});
+
+test('what was typed survives a reload and a look at another page, and is gone once it was sent', async () => {
+  const { page } = await visit('/submit');
+  const payload = page.getByTestId('submit-payload');
+  await page.getByTestId('submit-type').selectOption('disk-full');
+  await payload.fill('Half of an alert');
+  await page.reload();
+  await payload.waitFor();
+  expect(await payload.inputValue()).toBe('Half of an alert');
+  expect(await page.getByTestId('submit-type').inputValue()).toBe('disk-full');
+
+  await page.getByRole('link', { name: 'System', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+  await page.goBack();
+  expect(await payload.inputValue()).toBe('Half of an alert');
+
+  await page.getByTestId('submit-button').click();
+  await page.waitForURL(arrived);
+  await server().ended((await detailAt(page.url())).id);
+  await page.goto(`${server().url}/submit`);
+  await payload.waitFor();
+  expect(await payload.inputValue()).toBe('');
+});

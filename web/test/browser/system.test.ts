@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainChain, plainScript } from '../kit/server';
+
+/** A chain of its own names a server that nobody plays, so that only it is in trouble. */
+const withGone = `${plainChain}
+  lost:
+    description: Its tools are away.
+    alert_types: [lost]
+    stages: [{name: investigation, agents: [{name: Lost}]}]
+`.replace('agents:\n', 'agents:\n  Lost: {mcp_servers: [gone]}\n');
+
+describe('a server without keys', () => {
+  const { server, visit } = scenario({
+    config: withGone,
+    mcp: ['cluster', 'gone'],
+    script: plainScript.replace(
+      /mcp_servers: .*/,
+      `mcp_servers:
+  cluster:
+    tools:
+      - name: get_pods
+        description: Lists the pods of a namespace.
+        read_only: true
+        schema: {type: object, properties: {namespace: {type: string}}}
+        results: [{text: web-1}]
+      - {name: restart, description: Restarts a pod., results: [{text: done}]}`,
+    ),
+  });
+
+  test('health shows the server, its warnings, what runs, and the providers', async () => {
+    const tab = await visit('/system');
+    const { page } = tab;
+    const { server_id, version } = await server().ask<{ server_id: string; version: string }>('GET', '/health');
+    const card = page.getByRole('region', { name: 'Server' });
+    await card.getByText(server_id).waitFor();
+    expect(await card.innerText()).toContain(version);
+    // The MCP server that does not answer is a warning, which comes without a reload.
+    const warning = page.getByTestId('system-warnings').getByText('gone', { exact: false }).first();
+    await warning.waitFor();
+    await card.getByText('Degraded').waitFor();
+    const providers = page.getByRole('region', { name: 'LLM providers' });
+    const row = await providers.getByRole('row', { name: /scripted/ }).innerText();
+    for (const part of ['(default)', 'openai', 'scripted-model', server().mock.url, 'SCRIPT_KEY'])
+      expect(row).toContain(part);
+    await page.getByText('Nothing runs and nothing waits.').waitFor();
+    await tab.expectAccessible();
+  });
+
+  test('tools shows each MCP server with its tools, finds them, and says which one is away', async () => {
+    const tab = await visit('/system');
+    const { page } = tab;
+    await page.getByTestId('system-tab-tools').click();
+    await page.waitForURL(/tab=tools/);
+    const cluster = page.getByRole('region', { name: 'cluster' });
+    await cluster.getByText('Healthy').waitFor();
+    expect(await cluster.getByTestId('mcp-tool').allInnerTexts()).toEqual([
+      expect.stringMatching(/get_pods\s+reads only[\s\S]*Lists the pods/),
+      expect.stringMatching(/restart\s+may write/),
+    ]);
+    await cluster.locator('summary').first().click();
+    await cluster.getByText('"namespace"').waitFor();
+    const gone = page.getByRole('region', { name: 'gone' });
+    await gone.getByText('Unhealthy').waitFor();
+    await tab.expectAccessible();
+
+    await page.getByRole('searchbox', { name: 'Search tools' }).fill('restart');
+    await gone.waitFor({ state: 'detached' });
+    expect(await page.getByTestId('mcp-tool').count()).toBe(1);
+  });
+
+  test('usage shows sums, charts and the same as a table, of what was really used', async () => {
+    const id = await server().submit();
+    await server().ended(id);
+    const tab = await visit('/system?tab=usage');
+    const { page } = tab;
+    const { total } = await server().ask<{ total: { llm_calls: number; usage: { total_tokens: number } } }>(
+      'GET',
+      '/api/v1/usage/summary',
+    );
+    expect(total.llm_calls).toBe(2);
+    const sums = await page.getByTestId('usage-total').innerText();
+    expect(sums).toMatch(/Cost\s+\$0\.0\d+/);
+    expect(sums).toMatch(new RegExp(`Tokens\\s+${tokens(total.usage.total_tokens)}`));
+    expect(sums).toMatch(/LLM calls\s+2/);
+    await page.getByTestId('usage-chart').first().waitFor();
+    expect(await page.getByTestId('usage-chart').count()).toBe(2);
+    // A chart that drew something: its canvas is not blank.
+    const drawn = await page
+      .locator('[data-testid=usage-chart] canvas')
+      .first()
+      .evaluate((element) => {
+        const canvas = element as HTMLCanvasElement;
+        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
+        return pixels?.some((value) => value !== 0) ?? false;
+      });
+    expect(drawn).toBe(true);
+    expect(await page.getByRole('row', { name: /pod-crash/ }).innerText()).toContain('$');
+    await tab.expectAccessible();
+
+    await page.getByTestId('usage-as-table').click();
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await page.getByTestId('usage-day').first().innerText()).toContain(today);
+    expect(await page.getByTestId('usage-day').count()).toBe(30);
+    await page.getByTestId('usage-range').getByText('7 days').click();
+    await expect.poll(() => page.getByTestId('usage-day').count()).toBe(7);
+    await tab.expectAccessible();
+  });
+
+  test('config shows every setting with its value and where it comes from, and no secret', async () => {
+    const tab = await visit('/system?tab=config');
+    const { page } = tab;
+    const search = page.getByRole('searchbox', { name: 'Search settings' });
+    await search.fill('orphan_threshold');
+    const setting = page.getByTestId('config-setting');
+    await expect.poll(() => setting.count()).toBe(1);
+    expect(await setting.innerText()).toMatch(/queue\.orphan_threshold\s+2s\s+.*tarsy\.yaml/);
+    await search.fill('worker_count');
+    await expect.poll(() => setting.allInnerTexts()).toEqual([expect.stringMatching(/worker_count\s+5\s+built-in/)]);
+    await search.fill('');
+    await page.getByTestId('config-section').first().waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('a-key-of-the-script');
+    await tab.expectAccessible();
+    // Without what is built in, what somebody set remains.
+    const { settings } = await server().ask<{ settings: { origin: string }[] }>('GET', '/api/v1/system/config');
+    const own = settings.filter(({ origin }) => origin !== 'built-in').length;
+    await page.getByTestId('config-origin-built-in').click();
+    await page.getByText(`${own} of ${settings.length} settings`).waitFor();
+  });
+
+  test('keys says that none is required, and tabs are walked with arrows', async () => {
+    const { page } = await visit('/system');
+    await page.getByTestId('system-tab-health').focus();
+    for (const name of ['tools', 'usage', 'config', 'keys']) {
+      await page.keyboard.press('ArrowRight');
+      await page.waitForURL(new RegExp(`tab=${name}`));
+      expect(await page.getByTestId(`system-tab-${name}`).getAttribute('aria-selected')).toBe('true');
+    }
+    await page.getByTestId('keys-not-required').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByTestId('system-tab-health').and(page.locator('[aria-selected=true]')).waitFor();
+  });
+});
+
+describe('a server with keys', () => {
+  const { server, visit } = scenario({ auth: true });
+
+  test('a key is made, works at once, and is refused once it is revoked', async () => {
+    const tab = await visit('/system?tab=keys');
+    const { page } = tab;
+    await page.getByTestId('login-key').fill(server().key);
+    await page.getByTestId('login-submit').click();
+    await page.getByTestId('key-create').click();
+    await page.getByTestId('key-submit').click();
+    tab.tolerated = [/\b4(00|22)\b/];
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByTestId('key-name').fill('pager');
+    await page.getByTestId('key-scope-write').check();
+    await tab.expectAccessible();
+    await page.getByTestId('key-submit').click();
+    const secret = await page.getByTestId('key-secret').innerText();
+    await page.getByRole('button', { name: 'Done' }).click();
+
+    const submit = () =>
+      fetch(`${server().url}/api/v1/alerts`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ alert_type: 'pod-crash', data: 'The pod web-1 crashes.' }),
+      });
+    const accepted = await submit();
+    expect(accepted.status).toBe(202);
+    const { session_id } = (await accepted.json()) as { session_id: string };
+    await server().ended(session_id);
+
+    const row = page.getByTestId('key').filter({ hasText: 'pager' });
+    expect(await row.innerText()).toContain('write');
+    expect(await page.locator('main').innerText()).not.toContain(secret);
+    await row.getByTestId('key-revoke').click();
+    await page.getByTestId('key-revoke-confirm').click();
+    await row.getByText('Revoked').waitFor();
+    expect((await submit()).status).toBe(401);
+    await tab.expectAccessible();
+  });
+});
+
+/** As the page writes counts of tokens. */
+function tokens(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}

@@ -1,0 +1,68 @@
+/** A session of ten thousand events is read like one of ten. */
+import { beforeAll, expect, test } from 'vitest';
+import { bigScript } from '../kit/big';
+import { scenario } from '../kit/scenario';
+import { callRow, eventually, inSight, readRows, rowOf, timelineOf } from '../kit/timeline';
+
+const count = 10_000;
+const { server, visit } = scenario({ script: bigScript(count) });
+const session = { id: '', events: [] as { id: string; call: unknown }[] };
+
+beforeAll(async () => {
+  session.id = await server().submit();
+  expect(await server().ended(session.id)).toBe('completed');
+  session.events = (await timelineOf(server(), session.id)).map(({ id, metadata }) => ({ id, call: metadata?.call }));
+}, 600_000);
+
+const eventOf = (call: string) => {
+  const event = session.events.find((candidate) => candidate.call === call);
+  return event?.id ?? expect.fail(`no tool call ${call}`);
+};
+
+test('all of them are met in order, and the document never holds more than 500', { timeout: 300_000 }, async () => {
+  expect(session.events.filter(({ call }) => call !== undefined).map(({ call }) => call)).toEqual(
+    Array.from({ length: count }, (_, n) => `1.1.${n + 1}`),
+  );
+  const { page } = await visit(`/sessions/${session.id}`);
+  await page.getByTestId('outcome').waitFor();
+  await callRow(page, '1.1.1').waitFor();
+  expect(await page.getByTestId('timeline-row').count()).toBeLessThanOrEqual(500);
+  const { events, mostDrawn } = await readRows(page);
+  expect(events).toEqual(session.events.map(({ id }) => id));
+  expect(mostDrawn).toBeLessThanOrEqual(500);
+  expect(mostDrawn).toBeGreaterThan(10);
+});
+
+test('a deep link leads to the 5,000th, and what is long is loaded when it is opened', {
+  timeout: 120_000,
+}, async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  const payloads: string[] = [];
+  page.on('request', (request) => {
+    const [, event] = new URL(request.url()).pathname.match(/\/timeline\/(.+)$/) ?? [];
+    if (event !== undefined) payloads.push(event);
+  });
+
+  await page.goto(`${server().url}/sessions/${session.id}?event=${eventOf('1.1.4999')}`);
+  const row = rowOf(page, eventOf('1.1.4999'));
+  await row.waitFor();
+  await eventually(() => inSight(row)).toBe(true);
+  await eventually(() => row.getAttribute('data-open')).toBe('true');
+  expect(await row.innerText()).toContain('line 4999 of a long log');
+  expect(await page.getByTestId('timeline-row').count()).toBeLessThanOrEqual(500);
+  expect(payloads).toEqual([]);
+
+  // The next one is long: its result comes when it is asked for.
+  const long = rowOf(page, eventOf('1.1.5000'));
+  expect(await long.getAttribute('data-open')).toBe('false');
+  await long.getByRole('button').first().click();
+  await eventually(() => long.innerText()).toContain('and its end.');
+  expect(payloads).toEqual([eventOf('1.1.5000')]);
+
+  // A link to it loads it at once.
+  const other = await visit(`/sessions/${session.id}?event=${eventOf('1.1.5000')}`);
+  const same = rowOf(other.page, eventOf('1.1.5000'));
+  await eventually(() => same.innerText()).toContain('and its end.');
+  expect(await inSight(same)).toBe(true);
+});

@@ -1,0 +1,164 @@
+/** An investigation that is watched from its beginning to its end, in one page that is never loaded again. */
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { callOf, callRow, eventually, inSight, rowOf, scroller, status, timeline } from '../kit/timeline';
+
+const config = `
+agents:
+  Triage: {mcp_servers: [cluster]}
+  Kubernetes: {mcp_servers: [cluster]}
+  Metrics: {mcp_servers: [cluster]}
+  Logs: {mcp_servers: [cluster]}
+agent_chains:
+  team:
+    description: One agent looks, three investigate.
+    alert_types: [pod-crash]
+    stages:
+      - {name: triage, agents: [{name: Triage}]}
+      - {name: investigation, agents: [{name: Kubernetes}, {name: Metrics}, {name: Logs}]}
+`;
+
+const specialist = (name: string, gate: string) => `
+  - when: {agent: ${name}, turn: 0}
+    replies: [{tool_calls: [{name: cluster__get_pods, arguments: {asked_by: ${name}}}]}]
+  - when: {agent: ${name}, turn: 1}
+    replies: [{chunks: ["${name} begins to conclude. ", "${name} is done."], gate: {name: ${gate}, after_chunks: 1}}]`;
+
+const script = `
+version: 1
+routes:
+  - when: {agent: Triage, turn: 0}
+    replies:
+      - chunks: [{thinking: "The pod restarts. "}, {thinking: "I look at its events."}, {tool_call: {name: cluster__get_events, arguments: {pod: web-1}}}]
+        gate: {name: thought, after_chunks: 1}
+  - when: {agent: Triage, turn: 1}
+    replies: [{tool_calls: [{name: cluster__get_log, arguments: {pod: web-1}}]}]
+  - when: {agent: Triage, turn: 2}
+    replies: [{text: "The pod runs out of memory [call 1.1.1]."}]
+  - when: {system: You shorten the result of a tool}
+    replies: [{text: The log repeats one line., times: forever}]${specialist('Kubernetes', 'first')}${specialist('Metrics', 'second')}${specialist('Logs', 'third')}
+  - when: {agent: SynthesisAgent}
+    replies:
+      - chunks:
+          - "The limit is too low [call 1.1.1], "
+          - "the log agrees [call 1.1.2], and the pods show it [call 2.2.1]. Nobody has seen [call 9.9.9]."
+        gate: {name: synthesis, after_chunks: 1}
+  - when: {user: Summarise this analysis}
+    replies: [{text: Raise the memory limit of web., gate: summary}]
+mcp_servers:
+  cluster:
+    tools:
+      - {name: get_events, read_only: true, results: [{text: "OOMKilled three times"}]}
+      - {name: get_log, read_only: true, results: [{text: "${'the same line again; '.repeat(1500)}the last line."}]}
+      - {name: get_pods, read_only: true, results: [{text: "web-1 for {{.asked_by}}"}]}
+`;
+
+const { server, visit } = scenario({
+  script,
+  config,
+  held: ['get_events'],
+  mcpSettings: 'summarization: {enabled: true}',
+});
+
+test('an investigation is watched live to its end, and its evidence is a click away', {
+  timeout: 120_000,
+}, async () => {
+  const { mock, turnstile } = server();
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.getByTestId('empty-first-visit').waitFor();
+  await page.evaluate(() => document.documentElement.setAttribute('data-never-reloaded', ''));
+
+  const id = await server().submit();
+  await page.locator(`[data-testid=session-row][data-session-id="${id}"]`).click();
+  await status(page, 'in_progress').waitFor();
+
+  // What the model has written so far is read before it is done.
+  await mock.reached('thought');
+  const thought = page.locator('[data-event-type=llm_thinking]');
+  await thought.getByText('The pod restarts.').last().waitFor();
+  expect(await thought.getAttribute('data-open')).toBe('true');
+  expect(await page.getByText('I look at its events.').count()).toBe(0);
+  expect(await page.getByTestId('now').innerText()).toContain('triage');
+  expect(await page.getByTestId('now').innerText()).toContain('Triage');
+  await mock.open('thought');
+
+  // A tool call is open while it runs, and folds when it is done.
+  await turnstile.reached('get_events');
+  const call = callRow(page, '1.1.1');
+  await call.waitFor();
+  expect(await call.getAttribute('data-open')).toBe('true');
+  expect(await call.innerText()).toContain('Waiting for the result.');
+  await eventually(() => thought.getAttribute('data-open')).toBe('false');
+  turnstile.open('get_events');
+  await eventually(() => call.getAttribute('data-open')).toBe('false');
+
+  // Three agents at once stand side by side, each with its own text.
+  await Promise.all(['first', 'second', 'third'].map((gate) => mock.reached(gate)));
+  const panes = page.getByTestId('pane');
+  await eventually(() => panes.count()).toBe(3);
+  const names = ['Kubernetes', 'Metrics', 'Logs'];
+  for (const [at, name] of names.entries()) {
+    await panes.nth(at).getByText(`${name} begins to conclude.`).last().waitFor();
+    expect(await panes.nth(at).innerText()).not.toContain(`${name} is done.`);
+  }
+  const boxes = await Promise.all(names.map(async (_, at) => await panes.nth(at).boundingBox()));
+  const [first, second, third] = boxes.map((box) => box ?? expect.fail('a pane is not to be seen'));
+  expect(new Set([first?.y, second?.y, third?.y]).size).toBe(1);
+  expect((first?.x ?? 0) + (first?.width ?? 0)).toBeLessThanOrEqual(second?.x ?? 0);
+  expect((second?.x ?? 0) + (second?.width ?? 0)).toBeLessThanOrEqual(third?.x ?? 0);
+  await tab.expectAccessible();
+
+  // They end in another order than they stand in.
+  for (const gate of ['third', 'first', 'second']) await mock.open(gate);
+  for (const [at, name] of names.entries()) await panes.nth(at).getByText(`${name} is done.`).last().waitFor();
+
+  await mock.reached('synthesis');
+  await timeline(page).getByText('The limit is too low').last().waitFor();
+  await mock.open('synthesis');
+  await mock.reached('summary');
+  expect(await page.getByTestId('outcome').count()).toBe(0);
+  await mock.open('summary');
+
+  // At the end the outcome stands on top, and the page says how to get there.
+  await status(page, 'completed').waitFor();
+  const outcome = page.getByTestId('outcome');
+  await outcome.waitFor();
+  await page.getByTestId('show-outcome').click();
+  await eventually(() => inSight(outcome)).toBe(true);
+  expect(await scroller(page).evaluate((list) => list.scrollTop)).toBeLessThan(100);
+  expect(await page.getByTestId('executive-summary').innerText()).toBe('Raise the memory limit of web.');
+  expect(await page.getByTestId('evidence').innerText()).toContain('Rests on 3 tool calls');
+  expect(await outcome.innerText()).toContain('9.9.9');
+  await tab.expectAccessible();
+
+  // A mark leads to the row of the tool call, into a pane as well.
+  await outcome.getByRole('link', { name: 'Tool call 2.2.1' }).click();
+  const cited = rowOf(page, (await callOf(server(), id, '2.2.1')).id);
+  await eventually(() => inSight(cited)).toBe(true);
+  await eventually(() => cited.getAttribute('data-open')).toBe('true');
+  expect(await cited.innerText()).toContain('web-1 for Metrics');
+  expect(await cited.getAttribute('data-marked')).toBe('true');
+
+  await page.getByTestId('show-outcome').click();
+  await outcome.getByRole('link', { name: 'Tool call 1.1.2' }).click();
+  const long = rowOf(page, (await callOf(server(), id, '1.1.2')).id);
+  await eventually(() => inSight(long)).toBe(true);
+
+  // A long result is shown by its summary; the result itself is behind it.
+  await long.getByText('The log repeats one line.').last().waitFor();
+  expect(await long.innerText()).not.toContain('the last line.');
+  await long.getByRole('button', { name: 'Show the raw result' }).click();
+  await long.getByRole('button', { name: /Show all .* characters/ }).click();
+  await eventually(() => long.innerText()).toContain('the last line.');
+
+  // The address is enough to show somebody else the same row.
+  const link = new URL(page.url());
+  expect(await page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded'))).toBe(true);
+  const other = await visit(link.pathname + link.search);
+  const same = rowOf(other.page, (await callOf(server(), id, '1.1.2')).id);
+  await same.waitFor();
+  await eventually(() => inSight(same)).toBe(true);
+  expect(await same.getAttribute('data-open')).toBe('true');
+  expect(await same.getAttribute('data-marked')).toBe('true');
+});

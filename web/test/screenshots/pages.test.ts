@@ -1,0 +1,151 @@
+/** Pictures of each page for the documents, of the demo as anybody would see it. `make screenshots` writes docs/images. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, Tab } from '../kit/browser';
+import { Program } from '../kit/process';
+import { binary, Server } from '../kit/server';
+
+const images = process.env.TARSY_IMAGES ?? path.resolve(import.meta.dirname, '../../../docs/images');
+/** What a picture may weigh, in bytes: people load a README with all of them. */
+const heaviest = 250_000;
+const patience = { timeout: 120_000, interval: 50 };
+
+const stage = {
+  url: '',
+  directory: '',
+  demo: undefined as Program | undefined,
+  browser: undefined as Browser | undefined,
+  /** The alert that three agents look into at once. */
+  parallel: '',
+};
+
+beforeAll(async () => {
+  mkdirSync(images, { recursive: true });
+  stage.directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
+  // Root lends its PostgreSQL to another user, who must be able to come in.
+  chmodSync(stage.directory, 0o755);
+  const data = path.join(stage.directory, 'data');
+  stage.demo = new Program(binary, ['demo', '--speed', '4', '--listen', '127.0.0.1:0', '--data-dir', data]);
+  const [[, url], browser] = await Promise.all([stage.demo.line(/is running at (http:\/\/\S+)/), launch()]);
+  stage.url = url ?? '';
+  stage.browser = browser;
+});
+
+afterAll(async () => {
+  await stage.browser?.close();
+  await stage.demo?.stop();
+  rmSync(stage.directory, { recursive: true, force: true });
+});
+
+async function open(address: string, context: BrowserContextOptions = {}, origin = stage.url): Promise<Page> {
+  if (stage.browser === undefined) throw new Error('the browser did not start');
+  const { page } = await Tab.open(stage.browser, origin, { colorScheme: 'light', reducedMotion: 'reduce', ...context });
+  await page.goto(origin + address);
+  return page;
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const file = path.join(images, `${name}.png`);
+  await page.evaluate(() => document.fonts.ready);
+  await page.screenshot({ path: file });
+  expect(statSync(file).size, name).toBeLessThan(heaviest);
+}
+
+/** The same in the other theme, without loading it again: what streams does not wait. */
+async function shootBoth(page: Page, name: string): Promise<void> {
+  await shoot(page, name);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await shoot(page, `${name}-dark`);
+}
+
+test('sessions', async () => {
+  const page = await open('/');
+  const over = page.locator('[data-testid=session-row]:is([data-status=completed], [data-status=failed])');
+  await expect.poll(() => over.count(), patience).toBe(6);
+  const example = page.getByTestId('session-row').filter({ hasText: 'high-latency' });
+  stage.parallel = (await example.getAttribute('data-session-id')) ?? '';
+  // Two that run, so that the list is as it is when somebody looks at it.
+  const other = page.getByTestId('session-row').filter({ hasText: 'pod-oom-killed' });
+  for (const id of [stage.parallel, await other.getAttribute('data-session-id')])
+    await fetch(`${stage.url}/api/v1/sessions/${id}/rerun`, { method: 'POST' });
+  await expect
+    .poll(
+      () =>
+        page
+          .locator('[data-status=in_progress]')
+          .filter({ hasText: /[1-9]k/ })
+          .count(),
+      patience,
+    )
+    .toBe(2);
+  await shootBoth(page, 'sessions');
+});
+
+test('session, while it runs', async () => {
+  const answer = await fetch(`${stage.url}/api/v1/sessions/${stage.parallel}/rerun`, { method: 'POST' });
+  const { session_id } = (await answer.json()) as { session_id: string };
+  const page = await open(`/sessions/${session_id}`);
+  const panes = page.getByTestId('pane');
+  await expect.poll(() => panes.count(), patience).toBe(3);
+  for (const pane of await panes.all())
+    await expect.poll(() => pane.getByTestId('timeline-row').count(), patience).toBeGreaterThan(1);
+  await shootBoth(page, 'session-live');
+});
+
+test('session, when it is over', async () => {
+  const page = await open(`/sessions/${stage.parallel}`);
+  await page.getByTestId('executive-summary').waitFor();
+  await page.getByTestId('chat-input').fill('Why did it happen?');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('chat-stop').waitFor();
+  await page.getByTestId('chat-send').waitFor();
+  await page.getByTestId('chat-answer').waitFor();
+  await shootBoth(page, 'session');
+});
+
+test('trace', async () => {
+  const page = await open(`/sessions/${stage.parallel}/trace`);
+  await page.locator('[data-call]').nth(1).click();
+  await page.getByTestId('copy-call').waitFor();
+  await shoot(page, 'trace');
+});
+
+test('submit', async () => {
+  const page = await open('/submit');
+  await page.getByTestId('submit-default-tools').waitFor();
+  await page.getByTestId('submit-format').getByText('JSON').click();
+  await page
+    .getByTestId('submit-payload')
+    .fill(JSON.stringify({ alert: 'PodOOMKilled', namespace: 'shop', pod: 'web-1', restarts: 3 }, null, 2));
+  await page.getByTestId('submit-tools').getByText('Own selection').click();
+  await page.getByTestId('mcp-server').first().locator('summary').click();
+  await page.getByText('Valid JSON').waitFor();
+  await shoot(page, 'submit');
+});
+
+test('system', async () => {
+  const page = await open('/system?tab=usage');
+  await page.getByTestId('usage-chart').nth(1).waitFor();
+  await shoot(page, 'system');
+});
+
+test('narrow', async () => {
+  const page = await open(`/sessions/${stage.parallel}`, { viewport: { width: 390, height: 844 } });
+  await page.getByTestId('executive-summary').waitFor();
+  await shoot(page, 'narrow');
+});
+
+test('login', async () => {
+  const server = await Server.start({ auth: true });
+  try {
+    const page = await open('/', {}, server.url);
+    await page.getByTestId('login-key').waitFor();
+    await shoot(page, 'login');
+    await page.context().close();
+  } finally {
+    await server.stop();
+  }
+});
