@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
+    // Streamed Markdown is the largest part, and only the pages that show some load it.
+    chunkSizeWarningLimit: 600,
   },
   server: {
     proxy: Object.fromEntries(

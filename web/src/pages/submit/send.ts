@@ -74,7 +74,8 @@ export function useSend(form: SubmitForm, alertType: string, onSent: () => void)
     problems: problem && part && !cleared.includes(part) ? { [part]: problem.message } : {},
     problem: part === null ? problem : null,
     changed: (...parts) => {
-      if (sending.isError) setCleared((before) => [...before, ...parts]);
+      // Also while it is under way: what comes back is about what stood there before.
+      if (sending.isError || sending.isPending) setCleared((before) => [...before, ...parts]);
     },
   };
 }
