@@ -26,8 +26,8 @@ const maxCited = 200
 // `[calls 1.1.1 and 1.1.2]`: each once, in the order of their appearance, the first two hundred of them.
 //
 // What stands in fenced code is no mark: it is quoted, often from a tool's result, and nobody concluded it. Neither is
-// the text of a Markdown link, which leads where the link says. Both are shown by Markdown as what they are, so what
-// counts as a mark here is what readers see as one.
+// the text of a Markdown link, which leads where the link says. A mark in inline code counts,
+// for models like to quote what looks like a name; the dashboard shows it as the code that it is.
 //
 // A mark is tolerant of what models do to it, its case and its spaces, and of nothing that may mean something else.
 func CitedCalls(text string) []string {

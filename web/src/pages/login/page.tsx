@@ -69,7 +69,7 @@ function LoginForm() {
           spellCheck={false}
           autoCapitalize="off"
           autoFocus
-          placeholder="tarsy_…"
+          placeholder="Paste it here"
           className="font-mono"
           value={key}
           onChange={(event) => setKey(event.target.value)}
@@ -114,7 +114,7 @@ function KeyHelp() {
       <p>The server showed the first one in its output when it was started without any. That key makes others:</p>
       <Code text="tarsy keys create me --scope write" />
       <p>If it is lost, a new one can be made on the database itself:</p>
-      <Code text="tarsy keys create rescue --scope admin --database-url postgres://…" />
+      <Code text={'tarsy keys create rescue --scope admin \\\n  --database-url postgres://…'} />
       <p>
         <b className="font-semibold text-ink">read</b> sees everything, <b className="font-semibold text-ink">write</b>{' '}
         also submits and cancels, <b className="font-semibold text-ink">admin</b> also manages keys. The login holds for
