@@ -28,7 +28,7 @@ beforeAll(async () => {
   // Root lends its PostgreSQL to another user, who must be able to come in.
   chmodSync(stage.directory, 0o755);
   const data = path.join(stage.directory, 'data');
-  stage.demo = new Program(binary, ['demo', '--speed', '4', '--listen', '127.0.0.1:0', '--data-dir', data]);
+  stage.demo = new Program(binary, ['demo', '--speed', '1.5', '--listen', '127.0.0.1:0', '--data-dir', data]);
   const [[, url], browser] = await Promise.all([stage.demo.line(/is running at (http:\/\/\S+)/), launch()]);
   stage.url = url ?? '';
   stage.browser = browser;
@@ -58,6 +58,10 @@ async function shoot(page: Page, name: string): Promise<void> {
 async function shootBoth(page: Page, name: string): Promise<void> {
   await shoot(page, name);
   await page.emulateMedia({ colorScheme: 'dark' });
+  // Colours fade into each other: a picture in between shows neither theme.
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : []))),
+  );
   await shoot(page, `${name}-dark`);
 }
 
