@@ -23,14 +23,7 @@ func (s *Server) addRerun() {
 func (s *Server) rerunSession(ctx context.Context, in *sessionInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
-	if who.body != nil {
-		_, err := parseBody(who.body)
-		if err != nil {
-			return nil, err
-		}
-	}
-
-	err := in.check()
+	err := in.checkAction(who)
 	if err != nil {
 		return nil, err
 	}

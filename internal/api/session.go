@@ -121,14 +121,7 @@ func (s *Server) getSession(ctx context.Context, in *sessionInput) (*sessionOutp
 func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOutput, error) {
 	who := callerOf(ctx)
 
-	if who.body != nil {
-		_, err := parseBody(who.body)
-		if err != nil {
-			return nil, err
-		}
-	}
-
-	err := in.check()
+	err := in.checkAction(who)
 	if err != nil {
 		return nil, err
 	}
@@ -150,4 +143,16 @@ func checkID(sessionID string) error {
 	}
 
 	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(sessionID))
+}
+
+// checkAction answers for a wish that needs no more than a session: its body, where there is one, says nothing.
+func (in *sessionInput) checkAction(who *caller) error {
+	if who.body != nil {
+		_, err := parseBody(who.body)
+		if err != nil {
+			return err
+		}
+	}
+
+	return in.check()
 }

@@ -1,36 +1,24 @@
 /** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Tab } from '../kit/browser';
-import { Program } from '../kit/process';
-import { binary } from '../kit/server';
+import { Demo } from '../kit/demo';
 import { eventually, inSight, noteStatuses, status } from '../kit/timeline';
 
 const stage = {
   url: '',
-  directory: '',
-  demo: undefined as Program | undefined,
+  demo: undefined as Demo | undefined,
   browser: undefined as Browser | undefined,
 };
 
 beforeAll(async () => {
-  stage.directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
-  // Root lends its PostgreSQL to another user, who must be able to come in.
-  chmodSync(stage.directory, 0o755);
-  const data = path.join(stage.directory, 'data');
-  stage.demo = new Program(binary, ['demo', '--speed', '10', '--listen', '127.0.0.1:0', '--data-dir', data]);
-  const [[, url], browser] = await Promise.all([stage.demo.line(/is running at (http:\/\/\S+)/), launch()]);
-  stage.url = url ?? '';
-  stage.browser = browser;
+  [stage.demo, stage.browser] = await Promise.all([Demo.start(10), launch()]);
+  stage.url = stage.demo.url;
 });
 
 afterAll(async () => {
   await stage.browser?.close();
   await stage.demo?.stop();
-  rmSync(stage.directory, { recursive: true, force: true });
 });
 
 test('an investigation of the demo is begun, watched and understood in the browser', { timeout: 120_000 }, async () => {

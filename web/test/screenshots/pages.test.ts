@@ -1,12 +1,11 @@
 /** Pictures of each page for the documents, of the demo as anybody would see it. `make screenshots` writes docs/images. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Tab } from '../kit/browser';
-import { Program } from '../kit/process';
-import { binary, Server } from '../kit/server';
+import { Demo } from '../kit/demo';
+import { Server } from '../kit/server';
 
 const images = process.env.TARSY_IMAGES ?? path.resolve(import.meta.dirname, '../../../docs/images');
 /** What a picture may weigh, in bytes: people load a README with all of them. */
@@ -15,8 +14,7 @@ const patience = { timeout: 120_000, interval: 50 };
 
 const stage = {
   url: '',
-  directory: '',
-  demo: undefined as Program | undefined,
+  demo: undefined as Demo | undefined,
   browser: undefined as Browser | undefined,
   /** The alert that three agents look into at once. */
   parallel: '',
@@ -24,20 +22,13 @@ const stage = {
 
 beforeAll(async () => {
   mkdirSync(images, { recursive: true });
-  stage.directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
-  // Root lends its PostgreSQL to another user, who must be able to come in.
-  chmodSync(stage.directory, 0o755);
-  const data = path.join(stage.directory, 'data');
-  stage.demo = new Program(binary, ['demo', '--speed', '1.5', '--listen', '127.0.0.1:0', '--data-dir', data]);
-  const [[, url], browser] = await Promise.all([stage.demo.line(/is running at (http:\/\/\S+)/), launch()]);
-  stage.url = url ?? '';
-  stage.browser = browser;
+  [stage.demo, stage.browser] = await Promise.all([Demo.start(1.5), launch()]);
+  stage.url = stage.demo.url;
 });
 
 afterAll(async () => {
   await stage.browser?.close();
   await stage.demo?.stop();
-  rmSync(stage.directory, { recursive: true, force: true });
 });
 
 async function open(address: string, context: BrowserContextOptions = {}, origin = stage.url): Promise<Page> {

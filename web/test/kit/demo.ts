@@ -1,0 +1,38 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Program } from './process';
+import { binary } from './server';
+
+/** `tarsy demo`: the real server with its own scripted model, simulated cluster and example alerts. */
+export class Demo {
+  private constructor(
+    private readonly program: Program,
+    private readonly directory: string,
+    readonly url: string,
+  ) {}
+
+  /** Speed is how fast its model answers: 1 is a human pace. */
+  static async start(speed: number): Promise<Demo> {
+    const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
+    // Root lends its PostgreSQL to another user, who must be able to come in.
+    chmodSync(directory, 0o755);
+    const data = path.join(directory, 'data');
+    const program = new Program(binary, [
+      'demo',
+      '--speed',
+      String(speed),
+      '--listen',
+      '127.0.0.1:0',
+      '--data-dir',
+      data,
+    ]);
+    const [, url] = await program.line(/is running at (http:\/\/\S+)/);
+    return new Demo(program, directory, url ?? '');
+  }
+
+  async stop(): Promise<void> {
+    await this.program.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
