@@ -12,15 +12,15 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/virtual"
-	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/mock/scriptfile"
 	"tarsy.dev/tarsy/llm/script"
 )
 
 // LLMServer is a virtual server that answers from a script in the forms of the OpenAI, Anthropic and Gemini APIs: what
 // `tarsy mock` is on the command line. Any API key will do.
 type LLMServer struct {
-	server  *virtual.Server
+	server  *mock.Server
 	url     string
 	handler *counted
 }
@@ -56,7 +56,7 @@ type LLMRequest struct {
 func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	t.Helper()
 
-	server := virtual.New(virtual.Config{Script: func(string) *script.Script { return s }})
+	server := mock.New(mock.Config{Script: func(string) *script.Script { return s }})
 
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 			t.Errorf("a request to the virtual server is still being answered at the end of the test")
 		}
 
-		if summary := virtual.Summary(server.Verify()); summary != "" {
+		if summary := mock.Summary(server.Verify()); summary != "" {
 			t.Errorf("the virtual server was not used as its script says:\n%s", summary)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -33,7 +33,7 @@ func TestDoctorAsksEachProviderThatIsConfigured(t *testing.T) {
 	require.NoError(t, s.On(script.Match{Model: script.Text{Equals: "gemini-2.5-pro"}}, script.Reply{Text: "ready"}))
 	require.NoError(t, s.On(script.Match{Model: script.Text{Equals: "claude-opus-4-5"}}, script.Reply{Err: &llm.Error{Status: 401, Message: "invalid x-api-key"}}))
 
-	server := httptest.NewServer(virtual.New(virtual.Config{Script: func(string) *script.Script { return s }}))
+	server := httptest.NewServer(mock.New(mock.Config{Script: func(string) *script.Script { return s }}))
 	t.Cleanup(server.Close)
 
 	dir := writeConfig(t, strings.ReplaceAll(liveConfig, "VIRTUAL", server.URL))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+	"tarsy.dev/tarsy/internal/mock/scriptfile"
 )
 
 const (
@@ -72,7 +72,7 @@ together with what was planned and not asked; the exit code is 1 then, unless --
 			return err
 		}
 
-		m := &mock{tool: t, flags: f}
+		m := &mockRun{tool: t, flags: f}
 
 		switch {
 		case f.check:
@@ -172,7 +172,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 }
 
 // check says everything that is wrong with the script.
-func (m *mock) check() error {
+func (m *mockRun) check() error {
 	file, err := scriptfile.Load(m.flags.script)
 	failed, wrong := errors.AsType[*scriptfile.FileError](err)
 

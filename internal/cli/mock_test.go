@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/llm/script"
 )
 
@@ -228,7 +228,7 @@ func TestMockRecordsReplaysAndFailsOnWhatIsStale(t *testing.T) {
 	replies := script.New(script.Options{})
 	replies.Add(script.Reply{Text: "from the real API"}, script.Reply{Text: "once more"})
 
-	upstream := httptest.NewServer(virtual.New(virtual.Config{Script: func(string) *script.Script { return replies }}))
+	upstream := httptest.NewServer(mock.New(mock.Config{Script: func(string) *script.Script { return replies }}))
 	t.Cleanup(upstream.Close)
 
 	path := filepath.Join(t.TempDir(), "cassette.yaml")

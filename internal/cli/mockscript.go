@@ -7,14 +7,14 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tarsy.dev/tarsy/internal/virtual"
-	"tarsy.dev/tarsy/internal/virtual/mcpserver"
-	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/mock/mcpserver"
+	"tarsy.dev/tarsy/internal/mock/scriptfile"
 	"tarsy.dev/tarsy/llm/script"
 )
 
 // play sets up answers from a script.
-func (m *mock) play(cfg *virtual.Config) error {
+func (m *mockRun) play(cfg *mock.Config) error {
 	file, err := m.load()
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (m *mock) play(cfg *virtual.Config) error {
 	cfg.Models = func() []string { return m.file.Load().Models }
 	cfg.Gates = func() []string { return m.file.Load().GateNames() }
 	cfg.Lane = m.lane
-	cfg.MCP = func() virtual.MCP {
+	cfg.MCP = func() mock.MCP {
 		host, err := mcpserver.NewHost(m.file.Load().MCPServers, mcpserver.Options{Clock: clock})
 		if err != nil {
 			panic("mock: MCP servers of a file that was checked: " + err.Error())
@@ -40,7 +40,7 @@ func (m *mock) play(cfg *virtual.Config) error {
 }
 
 // load reads the script; what is wrong with it is said, one problem on a line.
-func (m *mock) load() (*scriptfile.File, error) {
+func (m *mockRun) load() (*scriptfile.File, error) {
 	file, err := scriptfile.Load(m.flags.script)
 	if failed, ok := errors.AsType[*scriptfile.FileError](err); ok {
 		m.sayf("%s", failed)
@@ -52,19 +52,19 @@ func (m *mock) load() (*scriptfile.File, error) {
 }
 
 // lane tells requests apart as the script of now wants it.
-func (m *mock) lane(r *http.Request) string {
+func (m *mockRun) lane(r *http.Request) string {
 	switch m.file.Load().Isolate {
 	case "header":
-		return virtual.LaneByHeader(r)
+		return mock.LaneByHeader(r)
 	case "key":
-		return virtual.LaneByKey(r)
+		return mock.LaneByKey(r)
 	default:
 		return ""
 	}
 }
 
 // override puts what the flags say over a script.
-func (m *mock) override(file *scriptfile.File) *scriptfile.File {
+func (m *mockRun) override(file *scriptfile.File) *scriptfile.File {
 	changed := *file
 	changed.Profile = m.pace(file.Profile)
 
@@ -93,7 +93,7 @@ func (m *mock) override(file *scriptfile.File) *scriptfile.File {
 	return &changed
 }
 
-func (m *mock) pace(profile *scriptfile.Profile) *scriptfile.Profile {
+func (m *mockRun) pace(profile *scriptfile.Profile) *scriptfile.Profile {
 	if profile == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (m *mock) pace(profile *scriptfile.Profile) *scriptfile.Profile {
 }
 
 // reload takes a changed script over, or says what is wrong with it.
-func (m *mock) reload(file *scriptfile.File, err error) {
+func (m *mockRun) reload(file *scriptfile.File, err error) {
 	if err != nil {
 		m.sayf("The script has changed and is wrong; the one before stays:\n%s", err)
 

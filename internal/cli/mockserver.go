@@ -17,10 +17,10 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/app"
-	"tarsy.dev/tarsy/internal/virtual"
-	"tarsy.dev/tarsy/internal/virtual/cassette"
-	"tarsy.dev/tarsy/internal/virtual/mcpserver"
-	"tarsy.dev/tarsy/internal/virtual/scriptfile"
+	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/mock/cassette"
+	"tarsy.dev/tarsy/internal/mock/mcpserver"
+	"tarsy.dev/tarsy/internal/mock/scriptfile"
 )
 
 const (
@@ -33,18 +33,18 @@ const (
 )
 
 // mock is one run of the mock server.
-type mock struct {
+type mockRun struct {
 	*tool
 
 	flags *mockFlags
 	// file is the script of now.
 	file   atomic.Pointer[scriptfile.File]
-	server *virtual.Server
+	server *mock.Server
 }
 
 // serve runs the server until ctx is done.
-func (m *mock) serve(ctx context.Context) error {
-	cfg := virtual.Config{JournalSize: m.flags.journal}
+func (m *mockRun) serve(ctx context.Context) error {
+	cfg := mock.Config{JournalSize: m.flags.journal}
 
 	end, err := m.source(&cfg)
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *mock) serve(ctx context.Context) error {
 	}
 	defer end()
 
-	m.server = virtual.New(cfg)
+	m.server = mock.New(cfg)
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", m.flags.listen)
 	if err != nil {
@@ -67,11 +67,11 @@ func (m *mock) serve(ctx context.Context) error {
 		return err
 	}
 
-	return m.judge(virtual.Summary(m.server.Verify()))
+	return m.judge(mock.Summary(m.server.Verify()))
 }
 
 // source sets up what answers, and returns what ends it.
-func (m *mock) source(cfg *virtual.Config) (func(), error) {
+func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	switch {
 	case m.flags.record != "":
 		recorder, err := cassette.NewRecorder(cassette.RecorderConfig{
@@ -81,7 +81,7 @@ func (m *mock) source(cfg *virtual.Config) (func(), error) {
 			return nil, usageError{err}
 		}
 
-		cfg.Tape = func(string) virtual.Tape { return recorder }
+		cfg.Tape = func(string) mock.Tape { return recorder }
 
 		return recorder.Close, nil
 	case m.flags.cassette != "":
@@ -92,7 +92,7 @@ func (m *mock) source(cfg *virtual.Config) (func(), error) {
 }
 
 // replay sets up answers from a cassette.
-func (m *mock) replay(cfg *virtual.Config) error {
+func (m *mockRun) replay(cfg *mock.Config) error {
 	loaded, err := cassette.Load(m.flags.cassette)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (m *mock) replay(cfg *virtual.Config) error {
 		return err
 	}
 
-	cfg.Tape = func(string) virtual.Tape { return player.Fresh() }
+	cfg.Tape = func(string) mock.Tape { return player.Fresh() }
 
 	return nil
 }
@@ -123,7 +123,7 @@ type mockAddresses struct {
 }
 
 // announce says where the server is.
-func (m *mock) announce(at string) error {
+func (m *mockRun) announce(at string) error {
 	if host, port, err := net.SplitHostPort(at); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 			at = net.JoinHostPort("127.0.0.1", port)
@@ -161,7 +161,7 @@ func (m *mock) announce(at string) error {
 var errStopped = errors.New("the server was stopped")
 
 // run answers until ctx is done, and lets what is under way end.
-func (m *mock) run(ctx context.Context, listener net.Listener) error {
+func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	app.Tune(m.lookup)
 
 	// Answers that wait for a gate end when the server does.
@@ -206,7 +206,7 @@ func (m *mock) run(ctx context.Context, listener net.Listener) error {
 }
 
 // judge tells what did not go as planned.
-func (m *mock) judge(summary string) error {
+func (m *mockRun) judge(summary string) error {
 	if summary == "" {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (m *mock) judge(summary string) error {
 }
 
 // serveStdio is an MCP server of the script on the standard streams.
-func (m *mock) serveStdio(ctx context.Context) error {
+func (m *mockRun) serveStdio(ctx context.Context) error {
 	file, err := m.load()
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (m *mock) serveStdio(ctx context.Context) error {
 		return err
 	}
 
-	return m.judge(virtual.Summary([]virtual.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
+	return m.judge(mock.Summary([]mock.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
 }
 
 // keptOpen is a stream that is not ours to close.

@@ -10,7 +10,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/provider"
-	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func serve(t *testing.T, s *script.Script) string {
 	t.Helper()
 
-	server := httptest.NewServer(virtual.New(virtual.Config{Script: func(string) *script.Script { return s }}))
+	server := httptest.NewServer(mock.New(mock.Config{Script: func(string) *script.Script { return s }}))
 	t.Cleanup(server.Close)
 
 	return server.URL

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/virtual"
+	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -67,7 +67,7 @@ func (f *fixture) serveHTTP(t *testing.T, s *script.Script) string {
 	closed := make(chan struct{}, 64)
 	f.closed = closed
 
-	server := httptest.NewUnstartedServer(virtual.New(virtual.Config{Script: func(string) *script.Script { return s }}))
+	server := httptest.NewUnstartedServer(mock.New(mock.Config{Script: func(string) *script.Script { return s }}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			select {

@@ -1,0 +1,96 @@
+// Package anthropic speaks the form of the Anthropic Messages API: it reads requests and writes a script's answers, in one
+// piece or as a stream. It knows the llm contract and the wire form, and nothing of who asks or of what the script holds.
+package anthropic
+
+import (
+	"net/http"
+
+	"tarsy.dev/tarsy/internal/mock/exchange"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// Name is what the journal calls this API.
+const Name = "anthropic"
+
+// Routes are the operations of the API. GET /v1/models is not among them: see Models.
+func Routes() []exchange.Route {
+	return []exchange.Route{
+		{Pattern: "POST /v1/messages", Handle: messages},
+		{Pattern: "POST /v1/messages/count_tokens", Handle: countTokens},
+	}
+}
+
+// messages answers a call of a model.
+func messages(x *exchange.Exchange) {
+	r, ok := read(x, false)
+	if !ok {
+		return
+	}
+
+	decoded := r.decode()
+	x.Answer(exchange.Call{
+		Request: decoded, Stream: r.Stream, ContentType: "text/event-stream; charset=utf-8",
+		Encoder: &encoder{exchange: x, id: identify(x), request: decoded, firstCode: r.runsPython()},
+	})
+}
+
+// countTokens answers how long a conversation is. The script is not asked.
+func countTokens(x *exchange.Exchange) {
+	r, ok := read(x, true)
+	if !ok {
+		return
+	}
+
+	x.Entry.Model = r.Model
+	x.JSON(struct {
+		InputTokens int `json:"input_tokens"`
+	}{script.InputTokens(r.decode())})
+}
+
+// read reads a request, or answers what is wrong with it.
+func read(x *exchange.Exchange, counting bool) (*request, bool) {
+	if !admitted(x) {
+		return nil, false
+	}
+
+	r, err := parse(x.Body)
+	if err == nil {
+		err = r.check(counting)
+	}
+
+	if err != nil {
+		fail(x, err)
+
+		return nil, false
+	}
+
+	return r, true
+}
+
+// admitted answers a request that does not say who asks, or which version of the API it speaks. Any key will do.
+func admitted(x *exchange.Exchange) bool {
+	header := x.Request.Header
+
+	switch {
+	case header.Get("X-Api-Key") == "" && header.Get("Authorization") == "":
+		fail(x, &llm.Error{
+			Class: llm.ClassAuth, Status: http.StatusUnauthorized, Code: "authentication_error", Message: "x-api-key header is required",
+		})
+	case header.Get("Anthropic-Version") == "":
+		fail(x, invalid("anthropic-version: header is required"))
+	default:
+		return true
+	}
+
+	return false
+}
+
+func fail(x *exchange.Exchange, err *llm.Error) {
+	x.Fail((&encoder{exchange: x, id: identify(x)}).Error, err)
+}
+
+// invalid is the error of a request that the API does not understand.
+func invalid(message string) *llm.Error {
+	return &llm.Error{Class: llm.ClassInvalid, Status: http.StatusBadRequest, Code: "invalid_request_error", Message: message}
+}

@@ -1,0 +1,223 @@
+// Package mock is a server that stands in for the APIs of language models: it answers from scripts or from tapes, in
+// the forms of several providers on one port, and keeps a journal of what it was asked. What answers, and how a
+// provider's form looks, is the business of the packages it is given; it knows no files and no flags.
+package mock
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tarsy.dev/tarsy/internal/mock/anthropic"
+	"tarsy.dev/tarsy/internal/mock/exchange"
+	"tarsy.dev/tarsy/internal/mock/gemini"
+	"tarsy.dev/tarsy/internal/mock/openai"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// Config is what a server needs: Script, or Tape.
+type Config struct {
+	// Script returns a fresh script that answers the calls of a lane. It is asked once for each lane, and again after a
+	// reset.
+	Script func(lane string) *script.Script
+	// Tape, where it is not nil, returns what answers every request of a lane instead of a script.
+	Tape func(lane string) Tape
+	// MCP, where it is not nil, returns fresh MCP servers. It is asked at the start and by Reload; they are of no lane.
+	MCP func() MCP
+	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
+	Lane func(r *http.Request) string
+	// MaxLanes bounds the lanes, JournalSize the entries of the journal. Zero is a good default.
+	MaxLanes, JournalSize int
+	// Models, where it is not nil, returns what the APIs list as their models; none means a few well-known ones.
+	Models func() []string
+	// Gates, where it is not nil, returns the names of the gates that there are; others cannot be asked for then.
+	Gates func() []string
+	// Logger is told what goes wrong in the server itself; nil is nobody.
+	Logger *slog.Logger
+}
+
+// Tape answers requests from something else than a script. It is used by many requests at once.
+type Tape interface {
+	// Answer answers one request; failure puts an error into the form that the caller expects.
+	Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.Error) []byte)
+	// Unused describes what was not asked for.
+	Unused() []string
+}
+
+// MCP is scripted MCP servers, below /mcp/, and what did not go as planned with them.
+type MCP interface {
+	Handler() http.Handler
+	Unused() []string
+	Unexpected() []string
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	cfg     Config
+	logger  *slog.Logger
+	lanes   *lanes
+	journal *journal
+	apis    []exchange.API
+	// calls are the operations of the APIs, control is what tests ask the server itself.
+	calls, control *http.ServeMux
+	// static are the operations whose paths have no variable parts, by path: most calls are of these, and need no search.
+	static    map[string]*call
+	exchanges *exchange.Config
+	mcp       atomic.Pointer[tools]
+	// strays are unexpected requests of no lane: those that were refused one.
+	strays lane
+}
+
+// New returns a server.
+func New(cfg Config) *Server {
+	s := &Server{
+		cfg: cfg, logger: cfg.Logger, journal: newJournal(cfg.JournalSize),
+		calls: http.NewServeMux(), control: http.NewServeMux(), static: map[string]*call{},
+		apis: []exchange.API{
+			{Name: openai.Name, Routes: openai.Routes(), Error: openai.Error},
+			{Name: anthropic.Name, Routes: anthropic.Routes(), Error: anthropic.Error},
+			{Name: gemini.Name, Routes: gemini.Routes(), Error: gemini.Error},
+		},
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+
+	s.lanes = newLanes(cfg.MaxLanes, s.newLane)
+	s.exchanges = &exchange.Config{Lane: s.laneOf, Models: cfg.Models, Done: s.done, Now: time.Now}
+	s.routeCalls()
+	s.routeControl()
+	s.Reload()
+
+	return s
+}
+
+// tools are the MCP servers of now.
+type tools struct {
+	MCP
+
+	handler http.Handler
+}
+
+// Reload forgets all lanes, whose next requests begin with a fresh script, and begins with fresh MCP servers. The journal
+// stays.
+func (s *Server) Reload() {
+	s.lanes.forgetAll()
+	s.strays.forget()
+
+	if s.cfg.MCP != nil {
+		fresh := s.cfg.MCP()
+		s.mcp.Store(&tools{MCP: fresh, handler: fresh.Handler()})
+	}
+}
+
+func (s *Server) routeCalls() {
+	for _, api := range s.apis {
+		for _, route := range api.Routes {
+			handle := route.Handle
+			if s.cfg.Tape != nil {
+				handle = s.playTape(api)
+			}
+
+			made := &call{Handler: s.exchanges.Handler(api, handle), api: api}
+			s.calls.Handle(route.Pattern, made)
+
+			if path, ok := strings.CutPrefix(route.Pattern, http.MethodPost+" "); ok && !strings.Contains(path, "{") {
+				s.static[path] = made
+			}
+		}
+	}
+
+	unknown := s.answerUnknown
+	if s.cfg.Tape != nil {
+		// A tape may hold what the scripts do not know, such as embeddings.
+		unknown = s.playTape(s.apis[0])
+	}
+
+	s.calls.Handle("/", &call{Handler: s.exchanges.Handler(exchange.API{Error: s.apis[0].Error}, unknown), api: s.apis[0]})
+}
+
+// call is an operation of an API.
+type call struct {
+	http.Handler
+
+	api exchange.API
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if made, ok := s.static[r.URL.Path]; ok && r.Method == http.MethodPost {
+		made.ServeHTTP(w, r)
+
+		return
+	}
+
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/_mock/"):
+		s.control.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/_error/"):
+		s.answerError(w, r)
+	case strings.HasPrefix(path, "/mcp/") && s.cfg.MCP != nil:
+		s.mcp.Load().handler.ServeHTTP(w, r)
+	default:
+		s.calls.ServeHTTP(w, r)
+	}
+}
+
+func (s *Server) playTape(api exchange.API) func(x *exchange.Exchange) {
+	return func(x *exchange.Exchange) {
+		lane, err := s.lanes.get(x.Entry.Lane)
+		if err != nil {
+			x.Fail(api.Error, err)
+
+			return
+		}
+
+		lane.tape.Answer(x, api.Error)
+	}
+}
+
+func (s *Server) newLane(name string) *lane {
+	l := &lane{name: name}
+
+	if s.cfg.Tape != nil {
+		l.tape = s.cfg.Tape(name)
+	} else {
+		l.script = s.cfg.Script(name)
+	}
+
+	return l
+}
+
+func (s *Server) laneOf(r *http.Request) (string, *script.Script, *llm.Error) {
+	name := ""
+	if s.cfg.Lane != nil {
+		name = s.cfg.Lane(r)
+	}
+
+	lane, err := s.lanes.get(name)
+	if err != nil {
+		return name, nil, err
+	}
+
+	return name, lane.script, nil
+}
+
+// done writes an exchange into the journal, and down for its lane if nothing was planned for it.
+func (s *Server) done(x *exchange.Exchange) {
+	s.journal.add(x)
+
+	if !x.Entry.Unexpected {
+		return
+	}
+
+	lane := s.lanes.find(x.Entry.Lane)
+	if lane == nil {
+		lane = &s.strays
+	}
+
+	lane.note(x.Entry)
+}

@@ -1,0 +1,86 @@
+package mock
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Verdict is what did not go as planned in a lane: what was not asked for, and what was asked without being planned.
+type Verdict struct {
+	Lane       string   `json:"lane"`
+	Unused     []string `json:"unused,omitempty"`
+	Unexpected []string `json:"unexpected,omitempty"`
+}
+
+// Verify judges every lane. What is of no lane, such as MCP servers and requests that were refused one, and a server that was asked nothing at all, are
+// judged as the lane "".
+func (s *Server) Verify() []Verdict {
+	names := s.lanes.names()
+	if len(names) == 0 {
+		names = []string{""}
+	}
+
+	verdicts := make([]Verdict, 0, len(names))
+	for _, name := range names {
+		verdicts = append(verdicts, s.VerifyLane(name))
+	}
+
+	if names[0] == "" {
+		return verdicts
+	}
+
+	if v := s.verifyRest(Verdict{}); len(v.Unused)+len(v.Unexpected) > 0 {
+		verdicts = append(verdicts, v)
+	}
+
+	return verdicts
+}
+
+// verifyRest judges what is of no lane.
+func (s *Server) verifyRest(v Verdict) Verdict {
+	v.Unexpected = append(v.Unexpected, s.strays.unexpectedNow()...)
+
+	if servers := s.mcp.Load(); servers != nil {
+		v.Unused = append(v.Unused, servers.Unused()...)
+		v.Unexpected = append(v.Unexpected, servers.Unexpected()...)
+	}
+
+	return v
+}
+
+// VerifyLane judges one lane. Of one that was never used, everything is unused.
+func (s *Server) VerifyLane(name string) Verdict {
+	lane := s.lanes.find(name)
+	if lane == nil {
+		lane = s.newLane(name)
+	}
+
+	v := Verdict{Lane: name, Unused: lane.unusedNow(), Unexpected: lane.unexpectedNow()}
+	if name == "" {
+		v = s.verifyRest(v)
+	}
+
+	return v
+}
+
+// Summary tells what did not go as planned, one thing on a line; "" if nothing.
+func Summary(verdicts []Verdict) string {
+	var lines []string
+
+	for _, v := range verdicts {
+		in := ""
+		if v.Lane != "" {
+			in = fmt.Sprintf("lane %s: ", v.Lane)
+		}
+
+		for _, text := range v.Unexpected {
+			lines = append(lines, in+"unexpected: "+text)
+		}
+
+		for _, text := range v.Unused {
+			lines = append(lines, in+"unused: "+text)
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
