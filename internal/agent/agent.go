@@ -9,6 +9,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -24,9 +25,9 @@ var errIterationTimeout = errors.New("the iteration ran out of time")
 // Recorder writes what an execution did. The engine implements it over the lease of the session.
 type Recorder interface {
 	// Commit writes a step and waits until it is durable.
-	Commit(ctx context.Context, step tarsy.Step) error
+	Commit(ctx context.Context, step progress.Step) error
 	// Submit writes a step without waiting. If it fails, the next Commit fails.
-	Submit(step tarsy.Step)
+	Submit(step progress.Step)
 	// Sequence returns the next sequence number of the session's timeline.
 	Sequence() int64
 	// Outside is asked before every call to the outside: it fails when too little is left of the lease.

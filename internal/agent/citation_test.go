@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -68,7 +69,7 @@ func TestCallsAreNumberedAsTheyAreWrittenDown(t *testing.T) {
 			// A number is there from the beginning, and stays.
 			var created []string
 
-			b.ledger.after = func(step tarsy.Step) {
+			b.ledger.after = func(step progress.Step) {
 				for _, e := range step.Timeline {
 					if e.EventType == tarsy.EventToolCall {
 						created = append(created, string(e.Status)+" "+CallOf(e))
@@ -188,7 +189,7 @@ func TestACallWithoutANumberIsNotCited(t *testing.T) {
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done [call 1.2.1]"})
 
 	// The server that wrote the call down knew of no numbers.
-	b.ledger.after = func(step tarsy.Step) {
+	b.ledger.after = func(step progress.Step) {
 		for _, e := range step.Timeline {
 			if e.EventType == tarsy.EventToolCall {
 				b.ledger.left = 0

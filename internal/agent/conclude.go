@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // notMade is the result of a call that was asked for when it was time to conclude.
@@ -14,14 +15,14 @@ const notRepeated = "This call was cut off, and was not made again: the investig
 
 // conclude is the step that tells the model to conclude. From then on the execution's row says why; calls that were
 // asked for and not begun are answered, for a conversation with open calls is none.
-func (r *run) conclude(why tarsy.ForcedConclusion, detail string) tarsy.Step {
+func (r *run) conclude(why tarsy.ForcedConclusion, detail string) progress.Step {
 	if why == tarsy.NotForced {
 		why = tarsy.ForcedIterations
 	}
 
 	r.Execution.ForcedConclusion = why
 
-	step := tarsy.Step{Executions: []tarsy.Execution{r.Execution}}
+	step := progress.Step{Executions: []tarsy.Execution{r.Execution}}
 
 	for _, call := range pendingCalls(r.Messages) {
 		r.say(&step, r.resultMessage(call, "", notMade))

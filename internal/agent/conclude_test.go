@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
 
 // concluding finds the step that told the model to conclude.
-func (b *bench) concluding() tarsy.Step {
+func (b *bench) concluding() progress.Step {
 	for _, step := range b.ledger.steps {
 		for _, e := range step.Executions {
 			if e.ForcedConclusion != tarsy.NotForced && !e.Status.Terminal() {
@@ -25,7 +26,7 @@ func (b *bench) concluding() tarsy.Step {
 
 	require.FailNow(b.t, "nobody was told to conclude")
 
-	return tarsy.Step{}
+	return progress.Step{}
 }
 
 func TestTheStepThatAsksForAConclusionSaysWhy(t *testing.T) {
@@ -207,7 +208,7 @@ func TestAYieldAfterACallWasWrittenDownStillMakesIt(t *testing.T) {
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "change", "1"), toolCall("b", "change", "2")}}, script.Reply{Text: "done"})
 
 	// The server is told to stop while the second call is being written down, with the first one's result.
-	b.ledger.after = func(step tarsy.Step) {
+	b.ledger.after = func(step progress.Step) {
 		if len(step.MCPInteractions) == 2 {
 			stop(why)
 		}

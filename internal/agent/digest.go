@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -140,7 +141,7 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 		"tool_call_event_id": u.call.TimelineEventID, "original_tokens": EstimateTokens(u.raw),
 	}
 
-	var step tarsy.Step
+	var step progress.Step
 
 	create(&step, event)
 	r.submit(step)
@@ -149,7 +150,7 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 }
 
 // digested is the step that puts the summary in the result's place, or that says why there is none.
-func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) tarsy.Step {
+func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) progress.Step {
 	content := u.raw
 
 	if status == tarsy.EventCompleted {
@@ -173,7 +174,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 
 // abandonSummaries ends what a killed server left streaming and nobody takes up any more, for the time is up or
 // results are no longer summarised.
-func (r *run) abandonSummaries(step *tarsy.Step) {
+func (r *run) abandonSummaries(step *progress.Step) {
 	for _, e := range r.Timeline {
 		if e.EventType == tarsy.EventToolSummary && e.Status == tarsy.EventStreaming {
 			e.Content = notSummarised

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -95,7 +96,7 @@ func TestTheRawResultIsCommittedBeforeItsSummary(t *testing.T) {
 
 	var raw, begun bool
 
-	b.ledger.after = func(step tarsy.Step) {
+	b.ledger.after = func(step progress.Step) {
 		for _, m := range step.Messages {
 			raw = raw || m.Content == firstCall+longResult
 		}
@@ -324,7 +325,7 @@ func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
 				b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: content}, nil }
 			}
 
-			b.ledger.after = func(step tarsy.Step) {
+			b.ledger.after = func(step progress.Step) {
 				for _, e := range step.Timeline {
 					if e.EventType == tarsy.EventToolSummary {
 						b.ledger.left = 0

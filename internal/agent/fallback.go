@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -44,7 +45,7 @@ func (s Spec) using(provider string) Spec {
 
 // fallBack lets the next provider go on, from here to the execution's end, and tells people so. The execution's row
 // says who it is, so that whoever takes over after a crash asks the same.
-func (r *run) fallBack(step *tarsy.Step, code, reason string) {
+func (r *run) fallBack(step *progress.Step, code, reason string) {
 	from, to := r.Spec.Provider, r.Spec.Fallbacks[0].Provider
 
 	r.Execution.LLMProvider = to

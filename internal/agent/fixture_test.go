@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -29,8 +30,8 @@ var errKilled = errors.New("the server was killed")
 // ledger is a Recorder that keeps what a database would.
 type ledger struct {
 	mu    sync.Mutex
-	state tarsy.State
-	steps []tarsy.Step
+	state progress.State
+	steps []progress.Step
 	// times are when the steps were taken, where there is a clock.
 	times []time.Time
 	clock clockwork.Clock
@@ -41,10 +42,10 @@ type ledger struct {
 	// refuse fails the n-th call to Outside, counted from one.
 	refuse int
 	// after is called with every step taken.
-	after func(step tarsy.Step)
+	after func(step progress.Step)
 }
 
-func (l *ledger) take(step tarsy.Step) error {
+func (l *ledger) take(step progress.Step) error {
 	l.mu.Lock()
 
 	if l.left == 0 {
@@ -71,8 +72,8 @@ func (l *ledger) take(step tarsy.Step) error {
 	return nil
 }
 
-func (l *ledger) Commit(_ context.Context, step tarsy.Step) error { return l.take(step) }
-func (l *ledger) Submit(step tarsy.Step)                          { _ = l.take(step) }
+func (l *ledger) Commit(_ context.Context, step progress.Step) error { return l.take(step) }
+func (l *ledger) Submit(step progress.Step)                          { _ = l.take(step) }
 
 func (l *ledger) Sequence() int64 {
 	l.mu.Lock()
@@ -129,7 +130,7 @@ func newLedger() *ledger {
 	session := tarsy.Session{ID: "session", AlertType: "pod-crash", AlertData: "it hurts", Status: tarsy.SessionInProgress}
 	execution := tarsy.Execution{ID: "execution", SessionID: "session", StageID: "stage", AgentName: "Investigator", AgentIndex: 2, Status: tarsy.StatusActive}
 
-	return &ledger{left: -1, state: tarsy.State{
+	return &ledger{left: -1, state: progress.State{
 		Session: session, Executions: []tarsy.Execution{execution},
 		Stages: []tarsy.Stage{{ID: "stage", SessionID: "session", StageName: "analysis", StageIndex: 1}},
 	}}
@@ -310,7 +311,7 @@ func (s *shown) open(event tarsy.TimelineEvent, fence int64) (add func(string), 
 }
 
 // requireNoNUL checks every string of every row, also where JSON hides it as an escape, for valid UTF-8 without NUL.
-func requireNoNUL(t require.TestingT, steps []tarsy.Step) {
+func requireNoNUL(t require.TestingT, steps []progress.Step) {
 	for _, step := range steps {
 		raw, err := json.Marshal(step)
 		require.NoError(t, err)

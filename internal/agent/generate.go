@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -19,8 +20,8 @@ type answer struct {
 
 	// reply is the text understood, where the strategy is the text protocol.
 	reply   reply
-	step    tarsy.Step
-	partial tarsy.Step
+	step    progress.Step
+	partial progress.Step
 }
 
 // generate makes one LLM call within the iteration's time limit, showing its text while it comes.
@@ -249,7 +250,7 @@ func usageOf(u llm.UsageChunk) tarsy.Usage {
 }
 
 // nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.
-func (r *run) nativeEvents(step *tarsy.Step, response llm.Response) {
+func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
 	var events []tarsy.TimelineEvent
 
 	for _, c := range response.CodeExecutions {

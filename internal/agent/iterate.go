@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -43,7 +44,7 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 
 // recover goes on after a call that failed for good: with less of the conversation if it was too long, with the next
 // provider if there is one. Otherwise the execution is over.
-func (r *run) recover(ctx context.Context, step tarsy.Step, err error) (bool, error) {
+func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool, error) {
 	code := codeOf(err)
 
 	switch {
@@ -134,7 +135,7 @@ func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
 }
 
 // complete ends the execution with its final analysis; without one it has failed.
-func (r *run) complete(ctx context.Context, step tarsy.Step, answer answer, analysis string) error {
+func (r *run) complete(ctx context.Context, step progress.Step, answer answer, analysis string) error {
 	if strings.TrimSpace(analysis) == "" {
 		return r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, emptyAnswer(answer))
 	}
@@ -177,7 +178,7 @@ func (r *run) analysisMetadata(answer answer, analysis string) map[string]any {
 }
 
 // fail ends the execution with an error that people see in the timeline.
-func (r *run) fail(ctx context.Context, step tarsy.Step, status tarsy.Status, code, message string) error {
+func (r *run) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
 	message = tarsy.CleanText(message)
 	event := r.event(tarsy.EventError, tarsy.EventCompleted, message)
 	event.Metadata = map[string]any{"code": code}
@@ -187,7 +188,7 @@ func (r *run) fail(ctx context.Context, step tarsy.Step, status tarsy.Status, co
 	return r.end(ctx, step, status)
 }
 
-func (r *run) end(ctx context.Context, step tarsy.Step, status tarsy.Status) error {
+func (r *run) end(ctx context.Context, step progress.Step, status tarsy.Status) error {
 	now := r.now()
 	r.Execution.Status, r.Execution.CompletedAt = status, &now
 	step.Executions = append(step.Executions, r.Execution)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -67,7 +68,7 @@ func (l *liveText) event(eventType tarsy.EventType) *liveEvent {
 
 	row := l.run.event(eventType, tarsy.EventStreaming, "")
 
-	var step tarsy.Step
+	var step progress.Step
 
 	create(&step, row)
 	l.run.submit(step)
@@ -105,8 +106,8 @@ func (r *run) leftStreaming(eventType tarsy.EventType) (tarsy.TimelineEvent, boo
 }
 
 // partial is the step that saves the text so far.
-func (l *liveText) partial() tarsy.Step {
-	var step tarsy.Step
+func (l *liveText) partial() progress.Step {
+	var step progress.Step
 
 	for _, e := range l.open {
 		row := e.row
@@ -119,8 +120,8 @@ func (l *liveText) partial() tarsy.Step {
 
 // finish is the step that makes the text final. Events that a killed server left streaming and that this call did
 // not need are closed with it.
-func (l *liveText) finish(status tarsy.EventStatus) tarsy.Step {
-	var step tarsy.Step
+func (l *liveText) finish(status tarsy.EventStatus) progress.Step {
+	var step progress.Step
 
 	rows := l.partial().Timeline
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // action is what an execution does next.
@@ -147,12 +148,12 @@ func (r *run) do(ctx context.Context) (bool, error) {
 	case actDigest:
 		return false, r.digest(ctx)
 	case actFallBack:
-		var step tarsy.Step
+		var step progress.Step
 
 		r.fallBack(&step, CodeIterationTimeout, r.tooSlow())
 		r.submit(step)
 	case actFail:
-		return true, r.fail(ctx, tarsy.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout, r.tooSlow())
+		return true, r.fail(ctx, progress.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout, r.tooSlow())
 	}
 
 	return false, nil

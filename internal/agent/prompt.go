@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // citeInstructions asks for marks that people can follow. It is part of every first tier.
@@ -54,8 +55,8 @@ func ending(strategy Strategy) string {
 }
 
 // compose is the step that writes the conversation's beginning: the tiers of instructions, then the task.
-func (r *run) compose() tarsy.Step {
-	var step tarsy.Step
+func (r *run) compose() progress.Step {
+	var step progress.Step
 
 	r.say(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: r.systemPrompt()})
 	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: userPrompt(r.Input)})

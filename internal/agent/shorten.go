@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // shorten makes room in a conversation that has become too long for the model: from here on tool results are given
 // to it shortened, once in an execution. The messages themselves stay as they are. It reports whether that makes
 // any difference.
-func (r *run) shorten(step *tarsy.Step) bool {
+func (r *run) shorten(step *progress.Step) bool {
 	if r.Execution.ShortenedThrough > 0 {
 		return false
 	}

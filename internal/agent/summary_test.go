@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -40,7 +41,7 @@ func TestSummarise(t *testing.T) {
 			summary := Summarise(t.Context(), b.config(), summaryInput())
 			require.Len(t, summary.Interactions, 1)
 			interaction, err := summary.Interactions[0], summary.Err
-			requireNoNUL(t, []tarsy.Step{{LLMInteractions: summary.Interactions}})
+			requireNoNUL(t, []progress.Step{{LLMInteractions: summary.Interactions}})
 			require.Equal(t, test.want, summary.Text)
 			require.Equal(t, test.failure, interaction.ErrorMessage)
 			require.Equal(t, tarsy.InteractionExecutiveSummary, interaction.InteractionType)

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // unknownOutcome is what the model is told of a call that was cut off after it may have taken effect.
@@ -20,7 +21,7 @@ func (r *run) callNext(ctx context.Context) error {
 
 	interaction, written := r.written(call.ID)
 	if !written {
-		var step tarsy.Step
+		var step progress.Step
 
 		interaction = r.startCall(&step, call)
 
@@ -55,14 +56,14 @@ func (r *run) written(toolCallID string) (tarsy.MCPInteraction, bool) {
 
 // startNext writes the first of the calls down, if there is one and the execution may go on: a call that is written
 // down and not made could not be told from one that was cut off.
-func (r *run) startNext(ctx context.Context, step *tarsy.Step, calls []tarsy.ToolCall) {
+func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.ToolCall) {
 	if len(calls) > 0 && r.stopped(ctx) == nil && !r.hurries(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
 		r.startCall(step, calls[0])
 	}
 }
 
 // startCall writes a call down.
-func (r *run) startCall(step *tarsy.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
+func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
 	server, name, readOnly := r.lookUp(call.Name)
 	event := r.event(tarsy.EventToolCall, tarsy.EventStreaming, "")
 	event.Metadata = map[string]any{keyCall: r.nextCall(), "server_name": server, "tool_name": name, "arguments": argumentsOf(call)}
@@ -143,7 +144,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 
 // finishCall is the step that records a result. One that is to be summarised enters the conversation whole, so that
 // it is there for whoever goes on after a crash.
-func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, result Result) tarsy.Step {
+func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, result Result) progress.Step {
 	now := r.now()
 	content := tarsy.CleanText(result.Content)
 
@@ -164,7 +165,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 		given = truncate(content, r.Spec.resultTokens())
 	}
 
-	step := tarsy.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
+	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
 	r.say(&step, r.resultMessage(call, number, given))
 
 	for _, event := range r.Timeline {

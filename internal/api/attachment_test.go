@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // called stores a session with one tool call, and returns the timeline event of it.
@@ -33,7 +34,7 @@ func (f *fixture) called(t *testing.T, result string, arguments any) (string, ta
 		Metadata:  map[string]any{"server_name": "kubernetes", "tool_name": "get_pods", "arguments": arguments},
 		CreatedAt: now, UpdatedAt: now, CompletedAt: &now,
 	}
-	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Timeline: []tarsy.TimelineEvent{event}})
+	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Timeline: []tarsy.TimelineEvent{event}})
 	require.NoError(t, err)
 
 	return id, event

@@ -10,6 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -21,7 +22,7 @@ func (f *fixture) over(t *testing.T, status tarsy.SessionStatus) string {
 	session, now := claims.State.Session, f.clock.Now()
 	session.Status, session.CompletedAt, session.LastInteractionAt = status, &now, &now
 
-	done, err := f.db.Hold(claims.Lease).Commit(t.Context(), tarsy.Step{Session: &session, Release: true})
+	done, err := f.db.Hold(claims.Lease).Commit(t.Context(), progress.Step{Session: &session, Release: true})
 	require.NoError(t, err)
 	require.True(t, done.Released)
 

@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // investigated stores a session with a stage, an execution and a timeline.
@@ -42,7 +43,7 @@ func (f *fixture) investigated(t *testing.T) string {
 			ID: tarsy.NewID(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1,
 			EventType: tarsy.EventThinking, Status: tarsy.EventStreaming, Content: "hm", CreatedAt: now, UpdatedAt: now,
 		}
-		_, err := f.db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+		_, err := f.db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
 			Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event},
 			Events: []tarsy.Event{tarsy.NewEvent(id, tarsy.TypeStageStatus, tarsy.StageStatusPayload{Type: tarsy.TypeStageStatus}, now)},
 		})

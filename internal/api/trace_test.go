@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // tracedSession is a session that was investigated, and what it is made of.
@@ -50,7 +51,7 @@ func calls(n int) tarsy.Usage {
 	}
 }
 
-func (s tracedSession) step(now time.Time) tarsy.Step {
+func (s tracedSession) step(now time.Time) progress.Step {
 	llm := func(id string, kind tarsy.InteractionType, count int, request, response string) tarsy.LLMInteraction {
 		call := tarsy.LLMInteraction{
 			ID: id, SessionID: s.id, StageID: &s.stage, ExecutionID: &s.execution, InteractionType: kind, Provider: "google",
@@ -92,7 +93,7 @@ func (s tracedSession) step(now time.Time) tarsy.Step {
 	call.AvailableTools, call.Status, call.IsError, call.DurationMs = []string{"get", "list"}, tarsy.CallCompleted, true, 42
 	call.ErrorMessage, call.CompletedAt = "partly", new(now.Add(time.Second))
 
-	return tarsy.Step{
+	return progress.Step{
 		Stages: []tarsy.Stage{{
 			ID: s.stage, SessionID: s.id, StageName: "look", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1,
 			Status: tarsy.StatusActive, CreatedAt: now,

@@ -10,6 +10,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // Budgets are caps on what is used: by one session, questions about it included, and by all sessions of all servers in a
@@ -124,7 +125,7 @@ func newLedger(cfg Config) *ledger {
 }
 
 // add counts a step that this server has committed.
-func (l *ledger) add(step tarsy.Step) {
+func (l *ledger) add(step progress.Step) {
 	if l == nil || len(step.LLMInteractions) == 0 && len(step.MCPInteractions) == 0 {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -49,7 +50,7 @@ func TestACapIsReachedWhenAsMuchIsSpent(t *testing.T) {
 
 // run is a session with calls of so many tokens, and so many tool calls.
 func runWith(engine *Engine, toolCalls int, tokens ...int) *sessionRun {
-	r := &sessionRun{engine: engine, state: &tarsy.State{MCPInteractions: make([]tarsy.MCPInteraction, toolCalls)}}
+	r := &sessionRun{engine: engine, state: &progress.State{MCPInteractions: make([]tarsy.MCPInteraction, toolCalls)}}
 	for _, n := range tokens {
 		r.state.LLMInteractions = append(r.state.LLMInteractions, tarsy.LLMInteraction{Usage: tarsy.Usage{TotalTokens: n, CostUSD: float64(n) / 8}})
 	}
@@ -117,8 +118,8 @@ func (b *till) reads() int {
 	return len(b.froms)
 }
 
-func used(tokens int) tarsy.Step {
-	return tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{{Usage: tarsy.Usage{TotalTokens: tokens}}}}
+func used(tokens int) progress.Step {
+	return progress.Step{LLMInteractions: []tarsy.LLMInteraction{{Usage: tarsy.Usage{TotalTokens: tokens}}}}
 }
 
 func requireSpent(t *testing.T, b *till, want string) {
@@ -194,7 +195,7 @@ func TestACallIsCountedOnceHoweverOftenItIsWritten(t *testing.T) {
 	for _, c := range []tarsy.MCPInteraction{
 		{Status: tarsy.CallStarted, Attempt: 1}, {Status: tarsy.CallStarted, Attempt: 2}, {Status: tarsy.CallCompleted, Attempt: 2},
 	} {
-		b.add(tarsy.Step{MCPInteractions: []tarsy.MCPInteraction{c}})
+		b.add(progress.Step{MCPInteractions: []tarsy.MCPInteraction{c}})
 	}
 
 	requireSpent(t, b, "")

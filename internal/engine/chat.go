@@ -6,6 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // The functions of this file build the steps of a question and its answer. Their callers hold r.mu until the step is
@@ -18,7 +19,7 @@ const (
 )
 
 // askStep begins the stage that answers the question that was asked first.
-func (r *sessionRun) askStep(recipe Recipe) tarsy.Step {
+func (r *sessionRun) askStep(recipe Recipe) progress.Step {
 	now := r.engine.now()
 	i := slices.IndexFunc(r.state.Requests, func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
 	request := r.state.Requests[i]
@@ -29,7 +30,7 @@ func (r *sessionRun) askStep(recipe Recipe) tarsy.Step {
 	}
 
 	request.Status, request.ClosedAt = tarsy.RequestDone, &now
-	step := tarsy.Step{Answered: []tarsy.Request{request}}
+	step := progress.Step{Answered: []tarsy.Request{request}}
 
 	chat := r.chat()
 	if chat == nil {
@@ -64,7 +65,7 @@ func (r *sessionRun) askStep(recipe Recipe) tarsy.Step {
 }
 
 // finishChatStep ends a stage whose answer is there, or whose agent failed.
-func (r *sessionRun) finishChatStep(index int) tarsy.Step {
+func (r *sessionRun) finishChatStep(index int) progress.Step {
 	step := r.finishStageStep(index)
 	r.touchChat(&step, *r.chat())
 
@@ -72,9 +73,9 @@ func (r *sessionRun) finishChatStep(index int) tarsy.Step {
 }
 
 // closeChatStep ends the answer that is being written.
-func (r *sessionRun) closeChatStep(status tarsy.Status, message string) tarsy.Step {
+func (r *sessionRun) closeChatStep(status tarsy.Status, message string) progress.Step {
 	now := r.engine.now()
-	step := tarsy.Step{Answered: r.answer(tarsy.RequestDone)}
+	step := progress.Step{Answered: r.answer(tarsy.RequestDone)}
 	r.closeOpen(&step, status, message, now)
 	r.touchChat(&step, *r.chat())
 
@@ -91,7 +92,7 @@ func (r *sessionRun) chat() *tarsy.Chat {
 }
 
 // touchChat notes when something last happened in the chat, and so in the session.
-func (r *sessionRun) touchChat(step *tarsy.Step, chat tarsy.Chat) {
+func (r *sessionRun) touchChat(step *progress.Step, chat tarsy.Chat) {
 	now := r.engine.now()
 	session := r.state.Session
 	session.LastInteractionAt, chat.LastInteractionAt = &now, &now

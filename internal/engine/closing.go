@@ -7,12 +7,13 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // The functions of this file build the steps that end something. Their callers hold r.mu until the step is submitted.
 
 // failStep ends a session whose stage did not succeed, with that stage's status.
-func (r *sessionRun) failStep(index int) tarsy.Step {
+func (r *sessionRun) failStep(index int) progress.Step {
 	stage := r.state.Stages[index]
 	code := "stage_failed"
 
@@ -31,21 +32,21 @@ func (r *sessionRun) failStep(index int) tarsy.Step {
 // cancelledOnRequest is what is said of everything that was cancelled.
 const cancelledOnRequest = "cancelled on request"
 
-func (r *sessionRun) cancelStep() tarsy.Step {
+func (r *sessionRun) cancelStep() progress.Step {
 	return r.closeStep(tarsy.SessionCancelled, "cancelled", cancelledOnRequest)
 }
 
 // releaseStep refuses wishes to cancel, which come too late. A question that came since the plan was made stays open and
 // keeps the lease: the next plan answers it.
-func (r *sessionRun) releaseStep() tarsy.Step {
+func (r *sessionRun) releaseStep() progress.Step {
 	late := slices.DeleteFunc(r.answer(tarsy.RequestRefused), func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
 
-	return tarsy.Step{Answered: late}
+	return progress.Step{Answered: late}
 }
 
 // closeStep ends a session whatever is still open in it: timeline events, calls, executions, stages and requests.
 // A cancellation that people have already seen is not taken back, whatever was planned before it was asked.
-func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string) tarsy.Step {
+func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string) progress.Step {
 	now := r.engine.now()
 	session := r.state.Session
 
@@ -53,7 +54,7 @@ func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string)
 		return r.cancelStep()
 	}
 
-	step := tarsy.Step{Answered: r.answer(tarsy.RequestDone)}
+	step := progress.Step{Answered: r.answer(tarsy.RequestDone)}
 	r.closeOpen(&step, tarsy.Status(status), message, now)
 
 	if status == tarsy.SessionCancelled && session.Status != tarsy.SessionCancelling {
@@ -71,7 +72,7 @@ func (r *sessionRun) closeStep(status tarsy.SessionStatus, code, message string)
 
 // closeOpen ends everything of the session that has not ended. The statuses of sessions that end badly are statuses
 // of stages, executions and timeline events too.
-func (r *sessionRun) closeOpen(step *tarsy.Step, status tarsy.Status, message string, now time.Time) {
+func (r *sessionRun) closeOpen(step *progress.Step, status tarsy.Status, message string, now time.Time) {
 	r.closeTimeline(step, tarsy.EventStatus(status), now, "")
 
 	for _, e := range r.state.Executions {
@@ -92,7 +93,7 @@ func (r *sessionRun) closeOpen(step *tarsy.Step, status tarsy.Status, message st
 }
 
 // closeTimeline ends the timeline events and calls that nobody goes on with: those of one execution, or all.
-func (r *sessionRun) closeTimeline(step *tarsy.Step, status tarsy.EventStatus, now time.Time, execution string) {
+func (r *sessionRun) closeTimeline(step *progress.Step, status tarsy.EventStatus, now time.Time, execution string) {
 	for _, e := range r.state.Timeline {
 		if e.Status != tarsy.EventStreaming || (execution != "" && (e.ExecutionID == nil || *e.ExecutionID != execution)) {
 			continue
@@ -112,8 +113,8 @@ func (r *sessionRun) closeTimeline(step *tarsy.Step, status tarsy.EventStatus, n
 }
 
 // failExecutionStep ends an execution that could not run, with what an earlier holder left open of it.
-func (r *sessionRun) failExecutionStep(id, code, message string) tarsy.Step {
-	var step tarsy.Step
+func (r *sessionRun) failExecutionStep(id, code, message string) progress.Step {
+	var step progress.Step
 
 	now := r.engine.now()
 	r.closeTimeline(&step, tarsy.EventFailed, now, id)
@@ -133,7 +134,7 @@ func (r *sessionRun) failExecutionStep(id, code, message string) tarsy.Step {
 }
 
 // concludeStep completes a session. A summary that failed leaves its reason.
-func (r *sessionRun) concludeStep(summary agent.Summary) tarsy.Step {
+func (r *sessionRun) concludeStep(summary agent.Summary) progress.Step {
 	if r.state.Session.Status == tarsy.SessionCancelling {
 		step := r.cancelStep()
 		step.Session.FinalAnalysis = r.finalAnalysis()
@@ -144,7 +145,7 @@ func (r *sessionRun) concludeStep(summary agent.Summary) tarsy.Step {
 	now := r.engine.now()
 	session := r.state.Session
 	session.FinalAnalysis, session.ConcludedEarly = r.finalAnalysis(), r.concludedEarly()
-	step := tarsy.Step{LLMInteractions: summary.Interactions, Answered: r.answer(tarsy.RequestRefused)}
+	step := progress.Step{LLMInteractions: summary.Interactions, Answered: r.answer(tarsy.RequestRefused)}
 
 	for _, f := range summary.Fallbacks {
 		event := r.event(f.EventType, f.Content, now)

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // runExecutions runs the executions of a stage at once and waits for all of them: one that fails stops no other.
@@ -65,7 +66,7 @@ func (r *sessionRun) runExecution(ctx context.Context, recipe Recipe, t task) (e
 
 // failExecution ends an execution that could not run.
 func (r *sessionRun) failExecution(ctx context.Context, t task, code, message string) error {
-	pending := r.submit(func() tarsy.Step { return r.failExecutionStep(t.execution, code, message) })
+	pending := r.submit(func() progress.Step { return r.failExecutionStep(t.execution, code, message) })
 
 	return r.wait(context.WithoutCancel(ctx), pending)
 }
@@ -98,5 +99,5 @@ func (r *sessionRun) conclude(ctx context.Context, recipe Recipe) (released bool
 		return false, context.Cause(callCtx)
 	}
 
-	return r.finish(ctx, func() tarsy.Step { return r.concludeStep(summary) })
+	return r.finish(ctx, func() progress.Step { return r.concludeStep(summary) })
 }

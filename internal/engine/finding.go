@@ -6,6 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // The functions of this file read the state. Their callers hold r.mu.
@@ -116,7 +117,7 @@ func (r *sessionRun) finalAnalysis() string {
 }
 
 // keepAnalysis adds what was found to the last step of a session that was stopped when only its summary was missing.
-func (r *sessionRun) keepAnalysis(recipe Recipe, step tarsy.Step) tarsy.Step {
+func (r *sessionRun) keepAnalysis(recipe Recipe, step progress.Step) progress.Step {
 	if len(r.state.Stages) == 0 {
 		return step
 	}

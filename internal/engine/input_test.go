@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -39,7 +40,7 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 
 				return server, ok
 			}}},
-			state: &tarsy.State{Session: tarsy.Session{MCPSelection: selection}},
+			state: &progress.State{Session: tarsy.Session{MCPSelection: selection}},
 		}
 
 		var tools []ServerTools
@@ -108,7 +109,7 @@ func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
 
 		return e
 	}
-	r := &sessionRun{engine: &Engine{}, state: &tarsy.State{
+	r := &sessionRun{engine: &Engine{}, state: &progress.State{
 		Session: tarsy.Session{StartedAt: &started},
 		Stages: []tarsy.Stage{
 			{ID: "one", StageType: tarsy.StageInvestigation}, {ID: "two", StageType: tarsy.StageInvestigation}, {ID: "three", StageType: tarsy.StageChat},

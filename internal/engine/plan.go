@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // task is one thing that may be done now.
@@ -43,7 +44,7 @@ const (
 
 // plan is what may be done now, from what the database holds: a pure function, so that going on after a crash is
 // nothing special. Several tasks may run at once; all are of the same stage.
-func plan(state *tarsy.State, recipe Recipe, known bool, now time.Time, timeout time.Duration) []task {
+func plan(state *progress.State, recipe Recipe, known bool, now time.Time, timeout time.Duration) []task {
 	session := state.Session
 
 	switch {
@@ -80,7 +81,7 @@ func plan(state *tarsy.State, recipe Recipe, known bool, now time.Time, timeout 
 }
 
 // planChat is what may be done of a session that is over: answer questions, one at a time.
-func planChat(state *tarsy.State, now time.Time, timeout time.Duration) []task {
+func planChat(state *progress.State, now time.Time, timeout time.Duration) []task {
 	open := openChat(state)
 
 	switch {
@@ -99,7 +100,7 @@ func planChat(state *tarsy.State, now time.Time, timeout time.Duration) []task {
 
 // planStage runs what has not ended, and finishes the stage when everything has: all agents finish before the
 // success policy decides.
-func planStage(state *tarsy.State, index int) []task {
+func planStage(state *progress.State, index int) []task {
 	var tasks []task
 
 	for _, e := range state.Executions {
@@ -116,7 +117,7 @@ func planStage(state *tarsy.State, index int) []task {
 }
 
 // openChat finds the stage that answers a question now, or returns -1.
-func openChat(state *tarsy.State) int {
+func openChat(state *progress.State) int {
 	return slices.IndexFunc(state.Stages, func(s tarsy.Stage) bool {
 		return s.StageType == tarsy.StageChat && !s.Status.Terminal()
 	})
@@ -135,7 +136,7 @@ func recipeIndex(stages []tarsy.Stage, index int) int {
 	return configured
 }
 
-func hasRequest(state *tarsy.State, kind tarsy.RequestKind) bool {
+func hasRequest(state *progress.State, kind tarsy.RequestKind) bool {
 	return slices.ContainsFunc(state.Requests, func(r tarsy.Request) bool { return r.Kind == kind })
 }
 

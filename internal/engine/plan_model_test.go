@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 const modelTimeout = time.Hour
@@ -93,10 +94,10 @@ func (m *model) begin() *play {
 		session.RunbookURL = "https://runbooks.example/it-hurts"
 	}
 
-	return &play{sessionRun: m.run(&tarsy.State{Session: session})}
+	return &play{sessionRun: m.run(&progress.State{Session: session})}
 }
 
-func (m *model) run(state *tarsy.State) *sessionRun {
+func (m *model) run(state *progress.State) *sessionRun {
 	e := &Engine{Config: Config{Clock: m.clock, SessionTimeout: modelTimeout, DefaultRunbook: "the default"}}
 	r := &sessionRun{engine: e, lease: postgres.Lease{SessionID: state.Session.ID, Fence: 1}, state: state}
 
@@ -120,7 +121,7 @@ func (m *model) plan(p *play) []task {
 }
 
 // apply is the commit.
-func (p *play) apply(step tarsy.Step) {
+func (p *play) apply(step progress.Step) {
 	p.state.Apply(step)
 	p.events = append(p.events, step.Events...)
 	p.answered = append(p.answered, step.Answered...)
@@ -165,7 +166,7 @@ func (m *model) fetchRunbook(p *play) {
 }
 
 // executionStep is the next step of an execution: the agent's, or that there is none.
-func (m *model) executionStep(p *play, t task) tarsy.Step {
+func (m *model) executionStep(p *play, t task) progress.Step {
 	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.execution })
 
 	if _, err := p.configured(m.recipe, t.stage, p.state.Executions[i]); err != nil {
@@ -177,7 +178,7 @@ func (m *model) executionStep(p *play, t task) tarsy.Step {
 
 // agentStep is the next of an agent's steps, from what the state holds of it: messages, a text that streams together
 // with a tool call, the end.
-func (m *model) agentStep(p *play, id string) tarsy.Step {
+func (m *model) agentStep(p *play, id string) progress.Step {
 	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == id })
 	execution := p.state.Executions[i]
 	now := m.clock.Now()
@@ -186,7 +187,7 @@ func (m *model) agentStep(p *play, id string) tarsy.Step {
 	}
 
 	if !slices.ContainsFunc(p.state.Messages, func(g tarsy.Message) bool { return g.ExecutionID == id }) {
-		return tarsy.Step{Messages: []tarsy.Message{{ID: tarsy.NewID(), ExecutionID: id, SequenceNumber: 1, Role: tarsy.RoleUser}}}
+		return progress.Step{Messages: []tarsy.Message{{ID: tarsy.NewID(), ExecutionID: id, SequenceNumber: 1, Role: tarsy.RoleUser}}}
 	}
 
 	at := slices.IndexFunc(p.state.Timeline, mine)
@@ -194,7 +195,7 @@ func (m *model) agentStep(p *play, id string) tarsy.Step {
 		event := p.event(tarsy.EventToolCall, "", now)
 		event.Status, event.CompletedAt, event.StageID, event.ExecutionID = tarsy.EventStreaming, nil, &execution.StageID, &id
 
-		return tarsy.Step{
+		return progress.Step{
 			Timeline: []tarsy.TimelineEvent{event}, Events: []tarsy.Event{tarsy.TimelineCreated(event)},
 			MCPInteractions: []tarsy.MCPInteraction{{ID: tarsy.NewID(), ExecutionID: id, Status: tarsy.CallStarted, TimelineEventID: event.ID}},
 		}
@@ -216,7 +217,7 @@ func (m *model) agentStep(p *play, id string) tarsy.Step {
 	end := p.event(kind, text, now)
 	end.StageID, end.ExecutionID = &execution.StageID, &id
 
-	return tarsy.Step{
+	return progress.Step{
 		Executions: []tarsy.Execution{execution}, MCPInteractions: []tarsy.MCPInteraction{call},
 		Timeline: []tarsy.TimelineEvent{streaming, end},
 		Events: []tarsy.Event{
@@ -251,7 +252,7 @@ type outcome struct {
 	Executions map[string][]string
 }
 
-func outcomeOf(state *tarsy.State) outcome {
+func outcomeOf(state *progress.State) outcome {
 	o := outcome{
 		Session: state.Session.Status, Error: state.Session.ErrorCode + ": " + state.Session.ErrorMessage,
 		Analysis: state.Session.FinalAnalysis, Summary: state.Session.ExecutiveSummary,
@@ -362,10 +363,10 @@ func (p *play) requestCancel() {
 
 	session := p.state.Session
 	session.Status = tarsy.SessionCancelling
-	p.apply(tarsy.Step{Session: &session, Events: []tarsy.Event{tarsy.SessionStatusChanged(session, p.engine.now())}})
+	p.apply(progress.Step{Session: &session, Events: []tarsy.Event{tarsy.SessionStatusChanged(session, p.engine.now())}})
 }
 
-func cloneState(s *tarsy.State) *tarsy.State {
+func cloneState(s *progress.State) *progress.State {
 	c := *s
 	c.Stages, c.Executions, c.Timeline = slices.Clone(s.Stages), slices.Clone(s.Executions), slices.Clone(s.Timeline)
 	c.Messages, c.LLMInteractions = slices.Clone(s.Messages), slices.Clone(s.LLMInteractions)

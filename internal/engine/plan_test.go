@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func TestPlanTable(t *testing.T) {
@@ -20,10 +21,10 @@ func TestPlanTable(t *testing.T) {
 	cancel := []tarsy.Request{{ID: "q", Kind: tarsy.RequestCancel}}
 	question := []tarsy.Request{{ID: "q", Kind: tarsy.RequestChat}}
 	twoStages := Recipe{Stages: []RecipeStage{{Name: "first"}, {Name: "second"}}}
-	begun := func(age time.Duration, stages ...tarsy.Stage) tarsy.State {
+	begun := func(age time.Duration, stages ...tarsy.Stage) progress.State {
 		started := now.Add(-age)
 
-		return tarsy.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}, Stages: stages}
+		return progress.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}, Stages: stages}
 	}
 	stage := func(id string, status tarsy.Status) tarsy.Stage {
 		return tarsy.Stage{ID: id, StageType: tarsy.StageInvestigation, ExpectedAgentCount: 1, Status: status}
@@ -44,7 +45,7 @@ func TestPlanTable(t *testing.T) {
 
 		return s
 	}
-	over := func(requests []tarsy.Request, stages ...tarsy.Stage) tarsy.State {
+	over := func(requests []tarsy.Request, stages ...tarsy.Stage) progress.State {
 		s := begun(24*time.Hour, stages...)
 		s.Session.Status, s.Requests = tarsy.SessionCompleted, requests
 
@@ -59,25 +60,25 @@ func TestPlanTable(t *testing.T) {
 	}
 
 	tests := map[string]struct {
-		state   tarsy.State
+		state   progress.State
 		unknown bool
 		want    []task
 	}{
 		"a fresh session begins its first stage": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending}}, want: []task{{kind: taskCreateStage}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}, want: []task{{kind: taskCreateStage}},
 		},
 		"a pending session has no deadline yet": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending, CreatedAt: now.Add(-24 * time.Hour)}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, CreatedAt: now.Add(-24 * time.Hour)}},
 			want:  []task{{kind: taskCreateStage}},
 		},
 		"an ended session is released, whatever is asked": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionCompleted}, Requests: cancel}, want: []task{{kind: taskRelease}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionCompleted}, Requests: cancel}, want: []task{{kind: taskRelease}},
 		},
 		"an ended session of a chain that is gone is released": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, unknown: true, want: []task{{kind: taskRelease}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, unknown: true, want: []task{{kind: taskRelease}},
 		},
 		"a cancellation comes before the deadline and a missing chain": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(2*timeout, stage("a", tarsy.StatusActive))
 				s.Requests = cancel
 
@@ -86,7 +87,7 @@ func TestPlanTable(t *testing.T) {
 			unknown: true, want: []task{{kind: taskCancel}},
 		},
 		"a question alone cancels nothing": {
-			state: tarsy.State{
+			state: progress.State{
 				Session:  tarsy.Session{Status: tarsy.SessionPending},
 				Requests: []tarsy.Request{{ID: "q", Kind: tarsy.RequestChat}},
 			},
@@ -105,7 +106,7 @@ func TestPlanTable(t *testing.T) {
 			state: begun(0, stage("a", tarsy.StatusActive)), unknown: true, want: []task{{kind: taskNoChain}},
 		},
 		"every execution of the stage that has not ended runs, and none of another stage": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusActive))
 				s.Executions = []tarsy.Execution{
 					execution("1", "a", tarsy.StatusActive), execution("2", "b", tarsy.StatusPending),
@@ -117,7 +118,7 @@ func TestPlanTable(t *testing.T) {
 			want: []task{{kind: taskRunExecution, stage: 1, execution: "2"}, {kind: taskRunExecution, stage: 1, execution: "4"}},
 		},
 		"a stage whose executions have ended is finished": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(0, stage("a", tarsy.StatusActive))
 				s.Executions = []tarsy.Execution{execution("1", "a", tarsy.StatusFailed)}
 
@@ -155,7 +156,7 @@ func TestPlanTable(t *testing.T) {
 			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusTimedOut)), want: []task{{kind: taskFail, stage: 1}},
 		},
 		"a synthesis runs as any stage does": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusActive))
 				s.Executions = []tarsy.Execution{execution("1", "a", tarsy.StatusCompleted), execution("2", "s", tarsy.StatusActive)}
 
@@ -172,10 +173,10 @@ func TestPlanTable(t *testing.T) {
 			want:  []task{{kind: taskSynthesise, stage: 2}},
 		},
 		"a runbook is read before the first stage": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending, RunbookURL: "https://x"}}, want: []task{{kind: taskFetchRunbook}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, RunbookURL: "https://x"}}, want: []task{{kind: taskFetchRunbook}},
 		},
 		"a runbook whose reading was cut off is read again": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(time.Minute)
 				s.Session.RunbookURL = "https://x"
 
@@ -184,11 +185,11 @@ func TestPlanTable(t *testing.T) {
 			want: []task{{kind: taskFetchRunbook}},
 		},
 		"a runbook in the alert wins over its address": {
-			state: tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending, Runbook: "text", RunbookURL: "https://x"}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, Runbook: "text", RunbookURL: "https://x"}},
 			want:  []task{{kind: taskCreateStage}},
 		},
 		"an empty runbook is not read again": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(0, stage("a", tarsy.StatusCompleted))
 				s.Session.RunbookURL = "https://x"
 
@@ -197,7 +198,7 @@ func TestPlanTable(t *testing.T) {
 			want: []task{{kind: taskCreateStage, stage: 1}},
 		},
 		"a runbook is not read past the deadline": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := begun(timeout)
 				s.Session.RunbookURL = "https://x"
 
@@ -218,7 +219,7 @@ func TestPlanTable(t *testing.T) {
 			state: over(question, chat("c", time.Hour, tarsy.StatusFailed)), want: []task{{kind: taskAsk}},
 		},
 		"an answer that is being written goes on": {
-			state: func() tarsy.State {
+			state: func() progress.State {
 				s := over(nil, stage("a", tarsy.StatusCompleted), chat("c", timeout-1, tarsy.StatusActive))
 				s.Executions = []tarsy.Execution{execution("1", "c", tarsy.StatusActive)}
 
@@ -270,12 +271,12 @@ func TestTheTimeLimitCountsFromTheBeginningOfWhatIsBeingDone(t *testing.T) {
 	chat := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusActive, CreatedAt: asked}
 	answered := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusFailed, CreatedAt: started}
 
-	require.Nil(t, begun(&tarsy.State{Session: tarsy.Session{Status: tarsy.SessionPending}}))
-	require.Equal(t, &started, begun(&tarsy.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}}))
+	require.Nil(t, begun(&progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}))
+	require.Equal(t, &started, begun(&progress.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}}))
 
 	over := tarsy.Session{Status: tarsy.SessionCompleted, StartedAt: &started}
-	require.Nil(t, begun(&tarsy.State{Session: over, Stages: []tarsy.Stage{answered}}))
-	require.Equal(t, &asked, begun(&tarsy.State{Session: over, Stages: []tarsy.Stage{answered, chat}}))
+	require.Nil(t, begun(&progress.State{Session: over, Stages: []tarsy.Stage{answered}}))
+	require.Equal(t, &asked, begun(&progress.State{Session: over, Stages: []tarsy.Stage{answered, chat}}))
 }
 
 func TestStageStatusByPolicy(t *testing.T) {

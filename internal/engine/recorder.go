@@ -3,15 +3,15 @@ package engine
 import (
 	"context"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // leaseMargin is the part of a lease that must be left before a call to the outside is made.
 const leaseMargin = 4
 
 // submitLocked hands a step over and keeps the state in line with it, in the same order. The caller holds r.mu.
-func (r *sessionRun) submitLocked(step tarsy.Step) *postgres.Pending {
+func (r *sessionRun) submitLocked(step progress.Step) *postgres.Pending {
 	r.state.Apply(step)
 	r.last = r.holder.Submit(step)
 
@@ -20,7 +20,7 @@ func (r *sessionRun) submitLocked(step tarsy.Step) *postgres.Pending {
 
 // submit builds a step from the state and hands it over, with nothing in between: what noteRequests or another
 // execution writes comes before or after, never amid.
-func (r *sessionRun) submit(build func() tarsy.Step) *postgres.Pending {
+func (r *sessionRun) submit(build func() progress.Step) *postgres.Pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -28,13 +28,13 @@ func (r *sessionRun) submit(build func() tarsy.Step) *postgres.Pending {
 }
 
 // Submit implements agent.Recorder.
-func (r *sessionRun) Submit(step tarsy.Step) {
-	r.submit(func() tarsy.Step { return step })
+func (r *sessionRun) Submit(step progress.Step) {
+	r.submit(func() progress.Step { return step })
 }
 
 // Commit implements agent.Recorder.
-func (r *sessionRun) Commit(ctx context.Context, step tarsy.Step) error {
-	err := r.wait(ctx, r.submit(func() tarsy.Step { return step }))
+func (r *sessionRun) Commit(ctx context.Context, step progress.Step) error {
+	err := r.wait(ctx, r.submit(func() progress.Step { return step }))
 	if err == nil {
 		r.engine.ledger.add(step)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // round plans once and does what was planned.
@@ -51,13 +52,13 @@ func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bo
 	case taskFetchRunbook:
 		return false, r.fetchRunbook(ctx, recipe)
 	case taskCreateStage, taskSynthesise, taskAsk:
-		r.submit(func() tarsy.Step { return r.taskStep(recipe, t) })
+		r.submit(func() progress.Step { return r.taskStep(recipe, t) })
 
 		return false, nil
 	case taskFinishStage:
 		return r.finishStage(ctx, t)
 	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail, taskCancelChat, taskTimeOutChat:
-		return r.finish(ctx, func() tarsy.Step { return r.taskStep(recipe, t) })
+		return r.finish(ctx, func() progress.Step { return r.taskStep(recipe, t) })
 	case taskRunExecution:
 	}
 
@@ -66,7 +67,7 @@ func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bo
 
 // begun is when what is being done began, by which its time limit counts: the investigation, or the answer to a
 // question.
-func begun(state *tarsy.State) *time.Time {
+func begun(state *progress.State) *time.Time {
 	if open := openChat(state); open >= 0 {
 		return &state.Stages[open].CreatedAt
 	}
@@ -85,20 +86,20 @@ func (r *sessionRun) finishStage(ctx context.Context, t task) (released bool, er
 	r.mu.Unlock()
 
 	if chat {
-		return r.finish(ctx, func() tarsy.Step { return r.finishChatStep(t.stage) })
+		return r.finish(ctx, func() progress.Step { return r.finishChatStep(t.stage) })
 	}
 
-	r.submit(func() tarsy.Step { return r.finishStageStep(t.stage) })
+	r.submit(func() progress.Step { return r.finishStageStep(t.stage) })
 
 	return false, nil
 }
 
 // finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the
 // lease stays, and the next plan sees the request.
-func (r *sessionRun) finish(ctx context.Context, build func() tarsy.Step) (released bool, err error) {
-	var last tarsy.Step
+func (r *sessionRun) finish(ctx context.Context, build func() progress.Step) (released bool, err error) {
+	var last progress.Step
 
-	pending := r.submit(func() tarsy.Step {
+	pending := r.submit(func() progress.Step {
 		last = build()
 		last.Release = true
 

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // maxFutile is how often the database may refuse what a session came to, without the session having come further,
@@ -37,7 +38,7 @@ type sessionRun struct {
 
 	mu     sync.Mutex
 	holder *postgres.Holder
-	state  *tarsy.State
+	state  *progress.State
 	// sequence is the last sequence number of the timeline.
 	sequence int64
 	until    time.Time
@@ -57,7 +58,7 @@ func newSessionRun(e *Engine, c postgres.Claim) *sessionRun {
 }
 
 // adopt takes over what the database holds.
-func (r *sessionRun) adopt(state *tarsy.State) {
+func (r *sessionRun) adopt(state *progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -122,7 +123,7 @@ func (r *sessionRun) noteRequests(ctx context.Context) {
 	if r.state.Session.Status == tarsy.SessionInProgress {
 		session := r.state.Session
 		session.Status = tarsy.SessionCancelling
-		r.submitLocked(tarsy.Step{
+		r.submitLocked(progress.Step{
 			Session: &session,
 			Events:  []tarsy.Event{tarsy.SessionStatusChanged(session, r.engine.now())},
 		})
@@ -181,14 +182,14 @@ func (r *sessionRun) giveUp() (released bool, err error) {
 
 	const message = "what the session came to could not be stored"
 
-	return r.finish(context.Background(), func() tarsy.Step {
+	return r.finish(context.Background(), func() progress.Step {
 		switch {
 		case !r.state.Session.Status.Terminal():
 			return r.closeStep(tarsy.SessionFailed, string(tarsy.CodeInternal), message)
 		case openChat(r.state) >= 0:
 			return r.closeChatStep(tarsy.StatusFailed, message)
 		default:
-			return tarsy.Step{Answered: r.answer(tarsy.RequestRefused)}
+			return progress.Step{Answered: r.answer(tarsy.RequestRefused)}
 		}
 	})
 }
@@ -259,7 +260,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 	}
 }
 
-func (r *sessionRun) load() (*tarsy.State, error) {
+func (r *sessionRun) load() (*progress.State, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
 	defer cancel()
 

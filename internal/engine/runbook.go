@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // fetchRunbook reads the runbook that the alert named and begins the first stage with it. One that cannot be read is
@@ -31,13 +32,13 @@ func (r *sessionRun) fetchRunbook(ctx context.Context, recipe Recipe) error {
 		return context.Cause(callCtx)
 	}
 
-	r.submit(func() tarsy.Step { return r.runbookStep(recipe, text, err) })
+	r.submit(func() progress.Step { return r.runbookStep(recipe, text, err) })
 
 	return nil
 }
 
 // startStep begins a session before its first stage. The caller holds r.mu.
-func (r *sessionRun) startStep() tarsy.Step {
+func (r *sessionRun) startStep() progress.Step {
 	step, session := r.startSession(r.engine.now())
 	step.Session = &session
 
@@ -45,7 +46,7 @@ func (r *sessionRun) startStep() tarsy.Step {
 }
 
 // runbookStep begins the first stage with the runbook, or with the default and the reason for it. The caller holds r.mu.
-func (r *sessionRun) runbookStep(recipe Recipe, text string, failure error) tarsy.Step {
+func (r *sessionRun) runbookStep(recipe Recipe, text string, failure error) progress.Step {
 	step := r.createStageStep(recipe.Stages[0])
 	step.Session.Runbook = tarsy.CleanText(text)
 

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // synthesisAgent is whom a stage names where the chain has become shorter since; it is missing when it is to run, and
@@ -16,7 +17,7 @@ const synthesisAgent = "SynthesisAgent"
 // The functions of this file build steps from the state. Their callers hold r.mu until the step is submitted.
 
 // taskStep builds the step of a task that needs nothing from outside.
-func (r *sessionRun) taskStep(recipe Recipe, t task) tarsy.Step {
+func (r *sessionRun) taskStep(recipe Recipe, t task) progress.Step {
 	switch t.kind {
 	case taskRelease:
 		return r.releaseStep()
@@ -48,7 +49,7 @@ func (r *sessionRun) taskStep(recipe Recipe, t task) tarsy.Step {
 
 // createStageStep begins a configured stage: its row, its executions, the session's progress, and with the first
 // stage the session's start.
-func (r *sessionRun) createStageStep(configured RecipeStage) tarsy.Step {
+func (r *sessionRun) createStageStep(configured RecipeStage) progress.Step {
 	now := r.engine.now()
 	stage := r.newStage(tarsy.StageInvestigation, configured.Name, len(configured.Agents), now)
 
@@ -60,7 +61,7 @@ func (r *sessionRun) createStageStep(configured RecipeStage) tarsy.Step {
 }
 
 // synthesiseStep begins the stage that makes one analysis of what several agents found.
-func (r *sessionRun) synthesiseStep(recipe Recipe, index int) tarsy.Step {
+func (r *sessionRun) synthesiseStep(recipe Recipe, index int) progress.Step {
 	now := r.engine.now()
 	before := r.state.Stages[len(r.state.Stages)-1]
 
@@ -80,7 +81,7 @@ func (r *sessionRun) newStage(stageType tarsy.StageType, name string, agents int
 }
 
 // beginStage begins a stage of the investigation.
-func (r *sessionRun) beginStage(stage tarsy.Stage, agents []RecipeAgent, now time.Time) tarsy.Step {
+func (r *sessionRun) beginStage(stage tarsy.Stage, agents []RecipeAgent, now time.Time) progress.Step {
 	step, session := r.startSession(now)
 	session.CurrentStageIndex, session.CurrentStageID, session.LastInteractionAt = stage.StageIndex, &stage.ID, &now
 	step.Session = &session
@@ -91,8 +92,8 @@ func (r *sessionRun) beginStage(stage tarsy.Stage, agents []RecipeAgent, now tim
 }
 
 // startSession is the beginning of a step that may be the session's first.
-func (r *sessionRun) startSession(now time.Time) (tarsy.Step, tarsy.Session) {
-	var step tarsy.Step
+func (r *sessionRun) startSession(now time.Time) (progress.Step, tarsy.Session) {
+	var step progress.Step
 
 	session := r.state.Session
 	if session.Status == tarsy.SessionPending {
@@ -104,7 +105,7 @@ func (r *sessionRun) startSession(now time.Time) (tarsy.Step, tarsy.Session) {
 }
 
 // addStage puts a stage and its executions into a step.
-func addStage(step *tarsy.Step, stage tarsy.Stage, agents []RecipeAgent, now time.Time) {
+func addStage(step *progress.Step, stage tarsy.Stage, agents []RecipeAgent, now time.Time) {
 	step.Stages = append(step.Stages, stage)
 	step.Events = append(step.Events, tarsy.StageStatusChanged(stage, now))
 
@@ -119,7 +120,7 @@ func addStage(step *tarsy.Step, stage tarsy.Stage, agents []RecipeAgent, now tim
 }
 
 // finishStageStep ends a stage whose executions have all ended.
-func (r *sessionRun) finishStageStep(index int) tarsy.Step {
+func (r *sessionRun) finishStageStep(index int) progress.Step {
 	now := r.engine.now()
 	stage := r.state.Stages[index]
 	executions := r.executions(stage.ID)
@@ -134,7 +135,7 @@ func (r *sessionRun) finishStageStep(index int) tarsy.Step {
 		stage.ErrorMessage = stageError(executions)
 	}
 
-	return tarsy.Step{Stages: []tarsy.Stage{stage}, Events: []tarsy.Event{tarsy.StageStatusChanged(stage, now)}}
+	return progress.Step{Stages: []tarsy.Stage{stage}, Events: []tarsy.Event{tarsy.StageStatusChanged(stage, now)}}
 }
 
 // stageError tells what went wrong: one agent's error as it is, several by name.

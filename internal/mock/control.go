@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/problem"
-	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/llm/script"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/problem"
 	"tarsy.dev/tarsy/internal/mock/exchange"
+	"tarsy.dev/tarsy/internal/problem"
 	"tarsy.dev/tarsy/llm"
 )
 

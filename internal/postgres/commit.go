@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 type pgError = pgconn.PgError
@@ -65,7 +65,7 @@ func (p *Pending) Wait(ctx context.Context) (Committed, error) {
 }
 
 // Submit hands a step over to be committed after all earlier ones of this holder.
-func (h *Holder) Submit(step tarsy.Step) *Pending {
+func (h *Holder) Submit(step progress.Step) *Pending {
 	p := &Pending{done: make(chan struct{})}
 	h.committer.enqueue(&queued{holder: h, step: step, pending: p})
 
@@ -73,13 +73,13 @@ func (h *Holder) Submit(step tarsy.Step) *Pending {
 }
 
 // Commit commits a step and waits for it.
-func (h *Holder) Commit(ctx context.Context, step tarsy.Step) (Committed, error) {
+func (h *Holder) Commit(ctx context.Context, step progress.Step) (Committed, error) {
 	return h.Submit(step).Wait(ctx)
 }
 
 type queued struct {
 	holder  *Holder
-	step    tarsy.Step
+	step    progress.Step
 	pending *Pending
 }
 

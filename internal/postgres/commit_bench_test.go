@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // BenchmarkCommit lets 16 holders commit steps of one message and two events each: as they come, so that waiting
@@ -40,7 +41,7 @@ func BenchmarkCommit(b *testing.B) {
 				stage := newStage(claims[0].SessionID, 1, epoch())
 				executions[i], leases[i] = newExecution(stage, 1, epoch()), db.Hold(claims[0].Lease)
 
-				_, err = leases[i].Commit(b.Context(), tarsy.Step{Stages: []tarsy.Stage{stage}, Executions: executions[i : i+1]})
+				_, err = leases[i].Commit(b.Context(), progress.Step{Stages: []tarsy.Stage{stage}, Executions: executions[i : i+1]})
 				require.NoError(b, err)
 			}
 
@@ -58,7 +59,7 @@ func BenchmarkCommit(b *testing.B) {
 							return err
 						}
 
-						_, err := leases[i].Commit(context.Background(), tarsy.Step{
+						_, err := leases[i].Commit(context.Background(), progress.Step{
 							Messages: []tarsy.Message{newMessage(executions[i], n+1, fmt.Sprint("message ", n), epoch())}, Events: events,
 						})
 

@@ -7,14 +7,15 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // cutStep is a step of rows and events whose ids are chosen before the attempt.
-func cutStep(sessionID string) tarsy.Step {
+func cutStep(sessionID string) progress.Step {
 	stage := newStage(sessionID, 1, epoch())
 	execution := newExecution(stage, 1, epoch())
 
-	return tarsy.Step{
+	return progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 		Messages: []tarsy.Message{newMessage(execution, 1, "said once", epoch())},
 		Events:   newEvents("cut", 2),
@@ -22,7 +23,7 @@ func cutStep(sessionID string) tarsy.Step {
 }
 
 // requireWhole checks that the step is there exactly once, or exactly not.
-func requireWhole(t *testing.T, f *fixture, state *tarsy.State, step tarsy.Step) (there bool) {
+func requireWhole(t *testing.T, f *fixture, state *progress.State, step progress.Step) (there bool) {
 	t.Helper()
 
 	journal := f.journal(t, state.Session.ID)
@@ -62,7 +63,7 @@ func TestCutDuringCommitEndsInOneEffect(t *testing.T) {
 
 			// The cut comes in a group, so that every session of it is in doubt.
 			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
-			holders, steps, waits := make([]*postgres.Holder, len(claims)), make([]tarsy.Step, len(claims)), make([]*postgres.Pending, len(claims))
+			holders, steps, waits := make([]*postgres.Holder, len(claims)), make([]progress.Step, len(claims)), make([]*postgres.Pending, len(claims))
 
 			proxy.arm(test.at, `cut.1`)
 			grouped(t, f, db, func() {
@@ -117,7 +118,7 @@ func TestLoadWaitsForACommitThatIsStillOnItsWay(t *testing.T) {
 	require.Error(t, err)
 
 	type loaded struct {
-		state *tarsy.State
+		state *progress.State
 		err   error
 	}
 
@@ -169,7 +170,7 @@ func TestTakeoverLeavesASessionAloneWhileItsCommitIsUnderWay(t *testing.T) {
 	require.Len(t, claims, 1)
 	require.True(t, requireWhole(t, f, &claims[0].State, step), "the new holder sees what the old one committed")
 
-	_, err = late.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("late", 1)})
+	_, err = late.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // grouped submits steps while both committers are busy, so that all of them wait, and then lets the committers go:
@@ -25,7 +26,7 @@ func grouped(t *testing.T, f *fixture, db *postgres.DB, submit func()) {
 	waiting := make([]*postgres.Pending, 0, len(busy))
 
 	for i, claim := range busy {
-		waiting = append(waiting, db.Hold(claim.Lease).Submit(tarsy.Step{Events: newEvents("busy", 1)}))
+		waiting = append(waiting, db.Hold(claim.Lease).Submit(progress.Step{Events: newEvents("busy", 1)}))
 		f.awaitBlocked(t, i+1)
 	}
 
@@ -59,7 +60,7 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 
 	grouped(t, f, db, func() {
 		for _, claim := range claims {
-			waits = append(waits, db.Hold(claim.Lease).Submit(tarsy.Step{
+			waits = append(waits, db.Hold(claim.Lease).Submit(progress.Step{
 				Stages: []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}, Events: newEvents("event", 2),
 			}))
 		}
@@ -93,22 +94,22 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 	t.Parallel()
 
-	bad := map[string]func(claim postgres.Claim, step *tarsy.Step){
-		"status that a CHECK refuses": func(claim postgres.Claim, step *tarsy.Step) {
+	bad := map[string]func(claim postgres.Claim, step *progress.Step){
+		"status that a CHECK refuses": func(claim postgres.Claim, step *progress.Step) {
 			step.Stages = []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}
 			step.Stages[0].Status = "sleeping"
 		},
-		"JSON that cannot be encoded": func(claim postgres.Claim, step *tarsy.Step) {
+		"JSON that cannot be encoded": func(claim postgres.Claim, step *progress.Step) {
 			step.LLMInteractions = []tarsy.LLMInteraction{{
 				ID: tarsy.NewID(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration,
 				LLMResponse: json.RawMessage(`{"cut": "o`), CreatedAt: epoch(),
 			}}
 		},
-		"NUL in text": func(claim postgres.Claim, step *tarsy.Step) {
+		"NUL in text": func(claim postgres.Claim, step *progress.Step) {
 			step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())}
 			step.Timeline[0].Content = "a\x00b"
 		},
-		"two stages in one place": func(claim postgres.Claim, step *tarsy.Step) {
+		"two stages in one place": func(claim postgres.Claim, step *progress.Step) {
 			step.Stages = append(step.Stages, newStage(claim.SessionID, 7, epoch()), newStage(claim.SessionID, 7, epoch()))
 		},
 	}
@@ -125,7 +126,7 @@ func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 
 			grouped(t, f, db, func() {
 				for i, claim := range claims {
-					step := tarsy.Step{Events: newEvents("event", 2)}
+					step := progress.Step{Events: newEvents("event", 2)}
 					if i == 1 {
 						spoil(claim, &step)
 					}
@@ -152,7 +153,7 @@ func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 			_, err := db.Load(t.Context(), claims[1].Lease)
 			require.NoError(t, err)
 
-			_, err = db.Hold(claims[1].Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("after", 1)})
+			_, err = db.Hold(claims[1].Lease).Commit(t.Context(), progress.Step{Events: newEvents("after", 1)})
 			require.NoError(t, err)
 			require.Equal(t, []string{"after.1"}, f.journal(t, claims[1].SessionID))
 		})
@@ -175,7 +176,7 @@ func TestStepsOfOneHolderKeepTheirOrder(t *testing.T) {
 	for i := range steps {
 		events := newEvents(fmt.Sprintf("step%d", i), 1)
 		want = append(want, events[0].Type)
-		waits = append(waits, holder.Submit(tarsy.Step{Events: events}))
+		waits = append(waits, holder.Submit(progress.Step{Events: events}))
 	}
 
 	last := int64(0)
@@ -207,8 +208,8 @@ func TestRowCreatedAndCompletedInOneGroupIsTheCompletedOne(t *testing.T) {
 
 	grouped(t, f, db, func() {
 		waits = append(waits,
-			holder.Submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{created}, Events: newEvents("created", 1)}),
-			holder.Submit(tarsy.Step{Timeline: []tarsy.TimelineEvent{completed}, Events: newEvents("completed", 1)}))
+			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{created}, Events: newEvents("created", 1)}),
+			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{completed}, Events: newEvents("completed", 1)}))
 	})
 
 	for _, p := range waits {
@@ -232,8 +233,8 @@ func TestHolderCommitsNothingAfterAnError(t *testing.T) {
 	claim := f.hold(t, db)
 	holder := db.Hold(claim.Lease)
 
-	refused := tarsy.Step{Stages: []tarsy.Stage{newStage(claim.SessionID, -1, epoch())}}
-	first, second := holder.Submit(refused), holder.Submit(tarsy.Step{Events: newEvents("queued", 1)})
+	refused := progress.Step{Stages: []tarsy.Stage{newStage(claim.SessionID, -1, epoch())}}
+	first, second := holder.Submit(refused), holder.Submit(progress.Step{Events: newEvents("queued", 1)})
 
 	_, cause := first.Wait(t.Context())
 	require.Error(t, cause)
@@ -241,11 +242,11 @@ func TestHolderCommitsNothingAfterAnError(t *testing.T) {
 	_, err := second.Wait(t.Context())
 	require.Error(t, err)
 
-	_, err = holder.Commit(t.Context(), tarsy.Step{Events: newEvents("later", 1)})
+	_, err = holder.Commit(t.Context(), progress.Step{Events: newEvents("later", 1)})
 	require.Equal(t, cause, err, "a holder keeps its first error")
 	require.Empty(t, f.journal(t, claim.SessionID))
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("new", 1)})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("new", 1)})
 	require.NoError(t, err)
 	require.Equal(t, []string{"new.1"}, f.journal(t, claim.SessionID))
 }
@@ -257,7 +258,7 @@ func TestGivingUpTheWaitDoesNotGiveUpTheStep(t *testing.T) {
 	db := f.server(t)
 	claim := f.hold(t, db)
 	unlock := f.lock(t, claim.SessionID)
-	p := db.Hold(claim.Lease).Submit(tarsy.Step{Events: newEvents("event", 1)})
+	p := db.Hold(claim.Lease).Submit(progress.Step{Events: newEvents("event", 1)})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -299,7 +300,7 @@ func TestGroupsOfSeveralServersNeverDeadlock(t *testing.T) {
 						at = sessions - 1 - i
 					}
 
-					waits[at] = db.Hold(leases[at]).Submit(tarsy.Step{Events: newEvents("event", 1)})
+					waits[at] = db.Hold(leases[at]).Submit(progress.Step{Events: newEvents("event", 1)})
 				}
 
 				for _, p := range waits {
@@ -347,7 +348,7 @@ func TestStopCommitsWhatWaits(t *testing.T) {
 
 	waits := make([]*postgres.Pending, 0, 100)
 	for range cap(waits) {
-		waits = append(waits, holder.Submit(tarsy.Step{Events: newEvents("event", 1)}))
+		waits = append(waits, holder.Submit(progress.Step{Events: newEvents("event", 1)}))
 	}
 
 	db.Stop()
@@ -360,6 +361,6 @@ func TestStopCommitsWhatWaits(t *testing.T) {
 
 	require.Len(t, f.journal(t, claim.SessionID), len(waits))
 
-	_, err := holder.Commit(t.Context(), tarsy.Step{Events: newEvents("late", 1)})
+	_, err := holder.Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
 	require.Error(t, err)
 }

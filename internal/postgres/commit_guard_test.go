@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
 	foreign := other.State.Session
 	chat, question, chatStage := newChat(other.SessionID, newQuestion(), 2, f.clock.Now())
 
-	for what, step := range map[string]tarsy.Step{
+	for what, step := range map[string]progress.Step{
 		"stage":   {Stages: []tarsy.Stage{stage}},
 		"session": {Session: &foreign},
 		"message": {Messages: []tarsy.Message{newMessage(execution, 1, "x", f.clock.Now())}},
@@ -42,7 +43,7 @@ func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
 
 	require.Zero(t, value[int](t, f, `SELECT (SELECT count(*) FROM stages) + (SELECT count(*) FROM chats) + (SELECT count(*) FROM chat_user_messages)`))
 
-	_, err := db.Hold(mine.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("after", 1)})
+	_, err := db.Hold(mine.Lease).Commit(t.Context(), progress.Step{Events: newEvents("after", 1)})
 	require.NoError(t, err, "a new holder of the same lease goes on")
 }
 
@@ -56,11 +57,11 @@ func TestNothingIsCommittedAfterARelease(t *testing.T) {
 
 	// Both wait behind the lock, so that the committer meets them together.
 	unlock := f.lock(t, claim.SessionID)
-	first := holder.Submit(tarsy.Step{Events: newEvents("first", 1)})
+	first := holder.Submit(progress.Step{Events: newEvents("first", 1)})
 	f.awaitBlocked(t, 1)
 
-	release := holder.Submit(tarsy.Step{Events: newEvents("release", 1), Release: true})
-	late := holder.Submit(tarsy.Step{Events: newEvents("late", 1)})
+	release := holder.Submit(progress.Step{Events: newEvents("release", 1), Release: true})
+	late := holder.Submit(progress.Step{Events: newEvents("late", 1)})
 
 	unlock()
 
@@ -87,7 +88,7 @@ func TestAReleaseWakesClaimersThatWaitForRoom(t *testing.T) {
 
 	said := f.listen(t)
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Release: true})
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
 
 	said("queue")

@@ -16,6 +16,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // TestHoldersAndQueueAgreeWithTheModel lets two servers claim, commit, renew, give back and lose sessions in any
@@ -130,11 +131,11 @@ func (r *propertyRun) holder(rt *rapid.T) *propertyHolder {
 }
 
 // step is one of the many things that a holder may write, from what it knows.
-func (r *propertyRun) step(rt *rapid.T, id string) tarsy.Step {
+func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 	s, now := r.model.sessions[id], r.clock.Now()
 	r.rows++
 
-	step := tarsy.Step{Events: newEvents(fmt.Sprintf("step%d", r.rows), rapid.IntRange(0, 3).Draw(rt, "events"))}
+	step := progress.Step{Events: newEvents(fmt.Sprintf("step%d", r.rows), rapid.IntRange(0, 3).Draw(rt, "events"))}
 
 	if rapid.Bool().Draw(rt, "status") {
 		session := s.session
@@ -184,7 +185,7 @@ func (r *propertyRun) step(rt *rapid.T, id string) tarsy.Step {
 }
 
 // stepOfChat begins to answer a question, or ends the answer that is being written.
-func (r *propertyRun) stepOfChat(step *tarsy.Step, s *modelSession, now time.Time) {
+func (r *propertyRun) stepOfChat(step *progress.Step, s *modelSession, now time.Time) {
 	if s.answering() {
 		for _, key := range slices.Sorted(maps.Keys(s.stages)) {
 			if stage := s.stages[key]; stage.StageType == tarsy.StageChat && !stage.Status.Terminal() {
@@ -216,7 +217,7 @@ func (r *propertyRun) commit(rt *rapid.T) {
 }
 
 // check compares how a commit went with how the model does it.
-func (r *propertyRun) check(rt *rapid.T, h *propertyHolder, step tarsy.Step, committed postgres.Committed, err error) {
+func (r *propertyRun) check(rt *rapid.T, h *propertyHolder, step progress.Step, committed postgres.Committed, err error) {
 	if h.failed || !r.model.holds(h.Lease) {
 		require.ErrorIs(rt, err, postgres.ErrFenceLost, "a stale holder never writes")
 
@@ -245,7 +246,7 @@ func (r *propertyRun) burst(rt *rapid.T) {
 		}
 	}
 
-	steps, waits := make([]tarsy.Step, len(chosen)), make([]*postgres.Pending, len(chosen))
+	steps, waits := make([]progress.Step, len(chosen)), make([]*postgres.Pending, len(chosen))
 	for i, h := range chosen {
 		steps[i] = r.step(rt, h.SessionID)
 	}

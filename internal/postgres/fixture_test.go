@@ -19,6 +19,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 const (
@@ -361,7 +362,7 @@ func (f *fixture) over(t require.TestingT, db *postgres.DB, status tarsy.Session
 	session, now := claim.State.Session, f.clock.Now()
 	session.Status, session.CompletedAt = status, &now
 
-	committed, err := db.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{Session: &session, Release: true})
+	committed, err := db.Hold(claim.Lease).Commit(context.Background(), progress.Step{Session: &session, Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 
@@ -395,7 +396,7 @@ func (f *fixture) begin(t require.TestingT, db *postgres.DB, claim postgres.Clai
 	require.NoError(t, json.Unmarshal(request.Payload, &question))
 
 	chat, message, stage := newChat(claim.SessionID, question, len(claim.State.Stages)+1, now)
-	_, err := db.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{
+	_, err := db.Hold(claim.Lease).Commit(context.Background(), progress.Step{
 		Chats: []tarsy.Chat{chat}, ChatMessages: []tarsy.ChatUserMessage{message}, Stages: []tarsy.Stage{stage},
 		Answered: []tarsy.Request{closed(request, now)},
 	})

@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func TestSessionJournalKeepsTheContractOfReaders(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSessionJournalKeepsTheContractOfReaders(t *testing.T) {
 						events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: epoch()}
 					}
 
-					_, err := holder.Commit(ctx, tarsy.Step{Events: events})
+					_, err := holder.Commit(ctx, progress.Step{Events: events})
 
 					return err
 				}
@@ -99,7 +100,7 @@ func TestJournalRecordIsTheCommittedEvent(t *testing.T) {
 		tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: claim.SessionID, Status: tarsy.SessionInProgress, Timestamp: epoch()},
 		f.clock.Now())
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: []tarsy.Event{event}})
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: []tarsy.Event{event}})
 	require.NoError(t, err)
 
 	event.Seq = 1

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // put stores a session of a status, a minute after the one before.
@@ -141,7 +142,7 @@ func TestListsShowHowManyStagesASessionHasAndWhatItIsARerunOf(t *testing.T) {
 
 	session := claims[0].State.Session
 	session.Status, session.CurrentStageIndex = tarsy.SessionInProgress, 1
-	commit(t, db, claims[0], tarsy.Step{Session: &session})
+	commit(t, db, claims[0], progress.Step{Session: &session})
 
 	progress, err := db.SessionProgress(t.Context(), again)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // sessionColumns are the columns that people see, in no particular order: rows are matched by name.
@@ -26,13 +27,13 @@ func sessionColumnsOf(table string) string {
 
 // load reads sessions in one round trip. The trace of finished LLM calls is left where it is: planning needs their
 // number and kind only.
-func (db *DB) load(ctx context.Context, ids []string) (map[string]*tarsy.State, error) {
-	states := make(map[string]*tarsy.State, len(ids))
+func (db *DB) load(ctx context.Context, ids []string) (map[string]*progress.State, error) {
+	states := make(map[string]*progress.State, len(ids))
 
 	var batch pgx.Batch
 
 	queueLoad(&batch, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = ANY($1)`, ids, func(r sessionRow) {
-		states[r.ID] = &tarsy.State{Session: r.Session, LastSeq: r.LastSeq}
+		states[r.ID] = &progress.State{Session: r.Session, LastSeq: r.LastSeq}
 	})
 	queueLoad(&batch, `SELECT * FROM stages WHERE session_id = ANY($1) ORDER BY stage_index`, ids, func(r tarsy.Stage) {
 		states[r.SessionID].Stages = append(states[r.SessionID].Stages, r)

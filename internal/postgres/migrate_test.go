@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // emptyDatabase returns the address of a database without a schema.
@@ -152,7 +153,7 @@ func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
 	stage := newStage(claim.SessionID, 1, epoch())
 	execution := newExecution(stage, 1, epoch())
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 		Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())},
 		Messages: []tarsy.Message{newMessage(execution, 1, "text", epoch())},

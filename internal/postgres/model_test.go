@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // model is what the database should be: sessions, one at a time, without transactions or SQL.
@@ -148,7 +149,7 @@ func (m *model) holds(l postgres.Lease) bool {
 }
 
 // commit applies a step of the session's holder and reports whether it gave the lease back.
-func (m *model) commit(id string, step tarsy.Step) bool {
+func (m *model) commit(id string, step progress.Step) bool {
 	s := m.sessions[id]
 
 	if step.Session != nil {
@@ -257,8 +258,8 @@ func (m *model) renew(leases []postgres.Lease, until time.Time) []postgres.Renew
 }
 
 // state is what loading the session should give.
-func (s *modelSession) state() tarsy.State {
-	return tarsy.State{
+func (s *modelSession) state() progress.State {
+	return progress.State{
 		Session: s.session, Stages: slices.Collect(maps.Values(s.stages)), Executions: slices.Collect(maps.Values(s.executions)),
 		Timeline: slices.Collect(maps.Values(s.timeline)), Messages: slices.Collect(maps.Values(s.messages)),
 		Chats: slices.Collect(maps.Values(s.chats)), ChatMessages: slices.Collect(maps.Values(s.asked)),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // claimLock makes claims exclusive across servers, which is what makes the limits exact.
@@ -37,7 +37,7 @@ type Claim struct {
 	Until time.Time
 	// Uncounted claims exist to cancel the session or to answer a question, and count against no limit.
 	Uncounted bool
-	State     tarsy.State
+	State     progress.State
 
 	// fresh sessions have nothing but their row.
 	fresh bool
@@ -125,7 +125,7 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 		for _, r := range taken {
 			claims = append(claims, Claim{
 				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted,
-				State: tarsy.State{Session: r.Session, LastSeq: r.LastSeq},
+				State: progress.State{Session: r.Session, LastSeq: r.LastSeq},
 				// Nobody has worked on a session before its first lease.
 				fresh: r.Fence == 1 && r.OpenRequests == 0,
 			})
@@ -226,7 +226,7 @@ RETURNING completed_at IS NOT NULL OR open_requests > 0`, lease.SessionID, lease
 // Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it. The row is
 // locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended. The
 // lock is gone before the reading begins, so a server that freezes in the middle keeps nobody from taking over.
-func (db *DB) Load(ctx context.Context, lease Lease) (*tarsy.State, error) {
+func (db *DB) Load(ctx context.Context, lease Lease) (*progress.State, error) {
 	var held bool
 	if err := db.work.QueryRow(ctx, `SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
 		lease.SessionID, lease.Fence).Scan(&held); err != nil {

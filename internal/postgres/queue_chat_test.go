@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) {
@@ -105,7 +106,7 @@ func TestAnAnswerWhoseServerDiedIsTakenOverWithoutAFreeWorker(t *testing.T) {
 	require.Len(t, taken[0].State.ChatMessages, 1)
 	require.Empty(t, taken[0].State.Requests)
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 

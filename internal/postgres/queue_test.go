@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func sessionIDs(claims []postgres.Claim) []string {
@@ -68,7 +69,7 @@ func TestLimitIsExactWhenManyServersClaimAtOnce(t *testing.T) {
 					done[c.SessionID]++
 					mu.Unlock()
 
-					if _, err := db.Hold(c.Lease).Commit(context.Background(), tarsy.Step{Release: true}); err != nil {
+					if _, err := db.Hold(c.Lease).Commit(context.Background(), progress.Step{Release: true}); err != nil {
 						return err
 					}
 				}
@@ -152,7 +153,7 @@ func TestExpiredLeaseIsTakenOverButNotFromOneself(t *testing.T) {
 	a, b := f.server(t), f.server(t)
 	claim := f.hold(t, a)
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("first", 1)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("first", 1)})
 	require.NoError(t, err)
 	require.Empty(t, f.claim(t, b, serverB, 1), "a lease holds for its time")
 
@@ -171,7 +172,7 @@ func TestExpiredLeaseIsTakenOverButNotFromOneself(t *testing.T) {
 	require.Equal(t, serverB, taken[0].State.Session.PodID)
 	require.Equal(t, int64(1), taken[0].State.LastSeq)
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("stale", 1)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("stale", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 
 	_, err = a.Load(t.Context(), claim.Lease)
@@ -270,7 +271,7 @@ func TestReleasedLeaseIsNotRenewed(t *testing.T) {
 	db := f.server(t)
 	claim := f.hold(t, db)
 
-	committed, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Release: true})
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 
@@ -278,7 +279,7 @@ func TestReleasedLeaseIsNotRenewed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, renewed)
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("late", 1)})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost, "the fence is still the newest, the lease is gone")
 	require.Empty(t, f.claim(t, db, serverB, 1), "nothing is left to do")
 }
@@ -298,7 +299,7 @@ func TestReleaseIsRefusedWhileARequestIsOpen(t *testing.T) {
 		require.True(t, ok)
 	}
 
-	committed, err := holder.Commit(t.Context(), tarsy.Step{Release: true})
+	committed, err := holder.Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
 	require.False(t, committed.Released)
 
@@ -307,7 +308,7 @@ func TestReleaseIsRefusedWhileARequestIsOpen(t *testing.T) {
 	require.Len(t, open, 1)
 
 	// A step that answers and releases does both.
-	committed, err = holder.Commit(t.Context(), tarsy.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
+	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 	require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
@@ -332,7 +333,7 @@ func TestAnsweringARequestWithoutClosingItDoesNotMiscount(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 
-	committed, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Answered: []tarsy.Request{request}, Release: true})
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{request}, Release: true})
 	require.NoError(t, err)
 	require.False(t, committed.Released, "the request is still open")
 	require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
@@ -354,7 +355,7 @@ func TestNoRequestIsLeftLyingWhenItMeetsARelease(t *testing.T) {
 		at := f.clock.Now()
 		done.Status, done.CompletedAt = tarsy.SessionCompleted, &at
 
-		_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Session: &done})
+		_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Session: &done})
 		require.NoError(t, err)
 
 		var (
@@ -364,7 +365,7 @@ func TestNoRequestIsLeftLyingWhenItMeetsARelease(t *testing.T) {
 		)
 
 		group.Go(func() (err error) {
-			committed, err = a.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{Release: true})
+			committed, err = a.Hold(claim.Lease).Commit(context.Background(), progress.Step{Release: true})
 
 			return err
 		})
@@ -398,7 +399,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 		require.NoError(t, err)
 		require.Len(t, state.Requests, 1)
 
-		last, err := b.Hold(next).Commit(t.Context(), tarsy.Step{
+		last, err := b.Hold(next).Commit(t.Context(), progress.Step{
 			Answered: []tarsy.Request{closed(state.Requests[0], at)}, Release: true,
 		})
 		require.NoError(t, err)
@@ -463,7 +464,7 @@ func TestClaimerSeesEveryCommitOfTheHolderBefore(t *testing.T) {
 		)
 
 		group.Go(func() error {
-			_, lost = holder.Hold(current).Commit(context.Background(), tarsy.Step{Events: events})
+			_, lost = holder.Hold(current).Commit(context.Background(), progress.Step{Events: events})
 
 			return nil
 		})

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
@@ -35,7 +36,7 @@ func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
 			open[i] = closed(open[i], f.clock.Now())
 		}
 
-		_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Session: &session, Answered: open})
+		_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Session: &session, Answered: open})
 		require.NoError(t, err)
 
 		chat, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestChat, f.clock.Now()))
@@ -97,7 +98,7 @@ func TestASessionThatIsOverIsCancelledOnlyWhileAQuestionIsAskedOrAnswered(t *tes
 	require.True(t, cancel(), "the question is being answered")
 	require.True(t, cancel(), "asking twice is asking once")
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
 	require.NoError(t, err)
 	require.False(t, cancel(), "what is asked still is too late, and nothing is being done")
 	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
@@ -119,7 +120,7 @@ func TestAQuestionIsRefusedWhileAWishToCancelTheAnswerBeforeIsOpen(t *testing.T)
 	require.NoError(t, err)
 	require.True(t, taken)
 
-	committed, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.False(t, committed.Released)
 
@@ -131,7 +132,7 @@ func TestAQuestionIsRefusedWhileAWishToCancelTheAnswerBeforeIsOpen(t *testing.T)
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
 	require.NoError(t, err)
 	f.question(t, db, session.ID)
 }
@@ -191,7 +192,7 @@ func TestOfManyQuestionsAtOnceExactlyOneIsTaken(t *testing.T) {
 		require.False(t, refused, "one is being answered")
 
 		committed, err := servers[1].Hold(claims[0].Lease).Commit(t.Context(),
-			tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+			progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
 		require.NoError(t, err)
 		require.True(t, committed.Released)
 	}
@@ -236,7 +237,7 @@ func TestNoQuestionIsLeftLyingWhenItMeetsTheEndOfAnAnswer(t *testing.T) {
 
 		group.Go(func() (err error) {
 			committed, err = a.Hold(claims[0].Lease).Commit(context.Background(),
-				tarsy.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+				progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
 
 			return err
 		})
@@ -307,7 +308,7 @@ func TestAQuestionAndAWishToCancelAtOnceLeaveNoWishWithoutAQuestion(t *testing.T
 			answered[i] = closed(answered[i], f.clock.Now())
 		}
 
-		committed, err := a.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Answered: answered, Release: true})
+		committed, err := a.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Answered: answered, Release: true})
 		require.NoError(t, err)
 		require.True(t, committed.Released)
 	}

@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // wide is a batch that nothing of a test fills.
@@ -36,7 +37,7 @@ func (f *fixture) end(t require.TestingT, db *postgres.DB, claim postgres.Claim,
 	session, now := claim.State.Session, f.clock.Now()
 	session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now
 
-	done, err := db.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{Session: &session, Events: events, Release: true})
+	done, err := db.Hold(claim.Lease).Commit(context.Background(), progress.Step{Session: &session, Events: events, Release: true})
 	require.NoError(t, err)
 	require.True(t, done.Released)
 }
@@ -88,7 +89,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	// Two whose holder has taken the question; one of them gives its work back in the middle.
 	for _, name := range []string{"answering a question", "handed over with an answer half done"} {
 		claim := f.ask(t, db, f.ended(t, db, 3).ID)
-		_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())}})
+		_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())}})
 		require.NoError(t, err)
 		require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 
@@ -208,7 +209,7 @@ func TestChatAfterTheCleanUpIsCleanedUpInItsTime(t *testing.T) {
 	now := f.clock.Now()
 	answered := claim.State.Session
 	answered.LastInteractionAt = &now
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
 		Session: &answered, Events: newEvents("chat", 3), Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], now)},
 	})
 	require.NoError(t, err)
@@ -343,7 +344,7 @@ func TestCleaningUpRacesWithHoldersWithoutLosingCount(t *testing.T) {
 			}
 
 			for _, claim := range f.claimChats(t, a, sessions) {
-				_, err := a.Hold(claim.Lease).Commit(context.Background(), tarsy.Step{
+				_, err := a.Hold(claim.Lease).Commit(context.Background(), progress.Step{
 					Events: newEvents("chat", 4), Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())},
 				})
 				if err != nil {
@@ -419,7 +420,7 @@ func TestTrimmedSessionJournalKeepsTheContractOfReaders(t *testing.T) {
 						}
 
 						claim := f.ask(t, writer, session.ID)
-						_, err := writer.Hold(claim.Lease).Commit(ctx, tarsy.Step{
+						_, err := writer.Hold(claim.Lease).Commit(ctx, progress.Step{
 							Events: events, Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], epoch())},
 						})
 

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 func listed(t *testing.T, db *postgres.DB, filter tarsy.SessionFilter) []string {
@@ -145,7 +146,7 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 	second, first := newStage(claim.SessionID, 2, epoch()), newStage(claim.SessionID, 1, epoch())
 	b, a := newExecution(first, 2, epoch()), newExecution(first, 1, epoch())
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
 		Stages: []tarsy.Stage{second, first}, Executions: []tarsy.Execution{b, a}, Events: newEvents("event", 2),
 	})
 	require.NoError(t, err)
@@ -191,7 +192,7 @@ func TestDetailAndTimelineShowOneMoment(t *testing.T) {
 
 		for n := 1; n <= steps; n++ {
 			stage := newStage(claim.SessionID, n, epoch())
-			if _, err := holder.Commit(context.Background(), tarsy.Step{
+			if _, err := holder.Commit(context.Background(), progress.Step{
 				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{newExecution(stage, 1, epoch())},
 				Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, int64(n), epoch())},
 				Events:   newEvents("event", 1),
@@ -268,7 +269,7 @@ func TestASummaryHasWhatCameOfASessionAndHowLongItTook(t *testing.T) {
 	execution := newExecution(stage, 1, epoch())
 	session := claim.State.Session
 	session.Status, session.StartedAt = tarsy.SessionInProgress, new(f.clock.Now())
-	commit(t, db, claim, tarsy.Step{
+	commit(t, db, claim, progress.Step{
 		Session: &session, Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 		LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(id, &execution, tokens(1), 1), newLLMInteraction(id, nil, tokens(2), 2)},
 		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)},
@@ -284,7 +285,7 @@ func TestASummaryHasWhatCameOfASessionAndHowLongItTook(t *testing.T) {
 
 	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
 	session.FinalAnalysis, session.ExecutiveSummary = "It was the disk.", "Disk."
-	commit(t, db, claim, tarsy.Step{Session: &session})
+	commit(t, db, claim, progress.Step{Session: &session})
 	f.clock.Advance(time.Hour)
 
 	summary, err = db.SessionSummary(t.Context(), id)

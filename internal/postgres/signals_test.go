@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // listening starts a server under a name and returns when it hears the others.
@@ -71,7 +72,7 @@ func TestCommitWakesWatchersOnEveryServer(t *testing.T) {
 		watches = append(watches, db.Signals().WatchJournal(claim.SessionID), db.Signals().WatchSessions(10))
 	}
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 3)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 3)})
 	require.NoError(t, err)
 
 	for _, w := range watches {
@@ -196,7 +197,7 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 	}, "the connection to be gone")
 
 	// Nobody on b hears this.
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 2)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 2)})
 	require.NoError(t, err)
 
 	awaitChange(t, journal, claim.SessionID, 2)
@@ -209,7 +210,7 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%' AND state = 'idle'`) == 1
 	}, "b to listen again")
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
 	require.NoError(t, err)
 	awaitChange(t, feed, claim.SessionID, 3)
 }
@@ -242,7 +243,7 @@ func TestNotificationThatCannotBeSentDelaysAndLosesNothing(t *testing.T) {
 	_, err = f.admin.Exec(t.Context(), `SELECT pg_notify('tarsy', '')`)
 	require.ErrorContains(t, err, "does not exist")
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 2)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 2)})
 	require.NoError(t, err, "who cannot be told does not keep the work from being done")
 	awaitChange(t, journal, claim.SessionID, 2)
 }
@@ -296,7 +297,7 @@ func TestWatchOverItsLimitIsBehind(t *testing.T) {
 
 	holder := db.Hold(claims[0].Lease)
 	for range 5 {
-		_, err := holder.Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+		_, err := holder.Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
 		require.NoError(t, err)
 	}
 
@@ -315,7 +316,7 @@ func TestWhatWasSaidLastIsHeard(t *testing.T) {
 	feed := b.Signals().WatchSessions(10)
 	defer feed.Close()
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("last", 1)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("last", 1)})
 	require.NoError(t, err)
 	a.Stop()
 
@@ -338,7 +339,7 @@ func TestStopLeavesNothingRunning(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 
-	_, err = db.Hold(claims[0].Lease).Commit(t.Context(), tarsy.Step{Events: newEvents("event", 1)})
+	_, err = db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
 	require.NoError(t, err)
 
 	db.Stop()

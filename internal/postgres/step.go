@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 const commitTimeout = 30 * time.Second
@@ -19,7 +20,7 @@ const commitTimeout = 30 * time.Second
 type unit struct {
 	holder *Holder
 	steps  []*queued
-	merged tarsy.State
+	merged progress.State
 	// put tells whether the session's row itself is written.
 	put      bool
 	answered []tarsy.Request
@@ -34,7 +35,7 @@ type unit struct {
 func (u *unit) takes(q *queued) bool { return u.holder == q.holder && !u.release }
 
 // belongs refuses rows of another session: the fence would prove nothing for them.
-func belongs(step tarsy.Step, sessionID string) error {
+func belongs(step progress.Step, sessionID string) error {
 	if slices.Contains([]bool{
 		step.Session != nil && step.Session.ID != sessionID,
 		foreign(sessionID, step.Stages, func(r tarsy.Stage) string { return r.SessionID }),
@@ -167,7 +168,7 @@ WHERE id = ANY($1) AND open_requests = 0 RETURNING id`
 // write puts the rows of all units that still hold their session, and commits.
 func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	var (
-		all      tarsy.State
+		all      progress.State
 		sessions []tarsy.Session
 		answered []tarsy.Request
 		events   []tarsy.Event

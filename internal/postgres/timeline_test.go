@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // units is the length of a text as browsers count.
@@ -28,7 +29,7 @@ func TestAPreviewCutsEveryContentToItsFirstUnitsAndNeverInsideACharacter(t *test
 		strings.Repeat("x", 70_000), strings.Repeat("😀", 30_000), strings.Repeat("ä", 40_000), strings.Repeat("a😀ä", 20_000),
 	}
 
-	var step tarsy.Step
+	var step progress.Step
 
 	for i, content := range contents {
 		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
@@ -80,7 +81,7 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 		{"server_name": "kubernetes", "arguments": map[string]any{"query": strings.Repeat("y", 40)}},
 	}
 
-	var step tarsy.Step
+	var step progress.Step
 
 	for i := range metadata {
 		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
@@ -122,7 +123,7 @@ func TestATimelineEventIsFoundInItsSessionOnly(t *testing.T) {
 	claim, other := f.hold(t, db), f.hold(t, db)
 	event := newTimelineEvent(claim.SessionID, 1, epoch())
 	event.Content = strings.Repeat("long 😀 ", 5_000)
-	commit(t, db, claim, tarsy.Step{Timeline: []tarsy.TimelineEvent{event}})
+	commit(t, db, claim, progress.Step{Timeline: []tarsy.TimelineEvent{event}})
 
 	found, err := db.TimelineEvent(t.Context(), claim.SessionID, event.ID)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // tokens is a usage in which no two counts are equal; usages of different powers of two add up to different sums.
@@ -54,7 +55,7 @@ func newMCPInteraction(of tarsy.Execution, call string, minute int) tarsy.MCPInt
 }
 
 // commit writes a step of a session that is claimed for it.
-func commit(t *testing.T, db *postgres.DB, claim postgres.Claim, step tarsy.Step) {
+func commit(t *testing.T, db *postgres.DB, claim postgres.Claim, step progress.Step) {
 	t.Helper()
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), step)
@@ -93,7 +94,7 @@ func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testin
 	other := f.hold(t, db)
 	strange := typed(newStage(other.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
 	stranger := newExecution(strange, 1, epoch())
-	commit(t, db, other, tarsy.Step{
+	commit(t, db, other, progress.Step{
 		Stages: []tarsy.Stage{strange}, Executions: []tarsy.Execution{stranger},
 		LLMInteractions: []tarsy.LLMInteraction{
 			newLLMInteraction(other.SessionID, &stranger, tokens(512), 1), newLLMInteraction(other.SessionID, nil, tokens(512), 2),
@@ -124,7 +125,7 @@ func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testin
 	failed := newMCPInteraction(second, "call-1", 2)
 	failed.Status, failed.IsError, failed.ErrorMessage, failed.Summary = tarsy.CallFailed, true, "gone", ""
 
-	commit(t, db, claim, tarsy.Step{
+	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{empty, chat, synthesis, look}, Executions: []tarsy.Execution{reply, second, merge, first},
 		LLMInteractions: []tarsy.LLMInteraction{summed, replied, two, refused, merged, shortened, one},
 		MCPInteractions: []tarsy.MCPInteraction{begun, failed, long},
@@ -204,14 +205,14 @@ func TestAnLLMInteractionShowsTheConversationThatTheModelSaw(t *testing.T) {
 	asks, ends := newLLMInteraction(id, &execution, tokens(1), 2), newLLMInteraction(id, &execution, tokens(1), 4)
 	asks.LLMResponse = json.RawMessage(`{"text":"I look.","tool_calls":[{"id":"call-1","name":"server__tool","arguments":"{\"a\":1}"}]}`)
 	ends.LLMResponse = json.RawMessage(`{"text":"It is the disk.","tool_calls":[]}`)
-	commit(t, db, claim, tarsy.Step{
+	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution, neighbour}, Messages: messages,
 		LLMInteractions: []tarsy.LLMInteraction{asks, ends},
 	})
 
 	// The result was summarised before the model saw it.
 	messages[3].Content = "a summary"
-	commit(t, db, claim, tarsy.Step{Messages: messages[3:4]})
+	commit(t, db, claim, progress.Step{Messages: messages[3:4]})
 
 	seen := []tarsy.TraceMessage{
 		{Role: tarsy.RoleSystem, Content: "You are an agent.", ToolCalls: []tarsy.ToolCall{}},
@@ -242,7 +243,7 @@ func TestASelfContainedCallShowsItsOwnRequestAndNotTheMessagesOfItsExecution(t *
 	claim := f.hold(t, db)
 	stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
 	execution := newExecution(stage, 1, epoch())
-	commit(t, db, claim, tarsy.Step{
+	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 		Messages: []tarsy.Message{newMessage(execution, 1, "not sent", epoch()), newMessage(execution, 2, "not sent", epoch())},
 	})
@@ -288,7 +289,7 @@ func TestASelfContainedCallShowsItsOwnRequestAndNotTheMessagesOfItsExecution(t *
 			test.conversation = []tarsy.TraceMessage{}
 		}
 
-		commit(t, db, claim, tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{call}})
+		commit(t, db, claim, progress.Step{LLMInteractions: []tarsy.LLMInteraction{call}})
 
 		got, err := db.LLMInteraction(t.Context(), claim.SessionID, call.ID)
 		require.NoError(t, err, name)
@@ -308,7 +309,7 @@ func TestAnMCPInteractionIsShownInFull(t *testing.T) {
 	execution := newExecution(stage, 1, epoch())
 	full, bare := newMCPInteraction(execution, "call-1", 1), newMCPInteraction(execution, "call-2", 2)
 	bare.ToolArguments, bare.AvailableTools, bare.CompletedAt, bare.Status = nil, nil, nil, tarsy.CallStarted
-	commit(t, db, claim, tarsy.Step{
+	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, MCPInteractions: []tarsy.MCPInteraction{full, bare},
 	})
 
@@ -331,7 +332,7 @@ func TestInteractionsAreFoundInTheirOwnSessionOnly(t *testing.T) {
 		stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
 		execution := newExecution(stage, 1, epoch())
 		llmCall, mcpCall := newLLMInteraction(claim.SessionID, &execution, tokens(1), 1), newMCPInteraction(execution, "call", 1)
-		commit(t, db, claim, tarsy.Step{
+		commit(t, db, claim, progress.Step{
 			Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 			LLMInteractions: []tarsy.LLMInteraction{llmCall}, MCPInteractions: []tarsy.MCPInteraction{mcpCall},
 		})
@@ -396,7 +397,7 @@ func TestTheTraceShowsOneMoment(t *testing.T) {
 			stage := typed(newStage(claim.SessionID, n, epoch()), "look", tarsy.StageInvestigation)
 			execution := newExecution(stage, 1, epoch())
 
-			if _, err := holder.Commit(context.Background(), tarsy.Step{
+			if _, err := holder.Commit(context.Background(), progress.Step{
 				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Events: newEvents("event", 1),
 				LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, &execution, tokens(1), n)},
 				MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", n)},

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // priced is a usage of n tokens that cost n/8 USD, in which every count is another one. Eighths add up exactly.
@@ -24,7 +25,7 @@ func uses(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage
 	t.Helper()
 
 	execution := newExecution(stage, agent, epoch())
-	step := tarsy.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}}
+	step := progress.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}}
 
 	for _, n := range sizes {
 		step.LLMInteractions = append(step.LLMInteractions, newLLMInteraction(claim.SessionID, &execution, priced(n), minute))
@@ -55,7 +56,7 @@ func TestASessionItsStagesAndItsExecutionsTellWhatTheyUsed(t *testing.T) {
 	uses(t, db, claim, look, 1, 1, 2, 1, 2)
 	uses(t, db, claim, look, 2, 1, 0, 4)
 	uses(t, db, claim, next, 1, 2, 1)
-	commit(t, db, claim, tarsy.Step{LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, nil, priced(8), 3)}})
+	commit(t, db, claim, progress.Step{LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, nil, priced(8), 3)}})
 
 	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
 	require.NoError(t, err)

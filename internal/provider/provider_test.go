@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

@@ -1,0 +1,88 @@
+// Package progress holds how far a session has come: State is what the database has of it, Step is what one commit adds.
+// The agent and the engine build steps, internal/postgres commits them. It knows no database and no configuration.
+package progress
+
+import (
+	"slices"
+
+	"tarsy.dev/tarsy"
+)
+
+// Step is what one commit writes of one session: whole rows that are put by id, requests that are answered and
+// events that are appended to the journal in this order. The holder of the lease owns every row it puts.
+type Step struct {
+	Session         *tarsy.Session
+	Stages          []tarsy.Stage
+	Executions      []tarsy.Execution
+	Timeline        []tarsy.TimelineEvent
+	Messages        []tarsy.Message
+	LLMInteractions []tarsy.LLMInteraction
+	MCPInteractions []tarsy.MCPInteraction
+	Chats           []tarsy.Chat
+	ChatMessages    []tarsy.ChatUserMessage
+	// Answered are requests that this step closes.
+	Answered []tarsy.Request
+	Events   []tarsy.Event
+	// Release gives the lease back with this step, unless a request is open.
+	Release bool
+}
+
+// State is what the database holds of one session, as far as the engine needs it to go on.
+type State struct {
+	Session         tarsy.Session
+	Stages          []tarsy.Stage
+	Executions      []tarsy.Execution
+	Timeline        []tarsy.TimelineEvent
+	Messages        []tarsy.Message
+	LLMInteractions []tarsy.LLMInteraction
+	MCPInteractions []tarsy.MCPInteraction
+	Chats           []tarsy.Chat
+	ChatMessages    []tarsy.ChatUserMessage
+	// Requests are the open ones.
+	Requests []tarsy.Request
+	LastSeq  int64
+}
+
+// Apply brings the state to where the database is after the step was committed.
+func (s *State) Apply(step Step) {
+	if step.Session != nil {
+		s.Session = *step.Session
+	}
+
+	s.Stages = put(s.Stages, step.Stages, func(r tarsy.Stage) string { return r.ID })
+	s.Executions = put(s.Executions, step.Executions, func(r tarsy.Execution) string { return r.ID })
+	s.Timeline = put(s.Timeline, step.Timeline, func(r tarsy.TimelineEvent) string { return r.ID })
+	s.Messages = put(s.Messages, step.Messages, func(r tarsy.Message) string { return r.ID })
+	s.LLMInteractions = put(s.LLMInteractions, step.LLMInteractions, func(r tarsy.LLMInteraction) string { return r.ID })
+	s.MCPInteractions = put(s.MCPInteractions, step.MCPInteractions, func(r tarsy.MCPInteraction) string { return r.ID })
+
+	s.Chats = put(s.Chats, step.Chats, func(r tarsy.Chat) string { return r.ID })
+	s.ChatMessages = put(s.ChatMessages, step.ChatMessages, func(r tarsy.ChatUserMessage) string { return r.ID })
+
+	for _, answered := range step.Answered {
+		s.Requests = slices.DeleteFunc(s.Requests, func(r tarsy.Request) bool { return r.ID == answered.ID })
+	}
+
+	s.LastSeq += int64(len(step.Events))
+}
+
+// put replaces rows by id and appends new ones. Lists are short and new rows are the rule, so the search goes backwards.
+func put[R any](rows, changed []R, id func(R) string) []R {
+	for _, c := range changed {
+		found := false
+
+		for i := len(rows) - 1; i >= 0; i-- {
+			if id(rows[i]) == id(c) {
+				rows[i], found = c, true
+
+				break
+			}
+		}
+
+		if !found {
+			rows = append(rows, c)
+		}
+	}
+
+	return rows
+}
