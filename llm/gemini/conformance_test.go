@@ -34,31 +34,6 @@ func newClient(t *testing.T, cfg gemini.Config) llm.Client {
 	return client
 }
 
-//nolint:paralleltest // goroutines are counted
-func TestGeminiAPIKeepsTheContract(t *testing.T) {
-	llmtest.Run(t, llmtest.Provider{
-		Name: "gemini",
-		New: func(t *testing.T, serverURL, key string) llm.Client {
-			return newClient(t, gemini.Config{APIKey: key, BaseURL: serverURL})
-		},
-		// A stop sequence ends an answer like any other end.
-		Lacks: []llmtest.Feature{llmtest.FeatureStopReason},
-	})
-}
-
-//nolint:paralleltest // goroutines are counted
-func TestVertexAIKeepsTheContract(t *testing.T) {
-	llmtest.Run(t, llmtest.Provider{
-		Name: "vertexai", Model: "gemini-3-flash-preview",
-		New: func(t *testing.T, serverURL, key string) llm.Client {
-			return newClient(t, gemini.Config{
-				Vertex: true, Project: "p", Location: "us-central1", BaseURL: serverURL, Headers: map[string]string{"Authorization": "Bearer " + key},
-			})
-		},
-		Lacks: []llmtest.Feature{llmtest.FeatureStopReason},
-	})
-}
-
 func TestTheRealGeminiAPIKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	llmtest.RunReal(t, llmtest.RealProvider{

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -28,7 +27,7 @@ type fixture struct {
 	p      Provider
 	script *script.Script
 	client llm.Client
-	// closed is told of each connection that was closed; nil where the provider brings its own server.
+	// closed receives a value for each connection that was closed; nil where the provider has no Handler.
 	closed chan struct{}
 }
 
@@ -53,21 +52,21 @@ func (f *fixture) restart(options ...script.Options) {
 	f.script = script.New(opts)
 
 	serve := f.p.Serve
-	if serve == nil {
+	if f.p.Handler != nil {
 		serve = f.serveHTTP
 	}
 
 	f.client = f.p.New(f.T, serve(f.T, f.script), key)
 }
 
-// serveHTTP starts the virtual server.
+// serveHTTP starts an HTTP server of the provider's handler.
 func (f *fixture) serveHTTP(t *testing.T, s *script.Script) string {
 	t.Helper()
 
 	closed := make(chan struct{}, 64)
 	f.closed = closed
 
-	server := httptest.NewUnstartedServer(mock.New(mock.Config{Script: func(string) *script.Script { return s }}))
+	server := httptest.NewUnstartedServer(f.p.Handler(s))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			select {

@@ -1,9 +1,10 @@
 // Package llmtest is the conformance suite of llm.Client: one contract that every provider keeps, shown against a
-// scripted server, and against the real API for those who have a key. It knows the contract and the script, and
-// nothing of any provider.
+// scripted server, and against the real API for those who have a key. It knows the contract and the script; the client
+// and the server that speaks its API are inputs.
 package llmtest
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 
@@ -22,7 +23,10 @@ type Provider struct {
 	Effort string
 	// New makes a client of the server at serverURL, to which the client proves itself by key.
 	New func(t *testing.T, serverURL, key string) llm.Client
-	// Serve starts a server that answers from s and stops it when the test is over; nil means the virtual HTTP server.
+	// Handler returns the provider's HTTP API, answering from s. The suite serves it and watches its connections.
+	Handler func(s *script.Script) http.Handler
+	// Serve replaces Handler for an API that is not plain HTTP: it starts a server that answers from s and stops it
+	// when the test is over.
 	Serve func(t *testing.T, s *script.Script) (serverURL string)
 	// Lacks is what the provider's API does not have. Cases of what it lacks are left out, or ask for less.
 	Lacks []Feature
@@ -67,6 +71,10 @@ func (p Provider) has(features ...Feature) bool {
 // before and after.
 func Run(t *testing.T, p Provider) {
 	t.Helper()
+
+	if (p.Handler == nil) == (p.Serve == nil) {
+		t.Fatalf("the provider %s needs a Handler or a Serve, and not both", p.Name)
+	}
 
 	if p.Model == "" {
 		p.Model = "virtual-model-1"

@@ -10,25 +10,6 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-func TestChatCompletionsKeepTheContract(t *testing.T) {
-	llmtest.Run(t, provider(openai.APIChat, llmtest.FeatureSignature, llmtest.FeatureNativeTools, llmtest.FeatureStopReason))
-}
-
-func TestResponsesKeepTheContract(t *testing.T) {
-	llmtest.Run(t, provider(openai.APIResponses, llmtest.FeatureStopSequences, llmtest.FeatureStopReason, llmtest.FeatureURLContext))
-}
-
-func provider(api string, lacks ...llmtest.Feature) llmtest.Provider {
-	return llmtest.Provider{Name: "openai", Lacks: lacks, New: func(t *testing.T, serverURL, key string) llm.Client {
-		t.Helper()
-
-		client, err := openai.New(openai.Config{BaseURL: serverURL + "/v1", APIKey: key, API: api})
-		require.NoError(t, err)
-
-		return client
-	}}
-}
-
 func TestTheRealAPIKeepsTheContract(t *testing.T) {
 	for api, lacks := range map[string][]llmtest.Feature{
 		openai.APIResponses: {llmtest.FeatureStopSequences, llmtest.FeatureStopReason, llmtest.FeatureURLContext},

@@ -1,0 +1,51 @@
+package docs_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "tarsy.dev/tarsy"
+
+// llm is a library of its own: its packages and their tests may import each other and the vocabulary, and nothing else
+// of this module. The mock server in particular knows llm, so the tests that need both belong to the mock.
+func TestLLMImportsOnlyItselfAndTheVocabulary(t *testing.T) {
+	t.Parallel()
+
+	files := 0
+
+	require.NoError(t, filepath.WalkDir("../llm", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+
+		files++
+
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+
+			ours := imported == module || strings.HasPrefix(imported, module+"/")
+			allowed := imported == module || imported == module+"/llm" || strings.HasPrefix(imported, module+"/llm/")
+			assert.True(t, !ours || allowed, "%s imports %s", path, imported)
+		}
+
+		return nil
+	}))
+	require.NotZero(t, files)
+}
