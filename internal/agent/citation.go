@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/agent/react"
 )
 
 // Keys of the metadata of timeline events that have to do with citations.
@@ -43,7 +45,7 @@ func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
 func (s Spec) resultPrefix(call string) string {
 	prefix := ""
 	if s.Strategy == React {
-		prefix = observation
+		prefix = react.Observation
 	}
 
 	if call != "" {
@@ -62,7 +64,7 @@ func (r *run) cutResult(message tarsy.Message, content string) string {
 
 	prefix := r.Spec.resultPrefix(number)
 
-	return prefix + truncate(strings.TrimPrefix(content, prefix), r.Spec.resultTokens())
+	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), r.Spec.resultTokens())
 }
 
 // cite adds to an analysis's metadata which calls its marks name, and which of the marks name none that the agent can

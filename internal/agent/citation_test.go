@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -84,7 +86,7 @@ func TestCallsAreNumberedAsTheyAreWrittenDown(t *testing.T) {
 
 			for _, m := range b.model.Calls()[len(b.model.Calls())-1].Request.Messages {
 				if line, _, ok := strings.Cut(m.Content, "]\n"); ok && m.Role != llm.RoleSystem {
-					said = append(said, strings.TrimPrefix(line, observation))
+					said = append(said, strings.TrimPrefix(line, react.Observation))
 				}
 			}
 
@@ -130,9 +132,9 @@ func TestAResultKeepsItsNumberHoweverItIsShortened(t *testing.T) {
 
 				calls := b.model.Calls()
 				given := calls[len(calls)-1].Request.Messages[3].Content
-				require.True(t, strings.HasPrefix(strings.TrimPrefix(given, observation), firstCall), "%.60q", given)
+				require.True(t, strings.HasPrefix(strings.TrimPrefix(given, react.Observation), firstCall), "%.60q", given)
 				require.Equal(t, 1, strings.Count(given, "[call 1.2.1]"))
-				require.Equal(t, EstimateTokens(long), b.events(tarsy.EventToolCall)[0].Metadata["result_tokens"], "of the result as the tool gave it")
+				require.Equal(t, quote.Tokens(long), b.events(tarsy.EventToolCall)[0].Metadata["result_tokens"], "of the result as the tool gave it")
 
 				for _, s := range b.summarising() {
 					require.NotContains(t, s.Messages[1].Content, "[call 1.2.1]", "a summary is made of what the tool said")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -58,8 +59,7 @@ func concludePrompt(in *Input, detail string) string {
 		"Say what you are sure of, what is likely, and what you could not check."
 
 	if in.Spec.Strategy == React {
-		text += "\n\nWrite no further Action. Reply in this form:\n\n" +
-			"Thought: what the findings come to\nFinal Answer: your answer, in Markdown"
+		text += "\n\n" + react.ConclusionFormat
 	}
 
 	return text

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
 // StageContext is what earlier stages found, as the next stage's agents read it.
@@ -20,7 +21,7 @@ func StageContext(stages []StageResult) string {
 		fmt.Fprintf(&b, "\n\n### Stage %s\n\n%s", s.StageName, s.FinalAnalysis)
 	}
 
-	return block("CHAIN_CONTEXT", b.String())
+	return quote.Block("CHAIN_CONTEXT", b.String())
 }
 
 // SynthesisContext is what the agents of a stage did, each under what identifies it, as the agent reads it that
@@ -28,10 +29,10 @@ func StageContext(stages []StageResult) string {
 func SynthesisContext(stageName string, investigations []Investigation) string {
 	var b strings.Builder
 
-	fmt.Fprintf(&b, "What the %d agents of stage %q did, each on its own:", len(investigations), oneLine(stageName))
+	fmt.Fprintf(&b, "What the %d agents of stage %q did, each on its own:", len(investigations), quote.OneLine(stageName))
 
 	for _, i := range investigations {
-		fmt.Fprintf(&b, "\n\n%s\n\n%s", agentHeader(i.Execution), block("INVESTIGATION", formatEvents(i.Timeline)))
+		fmt.Fprintf(&b, "\n\n%s\n\n%s", agentHeader(i.Execution), quote.Block("INVESTIGATION", formatEvents(i.Timeline)))
 	}
 
 	return b.String()
@@ -59,7 +60,7 @@ func SessionContext(q Question) string {
 	var stage *string
 
 	for _, scene := range inStageOrder(scenes(timeline), q.Executions) {
-		fmt.Fprintf(&b, "\n\n%s\n\n%s", sceneHeader(q, scene[0], stage), block("SESSION", formatEvents(scene)))
+		fmt.Fprintf(&b, "\n\n%s\n\n%s", sceneHeader(q, scene[0], stage), quote.Block("SESSION", formatEvents(scene)))
 		stage = scene[0].StageID
 	}
 
@@ -133,7 +134,7 @@ func sceneHeader(q Question, first tarsy.TimelineEvent, stage *string) string {
 	if first.StageID != nil && !sameStage(first.StageID, stage) {
 		for _, s := range q.Stages {
 			if s.ID == *first.StageID {
-				parts = append(parts, fmt.Sprintf("## Stage %d: %s (%s)", s.StageIndex, oneLine(s.StageName), s.Status))
+				parts = append(parts, fmt.Sprintf("## Stage %d: %s (%s)", s.StageIndex, quote.OneLine(s.StageName), s.Status))
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func sceneHeader(q Question, first tarsy.TimelineEvent, stage *string) string {
 
 // agentHeader says whose work follows.
 func agentHeader(e tarsy.Execution) string {
-	lines := []string{fmt.Sprintf("### Agent %d: %s", e.AgentIndex, oneLine(e.AgentName))}
+	lines := []string{fmt.Sprintf("### Agent %d: %s", e.AgentIndex, quote.OneLine(e.AgentName))}
 
 	for _, fact := range []struct{ name, value string }{
 		{"Strategy", e.IterationStrategy},
@@ -165,7 +166,7 @@ func agentHeader(e tarsy.Execution) string {
 		{"Error", e.ErrorMessage},
 	} {
 		if fact.value != "" {
-			lines = append(lines, fmt.Sprintf("- %s: %s", fact.name, oneLine(fact.value)))
+			lines = append(lines, fmt.Sprintf("- %s: %s", fact.name, quote.OneLine(fact.value)))
 		}
 	}
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -33,7 +34,7 @@ type undigested struct {
 func (s Spec) digests(server, content string) bool {
 	digest, ok := s.Digests[server]
 
-	return ok && digest.Threshold > 0 && EstimateTokens(content) > digest.Threshold
+	return ok && digest.Threshold > 0 && quote.Tokens(content) > digest.Threshold
 }
 
 // findUndigested looks at the last message: every result is summarised before anything else happens.
@@ -138,7 +139,7 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 	event := r.event(tarsy.EventToolSummary, tarsy.EventStreaming, "")
 	event.Metadata = map[string]any{
 		"server_name": u.call.ServerName, "tool_name": u.call.ToolName,
-		"tool_call_event_id": u.call.TimelineEventID, "original_tokens": EstimateTokens(u.raw),
+		"tool_call_event_id": u.call.TimelineEventID, "original_tokens": quote.Tokens(u.raw),
 	}
 
 	var step progress.Step
@@ -154,7 +155,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 	content := u.raw
 
 	if status == tarsy.EventCompleted {
-		summary = truncate(summary, resultTokens)
+		summary = quote.Truncate(summary, resultTokens)
 		live.rewrite(tarsy.EventToolSummary, summary)
 
 		u.call.Summary = summary
@@ -163,7 +164,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 		live.rewrite(tarsy.EventToolSummary, tarsy.CleanText(fmt.Sprintf("%s (%v)", notSummarised, err)))
 	}
 
-	u.message.Content = r.Spec.resultPrefix(u.number) + truncate(content, r.Spec.resultTokens())
+	u.message.Content = r.Spec.resultPrefix(u.number) + quote.Truncate(content, r.Spec.resultTokens())
 
 	step := live.finish(status)
 	step.MCPInteractions = append(step.MCPInteractions, u.call)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -35,9 +36,9 @@ Write the summary.`
 func (r *run) digestRequest(u undigested) *llm.Request {
 	d := u.digest
 	tool := toolName(u.call)
-	earlier := truncateFront(conversation(r.Messages[:len(r.Messages)-1]), contextTokens)
-	user := fmt.Sprintf(digestUserPrompt, block("CONVERSATION", earlier), tool, EstimateTokens(u.raw),
-		block("TOOL_RESULT", truncate(u.raw, resultTokens)))
+	earlier := quote.TruncateFront(conversation(r.Messages[:len(r.Messages)-1]), contextTokens)
+	user := fmt.Sprintf(digestUserPrompt, quote.Block("CONVERSATION", earlier), tool, quote.Tokens(u.raw),
+		quote.Block("TOOL_RESULT", quote.Truncate(u.raw, resultTokens)))
 
 	return &llm.Request{
 		SessionID: r.Session.ID, ExecutionID: r.Execution.ID, Agent: r.Execution.AgentName,
@@ -79,12 +80,12 @@ func conversation(messages []tarsy.Message) string {
 // wrappedSummary is a summary as the agent reads it, which is told what it has before it.
 func wrappedSummary(u undigested, summary string) string {
 	return fmt.Sprintf("[This is a summary, written by a model, of the result of %s, which had about %d tokens. "+
-		"Ask the tool for less at a time if you need the details.]\n\n%s", toolName(u.call), EstimateTokens(u.raw), summary)
+		"Ask the tool for less at a time if you need the details.]\n\n%s", toolName(u.call), quote.Tokens(u.raw), summary)
 }
 
 // toolName is how people read the name of a call's tool.
 func toolName(call tarsy.MCPInteraction) string {
-	return oneLine(joinName(call.ServerName, call.ToolName))
+	return quote.OneLine(joinName(call.ServerName, call.ToolName))
 }
 
 func joinName(server, tool string) string {

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -80,7 +82,7 @@ func TestALongResultIsReplacedByItsSummary(t *testing.T) {
 			require.Contains(t, message.Content, "summary, written by a model, of the result of box.look, which had about 18 tokens")
 			require.Contains(t, message.Content, summary.Content)
 			require.NotContains(t, message.Content, "pod-1")
-			require.Equal(t, strategy == React, strings.HasPrefix(message.Content, observation))
+			require.Equal(t, strategy == React, strings.HasPrefix(message.Content, react.Observation))
 			require.Len(t, b.ledger.state.Messages, 5)
 
 			last := b.model.Calls()[2].Request
@@ -229,7 +231,7 @@ func TestWithoutASummaryTheConversationGoesOnWithTheResult(t *testing.T) {
 				failed := b.ledger.state.LLMInteractions[1]
 				require.Equal(t, []string{test.code, test.why}, []string{failed.ErrorCode, failed.ErrorMessage})
 				require.Empty(t, b.ledger.state.MCPInteractions[0].Summary)
-				require.Equal(t, firstCall+longResult, strings.TrimPrefix(b.ledger.state.Messages[3].Content, observation))
+				require.Equal(t, firstCall+longResult, strings.TrimPrefix(b.ledger.state.Messages[3].Content, react.Observation))
 				require.Len(t, b.summarising(), 1, "it is not tried again")
 			}
 		})
@@ -321,7 +323,7 @@ func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
 			content := longResult
 
 			if strings.Contains(name, "huge") {
-				content = strings.Repeat("x", (resultTokens+1)*bytesPerToken)
+				content = strings.Repeat("x", (resultTokens+1)*quote.BytesPerToken)
 				b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: content}, nil }
 			}
 
@@ -343,7 +345,7 @@ func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
 			require.Equal(t, firstCall+content, b.ledger.state.Messages[3].Content)
 
 			last := b.model.Calls()[len(b.model.Calls())-1].Request
-			require.LessOrEqual(t, EstimateTokens(strings.TrimPrefix(last.Messages[3].Content, firstCall)), resultTokens, "no model takes more")
+			require.LessOrEqual(t, quote.Tokens(strings.TrimPrefix(last.Messages[3].Content, firstCall)), resultTokens, "no model takes more")
 		})
 	}
 }
@@ -353,13 +355,13 @@ func TestASummarisersInputIsBounded(t *testing.T) {
 
 	b := newDigestBench(t, FunctionCalling)
 	b.ledger.state.Session.AlertData = "the beginning" + strings.Repeat("é", 40_000) + "the end of the alert"
-	huge := "first" + strings.Repeat("x", (resultTokens+1)*bytesPerToken) + "last"
+	huge := "first" + strings.Repeat("x", (resultTokens+1)*quote.BytesPerToken) + "last"
 	b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: huge}, nil }
 	b.summary = script.Reply{Err: errors.New("no")}
 	b.finish()
 
 	prompt := b.summarising()[0].Messages[1].Content
-	require.LessOrEqual(t, EstimateTokens(prompt), resultTokens+contextTokens+200)
+	require.LessOrEqual(t, quote.Tokens(prompt), resultTokens+contextTokens+200)
 	require.NotContains(t, prompt, "the beginning")
 	require.Contains(t, prompt, "the end of the alert")
 	require.Contains(t, prompt, "first")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -18,8 +19,8 @@ import (
 type answer struct {
 	llm.Response
 
-	// reply is the text understood, where the strategy is the text protocol.
-	reply   reply
+	// reply is the parsed text, where the strategy is the text protocol.
+	reply   react.Reply
 	step    progress.Step
 	partial progress.Step
 }
@@ -45,10 +46,10 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	a := answer{Response: response, partial: live.partial()}
 
 	if err == nil && r.Spec.Strategy == React {
-		a.reply = parseReply(response.Text)
+		a.reply = react.Parse(response.Text)
 		if purpose == tarsy.InteractionIteration {
 			// What a model invented after its action is nothing that people, or other models, should take for a finding.
-			live.rewrite(tarsy.EventResponse, a.reply.kept)
+			live.rewrite(tarsy.EventResponse, a.reply.Kept)
 		}
 	}
 
@@ -158,7 +159,7 @@ func (r *run) request(purpose tarsy.InteractionType) *llm.Request {
 	}
 
 	if purpose == tarsy.InteractionIteration && r.Spec.Strategy == React {
-		req.Stop = []string{stopAtObservation}
+		req.Stop = []string{react.StopSequence}
 	}
 
 	// Whoever is told to conclude is told that there are no tools any more, and a synthesis has none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -81,25 +82,25 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	if purpose == tarsy.InteractionForcedConclusion {
 		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
-		return true, r.complete(ctx, step, answer, reply.conclusion(answer.Text))
+		return true, r.complete(ctx, step, answer, reply.Conclusion(answer.Text))
 	}
 
-	switch reply.kind {
-	case replyAction:
-		calls := r.uniqueCalls([]llm.ToolCall{{Name: reply.tool, Arguments: reply.input}})
-		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.kept, ToolCalls: calls, Signature: answer.signature()})
+	switch reply.Kind {
+	case react.Action:
+		calls := r.uniqueCalls([]llm.ToolCall{{Name: reply.Tool, Arguments: reply.Input}})
+		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.Kept, ToolCalls: calls, Signature: answer.signature()})
 		r.startNext(ctx, &step, calls)
-	case replyAnswer:
+	case react.Answer:
 		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
-		return true, r.complete(ctx, step, answer, reply.answer)
-	case replyMalformed:
+		return true, r.complete(ctx, step, answer, reply.Answer)
+	case react.Malformed:
 		// Providers refuse messages without content.
 		if strings.TrimSpace(answer.Text) != "" {
 			r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 		}
 
-		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: recoveryPrompt(reply.problem, r.toolList)})
+		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: reply.Correction(len(r.toolList) > 0)})
 	}
 
 	return false, r.commit(ctx, step)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -265,7 +266,7 @@ func (r *run) unavailable() []string {
 	lines := make([]string, 0, len(reasons))
 
 	for _, server := range slices.Sorted(maps.Keys(reasons)) {
-		lines = append(lines, fmt.Sprintf("%s: %s", server, oneLine(reasons[server])))
+		lines = append(lines, fmt.Sprintf("%s: %s", server, quote.OneLine(reasons[server])))
 	}
 
 	return lines

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/react"
 )
 
 func TestNextTable(t *testing.T) {
@@ -174,14 +175,14 @@ func TestNextTable(t *testing.T) {
 		"an observation at the threshold": {
 			Input{
 				Spec:            Spec{Strategy: React, Digests: digests},
-				Messages:        messages{system, user, calls("1"), {Role: tarsy.RoleUser, ToolCallID: "1", Content: observation + strings.Repeat("x", 40)}},
+				Messages:        messages{system, user, calls("1"), {Role: tarsy.RoleUser, ToolCallID: "1", Content: react.Observation + strings.Repeat("x", 40)}},
 				MCPInteractions: tools{call("1")},
 			}, false, actGenerate,
 		},
 		"an observation over the threshold": {
 			Input{
 				Spec:            Spec{Strategy: React, Digests: digests},
-				Messages:        messages{system, user, calls("1"), {Role: tarsy.RoleUser, ToolCallID: "1", Content: observation + strings.Repeat("x", 41)}},
+				Messages:        messages{system, user, calls("1"), {Role: tarsy.RoleUser, ToolCallID: "1", Content: react.Observation + strings.Repeat("x", 41)}},
 				MCPInteractions: tools{call("1")},
 			}, false, actDigest,
 		},

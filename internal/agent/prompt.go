@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -48,7 +50,7 @@ How you work:
 // ending is how an agent of a strategy says that it is done.
 func ending(strategy Strategy) string {
 	if strategy == React {
-		return `When you are done, write it in Markdown after "Final Answer:".`
+		return react.Ending
 	}
 
 	return "When you are done, answer in Markdown without calling a tool."
@@ -97,7 +99,7 @@ func (r *run) systemPrompt() string {
 	}
 
 	if r.Spec.Strategy == React {
-		b.WriteString("\n\n" + reactInstructions(r.toolList))
+		b.WriteString("\n\n" + react.Instructions(listed(r.toolList)))
 	}
 
 	return tarsy.CleanText(b.String())
@@ -118,7 +120,7 @@ func userPrompt(in Input) string {
 // investigationPrompt gives the alert, the runbook and what earlier stages found.
 func investigationPrompt(in Input) string {
 	return fmt.Sprintf("Investigate this alert of type %q.\n\n%s\n\nYou are in stage %q. Begin.",
-		neutral(in.Session.AlertType), background(in), in.Stage.StageName)
+		quote.Neutral(in.Session.AlertType), background(in), in.Stage.StageName)
 }
 
 // synthesisPrompt gives the same, and what the agents of the stage did.
@@ -126,7 +128,7 @@ func synthesisPrompt(in Input) string {
 	investigated := strings.TrimSuffix(in.Stage.StageName, " - Synthesis")
 
 	return fmt.Sprintf("This alert of type %q was investigated.\n\n%s\n\n%s\n\nMake one analysis of these investigations.",
-		neutral(in.Session.AlertType), background(in), SynthesisContext(investigated, in.Investigations))
+		quote.Neutral(in.Session.AlertType), background(in), SynthesisContext(investigated, in.Investigations))
 }
 
 // questionPrompt gives the alert, all that happened in the session, and the question.
@@ -134,15 +136,15 @@ func questionPrompt(in Input) string {
 	in.Earlier = nil // it is part of what happened
 
 	return fmt.Sprintf("This alert of type %q was investigated.\n\n%s\n\n%s\n\nThe question:\n\n%s",
-		neutral(in.Session.AlertType), background(in), SessionContext(*in.Question), neutral(in.Question.Content))
+		quote.Neutral(in.Session.AlertType), background(in), SessionContext(*in.Question), quote.Neutral(in.Question.Content))
 }
 
 // background is what every agent knows of the alert.
 func background(in Input) string {
-	parts := []string{block("ALERT_DATA", in.Session.AlertData)}
+	parts := []string{quote.Block("ALERT_DATA", in.Session.AlertData)}
 
 	if in.Runbook != "" {
-		parts = append(parts, "Runbook for this kind of alert:\n\n"+block("RUNBOOK", in.Runbook))
+		parts = append(parts, "Runbook for this kind of alert:\n\n"+quote.Block("RUNBOOK", in.Runbook))
 	}
 
 	if len(in.Earlier) > 0 {

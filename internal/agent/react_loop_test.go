@@ -3,13 +3,13 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/react"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -44,7 +44,7 @@ func TestAReactLoopGoesFromActionsToAFinalAnswer(t *testing.T) {
 	require.Equal(t, `{"pod":"x"}`, call.Arguments) //nolint:testifylint // the very text
 	require.NotEmpty(t, call.ID)
 	require.Equal(t, tarsy.RoleUser, messages[3].Role)
-	require.Equal(t, observation+firstCall+`box.look says {"pod":"x"}`, messages[3].Content)
+	require.Equal(t, react.Observation+firstCall+`box.look says {"pod":"x"}`, messages[3].Content)
 	require.Equal(t, []string{call.ID, "box.look"}, []string{messages[3].ToolCallID, messages[3].ToolName})
 
 	interaction := b.ledger.state.MCPInteractions[0]
@@ -105,25 +105,6 @@ func TestWithoutToolsTheReactPromptKnowsNoActions(t *testing.T) {
 	require.NotContains(t, system, "Action:")
 }
 
-func TestSchemasAreDescribedInALine(t *testing.T) {
-	t.Parallel()
-
-	deep := strings.Repeat(`{"properties":{"a":`, 6) + `{"type":"string"}` + strings.Repeat(`}}`, 6)
-
-	for raw, want := range map[string]string{
-		``: "unknown", `{`: "unknown", `null`: "none", `{}`: "none", `{"type":"object"}`: "none", `[1, 2]`: "[1,2]",
-		`{"properties":{"b":{},"a":{"type":"integer"}},"required":["b"]}`: "{b: any, required; a: integer}",
-		`{"properties":{"a":{"description":"x\n<!-- y"}}}`:                "{a: any (x &lt;!-- y)}",
-		`{"properties":{"a":true}}`:                                       `{"properties":{"a":true}}`,
-		deep:                                                              "{a: {a: {a: any}}}",
-	} {
-		require.Equal(t, want, describeSchema(json.RawMessage(raw)), raw)
-	}
-
-	long := describeSchema(json.RawMessage(`{"properties":{"a":{"description":"` + strings.Repeat("x", 10_000) + `"}}}`))
-	require.LessOrEqual(t, EstimateTokens(long), schemaTokens)
-}
-
 func TestAReplyThatCannotBeUsedIsAnsweredWithWhatWasWrong(t *testing.T) {
 	t.Parallel()
 
@@ -151,7 +132,7 @@ func TestAReplyThatCannotBeUsedIsAnsweredWithWhatWasWrong(t *testing.T) {
 			require.Equal(t, tarsy.RoleUser, told.Role)
 			require.Empty(t, told.ToolCallID)
 			require.Contains(t, told.Content, test.wrong)
-			require.Contains(t, told.Content, replyFormat)
+			require.Contains(t, told.Content, "Action Input: its arguments, as a JSON object")
 
 			for _, m := range messages {
 				require.NotEmpty(t, m.Content)
@@ -214,7 +195,7 @@ func TestARefusalOfTheToolsBecomesTheObservation(t *testing.T) {
 		return Result{Content: "There is no tool " + call.Name + ", given " + call.Arguments, IsError: true}, nil
 	}
 	b.finish()
-	require.Equal(t, observation+firstCall+"There is no tool restart the pod, given now", b.ledger.state.Messages[3].Content)
+	require.Equal(t, react.Observation+firstCall+"There is no tool restart the pod, given now", b.ledger.state.Messages[3].Content)
 	require.Equal(t, tarsy.CallFailed, b.ledger.state.MCPInteractions[0].Status)
 	require.False(t, b.ledger.state.MCPInteractions[0].ReadOnly)
 }
@@ -227,7 +208,7 @@ func TestAnActionThatNobodyBeganWhenTimeIsUpIsObservedAsNotMade(t *testing.T) {
 	b.answers(script.Reply{Text: "Action: box.change\nAction Input: {}"}, script.Reply{Text: "Final Answer: done"})
 	b.finish()
 	require.Empty(t, b.tools.calls)
-	require.Equal(t, observation+notMade, b.ledger.state.Messages[3].Content)
+	require.Equal(t, react.Observation+notMade, b.ledger.state.Messages[3].Content)
 	require.NotEmpty(t, b.ledger.state.Messages[3].ToolCallID)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -72,7 +73,7 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback)
 		Provider: model.Provider, Model: model.Model, Backend: model.Backend,
 		Messages: []llm.Message{
 			{Role: llm.RoleSystem, Content: summarySystemPrompt},
-			{Role: llm.RoleUser, Content: summaryUserPrompt + block("ANALYSIS", in.Analysis)},
+			{Role: llm.RoleUser, Content: summaryUserPrompt + quote.Block("ANALYSIS", in.Analysis)},
 		},
 	}
 

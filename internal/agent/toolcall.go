@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -149,7 +150,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	content := tarsy.CleanText(result.Content)
 
 	interaction.Status, interaction.CompletedAt = tarsy.CallCompleted, &now
-	interaction.ToolResult, interaction.IsError = truncate(content, storedTokens), result.IsError
+	interaction.ToolResult, interaction.IsError = quote.Truncate(content, storedTokens), result.IsError
 	interaction.DurationMs = elapsed(interaction.CreatedAt, now)
 
 	if result.IsError {
@@ -162,7 +163,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 
 	number, given := callNumber(r.Timeline, interaction.TimelineEventID), content
 	if !r.Spec.digests(interaction.ServerName, content) {
-		given = truncate(content, r.Spec.resultTokens())
+		given = quote.Truncate(content, r.Spec.resultTokens())
 	}
 
 	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
@@ -181,7 +182,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 func withResult(metadata map[string]any, result Result, interaction tarsy.MCPInteraction) map[string]any {
 	enriched := map[string]any{
 		"is_error": result.IsError, "attempt": interaction.Attempt, "duration_ms": interaction.DurationMs,
-		"result_tokens": EstimateTokens(tarsy.CleanText(result.Content)),
+		"result_tokens": quote.Tokens(tarsy.CleanText(result.Content)),
 	}
 
 	if result.Unknown {

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+
+	"tarsy.dev/tarsy/internal/agent/react"
 )
 
 // Tools is what one execution may call. An instance belongs to one execution and is closed with it.
@@ -32,6 +34,16 @@ func (t Tool) WireName() string { return t.Server + "__" + t.Name }
 
 // textName is the name that the model is given where tools are only written about.
 func (t Tool) textName() string { return t.Server + "." + t.Name }
+
+// listed are the tools as the text protocol lists them.
+func listed(tools []Tool) []react.Tool {
+	list := make([]react.Tool, 0, len(tools))
+	for _, t := range tools {
+		list = append(list, react.Tool{Name: t.textName(), Description: t.Description, Schema: t.Schema})
+	}
+
+	return list
+}
 
 // Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Name is what the model wrote,
 // `server.tool` or `server__tool`; Arguments is what the model wrote.

@@ -1,15 +1,32 @@
-package agent
+package react
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
-// observation begins the message that tells a model, in the text protocol, what its action came to.
-const observation = "Observation: "
+// Observation begins the message that gives a model the result of its action.
+const Observation = "Observation: "
 
-// stopAtObservation is where a model stops writing, lest it invents what its action comes to.
-const stopAtObservation = "\nObservation:"
+// StopSequence is where a model must stop writing, so that it does not invent the result of its action.
+const StopSequence = "\nObservation:"
+
+// Ending tells a model how to end its work. It is part of the general instructions.
+const Ending = `When you are done, write it in Markdown after "Final Answer:".`
+
+// ConclusionFormat ends the message that tells a model to conclude without any more tools.
+const ConclusionFormat = "Write no further Action. Reply in this form:\n\n" +
+	"Thought: what the findings come to\nFinal Answer: your answer, in Markdown"
+
+// Tool is a tool as the prompt lists it. Name is the one that the model writes after "Action:".
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage
+}
 
 // replyFormat is the form of every reply in the text protocol.
 const replyFormat = `To use a tool, write:
@@ -36,8 +53,8 @@ const answerFormat = `You have no tools. Reply in this form:
 Thought: what the data you were given comes to
 Final Answer: your answer, in Markdown`
 
-// reactInstructions tells a model without functions which tools there are and how it asks for them.
-func reactInstructions(tools []Tool) string {
+// Instructions list the tools and explain the form of a reply. They end the system prompt.
+func Instructions(tools []Tool) string {
 	if len(tools) == 0 {
 		return "## How you reply\n\n" + answerFormat
 	}
@@ -47,10 +64,10 @@ func reactInstructions(tools []Tool) string {
 	b.WriteString("## Your tools\n")
 
 	for _, t := range tools {
-		fmt.Fprintf(&b, "\n%s", t.textName())
+		fmt.Fprintf(&b, "\n%s", t.Name)
 
-		if description := oneLine(t.Description); description != "" {
-			fmt.Fprintf(&b, ": %s", truncate(description, toolDescriptionTokens))
+		if description := quote.OneLine(t.Description); description != "" {
+			fmt.Fprintf(&b, ": %s", quote.Truncate(description, toolDescriptionTokens))
 		}
 
 		fmt.Fprintf(&b, "\n  arguments: %s\n", describeSchema(t.Schema))
@@ -59,17 +76,17 @@ func reactInstructions(tools []Tool) string {
 	return b.String() + "\n## How you reply\n\n" + replyFormat + "\n\n" + replyRules
 }
 
-// toolDescriptionTokens bounds what a tool may say of itself.
+// toolDescriptionTokens bounds the description of one tool.
 const toolDescriptionTokens = 500
 
-// recoveryPrompt tells a model what was wrong with its reply, and the form again.
-func recoveryPrompt(what problem, tools []Tool) string {
+// Correction tells a model what is wrong with its malformed reply and repeats the form.
+func (r Reply) Correction(hasTools bool) string {
 	form := replyFormat
-	if len(tools) == 0 {
+	if !hasTools {
 		form = answerFormat
 	}
 
-	return "Your reply could not be used: " + problemText(what) + "\n\n" + form
+	return "Your reply could not be used: " + problemText(r.problem) + "\n\n" + form
 }
 
 func problemText(what problem) string {

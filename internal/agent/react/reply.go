@@ -1,16 +1,20 @@
-package agent
+package react
 
 import (
 	"strings"
 )
 
-// replyKind is what a reply in the text protocol comes to.
-type replyKind int
+// Kind is what a reply asks for.
+type Kind int
 
+// The kinds of replies.
 const (
-	replyMalformed replyKind = iota // neither an action nor an answer
-	replyAction
-	replyAnswer
+	// Malformed is a reply with neither an action nor an answer; Correction explains what is wrong with it.
+	Malformed Kind = iota
+	// Action is a request to call a tool.
+	Action
+	// Answer is the final answer.
+	Answer
 )
 
 // problem is what is wrong with a malformed reply.
@@ -27,73 +31,75 @@ const (
 	problemNoAnswer            // a final answer without text
 )
 
-// reply is an answer of a model in the text protocol, understood.
-type reply struct {
-	kind replyKind
-	// tool and input are the action's, as the model wrote them.
-	tool, input string
-	answer      string
-	problem     problem
-	// kept is the reply up to the end of its action; what came after it rests on a result that was not there yet.
-	// Of any other reply it is all.
-	kept string
-	// before is what came before an answer without text.
+// Reply is what a model wrote, parsed.
+type Reply struct {
+	Kind Kind
+	// Tool and Input are the action's, as the model wrote them.
+	Tool, Input string
+	// Answer is the final answer without its heading.
+	Answer string
+	// Kept is the reply up to the end of its action: what follows is based on a result that did not exist yet. Of any
+	// other reply it is all.
+	Kept string
+
+	problem problem
+	// before is what preceded an answer without text.
 	before string
 }
 
-// parseReply understands a reply. It is tolerant: models write headings in bold, put fences around input, forget
-// thoughts, and go on to invent what a tool would have said. Of several actions and answers the first counts.
-func parseReply(text string) reply {
+// Parse reads a reply. It is tolerant: models write headings in bold, put fences around input, omit thoughts, and invent
+// the result of their action. Of several actions and answers the first counts.
+func Parse(text string) Reply {
 	if strings.TrimSpace(text) == "" {
-		return reply{problem: problemEmpty, kept: text}
+		return Reply{problem: problemEmpty, Kept: text}
 	}
 
-	p := replyParser{text: text, found: reply{problem: problemHeadings}}
+	p := parser{text: text, found: Reply{problem: problemHeadings}}
 	p.parse()
 
-	if p.found.kind == replyMalformed && p.found.problem != problemObservation {
+	if p.found.Kind == Malformed && p.found.problem != problemObservation {
 		if at := headingInLine(text); at > 0 {
-			again := replyParser{text: text[:at] + "\n" + text[at:], found: reply{problem: problemHeadings}}
-			if again.parse(); again.found.kind != replyMalformed {
+			again := parser{text: text[:at] + "\n" + text[at:], found: Reply{problem: problemHeadings}}
+			if again.parse(); again.found.Kind != Malformed {
 				p = again
 			}
 		}
 	}
 
-	if p.found.kind != replyAction || p.rest() == "" {
-		p.found.kept = text
+	if p.found.Kind != Action || p.rest() == "" {
+		p.found.Kept = text
 	}
 
-	if p.found.kind != replyMalformed {
+	if p.found.Kind != Malformed {
 		p.found.problem = problemNone
 	}
 
 	return p.found
 }
 
-// conclusion is what a reply comes to when no tools are left: its answer, or all of it.
-func (r reply) conclusion(text string) string {
+// Conclusion is the analysis in a reply when no tools are left: its answer, or all of its text.
+func (r Reply) Conclusion(text string) string {
 	switch {
-	case r.kind == replyAnswer:
-		return r.answer
-	case r.kind == replyMalformed && r.problem == problemNoAnswer:
+	case r.Kind == Answer:
+		return r.Answer
+	case r.Kind == Malformed && r.problem == problemNoAnswer:
 		return r.before
 	default:
 		return text
 	}
 }
 
-// replyParser goes through the headings of a text until the first action or answer.
-type replyParser struct {
+// parser reads the headings of a text until the first action or answer.
+type parser struct {
 	text  string
-	found reply
+	found Reply
 	// end is where the action ends.
 	end int
 	// invented is set by an observation before any action.
 	invented bool
 }
 
-func (p *replyParser) parse() {
+func (p *parser) parse() {
 	sections := p.sections()
 
 	for i, s := range sections {
@@ -121,14 +127,14 @@ func (p *replyParser) parse() {
 }
 
 // blame notes what is wrong, unless something worse is known.
-func (p *replyParser) blame(what problem) {
+func (p *parser) blame(what problem) {
 	if what > p.found.problem && !p.invented {
 		p.found.problem = what
 	}
 }
 
 // finalAnswer takes all that follows: an analysis may well have headings of its own.
-func (p *replyParser) finalAnswer(s section) {
+func (p *parser) finalAnswer(s section) {
 	answer := strings.TrimSpace(p.text[s.body:])
 
 	if strings.Count(p.text[:s.start], codeFence)%2 == 1 {
@@ -140,12 +146,12 @@ func (p *replyParser) finalAnswer(s section) {
 	case answer == "":
 		p.found.problem, p.found.before = problemNoAnswer, strings.TrimSpace(p.text[:s.start])
 	default:
-		p.found.kind, p.found.answer = replyAnswer, answer
+		p.found.Kind, p.found.Answer = Answer, answer
 	}
 }
 
 // action takes a tool's name and its input. It reports false if the action is none.
-func (p *replyParser) action(s section, after []section) bool {
+func (p *parser) action(s section, after []section) bool {
 	stop := len(p.text)
 	if len(after) > 0 {
 		stop = after[0].start
@@ -171,25 +177,25 @@ func (p *replyParser) action(s section, after []section) bool {
 		return false
 	case input >= 0:
 		value, length := readInput(p.text[input:], s.lower)
-		p.found.input, p.end = value, input+length
+		p.found.Input, p.end = value, input+length
 	case named.reads(body):
 		value, length := readInput(p.text[s.body+named.from:], s.lower)
-		p.found.input, p.end = value, s.body+named.from+length
+		p.found.Input, p.end = value, s.body+named.from+length
 	default:
-		p.found.input, p.end = strings.TrimSpace(body[named.from:named.to]), s.body+named.to
+		p.found.Input, p.end = strings.TrimSpace(body[named.from:named.to]), s.body+named.to
 		if strings.HasPrefix(body[named.to:], ")") {
 			p.end++
 		}
 	}
 
-	p.found.tool = named.name
-	p.found.kind = replyAction
-	p.found.kept = strings.TrimRight(p.text[:p.end], " \t\r\n")
+	p.found.Tool = named.name
+	p.found.Kind = Action
+	p.found.Kept = strings.TrimRight(p.text[:p.end], " \t\r\n")
 
 	return true
 }
 
 // rest is what the model wrote after its action, if that is anything.
-func (p *replyParser) rest() string {
+func (p *parser) rest() string {
 	return strings.Trim(p.text[min(p.end, len(p.text)):], " \t\r\n`*)")
 }

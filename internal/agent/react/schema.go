@@ -1,4 +1,4 @@
-package agent
+package react
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
 // maxSchemaDepth is how deep a description of arguments goes; deeper ones are named by their type alone.
@@ -36,14 +37,14 @@ func describeSchema(raw json.RawMessage) string {
 			return "unknown"
 		}
 
-		return truncate(tarsy.CleanText(oneLine(compact.String())), schemaTokens)
+		return quote.Truncate(tarsy.CleanText(quote.OneLine(compact.String())), schemaTokens)
 	}
 
 	if len(s.Properties) == 0 {
 		return "none"
 	}
 
-	return truncate(tarsy.CleanText(oneLine(s.describe(0))), schemaTokens)
+	return quote.Truncate(tarsy.CleanText(quote.OneLine(s.describe(0))), schemaTokens)
 }
 
 func (s schema) describe(depth int) string {

@@ -1,4 +1,4 @@
-package agent
+package react
 
 import (
 	"strings"
@@ -11,14 +11,14 @@ import (
 // replyRow is one reply and what it means.
 type replyRow struct {
 	text string
-	want reply
+	want Reply
 	// kept is what stays of the reply, where that is not all.
 	kept string
 }
 
-func acts(tool, input string) reply { return reply{kind: replyAction, tool: tool, input: input} }
-func says(answer string) reply      { return reply{kind: replyAnswer, answer: answer} }
-func malformed(what problem) reply  { return reply{problem: what} }
+func acts(tool, input string) Reply { return Reply{Kind: Action, Tool: tool, Input: input} }
+func says(answer string) Reply      { return Reply{Kind: Answer, Answer: answer} }
+func malformed(what problem) Reply  { return Reply{problem: what} }
 
 func actionRows() map[string]replyRow {
 	return map[string]replyRow{
@@ -175,7 +175,7 @@ func malformedRows() map[string]replyRow {
 		"an action without a tool":     {text: "Thought: look\nAction:\n", want: malformed(problemNoTool)},
 		"an input and no tool":         {text: "Action:\nAction Input: {}", want: malformed(problemInput)},
 		"no action and no answer":      {text: "Thought: hm\nAction: none", want: malformed(problemThought)},
-		"an answer without text":       {text: "Thought: done\nFinal Answer:", want: reply{problem: problemNoAnswer, before: "Thought: done"}},
+		"an answer without text":       {text: "Thought: done\nFinal Answer:", want: Reply{problem: problemNoAnswer, before: "Thought: done"}},
 		"only an observation":          {text: "Observation: all is fine", want: malformed(problemObservation)},
 		"an answer that was made up":   {text: "Thought: look\nObservation: all is fine\nFinal Answer: fine", want: malformed(problemObservation)},
 		"an observation, then nothing": {text: "Observation: fine\nThought: hm", want: malformed(problemObservation)},
@@ -193,17 +193,17 @@ func TestRepliesAreUnderstood(t *testing.T) {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
 
-				if row.want.kept = row.kept; row.kept == "" {
-					row.want.kept = row.text
+				if row.want.Kept = row.kept; row.kept == "" {
+					row.want.Kept = row.text
 				}
 
-				require.Equal(t, row.want, parseReply(row.text))
+				require.Equal(t, row.want, Parse(row.text))
 			})
 		}
 	}
 }
 
-func TestAConclusionIsTakenAsItIs(t *testing.T) {
+func TestConclusionFallsBackToTheWholeText(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
@@ -216,22 +216,22 @@ func TestAConclusionIsTakenAsItIs(t *testing.T) {
 		"Action: box.look\nObservation: up\nFinal Answer: fine": "Action: box.look\nObservation: up\nFinal Answer: fine",
 		"": "",
 	} {
-		require.Equal(t, want, parseReply(text).conclusion(text), text)
+		require.Equal(t, want, Parse(text).Conclusion(text), text)
 	}
 }
 
-func TestEveryProblemIsToldInItsOwnWords(t *testing.T) {
+func TestCorrectionNamesEachProblem(t *testing.T) {
 	t.Parallel()
 
 	seen := map[string]problem{}
 
 	for what := problemHeadings; what <= problemNoAnswer; what++ {
-		text := recoveryPrompt(what, []Tool{{Server: "box", Name: "look"}})
+		text := malformed(what).Correction(true)
 		require.Contains(t, text, replyFormat)
 		require.NotContains(t, seen, text)
 		require.NotContains(t, text, problemText(problemNone))
-		require.Contains(t, recoveryPrompt(what, nil), answerFormat)
-		require.NotContains(t, recoveryPrompt(what, nil), replyFormat)
+		require.Contains(t, malformed(what).Correction(false), answerFormat)
+		require.NotContains(t, malformed(what).Correction(false), replyFormat)
 
 		seen[text] = what
 	}
@@ -245,29 +245,29 @@ func FuzzReplies(f *testing.F) {
 	}
 
 	f.Fuzz(func(t *testing.T, text string) {
-		r := parseReply(text)
-		require.Equal(t, r, parseReply(text), "the same text is understood in the same way")
+		r := Parse(text)
+		require.Equal(t, r, Parse(text), "parsing is deterministic")
 
-		switch r.kind {
-		case replyAction:
-			require.NotEmpty(t, strings.TrimSpace(r.tool))
-			require.NotContains(t, r.tool, "\n")
-			require.Empty(t, r.answer)
+		switch r.Kind {
+		case Action:
+			require.NotEmpty(t, strings.TrimSpace(r.Tool))
+			require.NotContains(t, r.Tool, "\n")
+			require.Empty(t, r.Answer)
 
-			again := parseReply(r.kept)
-			require.Equal(t, r.tool, again.tool, "what is kept asks for the same tool")
-			require.Equal(t, r.input, again.input, "with the same input")
-			require.Equal(t, r.kept, again.kept, "nothing more is cut")
-		case replyAnswer:
-			require.NotEmpty(t, strings.TrimSpace(r.answer))
-			require.Contains(t, text, r.answer)
-			require.Equal(t, text, r.kept)
-		case replyMalformed:
-			require.Equal(t, text, r.kept)
+			again := Parse(r.Kept)
+			require.Equal(t, r.Tool, again.Tool, "what is kept asks for the same tool")
+			require.Equal(t, r.Input, again.Input, "with the same input")
+			require.Equal(t, r.Kept, again.Kept, "nothing more is cut")
+		case Answer:
+			require.NotEmpty(t, strings.TrimSpace(r.Answer))
+			require.Contains(t, text, r.Answer)
+			require.Equal(t, text, r.Kept)
+		case Malformed:
+			require.Equal(t, text, r.Kept)
 		}
 
 		if utf8.ValidString(text) {
-			require.True(t, utf8.ValidString(r.tool+r.input+r.answer+r.kept+r.conclusion(text)))
+			require.True(t, utf8.ValidString(r.Tool+r.Input+r.Answer+r.Kept+r.Conclusion(text)))
 		}
 	})
 }

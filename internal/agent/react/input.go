@@ -1,4 +1,4 @@
-package agent
+package react
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package agent
+package react
 
 import (
 	"regexp"
@@ -43,7 +43,7 @@ var (
 )
 
 // sections finds the headings of a reply. Thoughts that a model marks as such hold none.
-func (p *replyParser) sections() []section {
+func (p *parser) sections() []section {
 	var found []section
 
 	at := 0

@@ -1,0 +1,55 @@
+// Package quote prepares text that others wrote for a prompt: it marks it as data and bounds its length.
+package quote
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tarsy.dev/tarsy"
+)
+
+// BytesPerToken is the estimate that every limit in tokens is based on: close enough for a threshold, not for a bill.
+const BytesPerToken = 4
+
+// Block puts text between markers. The text cannot end its own block.
+func Block(name, text string) string {
+	return fmt.Sprintf("<!-- %s_START -->\n%s\n<!-- %s_END -->", name, Neutral(text), name)
+}
+
+// Neutral escapes what would make a marker of a text; a model can still read it.
+func Neutral(text string) string { return strings.ReplaceAll(text, "<!--", "&lt;!--") }
+
+// OneLine joins a text to one line, for places where a line has a meaning.
+func OneLine(text string) string { return Neutral(strings.Join(strings.Fields(text), " ")) }
+
+// Tokens estimates how many tokens a text has, rounded up.
+func Tokens(text string) int { return (len(text) + BytesPerToken - 1) / BytesPerToken }
+
+// Truncate cuts text to a number of estimated tokens, at a rune boundary. The note at its end counts towards the
+// limit, so truncating twice changes nothing.
+func Truncate(text string, tokens int) string {
+	if len(text) <= tokens*BytesPerToken {
+		return text
+	}
+
+	note := fmt.Sprintf("\n\n[cut: the first %d of about %d tokens are shown]", tokens, Tokens(text))
+
+	return tarsy.CutText(text, max(tokens*BytesPerToken-len(note), 0)) + note
+}
+
+// TruncateFront keeps the end of a text instead of its beginning.
+func TruncateFront(text string, tokens int) string {
+	if len(text) <= tokens*BytesPerToken {
+		return text
+	}
+
+	note := fmt.Sprintf("[cut: the last %d of about %d tokens are shown]\n\n", tokens, Tokens(text))
+	from := len(text) - max(tokens*BytesPerToken-len(note), 0)
+
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+
+	return note + text[from:]
+}
