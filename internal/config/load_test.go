@@ -133,7 +133,7 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	require.True(t, c.System.CostEstimation.Enabled)
 	require.Zero(t, c.System.Budgets, "nothing is capped")
 	require.Equal(t, config.AlertMasking{Enabled: true, PatternGroup: "security"}, c.Defaults.AlertMasking)
-	require.Equal(t, config.Retention{SessionRetentionDays: 90, EventTTL: 24 * time.Hour, CleanupInterval: time.Hour}, c.System.Retention)
+	require.Equal(t, config.Retention{SessionRetentionDays: 90, PurgeAfterDays: 30, EventTTL: 24 * time.Hour, CleanupInterval: time.Hour}, c.System.Retention)
 	for _, name := range []string{
 		"KubernetesAgent", "ChatAgent", "ExecSummaryAgent", "SynthesisAgent", "ScoringAgent", "WebResearcher",
 		"CodeExecutor", "GeneralWorker", "ComposeAgent",

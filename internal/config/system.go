@@ -83,6 +83,7 @@ type Budget struct {
 // Retention is system.retention.
 type Retention struct {
 	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is no longer shown; 0 keeps it for ever." min:"0" default:"90"`
+	PurgeAfterDays       int           `yaml:"purge_after_days" doc:"Days after its deletion when all rows of a session are removed for good; 0 keeps them." min:"0" default:"30"`
 	EventTTL             time.Duration `yaml:"event_ttl" doc:"How long the journal of a finished session is kept for readers to catch up; 0 keeps it for ever. The timeline and the trace stay." min:"0s" default:"24h"`
 	CleanupInterval      time.Duration `yaml:"cleanup_interval" doc:"How often old data is looked for." min:"1s" default:"1h"`
 }

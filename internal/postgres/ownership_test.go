@@ -18,7 +18,8 @@ import (
 )
 
 // The rule: after intake, the step commit is the only code that writes session-owned tables. Claims, renewals,
-// hand-overs and requests write the queue's columns of sessions; the clean-up drops events and marks what it did.
+// hand-overs and requests write the queue's columns of sessions; the clean-up drops events and marks what it did;
+// purging removes what was deleted long ago.
 
 const ownedTable = `(?:ONLY\s+)?(?:"?public"?\.)?"?` +
 	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|events)\b"?`
@@ -49,6 +50,8 @@ func owner(file, table string) ownership {
 		return ownership{verbs: []string{"INSERT"}}
 	case (file == "internal/postgres/queue.go" || file == "internal/postgres/request.go") && table == "sessions":
 		return ownership{verbs: []string{"UPDATE"}, columns: queueColumns()}
+	case file == "internal/postgres/purge.go":
+		return ownership{verbs: []string{"DELETE"}}
 	case file == "internal/postgres/retention.go" && table == "events":
 		return ownership{verbs: []string{"DELETE"}}
 	case file == "internal/postgres/retention.go" && table == "sessions":

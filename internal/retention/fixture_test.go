@@ -34,12 +34,14 @@ type fixture struct {
 	clock *clockwork.FakeClock
 	admin *pgxpool.Pool
 	log   *logbook
+	// kinds is how many jobs a period has.
+	kinds int
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 
-	f := &fixture{url: pgtest.New(t), clock: clockwork.NewFakeClockAt(epoch()), log: &logbook{}}
+	f := &fixture{url: pgtest.New(t), clock: clockwork.NewFakeClockAt(epoch()), log: &logbook{}, kinds: 2}
 
 	admin, err := pgxpool.New(t.Context(), f.url)
 	require.NoError(t, err)
@@ -97,7 +99,7 @@ func (f *fixture) awaitDone(t *testing.T, period time.Time) {
 	t.Helper()
 	f.awaitf(t, func() bool {
 		return value[int](t, f, `SELECT count(*) FROM river_job WHERE args->>'period' = $1 AND state = 'completed'`,
-			period.Format(time.RFC3339)) == 2
+			period.Format(time.RFC3339)) == f.kinds
 	}, "the jobs of %s", period)
 }
 

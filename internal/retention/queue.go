@@ -14,6 +14,9 @@ import (
 
 const (
 	queueName = "retention"
+	// purgeQueueName is a queue of its own because servers of the previous release work on queueName and would fail a
+	// job of a kind that they do not know.
+	purgeQueueName = "purge"
 	// jobLimit is how long a job may take. One that does not finish is tried again, and goes on where it was.
 	jobLimit = 5 * time.Minute
 	// rescueAfter is when a job counts as lost with its server.
@@ -47,8 +50,12 @@ func newQueue(cfg Config) (*queue, error) {
 		return nil, err
 	}
 
+	if err := river.AddWorkerSafely(workers, &purgeWorker{cfg: cfg}); err != nil {
+		return nil, err
+	}
+
 	client, err := river.NewClient(riverpgxv5.New(cfg.DB.Pool()), &river.Config{
-		Queues:      map[string]river.QueueConfig{queueName: {MaxWorkers: 1}},
+		Queues:      map[string]river.QueueConfig{queueName: {MaxWorkers: 1}, purgeQueueName: {MaxWorkers: 1}},
 		Workers:     workers,
 		PollOnly:    true,
 		Logger:      slog.New(demoted{cfg.Logger.Handler()}).With("component", "river"),
@@ -81,6 +88,10 @@ func (q *queue) add(ctx context.Context, period time.Time) error {
 
 	if q.cfg.SessionRetention > 0 {
 		jobs = append(jobs, river.InsertManyParams{Args: expireSessions{Period: period}})
+	}
+
+	if q.cfg.PurgeAfter > 0 {
+		jobs = append(jobs, river.InsertManyParams{Args: purgeSessions{Period: period}})
 	}
 
 	if _, err := q.client.InsertMany(ctx, jobs); err != nil {

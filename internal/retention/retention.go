@@ -1,6 +1,6 @@
 // Package retention keeps the database from growing for ever: the journals of sessions that have been over for a while
-// are dropped, and sessions that are old are marked as deleted. Both are jobs of a River queue, so that many servers do
-// them once, and one whose server died is done by another.
+// are dropped, old sessions are marked as deleted, and later their rows are removed. All of these are jobs of River
+// queues: many servers do each of them once, and the job of a server that died is done by another.
 //
 // The package decides when and how much; which sessions may be touched, and the touching, is the database package's. It
 // knows nothing of readers, who are told by the journal that events are gone.
@@ -28,6 +28,8 @@ const (
 	soon = time.Minute
 	// A batch is small enough that nobody who wants one of its sessions waits for long.
 	batchSessions, batchEvents = 500, 20_000
+	// purgeShare is which part of a batch is purged at once: a session has many rows.
+	purgeShare = 10
 	// defaultPollEvery is how often a server looks whether there is a job.
 	defaultPollEvery = 10 * time.Second
 )
@@ -39,6 +41,8 @@ type Config struct {
 	// people ask later counts as the end. Zero means for ever.
 	SessionRetention time.Duration
 	EventTTL         time.Duration
+	// PurgeAfter is how long after its deletion a session's rows are removed. Zero keeps them.
+	PurgeAfter time.Duration
 	// Every is how long a period is: what is due is looked for once in it, by one server; an hour if zero.
 	Every time.Duration
 	// PollEvery is how often a server looks for a job that another one planned; ten seconds if zero. It is real time,
@@ -64,11 +68,11 @@ type Retention struct {
 	running sync.WaitGroup
 }
 
-var errNegative = errors.New("SessionRetention, EventTTL, Every and PollEvery must not be negative")
+var errNegative = errors.New("SessionRetention, EventTTL, PurgeAfter, Every and PollEvery must not be negative")
 
 // New makes a Retention. Nothing runs before Start.
 func New(cfg Config) (*Retention, error) {
-	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.Every < 0 || cfg.PollEvery < 0 {
+	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.PurgeAfter < 0 || cfg.Every < 0 || cfg.PollEvery < 0 {
 		return nil, errNegative
 	}
 
@@ -104,7 +108,7 @@ func (r *Retention) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.cancel != nil || r.stopped || r.cfg.SessionRetention == 0 && r.cfg.EventTTL == 0 {
+	if r.cancel != nil || r.stopped || r.cfg.SessionRetention == 0 && r.cfg.EventTTL == 0 && r.cfg.PurgeAfter == 0 {
 		return
 	}
 

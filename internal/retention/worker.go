@@ -34,8 +34,21 @@ func (expireSessions) Kind() string { return "expire_sessions" }
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (expireSessions) InsertOpts() river.InsertOpts { return oncePerPeriod() }
 
-func oncePerPeriod() river.InsertOpts {
-	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true}}
+// purgeSessions is the job that removes the rows of sessions that were deleted long ago.
+type purgeSessions struct {
+	Period time.Time `json:"period" river:"unique"`
+}
+
+// Kind implements river.JobArgs.
+func (purgeSessions) Kind() string { return "purge_sessions" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (purgeSessions) InsertOpts() river.InsertOpts { return oncePerPeriodIn(purgeQueueName) }
+
+func oncePerPeriod() river.InsertOpts { return oncePerPeriodIn(queueName) }
+
+func oncePerPeriodIn(queue string) river.InsertOpts {
+	return river.InsertOpts{Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
 type trimWorker struct {
@@ -69,6 +82,24 @@ func (w *expireWorker) Work(ctx context.Context, job *river.Job[expireSessions])
 	})
 	if done.Sessions > 0 {
 		w.cfg.Logger.InfoContext(ctx, "sessions expired", "sessions", done.Sessions)
+	}
+
+	return err
+}
+
+type purgeWorker struct {
+	river.WorkerDefaults[purgeSessions]
+
+	cfg Config
+}
+
+// Work implements river.Worker.
+func (w *purgeWorker) Work(ctx context.Context, job *river.Job[purgeSessions]) error {
+	done, err := sweep(ctx, job, func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error) {
+		return w.cfg.DB.PurgeSessions(ctx, w.cfg.Clock.Now().Add(-w.cfg.PurgeAfter), max(w.cfg.batch.Sessions/purgeShare, 1), last)
+	})
+	if done.Sessions > 0 {
+		w.cfg.Logger.InfoContext(ctx, "sessions purged", "sessions", done.Sessions)
 	}
 
 	return err

@@ -1,0 +1,132 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// belongings counts a session's rows by table, over every table that has a session_id.
+func (f *fixture) belongings(t *testing.T, id string) map[string]int {
+	t.Helper()
+
+	rows, err := f.admin.Query(t.Context(), `SELECT table_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND column_name = 'session_id' ORDER BY table_name`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Greater(t, len(tables), 8)
+
+	counts := map[string]int{}
+	for _, table := range tables {
+		if n := value[int](t, f, `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize()+` WHERE session_id = $1`, id); n > 0 {
+			counts[table] = n
+		}
+	}
+
+	return counts
+}
+
+// full stores a session that is over and has rows of every kind.
+func (f *fixture) full(t *testing.T, db *postgres.DB) string {
+	t.Helper()
+
+	claim := f.hold(t, db, newEvents("intake", 1)...)
+	now := f.clock.Now()
+	stage := newStage(claim.SessionID, 1, now)
+	execution := newExecution(stage, 1, now)
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
+		Stages: []tarsy.Stage{ended(stage, now)}, Executions: []tarsy.Execution{execution},
+		Timeline:        []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, now)},
+		Messages:        []tarsy.Message{newMessage(execution, 1, "hello", now)},
+		LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, &execution, tarsy.Usage{}, 1)},
+		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)},
+	})
+	require.NoError(t, err)
+	f.end(t, db, claim, newEvents("event", 2))
+
+	f.question(t, db, claim.SessionID)
+	asked := f.claimAsked(t, db, serverA, 1)
+	require.Len(t, asked, 1)
+	answer := f.begin(t, db, asked[0])
+	_, err = db.Hold(asked[0].Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(answer, f.clock.Now())}, Release: true})
+	require.NoError(t, err)
+
+	return claim.SessionID
+}
+
+func TestPurgeRemovesEveryRowOfADeletedSession(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	gone, kept := f.full(t, db), f.full(t, db)
+	before := f.belongings(t, kept)
+	require.Len(t, f.belongings(t, gone), len(before))
+	require.GreaterOrEqual(t, len(before), 10, "rows of every kind: %v", before)
+
+	require.NoError(t, db.DeleteSession(t.Context(), gone))
+	f.clock.Advance(time.Hour)
+
+	swept, err := db.PurgeSessions(t.Context(), f.clock.Now().Add(-2*time.Hour), 10, nothing)
+	require.NoError(t, err)
+	require.Zero(t, swept, "it was deleted an hour ago")
+
+	swept, err = db.PurgeSessions(t.Context(), f.clock.Now(), 10, nothing)
+	require.NoError(t, err)
+	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
+	require.Empty(t, f.belongings(t, gone))
+	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions WHERE id = $1`, gone))
+	require.Equal(t, before, f.belongings(t, kept))
+}
+
+func TestPurgeIsBoundedAndOneTransactionWithItsEnd(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	for range 3 {
+		require.NoError(t, db.DeleteSession(t.Context(), f.ended(t, db, 2).ID))
+	}
+
+	f.clock.Advance(time.Hour)
+
+	_, err := db.PurgeSessions(t.Context(), f.clock.Now(), 10, func(pgx.Tx) error { return pgx.ErrTxClosed })
+	require.ErrorIs(t, err, pgx.ErrTxClosed)
+	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`), "nothing was removed")
+
+	for _, want := range []postgres.Swept{{Sessions: 2, More: true}, {Sessions: 1}} {
+		swept, err := db.PurgeSessions(t.Context(), f.clock.Now(), 2, nothing)
+		require.NoError(t, err)
+		require.Equal(t, want, swept)
+	}
+}
+
+func TestPurgeLeavesLockedAndBusySessions(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	locked, leased := f.ended(t, db, 2).ID, f.ended(t, db, 2).ID
+	f.ask(t, db, leased)
+	f.exec(t, `UPDATE sessions SET deleted_at = $1`, f.clock.Now())
+	f.clock.Advance(time.Hour)
+
+	unlock := f.lock(t, locked)
+	swept, err := db.PurgeSessions(t.Context(), f.clock.Now(), 10, nothing)
+	require.NoError(t, err)
+	require.Zero(t, swept)
+	unlock()
+
+	swept, err = db.PurgeSessions(t.Context(), f.clock.Now(), 10, nothing)
+	require.NoError(t, err)
+	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
+	require.Equal(t, leased, value[string](t, f, `SELECT id::text FROM sessions`))
+}
