@@ -25,7 +25,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 		batch := traceBatch(id, &trace.version)
 		session.queue(batch, id)
 		trace.queue(batch, id)
-		queueRows(batch, &timeline, `SELECT * FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`, id)
+		queueRows(batch, &timeline, timelineTable.selectWhere(`session_id = $1 ORDER BY sequence_number`), id)
 
 		return tx.SendBatch(ctx, batch).Close()
 	})

@@ -141,13 +141,14 @@ func (i *intake) settle(a *arrival, err error) {
 	a.finish(err)
 }
 
-const createSQL = `
+var createSQL = `
 WITH created AS (
-    INSERT INTO sessions (` + sessionColumns + `, runnable_at, last_seq)
-    SELECT ` + sessionColumns + `, created_at, last_seq FROM jsonb_populate_recordset(NULL::sessions, $1)
+    INSERT INTO sessions (` + sessionRowColumns.list() + `, runnable_at)
+    SELECT ` + sessionRowColumns.list() + `, created_at FROM jsonb_populate_recordset(NULL::sessions, $1)
 )
 INSERT INTO events (session_id, seq, type, payload, created_at)
-SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[])`
+SELECT session_id, seq, type, payload, created_at
+FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
 
 func (i *intake) store(ctx context.Context, group []*arrival) error {
 	rows := make([]sessionRow, len(group))

@@ -49,7 +49,7 @@ func (j *sessionJournal) Tail(ctx context.Context, after journal.Position) iter.
 
 			for _, e := range page {
 				after = journal.Position(e.Seq)
-				if !yield(record(e), nil) {
+				if !yield(j.record(e), nil) {
 					return
 				}
 			}
@@ -127,7 +127,7 @@ func (j *sessionJournal) Backward(ctx context.Context, before journal.Position) 
 
 			for _, e := range page {
 				before = journal.Position(e.Seq)
-				if !yield(record(e), nil) {
+				if !yield(j.record(e), nil) {
 					return
 				}
 			}
@@ -177,7 +177,7 @@ func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus
 
 func (j *sessionJournal) page(ctx context.Context, where string, from journal.Position) ([]eventRow, error) {
 	rows, err := collect[eventRow](ctx, j.db.pool,
-		`SELECT seq, type, payload, created_at FROM events WHERE session_id = $1 AND `+where+fmt.Sprintf(" LIMIT %d", journalPage),
+		`SELECT `+eventRowColumns.list()+` FROM events WHERE session_id = $1 AND `+where+fmt.Sprintf(" LIMIT %d", journalPage),
 		j.sessionID, int64(from))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -187,27 +187,24 @@ func (j *sessionJournal) page(ctx context.Context, where string, from journal.Po
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
 
-	for i := range rows {
-		rows[i].sessionID = j.sessionID
-	}
-
 	return rows, nil
 }
 
+// eventRow is what is read of an event: its session is known.
 type eventRow struct {
-	Seq       int64
-	Type      string
-	Payload   []byte
-	CreatedAt time.Time
-
-	sessionID string
+	Seq       int64     `json:"seq"`
+	Type      string    `json:"type"`
+	Payload   []byte    `json:"payload"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
-func record(e eventRow) journal.Record[tarsy.Event] {
+var eventRowColumns = columnsOf[eventRow]()
+
+func (j *sessionJournal) record(e eventRow) journal.Record[tarsy.Event] {
 	return journal.Record[tarsy.Event]{
 		Position: journal.Position(e.Seq),
 		At:       e.CreatedAt,
-		Entry:    tarsy.Event{SessionID: e.sessionID, Seq: e.Seq, Type: e.Type, Payload: e.Payload, CreatedAt: e.CreatedAt},
+		Entry:    tarsy.Event{SessionID: j.sessionID, Seq: e.Seq, Type: e.Type, Payload: e.Payload, CreatedAt: e.CreatedAt},
 	}
 }
 

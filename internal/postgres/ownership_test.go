@@ -22,7 +22,10 @@ import (
 // purging removes what was deleted long ago.
 
 const ownedTable = `(?:ONLY\s+)?(?:"?public"?\.)?"?` +
-	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|events)\b"?`
+	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|events|` + computed + `)\b"?`
+
+// computed stands in a statement for what is not a literal. A table whose name is computed may be a session's.
+const computed = "computed__"
 
 // updatePattern and writePattern find statements that change a session-owned table. DDL and FOR UPDATE are none.
 var (
@@ -153,7 +156,7 @@ func statements(t *testing.T, path string) (texts, copies []string) {
 	return texts, copies
 }
 
-// joined returns the text of a string or of strings joined by +; what is not a literal is left out.
+// joined returns the text of a string or of strings joined by +; what is not a literal is computed.
 func joined(expression ast.Expr) (string, bool) {
 	switch e := expression.(type) {
 	case *ast.BasicLit:
@@ -168,10 +171,10 @@ func joined(expression ast.Expr) (string, bool) {
 		left, isLeft := joined(e.X)
 		right, isRight := joined(e.Y)
 
-		return left + " " + right, e.Op == token.ADD && (isLeft || isRight)
+		return left + right, e.Op == token.ADD && (isLeft || isRight)
 	}
 
-	return "", false
+	return computed, false
 }
 
 func TestOnlyTheStepCommitWritesSessions(t *testing.T) {
@@ -288,12 +291,15 @@ func TestOwnershipCheckFindsWhatItMust(t *testing.T) {
 		{retention, "UPDATE events SET payload = '{}'", 1},
 		{"internal/retention/worker.go", "DELETE FROM events", 1},
 		{other, "UPDATE sessions SET deleted_at = $1", 1},
+		{other, "INSERT INTO " + computed + " (" + computed + ") SELECT 1", 1},
+		{queue, "DELETE FROM " + computed, 1},
 
 		{retention, "UPDATE sessions s SET trimmed_seq = t.last_seq, trimmed_fence = t.fence FROM t", 0},
 		{retention, "UPDATE sessions SET deleted_at = $2 WHERE id = $1", 0},
 		{retention, "DELETE FROM events e USING t WHERE e.session_id = t.id", 0},
 		{step, "UPDATE sessions SET status = 'failed'", 0},
 		{step, "INSERT INTO llm_interactions SELECT 1", 0},
+		{step, "INSERT INTO " + computed + " (" + computed + ") SELECT 1", 0},
 		{intake, "INSERT INTO sessions (id) VALUES ($1)", 0},
 		{intake, "INSERT INTO events SELECT 1", 0},
 		{queue, "UPDATE sessions s SET fence = s.fence + 1, pod_id = $1, lease_counted = CASE WHEN (a, b) = (1, 2) THEN true END\nFROM t", 0},

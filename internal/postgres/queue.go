@@ -97,7 +97,7 @@ WITH cancels AS (
 UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
     lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired))
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
-RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, s.last_seq, ` + sessionColumnsOf("s")
+RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, ` + sessionRowColumns.of("s")
 
 // Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
 // somebody has worked on.

@@ -118,7 +118,7 @@ func (db *DB) tellRequest(sessionID string) {
 // OpenRequests returns the open requests of a session.
 func (db *DB) OpenRequests(ctx context.Context, sessionID string) ([]tarsy.Request, error) {
 	requests, err := collect[tarsy.Request](ctx, db.pool,
-		`SELECT * FROM requests WHERE session_id = $1 AND status = 'open' ORDER BY created_at, id`, sessionID)
+		requestsTable.selectWhere(`session_id = $1 AND status = 'open' ORDER BY created_at, id`), sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)
 	}

@@ -45,10 +45,10 @@ type detailRows struct {
 }
 
 func (r *detailRows) queue(batch *pgx.Batch, id string) {
-	queueRows(batch, &r.sessions, `SELECT `+sessionColumns+`, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
-	queueRows(batch, &r.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, id)
-	queueRows(batch, &r.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, id)
-	queueRows(batch, &r.chats, `SELECT * FROM chats WHERE session_id = $1`, id)
+	queueRows(batch, &r.sessions, `SELECT `+sessionRowColumns.list()+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
+	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), id)
+	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
+	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
 	queueSpend(batch, &r.spent, id)
 }
 

@@ -71,7 +71,7 @@ func (u *unit) add(q *queued) {
 // order of ids, as by every statement that locks several sessions.
 const lockSQL = `
 WITH wanted AS (
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS w (id, fence, events)
+    SELECT id, fence, events FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS w (id, fence, events)
 ), held AS (
     SELECT s.id, w.fence, w.events
     FROM sessions s JOIN wanted w ON w.id = s.id AND w.fence = s.fence
@@ -117,38 +117,8 @@ func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	return nil
 }
 
-// The statements that put rows: whole rows by id, from JSON whose names are the columns'.
 const (
-	putSessionSQL = `
-UPDATE sessions SET status = $2, current_stage_index = $3, current_stage_id = $4, final_analysis = $5, executive_summary = $6,
-    executive_summary_error = $7, error_code = $8, error_message = $9, concluded_early = $10, runbook = $11,
-    started_at = $12, completed_at = $13, last_interaction_at = $14
-WHERE id = $1`
-	putStagesSQL = `
-INSERT INTO stages SELECT * FROM jsonb_populate_recordset(NULL::stages, $1)
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_message = excluded.error_message,
-    started_at = excluded.started_at, completed_at = excluded.completed_at`
-	putExecutionsSQL = `
-INSERT INTO executions SELECT * FROM jsonb_populate_recordset(NULL::executions, $1)
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
-    llm_provider = excluded.llm_provider, forced_conclusion = excluded.forced_conclusion, shortened_through = excluded.shortened_through, started_at = excluded.started_at, completed_at = excluded.completed_at`
-	putTimelineSQL = `
-INSERT INTO timeline_events SELECT * FROM jsonb_populate_recordset(NULL::timeline_events, $1)
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, content = excluded.content, metadata = excluded.metadata,
-    updated_at = excluded.updated_at, completed_at = excluded.completed_at`
-	putMessagesSQL = `
-INSERT INTO messages SELECT * FROM jsonb_populate_recordset(NULL::messages, $1)
-ON CONFLICT (id) DO UPDATE SET content = excluded.content`
-	putLLMInteractionsSQL = `INSERT INTO llm_interactions SELECT * FROM jsonb_populate_recordset(NULL::llm_interactions, $1)`
-	putMCPInteractionsSQL = `
-INSERT INTO mcp_interactions SELECT * FROM jsonb_populate_recordset(NULL::mcp_interactions, $1)
-ON CONFLICT (id) DO UPDATE SET tool_result = excluded.tool_result, summary = excluded.summary, is_error = excluded.is_error, attempt = excluded.attempt,
-    status = excluded.status, duration_ms = excluded.duration_ms, error_message = excluded.error_message, completed_at = excluded.completed_at`
-	putChatsSQL = `
-INSERT INTO chats SELECT * FROM jsonb_populate_recordset(NULL::chats, $1)
-ON CONFLICT (id) DO UPDATE SET last_interaction_at = excluded.last_interaction_at`
-	putChatMessagesSQL = `INSERT INTO chat_user_messages SELECT * FROM jsonb_populate_recordset(NULL::chat_user_messages, $1)`
-	answerRequestsSQL  = `
+	answerRequestsSQL = `
 WITH closed AS (
     UPDATE requests q SET status = r.status, closed_at = r.closed_at
     FROM jsonb_populate_recordset(NULL::requests, $1) r WHERE q.id = r.id AND q.status = 'open' AND r.status <> 'open'
@@ -158,7 +128,8 @@ UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE
 	// Payloads are JSON already, so events go as columns.
 	appendEventsSQL = `
 INSERT INTO events (session_id, seq, type, payload, created_at)
-SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[])`
+SELECT session_id, seq, type, payload, created_at
+FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
 	// releaseSQL gives leases back; the rows are locked, so no request can slip in between.
 	releaseSQL = `
 UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = NULL
@@ -213,16 +184,16 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	var batch pgx.Batch
 
 	for _, put := range []func() error{
-		func() error { return queuePut(&batch, putStagesSQL, all.Stages) },
-		func() error { return queuePut(&batch, putExecutionsSQL, all.Executions) },
-		func() error { return queuePut(&batch, putTimelineSQL, all.Timeline) },
-		func() error { return queuePut(&batch, putMessagesSQL, all.Messages) },
-		func() error { return queuePut(&batch, putLLMInteractionsSQL, all.LLMInteractions) },
-		func() error { return queuePut(&batch, putMCPInteractionsSQL, all.MCPInteractions) },
-		func() error { return queuePut(&batch, putChatsSQL, all.Chats) },
-		func() error { return queuePut(&batch, putChatMessagesSQL, all.ChatMessages) },
+		func() error { return queuePut(&batch, stagesTable, all.Stages) },
+		func() error { return queuePut(&batch, executionsTable, all.Executions) },
+		func() error { return queuePut(&batch, timelineTable, all.Timeline) },
+		func() error { return queuePut(&batch, messagesTable, all.Messages) },
+		func() error { return queuePut(&batch, llmInteractionsTable, all.LLMInteractions) },
+		func() error { return queuePut(&batch, mcpInteractionsTable, all.MCPInteractions) },
+		func() error { return queuePut(&batch, chatsTable, all.Chats) },
+		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
 		func() error { return queueEvents(&batch, events) },
-		func() error { return queuePut(&batch, answerRequestsSQL, answered) },
+		func() error { return queueJSON(&batch, answerRequestsSQL, answered) },
 	} {
 		if err := put(); err != nil {
 			return err
@@ -231,8 +202,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 
 	// Sessions go one by one: their row is wide, and there is one a unit at most.
 	for _, r := range sessions {
-		batch.Queue(putSessionSQL, r.ID, r.Status, r.CurrentStageIndex, r.CurrentStageID, r.FinalAnalysis, r.ExecutiveSummary,
-			r.ExecutiveSummaryError, r.ErrorCode, r.ErrorMessage, r.ConcludedEarly, r.Runbook, r.StartedAt, r.CompletedAt, r.LastInteractionAt)
+		batch.Queue(putSessionSQL, append([]any{r.ID}, sessionsTable.values(r, sessionsTable.changes)...)...)
 	}
 
 	if len(released) > 0 {
@@ -284,7 +254,27 @@ func eventColumns(events []tarsy.Event) ([]any, error) {
 	return []any{ids, seqs, types, payloads, times}, nil
 }
 
-func queuePut[R any](batch *pgx.Batch, sql string, rows []R) error {
+// putSQL is the statement that puts whole rows by id. They come as JSON whose names are the columns'. Columns that are not
+// named take their defaults in new rows, and keep what they have in others.
+func putSQL(table string, known, changes columns) string {
+	sql := "INSERT INTO " + table + " (" + known.list() + ") SELECT " + known.list() + " FROM jsonb_populate_recordset(NULL::" + table + ", $1)"
+
+	if len(changes) == 0 {
+		return sql
+	}
+
+	return sql + " ON CONFLICT (id) DO UPDATE SET (" + changes.list() + ") = ROW (" + changes.of("excluded") + ")"
+}
+
+// putSessionSQL changes a session's row. The row is there since intake.
+var putSessionSQL = "UPDATE sessions SET (" + sessionsTable.changes.list() + ") = ROW (" + sessionsTable.changes.parameters(2) + ") WHERE id = $1"
+
+func queuePut[R any](batch *pgx.Batch, t table[R], rows []R) error {
+	return queueJSON(batch, t.put, rows)
+}
+
+// queueJSON queues a statement whose parameter is rows as JSON.
+func queueJSON[R any](batch *pgx.Batch, sql string, rows []R) error {
 	if len(rows) == 0 {
 		return nil
 	}

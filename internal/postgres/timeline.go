@@ -12,17 +12,20 @@ import (
 
 // A timeline as a list. The length of a content is counted here, and what a preview leaves out is cut off row by row:
 // that is quicker than asking the database for it. Only contents that are much longer than any preview stay there.
-const (
-	wholeTimelineSQL = `SELECT *, 0 AS content_length, false AS truncated FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`
+var (
+	wholeTimelineSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{"content_length": "0", "truncated": "false"}) + `
+FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`
 
 	// In UTF-16, characters beyond the first 65,536 are two units.
-	previewSQL = `
-SELECT id, session_id, stage_id, execution_id, sequence_number, event_type, status,
-    CASE WHEN octet_length(content) > 65536 THEN left(content, $2) ELSE content END AS content,
-    CASE WHEN octet_length(content) > 65536 THEN length(content) + regexp_count(content, '[\U00010000-\U0010FFFF]') ELSE 0 END AS content_length,
-    CASE WHEN large THEN metadata - 'arguments' ELSE metadata END AS metadata, large AS truncated, created_at, updated_at, completed_at
-FROM (SELECT *, COALESCE(length((metadata -> 'arguments')::text) > $2, false) AS large FROM timeline_events WHERE session_id = $1) AS events
-ORDER BY sequence_number`
+	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
+		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $2) ELSE content END`,
+		"content_length": `CASE WHEN octet_length(content) > 65536
+    THEN length(content) + regexp_count(content, '[\U00010000-\U0010FFFF]') ELSE 0 END`,
+		"metadata":  `CASE WHEN large THEN metadata - 'arguments' ELSE metadata END`,
+		"truncated": `large`,
+	}) + `
+FROM timeline_events, LATERAL (SELECT COALESCE(length((metadata -> 'arguments')::text) > $2, false)) AS arguments (large)
+WHERE session_id = $1 ORDER BY sequence_number`
 )
 
 // Timeline returns a session's timeline in order, and the number of the last journal event that it includes. A preview
@@ -86,7 +89,7 @@ func (db *DB) TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.T
 	var found []tarsy.TimelineEvent
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) (err error) {
-		found, err = interaction[tarsy.TimelineEvent](ctx, tx, sessionID, id, `SELECT * FROM timeline_events WHERE id = $1`)
+		found, err = interaction[tarsy.TimelineEvent](ctx, tx, sessionID, id, timelineTable.selectWhere(`id = $1`))
 
 		return err
 	})

@@ -40,7 +40,7 @@ func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 	var detail tarsy.LLMInteractionDetail
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
-		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, `SELECT * FROM llm_interactions WHERE id = $1`)
+		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, llmInteractionsTable.selectWhere(`id = $1`))
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]
 		return nil, nil
 	}
 
-	rows, err := tx.Query(ctx, `SELECT * FROM messages WHERE execution_id = $1 AND sequence_number <= $2 ORDER BY sequence_number`,
+	rows, err := tx.Query(ctx, messagesTable.selectWhere(`execution_id = $1 AND sequence_number <= $2 ORDER BY sequence_number`),
 		*call.ExecutionID, call.MessageCount)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 	var call tarsy.MCPInteraction
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
-		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, `SELECT * FROM mcp_interactions WHERE id = $1`)
+		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, mcpInteractionsTable.selectWhere(`id = $1`))
 		if err != nil {
 			return err
 		}
@@ -167,29 +167,30 @@ type traceRows struct {
 }
 
 func (r *traceRows) queue(batch *pgx.Batch, sessionID string) {
-	queueRows(batch, &r.stages, `SELECT * FROM stages WHERE session_id = $1 ORDER BY stage_index`, sessionID)
-	queueRows(batch, &r.executions, `SELECT * FROM executions WHERE session_id = $1 ORDER BY stage_id, agent_index`, sessionID)
-	queueRows(batch, &r.llm, `
-SELECT COALESCE(execution_id::text, '') AS execution_id, id, interaction_type, provider, model_name, message_count, usage, duration_ms,
-    attempts, stop_reason, error_code, error_message, created_at
-FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
-	queueRows(batch, &r.mcp, `
-SELECT execution_id, id, timeline_event_id, tool_call_id, server_name, tool_name, status, is_error, attempt, read_only, duration_ms,
-    error_message, created_at, completed_at, summary <> '' AS summarized
-FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), sessionID)
+	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), sessionID)
+	queueRows(batch, &r.llm, traceLLMSQL, sessionID)
+	queueRows(batch, &r.mcp, traceMCPSQL, sessionID)
 }
 
 type llmRow struct {
 	tarsy.LLMInteractionItem
 
-	ExecutionID string
+	ExecutionID string `json:"execution_id"`
 }
 
 type mcpRow struct {
 	tarsy.MCPInteractionItem
 
-	ExecutionID string
+	ExecutionID string `json:"execution_id"`
 }
+
+var (
+	traceLLMSQL = `SELECT ` + columnsOf[llmRow]().with(map[string]string{"execution_id": "COALESCE(execution_id::text, '')"}) + `
+FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`
+	traceMCPSQL = `SELECT ` + columnsOf[mcpRow]().with(map[string]string{"summarized": "summary <> ''"}) + `
+FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`
+)
 
 func (r *traceRows) trace(sessionID string) *tarsy.Trace {
 	trace := &tarsy.Trace{

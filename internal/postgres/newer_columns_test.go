@@ -1,0 +1,239 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// addColumns does to every table of ours what migrations of a newer release may do.
+func (f *fixture) addColumns(t *testing.T) []string {
+	t.Helper()
+
+	rows, err := f.admin.Query(t.Context(), `SELECT tablename FROM pg_tables
+WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' AND tablename NOT LIKE 'schema%' ORDER BY tablename`)
+	require.NoError(t, err)
+
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+
+	for _, table := range tables {
+		f.exec(t, "ALTER TABLE "+table+" ADD COLUMN newer_kind text NOT NULL DEFAULT 'plain', ADD COLUMN newer_note jsonb")
+	}
+
+	return tables
+}
+
+// life takes a session through everything that writes or reads its rows.
+func (f *fixture) life(t *testing.T, db *postgres.DB) string {
+	t.Helper()
+
+	claim := f.hold(t, db, newEvents("created", 1)...)
+	id, now := claim.SessionID, f.clock.Now()
+
+	stage := newStage(id, 1, now)
+	execution := newExecution(stage, 1, now)
+	event := newTimelineEvent(id, 1, now)
+	message := newMessage(execution, 1, "«text»", now)
+	call := tarsy.LLMInteraction{
+		ID: tarsy.NewID(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, InteractionType: tarsy.InteractionIteration,
+		MessageCount: 1, LLMResponse: json.RawMessage(`{"text":"hello"}`), Usage: tarsy.Usage{InputTokens: 3}, CreatedAt: now,
+	}
+	tool := tarsy.MCPInteraction{
+		ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "call",
+		ServerName: "server", ToolName: "tool", ToolArguments: json.RawMessage(`{"a":1}`), Status: tarsy.CallStarted, CreatedAt: now,
+	}
+	first := progress.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event},
+		Messages: []tarsy.Message{message}, LLMInteractions: []tarsy.LLMInteraction{call}, MCPInteractions: []tarsy.MCPInteraction{tool},
+		Events: newEvents("first", 2),
+	}
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), first)
+	require.NoError(t, err)
+
+	_, err = db.Renew(t.Context(), []postgres.Lease{claim.Lease}, now.Add(lease))
+	require.NoError(t, err)
+
+	// Another server goes on, and changes every row that a step can change.
+	require.NoError(t, db.HandOver(t.Context(), claim.Lease))
+
+	claims := f.claim(t, db, serverB, 1)
+	require.Len(t, claims, 1)
+	claim = claims[0]
+
+	want := progress.State{Session: claim.State.Session, LastSeq: 1}
+	want.Apply(first)
+
+	loaded, err := db.Load(t.Context(), claim.Lease)
+	require.NoError(t, err)
+
+	want.LLMInteractions[0].LLMResponse = nil // left where it is
+	requireSame(t, want, *loaded)
+
+	session := claim.State.Session
+	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, &now, "it was the disk"
+	execution.Status, execution.CompletedAt = tarsy.StatusCompleted, &now
+	event.Status, event.Content = tarsy.EventCompleted, "all of it"
+	message.Content = "shorter"
+	tool.Status, tool.ToolResult, tool.CompletedAt = tarsy.CallCompleted, "result", &now
+
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
+		Session: &session, Stages: []tarsy.Stage{ended(stage, now)}, Executions: []tarsy.Execution{execution},
+		Timeline: []tarsy.TimelineEvent{event}, Messages: []tarsy.Message{message}, MCPInteractions: []tarsy.MCPInteraction{tool},
+		Events: newEvents("second", 1), Release: true,
+	})
+	require.NoError(t, err)
+	require.True(t, committed.Released)
+
+	// A question, its answer, and a request to cancel the answer.
+	f.question(t, db, id)
+
+	asked := f.claimAsked(t, db, serverA, 1)
+	require.Len(t, asked, 1)
+
+	answer := f.begin(t, db, asked[0])
+
+	ok, err := db.AddCancel(t.Context(), newRequest(id, tarsy.RequestCancel, now))
+	require.NoError(t, err)
+	require.True(t, ok)
+
+	open, err := db.OpenRequests(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+
+	_, err = db.Hold(asked[0].Lease).Commit(t.Context(), progress.Step{
+		Stages: []tarsy.Stage{ended(answer, now)}, Answered: []tarsy.Request{closed(open[0], now)}, Release: true,
+	})
+	require.NoError(t, err)
+
+	f.readAll(t, db, id, call.ID, tool.ID, event.ID)
+
+	return id
+}
+
+// readAll reads a session in every way there is.
+func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event string) {
+	t.Helper()
+
+	detail, err := db.SessionDetail(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "it was the disk", detail.FinalAnalysis)
+	require.Len(t, detail.Stages, 2)
+	require.NotNil(t, detail.Chat)
+
+	_, err = db.SessionSummary(t.Context(), id)
+	require.NoError(t, err)
+	_, err = db.SessionProgress(t.Context(), id)
+	require.NoError(t, err)
+
+	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 10})
+	require.NoError(t, err)
+	require.NotEmpty(t, items)
+
+	for _, preview := range []int{0, 3} {
+		timeline, _, err := db.Timeline(t.Context(), id, preview)
+		require.NoError(t, err)
+		require.Len(t, timeline, 1)
+		require.Equal(t, preview > 0, timeline[0].Truncated)
+		require.Equal(t, len("all of it"), timeline[0].ContentLength)
+	}
+
+	one, err := db.TimelineEvent(t.Context(), id, event)
+	require.NoError(t, err)
+	require.Equal(t, "all of it", one.Content)
+
+	trace, err := db.Trace(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, trace.Stages[0].Executions[0].LLMInteractions, 1)
+	require.Len(t, trace.Stages[0].Executions[0].MCPInteractions, 1)
+
+	llm, err := db.LLMInteraction(t.Context(), id, call)
+	require.NoError(t, err)
+	require.Len(t, llm.Conversation, 1)
+
+	mcp, err := db.MCPInteraction(t.Context(), id, tool)
+	require.NoError(t, err)
+	require.Equal(t, "result", mcp.ToolResult)
+
+	export, err := db.Export(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, export.Timeline, 1)
+
+	_, err = db.UsageSummary(t.Context(), epoch().Add(-lease), epoch().Add(lease))
+	require.NoError(t, err)
+
+	require.Equal(t, []string{"created.1", "first.1", "first.2", "second.1"}, f.journal(t, id))
+
+	for record, err := range db.Journal(id).Backward(t.Context(), 0) {
+		require.NoError(t, err)
+		require.Equal(t, id, record.Entry.SessionID)
+	}
+}
+
+// The release that added them is there too, or was. The server that is open has prepared its statements before.
+func TestColumnsOfANewerReleaseAreLeftAlone(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	open := f.server(t)
+	f.life(t, open)
+
+	tables := f.addColumns(t)
+	require.Contains(t, tables, "stages")
+
+	for _, table := range tables {
+		f.exec(t, "UPDATE "+table+` SET newer_kind = 'special', newer_note = '{"n": 1}'`)
+	}
+
+	for _, db := range []*postgres.DB{open, f.server(t)} {
+		id := f.life(t, db)
+
+		for _, table := range []string{"stages", "executions", "timeline_events", "messages", "llm_interactions", "mcp_interactions", "events", "chats", "chat_user_messages", "requests"} {
+			require.Positive(t, value[int](t, f, "SELECT count(*) FROM "+table+" WHERE session_id = $1 AND newer_kind = 'plain' AND newer_note IS NULL", id),
+				"new rows of %s take the defaults", table)
+		}
+	}
+
+	key := newKey("name", tarsy.ScopeRead)
+	require.NoError(t, open.CreateKey(t.Context(), key, []byte("hash")))
+	_, err := open.KeyByHash(t.Context(), []byte("hash"))
+	require.NoError(t, err)
+	require.NoError(t, open.CreateBrowserSession(t.Context(), []byte("cookie"), key.ID, "csrf", epoch(), epoch().Add(lease)))
+	_, err = open.BrowserSession(t.Context(), []byte("cookie"), epoch())
+	require.NoError(t, err)
+}
+
+// What the newer release wrote in a row outlives this one's changes of it.
+func TestChangedRowsKeepColumnsOfANewerRelease(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	f.addColumns(t)
+
+	claim := f.hold(t, db)
+	holder := db.Hold(claim.Lease)
+	stage := newStage(claim.SessionID, 1, epoch())
+
+	_, err := holder.Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{stage}})
+	require.NoError(t, err)
+
+	f.exec(t, `UPDATE sessions SET newer_kind = 'special'`)
+	f.exec(t, `UPDATE stages SET newer_kind = 'special'`)
+
+	session := claim.State.Session
+	session.Status = tarsy.SessionInProgress
+
+	_, err = holder.Commit(t.Context(), progress.Step{Session: &session, Stages: []tarsy.Stage{ended(stage, epoch())}})
+	require.NoError(t, err)
+
+	require.Equal(t, "in_progress special", value[string](t, f, `SELECT status || ' ' || newer_kind FROM sessions`))
+	require.Equal(t, "completed special", value[string](t, f, `SELECT status || ' ' || newer_kind FROM stages`))
+}
