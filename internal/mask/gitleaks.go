@@ -1,129 +1,97 @@
 package mask
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
-	"github.com/zricethezav/gitleaks/v8/config"
+	"tarsy.dev/tarsy/internal/mask/gitleaks"
 )
 
-// replaced are the rules of gitleaks that pemBlocks and rules of our own stand in for. Their matches span lines, and
-// finding them takes a thousand times longer than finding others.
-var replaced = []string{"private-key", "curl-auth-header", "curl-auth-user"}
-
-// gitleaksRules reads the rules that gitleaks brings along. Its own loader would compile all of them at once, which takes
-// longer than a server needs to start; here each is compiled when one of its keywords turns up.
+// gitleaksRules makes the embedded rules of gitleaks ready. Compiling all of them takes longer than a server needs to
+// start, so each is compiled when one of its keywords first turns up.
 func gitleaksRules() []*rule {
-	var file config.ViperConfig
-	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
-		panic(fmt.Errorf("read the gitleaks rules: %w", err))
+	file, err := gitleaks.Load()
+	if err != nil {
+		panic(err)
 	}
 
-	var general []*listed
-	if list := file.AllowList; list != nil { //nolint:staticcheck // the rules that come along still use it
-		general = append(general, newListed("", list.RegexTarget, list.Regexes, list.StopWords))
-	}
+	general := newAllowlist(file.Allowlist)
+	rules := make([]*rule, len(file.Rules))
 
-	var rules []*rule
-
-	for _, r := range file.Rules {
-		// Rules with a path are for files of that name.
-		if r.Path != "" || r.Regex == "" || r.SkipReport || slices.Contains(replaced, r.ID) || len(r.Keywords) == 0 {
-			continue
+	for i, r := range file.Rules {
+		allowed := []*allowlist{general}
+		for _, list := range r.Allowlists {
+			allowed = append(allowed, newAllowlist(list))
 		}
 
-		allowed := slices.Clone(general)
-
-		for _, a := range append(r.Allowlists, r.AllowList) {
-			// A list that also asks for a path or commit never allows anything in a text that has neither.
-			if a == nil || strings.EqualFold(a.Condition, "AND") && len(a.Paths)+len(a.Commits) > 0 {
-				continue
-			}
-
-			allowed = append(allowed, newListed(a.Condition, a.RegexTarget, a.Regexes, a.StopWords))
-		}
-
-		made := newRule(gitleaksGroup, r.Regex, lowered(r.Keywords)...)
+		made := newRule(gitleaksGroup, r.Regex, r.Keywords...)
 		made.marker = strings.ReplaceAll(r.ID, "-", "_")
 		made.group = r.SecretGroup
-		least := r.Entropy
 		made.check = func(s *scan, match window, secret string) bool {
-			if least != 0 && entropy(secret) <= least {
+			if r.Entropy != 0 && entropy(secret) <= r.Entropy {
 				return false
 			}
 
-			return !slices.ContainsFunc(allowed, func(l *listed) bool { return l.allowsWord(secret) }) &&
-				!slices.ContainsFunc(allowed, func(l *listed) bool { return l.allows(s, match, secret) })
+			return !slices.ContainsFunc(allowed, func(l *allowlist) bool { return l.allowsWord(secret) }) &&
+				!slices.ContainsFunc(allowed, func(l *allowlist) bool { return l.allows(s, match, secret) })
 		}
 
-		rules = append(rules, made)
+		rules[i] = made
 	}
 
 	return rules
 }
 
-// listed is what gitleaks calls an allowlist: secrets that are none.
-type listed struct {
-	target string
-	and    bool
-	load   func() *config.Allowlist
+// allowlist names matches of a rule that are not secrets.
+type allowlist struct {
+	gitleaks.Allowlist
+
+	// re is one expression for all of the list's, nil if it has none; words finds its stop words, nil if it has none.
+	// Both are made when the first match needs them.
+	re    func() *regexp.Regexp
+	words func() *words
 }
 
-func newListed(condition, target string, expressions, stopWords []string) *listed {
-	l := &listed{target: target, and: strings.EqualFold(condition, "AND") || condition == "&&"}
-	l.load = sync.OnceValue(func() *config.Allowlist {
-		list := &config.Allowlist{StopWords: stopWords}
-		for _, expression := range expressions {
-			list.Regexes = append(list.Regexes, regexp.MustCompile(expression))
-		}
+func newAllowlist(list gitleaks.Allowlist) *allowlist {
+	l := &allowlist{Allowlist: list}
 
-		if len(expressions)+len(stopWords) == 0 {
-			return list
-		}
+	if len(list.Regexes) > 0 {
+		// Gitleaks joins them like this, without groups of their own.
+		l.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(list.Regexes, "|")) })
+	}
 
-		if err := list.Validate(); err != nil {
-			panic(fmt.Errorf("read a list of the gitleaks rules: %w", err))
-		}
-
-		return list
-	})
+	if len(list.StopWords) > 0 {
+		l.words = sync.OnceValue(func() *words { return newWords(list.StopWords, true) })
+	}
 
 	return l
 }
 
 // allowsWord is the cheaper half of allows, for lists of which either half is enough.
-func (l *listed) allowsWord(secret string) bool {
-	if l.and {
-		return false
-	}
-
-	found, _ := l.load().ContainsStopWord(secret)
-
-	return found
+func (l *allowlist) allowsWord(secret string) bool {
+	return !l.All && l.words != nil && l.words().in(secret)
 }
 
-func (l *listed) allows(s *scan, match window, secret string) bool {
-	list := l.load()
-	subject := secret
+func (l *allowlist) allows(s *scan, match window, secret string) bool {
+	if !l.All {
+		return l.re != nil && l.re().MatchString(l.subject(s, match, secret))
+	}
 
-	switch l.target {
+	return (l.words == nil || l.words().in(secret)) && (l.re == nil || l.re().MatchString(l.subject(s, match, secret)))
+}
+
+// subject is what the list's expressions are tried on.
+func (l *allowlist) subject(s *scan, match window, secret string) string {
+	switch l.Target {
 	case "match":
-		subject = s.text[match.start:match.end]
+		return s.text[match.start:match.end]
 	case "line":
-		subject = s.line(match)
+		return s.line(match)
+	default:
+		return secret
 	}
-
-	if !l.and {
-		return list.RegexAllowed(subject)
-	}
-
-	byWord, _ := list.ContainsStopWord(secret)
-
-	return (byWord || len(list.StopWords) == 0) && (len(list.Regexes) == 0 || list.RegexAllowed(subject))
 }
 
 // line returns the line of a match, or so much of it as is near.
@@ -140,13 +108,4 @@ func (s *scan) line(match window) string {
 	}
 
 	return s.text[start:end]
-}
-
-func lowered(list []string) []string {
-	out := make([]string, len(list))
-	for i, word := range list {
-		out[i] = strings.ToLower(word)
-	}
-
-	return out
 }

@@ -121,6 +121,19 @@ func (w *words) each(text string, found func(word int32, start, end int)) {
 	}
 }
 
+// in says whether any of the words occurs in a text.
+func (w *words) in(text string) bool {
+	state := int32(0)
+
+	for i := range len(text) {
+		if state = w.next[state+int32(w.column[text[i]])]; state < 0 {
+			return true
+		}
+	}
+
+	return false
+}
+
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
