@@ -46,9 +46,9 @@ type Request struct {
 
 // NativeTools are tools that a provider runs on its own side.
 type NativeTools struct {
-	GoogleSearch  bool
-	CodeExecution bool
-	URLContext    bool
+	GoogleSearch  bool `json:"google_search"`
+	CodeExecution bool `json:"code_execution"`
+	URLContext    bool `json:"url_context"`
 }
 
 // Message is one turn of the conversation.

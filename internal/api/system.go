@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
 )
 
 // System tells what the server is made of. A nil function has nothing to tell.
@@ -41,23 +42,16 @@ type Tool struct {
 
 // DefaultTools is what an alert of a type gets to work with.
 type DefaultTools struct {
-	AlertType   string        `json:"alert_type"`
-	ChainID     string        `json:"chain_id"`
-	Servers     []ServerTools `json:"servers"`
-	NativeTools NativeTools   `doc:"The provider's own tools, which are used where there are no others." json:"native_tools"`
+	AlertType   string          `json:"alert_type"`
+	ChainID     string          `json:"chain_id"`
+	Servers     []ServerTools   `json:"servers"`
+	NativeTools llm.NativeTools `doc:"The provider's own tools, which are used where there are no others." json:"native_tools"`
 }
 
 // ServerTools are the names of a server's tools; none are known before it has answered once.
 type ServerTools struct {
 	Name  string   `json:"name"`
 	Tools []string `json:"tools"`
-}
-
-// NativeTools are the tools that a provider runs itself.
-type NativeTools struct {
-	GoogleSearch  bool `json:"google_search"`
-	CodeExecution bool `json:"code_execution"`
-	URLContext    bool `json:"url_context"`
 }
 
 // Provider is an LLM provider, without its secrets.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/mcp"
@@ -44,6 +46,8 @@ type Options struct {
 	RequireKey bool
 	// LLM answers all LLM calls; nil means the configured providers.
 	LLM llm.Client
+	// Scripted answers the calls of providers of type scripted; nil means that such calls fail.
+	Scripted llm.Client
 	// MCPTransport replaces the configured transports.
 	MCPTransport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
 	// Web replaces the way to the hosts that runbooks are fetched from.
@@ -59,6 +63,18 @@ type Options struct {
 
 const day = 24 * time.Hour
 
+// serverID names this process: the host for people, the rest so that no two are alike.
+func serverID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "tarsy"
+	}
+
+	id := tarsy.NewID()
+
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), id[len(id)-6:])
+}
+
 // App is one server.
 type App struct {
 	options  Options
@@ -66,6 +82,7 @@ type App struct {
 	logger   *slog.Logger
 	clock    clockwork.Clock
 
+	chains    *chain.Catalog
 	db        *postgres.DB
 	engine    *engine.Engine
 	retention *retention.Retention
@@ -116,6 +133,7 @@ func New(ctx context.Context, options Options) (*App, error) {
 // wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
+	a.chains = chain.NewCatalog(cfg)
 
 	if err := a.listen(ctx); err != nil {
 		return err
@@ -162,9 +180,9 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.engine = engine.New(engine.Config{
 		DB:        a.db,
-		Recipe:    recipes(cfg),
-		Server:    servers(cfg),
-		OpenTools: openTools(a.factory),
+		Chain:     a.chains.Chain,
+		Server:    a.chains.Server,
+		OpenTools: a.factory.Open,
 		FetchRunbook: func(ctx context.Context, url string) (string, error) {
 			text, err := runbooks.Fetch(ctx, url)
 
@@ -195,7 +213,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("retention", a.retention.Stop)
 
 	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Check: checkAlert(cfg, runbooks, masker.Text), TakesQuestions: takesQuestions(cfg), Mask: a.maskText(masker), Clock: a.clock,
+		DB: a.db, Route: a.route(runbooks, masker.Text), TakesQuestions: a.chains.TakesQuestions, Mask: a.maskText(masker), Clock: a.clock,
 	})
 
 	proxies, err := prefixes(cfg.System.TrustedProxies)
@@ -287,12 +305,12 @@ func (a *App) Start(ctx context.Context) error {
 			a.logger.Error("the HTTP server ended", "error", err)
 		}
 	})
-	for _, w := range a.options.Config.Warnings {
+	for _, w := range a.chains.Warnings() {
 		a.warnings.set(categoryConfig, "", w.String(), "", a.clock.Now())
 	}
 
 	if a.options.LLM == nil {
-		for _, unset := range a.options.Config.UnsetVariables(a.options.Env) {
+		for _, unset := range a.chains.UnsetVariables(a.options.Env) {
 			a.warnings.set(categoryConfig, "", unset.String(), "sessions that need it fail", a.clock.Now())
 		}
 	}

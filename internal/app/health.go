@@ -24,7 +24,7 @@ type health struct {
 
 // watchMCP makes the monitor. It begins with Start.
 func (a *App) watchMCP() {
-	used := a.options.Config.UsedMCPServers()
+	used := a.chains.MCPServers()
 	a.health.waited = map[string]string{}
 
 	if a.options.Config.System.MCPStartup == config.MCPStartupStrict {

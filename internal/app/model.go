@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 
-	"tarsy.dev/tarsy/internal/demo/story"
 	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
-	"tarsy.dev/tarsy/llm/script"
 )
 
 // model is the client of all LLM calls: the one from the options, or one that goes by the provider's type.
@@ -17,7 +15,7 @@ func (a *App) model() llm.Client {
 
 	providers := provider.New(provider.Config{
 		Providers: a.options.Config.LLMProviders, Env: a.options.Env, CachePrompts: a.options.Config.System.PromptCaching.Enabled,
-		Scripted: story.Client(script.Pace{}),
+		Scripted: a.options.Scripted,
 	})
 	a.onStop("LLM providers", func(context.Context) error { providers.Close(); return nil }) //nolint:nlreturn // one thought
 

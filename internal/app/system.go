@@ -2,13 +2,10 @@ package app
 
 import (
 	"slices"
-	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
@@ -19,7 +16,7 @@ func (a *App) system() api.System {
 	return api.System{
 		MCPServers:   a.mcpWithTools,
 		DefaultTools: a.defaultTools,
-		Providers:    func() []api.Provider { return providers(cfg, a.options.Env) },
+		Providers:    func() []api.Provider { return providers(cfg, a.chains.LLMProviders(), a.options.Env) },
 		Settings:     func() []api.Setting { return settings(cfg) },
 	}
 }
@@ -44,31 +41,18 @@ func (a *App) mcpWithTools() []api.MCPServer {
 	return servers
 }
 
-// defaultTools is what the agents of a chain's stages get together, in the order of the stages.
+// defaultTools is what the agents of an alert type's chain get, with the tools that their servers offered last.
 func (a *App) defaultTools(alertType string) (api.DefaultTools, error) {
-	cfg := a.options.Config
-
-	chain, alertType, err := chainFor(cfg, alertType)
+	defaults, err := a.chains.DefaultTools(alertType)
 	if err != nil {
 		return api.DefaultTools{}, err
 	}
 
-	result := api.DefaultTools{AlertType: alertType, ChainID: chain.ID}
+	result := api.DefaultTools{AlertType: defaults.AlertType, ChainID: defaults.ChainID, NativeTools: defaults.NativeTools}
 	tools := a.health.monitor.Tools()
 
-	for i, stage := range chain.Stages {
-		for j := range stage.Agents {
-			resolved := cfg.ResolveAgent(chain, i, j)
-			result.NativeTools.GoogleSearch = result.NativeTools.GoogleSearch || resolved.NativeTools.GoogleSearch
-			result.NativeTools.CodeExecution = result.NativeTools.CodeExecution || resolved.NativeTools.CodeExecution
-			result.NativeTools.URLContext = result.NativeTools.URLContext || resolved.NativeTools.URLContext
-
-			for _, id := range resolved.MCPServers {
-				if !slices.ContainsFunc(result.Servers, func(s api.ServerTools) bool { return s.Name == id }) {
-					result.Servers = append(result.Servers, api.ServerTools{Name: id, Tools: toolNames(tools[id])})
-				}
-			}
-		}
+	for _, id := range defaults.Servers {
+		result.Servers = append(result.Servers, api.ServerTools{Name: id, Tools: toolNames(tools[id])})
 	}
 
 	return result, nil
@@ -83,33 +67,9 @@ func toolNames(tools []agent.Tool) []string {
 	return names
 }
 
-// chainFor returns the chain that takes alerts of a type, and the type: the default one for an alert that names none.
-func chainFor(cfg *config.Config, alertType string) (config.Chain, string, error) {
-	if alertType == "" {
-		alertType = cfg.Defaults.AlertType
-	}
-
-	if chain, ok := cfg.ChainFor(alertType); ok {
-		return chain, alertType, nil
-	}
-
-	var names []string
-	for _, t := range cfg.AlertTypes() {
-		names = append(names, t.Name)
-	}
-
-	if alertType == "" {
-		return config.Chain{}, "", tarsy.FieldErrorf(tarsy.CodeMissingField, "alert_type",
-			"alert_type is missing and no default is configured: use one of %s", strings.Join(names, ", "))
-	}
-
-	return config.Chain{}, "", tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
-		"there is no alert type %q; %s", tarsy.CleanText(alertType), nearest.HintWithList(alertType, names, "alert types"))
-}
-
 // providers are the models that chains use, the default one first. Addresses and names of variables are what the
 // configuration shows of them, for either may hold what somebody put into the wrong place.
-func providers(cfg *config.Config, env func(string) (string, bool)) []api.Provider {
+func providers(cfg *config.Config, used []string, env func(string) (string, bool)) []api.Provider {
 	shown := map[string]string{}
 	for _, value := range cfg.Origins() {
 		shown[value.Path] = value.Value
@@ -117,7 +77,7 @@ func providers(cfg *config.Config, env func(string) (string, bool)) []api.Provid
 
 	var all []api.Provider
 
-	for _, name := range cfg.UsedLLMProviders() {
+	for _, name := range used {
 		configured, path := cfg.LLMProviders[name], strictyaml.Join("llm_providers", name)
 		variable, key := configured.APIKeyEnv, "api_key_env"
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 )
 
@@ -40,13 +40,15 @@ func TestProvidersAreThoseThatChainsUseTheDefaultFirstWithoutTheirSecrets(t *tes
 		return value, ok
 	}
 
+	cfg := load(t, manyModels)
+
 	require.Equal(t, []api.Provider{
 		{Name: "m-main", Type: "google", Model: "gemini-x", Default: true, KeyVariable: "MAIN_KEY", KeySet: true},
 		{
 			Name: "a-first", Type: "openai", Model: "gpt-x", BaseURL: "https://hidden@models.example/v1?hidden", KeyVariable: "FIRST_KEY",
 		},
 		{Name: "z-cloud", Type: "vertexai", Model: "claude-x", KeyVariable: "CLOUD_FILE"},
-	}, providers(load(t, manyModels), env))
+	}, providers(cfg, chain.NewCatalog(cfg).LLMProviders(), env))
 }
 
 func TestSettingsSayWhereTheyCameFromAndHideSecrets(t *testing.T) {
@@ -60,19 +62,4 @@ func TestSettingsSayWhereTheyCameFromAndHideSecrets(t *testing.T) {
 
 	require.Equal(t, api.Setting{Path: "defaults.llm_provider", Value: "m-main", Origin: "test.yaml:7"}, values["defaults.llm_provider"])
 	require.Equal(t, "built-in", values["defaults.max_iterations"].Origin)
-}
-
-func TestAnAlertTypeWithoutAChainIsRefusedWithWhatThereIs(t *testing.T) {
-	t.Parallel()
-
-	cfg := load(t, manyModels)
-
-	chain, alertType, err := chainFor(cfg, "shop")
-	require.NoError(t, err)
-	require.Equal(t, "shop", chain.ID)
-	require.Equal(t, "shop", alertType)
-
-	_, _, err = chainFor(cfg, "shp")
-	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
-	require.ErrorContains(t, err, "did you mean shop")
 }

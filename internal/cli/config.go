@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
 )
@@ -63,17 +64,23 @@ func (t *tool) checkConfig() *cobra.Command {
 
 		found := verdict{Problems: []problem{}, Warnings: []problem{}}
 
-		var problems []config.Problem
+		var (
+			problems []config.Problem
+			warnings []config.Warning
+		)
 
 		if isFault {
 			problems = failed.Problems
 		} else {
 			// Files are right or wrong wherever they are read; a key is only where the server runs.
-			for _, p := range cfg.UnsetVariables(t.lookup) {
-				cfg.Warnings = append(cfg.Warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
+			chains := chain.NewCatalog(cfg)
+			warnings = chains.Warnings()
+
+			for _, p := range chains.UnsetVariables(t.lookup) {
+				warnings = append(warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 			}
 
-			for _, w := range cfg.Warnings {
+			for _, w := range warnings {
 				found.Warnings = append(found.Warnings, problem{File: w.File, Line: w.Line, Column: w.Column, Path: w.Path, Message: w.Message})
 			}
 		}
@@ -84,13 +91,13 @@ func (t *tool) checkConfig() *cobra.Command {
 
 		found.OK = len(problems) == 0
 
-		return t.report(found, problems, cfg, format.value)
+		return t.report(found, problems, warnings, format.value)
 	}
 
 	return cmd
 }
 
-func (t *tool) report(found verdict, problems []config.Problem, cfg *config.Config, format string) error {
+func (t *tool) report(found verdict, problems []config.Problem, warnings []config.Warning, format string) error {
 	var err error
 
 	switch {
@@ -101,7 +108,7 @@ func (t *tool) report(found verdict, problems []config.Problem, cfg *config.Conf
 			err = errors.Join(err, t.printf("%s\n", p))
 		}
 	default:
-		for _, w := range cfg.Warnings {
+		for _, w := range warnings {
 			err = errors.Join(err, t.printf("warning: %s\n", w))
 		}
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/postgres/private"
@@ -150,6 +151,8 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 		return []finding{{check, findingFail, line(err), "name your files with --config-dir"}}
 	}
 
+	chains := chain.NewCatalog(cfg)
+
 	from := f.configDir
 	if from == "" {
 		from = "what is built in"
@@ -157,13 +160,13 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 
 	all := []finding{{check, findingOK, from, ""}}
 
-	for _, w := range cfg.Warnings {
+	for _, w := range chains.Warnings() {
 		all = append(all, finding{check, findingWarn, w.String(), ""})
 	}
 
-	all = append(all, t.checkProviders(ctx, cfg, live)...)
+	all = append(all, t.checkProviders(ctx, cfg, chains.LLMProviders(), live)...)
 
-	for _, id := range cfg.UsedMCPServers() {
+	for _, id := range chains.MCPServers() {
 		if server := cfg.MCPServers[id]; server.Transport.Type == config.TransportStdio {
 			all = append(all, checkProgram(id, server.Transport.Command))
 		}

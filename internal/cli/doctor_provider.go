@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ const livePatience = time.Minute
 
 // checkProviders looks whether the models that chains use could be called; with live it calls them, and the others that
 // the files configure.
-func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool) []finding {
+func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, used []string, live bool) []finding {
 	providers := provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
 	})
@@ -26,14 +27,11 @@ func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, live bool
 
 	var all []finding
 
-	used := cfg.UsedLLMProviders()
+	for _, name := range slices.Sorted(maps.Keys(cfg.LLMProviders)) {
+		if !slices.Contains(used, name) && (!live || !cfg.Written("llm_providers", name)) {
+			continue
+		}
 
-	names := used
-	if live {
-		names = cfg.ConfiguredLLMProviders()
-	}
-
-	for _, name := range names {
 		configured := cfg.LLMProviders[name]
 		check := "LLM provider " + name
 		unset := cfg.UnsetVariablesOf(name, t.lookup)

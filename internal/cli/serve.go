@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 )
 
@@ -58,11 +59,13 @@ Ctrl-C stops it in order: sessions under way are handed over or go on at the nex
 
 // warn says what is odd about a configuration that works.
 func (t *tool) warn(cfg *config.Config) {
-	for _, warning := range cfg.Warnings {
+	chains := chain.NewCatalog(cfg)
+
+	for _, warning := range chains.Warnings() {
 		t.sayf("warning: %s", warning)
 	}
 
-	for _, unset := range cfg.UnsetVariables(t.lookup) {
+	for _, unset := range chains.UnsetVariables(t.lookup) {
 		t.sayf("warning: %s: sessions that need it fail", unset)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/web"
 )
 
@@ -132,7 +134,7 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
 		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version, Env: t.lookup,
-		Progress: func(text string) { t.sayf("%s", text) },
+		Progress: func(text string) { t.sayf("%s", text) }, Scripted: story.Client(script.Pace{}),
 	}, nil
 }
 

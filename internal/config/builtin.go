@@ -13,11 +13,14 @@ const (
 	builtinServer   = "kubernetes-server"
 	builtinProvider = "google-default"
 
-	builtinSynthesis = "SynthesisAgent"
-	builtinChat      = "ChatAgent"
-
 	// The version is pinned: what an agent may do must not change by itself.
 	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
+)
+
+// The built-in agents that synthesise and answer questions where a chain names no other.
+const (
+	SynthesisAgent = "SynthesisAgent"
+	ChatAgent      = "ChatAgent"
 )
 
 // addBuiltins adds every built-in entry whose name the user has not taken.
@@ -52,7 +55,7 @@ func (c *Config) addBuiltinChain() {
 		AlertTypes:  types,
 		Description: "Looks into an alert about a Kubernetes cluster.",
 		Stages:      []Stage{{Name: "analysis", Agents: []StageAgent{{Name: "KubernetesAgent"}}}},
-		Chat:        &Chat{Enabled: true, Agent: builtinChat},
+		Chat:        &Chat{Enabled: true, Agent: ChatAgent},
 	}})
 }
 
@@ -92,7 +95,7 @@ func builtinAgents() map[string]Agent {
 				"its recent logs and the node it runs on. Tell what you have seen from what you conclude. " +
 				"Name the cause, how sure you are, and the next command a person should run.",
 		},
-		builtinChat: {
+		ChatAgent: {
 			Description: "Answers questions about a finished investigation.",
 			CustomInstructions: "Answer from the investigation first and use tools only for what it does not hold. " +
 				"Be brief. Say so when you do not know.",
@@ -103,7 +106,7 @@ func builtinAgents() map[string]Agent {
 			CustomInstructions: "Write at most four sentences for somebody who was not there: what happened, why, what it affects, " +
 				"and what to do now. No headings, no new facts.",
 		},
-		builtinSynthesis: {
+		SynthesisAgent: {
 			Type:        AgentTypeSynthesis,
 			Description: "Makes one analysis out of several agents' findings.",
 			CustomInstructions: "You are given several independent analyses of one alert. Keep what the evidence carries, " +

@@ -77,7 +77,6 @@ func Load(src Source) (*Config, error) {
 	if len(problems) > 0 {
 		return nil, newError(problems)
 	}
-	c.Warnings = append(c.Warnings, c.warnBudgets()...)
 	strictyaml.SortWarnings(c.Warnings)
 	return c, nil
 }

@@ -32,9 +32,7 @@ func TestWhatTheExampleFilesSuggestLoads(t *testing.T) {
 	require.Empty(t, c.Warnings)
 	require.Greater(t, found, 20)
 
-	chain := c.Chains["high-latency"]
-	require.Equal(t, []string{"claude", "local"}, names(c.ResolveAgent(chain, 0, 0).Fallbacks))
-	require.Equal(t, []string{"claude", "local"}, names(c.ResolveSummary(chain).Fallbacks))
+	require.Equal(t, []config.FallbackEntry{{LLMProvider: "claude"}, {LLMProvider: "local"}}, c.FallbackLists[c.Defaults.FallbackList])
 	require.Equal(t, "medium", c.LLMProviders["gemini"].ReasoningEffort)
 	require.InDelta(t, 50, c.System.Budgets.Daily.MaxCostUSD, 0)
 	require.Equal(t, 100, c.System.Budgets.Session.MaxToolCalls)

@@ -27,7 +27,6 @@ func loadAnything(text []byte) error {
 		return nil
 	}
 	_ = c.Origins()
-	_ = c.UsedMCPServers()
 	return c.Validate()
 }
 

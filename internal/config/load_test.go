@@ -146,24 +146,14 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 		{Name: "kubernetes", ChainID: "kubernetes", Description: c.Chains["kubernetes"].Description},
 	}, c.AlertTypes())
 	require.Equal(t, "kubernetes", c.Defaults.AlertType)
-	require.Equal(t, []string{"kubernetes-server"}, c.UsedMCPServers())
-	require.Equal(t, []string{"google-default"}, c.UsedLLMProviders())
 	require.Contains(t, c.MCPServers["kubernetes-server"].Transport.Args, "--read-only")
 	require.True(t, c.MCPServers["kubernetes-server"].Transport.VerifySSL)
 }
 
-func TestABuiltInThatNoUserChainUsesIsNotUsed(t *testing.T) {
+func TestResultsAreShortenedFrom5000TokensTo1000WhereNobodySaysOtherwise(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, `
-defaults: {llm_provider: told}
-llm_providers: {told: {type: scripted}}
-agent_chains:
-  mine: {alert_types: [mine], stages: [{name: one, agents: [{name: GeneralWorker}]}]}
-`, nil)
-	require.Empty(t, c.UsedMCPServers())
-	require.Equal(t, []string{"told"}, c.UsedLLMProviders())
-	_, offered := c.ChainFor("kubernetes")
-	require.True(t, offered, "the built-in chain is still there for who submits to it")
+	c := mustLoad(t, "mcp_servers: {s: {transport: {type: stdio, command: x}, summarization: {enabled: true}}}", nil)
+	require.Equal(t, &config.Summarization{Enabled: true, SizeThresholdTokens: 5000, SummaryMaxTokenLimit: 1000}, c.MCPServers["s"].Summarization)
 }
 
 func TestAUserEntryReplacesTheWholeBuiltIn(t *testing.T) {
@@ -254,4 +244,21 @@ func TestTheExampleFilesLoadWithoutAWarning(t *testing.T) {
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+}
+
+func TestAlertTypesAreSortedAndNameTheirChain(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, `
+agent_chains:
+  z: {alert_types: [beta, alpha], description: Last., stages: [{name: s, agents: [{name: ChatAgent}]}]}
+`, nil)
+	types := c.AlertTypes()
+	require.Equal(t, config.AlertType{Name: "alpha", ChainID: "z", Description: "Last."}, types[0])
+	require.Equal(t, "beta", types[1].Name)
+	require.Equal(t, "kubernetes", types[2].Name)
+	chain, ok := c.ChainFor("beta")
+	require.True(t, ok)
+	require.Equal(t, "z", chain.ID)
+	_, ok = c.ChainFor("gamma")
+	require.False(t, ok)
 }

@@ -41,6 +41,12 @@ func (c *Config) Origins() []Value {
 	return values
 }
 
+// Written reports whether the files hold an entry of a section, such as agent_chains.
+func (c *Config) Written(section, name string) bool {
+	_, ok := c.marks[joinPath(section, name)]
+	return ok
+}
+
 // placeOf finds where in the files a path, or what it is part of, was written.
 func (c *Config) placeOf(path string) strictyaml.Place {
 	for path != "" {

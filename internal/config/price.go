@@ -80,8 +80,8 @@ func (c *Config) checkPrices() []Problem {
 	return problems
 }
 
-// warnBudgets tells of caps on cost that cannot be kept because costs are not known.
-func (c *Config) warnBudgets() []Warning {
+// BudgetWarnings lists caps on cost that cannot be kept because the cost of a provider in use is unknown.
+func (c *Config) BudgetWarnings(used []string) []Warning {
 	var warnings []Warning
 	for _, b := range []struct {
 		path string
@@ -101,7 +101,7 @@ func (c *Config) warnBudgets() []Warning {
 			warn("caps nothing: system.cost_estimation is off")
 			continue
 		}
-		for _, provider := range c.unpriced() {
+		for _, provider := range c.unpriced(used) {
 			warn(fmt.Sprintf("does not see what %s spends: no price is known for its model %s; add it to system.cost_estimation.model_rates",
 				provider.Name, provider.Model))
 		}
@@ -109,11 +109,11 @@ func (c *Config) warnBudgets() []Warning {
 	return warnings
 }
 
-// unpriced lists the models in use whose price is not known, by the names of their providers.
-func (c *Config) unpriced() []LLMProvider {
+// unpriced lists the providers whose model has no known price.
+func (c *Config) unpriced(names []string) []LLMProvider {
 	prices := c.Prices()
 	var unknown []LLMProvider
-	for _, name := range c.UsedLLMProviders() {
+	for _, name := range names {
 		if p := c.LLMProviders[name]; !prices.Knows(p.Model) {
 			unknown = append(unknown, p)
 		}

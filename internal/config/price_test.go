@@ -71,30 +71,3 @@ func TestWhatAScriptPlaysCostsNothingUnlessItsModelHasAPrice(t *testing.T) {
 	const named = "llm_providers: {told: {type: scripted, model: gpt-5}}\n"
 	require.Positive(t, cost(t, named, "gpt-5", time.Now()).CostUSD, "a real model does not become free because a script plays it")
 }
-
-func TestACapOnCostThatCannotBeKeptIsAWarning(t *testing.T) {
-	t.Parallel()
-	const budgets = "system:\n  budgets: {daily: {max_cost_usd: 10}, session: {max_tokens: 5}}\n"
-	tests := []struct {
-		name, text string
-		want       []string
-	}{
-		{"prices are known", budgets, nil},
-		{"costs are not estimated", budgets + "  cost_estimation: {enabled: false}\n",
-			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: caps nothing: system.cost_estimation is off"}},
-		{"a model in use has no price", budgets + "defaults: {llm_provider: p}\nllm_providers: {p: {type: openai, model: home-grown}, q: {type: openai, model: unused}}\n",
-			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: does not see what p spends: no price is known for its model home-grown; " +
-				"add it to system.cost_estimation.model_rates"}},
-		{"no cap on cost", "system:\n  budgets: {daily: {max_tokens: 10}}\n  cost_estimation: {enabled: false}\n", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			var got []string
-			for _, w := range mustLoad(t, tt.text, nil).Warnings {
-				got = append(got, w.String())
-			}
-			require.Equal(t, tt.want, got)
-		})
-	}
-}

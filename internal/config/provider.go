@@ -75,18 +75,7 @@ func (c *Config) checkProviders() []Problem {
 	return problems
 }
 
-// UnsetVariables finds what the models that chains use, or fall back on, want from the
-// environment and do not get. It is apart from Load: files are right or wrong wherever
-// they are read, a key is only where the server runs.
-func (c *Config) UnsetVariables(env func(string) (string, bool)) []Problem {
-	var problems []Problem
-	for _, name := range c.UsedLLMProviders() {
-		problems = append(problems, c.UnsetVariablesOf(name, env)...)
-	}
-	return problems
-}
-
-// UnsetVariablesOf is UnsetVariables for one model.
+// UnsetVariablesOf finds the environment variables that a provider needs and that are not set.
 func (c *Config) UnsetVariablesOf(name string, env func(string) (string, bool)) []Problem {
 	var problems []Problem
 	p, path := c.LLMProviders[name], joinPath("llm_providers", name)

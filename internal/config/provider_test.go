@@ -41,21 +41,12 @@ func TestModelsInUseTellWhichVariablesAreMissing(t *testing.T) {
 			t.Parallel()
 			c := mustLoad(t, "defaults: {llm_provider: p}\nllm_providers:\n  p: {"+tt.provider+"}\n", nil)
 			var got []string
-			for _, p := range c.UnsetVariables(env(tt.env)) {
+			for _, p := range c.UnsetVariablesOf("p", env(tt.env)) {
 				got = append(got, p.String())
 			}
 			require.Equal(t, tt.want, got)
 		})
 	}
-}
-
-func TestAModelThatNoChainUsesMayLackItsKey(t *testing.T) {
-	t.Parallel()
-	c := mustLoad(t, "defaults: {llm_provider: told}\nllm_providers: {told: {type: scripted}, other: {type: openai, model: m, api_key_env: KEY}}\n", nil)
-	require.Empty(t, c.UnsetVariables(env(nil)))
-	c = mustLoad(t, "defaults: {llm_provider: told, fallback_providers: [{provider: other}]}\n"+
-		"llm_providers: {told: {type: scripted}, other: {type: openai, model: m, api_key_env: KEY}}\n", nil)
-	require.Len(t, c.UnsetVariables(env(nil)), 1, "a fallback is in use")
 }
 
 func TestHeadersOfAProviderAreSecret(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // askStep begins the stage that answers the question that was asked first.
-func (r *sessionRun) askStep(recipe Recipe) progress.Step {
+func (r *sessionRun) askStep(recipe chain.Chain) progress.Step {
 	now := r.engine.now()
 	i := slices.IndexFunc(r.state.Requests, func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
 	request := r.state.Requests[i]
@@ -46,12 +47,12 @@ func (r *sessionRun) askStep(recipe Recipe) progress.Step {
 	step.ChatMessages = []tarsy.ChatUserMessage{message}
 	step.Events = append(step.Events, tarsy.ChatAsked(message, stage.ID))
 
-	answerer := RecipeAgent{Spec: agent.Spec{Name: chatAgent}}
+	answerer := chain.Agent{Spec: agent.Spec{Name: chatAgent}}
 	if recipe.Chat != nil {
 		answerer = *recipe.Chat
 	}
 
-	addStage(&step, stage, []RecipeAgent{answerer}, now)
+	addStage(&step, stage, []chain.Agent{answerer}, now)
 
 	event := r.event(tarsy.EventUserQuestion, question.Content, now)
 	event.StageID, event.ExecutionID = &stage.ID, &step.Executions[0].ID

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -86,7 +87,7 @@ func TestAnAnswerWhoseServerIsLostInAnyPhaseIsGivenByAnother(t *testing.T) {
 
 				frozen := h.start("frozen", func(c *Config) {
 					c.RenewEvery = 24 * time.Hour
-					c.Recipe = func(string) (Recipe, bool) {
+					c.Chain = func(string) (chain.Chain, bool) {
 						round++
 						freezer.pass(fmt.Sprintf("round %d", round))
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -233,9 +234,9 @@ func TestAQuestionWhoseChainHasChangedIsAnsweredWithWhatIsWrong(t *testing.T) {
 
 			question := s.ask(id, "why?")
 			other := h.start("two", func(c *Config) {
-				c.Recipe = func(string) (Recipe, bool) {
+				c.Chain = func(string) (chain.Chain, bool) {
 					if gone {
-						return Recipe{}, false
+						return chain.Chain{}, false
 					}
 
 					recipe := h.recipe

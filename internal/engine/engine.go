@@ -13,18 +13,19 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // Config is what an engine needs.
 type Config struct {
 	DB *postgres.DB
-	// Recipe returns the chain of an id, as configured now.
-	Recipe func(chainID string) (Recipe, bool)
+	// Chain returns the chain with this id, as configured now.
+	Chain func(chainID string) (chain.Chain, bool)
 	// Server returns what is configured of an MCP server.
-	Server func(id string) (Server, bool)
+	Server func(id string) (chain.Server, bool)
 	// OpenTools connects the tools of one execution.
-	OpenTools func(ctx context.Context, executionID string, servers []ServerTools) (agent.Tools, error)
+	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection) (agent.Tools, error)
 	// FetchRunbook reads the runbook at an address that an alert named; DefaultRunbook is used when it cannot.
 	FetchRunbook   func(ctx context.Context, url string) (string, error)
 	DefaultRunbook string

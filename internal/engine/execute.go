@@ -10,13 +10,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 // runExecutions runs the executions of a stage at once and waits for all of them: one that fails stops no other.
 // It returns why the work could not go on, if so.
-func (r *sessionRun) runExecutions(ctx context.Context, recipe Recipe, tasks []task) error {
+func (r *sessionRun) runExecutions(ctx context.Context, recipe chain.Chain, tasks []task) error {
 	var (
 		group sync.WaitGroup
 		errs  = make([]error, len(tasks))
@@ -36,7 +37,7 @@ func (r *sessionRun) runExecutions(ctx context.Context, recipe Recipe, tasks []t
 	return errors.Join(errs...)
 }
 
-func (r *sessionRun) runExecution(ctx context.Context, recipe Recipe, t task) (err error) {
+func (r *sessionRun) runExecution(ctx context.Context, recipe chain.Chain, t task) (err error) {
 	// What a model or a tool said must not end the process: whoever takes the session over would meet it again.
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -81,7 +82,7 @@ func (r *sessionRun) event(eventType tarsy.EventType, content string, now time.T
 
 // conclude writes the executive summary and finishes the session, in one step. A summary that fails leaves its
 // reason on the session, which completes all the same.
-func (r *sessionRun) conclude(ctx context.Context, recipe Recipe) (released bool, err error) {
+func (r *sessionRun) conclude(ctx context.Context, recipe chain.Chain) (released bool, err error) {
 	callCtx, done, err := r.outside(ctx)
 	if err != nil {
 		return false, err

@@ -6,6 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -117,7 +118,7 @@ func (r *sessionRun) finalAnalysis() string {
 }
 
 // keepAnalysis adds what was found to the last step of a session that was stopped when only its summary was missing.
-func (r *sessionRun) keepAnalysis(recipe Recipe, step progress.Step) progress.Step {
+func (r *sessionRun) keepAnalysis(recipe chain.Chain, step progress.Step) progress.Step {
 	if len(r.state.Stages) == 0 {
 		return step
 	}

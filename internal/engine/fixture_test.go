@@ -16,6 +16,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"
@@ -34,7 +35,7 @@ type house struct {
 	clock  clockwork.Clock
 	model  *script.Script
 	tools  *toolbox
-	recipe Recipe
+	recipe chain.Chain
 	// configured guards the recipe against tests that change it while servers run.
 	configured sync.Mutex
 }
@@ -47,7 +48,7 @@ func (h *house) configure(change func()) {
 	change()
 }
 
-func (h *house) current() Recipe {
+func (h *house) current() chain.Chain {
 	h.configured.Lock()
 	defer h.configured.Unlock()
 
@@ -72,20 +73,20 @@ func newHouse(t *testing.T) *house {
 }
 
 // recipeOf is a chain with these agents in its stages.
-func recipeOf(stages ...[]string) Recipe {
-	recipe := Recipe{ID: "chain", Summary: RecipeSummary{Models: []agent.Fallback{{}}, Limit: time.Minute}}
+func recipeOf(stages ...[]string) chain.Chain {
+	recipe := chain.Chain{ID: "chain", Summary: chain.Summary{Models: []agent.Fallback{{}}, Limit: time.Minute}}
 
 	for _, agents := range stages {
-		stage := RecipeStage{Name: "stage of " + agents[0], Policy: tarsy.PolicyAll}
+		stage := chain.Stage{Name: "stage of " + agents[0], Policy: tarsy.PolicyAll}
 		for _, name := range agents {
-			stage.Agents = append(stage.Agents, RecipeAgent{
-				Servers: []ServerTools{{Server: "box"}},
+			stage.Agents = append(stage.Agents, chain.Agent{
+				Servers: []tarsy.MCPServerSelection{{Name: "box"}},
 				Spec:    agent.Spec{Name: name, Strategy: agent.FunctionCalling, MaxIterations: 5, IterationTimeout: time.Minute},
 			})
 		}
 
 		stage.Parallel = tarsy.ParallelMultiAgent
-		stage.Synthesis = RecipeAgent{Spec: agent.Spec{Name: "synthesizer", Strategy: agent.Synthesis, MaxIterations: 5, IterationTimeout: time.Minute}}
+		stage.Synthesis = chain.Agent{Spec: agent.Spec{Name: "synthesizer", Strategy: agent.Synthesis, MaxIterations: 5, IterationTimeout: time.Minute}}
 
 		recipe.Stages = append(recipe.Stages, stage)
 	}
@@ -113,8 +114,8 @@ func (h *house) open(id string, change func(*Config)) *server {
 	logged := &logWatch{Handler: slog.NewTextHandler(h.t.Output(), nil), waits: map[string]chan struct{}{}}
 	logger := slog.New(logged)
 	cfg := Config{
-		DB: db, Recipe: func(string) (Recipe, bool) { return h.current(), true }, OpenTools: h.tools.open,
-		Server:   func(id string) (Server, bool) { return Server{}, id == "box" },
+		DB: db, Chain: func(string) (chain.Chain, bool) { return h.current(), true }, OpenTools: h.tools.open,
+		Server:   func(id string) (chain.Server, bool) { return chain.Server{}, id == "box" },
 		Agent:    agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
 		ServerID: id, Workers: 4, MaxSessions: 100, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
 		SessionTimeout: time.Hour, Grace: time.Minute, Clock: h.clock, Logger: logger,
@@ -128,7 +129,9 @@ func (h *house) open(id string, change func(*Config)) *server {
 	s.intake = NewIntake(IntakeConfig{
 		DB: db, Clock: h.clock, Mask: func(text string) string { return text },
 		TakesQuestions: func(string) bool { return h.current().Chat != nil },
-		Check:          func(*tarsy.Alert) (Route, error) { return Route{ChainID: "chain"}, nil },
+		Route: func(alert tarsy.Alert) (chain.Route, error) {
+			return chain.Route{Chain: h.current(), AlertType: alert.AlertType}, nil
+		},
 	})
 
 	h.t.Cleanup(func() {
@@ -345,8 +348,8 @@ func (h *house) summary(reply script.Reply) {
 
 // chat gives the chain somebody who answers questions.
 func (h *house) chat(replies ...script.Reply) {
-	h.recipe.Chat = &RecipeAgent{
-		Servers: []ServerTools{{Server: "box"}},
+	h.recipe.Chat = &chain.Agent{
+		Servers: []tarsy.MCPServerSelection{{Name: "box"}},
 		Spec:    agent.Spec{Name: "answerer", Strategy: agent.FunctionCalling, MaxIterations: 5, IterationTimeout: 24 * time.Hour},
 	}
 
@@ -375,7 +378,7 @@ type toolbox struct {
 	onList func()
 }
 
-func (b *toolbox) open(context.Context, string, []ServerTools) (agent.Tools, error) {
+func (b *toolbox) open(context.Context, string, []tarsy.MCPServerSelection) (agent.Tools, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 

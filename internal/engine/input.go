@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -17,7 +18,7 @@ const (
 )
 
 // input gathers what the database holds of one execution, and what is configured for it now.
-func (r *sessionRun) input(recipe Recipe, t task) (agent.Input, error) {
+func (r *sessionRun) input(recipe chain.Chain, t task) (agent.Input, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -48,13 +49,13 @@ func (r *sessionRun) input(recipe Recipe, t task) (agent.Input, error) {
 }
 
 // configured finds the agent of an execution in the recipe as it is now.
-func (r *sessionRun) configured(recipe Recipe, stage int, execution tarsy.Execution) (RecipeAgent, error) {
+func (r *sessionRun) configured(recipe chain.Chain, stage int, execution tarsy.Execution) (chain.Agent, error) {
 	index := recipeIndex(r.state.Stages, stage)
 
 	switch r.state.Stages[stage].StageType {
 	case tarsy.StageChat:
 		if recipe.Chat == nil {
-			return RecipeAgent{}, tarsy.Errorf(codeChatDisabled, "the chain no longer takes questions")
+			return chain.Agent{}, tarsy.Errorf(codeChatDisabled, "the chain no longer takes questions")
 		}
 
 		return *recipe.Chat, nil
@@ -70,11 +71,11 @@ func (r *sessionRun) configured(recipe Recipe, stage int, execution tarsy.Execut
 		}
 	}
 
-	return RecipeAgent{}, tarsy.Errorf(codeUnknownAgent, "the chain no longer has this agent")
+	return chain.Agent{}, tarsy.Errorf(codeUnknownAgent, "the chain no longer has this agent")
 }
 
 // agentOf finds the agent of an execution by its place and its name, or by its name where the stage has others now.
-func agentOf(agents []RecipeAgent, execution tarsy.Execution) *RecipeAgent {
+func agentOf(agents []chain.Agent, execution tarsy.Execution) *chain.Agent {
 	if i := execution.AgentIndex - 1; i < len(agents) && agents[i].Spec.Name == execution.AgentName {
 		return &agents[i]
 	}
@@ -90,7 +91,7 @@ func agentOf(agents []RecipeAgent, execution tarsy.Execution) *RecipeAgent {
 
 // equip gives an execution its tools: the alert's selection replaces the configured servers. What was checked when
 // the alert came in is checked again, for the configuration may have changed since.
-func (r *sessionRun) equip(in *agent.Input, configured []ServerTools) error {
+func (r *sessionRun) equip(in *agent.Input, configured []tarsy.MCPServerSelection) error {
 	servers := configured
 
 	if selection := r.state.Session.MCPSelection; in.Spec.Strategy != agent.Synthesis {
@@ -106,15 +107,15 @@ func (r *sessionRun) equip(in *agent.Input, configured []ServerTools) error {
 	in.Spec.Digests = map[string]agent.Digest{}
 
 	for _, s := range servers {
-		server, ok := r.engine.Server(s.Server)
+		server, ok := r.engine.Server(s.Name)
 		if !ok {
-			return tarsy.Errorf(tarsy.CodeUnknownMCPServer, "MCP server %q is not configured", s.Server)
+			return tarsy.Errorf(tarsy.CodeUnknownMCPServer, "MCP server %q is not configured", s.Name)
 		}
 
-		in.Spec.ServerInstructions = append(in.Spec.ServerInstructions, agent.ServerInstructions{Server: s.Server, Text: server.Instructions})
+		in.Spec.ServerInstructions = append(in.Spec.ServerInstructions, agent.ServerInstructions{Server: s.Name, Text: server.Instructions})
 
 		if server.Digest != nil {
-			in.Spec.Digests[s.Server] = digestFor(*server.Digest, in.Spec)
+			in.Spec.Digests[s.Name] = digestFor(*server.Digest, in.Spec)
 		}
 	}
 
@@ -128,17 +129,12 @@ func (r *sessionRun) equip(in *agent.Input, configured []ServerTools) error {
 }
 
 // toolServers chooses the MCP servers of an execution.
-func toolServers(selection *tarsy.MCPSelection, configured []ServerTools) []ServerTools {
+func toolServers(selection *tarsy.MCPSelection, configured []tarsy.MCPServerSelection) []tarsy.MCPServerSelection {
 	if selection == nil {
 		return configured
 	}
 
-	servers := make([]ServerTools, 0, len(selection.Servers))
-	for _, s := range selection.Servers {
-		servers = append(servers, ServerTools{Server: s.Name, Tools: s.Tools})
-	}
-
-	return servers
+	return selection.Servers
 }
 
 // digestFor lets the agent's own model shorten results where the server names none.

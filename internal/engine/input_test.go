@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -28,14 +29,14 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 	t.Parallel()
 
 	own := agent.Spec{Provider: "agent's", Model: "agent's model", Backend: "agent's backend", Strategy: agent.FunctionCalling}
-	servers := map[string]Server{
+	servers := map[string]chain.Server{
 		"plain":   {Instructions: "be gentle"},
 		"long":    {Digest: &agent.Digest{Threshold: 10, MaxTokens: 5}},
 		"special": {Digest: &agent.Digest{Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"}},
 	}
 	equip := func(spec agent.Spec, selection *tarsy.MCPSelection, configured ...string) (agent.Input, error) {
 		r := &sessionRun{
-			engine: &Engine{Config: Config{Server: func(id string) (Server, bool) {
+			engine: &Engine{Config: Config{Server: func(id string) (chain.Server, bool) {
 				server, ok := servers[id]
 
 				return server, ok
@@ -43,9 +44,9 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 			state: &progress.State{Session: tarsy.Session{MCPSelection: selection}},
 		}
 
-		var tools []ServerTools
+		var tools []tarsy.MCPServerSelection
 		for _, id := range configured {
-			tools = append(tools, ServerTools{Server: id})
+			tools = append(tools, tarsy.MCPServerSelection{Name: id})
 		}
 
 		in := agent.Input{Spec: spec}

@@ -8,29 +8,20 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // IntakeConfig is what intake needs.
 type IntakeConfig struct {
 	DB *postgres.DB
-	// Check resolves the alert's chain and validates its type and MCP selection, with errors that tell what would
-	// be right.
-	Check func(alert *tarsy.Alert) (Route, error)
+	// Route finds the alert's chain and rejects what is not configured, with errors that name what is.
+	Route func(alert tarsy.Alert) (chain.Route, error)
 	// TakesQuestions tells whether a chain has a chat.
 	TakesQuestions func(chainID string) bool
 	// Mask hides secrets in what people wrote; it fails open by contract.
 	Mask  func(text string) string
 	Clock clockwork.Clock
-}
-
-// Route is where an alert goes.
-type Route struct {
-	ChainID   string
-	AgentType string
-	Runbook   string
-	// StageCount is how many stages the chain runs, syntheses included.
-	StageCount int
 }
 
 // Intake takes alerts and wishes from outside. It runs on every server, also on one that works on no session.
@@ -41,7 +32,7 @@ func NewIntake(cfg IntakeConfig) *Intake { return &Intake{cfg: cfg} }
 
 // Submit turns an alert into a session. When it returns without error the session is durable.
 func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
-	route, err := i.cfg.Check(&alert)
+	route, err := i.cfg.Route(alert)
 	if err != nil {
 		return tarsy.Session{}, err
 	}
@@ -64,10 +55,10 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 
 	now := tarsy.Time(i.cfg.Clock.Now())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: data, ChainID: route.ChainID, AgentType: route.AgentType,
+		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.Chain.Stages[0].Agents[0].Spec.Name,
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: i.cfg.Mask(tarsy.CleanText(runbook)),
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
-		StageCount: route.StageCount, CreatedAt: now,
+		StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
 
 	if err := i.cfg.DB.CreateSession(ctx, session, tarsy.SessionStatusChanged(session, now)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -44,7 +45,7 @@ const (
 
 // plan is what may be done now, from what the database holds: a pure function, so that going on after a crash is
 // nothing special. Several tasks may run at once; all are of the same stage.
-func plan(state *progress.State, recipe Recipe, known bool, now time.Time, timeout time.Duration) []task {
+func plan(state *progress.State, recipe chain.Chain, known bool, now time.Time, timeout time.Duration) []task {
 	session := state.Session
 
 	switch {

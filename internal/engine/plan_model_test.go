@@ -15,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -24,7 +25,7 @@ const modelTimeout = time.Hour
 // model plays sessions without a database: plans and steps are the real ones, agents are reduced to the few steps
 // that matter to a plan.
 type model struct {
-	recipe   Recipe
+	recipe   chain.Chain
 	unknown  bool                    // the chain is no longer configured
 	outcomes map[string]tarsy.Status // by agent name, which is unique in a model
 	forced   map[string]tarsy.ForcedConclusion
@@ -53,7 +54,7 @@ func drawModel(t *rapid.T) *model {
 }
 
 // drawAgent draws an agent and how it will end.
-func (m *model) drawAgent(t *rapid.T, name string) RecipeAgent {
+func (m *model) drawAgent(t *rapid.T, name string) chain.Agent {
 	m.outcomes[name] = rapid.SampledFrom([]tarsy.Status{
 		tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusFailed, tarsy.StatusTimedOut,
 	}).Draw(t, name)
@@ -61,14 +62,14 @@ func (m *model) drawAgent(t *rapid.T, name string) RecipeAgent {
 		tarsy.NotForced, tarsy.NotForced, tarsy.ForcedIterations, tarsy.ForcedDeadline,
 	}).Draw(t, name+" forced")
 
-	return RecipeAgent{Spec: agent.Spec{Name: name}}
+	return chain.Agent{Spec: agent.Spec{Name: name}}
 }
 
 func (m *model) drawRecipe(t *rapid.T) {
-	m.recipe = Recipe{ID: "chain"}
+	m.recipe = chain.Chain{ID: "chain"}
 
 	for s := range rapid.IntRange(1, 4).Draw(t, "stages") {
-		stage := RecipeStage{
+		stage := chain.Stage{
 			Name:   fmt.Sprintf("stage %d", s+1),
 			Policy: rapid.SampledFrom([]tarsy.SuccessPolicy{tarsy.PolicyAll, tarsy.PolicyAny}).Draw(t, "policy"),
 		}

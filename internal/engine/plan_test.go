@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -20,7 +21,7 @@ func TestPlanTable(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cancel := []tarsy.Request{{ID: "q", Kind: tarsy.RequestCancel}}
 	question := []tarsy.Request{{ID: "q", Kind: tarsy.RequestChat}}
-	twoStages := Recipe{Stages: []RecipeStage{{Name: "first"}, {Name: "second"}}}
+	twoStages := chain.Chain{Stages: []chain.Stage{{Name: "first"}, {Name: "second"}}}
 	begun := func(age time.Duration, stages ...tarsy.Stage) progress.State {
 		started := now.Add(-age)
 
@@ -327,9 +328,9 @@ func TestStageStatusByPolicy(t *testing.T) {
 func TestASelectionReplacesTheServersOfTheChain(t *testing.T) {
 	t.Parallel()
 
-	configured := []ServerTools{{Server: "kubernetes"}}
+	configured := []tarsy.MCPServerSelection{{Name: "kubernetes"}}
 	require.Equal(t, configured, toolServers(nil, configured))
 	require.Empty(t, toolServers(&tarsy.MCPSelection{}, configured))
-	require.Equal(t, []ServerTools{{Server: "github", Tools: []string{"search"}}},
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}},
 		toolServers(&tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}}}, configured))
 }

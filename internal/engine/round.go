@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -25,7 +26,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	}
 
 	r.stopRound = stop
-	recipe, known := r.engine.Recipe(r.state.Session.ChainID)
+	recipe, known := r.engine.Chain(r.state.Session.ChainID)
 	tasks := plan(r.state, recipe, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
 	started := begun(r.state)
 	r.mu.Unlock()
@@ -45,7 +46,7 @@ func (r *sessionRun) round() (released bool, err error) {
 }
 
 // do does a task that is not an execution.
-func (r *sessionRun) do(ctx context.Context, recipe Recipe, t task) (released bool, err error) {
+func (r *sessionRun) do(ctx context.Context, recipe chain.Chain, t task) (released bool, err error) {
 	switch t.kind {
 	case taskConclude:
 		return r.conclude(ctx, recipe)

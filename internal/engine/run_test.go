@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -314,7 +315,7 @@ func TestTheLeaseIsCheckedBeforeCallsToTheOutside(t *testing.T) {
 
 			s = h.open("one", func(c *Config) {
 				c.RenewEvery = 24 * time.Hour
-				c.Recipe = func(string) (Recipe, bool) {
+				c.Chain = func(string) (chain.Chain, bool) {
 					if round++; round == test.round {
 						freeze()
 					}
@@ -385,7 +386,7 @@ func TestASessionWhoseChainIsGoneFailsWithAClearError(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
-	s := h.start("one", func(c *Config) { c.Recipe = func(string) (Recipe, bool) { return Recipe{}, false } })
+	s := h.start("one", func(c *Config) { c.Chain = func(string) (chain.Chain, bool) { return chain.Chain{}, false } })
 	id := s.submit()
 	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
 
@@ -401,9 +402,9 @@ func TestAnExecutionWhoseAgentIsGoneFails(t *testing.T) {
 	h := newHouse(t)
 	round := 0
 	s := h.start("one", func(c *Config) {
-		c.Recipe = func(string) (Recipe, bool) {
+		c.Chain = func(string) (chain.Chain, bool) {
 			if round++; round > 1 {
-				return Recipe{ID: "chain"}, true
+				return chain.Chain{ID: "chain"}, true
 			}
 
 			return h.recipe, true
@@ -423,7 +424,7 @@ func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
 
 	h := newHouse(t)
 	s := h.start("one", func(c *Config) {
-		c.OpenTools = func(context.Context, string, []ServerTools) (agent.Tools, error) {
+		c.OpenTools = func(context.Context, string, []tarsy.MCPServerSelection) (agent.Tools, error) {
 			return nil, errors.New("no such \x00 file")
 		}
 	})

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 // fetchRunbook reads the runbook that the alert named and begins the first stage with it. One that cannot be read is
 // replaced by the default, visibly.
-func (r *sessionRun) fetchRunbook(ctx context.Context, recipe Recipe) error {
+func (r *sessionRun) fetchRunbook(ctx context.Context, recipe chain.Chain) error {
 	r.mu.Lock()
 	pending, url := r.state.Session.Status == tarsy.SessionPending, r.state.Session.RunbookURL
 	r.mu.Unlock()
@@ -46,7 +47,7 @@ func (r *sessionRun) startStep() progress.Step {
 }
 
 // runbookStep begins the first stage with the runbook, or with the default and the reason for it. The caller holds r.mu.
-func (r *sessionRun) runbookStep(recipe Recipe, text string, failure error) progress.Step {
+func (r *sessionRun) runbookStep(recipe chain.Chain, text string, failure error) progress.Step {
 	step := r.createStageStep(recipe.Stages[0])
 	step.Session.Runbook = tarsy.CleanText(text)
 

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -17,7 +18,7 @@ const synthesisAgent = "SynthesisAgent"
 // The functions of this file build steps from the state. Their callers hold r.mu until the step is submitted.
 
 // taskStep builds the step of a task that needs nothing from outside.
-func (r *sessionRun) taskStep(recipe Recipe, t task) progress.Step {
+func (r *sessionRun) taskStep(recipe chain.Chain, t task) progress.Step {
 	switch t.kind {
 	case taskRelease:
 		return r.releaseStep()
@@ -49,7 +50,7 @@ func (r *sessionRun) taskStep(recipe Recipe, t task) progress.Step {
 
 // createStageStep begins a configured stage: its row, its executions, the session's progress, and with the first
 // stage the session's start.
-func (r *sessionRun) createStageStep(configured RecipeStage) progress.Step {
+func (r *sessionRun) createStageStep(configured chain.Stage) progress.Step {
 	now := r.engine.now()
 	stage := r.newStage(tarsy.StageInvestigation, configured.Name, len(configured.Agents), now)
 
@@ -61,16 +62,16 @@ func (r *sessionRun) createStageStep(configured RecipeStage) progress.Step {
 }
 
 // synthesiseStep begins the stage that makes one analysis of what several agents found.
-func (r *sessionRun) synthesiseStep(recipe Recipe, index int) progress.Step {
+func (r *sessionRun) synthesiseStep(recipe chain.Chain, index int) progress.Step {
 	now := r.engine.now()
 	before := r.state.Stages[len(r.state.Stages)-1]
 
-	synthesizer := RecipeAgent{Spec: agent.Spec{Name: synthesisAgent, Strategy: agent.Synthesis}}
+	synthesizer := chain.Agent{Spec: agent.Spec{Name: synthesisAgent, Strategy: agent.Synthesis}}
 	if index < len(recipe.Stages) {
 		synthesizer = recipe.Stages[index].Synthesis
 	}
 
-	return r.beginStage(r.newStage(tarsy.StageSynthesis, before.StageName+" - Synthesis", 1, now), []RecipeAgent{synthesizer}, now)
+	return r.beginStage(r.newStage(tarsy.StageSynthesis, before.StageName+" - Synthesis", 1, now), []chain.Agent{synthesizer}, now)
 }
 
 func (r *sessionRun) newStage(stageType tarsy.StageType, name string, agents int, now time.Time) tarsy.Stage {
@@ -81,7 +82,7 @@ func (r *sessionRun) newStage(stageType tarsy.StageType, name string, agents int
 }
 
 // beginStage begins a stage of the investigation.
-func (r *sessionRun) beginStage(stage tarsy.Stage, agents []RecipeAgent, now time.Time) progress.Step {
+func (r *sessionRun) beginStage(stage tarsy.Stage, agents []chain.Agent, now time.Time) progress.Step {
 	step, session := r.startSession(now)
 	session.CurrentStageIndex, session.CurrentStageID, session.LastInteractionAt = stage.StageIndex, &stage.ID, &now
 	step.Session = &session
@@ -105,7 +106,7 @@ func (r *sessionRun) startSession(now time.Time) (progress.Step, tarsy.Session) 
 }
 
 // addStage puts a stage and its executions into a step.
-func addStage(step *progress.Step, stage tarsy.Stage, agents []RecipeAgent, now time.Time) {
+func addStage(step *progress.Step, stage tarsy.Stage, agents []chain.Agent, now time.Time) {
 	step.Stages = append(step.Stages, stage)
 	step.Events = append(step.Events, tarsy.StageStatusChanged(stage, now))
 

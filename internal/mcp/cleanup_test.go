@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -72,7 +73,7 @@ func cleaned(t *testing.T, atEnd http.HandlerFunc) (*recording, mcp.Transport) {
 
 func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {
 	t.Helper()
-	tools, err := mcp.New(cfg).Open(t.Context(), id, []mcp.Selection{{Server: "web"}})
+	tools, err := mcp.New(cfg).Open(t.Context(), id, []tarsy.MCPServerSelection{{Name: "web"}})
 	require.NoError(t, err)
 
 	return tools

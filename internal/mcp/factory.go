@@ -10,6 +10,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 )
 
@@ -20,13 +21,6 @@ type Factory struct {
 	clock  clockwork.Clock
 	logger *slog.Logger
 	client *mcpsdk.Client
-}
-
-// Selection names a server that an execution may use.
-type Selection struct {
-	Server string
-	// Tools is the list of tools it may call there; empty means all.
-	Tools []string
 }
 
 // New makes a Factory. It connects to nothing.
@@ -50,7 +44,7 @@ func New(cfg Config) *Factory {
 
 // Open connects to the selected servers, all at once, and returns their tools for the execution with this id. A server
 // that cannot be reached is reported by Unavailable; only the end of ctx is an error.
-func (f *Factory) Open(ctx context.Context, id string, selections []Selection) (agent.Tools, error) {
+func (f *Factory) Open(ctx context.Context, id string, selections []tarsy.MCPServerSelection) (agent.Tools, error) {
 	tools, err := f.open(ctx, id, selections)
 	if err != nil {
 		return nil, err
@@ -64,7 +58,7 @@ func (f *Factory) limitsOf(serverID string) Limits {
 	return f.limits.forServer(f.cfg.Servers[serverID].Transport.Timeout)
 }
 
-func (f *Factory) open(ctx context.Context, id string, selections []Selection) (*toolset, error) {
+func (f *Factory) open(ctx context.Context, id string, selections []tarsy.MCPServerSelection) (*toolset, error) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	t := &toolset{factory: f, life: life, end: end}
 	for _, selection := range merged(selections) {
@@ -85,10 +79,10 @@ func (f *Factory) open(ctx context.Context, id string, selections []Selection) (
 }
 
 // merged makes one selection of two that name the same server. All tools of it win over a list.
-func merged(selections []Selection) []Selection {
-	var result []Selection
+func merged(selections []tarsy.MCPServerSelection) []tarsy.MCPServerSelection {
+	var result []tarsy.MCPServerSelection
 	for _, next := range selections {
-		i := slices.IndexFunc(result, func(s Selection) bool { return s.Server == next.Server })
+		i := slices.IndexFunc(result, func(s tarsy.MCPServerSelection) bool { return s.Name == next.Name })
 		switch {
 		case i < 0:
 			result = append(result, next)

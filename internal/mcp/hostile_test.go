@@ -13,6 +13,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
@@ -80,7 +81,7 @@ func TestHostileBytesAreReplaced(t *testing.T) {
 		return []string{`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"a\u0000b` + "\xff\xfe" +
 			`c\ud800d ok"}]}}`}
 	}}
-	tools := open(t, mcp.Config{Transport: raw.transport}, mcp.Selection{Server: "raw"})
+	tools := open(t, mcp.Config{Transport: raw.transport}, tarsy.MCPServerSelection{Name: "raw"})
 	result := call(t, tools, "raw__write", "")
 	require.True(t, utf8.ValidString(result.Content))
 	require.NotContains(t, result.Content, "\x00")
@@ -92,7 +93,7 @@ func TestAHostileToolListIsTamed(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{list: `{"tools":[{"name":"b","inputSchema":{}},{"name":"rm -rf /"},null,{"name":"a","description":"x\u0000y"},` +
 		`{"name":"c","inputSchema":true},{"name":"a"},{"name":""}]}`}
-	tools := open(t, mcp.Config{Transport: raw.transport}, mcp.Selection{Server: "raw"})
+	tools := open(t, mcp.Config{Transport: raw.transport}, tarsy.MCPServerSelection{Name: "raw"})
 	require.Empty(t, tools.Unavailable())
 	listed, err := tools.List(t.Context())
 	require.NoError(t, err)
@@ -109,14 +110,14 @@ func TestAHostileToolListIsTamed(t *testing.T) {
 func TestAToolListWithoutEndMakesTheServerUnavailable(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{list: `{"tools":[` + strings.Repeat(`{"name":"a"},`, 99) + `{"name":"b"}],"nextCursor":"again"}`}
-	tools := open(t, mcp.Config{Transport: raw.transport}, mcp.Selection{Server: "raw"})
+	tools := open(t, mcp.Config{Transport: raw.transport}, tarsy.MCPServerSelection{Name: "raw"})
 	require.Contains(t, tools.Unavailable()["raw"], "more than 1000 tools")
 }
 
 func TestAnAnswerThatIsNotJSONBreaksTheSessionOnly(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{onCall: func(string) []string { return []string{`Listening on port 8080`} }}
-	tools := open(t, mcp.Config{Transport: raw.transport, Limits: fast}, mcp.Selection{Server: "raw"})
+	tools := open(t, mcp.Config{Transport: raw.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "raw"})
 	for range 2 {
 		result := call(t, tools, "raw__write", "")
 		require.True(t, result.IsError)

@@ -15,6 +15,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -96,7 +97,7 @@ func openHTTP(t *testing.T, transport mcp.Transport, limits mcp.Limits) agent.To
 	t.Helper()
 
 	return open(t, mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: limits},
-		mcp.Selection{Server: "web"})
+		tarsy.MCPServerSelection{Name: "web"})
 }
 
 func TestHTTPCarriesTokenAndHeadersToTheConfiguredHostOnly(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -162,7 +163,7 @@ func (m *memory) opened() int {
 	return len(m.ends)
 }
 
-func open(t *testing.T, cfg mcp.Config, selections ...mcp.Selection) agent.Tools {
+func open(t *testing.T, cfg mcp.Config, selections ...tarsy.MCPServerSelection) agent.Tools {
 	t.Helper()
 	tools, err := mcp.New(cfg).Open(t.Context(), executionID, selections)
 	require.NoError(t, err)
@@ -175,7 +176,7 @@ func open(t *testing.T, cfg mcp.Config, selections ...mcp.Selection) agent.Tools
 func openOne(t *testing.T, server *mcpsdk.Server, cfg mcp.Config) agent.Tools {
 	t.Helper()
 	cfg.Transport = inMemory(map[string]*mcpsdk.Server{"srv": server}).transport
-	tools := open(t, cfg, mcp.Selection{Server: "srv"})
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "srv"})
 	require.Empty(t, tools.Unavailable())
 
 	return tools

@@ -17,6 +17,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
@@ -317,7 +318,7 @@ func TestAMonitorsSessionIsNotSharedWithExecutions(t *testing.T) {
 	})
 	monitor.Start()
 	require.True(t, (<-first).Healthy)
-	tools, err := factory.Open(t.Context(), executionID, []mcp.Selection{{Server: "srv"}})
+	tools, err := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}})
 	require.NoError(t, err)
 	require.Equal(t, 2, m.opened())
 	monitor.Stop()

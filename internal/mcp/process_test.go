@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -32,7 +33,7 @@ func openProcess(t *testing.T, role string, env map[string]string, limits mcp.Li
 	t.Helper()
 	tools := open(t, mcp.Config{
 		Servers: map[string]mcp.ServerConfig{"proc": subprocess(t, role, env)}, Limits: limits,
-	}, mcp.Selection{Server: "proc"})
+	}, tarsy.MCPServerSelection{Name: "proc"})
 	require.Empty(t, tools.Unavailable())
 
 	return tools
@@ -128,7 +129,7 @@ exec sleep 600`
 	limits.Exit = 100 * time.Millisecond
 	tools := open(t, mcp.Config{Limits: limits, Servers: map[string]mcp.ServerConfig{
 		"half": {Transport: mcp.Transport{Type: mcp.TransportStdio, Command: "sh", Args: []string{"-c", script}}},
-	}}, mcp.Selection{Server: "half"})
+	}}, tarsy.MCPServerSelection{Name: "half"})
 	require.Empty(t, tools.Unavailable())
 	require.Equal(t, agent.Result{Server: "half", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "half__write", ""))
 }
@@ -181,9 +182,9 @@ func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
 		"empty":   {Transport: mcp.Transport{Type: mcp.TransportStdio}},
 		"odd":     {Transport: mcp.Transport{Type: "carrier-pigeon"}},
 	}}
-	var all []mcp.Selection
+	var all []tarsy.MCPServerSelection
 	for id := range cfg.Servers {
-		all = append(all, mcp.Selection{Server: id})
+		all = append(all, tarsy.MCPServerSelection{Name: id})
 	}
 	why := open(t, cfg, all...).Unavailable()
 	require.Len(t, why, len(cfg.Servers)-1)
@@ -195,7 +196,7 @@ func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
 	require.Contains(t, why["empty"], "no command")
 	require.Contains(t, why["odd"], "not one of stdio, http, sse")
 
-	tools := open(t, cfg, mcp.Selection{Server: "good"}, mcp.Selection{Server: "broken"}, mcp.Selection{Server: "unheard-of"})
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "good"}, tarsy.MCPServerSelection{Name: "broken"}, tarsy.MCPServerSelection{Name: "unheard-of"})
 	require.Len(t, tools.Unavailable(), 2)
 	require.Contains(t, tools.Unavailable()["unheard-of"], "no MCP server")
 	listed, err := tools.List(t.Context())

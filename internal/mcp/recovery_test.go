@@ -15,6 +15,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -39,7 +40,7 @@ func fragile(losses int32) (*memory, *atomic.Int32) {
 func TestAReaderThatLosesItsSessionIsCalledAgainOnce(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(1)
-	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, mcp.Selection{Server: "srv"})
+	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
 	require.Equal(t, agent.Result{Server: "srv", Tool: "read", Content: "done", Attempts: 2}, call(t, tools, "srv__read", ""))
 	require.EqualValues(t, 2, calls.Load())
 	require.Equal(t, 2, m.opened())
@@ -48,7 +49,7 @@ func TestAReaderThatLosesItsSessionIsCalledAgainOnce(t *testing.T) {
 func TestAReaderIsNotCalledAThirdTime(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(5)
-	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, mcp.Selection{Server: "srv"})
+	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
 	result := call(t, tools, "srv__read", "")
 	require.True(t, result.IsError)
 	require.False(t, result.Unknown)
@@ -59,7 +60,7 @@ func TestAReaderIsNotCalledAThirdTime(t *testing.T) {
 func TestAWriterThatLosesItsSessionHasAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(1)
-	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, mcp.Selection{Server: "srv"})
+	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
 	result := call(t, tools, "srv__write", "")
 	require.True(t, result.IsError)
 	require.True(t, result.Unknown)
@@ -87,7 +88,7 @@ func TestCallsThatLoseOneSessionShareTheNext(t *testing.T) {
 
 		return text("done"), nil
 	})
-	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, mcp.Selection{Server: "srv"})
+	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
 
 	var group sync.WaitGroup
 	results := make([]agent.Result, callers)
@@ -122,7 +123,7 @@ func TestThePauseBeforeANewSessionIsRandomWithinItsBounds(t *testing.T) {
 	const losses = 50
 	clock := &hastyClock{Clock: clockwork.NewRealClock()}
 	m, _ := fragile(1 << 20)
-	tools := open(t, mcp.Config{Transport: m.transport, Clock: clock}, mcp.Selection{Server: "srv"})
+	tools := open(t, mcp.Config{Transport: m.transport, Clock: clock}, tarsy.MCPServerSelection{Name: "srv"})
 	for range losses {
 		require.True(t, call(t, tools, "srv__read", "").IsError)
 	}
@@ -175,7 +176,7 @@ func TestASessionIsCreatedAnewAfterAPauseAndWithinItsLimit(t *testing.T) {
 			return m.transport(ctx, id)
 		},
 	}
-	tools := open(t, cfg, mcp.Selection{Server: "srv"})
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "srv"})
 
 	results := make(chan agent.Result, 1)
 	go func() {
@@ -268,7 +269,7 @@ func TestAServerThatStopsReadingCannotHoldTheCaller(t *testing.T) {
 
 		return nil
 	}, calls: 1}
-	tools := open(t, mcp.Config{Clock: clock, Transport: raw.transport}, mcp.Selection{Server: "raw"})
+	tools := open(t, mcp.Config{Clock: clock, Transport: raw.transport}, tarsy.MCPServerSelection{Name: "raw"})
 
 	results := make(chan agent.Result, 2)
 	invoke := func() {
@@ -315,7 +316,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 
 		return &mcpsdk.IOTransport{Reader: reader, Writer: writer}, nil
 	}}
-	tools, err := mcp.New(cfg).Open(ctx, executionID, []mcp.Selection{{Server: "hangs"}})
+	tools, err := mcp.New(cfg).Open(ctx, executionID, []tarsy.MCPServerSelection{{Name: "hangs"}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, tools == nil, "no typed nil") //nolint:testifylint // Nil would accept one
 }

@@ -9,6 +9,7 @@ import (
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 )
 
@@ -34,13 +35,13 @@ type server struct {
 	closed  bool
 }
 
-func newServer(f *Factory, execution string, selection Selection) *server {
+func newServer(f *Factory, execution string, selection tarsy.MCPServerSelection) *server {
 	return &server{
 		factory:   f,
-		id:        selection.Server,
+		id:        selection.Name,
 		execution: execution,
 		allowed:   selection.Tools,
-		limits:    f.limitsOf(selection.Server),
+		limits:    f.limitsOf(selection.Name),
 		turn:      make(chan struct{}, 1),
 	}
 }

@@ -16,6 +16,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -102,7 +103,7 @@ func TestANameThatLeadsNowhereIsAResultThatListsTheNearestFirst(t *testing.T) {
 	}
 	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"k8s": server}).transport}
 	tools := open(t, cfg,
-		mcp.Selection{Server: "k8s", Tools: []string{"get_pods", "get_events", "get_pod_logs"}}, mcp.Selection{Server: "gone"})
+		tarsy.MCPServerSelection{Name: "k8s", Tools: []string{"get_pods", "get_events", "get_pod_logs"}}, tarsy.MCPServerSelection{Name: "gone"})
 
 	listed, err := tools.List(t.Context())
 	require.NoError(t, err)
@@ -139,7 +140,7 @@ func TestSeparatorsInNamesAreResolvedByWhatExists(t *testing.T) {
 	addTool(outer, "b__d", true, answering("outer"))
 	addTool(outer, "v1.get", true, answering("dotted"))
 	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"a__b": inner, "a": outer}).transport}
-	tools := open(t, cfg, mcp.Selection{Server: "a"}, mcp.Selection{Server: "a__b"})
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "a"}, tarsy.MCPServerSelection{Name: "a__b"})
 
 	require.Equal(t, "inner", call(t, tools, "a__b__c", "").Content)
 	require.Equal(t, "outer", call(t, tools, "a__b__d", "").Content)
@@ -157,7 +158,7 @@ func TestListFollowsPagesInStableOrderAndTrustsAnnotationsOnly(t *testing.T) {
 	bare.AddTool(&mcpsdk.Tool{Name: "get_x", InputSchema: json.RawMessage(`{"type":"object"}`)}, answering("ok"))
 	servers := map[string]*mcpsdk.Server{"z": paged, "m": bare, "empty": newServer()}
 	cfg := mcp.Config{Transport: inMemory(servers).transport}
-	tools := open(t, cfg, mcp.Selection{Server: "z"}, mcp.Selection{Server: "empty"}, mcp.Selection{Server: "m"})
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "z"}, tarsy.MCPServerSelection{Name: "empty"}, tarsy.MCPServerSelection{Name: "m"})
 	require.Empty(t, tools.Unavailable(), "a server without tools is no failure")
 
 	listed, err := tools.List(t.Context())
@@ -180,9 +181,9 @@ func TestExecutionsShareNoSession(t *testing.T) {
 	addTool(server, "read", true, answering("done"))
 	m := inMemory(map[string]*mcpsdk.Server{"srv": server})
 	factory := mcp.New(mcp.Config{Transport: m.transport})
-	first, err := factory.Open(t.Context(), "first", []mcp.Selection{{Server: "srv"}})
+	first, err := factory.Open(t.Context(), "first", []tarsy.MCPServerSelection{{Name: "srv"}})
 	require.NoError(t, err)
-	second, err := factory.Open(t.Context(), "second", []mcp.Selection{{Server: "srv"}})
+	second, err := factory.Open(t.Context(), "second", []tarsy.MCPServerSelection{{Name: "srv"}})
 	require.NoError(t, err)
 	require.Equal(t, 2, m.opened())
 	require.NoError(t, first.Close())
@@ -204,7 +205,7 @@ func TestAServerHasThirtySecondsToBegin(t *testing.T) {
 	})
 	opened := make(chan agent.Tools, 1)
 	go func() {
-		tools, _ := factory.Open(t.Context(), executionID, []mcp.Selection{{Server: "srv"}})
+		tools, _ := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}})
 		opened <- tools
 	}()
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
@@ -224,7 +225,7 @@ func TestSelectingAServerTwiceOpensItOnce(t *testing.T) {
 	}
 	m := inMemory(map[string]*mcpsdk.Server{"srv": server})
 	tools := open(t, mcp.Config{Transport: m.transport},
-		mcp.Selection{Server: "srv", Tools: []string{"a"}}, mcp.Selection{Server: "srv", Tools: []string{"c"}})
+		tarsy.MCPServerSelection{Name: "srv", Tools: []string{"a"}}, tarsy.MCPServerSelection{Name: "srv", Tools: []string{"c"}})
 	listed, err := tools.List(t.Context())
 	require.NoError(t, err)
 	require.Len(t, listed, 2)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
 	"tarsy.dev/tarsy/llm"
@@ -373,7 +374,8 @@ func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 		{Name: "demo.yaml", Text: story.Config(command, "demo-cluster", "--quiet")},
 	}})
 	require.NoError(t, err)
-	require.Empty(t, loaded.Warnings)
+	chains := chain.NewCatalog(loaded)
+	require.Empty(t, chains.Warnings())
 
 	transport := loaded.MCPServers["cluster"].Transport
 	require.Equal(t, config.TransportStdio, transport.Type)
@@ -382,12 +384,12 @@ func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 	require.Equal(t, config.ProviderScripted, loaded.LLMProviders[loaded.Defaults.LLMProvider].Type)
 
 	for _, about := range story.Alerts() {
-		chain, ok := loaded.ChainFor(about.AlertType)
+		configured, ok := loaded.ChainFor(about.AlertType)
 		require.True(t, ok, about.AlertType)
 
 		var agents []string
 
-		for _, stage := range chain.Stages {
+		for _, stage := range configured.Stages {
 			for _, agent := range stage.Agents {
 				agents = append(agents, agent.Name)
 				require.Equal(t, []string{"cluster"}, loaded.Agents[agent.Name].MCPServers)
@@ -398,16 +400,17 @@ func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
 			require.Equal(t, stories()[about.Name].agents, agents, about.Name)
 		}
 
-		asked, ok := loaded.ResolveChat(chain)
-		require.True(t, ok, "%s takes no questions", chain.ID)
-		require.Equal(t, "ChatAgent", asked.Name)
-		require.Equal(t, []string{"cluster"}, asked.MCPServers)
+		resolved, ok := chains.Chain(configured.ID)
+		require.True(t, ok)
+		require.NotNil(t, resolved.Chat, "%s takes no questions", configured.ID)
+		require.Equal(t, "ChatAgent", resolved.Chat.Spec.Name)
+		require.Equal(t, []tarsy.MCPServerSelection{{Name: "cluster"}}, resolved.Chat.Servers)
 		require.NotEmpty(t, about.Title)
 		require.NotEmpty(t, about.Runbook)
 	}
 
-	chain, ok := loaded.ChainFor(loaded.Defaults.AlertType)
+	fallback, ok := loaded.ChainFor(loaded.Defaults.AlertType)
 	require.True(t, ok)
-	require.Equal(t, "demo-investigation", chain.ID, "an alert of no type is investigated by the demo's agents")
+	require.Equal(t, "demo-investigation", fallback.ID, "an alert of no type is investigated by the demo's agents")
 	require.Len(t, loaded.AlertTypes(), len(story.Alerts())+1, "no chain is left that needs more than the demo has")
 }

@@ -13,6 +13,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
@@ -266,7 +267,7 @@ func TestOurOwnClientCallsScriptedServers(t *testing.T) {
 			t.Parallel()
 
 			factory := mcp.New(mcp.Config{Servers: map[string]mcp.ServerConfig{"cluster": {Transport: transport}}})
-			tools, err := factory.Open(t.Context(), "execution", []mcp.Selection{{Server: "cluster"}})
+			tools, err := factory.Open(t.Context(), "execution", []tarsy.MCPServerSelection{{Name: "cluster"}})
 			require.NoError(t, err)
 
 			defer func() { require.NoError(t, tools.Close()) }()

@@ -1,10 +1,11 @@
-package config_test
+package chain_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
 )
 
@@ -20,7 +21,7 @@ fallback_lists:
   none: []
 `
 
-func names(models []config.ResolvedModel) []string {
+func names(models []agent.Fallback) []string {
 	var all []string
 	for _, m := range models {
 		all = append(all, m.Provider)
@@ -93,16 +94,16 @@ func TestTheNearestLevelThatSaysSomethingNamesTheFallbacks(t *testing.T) {
 				}
 				return text + ", "
 			}
-			c := mustLoad(t, fallbackTop+"defaults: {"+with(tt.defaults)+"llm_provider: one}\nagents: {A: {}}\nagent_chains: {c: {"+with(tt.chain)+
-				"alert_types: [c], chat: {}, stages: [{"+with(tt.stage)+"name: s, agents: [{"+with(tt.own)+"name: A}]}]}}\n", nil)
-			chain := c.Chains["c"]
-			require.Equal(t, tt.agent, names(c.ResolveAgent(chain, 0, 0).Fallbacks), "agent")
-			require.Equal(t, tt.synthesis, names(c.ResolveSynthesis(chain, 0).Fallbacks), "synthesis")
-			chat, _ := c.ResolveChat(chain)
-			require.Equal(t, tt.chat, names(chat.Fallbacks), "chat")
-			require.Equal(t, tt.summary, names(c.ResolveSummary(chain).Fallbacks), "summary")
+			c := load(t, fallbackTop+"defaults: {"+with(tt.defaults)+"llm_provider: one}\nagents: {A: {}}\nagent_chains: {c: {"+with(tt.chain)+
+				"alert_types: [c], chat: {}, stages: [{"+with(tt.stage)+"name: s, agents: [{"+with(tt.own)+"name: A}]}]}}\n")
+			chain := get(t, c, "c")
+			stage := chain.Stages[0]
+			require.Equal(t, tt.agent, names(stage.Agents[0].Spec.Fallbacks), "agent")
+			require.Equal(t, tt.synthesis, names(stage.Synthesis.Spec.Fallbacks), "synthesis")
+			require.Equal(t, tt.chat, names(chain.Chat.Spec.Fallbacks), "chat")
+			require.Equal(t, tt.summary, names(chain.Summary.Models[1:]), "summary")
 			for _, name := range append(tt.agent, tt.summary...) {
-				require.Contains(t, c.UsedLLMProviders(), name)
+				require.Contains(t, c.LLMProviders(), name)
 			}
 		})
 	}
@@ -110,23 +111,23 @@ func TestTheNearestLevelThatSaysSomethingNamesTheFallbacks(t *testing.T) {
 
 func TestAFallbackComesWithItsModelAndBackend(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, fallbackTop+`
+	c := load(t, fallbackTop+`
 defaults: {llm_provider: two, fallback_providers: [{provider: one}, {provider: four, backend: google-native}, {provider: three}]}
 agent_chains: {c: {alert_types: [c], llm_backend: google-native, stages: [{name: s, agents: [{name: GeneralWorker}]}]}}
-`, nil)
-	require.Equal(t, []config.ResolvedModel{
-		{Provider: "one", LLM: c.LLMProviders["one"], Backend: config.BackendGoogleNative},
-		{Provider: "four", LLM: c.LLMProviders["four"], Backend: config.BackendGoogleNative},
-		{Provider: "three", LLM: c.LLMProviders["three"], Backend: config.BackendLangChain},
-	}, c.ResolveAgent(c.Chains["c"], 0, 0).Fallbacks, "the backend of the first model is not theirs")
+`)
+	require.Equal(t, []agent.Fallback{
+		{Provider: "one", Model: "m", Backend: config.BackendGoogleNative},
+		{Provider: "four", Model: "m", Backend: config.BackendGoogleNative},
+		{Provider: "three", Model: "m", Backend: config.BackendLangChain},
+	}, get(t, c, "c").Stages[0].Agents[0].Spec.Fallbacks, "the backend of the first model is not theirs")
 }
 
 func TestFallbacksOfASummaryDoNotTryTheSummarysOwnModelAgain(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, fallbackTop+`
+	c := load(t, fallbackTop+`
 defaults: {llm_provider: one, executive_summary_provider: three, fallback_providers: [{provider: three}, {provider: one}]}
 agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: GeneralWorker}]}]}}
-`, nil)
-	require.Equal(t, []string{"one"}, names(c.ResolveSummary(c.Chains["c"]).Fallbacks))
-	require.Equal(t, []string{"three"}, names(c.ResolveAgent(c.Chains["c"], 0, 0).Fallbacks))
+`)
+	require.Equal(t, []string{"one"}, names(get(t, c, "c").Summary.Models[1:]))
+	require.Equal(t, []string{"three"}, names(get(t, c, "c").Stages[0].Agents[0].Spec.Fallbacks))
 }

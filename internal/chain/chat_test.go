@@ -1,11 +1,13 @@
-package config_test
+package chain_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/llm"
 )
 
 const chatTop = `
@@ -23,10 +25,12 @@ func TestWhoAnswersQuestions(t *testing.T) {
 	t.Parallel()
 	const stages = "alert_types: [c], stages: [{name: a, agents: [{name: A, mcp_servers: [s1]}]}, {name: b, agents: [{name: A, mcp_servers: [s2, s1]}]}]"
 	tests := []struct {
-		name, defaults, agents, chain      string
-		agent, provider, strategy, backend string
-		iterations                         int
-		servers                            []string
+		name, defaults, agents, chain string
+		agent, provider               string
+		strategy                      agent.Strategy
+		backend                       string
+		iterations                    int
+		servers                       []string
 	}{
 		{
 			"built-ins, with the servers of all stages", "", "", "chat: {}",
@@ -63,16 +67,16 @@ func TestWhoAnswersQuestions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := mustLoad(t, chatTop+"defaults: {"+tt.defaults+"}\nagents: {A: {}, "+tt.agents+"}\nagent_chains: {c: {"+stages+", "+tt.chain+"}}\n", nil)
-			got, ok := c.ResolveChat(c.Chains["c"])
-			require.True(t, ok)
-			require.Equal(t, tt.agent, got.Name)
-			require.Equal(t, tt.provider, got.Provider)
-			require.Equal(t, tt.strategy, got.Strategy)
-			require.Equal(t, tt.backend, got.Backend)
-			require.Equal(t, tt.iterations, got.MaxIterations)
-			require.Equal(t, tt.servers, got.MCPServers)
-			require.Contains(t, c.UsedLLMProviders(), tt.provider)
+			c := load(t, chatTop+"defaults: {"+tt.defaults+"}\nagents: {A: {}, "+tt.agents+"}\nagent_chains: {c: {"+stages+", "+tt.chain+"}}\n")
+			got := get(t, c, "c").Chat
+			require.NotNil(t, got)
+			require.Equal(t, tt.agent, got.Spec.Name)
+			require.Equal(t, tt.provider, got.Spec.Provider)
+			require.Equal(t, tt.strategy, got.Spec.Strategy)
+			require.Equal(t, tt.backend, got.Spec.Backend)
+			require.Equal(t, tt.iterations, got.Spec.MaxIterations)
+			require.Equal(t, servers(tt.servers...), got.Servers)
+			require.Contains(t, c.LLMProviders(), tt.provider)
 		})
 	}
 }
@@ -80,13 +84,12 @@ func TestWhoAnswersQuestions(t *testing.T) {
 func TestAChainTakesQuestionsOnlyWhereItSaysSo(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": false, "chat: {}, ": true, "chat: {enabled: true}, ": true, "chat: {enabled: false}, ": false} {
-		c := mustLoad(t, "agents: {A: {}}\nagent_chains: {c: {"+text+"alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}\n", nil)
-		_, ok := c.ResolveChat(c.Chains["c"])
-		require.Equal(t, want, ok, text)
+		c := load(t, "agents: {A: {}}\nagent_chains: {c: {"+text+"alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}\n")
+		require.Equal(t, want, c.TakesQuestions("c"), text)
+		require.Equal(t, want, get(t, c, "c").Chat != nil, text)
 	}
-	c := mustLoad(t, "", nil)
-	_, ok := c.ResolveChat(c.Chains["kubernetes"])
-	require.True(t, ok, "the built-in chain takes questions")
+	c := load(t, "")
+	require.True(t, c.TakesQuestions("kubernetes"), "the built-in chain takes questions")
 }
 
 func TestWhoWritesTheSynthesis(t *testing.T) {
@@ -104,71 +107,58 @@ func TestWhoWritesTheSynthesis(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := mustLoad(t, chatTop+"agents: {A: {mcp_servers: [s1]}, S: {mcp_servers: [s1]}}\nagent_chains: {c: {"+tt.chain+two+tt.synthesis+"}]}}\n", nil)
-			got := c.ResolveSynthesis(c.Chains["c"], 0)
-			require.Equal(t, tt.agent, got.Name)
-			require.Equal(t, tt.provider, got.Provider)
-			require.Equal(t, tt.backend, got.Backend)
-			require.Equal(t, config.StrategySynthesis, got.Strategy)
-			require.Empty(t, got.MCPServers, "a synthesis has no tools")
-			require.Contains(t, c.UsedLLMProviders(), tt.provider)
+			c := load(t, chatTop+"agents: {A: {mcp_servers: [s1]}, S: {mcp_servers: [s1]}}\nagent_chains: {c: {"+tt.chain+two+tt.synthesis+"}]}}\n")
+			got := get(t, c, "c").Stages[0].Synthesis
+			require.Equal(t, tt.agent, got.Spec.Name)
+			require.Equal(t, tt.provider, got.Spec.Provider)
+			require.Equal(t, tt.backend, got.Spec.Backend)
+			require.Equal(t, agent.Synthesis, got.Spec.Strategy)
+			require.Empty(t, got.Servers, "a synthesis has no tools")
+			require.Contains(t, c.LLMProviders(), tt.provider)
 		})
 	}
 }
 
 func TestNativeToolsOfTheAgentLieOverTheProviders(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, chatTop+`
+	c := load(t, chatTop+`
 agents: {A: {native_tools: {google_search: false, code_execution: true}}}
 agent_chains: {c: {llm_provider: one, alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}
-`, nil)
-	require.Equal(t, config.NativeToolSet{CodeExecution: true, URLContext: true}, c.ResolveAgent(c.Chains["c"], 0, 0).NativeTools)
-}
-
-func TestResultsAreShortenedFrom5000TokensTo1000WhereNobodySaysOtherwise(t *testing.T) {
-	t.Parallel()
-	c := mustLoad(t, "mcp_servers: {s: {transport: {type: stdio, command: x}, summarization: {enabled: true}}}", nil)
-	require.Equal(t, &config.Summarization{Enabled: true, SizeThresholdTokens: 5000, SummaryMaxTokenLimit: 1000}, c.MCPServers["s"].Summarization)
+`)
+	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true}, get(t, c, "c").Stages[0].Agents[0].Spec.NativeTools)
 }
 
 func TestWhichModelShortensResults(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, chatTop, nil)
-	require.Empty(t, c.ResolveDigest(config.Summarization{}).Provider, "the agent's own")
-	require.Equal(t, "two", c.ResolveDigest(config.Summarization{LLMProvider: "two"}).Provider)
+	const digests = `
+  long: {transport: {type: stdio, command: x}, summarization: {enabled: true}}
+  own: {transport: {type: stdio, command: x}, summarization: {enabled: true, llm_provider: two}}
+`
+	digest := func(c *chain.Catalog, id string) agent.Digest {
+		server, ok := c.Server(id)
+		require.True(t, ok)
+		require.NotNil(t, server.Digest)
+		return *server.Digest
+	}
+	c := load(t, chatTop+digests)
+	require.Equal(t, agent.Digest{Threshold: 5000, MaxTokens: 1000}, digest(c, "long"), "the agent's own")
+	require.Equal(t, agent.Digest{Threshold: 5000, MaxTokens: 1000, Provider: "two", Model: "m", Backend: "langchain"}, digest(c, "own"))
 
-	c = mustLoad(t, chatTop+"defaults: {summarization: {llm_provider: three, llm_backend: google-native}}", nil)
-	require.Equal(t, config.ResolvedLLM{Provider: "three", Backend: "google-native", LLM: c.LLMProviders["three"]}, c.ResolveDigest(config.Summarization{}))
-	require.Equal(t, "two", c.ResolveDigest(config.Summarization{LLMProvider: "two"}).Provider)
+	c = load(t, chatTop+digests+"defaults: {summarization: {llm_provider: three, llm_backend: google-native}}")
+	require.Equal(t, agent.Digest{Threshold: 5000, MaxTokens: 1000, Provider: "three", Model: "m", Backend: "google-native"}, digest(c, "long"))
+	require.Equal(t, "two", digest(c, "own").Provider)
+
+	plain, ok := c.Server("s1")
+	require.True(t, ok)
+	require.Nil(t, plain.Digest)
 }
 
 func TestAModelByTheAgentsNameLiesOverTheDefaults(t *testing.T) {
 	t.Parallel()
 	const text = "defaults: {llm_provider: one, agents: {A: {llm_provider: two}}}\nagents: {A: {}, B: {}}\n" +
 		"agent_chains: {c: {alert_types: [c], stages: [{name: a, agents: [{name: A}, {name: B}, {name: A, llm_provider: three}]}]}}\n"
-	c := mustLoad(t, chatTop+text, nil)
+	c := load(t, chatTop+text)
 	for i, want := range []string{"two", "one", "three"} {
-		require.Equal(t, want, c.ResolveAgent(c.Chains["c"], 0, i).Provider)
+		require.Equal(t, want, get(t, c, "c").Stages[0].Agents[i].Spec.Provider)
 	}
-}
-
-func TestSecretsOfTheConfiguration(t *testing.T) {
-	t.Parallel()
-	env := map[string]string{"OPENAI": "value-of-openai", "GH": "value-of-github"}
-	c := mustLoad(t, `
-system: {github: {token_env: GH}}
-llm_providers: {x: {type: openai, model: m, api_key_env: OPENAI}}
-mcp_servers:
-  s:
-    transport:
-      type: http
-      url: https://user:in-the-address@example.com
-      bearer_token: bearer-token-value
-      custom_headers: {X-Api-Key: header-value, X-Tenant: acme-corporation, Authorization: Bearer after-the-word}
-  p: {transport: {type: stdio, command: x, env: {DB_PASSWORD: pass-in-env, LOG_LEVEL: debugging}}}
-`, nil)
-	got := c.Secrets(func(name string) (string, bool) { value, ok := env[name]; return value, ok }) //nolint:nlreturn // one thought
-	require.ElementsMatch(t, []string{
-		"value-of-openai", "value-of-github", "in-the-address", "bearer-token-value", "header-value", "after-the-word", "pass-in-env",
-	}, got)
 }

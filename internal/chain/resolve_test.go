@@ -1,4 +1,4 @@
-package config_test
+package chain_test
 
 import (
 	"testing"
@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 )
 
 func TestTheMostSpecificLevelHolds(t *testing.T) {
@@ -25,10 +27,10 @@ mcp_servers:
 		name                            string
 		defaults, agent, chain, stage   string
 		own                             string
-		provider, backend, strategy     string
+		provider, backend               string
+		strategy                        agent.Strategy
 		iterations                      int
 		servers                         []string
-		agentType                       string
 		summaryProvider, summaryBackend string
 	}{
 		{
@@ -86,7 +88,7 @@ mcp_servers:
 			defaults: "iteration_strategy: react",
 			agent:    "type: synthesis",
 			chain:    "iteration_strategy: native-thinking",
-			provider: "google-default", backend: "google-native", strategy: "synthesis", iterations: 20, agentType: "synthesis",
+			provider: "google-default", backend: "google-native", strategy: "synthesis", iterations: 20,
 			summaryProvider: "google-default", summaryBackend: "google-native",
 		},
 		{
@@ -118,58 +120,58 @@ mcp_servers:
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			chain := ""
+			chainText := ""
 			if tt.chain != "" {
-				chain = tt.chain + ", "
+				chainText = tt.chain + ", "
 			}
 			stage := ""
 			if tt.stage != "" {
 				stage = tt.stage + ", "
 			}
-			c := mustLoad(t, top+
-				"defaults: {"+tt.defaults+"}\nagents: {A: {"+tt.agent+"}}\nagent_chains: {c: {"+chain+
-				"alert_types: [c], stages: [{"+stage+"name: s, agents: [{name: A, "+tt.own+"}]}]}}\n", nil)
-			got := c.ResolveAgent(c.Chains["c"], 0, 0)
-			require.Equal(t, config.ResolvedAgent{
-				Name: "A", Type: tt.agentType, Strategy: tt.strategy, Provider: tt.provider, Backend: tt.backend, MaxIterations: tt.iterations,
-				IterationTimeout: 120 * time.Second, MCPServers: tt.servers, LLM: c.LLMProviders[tt.provider],
+			c := load(t, top+
+				"defaults: {"+tt.defaults+"}\nagents: {A: {"+tt.agent+"}}\nagent_chains: {c: {"+chainText+
+				"alert_types: [c], stages: [{"+stage+"name: s, agents: [{name: A, "+tt.own+"}]}]}}\n")
+			resolved := get(t, c, "c")
+			got := resolved.Stages[0].Agents[0]
+			require.Equal(t, chain.Agent{
+				Spec: agent.Spec{
+					Name: "A", Strategy: tt.strategy, Provider: tt.provider, Model: model(tt.provider), Backend: tt.backend,
+					MaxIterations: tt.iterations, IterationTimeout: 120 * time.Second,
+				},
+				Servers: servers(tt.servers...),
 			}, got)
-			summary := c.ResolveSummary(c.Chains["c"])
-			require.Equal(t, config.ResolvedLLM{
-				Provider: tt.summaryProvider, Backend: tt.summaryBackend, LLM: c.LLMProviders[tt.summaryProvider],
-			}, summary)
+			require.Equal(t, chain.Summary{
+				Models: []agent.Fallback{{Provider: tt.summaryProvider, Model: model(tt.summaryProvider), Backend: tt.summaryBackend}},
+				Limit:  120 * time.Second,
+			}, resolved.Summary)
 		})
 	}
 }
 
+// model is what the test's files, or the built-ins, name as a provider's model.
+func model(provider string) string {
+	if provider == "google-default" {
+		return "gemini-2.5-pro"
+	}
+	return "m"
+}
+
 func TestAStagesPolicyBeatsTheDefault(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, "defaults: {success_policy: all}", nil)
-	require.Equal(t, config.SuccessAll, c.SuccessPolicyOf(config.Stage{}))
-	require.Equal(t, config.SuccessAny, c.SuccessPolicyOf(config.Stage{SuccessPolicy: config.SuccessAny}))
+	c := load(t, `
+defaults: {success_policy: all}
+agent_chains: {c: {alert_types: [c], stages: [{name: a, agents: [{name: GeneralWorker}]}, {name: b, success_policy: any, agents: [{name: GeneralWorker}]}]}}
+`)
+	stages := get(t, c, "c").Stages
+	require.Equal(t, tarsy.PolicyAll, stages[0].Policy)
+	require.Equal(t, tarsy.PolicyAny, stages[1].Policy)
 }
 
-func TestAPlaceThatTheChainNoLongerHasResolvesToNothing(t *testing.T) {
+func TestReplicasAreAgentsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	c := mustLoad(t, "", nil)
-	for _, at := range [][2]int{{-1, 0}, {0, -1}, {1, 0}, {0, 1}} {
-		require.Empty(t, c.ResolveAgent(c.Chains["kubernetes"], at[0], at[1]))
-	}
-}
-
-func TestAlertTypesAreSortedAndNameTheirChain(t *testing.T) {
-	t.Parallel()
-	c := mustLoad(t, `
-agent_chains:
-  z: {alert_types: [beta, alpha], description: Last., stages: [{name: s, agents: [{name: ChatAgent}]}]}
-`, nil)
-	types := c.AlertTypes()
-	require.Equal(t, config.AlertType{Name: "alpha", ChainID: "z", Description: "Last."}, types[0])
-	require.Equal(t, "beta", types[1].Name)
-	require.Equal(t, "kubernetes", types[2].Name)
-	chain, ok := c.ChainFor("beta")
-	require.True(t, ok)
-	require.Equal(t, "z", chain.ID)
-	_, ok = c.ChainFor("gamma")
-	require.False(t, ok)
+	c := load(t, "agent_chains: {c: {alert_types: [c], stages: [{name: a, replicas: 3, agents: [{name: GeneralWorker}]}]}}")
+	stage := get(t, c, "c").Stages[0]
+	require.Equal(t, tarsy.ParallelReplica, stage.Parallel)
+	require.Len(t, stage.Agents, 3)
+	require.Equal(t, "GeneralWorker-3", stage.Agents[2].Spec.Name)
 }

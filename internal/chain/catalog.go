@@ -1,0 +1,130 @@
+package chain
+
+import (
+	"maps"
+	"slices"
+
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/strictyaml"
+)
+
+// Catalog is the chains and MCP servers of one configuration, resolved once. It never changes, so it may be shared.
+type Catalog struct {
+	cfg     *config.Config
+	chains  map[string]Chain
+	servers map[string]Server
+}
+
+// NewCatalog resolves everything that a configuration holds.
+func NewCatalog(cfg *config.Config) *Catalog {
+	r := resolver{cfg}
+	c := &Catalog{cfg: cfg, chains: make(map[string]Chain, len(cfg.Chains)), servers: make(map[string]Server, len(cfg.MCPServers))}
+
+	for id, configured := range cfg.Chains {
+		c.chains[id] = r.chain(configured)
+	}
+
+	for id, configured := range cfg.MCPServers {
+		c.servers[id] = r.server(configured)
+	}
+
+	return c
+}
+
+// Chain returns the chain with this id.
+func (c *Catalog) Chain(id string) (Chain, bool) {
+	chain, ok := c.chains[id]
+
+	return chain, ok
+}
+
+// Server returns the MCP server with this id.
+func (c *Catalog) Server(id string) (Server, bool) {
+	server, ok := c.servers[id]
+
+	return server, ok
+}
+
+// TakesQuestions reports whether a chain has a chat.
+func (c *Catalog) TakesQuestions(chainID string) bool { return c.chains[chainID].Chat != nil }
+
+// MCPServers lists the servers that some chain's agents get tools from, sorted. Built-in chains count only where the
+// user has none: a built-in that nobody asked for must not start programs.
+func (c *Catalog) MCPServers() []string {
+	used := map[string]struct{}{}
+
+	for _, chain := range c.active() {
+		for a := range chain.agents() {
+			for _, s := range a.Servers {
+				used[s.Name] = struct{}{}
+			}
+		}
+	}
+
+	return slices.Sorted(maps.Keys(used))
+}
+
+// LLMProviders lists the providers that some chain uses or falls back on, sorted; built-in chains count as in MCPServers.
+func (c *Catalog) LLMProviders() []string {
+	used := map[string]struct{}{}
+
+	for _, chain := range c.active() {
+		for _, m := range chain.Summary.Models {
+			used[m.Provider] = struct{}{}
+		}
+
+		for a := range chain.agents() {
+			used[a.Spec.Provider] = struct{}{}
+
+			for _, f := range a.Spec.Fallbacks {
+				used[f.Provider] = struct{}{}
+			}
+		}
+	}
+
+	for _, id := range c.MCPServers() {
+		if d := c.servers[id].Digest; d != nil && d.Provider != "" {
+			used[d.Provider] = struct{}{}
+		}
+	}
+
+	return slices.Sorted(maps.Keys(used))
+}
+
+// Warnings is what a person should know about a valid configuration, in the order of the files.
+func (c *Catalog) Warnings() []config.Warning {
+	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()))
+	strictyaml.SortWarnings(warnings)
+
+	return warnings
+}
+
+// UnsetVariables finds the environment variables that the providers in use need and that are not set. Load does not
+// check it: files are valid wherever they are read, a key is set only where the server runs.
+func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Problem {
+	var problems []config.Problem
+	for _, name := range c.LLMProviders() {
+		problems = append(problems, c.cfg.UnsetVariablesOf(name, env)...)
+	}
+
+	return problems
+}
+
+// active are the chains from the files, or the built-in ones if there are none.
+func (c *Catalog) active() []Chain {
+	var all, users []Chain
+
+	for _, id := range slices.Sorted(maps.Keys(c.chains)) {
+		all = append(all, c.chains[id])
+
+		if c.cfg.Written("agent_chains", id) {
+			users = append(users, c.chains[id])
+		}
+	}
+
+	if len(users) > 0 {
+		return users
+	}
+
+	return all
+}

@@ -1,0 +1,96 @@
+package chain
+
+import (
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/llm"
+)
+
+// level is what one step of the hierarchy sets: defaults, agent, chain, stage, stage's agent. An empty field sets
+// nothing.
+type level struct {
+	agentType, provider, backend, strategy string
+	maxIterations                          int
+	mcpServers                             []string                  // nil sets nothing, empty means none
+	fallbacks                              []config.FallbackProvider // likewise
+}
+
+// merge lays each level over the previous ones. A strategy that implies a backend sets that as well, unless its own
+// level names one.
+func merge(levels ...level) level {
+	var sum level
+
+	for _, l := range levels {
+		if l.backend == "" {
+			l.backend = config.StrategyBackend(l.strategy)
+		}
+
+		sum.agentType = over(sum.agentType, l.agentType)
+		sum.provider = over(sum.provider, l.provider)
+		sum.backend = over(sum.backend, l.backend)
+		sum.strategy = over(sum.strategy, l.strategy)
+		sum.maxIterations = over(sum.maxIterations, l.maxIterations)
+
+		if l.mcpServers != nil {
+			sum.mcpServers = l.mcpServers
+		}
+
+		if l.fallbacks != nil {
+			sum.fallbacks = l.fallbacks
+		}
+	}
+
+	return sum
+}
+
+func over[T comparable](below, above T) T {
+	var nothing T
+	if above != nothing {
+		return above
+	}
+
+	return below
+}
+
+// nativeTools lays each level over the previous ones; a tool that no level mentions is off.
+func nativeTools(levels ...*config.NativeTools) llm.NativeTools {
+	var set llm.NativeTools
+
+	for _, l := range levels {
+		if l == nil {
+			continue
+		}
+
+		set.GoogleSearch = orBelow(set.GoogleSearch, l.GoogleSearch)
+		set.CodeExecution = orBelow(set.CodeExecution, l.CodeExecution)
+		set.URLContext = orBelow(set.URLContext, l.URLContext)
+	}
+
+	return set
+}
+
+func orBelow(below bool, above *bool) bool {
+	if above == nil {
+		return below
+	}
+
+	return *above
+}
+
+// strategyOf maps the words of old and new files to the three strategies. Agents of some types answer in one call
+// without tools, whatever strategy they would inherit.
+func strategyOf(name, agentType string) agent.Strategy {
+	switch agentType {
+	case config.AgentTypeSynthesis, config.AgentTypeExecSummary, config.AgentTypeScoring:
+		return agent.Synthesis
+	}
+
+	switch name {
+	case "react":
+		return agent.React
+	case "synthesis", "synthesis-native-thinking":
+		return agent.Synthesis
+	default:
+		return agent.FunctionCalling
+	}
+}

@@ -1,0 +1,271 @@
+package chain
+
+import (
+	"fmt"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// resolver merges the levels of one configuration.
+type resolver struct{ cfg *config.Config }
+
+// chain resolves a whole chain.
+func (r resolver) chain(configured config.Chain) Chain {
+	c := Chain{ID: configured.ID, Summary: r.summary(configured)}
+
+	for i := range configured.Stages {
+		c.Stages = append(c.Stages, r.stage(configured, i))
+	}
+
+	if configured.Chat != nil && configured.Chat.Enabled {
+		chat := r.chat(configured)
+		c.Chat = &chat
+	}
+
+	return c
+}
+
+// stage lists who runs in a stage: its agents, or each of them as often as it has replicas.
+func (r resolver) stage(chain config.Chain, index int) Stage {
+	configured := chain.Stages[index]
+	stage := Stage{
+		Name: configured.Name, Policy: tarsy.SuccessPolicy(over(r.cfg.Defaults.SuccessPolicy, configured.SuccessPolicy)),
+		Parallel: tarsy.ParallelMultiAgent, Synthesis: r.synthesis(chain, index),
+	}
+
+	if configured.Replicas > 1 {
+		stage.Parallel = tarsy.ParallelReplica
+	}
+
+	for j := range configured.Agents {
+		a := r.agent(chain, index, j)
+
+		if configured.Replicas <= 1 {
+			stage.Agents = append(stage.Agents, a)
+
+			continue
+		}
+
+		for n := range configured.Replicas {
+			replica := a
+			replica.Spec.Name = fmt.Sprintf("%s-%d", a.Spec.Name, n+1)
+			stage.Agents = append(stage.Agents, replica)
+		}
+	}
+
+	return stage
+}
+
+func (r resolver) agent(chain config.Chain, stageIndex, agentIndex int) Agent {
+	stage := chain.Stages[stageIndex]
+	own := stage.Agents[agentIndex]
+
+	return r.merged(own.Name, merge(
+		r.defaultLevel(),
+		r.agentLevel(own.Name),
+		r.chainLevel(chain),
+		level{
+			maxIterations: stage.MaxIterations, mcpServers: stage.MCPServers,
+			fallbacks: r.fallbacks(stage.FallbackProviders, stage.FallbackList),
+		},
+		level{
+			agentType: own.Type, provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
+			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
+			fallbacks: r.fallbacks(own.FallbackProviders, own.FallbackList),
+		},
+	))
+}
+
+// synthesis is the agent that turns the analyses of a stage's agents into one. It has no tools.
+func (r resolver) synthesis(chain config.Chain, stageIndex int) Agent {
+	stage := chain.Stages[stageIndex]
+
+	own := stage.Synthesis
+	if own == nil {
+		own = &config.Synthesis{}
+	}
+
+	name := over(config.SynthesisAgent, own.Agent)
+	merged := merge(r.defaultLevel(), r.agentLevel(name), r.chainLevel(chain),
+		level{fallbacks: r.fallbacks(stage.FallbackProviders, stage.FallbackList)},
+		level{provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy})
+	merged.agentType, merged.mcpServers = config.AgentTypeSynthesis, nil
+
+	return r.merged(name, merged)
+}
+
+// chat is the agent that answers questions. Its servers are the chat's own, else the chain's, else those of all stages
+// together, else the agent's.
+func (r resolver) chat(chain config.Chain) Agent {
+	own := chain.Chat
+	name := over(config.ChatAgent, own.Agent)
+
+	return r.merged(name, merge(r.defaultLevel(), r.agentLevel(name), level{mcpServers: r.stageServers(chain)}, r.chainLevel(chain),
+		level{
+			provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
+			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
+		}))
+}
+
+// stageServers are the servers of all stages, in order, nil if there are none.
+func (r resolver) stageServers(chain config.Chain) []string {
+	var all []string
+
+	for i, stage := range chain.Stages {
+		for j := range stage.Agents {
+			for _, s := range r.agent(chain, i, j).Servers {
+				if !slices.Contains(all, s.Name) {
+					all = append(all, s.Name)
+				}
+			}
+		}
+	}
+
+	return all
+}
+
+// summary resolves the models of a chain's executive summary.
+func (r resolver) summary(chain config.Chain) Summary {
+	merged := merge(r.defaultLevel(),
+		level{
+			provider: r.cfg.Defaults.ExecutiveSummaryProvider, backend: r.cfg.Defaults.ExecutiveSummaryBackend,
+			fallbacks: r.fallbacks(nil, r.cfg.Defaults.ExecutiveSummaryFallbackList),
+		},
+		r.chainLevel(chain),
+		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
+	first := r.model(merged.provider, r.backend(merged), nil)
+	// The single call of a summary binds no tools of the provider, so neither do those that stand in for it.
+	models := append([]agent.Fallback{first}, r.models(merged, nil)...)
+
+	return Summary{Models: models, Limit: r.cfg.Defaults.IterationTimeout}
+}
+
+// server resolves what agents are told about an MCP server. The model that shortens its results has no fallbacks: a
+// result that cannot be shortened is cut.
+func (r resolver) server(configured config.MCPServer) Server {
+	server := Server{Instructions: configured.Instructions}
+
+	s := configured.Summarization
+	if s == nil || !s.Enabled {
+		return server
+	}
+
+	server.Digest = &agent.Digest{Threshold: s.SizeThresholdTokens, MaxTokens: s.SummaryMaxTokenLimit}
+
+	var common level
+	if d := r.cfg.Defaults.Summarization; d != nil {
+		common = level{provider: d.LLMProvider, backend: d.LLMBackend}
+	}
+
+	if merged := merge(common, level{provider: s.LLMProvider, backend: s.LLMBackend}); merged.provider != "" {
+		server.Digest.Provider, server.Digest.Backend = merged.provider, r.backend(merged)
+		server.Digest.Model = r.cfg.LLMProviders[merged.provider].Model
+	}
+
+	return server
+}
+
+func (r resolver) defaultLevel() level {
+	d := r.cfg.Defaults
+
+	return level{
+		provider: d.LLMProvider, backend: d.LLMBackend, strategy: d.IterationStrategy,
+		maxIterations: d.MaxIterations, fallbacks: r.fallbacks(d.FallbackProviders, d.FallbackList),
+	}
+}
+
+func (r resolver) chainLevel(chain config.Chain) level {
+	return level{
+		provider: chain.LLMProvider, backend: chain.LLMBackend, strategy: chain.IterationStrategy,
+		maxIterations: chain.MaxIterations, mcpServers: chain.MCPServers,
+		fallbacks: r.fallbacks(chain.FallbackProviders, chain.FallbackList),
+	}
+}
+
+func (r resolver) agentLevel(name string) level {
+	configured, pairing := r.cfg.Agents[name], r.cfg.Defaults.Agents[name]
+
+	return merge(
+		level{provider: pairing.LLMProvider, backend: pairing.LLMBackend, fallbacks: r.fallbacks(nil, pairing.FallbackList)},
+		level{
+			agentType: configured.Type, backend: configured.LLMBackend, strategy: configured.IterationStrategy,
+			maxIterations: configured.MaxIterations, mcpServers: configured.MCPServers,
+		},
+	)
+}
+
+// merged is an agent with what all levels together set.
+func (r resolver) merged(name string, l level) Agent {
+	configured := r.cfg.Agents[name]
+	model := r.model(l.provider, r.backend(l), configured.NativeTools)
+	a := Agent{Spec: agent.Spec{
+		Name: name, Strategy: strategyOf(l.strategy, l.agentType), CustomInstructions: configured.CustomInstructions,
+		MaxIterations: l.maxIterations, IterationTimeout: r.cfg.Defaults.IterationTimeout,
+		Provider: model.Provider, Model: model.Model, Backend: model.Backend,
+		MaxResultTokens: model.MaxResultTokens, NativeTools: model.NativeTools, Fallbacks: r.models(l, configured.NativeTools),
+	}}
+
+	for _, id := range l.mcpServers {
+		a.Servers = append(a.Servers, tarsy.MCPServerSelection{Name: id})
+	}
+
+	return a
+}
+
+// fallbacks is what one level sets as models to fall back on: its own entries, or those of the list that it names; nil
+// if it sets none.
+func (r resolver) fallbacks(own []config.FallbackProvider, list string) []config.FallbackProvider {
+	if own != nil || list == "" {
+		return own
+	}
+
+	named := make([]config.FallbackProvider, 0, len(r.cfg.FallbackLists[list]))
+	for _, entry := range r.cfg.FallbackLists[list] {
+		named = append(named, config.FallbackProvider{Provider: entry.LLMProvider, Backend: entry.LLMBackend})
+	}
+
+	return named
+}
+
+// models are the fallbacks of a level without what is tried already: the first model itself and repetitions. Calling a
+// provider again through another backend would repeat the same call. Own is what the agent sets of native tools.
+func (r resolver) models(l level, own *config.NativeTools) []agent.Fallback {
+	var models []agent.Fallback
+
+	tried := []string{l.provider}
+
+	for _, f := range l.fallbacks {
+		if slices.Contains(tried, f.Provider) {
+			continue
+		}
+
+		tried = append(tried, f.Provider)
+		models = append(models, r.model(f.Provider, r.backend(level{provider: f.Provider, backend: f.Backend}), own))
+	}
+
+	return models
+}
+
+func (r resolver) model(provider, backend string, own *config.NativeTools) agent.Fallback {
+	configured := r.cfg.LLMProviders[provider]
+
+	return agent.Fallback{
+		Provider: provider, Model: configured.Model, Backend: backend, MaxResultTokens: configured.MaxToolResultTokens,
+		NativeTools: nativeTools(configured.NativeTools, own),
+	}
+}
+
+// backend follows from the provider where no level names one.
+func (r resolver) backend(l level) string {
+	switch {
+	case l.backend != "":
+		return l.backend
+	case r.cfg.LLMProviders[l.provider].Type == config.ProviderGoogle:
+		return config.BackendGoogleNative
+	default:
+		return config.BackendLangChain
+	}
+}
