@@ -204,7 +204,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.retention, err = retention.New(retention.Config{
 		DB: a.db, SessionRetention: time.Duration(cfg.System.Retention.SessionRetentionDays) * day, EventTTL: cfg.System.Retention.EventTTL,
 		PurgeAfter: time.Duration(cfg.System.Retention.PurgeAfterDays) * day,
-		Every: cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
+		Every:      cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
 	})
 	if err != nil {
 		return fmt.Errorf("system.retention: %w", err)
