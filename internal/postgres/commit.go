@@ -264,14 +264,24 @@ func refused(err error) bool {
 	return errors.Is(err, errBadRow)
 }
 
-// Unstorable reports whether err says that a step can never be stored as it is: the data is wrong, not the database.
+// Unstorable reports whether err proves that a step can never be stored as it is: the data is wrong, not the database.
+// Of the violated constraints only a CHECK proves it. No column that we write lacks a value, so one that is missing is of
+// another release; a row that is referred to or that is there already may be the doing of another server, and is seen
+// when the session is loaded again.
 func Unstorable(err error) bool {
+	code := stateOf(err)
+
+	// Data exceptions, a violated CHECK, and limits such as nesting.
+	return errors.Is(err, errBadRow) || strings.HasPrefix(code, "22") || code == "23514" || strings.HasPrefix(code, "54")
+}
+
+// stateOf is the SQLSTATE of an error of the database, or empty.
+func stateOf(err error) string {
 	if pgErr, ok := errors.AsType[*pgError](err); ok {
-		// Data exceptions, violated constraints, and limits such as nesting.
-		return strings.HasPrefix(pgErr.Code, "22") || strings.HasPrefix(pgErr.Code, "23") || strings.HasPrefix(pgErr.Code, "54")
+		return pgErr.Code
 	}
 
-	return errors.Is(err, errBadRow)
+	return ""
 }
 
 // settle tells the waiters how it went, and the readers after them.

@@ -27,10 +27,20 @@ const migrateLock = 0x7461727379_01
 // riverVersion is River's schema that this program needs: the newest that its version of River knows.
 const riverVersion = 8
 
+// firstAddition is the first migration of the second kind. Releases before it keep all of theirs in schema_migrations.
+const firstAddition = 9
+
+// breakingMark is how the file of a migration begins that servers of earlier releases cannot work with.
+const breakingMark = "-- breaking:"
+
+// migration is one file. Most only add: tables, indexes, columns with defaults. Servers that do not know such a one go on
+// working beside those that do, so it is kept in schema_additions. A breaking one is kept in schema_migrations, and a
+// server that does not know it does not start.
 type migration struct {
-	version int
-	name    string
-	sql     string
+	version  int
+	name     string
+	sql      string
+	breaking bool
 }
 
 // migrations returns the embedded migrations in order.
@@ -57,10 +67,14 @@ func migrations() []migration {
 			panic("postgres: migration " + base + " does not begin with four digits")
 		}
 
-		all = append(all, migration{version: version, name: base, sql: string(text)})
+		all = append(all, newMigration(version, base, string(text)))
 	}
 
 	return all
+}
+
+func newMigration(version int, name, sql string) migration {
+	return migration{version: version, name: name, sql: sql, breaking: version < firstAddition || strings.HasPrefix(sql, breakingMark)}
 }
 
 // riverMigrations is River's own way to its schema. It has no pool: it works in transactions that it is given.
@@ -76,6 +90,7 @@ func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 // MigrationsHash names the schema, River's included: test templates are keyed by it.
 func MigrationsHash() string {
 	h := sha256.New()
+	fmt.Fprintln(h, versionTablesSQL)
 
 	for _, m := range migrations() {
 		fmt.Fprintf(h, "%s\n%s\n", m.name, m.sql)
@@ -90,23 +105,20 @@ func MigrationsHash() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// versions is where a database stands.
-type versions struct{ schema, river int }
-
 // Migrate brings the database at url to the newest schema, and River's tables to the version that this program needs.
-// Any number of servers may call it at once. A database that is newer than this program is refused.
-func Migrate(ctx context.Context, url string) error {
+// Any number of servers may call it at once. A database with a breaking migration that this program does not know is
+// refused; one with additions that it does not know is not.
+func Migrate(ctx context.Context, url string) error { return migrate(ctx, url, migrations()) }
+
+func migrate(ctx context.Context, url string, known []migration) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on this connection
 
-	all := migrations()
-	newest := newestVersions()
-
 	// The happy path of a restart takes no lock.
-	if current, err := currentVersions(ctx, conn); err == nil && current == newest {
+	if current, err := currentVersions(ctx, conn); err == nil && current.upToDate(known) {
 		return nil
 	}
 
@@ -120,35 +132,21 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 
-	if current.schema > newest.schema {
-		return fmt.Errorf("the database has schema version %d and this tarsy knows up to %d: use a newer tarsy", current.schema, newest.schema)
+	if err := current.check(known); err != nil {
+		return err
 	}
 
-	if current.river > newest.river {
-		return fmt.Errorf("the database has version %d of River's schema and this tarsy knows up to %d: use a newer tarsy", current.river, newest.river)
-	}
-
-	for _, m := range all {
-		if m.version <= current.schema {
-			continue
-		}
-
+	for _, m := range current.missing(known) {
 		if err := applyMigration(ctx, conn, m); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
 		}
 	}
 
-	if current.river < newest.river {
+	if current.river < riverVersion {
 		return migrateRiver(ctx, conn, current.river)
 	}
 
 	return nil
-}
-
-func newestVersions() versions {
-	all := migrations()
-
-	return versions{schema: all[len(all)-1].version, river: riverVersion}
 }
 
 // prepare reaches the database and, where that is wanted, brings it up to date. One that is up to date, as at every
@@ -159,24 +157,32 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("reach the database: %w", err)
 	}
 
+	known := migrations()
 	current, err := currentVersions(ctx, conn.Conn())
 	conn.Release()
 
-	if c.Migrate && (err != nil || current != newestVersions()) {
+	if c.Migrate && (err != nil || !current.upToDate(known)) {
 		if err := Migrate(ctx, c.URL); err != nil {
 			return fmt.Errorf("bring the database up to date: %w", err)
 		}
 	}
 
+	if _, additions := current.unknown(known); len(additions) > 0 {
+		c.Logger.Info("the database has additions of a newer tarsy; going on without them", "versions", additions)
+	}
+
 	return nil
 }
+
+const versionTablesSQL = `
+CREATE TABLE IF NOT EXISTS schema_migrations (version integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE IF NOT EXISTS schema_additions (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
 
 // prepareMigration makes sure that migrations can be written down, and reads where the database stands: under the lock,
 // so that nobody else moves it.
 func prepareMigration(ctx context.Context, conn *pgx.Conn) (versions, error) {
-	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
-		version integer PRIMARY KEY, name text NOT NULL)`); err != nil {
-		return versions{}, fmt.Errorf("create the table of migrations: %w", err)
+	if _, err := conn.Exec(ctx, versionTablesSQL); err != nil {
+		return versions{}, fmt.Errorf("create the tables of migrations: %w", err)
 	}
 
 	// River makes its table of migrations itself, by its first one.
@@ -193,7 +199,7 @@ func prepareMigration(ctx context.Context, conn *pgx.Conn) (versions, error) {
 	if river {
 		current, err = currentVersions(ctx, conn)
 	} else {
-		err = conn.QueryRow(ctx, schemaVersionSQL).Scan(&current.schema)
+		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.breaking, &current.additions)
 	}
 
 	if err != nil {
@@ -209,7 +215,12 @@ func applyMigration(ctx context.Context, conn *pgx.Conn, m migration) error {
 			return err
 		}
 
-		_, err := tx.Exec(ctx, "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", m.version, m.name)
+		record := "INSERT INTO schema_additions (version, name) VALUES ($1, $2)"
+		if m.breaking {
+			record = "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)"
+		}
+
+		_, err := tx.Exec(ctx, record, m.version, m.name)
 
 		return err
 	})
@@ -233,17 +244,4 @@ func migrateRiver(ctx context.Context, conn *pgx.Conn, after int) error {
 	}
 
 	return nil
-}
-
-const (
-	schemaVersionSQL   = `SELECT coalesce(max(version), 0) FROM schema_migrations`
-	currentVersionsSQL = `SELECT (` + schemaVersionSQL + `), (SELECT coalesce(max(version), 0) FROM river_migration)`
-)
-
-// currentVersions asks once. It fails where a table is missing.
-func currentVersions(ctx context.Context, conn *pgx.Conn) (versions, error) {
-	var v versions
-	err := conn.QueryRow(ctx, currentVersionsSQL).Scan(&v.schema, &v.river)
-
-	return v, err
 }

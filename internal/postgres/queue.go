@@ -204,12 +204,20 @@ RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, un
 // HandOver gives a lease back with its work undone: any server may claim the session now, and it has kept its place
 // in the queue. What counts against no limit is told as a request is, so that a server without a free worker hears it.
 // A lease that is gone already is no error.
-func (db *DB) HandOver(ctx context.Context, lease Lease) error {
+func (db *DB) HandOver(ctx context.Context, lease Lease) error { return db.handOver(ctx, lease, nil) }
+
+// Defer gives a lease back with its work undone, as HandOver does, but nobody claims the session before a time, unless
+// somebody requests something of it.
+func (db *DB) Defer(ctx context.Context, lease Lease, until time.Time) error {
+	return db.handOver(ctx, lease, &until)
+}
+
+func (db *DB) handOver(ctx context.Context, lease Lease, notBefore *time.Time) error {
 	var asked bool
 
-	err := db.work.QueryRow(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true
+	err := db.work.QueryRow(ctx, `UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = coalesce($3, runnable_at)
 WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL
-RETURNING completed_at IS NOT NULL OR open_requests > 0`, lease.SessionID, lease.Fence).Scan(&asked)
+RETURNING completed_at IS NOT NULL OR open_requests > 0`, lease.SessionID, lease.Fence, notBefore).Scan(&asked)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("hand over session: %w", err)
 	}

@@ -24,7 +24,7 @@ WITH running AS (
     SELECT s.id FROM sessions s
     WHERE s.id = $2 AND s.deleted_at IS NULL AND (s.status IN ('pending', 'in_progress', 'cancelling') OR ` + asking + ` OR ` + answering + `)
 ), asked AS (
-    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = coalesce(s.runnable_at, $4)
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, $4)
     FROM running WHERE s.id = running.id
       AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
     RETURNING s.id
@@ -38,7 +38,7 @@ SELECT EXISTS (SELECT 1 FROM running)`
 	// is asked the session takes no question either: a wish to cancel the answer before must not meet the next one.
 	addQuestionSQL = `
 WITH asked AS (
-    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = coalesce(s.runnable_at, $4)
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, $4)
     WHERE s.id = $2 AND s.deleted_at IS NULL AND s.status IN ('completed', 'failed', 'timed_out')
       AND s.open_requests = 0 AND NOT ` + answering + `
     RETURNING s.id

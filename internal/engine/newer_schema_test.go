@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// A migration of a newer release added a constraint that this release's step violates.
+func TestStepRefusedByNewerSchemaIsHandedOver(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.investigate()
+	h.exec(`INSERT INTO schema_additions (version, name) VALUES (9999, '9999_future.sql')`)
+	h.exec(`ALTER TABLE mcp_interactions ADD CONSTRAINT newer CHECK (status <> 'completed') NOT VALID`)
+
+	s := h.start("one", nil)
+	id := s.submit()
+
+	require.Eventually(t, func() bool {
+		var deferred bool
+
+		require.NoError(t, h.sql.QueryRow(h.ctx,
+			`SELECT lease_until IS NULL AND fence = 1 AND runnable_at > now() + interval '10 seconds' FROM sessions WHERE id = $1`, id).Scan(&deferred))
+
+		return deferred
+	}, patience, 10*time.Millisecond, "the session was not left to others")
+
+	require.Equal(t, tarsy.SessionInProgress, s.detail(id).Status)
+	require.Equal(t, 1, h.tools.made("look"), "the first refusal is enough")
+
+	// The newer release goes on with it.
+	h.exec(`ALTER TABLE mcp_interactions DROP CONSTRAINT newer`)
+	h.exec(`UPDATE sessions SET runnable_at = created_at WHERE id = $1`, id)
+	s.completes(id)
+	h.requireWhole(id)
+}

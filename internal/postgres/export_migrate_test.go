@@ -1,0 +1,32 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+)
+
+// MigrateAs brings a database to the schema of a release that has these files besides the first of ours. Their names
+// begin with four digits.
+func MigrateAs(ctx context.Context, url string, ours int, files map[int]string) error {
+	known := migrations()[:ours]
+
+	for version := range 10_000 {
+		if sql, ok := files[version]; ok {
+			known = append(known, newMigration(version, fmt.Sprintf("%04d_test.sql", version), sql))
+		}
+	}
+
+	return migrate(ctx, url, known)
+}
+
+// Migrations is how many files there are.
+func Migrations() int { return len(migrations()) }
+
+// UnstorableState and SchemaRefusedState judge an SQLSTATE as the database would report it.
+func UnstorableState(code string) bool {
+	return Unstorable(fmt.Errorf("commit: %w", &pgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code}))
+}
+
+func SchemaRefusedState(code string) bool {
+	return SchemaRefused(fmt.Errorf("commit: %w", &pgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code}))
+}
