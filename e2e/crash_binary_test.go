@@ -132,21 +132,6 @@ var (
 	address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 )
 
-// buildProgram builds the program.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skipf("the program cannot be built here: %v", err)
-	}
-
-	binary := filepath.Join(t.TempDir(), "tarsy")
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, "tarsy.dev/tarsy/cmd/tarsy").CombinedOutput()
-	require.NoError(t, err, "%s", output)
-
-	return binary
-}
-
 // demoDir is a data directory that also the user whom root lends to PostgreSQL can reach, which those of the testing
 // package are not. Whatever is left in it is stopped and removed.
 func demoDir(t *testing.T) string {

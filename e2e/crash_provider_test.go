@@ -206,7 +206,7 @@ func startServe(t *testing.T, binary, dir, database string) *process {
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "TARSY_") }), "KEY=key-of-the-test")
 
 	p := runProcess(t, command)
-	p.Log.WaitLine("TARSy listens on")
+	p.URL = address.FindString(p.Log.WaitLine("TARSy listens on"))
 
 	return p
 }

@@ -14,5 +14,5 @@ func TestMain(m *testing.M) {
 		os.Exit(serveProcess(settings))
 	}
 
-	tarsytest.Main(m)
+	tarsytest.Main(newPrograms(m))
 }

@@ -89,8 +89,9 @@ type App struct {
 	patience time.Duration
 }
 
-// Main runs a package's tests, checks for leaked goroutines and releases the test databases.
-func Main(m *testing.M) {
+// Main runs a package's tests, which is what a *testing.M does, checks for leaked goroutines and releases the test
+// databases.
+func Main(m interface{ Run() int }) {
 	goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...)
 }
 
@@ -144,6 +145,14 @@ func New(t testing.TB, options Options) *App {
 	return a
 }
 
+// Connect returns the means to drive a server that runs elsewhere, such as a process of its own. Nothing stops that
+// server; Script and ServerID are not set.
+func Connect(t testing.TB, url, database string) *App {
+	t.Helper()
+
+	return &App{URL: url, Database: database, t: t, patience: patience}
+}
+
 func (o Options) withDefaults(t testing.TB) Options {
 	t.Helper()
 
@@ -172,7 +181,7 @@ func (o Options) lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// Stop stops the server gracefully: its sessions are handed over. It is idempotent.
+// Stop stops a server that New has booted gracefully: its sessions are handed over. It is idempotent.
 func (a *App) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

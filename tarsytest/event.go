@@ -103,14 +103,25 @@ func (l *log) OfType(eventType string) []Event {
 func (l *log) Wait(what string, fits func(Event) bool) Event {
 	l.t.Helper()
 
+	found, err := l.WaitOrEnd(what, fits)
+	if err != nil {
+		require.FailNow(l.t, "the connection ended while waiting for "+what, "%v\n%s", err, l.describe())
+	}
+
+	return found
+}
+
+// WaitOrEnd is Wait for readers that connect again: if the connection ends before such an event, it returns how.
+func (l *log) WaitOrEnd(what string, fits func(Event) bool) (Event, error) {
+	l.t.Helper()
+
 	var (
 		found Event
 		next  int
+		end   error
 	)
 
 	l.await(what, func(events []Event, ended error) bool {
-		l.t.Helper()
-
 		for ; next < len(events); next++ {
 			if fits(events[next]) {
 				found = events[next]
@@ -119,14 +130,12 @@ func (l *log) Wait(what string, fits func(Event) bool) Event {
 			}
 		}
 
-		if ended != nil {
-			require.FailNow(l.t, "the connection ended while waiting for "+what, "%v\n%s", ended, l.describe())
-		}
+		end = ended
 
-		return false
+		return ended != nil
 	})
 
-	return found
+	return found, end
 }
 
 // WaitType waits for an event of a type.

@@ -24,9 +24,22 @@ type EventStream struct {
 func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
+	return a.stream(sessionID+"/events", lastEventID)
+}
+
+// Follow is Events for a session that goes on with a chat: the stream stays open when the session has ended.
+func (a *App) Follow(sessionID string, lastEventID int64) *EventStream {
+	a.t.Helper()
+
+	return a.stream(sessionID+"/events?follow=true", lastEventID)
+}
+
+func (a *App) stream(path string, lastEventID int64) *EventStream {
+	a.t.Helper()
+
 	ctx, cancel := context.WithCancel(context.Background())
 
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+"/api/v1/sessions/"+sessionID+"/events", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+"/api/v1/sessions/"+path, nil)
 	require.NoError(a.t, err)
 
 	if lastEventID > 0 {

@@ -81,6 +81,21 @@ func New(t testing.TB) string {
 	return current.url(database)
 }
 
+// Empty returns the URL of a fresh database without any schema. It is dropped after the test.
+func Empty(t testing.TB) string {
+	t.Helper()
+	current, err := shared.current()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	database, err := current.makeEmpty(t.Context())
+	if err != nil {
+		t.Fatalf("pgtest: make an empty test database: %v", err)
+	}
+	t.Cleanup(func() { current.drops.add(database) })
+	return current.url(database)
+}
+
 // Server returns the URL of the server's maintenance database, for tests that make databases themselves.
 func Server(t testing.TB) string {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,6 +27,7 @@ type run struct {
 	template    string
 	strategy    string // of CREATE DATABASE
 	drops       *drops
+	empties     atomic.Int64
 
 	// connection holds the lock, and after newRun belongs to fill alone.
 	connection *pgx.Conn
@@ -155,6 +157,18 @@ func (r *run) take(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+}
+
+// makeEmpty creates a database without any schema, on a connection of its own: the run's belongs to fill.
+func (r *run) makeEmpty(ctx context.Context) (string, error) {
+	connection, err := pgx.Connect(ctx, r.maintenance.String())
+	if err != nil {
+		return "", fmt.Errorf("connect to the test server: %w", err)
+	}
+	defer connection.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on it
+	database := r.database("empty" + strconv.FormatInt(r.empties.Add(1), 10))
+	_, err = connection.Exec(ctx, "CREATE DATABASE "+quote(database)+" TEMPLATE template0"+r.strategy)
+	return database, err
 }
 
 // fill makes clones, one at a time, as they are taken. The calls are not cancelled: a

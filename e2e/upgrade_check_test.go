@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// What a session of the upgrade test consists of: two agents that ask twice and call a tool once, a synthesis, a
+// summary, and an answer that asks twice and calls a tool once.
+const upgradeLLMCalls, upgradeToolCalls = 8, 3
+
+// requireAllDone checks, as the last server shows it, every alert that any server acknowledged.
+func (u *upgrade) requireAllDone(last *member) {
+	u.t.Helper()
+	u.Finish()
+
+	if u.t.Failed() {
+		return // a client has said why
+	}
+
+	for _, s := range u.sessions {
+		for _, r := range s.readers {
+			r.Close()
+		}
+	}
+
+	stored := tarsytest.Rows[struct{ N int }](last.app, "SELECT count(*) AS n FROM sessions")[0].N
+	require.Equal(u.t, len(u.sessions), stored, "each acknowledged alert has one session")
+	u.t.Logf("%d sessions on %d servers", len(u.sessions), len(u.finished))
+
+	asked, cut := u.asked()
+	made := map[string][]boxCall{}
+
+	for _, call := range u.tools.Seen() {
+		marker := upgradeMarker.FindString(call.By)
+		made[marker] = append(made[marker], call)
+	}
+
+	for _, s := range u.sessions {
+		journal := requireJournal(u.t, last.app, s.id)
+		for _, r := range s.readers {
+			requireSeen(u.t, r, journal)
+		}
+
+		if s.cancelled {
+			session := last.app.Session(s.id)
+			require.Equal(u.t, tarsy.SessionCancelled, session.Status, session.ErrorMessage)
+
+			continue
+		}
+
+		u.requireCompleted(last.app, s, made[s.marker])
+		require.GreaterOrEqual(u.t, asked[s.marker], upgradeLLMCalls)
+		require.LessOrEqual(u.t, asked[s.marker], upgradeLLMCalls+cut[s.marker], "only a call that a stopping server cut off is made again")
+	}
+
+	requireReleased(u.t, last.app)
+}
+
+func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made []boxCall) {
+	u.t.Helper()
+
+	session := app.Session(s.id)
+	require.Equal(u.t, tarsy.SessionCompleted, session.Status, session.ErrorMessage)
+	require.Contains(u.t, session.FinalAnalysis, s.marker+",")
+	require.Contains(u.t, session.ExecutiveSummary, s.marker+",")
+	require.Len(u.t, session.Stages, 3, "the agents, their synthesis and the answer")
+
+	for _, stage := range session.Stages {
+		require.Equal(u.t, tarsy.StatusCompleted, stage.Status, stage.StageName)
+	}
+
+	require.Len(u.t, app.LLMInteractions(s.id), upgradeLLMCalls, "each LLM call is kept once")
+
+	var ids, seen []string
+
+	for _, interaction := range app.MCPInteractions(s.id) {
+		require.Equal(u.t, tarsy.CallCompleted, interaction.Status)
+
+		ids = append(ids, interaction.ID)
+	}
+
+	for _, call := range made {
+		seen = append(seen, call.ID)
+	}
+
+	require.Len(u.t, ids, upgradeToolCalls)
+	require.ElementsMatch(u.t, ids, seen, "each tool call is made once, under the id that it was written down with")
+}
+
+// asked counts the LLM calls about each marker, and those of them that were in flight while a server stopped.
+func (u *upgrade) asked() (all, cut map[string]int) {
+	all, cut = map[string]int{}, map[string]int{}
+
+	for _, r := range u.model.Requests() {
+		marker := upgradeMarker.FindString(string(r.Body))
+		all[marker]++
+
+		for _, stop := range u.stops {
+			if r.Start.Before(stop.end) && r.Start.Add(r.Duration).After(stop.begin) {
+				cut[marker]++
+
+				break
+			}
+		}
+	}
+
+	return all, cut
+}
