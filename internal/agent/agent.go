@@ -30,8 +30,8 @@ type Recorder interface {
 	Submit(step progress.Step)
 	// Sequence returns the next sequence number of the session's timeline.
 	Sequence() int64
-	// Outside is asked before every call to the outside: it fails when too little is left of the lease.
-	Outside(ctx context.Context) error
+	// CheckLease is called before every call to the outside. It fails when too little is left of the lease.
+	CheckLease(ctx context.Context) error
 }
 
 // OpenStream begins to show the text of a timeline event while it grows, under the fence of the session's lease. The

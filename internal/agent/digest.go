@@ -83,7 +83,7 @@ func summaryOf(timeline []tarsy.TimelineEvent, callEventID string) (tarsy.Timeli
 // digest has the last result summarised and puts the summary in its place. Whatever goes wrong with it, the
 // conversation goes on, with the result as it is.
 func (r *run) digest(ctx context.Context) error {
-	if err := r.Recorder.Outside(ctx); err != nil {
+	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return err
 	}
 

@@ -39,7 +39,7 @@ type ledger struct {
 	left     int
 	sequence int64
 	outside  int
-	// refuse fails the n-th call to Outside, counted from one.
+	// refuse fails the n-th call to CheckLease, counted from one.
 	refuse int
 	// after is called with every step taken.
 	after func(step progress.Step)
@@ -84,7 +84,7 @@ func (l *ledger) Sequence() int64 {
 	return l.sequence
 }
 
-func (l *ledger) Outside(context.Context) error {
+func (l *ledger) CheckLease(context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 

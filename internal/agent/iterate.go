@@ -13,7 +13,7 @@ import (
 
 // iterate makes one LLM call and commits what came of it. It reports whether the execution is over.
 func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool, error) {
-	if err := r.Recorder.Outside(ctx); err != nil {
+	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return false, err
 	}
 

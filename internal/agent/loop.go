@@ -220,7 +220,7 @@ func (r *run) openTools(ctx context.Context) error {
 		return nil
 	}
 
-	if err := r.Recorder.Outside(ctx); err != nil {
+	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return err
 	}
 

@@ -122,7 +122,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		return Result{Content: "This agent has no tools.", IsError: true}, nil
 	}
 
-	if err := r.Recorder.Outside(ctx); err != nil {
+	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return Result{}, err
 	}
 

@@ -55,13 +55,13 @@ func thousands(n int) string {
 	return text
 }
 
-// spent tells whether a cap is reached that this session is under, and which. What the session used is in its rows, so it
-// is the same for whoever holds the session.
-func (r *sessionRun) spent(ctx context.Context) (string, bool) {
+// budgetReached reports whether a cap that applies to this session is reached, and which. What the session used is in its
+// rows, so every server that holds the session gets the same answer.
+func (r *sessionRun) budgetReached(ctx context.Context) (string, bool) {
 	if b := r.engine.Budgets.Session; b.caps() {
-		r.mu.Lock()
-		spent := spentBy(r.state.LLMInteractions, len(r.state.MCPInteractions))
-		r.mu.Unlock()
+		var spent tarsy.Spend
+
+		r.memory.read(func(state *progress.State) { spent = spentBy(state.LLMInteractions, len(state.MCPInteractions)) })
 
 		if text, reached := b.reached("session", spent); reached {
 			return text, true

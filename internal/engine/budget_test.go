@@ -50,10 +50,13 @@ func TestACapIsReachedWhenAsMuchIsSpent(t *testing.T) {
 
 // run is a session with calls of so many tokens, and so many tool calls.
 func runWith(engine *Engine, toolCalls int, tokens ...int) *sessionRun {
-	r := &sessionRun{engine: engine, state: &progress.State{MCPInteractions: make([]tarsy.MCPInteraction, toolCalls)}}
+	state := &progress.State{MCPInteractions: make([]tarsy.MCPInteraction, toolCalls)}
 	for _, n := range tokens {
-		r.state.LLMInteractions = append(r.state.LLMInteractions, tarsy.LLMInteraction{Usage: tarsy.Usage{TotalTokens: n, CostUSD: float64(n) / 8}})
+		state.LLMInteractions = append(state.LLMInteractions, tarsy.LLMInteraction{Usage: tarsy.Usage{TotalTokens: n, CostUSD: float64(n) / 8}})
 	}
+
+	r := &sessionRun{engine: engine}
+	r.memory.load(state, nil)
 
 	return r
 }
@@ -75,7 +78,7 @@ func TestASessionSpendsWhatItsCallsUsedTogether(t *testing.T) {
 		"more than there": {Budget{MaxTokens: 1}, "session tokens: 7 of 1"},
 	} {
 		r := runWith(New(Config{Budgets: Budgets{Session: test.budget}}), 2, 1, 2, 4)
-		got, reached := r.spent(t.Context())
+		got, reached := r.budgetReached(t.Context())
 		require.Equal(t, test.want, got, name)
 		require.Equal(t, test.want != "", reached, name)
 	}

@@ -141,7 +141,7 @@ func (e *Engine) renew(ctx context.Context) {
 		}
 
 		e.renewRunning(ctx)
-		// A wish to cancel whose signal was lost must not wait until a worker is free.
+		// A request to cancel whose signal was lost must not wait until a worker is free.
 		kick(e.cancels)
 	}
 }
@@ -185,12 +185,12 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 
 		switch {
 		case !held:
-			r.interrupt(postgres.ErrFenceLost)
+			r.memory.interrupt(postgres.ErrFenceLost)
 		case n.Requested:
-			r.setUntil(until)
-			r.noteRequests(ctx)
+			r.memory.extendLease(until)
+			r.readRequests(ctx)
 		default:
-			r.setUntil(until)
+			r.memory.extendLease(until)
 		}
 	}
 
@@ -216,7 +216,7 @@ func (e *Engine) hearRequests(ctx context.Context, requests *postgres.Watch) {
 			e.mu.Unlock()
 
 			if r != nil {
-				r.noteRequests(ctx)
+				r.readRequests(ctx)
 			} else {
 				behind = true
 			}

@@ -160,7 +160,7 @@ func (e *Engine) Stop(ctx context.Context) {
 	timer := e.Clock.AfterFunc(e.Grace, cancel)
 	stopCutting := context.AfterFunc(grace, func() {
 		for _, r := range runs {
-			r.interrupt(errHandOver)
+			r.memory.interrupt(errHandOver)
 		}
 	})
 
@@ -196,4 +196,11 @@ func kick(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
+}
+
+// wrapUp is how long before the end of a session its agents are told to conclude: three minutes of the usual forty.
+func wrapUp(timeout time.Duration) time.Duration {
+	const usual, share = 3 * time.Minute, 10
+
+	return min(usual, timeout/share)
 }

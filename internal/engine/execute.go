@@ -6,30 +6,30 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/engine/plan"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// runExecutions runs the executions of a stage at once and waits for all of them: one that fails stops no other.
+// runExecutions runs the executions of a stage concurrently and waits for all of them: one that fails stops no other.
 // It returns why the work could not go on, if so.
-func (r *sessionRun) runExecutions(ctx context.Context, recipe chain.Chain, tasks []task) error {
+func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []plan.Task) error {
 	var (
 		group sync.WaitGroup
 		errs  = make([]error, len(tasks))
 	)
 
 	for i, t := range tasks {
-		group.Go(func() { errs[i] = r.runExecution(ctx, recipe, t) })
+		group.Go(func() { errs[i] = r.runExecution(ctx, c, t) })
 	}
 
 	group.Wait()
 
-	// Why the round was stopped says more than what each execution made of it.
+	// The reason why the round was stopped says more than the errors of its executions.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -37,18 +37,18 @@ func (r *sessionRun) runExecutions(ctx context.Context, recipe chain.Chain, task
 	return errors.Join(errs...)
 }
 
-func (r *sessionRun) runExecution(ctx context.Context, recipe chain.Chain, t task) (err error) {
-	// What a model or a tool said must not end the process: whoever takes the session over would meet it again.
+func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Task) (err error) {
+	// What a model or a tool returned must not end the process: the next server would meet it again.
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.engine.Logger.Error("an execution panicked", "session_id", r.lease.SessionID, "execution_id", t.execution,
+			r.engine.Logger.Error("an execution panicked", "session_id", r.lease.SessionID, "execution_id", t.Execution,
 				"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 
 			err = r.failExecution(ctx, t, string(tarsy.CodeInternal), "something went wrong in the server")
 		}
 	}()
 
-	in, err := r.input(recipe, t)
+	in, err := r.input(c, t)
 	if err != nil {
 		return r.failExecution(ctx, t, string(tarsy.CodeOf(err)), err.Error())
 	}
@@ -66,39 +66,35 @@ func (r *sessionRun) runExecution(ctx context.Context, recipe chain.Chain, t tas
 }
 
 // failExecution ends an execution that could not run.
-func (r *sessionRun) failExecution(ctx context.Context, t task, code, message string) error {
-	pending := r.submit(func() progress.Step { return r.failExecutionStep(t.execution, code, message) })
+func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, message string) error {
+	_, pending := r.submit(chain.Chain{}, func(s plan.Steps) progress.Step { return s.FailExecution(t.Execution, code, message) })
 
-	return r.wait(context.WithoutCancel(ctx), pending)
+	return recorder{r}.wait(context.WithoutCancel(ctx), pending)
 }
 
-// event makes a completed timeline event of the session. The caller holds r.mu.
-func (r *sessionRun) event(eventType tarsy.EventType, content string, now time.Time) tarsy.TimelineEvent {
-	return tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: r.lease.SessionID, SequenceNumber: r.nextSequence(), EventType: eventType,
-		Status: tarsy.EventCompleted, Content: tarsy.CleanText(content), CreatedAt: now, UpdatedAt: now, CompletedAt: &now,
-	}
-}
+// input gathers what an execution needs: what it works on, and how it reaches this server.
+func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
+	var servers []tarsy.MCPServerSelection
 
-// conclude writes the executive summary and finishes the session, in one step. A summary that fails leaves its
-// reason on the session, which completes all the same.
-func (r *sessionRun) conclude(ctx context.Context, recipe chain.Chain) (released bool, err error) {
-	callCtx, done, err := r.outside(ctx)
+	setup := plan.Setup{Chain: c, Server: r.engine.Server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp}
+
+	r.memory.read(func(state *progress.State) { in, servers, err = plan.Input(state, setup, t) })
+
 	if err != nil {
-		return false, err
-	}
-	defer done()
-
-	r.mu.Lock()
-	analysis := r.finalAnalysis()
-	r.mu.Unlock()
-
-	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
-		SessionID: r.lease.SessionID, Analysis: analysis, Models: recipe.Summary.Models, Limit: recipe.Summary.Limit,
-	})
-	if summary.Err != nil && callCtx.Err() != nil {
-		return false, context.Cause(callCtx)
+		return in, err
 	}
 
-	return r.finish(ctx, func() progress.Step { return r.concludeStep(summary) })
+	in.Recorder, in.Fence, in.Yield = recorder{r}, r.lease.Fence, r.soft
+
+	if b := r.engine.Budgets; b.Session.caps() || b.Daily.caps() {
+		in.Spent = r.budgetReached
+	}
+
+	if len(servers) > 0 {
+		in.OpenTools = func(ctx context.Context) (agent.Tools, error) {
+			return r.engine.OpenTools(ctx, t.Execution, servers)
+		}
+	}
+
+	return in, nil
 }

@@ -30,7 +30,7 @@ func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 	require.Equal(t, "internal", detail.ErrorCode)
 	require.Equal(t, "what the session came to could not be stored", detail.ErrorMessage)
 	h.requireWhole(id)
-	require.LessOrEqual(t, h.tools.made("look"), maxFutile+1)
+	require.LessOrEqual(t, h.tools.made("look"), maxUnstorable+1)
 	require.Zero(t, h.tools.made("change"))
 }
 
@@ -49,7 +49,7 @@ func TestADatabaseThatIsFullForAWhileOnlyDelaysASession(t *testing.T) {
 END $$`)
 	h.exec(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON mcp_interactions
 FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION refuse()`)
-	require.Greater(t, 6, maxFutile)
+	require.Greater(t, 6, maxUnstorable)
 
 	s := h.start("one", nil)
 	id := s.submit()

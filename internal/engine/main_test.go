@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -9,13 +8,4 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// propertyCases keeps the property tests short; -rapid.checks asks for more.
-const propertyCases = "40"
-
-func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", propertyCases); err != nil {
-		panic(err)
-	}
-
-	goleak.VerifyTestMain(pgtest.Wrap(m))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m)) }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/engine/plan"
+	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -18,105 +20,133 @@ func (r *sessionRun) round() (released bool, err error) {
 		return false, context.Cause(r.soft)
 	}
 
-	r.mu.Lock()
-	if r.interrupted != nil {
-		r.mu.Unlock()
+	var (
+		configured chain.Chain
+		tasks      []plan.Task
+		began      time.Time
+		limited    bool
+	)
 
-		return false, r.interrupted
+	err = r.memory.beginRound(stop, func(state *progress.State) {
+		var known bool
+
+		configured, known = r.engine.Chain(state.Session.ChainID)
+		tasks = plan.Next(state, configured, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
+		began, limited = plan.Began(state)
+	})
+	if err != nil {
+		return false, err
 	}
 
-	r.stopRound = stop
-	recipe, known := r.engine.Chain(r.state.Session.ChainID)
-	tasks := plan(r.state, recipe, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
-	started := begun(r.state)
-	r.mu.Unlock()
-
-	if started != nil {
-		left := started.Add(r.engine.SessionTimeout).Sub(r.engine.Clock.Now())
+	if limited {
+		left := began.Add(r.engine.SessionTimeout).Sub(r.engine.Clock.Now())
 		timer := r.engine.Clock.AfterFunc(left, func() { stop(errSessionTimeout) })
 
 		defer timer.Stop()
 	}
 
-	if tasks[0].kind == taskRunExecution {
-		return false, r.runExecutions(ctx, recipe, tasks)
+	switch task := tasks[0]; task.Kind {
+	case plan.RunExecution:
+		return false, r.runExecutions(ctx, configured, tasks)
+	case plan.FetchRunbook:
+		return r.fetchRunbook(ctx, configured)
+	case plan.Conclude:
+		return r.conclude(ctx, configured)
+	default:
+		return r.record(ctx, configured, func(s plan.Steps) progress.Step { return s.For(task) })
 	}
-
-	return r.do(ctx, recipe, tasks[0])
 }
 
-// do does a task that is not an execution.
-func (r *sessionRun) do(ctx context.Context, recipe chain.Chain, t task) (released bool, err error) {
-	switch t.kind {
-	case taskConclude:
-		return r.conclude(ctx, recipe)
-	case taskFetchRunbook:
-		return false, r.fetchRunbook(ctx, recipe)
-	case taskCreateStage, taskSynthesise, taskAsk:
-		r.submit(func() progress.Step { return r.taskStep(recipe, t) })
+// submit builds a step from the state as it is now and submits it.
+func (r *sessionRun) submit(c chain.Chain, build func(plan.Steps) progress.Step) (progress.Step, *postgres.Pending) {
+	var step progress.Step
 
-		return false, nil
-	case taskFinishStage:
-		return r.finishStage(ctx, t)
-	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail, taskCancelChat, taskTimeOutChat:
-		return r.finish(ctx, func() progress.Step { return r.taskStep(recipe, t) })
-	case taskRunExecution:
-	}
+	pending := r.memory.submit(func(state *progress.State, sequence func() int64) progress.Step {
+		step = build(plan.Steps{State: state, Chain: c, Now: r.engine.now(), Timeout: r.engine.SessionTimeout, Sequence: sequence})
 
-	panic("engine: an execution is not done alone")
-}
-
-// begun is when what is being done began, by which its time limit counts: the investigation, or the answer to a
-// question.
-func begun(state *progress.State) *time.Time {
-	if open := openChat(state); open >= 0 {
-		return &state.Stages[open].CreatedAt
-	}
-
-	if state.Session.Status.Terminal() {
-		return nil
-	}
-
-	return state.Session.StartedAt
-}
-
-// finishStage ends a stage. With the answer to a question there is nothing left to do.
-func (r *sessionRun) finishStage(ctx context.Context, t task) (released bool, err error) {
-	r.mu.Lock()
-	chat := r.state.Stages[t.stage].StageType == tarsy.StageChat
-	r.mu.Unlock()
-
-	if chat {
-		return r.finish(ctx, func() progress.Step { return r.finishChatStep(t.stage) })
-	}
-
-	r.submit(func() progress.Step { return r.finishStageStep(t.stage) })
-
-	return false, nil
-}
-
-// finish commits the last step of a session and gives the lease back. If somebody asked for something meanwhile the
-// lease stays, and the next plan sees the request.
-func (r *sessionRun) finish(ctx context.Context, build func() progress.Step) (released bool, err error) {
-	var last progress.Step
-
-	pending := r.submit(func() progress.Step {
-		last = build()
-		last.Release = true
-
-		return last
+		return step
 	})
+
+	return step, pending
+}
+
+// record submits the step of a task. One that gives the lease back is waited for; if a request came in meanwhile the
+// lease stays, and the next plan sees the request.
+func (r *sessionRun) record(ctx context.Context, c chain.Chain, build func(plan.Steps) progress.Step) (released bool, err error) {
+	step, pending := r.submit(c, build)
+	if !step.Release {
+		return false, nil
+	}
 
 	committed, err := pending.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		return false, commitError(err)
 	}
 
-	r.engine.ledger.add(last)
+	r.engine.ledger.add(step)
 
 	if !committed.Released {
-		r.noteRequests(context.WithoutCancel(ctx))
+		r.readRequests(context.WithoutCancel(ctx))
 	}
 
 	return committed.Released, nil
+}
+
+// fetchRunbook reads the runbook that the alert named and begins the first stage with it, or with the default.
+func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released bool, err error) {
+	callCtx, done, err := r.beginCall(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+
+	var url string
+
+	r.memory.read(func(state *progress.State) { url = state.Session.RunbookURL })
+
+	text, err := r.engine.FetchRunbook(callCtx, url)
+	if err != nil && callCtx.Err() != nil {
+		return false, context.Cause(callCtx)
+	}
+
+	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Runbook(text, err, r.engine.DefaultRunbook) })
+}
+
+// conclude writes the executive summary and completes the session, in one step. If the summary fails the session
+// completes without it.
+func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool, err error) {
+	callCtx, done, err := r.beginCall(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+
+	var analysis string
+
+	r.memory.read(func(state *progress.State) { analysis = plan.FinalAnalysis(state) })
+
+	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
+		SessionID: r.lease.SessionID, Analysis: analysis, Models: c.Summary.Models, Limit: c.Summary.Limit,
+	})
+	if summary.Err != nil && callCtx.Err() != nil {
+		return false, context.Cause(callCtx)
+	}
+
+	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Complete(summary) })
+}
+
+// beginCall prepares a call to the outside that can be repeated if it is interrupted, so that a stopping server does not
+// wait for it.
+func (r *sessionRun) beginCall(ctx context.Context) (context.Context, func(), error) {
+	if err := (recorder{r}).CheckLease(ctx); err != nil {
+		return nil, nil, err
+	}
+
+	callCtx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.soft, func() { cancel(context.Cause(r.soft)) })
+
+	return callCtx, func() {
+		stop()
+		cancel(nil)
+	}, nil
 }

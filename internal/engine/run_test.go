@@ -238,7 +238,7 @@ func TestAServerThatLostTheFenceChangesNothingMore(t *testing.T) {
 // settled waits until everything that the server's sessions have submitted is committed.
 func (h *house) settled(s *server) {
 	for _, r := range s.running() {
-		r.settle(h.ctx)
+		r.memory.settle(h.ctx)
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"encoding/json"
@@ -154,7 +154,7 @@ func (m *model) checkAnswerCancelled(t *rapid.T, before tarsy.Session, prefix *p
 	}
 
 	p := m.again(prefix)
-	p.requestCancel()
+	m.requestCancel(p)
 	m.finishPlay(t, p, pick)
 	requireChats(t, before, p, asked)
 	require.Equal(t, tarsy.StatusCancelled, p.lastChat().Status)
@@ -171,7 +171,7 @@ func (m *model) checkAnswerCancelledAfterPlan(t *rapid.T, before tarsy.Session, 
 
 	p := m.again(prefix)
 	tasks := m.plan(p)
-	p.requestCancel()
+	m.requestCancel(p)
 	m.advance(p, tasks, pick)
 	finished := p.state.Stages[len(p.state.Stages)-1].Status.Terminal()
 	m.finishPlay(t, p, pick)
@@ -212,7 +212,7 @@ func (m *model) checkAskedAfterPlan(t *rapid.T, before tarsy.Session, prefix *pl
 	p := m.again(prefix)
 	p.released = false
 	tasks := m.plan(p)
-	require.Equal(t, []task{{kind: taskRelease}}, tasks)
+	require.Equal(t, []Task{{Kind: Release}}, tasks)
 	p.ask(fmt.Sprintf("question %d", asked+1))
 	m.advance(p, tasks, pick)
 	require.False(t, p.released)

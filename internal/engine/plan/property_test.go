@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"maps"
@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 )
 
 func TestFromEveryPrefixOfARunPlanningAgainLeadsToTheSameEnd(t *testing.T) {
@@ -141,7 +143,7 @@ func (m *model) checkCancelled(t *rapid.T, prefix *play, pick func(int) int) {
 	p := m.again(prefix)
 	ended := p.state.Session.Status
 	p.released = false
-	p.requestCancel()
+	m.requestCancel(p)
 	m.finishPlay(t, p, pick)
 	requireClosed(t, p)
 
@@ -165,7 +167,7 @@ func (m *model) checkCancelledAfterPlan(t *rapid.T, prefix *play, pick func(int)
 
 	p := m.again(prefix)
 	tasks := m.plan(p)
-	p.requestCancel()
+	m.requestCancel(p)
 	seen := p.state.Session.Status == tarsy.SessionCancelling
 	m.advance(p, tasks, pick)
 	m.finishPlay(t, p, pick)
@@ -194,8 +196,7 @@ func (m *model) checkTimedOut(t *rapid.T, prefix *play, pick func(int) int) {
 func TestAnExecutionThatCannotRunLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 
-	m := &model{clock: clockwork.NewFakeClock(), recipe: recipeOf([]string{"a", "b"})}
-	m.recipe.Stages[0].Policy = tarsy.PolicyAny
+	m := &model{clock: clockwork.NewFakeClock(), recipe: twoAgents()}
 	p := m.begin()
 	m.advance(p, m.plan(p), func(int) int { return 0 })
 
@@ -205,12 +206,20 @@ func TestAnExecutionThatCannotRunLeavesNothingOpen(t *testing.T) {
 	p.apply(m.agentStep(p, p.state.Executions[1].ID))
 	p.apply(m.agentStep(p, p.state.Executions[1].ID))
 	// The agent's server was killed here, and the chain has lost the agent since.
-	p.apply(p.failExecutionStep(first, "unknown_agent", "the chain no longer has this agent"))
+	p.apply(m.steps(p).FailExecution(first, "unknown_agent", "the chain no longer has this agent"))
 	require.Equal(t, tarsy.EventStreaming, p.state.Timeline[1].Status, "what another agent streams stays open")
 
 	m.finishPlay(t, p, func(int) int { return 0 })
 	requireClosed(t, p)
 	require.Equal(t, tarsy.SessionCompleted, p.state.Session.Status)
 	require.Equal(t, "found by synthesizer", p.state.Session.FinalAnalysis)
-	require.Equal(t, "## b\n\nfound by b", p.analysis(p.state.Stages[0]), "what the synthesis was made of")
+	require.Equal(t, "## b\n\nfound by b", analysisOf(p.state, p.state.Stages[0]), "what the synthesis was made of")
+}
+
+// twoAgents is a chain of one stage, which completes if one of its agents does.
+func twoAgents() chain.Chain {
+	return chain.Chain{ID: "chain", Stages: []chain.Stage{{
+		Name: "stage of a", Policy: tarsy.PolicyAny, Agents: []chain.Agent{{Spec: agent.Spec{Name: "a"}}, {Spec: agent.Spec{Name: "b"}}},
+		Synthesis: chain.Agent{Spec: agent.Spec{Name: "synthesizer", Strategy: agent.Synthesis}},
+	}}}
 }

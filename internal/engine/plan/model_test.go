@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
-	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -34,10 +34,10 @@ type model struct {
 	clock              *clockwork.FakeClock
 }
 
-// play is one session on its way, with every event of its journal.
+// play is one running session, with every event of its journal.
 type play struct {
-	*sessionRun
-
+	state    *progress.State
+	sequence int64
 	events   []tarsy.Event
 	answered []tarsy.Request
 	released bool
@@ -95,86 +95,86 @@ func (m *model) begin() *play {
 		session.RunbookURL = "https://runbooks.example/it-hurts"
 	}
 
-	return &play{sessionRun: m.run(&progress.State{Session: session})}
+	return &play{state: &progress.State{Session: session}}
 }
 
-func (m *model) run(state *progress.State) *sessionRun {
-	e := &Engine{Config: Config{Clock: m.clock, SessionTimeout: modelTimeout, DefaultRunbook: "the default"}}
-	r := &sessionRun{engine: e, lease: postgres.Lease{SessionID: state.Session.ID, Fence: 1}, state: state}
+// steps builds what the session does now.
+func (m *model) steps(p *play) Steps {
+	return Steps{State: p.state, Chain: m.recipe, Now: m.clock.Now(), Timeout: modelTimeout, Sequence: func() int64 {
+		p.sequence++
 
-	for _, event := range state.Timeline {
-		r.sequence = max(r.sequence, event.SequenceNumber)
-	}
-
-	return r
+		return p.sequence
+	}}
 }
 
 // again is what another server sees that loads the session now.
 func (m *model) again(p *play) *play {
-	return &play{
-		sessionRun: m.run(cloneState(p.state)),
-		events:     slices.Clone(p.events), answered: slices.Clone(p.answered), released: p.released,
+	loaded := &play{
+		state: cloneState(p.state), events: slices.Clone(p.events), answered: slices.Clone(p.answered), released: p.released,
 	}
+
+	for _, event := range loaded.state.Timeline {
+		loaded.sequence = max(loaded.sequence, event.SequenceNumber)
+	}
+
+	return loaded
 }
 
-func (m *model) plan(p *play) []task {
-	return plan(p.state, m.recipe, !m.unknown, m.clock.Now(), modelTimeout)
+func (m *model) plan(p *play) []Task {
+	return Next(p.state, m.recipe, !m.unknown, m.clock.Now(), modelTimeout)
 }
 
-// apply is the commit.
+// apply is the commit. A step that gives the lease back does so unless a request is open.
 func (p *play) apply(step progress.Step) {
 	p.state.Apply(step)
+	p.released = step.Release && len(p.state.Requests) == 0
 	p.events = append(p.events, step.Events...)
 	p.answered = append(p.answered, step.Answered...)
 }
 
-// advance does one of the planned tasks, or a part of it where it is an execution.
-func (m *model) advance(p *play, tasks []task, pick func(n int) int) {
+// advance does one of the planned tasks. Building its step must leave the state as it was.
+func (m *model) advance(p *play, tasks []Task, pick func(n int) int) {
 	m.clock.Advance(time.Millisecond)
 
-	switch t := tasks[pick(len(tasks))]; t.kind {
-	case taskRunExecution:
-		p.apply(m.executionStep(p, t))
-	case taskFetchRunbook:
-		m.fetchRunbook(p)
-	case taskConclude:
-		p.apply(p.concludeStep(agent.Summary{Text: "in short"}))
-		p.released = len(p.state.Requests) == 0
-	case taskFinishStage:
-		if p.state.Stages[t.stage].StageType == tarsy.StageChat {
-			p.apply(p.finishChatStep(t.stage))
-			p.released = len(p.state.Requests) == 0
-		} else {
-			p.apply(p.finishStageStep(t.stage))
-		}
-	case taskCreateStage, taskSynthesise, taskAsk:
-		p.apply(p.taskStep(m.recipe, t))
-	case taskRelease, taskCancel, taskTimeOut, taskNoChain, taskFail, taskCancelChat, taskTimeOutChat:
-		p.apply(p.taskStep(m.recipe, t))
-		p.released = len(p.state.Requests) == 0
+	before := cloneState(p.state)
+	step := m.step(p, tasks[pick(len(tasks))])
+
+	if !reflect.DeepEqual(before, p.state) {
+		panic("building a step changed the state")
 	}
+
+	p.apply(step)
 }
 
-func (m *model) fetchRunbook(p *play) {
-	switch {
-	case p.state.Session.Status == tarsy.SessionPending:
-		p.apply(p.startStep())
-	case m.noRunbook:
-		p.apply(p.runbookStep(m.recipe, "", errors.New("404")))
+// step is the step of a task, or a part of it where it is an execution.
+func (m *model) step(p *play, t Task) progress.Step {
+	steps := m.steps(p)
+
+	switch t.Kind {
+	case RunExecution:
+		return m.executionStep(p, t)
+	case FetchRunbook:
+		if m.noRunbook {
+			return steps.Runbook("", errors.New("404"), "the default")
+		}
+
+		return steps.Runbook("how to heal", nil, "the default")
+	case Conclude:
+		return steps.Complete(agent.Summary{Text: "in short"})
 	default:
-		p.apply(p.runbookStep(m.recipe, "how to heal", nil))
+		return steps.For(t)
 	}
 }
 
 // executionStep is the next step of an execution: the agent's, or that there is none.
-func (m *model) executionStep(p *play, t task) progress.Step {
-	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.execution })
+func (m *model) executionStep(p *play, t Task) progress.Step {
+	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.Execution })
 
-	if _, err := p.configured(m.recipe, t.stage, p.state.Executions[i]); err != nil {
-		return p.failExecutionStep(t.execution, string(tarsy.CodeOf(err)), err.Error())
+	if _, err := agentOf(p.state, m.recipe, t.Stage, p.state.Executions[i]); err != nil {
+		return m.steps(p).FailExecution(t.Execution, string(tarsy.CodeOf(err)), err.Error())
 	}
 
-	return m.agentStep(p, t.execution)
+	return m.agentStep(p, t.Execution)
 }
 
 // agentStep is the next of an agent's steps, from what the state holds of it: messages, a text that streams together
@@ -193,7 +193,7 @@ func (m *model) agentStep(p *play, id string) progress.Step {
 
 	at := slices.IndexFunc(p.state.Timeline, mine)
 	if at < 0 {
-		event := p.event(tarsy.EventToolCall, "", now)
+		event := m.steps(p).newEvent(tarsy.EventToolCall, "")
 		event.Status, event.CompletedAt, event.StageID, event.ExecutionID = tarsy.EventStreaming, nil, &execution.StageID, &id
 
 		return progress.Step{
@@ -215,7 +215,7 @@ func (m *model) agentStep(p *play, id string) progress.Step {
 		execution.ErrorCode, execution.ErrorMessage = "code of "+execution.AgentName, text
 	}
 
-	end := p.event(kind, text, now)
+	end := m.steps(p).newEvent(kind, text)
 	end.StageID, end.ExecutionID = &execution.StageID, &id
 
 	return progress.Step{
@@ -355,16 +355,12 @@ func picker(t *rapid.T) func(int) int {
 	return random.IntN
 }
 
-// requestCancel is what noteRequests does, without the database.
-func (p *play) requestCancel() {
+// requestCancel is what the engine does when it reads a request to cancel.
+func (m *model) requestCancel(p *play) {
 	p.state.Requests = append(p.state.Requests, tarsy.Request{ID: tarsy.NewID(), Kind: tarsy.RequestCancel, Status: tarsy.RequestOpen})
-	if p.state.Session.Status != tarsy.SessionInProgress {
-		return
+	if step, _ := Cancelling(p.state, m.clock.Now()); step != nil {
+		p.apply(*step)
 	}
-
-	session := p.state.Session
-	session.Status = tarsy.SessionCancelling
-	p.apply(progress.Step{Session: &session, Events: []tarsy.Event{tarsy.SessionStatusChanged(session, p.engine.now())}})
 }
 
 func cloneState(s *progress.State) *progress.State {

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -63,20 +63,20 @@ func TestPlanTable(t *testing.T) {
 	tests := map[string]struct {
 		state   progress.State
 		unknown bool
-		want    []task
+		want    []Task
 	}{
 		"a fresh session begins its first stage": {
-			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}, want: []task{{kind: taskCreateStage}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}, want: []Task{{Kind: CreateStage}},
 		},
 		"a pending session has no deadline yet": {
 			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, CreatedAt: now.Add(-24 * time.Hour)}},
-			want:  []task{{kind: taskCreateStage}},
+			want:  []Task{{Kind: CreateStage}},
 		},
 		"an ended session is released, whatever is asked": {
-			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionCompleted}, Requests: cancel}, want: []task{{kind: taskRelease}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionCompleted}, Requests: cancel}, want: []Task{{Kind: Release}},
 		},
 		"an ended session of a chain that is gone is released": {
-			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, unknown: true, want: []task{{kind: taskRelease}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, unknown: true, want: []Task{{Kind: Release}},
 		},
 		"a cancellation comes before the deadline and a missing chain": {
 			state: func() progress.State {
@@ -85,26 +85,26 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			unknown: true, want: []task{{kind: taskCancel}},
+			unknown: true, want: []Task{{Kind: Cancel}},
 		},
 		"a question alone cancels nothing": {
 			state: progress.State{
 				Session:  tarsy.Session{Status: tarsy.SessionPending},
 				Requests: []tarsy.Request{{ID: "q", Kind: tarsy.RequestChat}},
 			},
-			want: []task{{kind: taskCreateStage}},
+			want: []Task{{Kind: CreateStage}},
 		},
 		"the deadline ends a session to the instant": {
-			state: begun(timeout, stage("a", tarsy.StatusActive)), want: []task{{kind: taskTimeOut}},
+			state: begun(timeout, stage("a", tarsy.StatusActive)), want: []Task{{Kind: TimeOut}},
 		},
 		"the deadline comes before a missing chain": {
-			state: begun(2 * timeout), unknown: true, want: []task{{kind: taskTimeOut}},
+			state: begun(2 * timeout), unknown: true, want: []Task{{Kind: TimeOut}},
 		},
 		"just before the deadline work goes on": {
-			state: begun(timeout-time.Nanosecond, stage("a", tarsy.StatusActive)), want: []task{{kind: taskFinishStage}},
+			state: begun(timeout-time.Nanosecond, stage("a", tarsy.StatusActive)), want: []Task{{Kind: FinishStage}},
 		},
 		"a chain that is gone ends the session": {
-			state: begun(0, stage("a", tarsy.StatusActive)), unknown: true, want: []task{{kind: taskNoChain}},
+			state: begun(0, stage("a", tarsy.StatusActive)), unknown: true, want: []Task{{Kind: UnknownChain}},
 		},
 		"every execution of the stage that has not ended runs, and none of another stage": {
 			state: func() progress.State {
@@ -116,7 +116,7 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskRunExecution, stage: 1, execution: "2"}, {kind: taskRunExecution, stage: 1, execution: "4"}},
+			want: []Task{{Kind: RunExecution, Stage: 1, Execution: "2"}, {Kind: RunExecution, Stage: 1, Execution: "4"}},
 		},
 		"a stage whose executions have ended is finished": {
 			state: func() progress.State {
@@ -125,36 +125,36 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskFinishStage}},
+			want: []Task{{Kind: FinishStage}},
 		},
-		"a pending stage is not over":        {state: begun(0, stage("a", tarsy.StatusPending)), want: []task{{kind: taskFinishStage}}},
-		"a failed stage fails the session":   {state: begun(0, stage("a", tarsy.StatusFailed)), want: []task{{kind: taskFail}}},
-		"a timed-out stage ends the session": {state: begun(0, stage("a", tarsy.StatusTimedOut)), want: []task{{kind: taskFail}}},
+		"a pending stage is not over":        {state: begun(0, stage("a", tarsy.StatusPending)), want: []Task{{Kind: FinishStage}}},
+		"a failed stage fails the session":   {state: begun(0, stage("a", tarsy.StatusFailed)), want: []Task{{Kind: Fail}}},
+		"a timed-out stage ends the session": {state: begun(0, stage("a", tarsy.StatusTimedOut)), want: []Task{{Kind: Fail}}},
 		"a later stage that fails is the one that is named": {
-			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusFailed)), want: []task{{kind: taskFail, stage: 1}},
+			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusFailed)), want: []Task{{Kind: Fail, Stage: 1}},
 		},
 		"a completed stage is followed by the next": {
-			state: begun(0, stage("a", tarsy.StatusCompleted)), want: []task{{kind: taskCreateStage, stage: 1}},
+			state: begun(0, stage("a", tarsy.StatusCompleted)), want: []Task{{Kind: CreateStage, Stage: 1}},
 		},
 		"after the last stage the session is concluded": {
-			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted)), want: []task{{kind: taskConclude}},
+			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted)), want: []Task{{Kind: Conclude}},
 		},
 		"a stage of several agents is followed by its synthesis": {
-			state: begun(0, several("a", tarsy.StatusCompleted)), want: []task{{kind: taskSynthesise}},
+			state: begun(0, several("a", tarsy.StatusCompleted)), want: []Task{{Kind: Synthesize}},
 		},
 		"a later stage of several agents too": {
 			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted), several("b", tarsy.StatusCompleted)),
-			want:  []task{{kind: taskSynthesise, stage: 1}},
+			want:  []Task{{Kind: Synthesize, Stage: 1}},
 		},
 		"a stage of several agents that failed is not": {
-			state: begun(0, several("a", tarsy.StatusFailed)), want: []task{{kind: taskFail}},
+			state: begun(0, several("a", tarsy.StatusFailed)), want: []Task{{Kind: Fail}},
 		},
 		"a synthesis is not followed by another, but by the next stage": {
 			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted)),
-			want:  []task{{kind: taskCreateStage, stage: 1}},
+			want:  []Task{{Kind: CreateStage, Stage: 1}},
 		},
 		"a synthesis that failed fails the session": {
-			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusTimedOut)), want: []task{{kind: taskFail, stage: 1}},
+			state: begun(0, several("a", tarsy.StatusCompleted), synthesis("s", tarsy.StatusTimedOut)), want: []Task{{Kind: Fail, Stage: 1}},
 		},
 		"a synthesis runs as any stage does": {
 			state: func() progress.State {
@@ -163,18 +163,18 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskRunExecution, stage: 1, execution: "2"}},
+			want: []Task{{Kind: RunExecution, Stage: 1, Execution: "2"}},
 		},
 		"after the synthesis of the last stage the session is concluded": {
 			state: begun(0, stage("a", tarsy.StatusCompleted), several("b", tarsy.StatusCompleted), synthesis("s", tarsy.StatusCompleted)),
-			want:  []task{{kind: taskConclude}},
+			want:  []Task{{Kind: Conclude}},
 		},
 		"what several agents found is synthesised though the chain became shorter": {
 			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted), several("c", tarsy.StatusCompleted)),
-			want:  []task{{kind: taskSynthesise, stage: 2}},
+			want:  []Task{{Kind: Synthesize, Stage: 2}},
 		},
-		"a runbook is read before the first stage": {
-			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, RunbookURL: "https://x"}}, want: []task{{kind: taskFetchRunbook}},
+		"a session starts before its runbook is read": {
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, RunbookURL: "https://x"}}, want: []Task{{Kind: Start}},
 		},
 		"a runbook whose reading was cut off is read again": {
 			state: func() progress.State {
@@ -183,11 +183,11 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskFetchRunbook}},
+			want: []Task{{Kind: FetchRunbook}},
 		},
 		"a runbook in the alert wins over its address": {
 			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionPending, Runbook: "text", RunbookURL: "https://x"}},
-			want:  []task{{kind: taskCreateStage}},
+			want:  []Task{{Kind: CreateStage}},
 		},
 		"an empty runbook is not read again": {
 			state: func() progress.State {
@@ -196,7 +196,7 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskCreateStage, stage: 1}},
+			want: []Task{{Kind: CreateStage, Stage: 1}},
 		},
 		"a runbook is not read past the deadline": {
 			state: func() progress.State {
@@ -205,19 +205,19 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskTimeOut}},
+			want: []Task{{Kind: TimeOut}},
 		},
 		"a question of an ended session is answered": {
-			state: over(question, stage("a", tarsy.StatusCompleted)), want: []task{{kind: taskAsk}},
+			state: over(question, stage("a", tarsy.StatusCompleted)), want: []Task{{Kind: Ask}},
 		},
 		"a question is answered though the chain is gone, by saying so": {
-			state: over(question), unknown: true, want: []task{{kind: taskAsk}},
+			state: over(question), unknown: true, want: []Task{{Kind: Ask}},
 		},
 		"a question that is to be cancelled before it is begun is begun first": {
-			state: over(slices.Concat(cancel, question)), want: []task{{kind: taskAsk}},
+			state: over(slices.Concat(cancel, question)), want: []Task{{Kind: Ask}},
 		},
 		"a question asked after another is answered": {
-			state: over(question, chat("c", time.Hour, tarsy.StatusFailed)), want: []task{{kind: taskAsk}},
+			state: over(question, chat("c", time.Hour, tarsy.StatusFailed)), want: []Task{{Kind: Ask}},
 		},
 		"an answer that is being written goes on": {
 			state: func() progress.State {
@@ -226,26 +226,26 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			want: []task{{kind: taskRunExecution, stage: 1, execution: "1"}},
+			want: []Task{{Kind: RunExecution, Stage: 1, Execution: "1"}},
 		},
 		"an answer that is there ends its stage": {
-			state: over(nil, chat("b", timeout, tarsy.StatusCompleted), chat("c", 0, tarsy.StatusActive)), want: []task{{kind: taskFinishStage, stage: 1}},
+			state: over(nil, chat("b", timeout, tarsy.StatusCompleted), chat("c", 0, tarsy.StatusActive)), want: []Task{{Kind: FinishStage, Stage: 1}},
 		},
 		"an answer is cancelled": {
-			state: over(cancel, chat("c", 2*timeout, tarsy.StatusActive)), want: []task{{kind: taskCancelChat}},
+			state: over(cancel, chat("c", 2*timeout, tarsy.StatusActive)), want: []Task{{Kind: CancelChat}},
 		},
 		"an answer has its own deadline": {
-			state: over(nil, chat("c", timeout, tarsy.StatusActive)), want: []task{{kind: taskTimeOutChat}},
+			state: over(nil, chat("c", timeout, tarsy.StatusActive)), want: []Task{{Kind: TimeOutChat}},
 		},
 		"a cancellation after the answer is too late": {
-			state: over(cancel, chat("c", 0, tarsy.StatusCompleted)), want: []task{{kind: taskRelease}},
+			state: over(cancel, chat("c", 0, tarsy.StatusCompleted)), want: []Task{{Kind: Release}},
 		},
 		"after the answer the session is released": {
-			state: over(nil, chat("c", 0, tarsy.StatusCompleted)), want: []task{{kind: taskRelease}},
+			state: over(nil, chat("c", 0, tarsy.StatusCompleted)), want: []Task{{Kind: Release}},
 		},
 		"a chain that became shorter is concluded": {
 			state: begun(0, stage("a", tarsy.StatusCompleted), stage("b", tarsy.StatusCompleted), stage("c", tarsy.StatusCompleted)),
-			want:  []task{{kind: taskConclude}},
+			want:  []Task{{Kind: Conclude}},
 		},
 	}
 
@@ -256,8 +256,8 @@ func TestPlanTable(t *testing.T) {
 			before := cloneState(&test.state)
 
 			for range 2 {
-				tasks := plan(&test.state, twoStages, !test.unknown, now, timeout)
-				require.Empty(t, cmp.Diff(test.want, tasks, cmp.AllowUnexported(task{})))
+				tasks := Next(&test.state, twoStages, !test.unknown, now, timeout)
+				require.Empty(t, cmp.Diff(test.want, tasks))
 			}
 
 			require.Empty(t, cmp.Diff(before, &test.state), "planning changed its input")
@@ -272,12 +272,20 @@ func TestTheTimeLimitCountsFromTheBeginningOfWhatIsBeingDone(t *testing.T) {
 	chat := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusActive, CreatedAt: asked}
 	answered := tarsy.Stage{StageType: tarsy.StageChat, Status: tarsy.StatusFailed, CreatedAt: started}
 
-	require.Nil(t, begun(&progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}))
-	require.Equal(t, &started, begun(&progress.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}}))
+	requireBegan := func(state progress.State, want time.Time) {
+		t.Helper()
+
+		began, ok := Began(&state)
+		require.Equal(t, want, began)
+		require.Equal(t, !want.IsZero(), ok)
+	}
+
+	requireBegan(progress.State{Session: tarsy.Session{Status: tarsy.SessionPending}}, time.Time{})
+	requireBegan(progress.State{Session: tarsy.Session{Status: tarsy.SessionInProgress, StartedAt: &started}}, started)
 
 	over := tarsy.Session{Status: tarsy.SessionCompleted, StartedAt: &started}
-	require.Nil(t, begun(&progress.State{Session: over, Stages: []tarsy.Stage{answered}}))
-	require.Equal(t, &asked, begun(&progress.State{Session: over, Stages: []tarsy.Stage{answered, chat}}))
+	requireBegan(progress.State{Session: over, Stages: []tarsy.Stage{answered}}, time.Time{})
+	requireBegan(progress.State{Session: over, Stages: []tarsy.Stage{answered, chat}}, asked)
 }
 
 func TestStageStatusByPolicy(t *testing.T) {
@@ -329,8 +337,8 @@ func TestASelectionReplacesTheServersOfTheChain(t *testing.T) {
 	t.Parallel()
 
 	configured := []tarsy.MCPServerSelection{{Name: "kubernetes"}}
-	require.Equal(t, configured, toolServers(nil, configured))
-	require.Empty(t, toolServers(&tarsy.MCPSelection{}, configured))
+	require.Equal(t, configured, selectServers(nil, configured))
+	require.Empty(t, selectServers(&tarsy.MCPSelection{}, configured))
 	require.Equal(t, []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}},
-		toolServers(&tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}}}, configured))
+		selectServers(&tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}}}, configured))
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"testing"
@@ -19,10 +19,10 @@ func TestWhatAnAlertSaysOfNativeToolsIsLaidOverTheConfigured(t *testing.T) {
 	yes, no := true, false
 	configured := llm.NativeTools{GoogleSearch: true, URLContext: true}
 
-	require.Equal(t, configured, overridden(configured, nil))
-	require.Equal(t, configured, overridden(configured, &tarsy.MCPSelection{}))
+	require.Equal(t, configured, override(configured, nil))
+	require.Equal(t, configured, override(configured, &tarsy.MCPSelection{}))
 	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true},
-		overridden(configured, &tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes}}))
+		override(configured, &tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes}}))
 }
 
 func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
@@ -34,25 +34,26 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		"long":    {Digest: &agent.Digest{Threshold: 10, MaxTokens: 5}},
 		"special": {Digest: &agent.Digest{Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"}},
 	}
-	equip := func(spec agent.Spec, selection *tarsy.MCPSelection, configured ...string) (agent.Input, error) {
-		r := &sessionRun{
-			engine: &Engine{Config: Config{Server: func(id string) (chain.Server, bool) {
+	// equip is the input of the only agent of a chain, and its servers.
+	equip := func(spec agent.Spec, selection *tarsy.MCPSelection, configured ...string) (agent.Input, []tarsy.MCPServerSelection, error) {
+		started := time.Unix(0, 0)
+		only := chain.Agent{Spec: spec}
+
+		for _, id := range configured {
+			only.Servers = append(only.Servers, tarsy.MCPServerSelection{Name: id})
+		}
+
+		return Input(&progress.State{
+			Session: tarsy.Session{MCPSelection: selection, StartedAt: &started},
+			Stages:  []tarsy.Stage{{ID: "s", StageType: tarsy.StageInvestigation}}, Executions: []tarsy.Execution{{ID: "e", StageID: "s", AgentIndex: 1}},
+		}, Setup{
+			Chain: chain.Chain{Stages: []chain.Stage{{Agents: []chain.Agent{only}}}},
+			Server: func(id string) (chain.Server, bool) {
 				server, ok := servers[id]
 
 				return server, ok
-			}}},
-			state: &progress.State{Session: tarsy.Session{MCPSelection: selection}},
-		}
-
-		var tools []tarsy.MCPServerSelection
-		for _, id := range configured {
-			tools = append(tools, tarsy.MCPServerSelection{Name: id})
-		}
-
-		in := agent.Input{Spec: spec}
-		err := r.equip(&in, tools)
-
-		return in, err
+			},
+		}, Task{Kind: RunExecution, Execution: "e"})
 	}
 	names := func(in agent.Input) []string {
 		all := []string{}
@@ -63,7 +64,7 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		return all
 	}
 
-	in, err := equip(own, nil, "plain", "long", "special")
+	in, tools, err := equip(own, nil, "plain", "long", "special")
 	require.NoError(t, err)
 	require.Equal(t, []string{"plain", "long", "special"}, names(in))
 	require.Equal(t, "be gentle", in.Spec.ServerInstructions[0].Text)
@@ -71,30 +72,30 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		"long":    {Threshold: 10, MaxTokens: 5, Provider: "agent's", Model: "agent's model", Backend: "agent's backend"},
 		"special": {Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"},
 	}, in.Spec.Digests)
-	require.NotNil(t, in.OpenTools)
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "plain"}, {Name: "long"}, {Name: "special"}}, tools)
 
-	in, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}}, "plain")
+	in, _, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}}, "plain")
 	require.NoError(t, err)
 	require.Equal(t, []string{"long"}, names(in), "a selection replaces")
 
-	in, err = equip(agent.Spec{NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}},
+	in, _, err = equip(agent.Spec{NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}},
 		&tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: new(bool)}})
 	require.NoError(t, err)
 	require.Equal(t, llm.NativeTools{URLContext: true}, in.Spec.NativeTools, "what the alert says of the provider's own tools holds")
 
-	in, err = equip(own, &tarsy.MCPSelection{}, "plain")
+	in, tools, err = equip(own, &tarsy.MCPSelection{}, "plain")
 	require.NoError(t, err)
 	require.Empty(t, names(in))
-	require.Nil(t, in.OpenTools)
+	require.Empty(t, tools)
 
-	in, err = equip(agent.Spec{Strategy: agent.Synthesis}, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}})
+	_, tools, err = equip(agent.Spec{Strategy: agent.Synthesis}, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}})
 	require.NoError(t, err)
-	require.Nil(t, in.OpenTools, "a synthesis has no tools, whatever the alert selects")
+	require.Empty(t, tools, "a synthesis has no tools, whatever the alert selects")
 
-	_, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}}, "plain")
+	_, _, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}}, "plain")
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err))
 
-	_, err = equip(own, nil, "gone")
+	_, _, err = equip(own, nil, "gone")
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
 }
 
@@ -110,7 +111,7 @@ func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
 
 		return e
 	}
-	r := &sessionRun{engine: &Engine{}, state: &progress.State{
+	state := &progress.State{
 		Session: tarsy.Session{StartedAt: &started},
 		Stages: []tarsy.Stage{
 			{ID: "one", StageType: tarsy.StageInvestigation}, {ID: "two", StageType: tarsy.StageInvestigation}, {ID: "three", StageType: tarsy.StageChat},
@@ -119,36 +120,15 @@ func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
 			call("a", "one", "1.1.1"), call("old", "one", ""), {ID: "s", EventType: tarsy.EventExecutiveSummary}, call("b", "two", "2.1.1"),
 			call("c", "two", "2.2.1"), call("d", "three", "3.1.1"),
 		},
-	}}
+	}
 
 	for stage, want := range map[int][]tarsy.Citation{
 		0: nil,
 		1: {{Call: "1.1.1", EventID: "a"}},
 		2: {{Call: "1.1.1", EventID: "a"}, {Call: "2.1.1", EventID: "b"}, {Call: "2.2.1", EventID: "c"}},
 	} {
-		in := agent.Input{Stage: r.state.Stages[stage]}
-		r.addTask(&in, stage)
+		in := agent.Input{Stage: state.Stages[stage]}
+		addTask(&in, state, stage, 0)
 		require.Equal(t, want, in.EarlierCalls, "stage %d: what other agents of the stage do is nothing that an agent has seen", stage)
 	}
-}
-
-func TestASelectionOfAServerThatIsGoneFailsTheExecution(t *testing.T) {
-	t.Parallel()
-
-	h := newHouse(t)
-	s := h.start("one", nil)
-	session, err := s.intake.Submit(h.ctx, tarsy.Alert{
-		AlertType: "test", Data: "it hurts", MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}},
-	})
-	require.NoError(t, err)
-	s.ended(session.ID)
-
-	detail := s.detail(session.ID)
-	require.Equal(t, tarsy.SessionFailed, detail.Status)
-	require.Equal(t, "unknown_mcp_server", detail.ErrorCode)
-	require.Equal(t, "unknown_mcp_server", detail.Stages[0].Executions[0].ErrorCode)
-	require.Contains(t, detail.ErrorMessage, `MCP server "gone" is not configured`)
-	require.Zero(t, h.tools.opens)
-	require.Empty(t, h.model.Calls())
-	h.requireWhole(session.ID)
 }

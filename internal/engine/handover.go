@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// handOver gives the lease back with work undone.
+func (r *sessionRun) handOver() {
+	const patience = 5 * time.Second
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+
+	r.memory.settle(ctx)
+
+	if err := r.engine.DB.HandOver(ctx, r.lease); err != nil {
+		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
+	}
+}
+
+// newerSchemaPause is how long a session is left to newer servers before this one tries again.
+const newerSchemaPause = 30 * time.Second
+
+// newerSchema reports whether the database refused a step and has a schema that only a newer release knows: that release
+// may be able to store what this one cannot. It also reports whether it could find out.
+func (r *sessionRun) newerSchema(err error) (newer, certain bool) {
+	if !postgres.SchemaRefused(err) {
+		return false, true
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
+	defer cancel()
+
+	newer, err = r.engine.DB.NewerSchema(ctx)
+
+	return newer, err == nil
+}
+
+// leaveToNewer gives the lease back to a server of a newer release.
+func (r *sessionRun) leaveToNewer() {
+	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
+	defer cancel()
+
+	r.memory.settle(ctx)
+	r.engine.Logger.Warn("the database has a newer schema, which refused a step; leaving the session to a newer server",
+		"session_id", r.lease.SessionID, "retry_after", newerSchemaPause)
+
+	if err := r.engine.DB.Defer(ctx, r.lease, r.engine.now().Add(newerSchemaPause)); err != nil {
+		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
+	}
+}

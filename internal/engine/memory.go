@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/engine/plan"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// memory is what a server knows of a session that it holds. The session's goroutine, the executions of a stage and the
+// engine's loops share it; every method locks, and functions that are passed to one must not call another.
+type memory struct {
+	mu   sync.Mutex
+	held held
+}
+
+// held is what a memory guards. It belongs to whoever has locked the memory and knows nothing of locks.
+type held struct {
+	holder *postgres.Holder
+	// state is what the database holds once all submitted steps are committed.
+	state *progress.State
+	// sequence is the last sequence number of the timeline.
+	sequence int64
+	// until is when the lease ends.
+	until time.Time
+	// last is the step submitted last; earlier ones are committed before it.
+	last *postgres.Pending
+	// stopRound interrupts the current round; interrupted is why no other must begin.
+	stopRound   context.CancelCauseFunc
+	interrupted error
+}
+
+// submit queues a step for its commit and keeps the state in line with it.
+func (h *held) submit(step progress.Step) *postgres.Pending {
+	h.state.Apply(step)
+	h.last = h.holder.Submit(step)
+
+	return h.last
+}
+
+func (h *held) nextSequence() int64 {
+	h.sequence++
+
+	return h.sequence
+}
+
+func (h *held) stop(cause error) {
+	if h.stopRound != nil {
+		h.stopRound(cause)
+	}
+}
+
+// load replaces everything that is known of the session by what the database holds.
+func (m *memory) load(state *progress.State, holder *postgres.Holder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.held.state, m.held.holder, m.held.last = state, holder, nil
+	m.held.sequence = 0
+
+	for _, e := range state.Timeline {
+		m.held.sequence = max(m.held.sequence, e.SequenceNumber)
+	}
+}
+
+// read gives access to the state, which f must neither change nor keep.
+func (m *memory) read(f func(state *progress.State)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	f(m.held.state)
+}
+
+// submit builds a step from the state and submits it as one operation, so that no other step comes in between. sequence
+// returns the next sequence number of the timeline.
+func (m *memory) submit(build func(state *progress.State, sequence func() int64) progress.Step) *postgres.Pending {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.held.submit(build(m.held.state, m.held.nextSequence))
+}
+
+// setRequests replaces the open requests. A request to cancel takes effect at once: people see "cancelling" and the
+// current round is stopped, so that the next plan cancels.
+func (m *memory) setRequests(requests []tarsy.Request, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.held.state.Requests = requests
+
+	step, stop := plan.Cancelling(m.held.state, now)
+	if step != nil {
+		m.held.submit(*step)
+	}
+
+	if stop {
+		m.held.stop(errCancelRequested)
+	}
+}
+
+// nextSequence returns the next sequence number of the timeline.
+func (m *memory) nextSequence() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.held.nextSequence()
+}
+
+// settle waits until every submitted step is committed or has failed. The error, if any, is returned to whoever waits for
+// a later step.
+func (m *memory) settle(ctx context.Context) {
+	m.mu.Lock()
+	last := m.held.last
+	m.mu.Unlock()
+
+	if last != nil {
+		_, _ = last.Wait(ctx)
+	}
+}
+
+// beginRound makes stop the way to interrupt the session's work, and passes the state to f, as read does. It fails if no
+// round may begin any more.
+func (m *memory) beginRound(stop context.CancelCauseFunc, f func(state *progress.State)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.held.interrupted != nil {
+		return m.held.interrupted
+	}
+
+	m.held.stopRound = stop
+	f(m.held.state)
+
+	return nil
+}
+
+// interrupt stops the current round. A lost lease and a stopping server end the work for good.
+func (m *memory) interrupt(cause error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if errors.Is(cause, postgres.ErrFenceLost) || errors.Is(cause, errHandOver) {
+		m.held.interrupted = cause
+	}
+
+	m.held.stop(cause)
+}
+
+// extendLease notes until when the lease lasts. Renewals overtake each other, so the latest end counts.
+func (m *memory) extendLease(until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if until.After(m.held.until) {
+		m.held.until = until
+	}
+}
+
+// leaseEnd is until when the lease lasts.
+func (m *memory) leaseEnd() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.held.until
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// failSession ends a session whose stage did not succeed, with the status of that stage.
+func (s Steps) failSession(index int) progress.Step {
+	stage := s.State.Stages[index]
+	code := "stage_failed"
+
+	if executions := executionsOf(s.State, stage.ID); len(executions) == 1 {
+		code = executions[0].ErrorCode
+	}
+
+	status := tarsy.SessionFailed
+	if stage.Status == tarsy.StatusTimedOut {
+		status = tarsy.SessionTimedOut
+	}
+
+	return s.closeSession(status, code, fmt.Sprintf("stage %q: %s", stage.StageName, stage.ErrorMessage))
+}
+
+// cancelledOnRequest is the message on everything that was cancelled.
+const cancelledOnRequest = "cancelled on request"
+
+func (s Steps) cancelSession() progress.Step {
+	return s.closeSession(tarsy.SessionCancelled, "cancelled", cancelledOnRequest)
+}
+
+// release refuses requests to cancel, which come too late. A question that arrived after the plan was made stays open and
+// keeps the lease: the next plan answers it.
+func (s Steps) release() progress.Step {
+	late := slices.DeleteFunc(s.closeRequests(tarsy.RequestRefused), func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
+
+	return progress.Step{Answered: late}
+}
+
+// closeSession ends a session with everything that is open in it: timeline events, calls, executions, stages and requests.
+// A cancellation that people have already seen is not taken back, whatever was planned before it was requested.
+func (s Steps) closeSession(status tarsy.SessionStatus, code, message string) progress.Step {
+	now := s.Now
+	session := s.State.Session
+
+	if session.Status == tarsy.SessionCancelling && status != tarsy.SessionCancelled {
+		return s.cancelSession()
+	}
+
+	step := progress.Step{Answered: s.closeRequests(tarsy.RequestDone)}
+	closeOpen(&step, s.State, tarsy.Status(status), message, now)
+
+	if status == tarsy.SessionCancelled && session.Status != tarsy.SessionCancelling {
+		session.Status = tarsy.SessionCancelling
+		step.Events = append(step.Events, tarsy.SessionStatusChanged(session, now))
+	}
+
+	session.Status, session.CompletedAt, session.LastInteractionAt = status, &now, &now
+	session.ErrorCode, session.ErrorMessage = code, message
+	step.Session = &session
+	step.Events = append(step.Events, tarsy.SessionStatusChanged(session, now))
+
+	return step
+}
+
+// closeOpen ends everything in the session that has not ended. The statuses of sessions that did not complete are also
+// statuses of stages, executions and timeline events.
+func closeOpen(step *progress.Step, state *progress.State, status tarsy.Status, message string, now time.Time) {
+	closeTimeline(step, state, tarsy.EventStatus(status), now, "")
+
+	for _, e := range state.Executions {
+		if !e.Status.Terminal() {
+			e.Status, e.CompletedAt, e.ErrorCode, e.ErrorMessage = status, &now, string(status), message
+			step.Executions = append(step.Executions, e)
+			step.Events = append(step.Events, tarsy.ExecutionStatusChanged(e, now))
+		}
+	}
+
+	for _, s := range state.Stages {
+		if !s.Status.Terminal() {
+			s.Status, s.CompletedAt, s.ErrorMessage = status, &now, message
+			step.Stages = append(step.Stages, s)
+			step.Events = append(step.Events, tarsy.StageStatusChanged(s, now))
+		}
+	}
+}
+
+// closeTimeline ends the open timeline events and calls of one execution, or of all if none is named.
+func closeTimeline(step *progress.Step, state *progress.State, status tarsy.EventStatus, now time.Time, execution string) {
+	for _, e := range state.Timeline {
+		if e.Status != tarsy.EventStreaming || (execution != "" && (e.ExecutionID == nil || *e.ExecutionID != execution)) {
+			continue
+		}
+
+		e.Status, e.UpdatedAt, e.CompletedAt = status, now, &now
+		step.Timeline = append(step.Timeline, e)
+		step.Events = append(step.Events, tarsy.TimelineCompleted(e))
+	}
+
+	for _, c := range state.MCPInteractions {
+		if c.Status == tarsy.CallStarted && (execution == "" || c.ExecutionID == execution) {
+			c.Status, c.CompletedAt, c.ErrorMessage = tarsy.CallUnknown, &now, "the call was cut off"
+			step.MCPInteractions = append(step.MCPInteractions, c)
+		}
+	}
+}
+
+// FailExecution ends an execution that could not run, with what an earlier holder of the session left open in it.
+func (s Steps) FailExecution(id, code, message string) progress.Step {
+	var step progress.Step
+
+	now := s.Now
+	closeTimeline(&step, s.State, tarsy.EventFailed, now, id)
+
+	i := slices.IndexFunc(s.State.Executions, func(e tarsy.Execution) bool { return e.ID == id })
+	execution := s.State.Executions[i]
+	event := s.newEvent(tarsy.EventError, message)
+	event.StageID, event.ExecutionID, event.Metadata = &execution.StageID, &execution.ID, map[string]any{"code": code}
+	execution.Status, execution.CompletedAt = tarsy.StatusFailed, &now
+	execution.ErrorCode, execution.ErrorMessage = code, event.Content
+
+	step.Executions = append(step.Executions, execution)
+	step.Timeline = append(step.Timeline, event)
+	step.Events = append(step.Events, tarsy.TimelineCreated(event), tarsy.ExecutionStatusChanged(execution, now))
+
+	return step
+}
+
+// Complete ends a session whose stages all succeeded. A summary that failed leaves its reason.
+func (s Steps) Complete(summary agent.Summary) progress.Step {
+	if s.State.Session.Status == tarsy.SessionCancelling {
+		step := s.cancelSession()
+		step.Session.FinalAnalysis = FinalAnalysis(s.State)
+
+		return releasing(step)
+	}
+
+	now := s.Now
+	session := s.State.Session
+	session.FinalAnalysis, session.ConcludedEarly = FinalAnalysis(s.State), concludedEarly(s.State)
+	step := progress.Step{LLMInteractions: summary.Interactions, Answered: s.closeRequests(tarsy.RequestRefused)}
+
+	for _, f := range summary.Fallbacks {
+		event := s.newEvent(f.EventType, f.Content)
+		event.Metadata = f.Metadata
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	if summary.Err != nil {
+		session.ExecutiveSummaryError = tarsy.CleanText(summary.Err.Error())
+	} else {
+		session.ExecutiveSummary = summary.Text
+		event := s.newEvent(tarsy.EventExecutiveSummary, summary.Text)
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now
+	step.Session = &session
+	step.Events = append(step.Events, tarsy.SessionStatusChanged(session, now))
+
+	return releasing(step)
+}
+
+// GiveUp ends a session that makes no progress, or the current answer to a question.
+func (s Steps) GiveUp(message string) progress.Step {
+	switch {
+	case !s.State.Session.Status.Terminal():
+		return releasing(s.closeSession(tarsy.SessionFailed, string(tarsy.CodeInternal), message))
+	case openChat(s.State) >= 0:
+		return releasing(s.closeChat(tarsy.StatusFailed, message))
+	default:
+		return releasing(progress.Step{Answered: s.closeRequests(tarsy.RequestRefused)})
+	}
+}
+
+// Cancelling reports whether a request to cancel must stop the current work at once. If people are to see first that the
+// session is being cancelled, the step says so; otherwise it is nil.
+func Cancelling(state *progress.State, now time.Time) (step *progress.Step, stop bool) {
+	if !HasRequest(state, tarsy.RequestCancel) || state.Session.Status.Terminal() && openChat(state) < 0 {
+		return nil, false
+	}
+
+	if state.Session.Status != tarsy.SessionInProgress {
+		return nil, true
+	}
+
+	session := state.Session
+	session.Status = tarsy.SessionCancelling
+
+	return &progress.Step{Session: &session, Events: []tarsy.Event{tarsy.SessionStatusChanged(session, now)}}, true
+}
+
+// closeRequests closes all open requests.
+func (s Steps) closeRequests(status tarsy.RequestStatus) []tarsy.Request {
+	closed := make([]tarsy.Request, 0, len(s.State.Requests))
+
+	for _, q := range s.State.Requests {
+		q.Status, q.ClosedAt = status, &s.Now
+		closed = append(closed, q)
+	}
+
+	return closed
+}

@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/llm"
+)
+
+// The codes of executions that cannot run.
+const (
+	codeUnknownAgent tarsy.Code = "unknown_agent"
+	codeChatDisabled            = tarsy.CodeChatDisabled
+)
+
+// Setup is what is configured for executions now.
+type Setup struct {
+	Chain chain.Chain
+	// Server returns what is configured of an MCP server.
+	Server func(id string) (chain.Server, bool)
+	// ConcludeAfter is how long after the start of the work its agents are told to conclude.
+	ConcludeAfter time.Duration
+}
+
+// Input gathers what an execution works on, from what the database holds of the session and what is configured now, and
+// the MCP servers that it may use. The caller adds what only a running server has: recorder, fence, tools.
+func Input(state *progress.State, setup Setup, t Task) (agent.Input, []tarsy.MCPServerSelection, error) {
+	i := slices.IndexFunc(state.Executions, func(e tarsy.Execution) bool { return e.ID == t.Execution })
+	in := agent.Input{
+		Session: state.Session, Stage: state.Stages[t.Stage], Execution: state.Executions[i], Runbook: state.Session.Runbook,
+	}
+
+	configured, err := agentOf(state, setup.Chain, t.Stage, in.Execution)
+	if err != nil {
+		return in, nil, err
+	}
+
+	servers := configured.Servers
+	in.Spec = configured.Spec
+
+	if in.Spec.Strategy != agent.Synthesis {
+		servers = selectServers(state.Session.MCPSelection, servers)
+		in.Spec = selectNativeTools(state.Session.MCPSelection, in.Spec)
+	}
+
+	if in.Spec, err = describeServers(in.Spec, servers, setup.Server); err != nil {
+		return in, nil, err
+	}
+
+	addTask(&in, state, t.Stage, setup.ConcludeAfter)
+	addConversation(&in, state)
+
+	return in, servers, nil
+}
+
+// agentOf is the agent of an execution as the chain has it now.
+func agentOf(state *progress.State, c chain.Chain, stage int, execution tarsy.Execution) (chain.Agent, error) {
+	index := chainIndex(state.Stages, stage)
+
+	switch state.Stages[stage].StageType {
+	case tarsy.StageChat:
+		if c.Chat == nil {
+			return chain.Agent{}, tarsy.Errorf(codeChatDisabled, "the chain no longer takes questions")
+		}
+
+		return *c.Chat, nil
+	case tarsy.StageSynthesis:
+		if index < len(c.Stages) {
+			return c.Stages[index].Synthesis, nil
+		}
+	case tarsy.StageInvestigation:
+		if index < len(c.Stages) {
+			if found := agentNamed(c.Stages[index].Agents, execution); found != nil {
+				return *found, nil
+			}
+		}
+	}
+
+	return chain.Agent{}, tarsy.Errorf(codeUnknownAgent, "the chain no longer has this agent")
+}
+
+// agentNamed finds the agent of an execution by index and name, or by name alone if the stage has others now.
+func agentNamed(agents []chain.Agent, execution tarsy.Execution) *chain.Agent {
+	if i := execution.AgentIndex - 1; i < len(agents) && agents[i].Spec.Name == execution.AgentName {
+		return &agents[i]
+	}
+
+	for i := range agents {
+		if agents[i].Spec.Name == execution.AgentName {
+			return &agents[i]
+		}
+	}
+
+	return nil
+}
+
+// selectServers are the MCP servers of an execution: the alert's selection replaces the configured ones.
+func selectServers(selection *tarsy.MCPSelection, configured []tarsy.MCPServerSelection) []tarsy.MCPServerSelection {
+	if selection == nil {
+		return configured
+	}
+
+	return selection.Servers
+}
+
+// describeServers adds what the agent is told about its MCP servers. They were checked when the alert was submitted and are
+// checked again, because the configuration may have changed since.
+func describeServers(spec agent.Spec, servers []tarsy.MCPServerSelection, configured func(id string) (chain.Server, bool)) (agent.Spec, error) {
+	spec.Digests = map[string]agent.Digest{}
+
+	for _, s := range servers {
+		server, ok := configured(s.Name)
+		if !ok {
+			return spec, tarsy.Errorf(tarsy.CodeUnknownMCPServer, "MCP server %q is not configured", s.Name)
+		}
+
+		spec.ServerInstructions = append(spec.ServerInstructions, agent.ServerInstructions{Server: s.Name, Text: server.Instructions})
+
+		if server.Digest != nil {
+			spec.Digests[s.Name] = digestFor(*server.Digest, spec)
+		}
+	}
+
+	return spec, nil
+}
+
+// digestFor lets the agent's own model shorten results where the server names none.
+func digestFor(d agent.Digest, spec agent.Spec) agent.Digest {
+	if d.Provider == "" {
+		d.Provider, d.Model, d.Backend = spec.Provider, spec.Model, spec.Backend
+	}
+
+	return d
+}
+
+// selectNativeTools applies the alert's selection to the provider's own tools, of the model and of its fallbacks.
+func selectNativeTools(selection *tarsy.MCPSelection, spec agent.Spec) agent.Spec {
+	spec.NativeTools = override(spec.NativeTools, selection)
+	spec.Fallbacks = slices.Clone(spec.Fallbacks)
+
+	for i := range spec.Fallbacks {
+		spec.Fallbacks[i].NativeTools = override(spec.Fallbacks[i].NativeTools, selection)
+	}
+
+	return spec
+}
+
+// override replaces the configured native tools that an alert mentions.
+func override(tools llm.NativeTools, selection *tarsy.MCPSelection) llm.NativeTools {
+	if selection == nil || selection.NativeTools == nil {
+		return tools
+	}
+
+	selected := selection.NativeTools
+
+	for _, o := range []struct {
+		tool     *bool
+		selected *bool
+	}{
+		{&tools.GoogleSearch, selected.GoogleSearch}, {&tools.CodeExecution, selected.CodeExecution}, {&tools.URLContext, selected.URLContext},
+	} {
+		if o.selected != nil {
+			*o.tool = *o.selected
+		}
+	}
+
+	return tools
+}
+
+// addTask adds what the execution works on, which depends on the type of its stage.
+func addTask(in *agent.Input, state *progress.State, stage int, concludeAfter time.Duration) {
+	began := in.Stage.CreatedAt
+	in.EarlierCalls = callsOf(state, state.Stages[:stage])
+
+	switch in.Stage.StageType {
+	case tarsy.StageChat:
+		in.Question = questionOf(state, in.Stage)
+	case tarsy.StageSynthesis:
+		in.Investigations = investigationsOf(state, state.Stages[stage-1])
+		in.Earlier = resultsOf(state, state.Stages[:stage-1])
+		began = *state.Session.StartedAt
+	case tarsy.StageInvestigation:
+		in.Earlier = resultsOf(state, state.Stages[:stage])
+		began = *state.Session.StartedAt
+	}
+
+	in.ConcludeAt = began.Add(concludeAfter)
+}
+
+// questionOf is what a chat stage answers, with everything that happened in the session before.
+func questionOf(state *progress.State, stage tarsy.Stage) *agent.Question {
+	q := &agent.Question{
+		Stages: slices.Clone(state.Stages), Executions: slices.Clone(state.Executions), Timeline: slices.Clone(state.Timeline),
+	}
+
+	for _, m := range state.ChatMessages {
+		if stage.ChatUserMessageID != nil && m.ID == *stage.ChatUserMessageID {
+			q.Content = m.Content
+		}
+	}
+
+	return q
+}
+
+// addConversation adds what the execution has done so far.
+func addConversation(in *agent.Input, state *progress.State) {
+	id := in.Execution.ID
+	in.Timeline = timelineOf(state, id)
+
+	for _, m := range state.Messages {
+		if m.ExecutionID == id {
+			in.Messages = append(in.Messages, m)
+		}
+	}
+
+	for _, c := range state.LLMInteractions {
+		if c.ExecutionID != nil && *c.ExecutionID == id {
+			in.LLMInteractions = append(in.LLMInteractions, c)
+		}
+	}
+
+	for _, c := range state.MCPInteractions {
+		if c.ExecutionID == id {
+			in.MCPInteractions = append(in.MCPInteractions, c)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// Task is one thing that may be done now.
+type Task struct {
+	Kind Kind
+	// Stage is an index from zero: into the chain's stages for CreateStage and Synthesize, into the session's stages
+	// otherwise.
+	Stage int
+	// Execution is the id of the execution that RunExecution runs.
+	Execution string
+}
+
+// Kind is what a task does.
+type Kind int
+
+// The kinds of tasks.
+const (
+	// Release gives the lease back: nothing is left to do, and open requests to cancel come too late.
+	Release Kind = iota
+	// Cancel ends the session on request.
+	Cancel
+	// TimeOut ends a session that exceeded its time limit.
+	TimeOut
+	// UnknownChain fails a session whose chain is no longer configured.
+	UnknownChain
+	// Start marks a session as in progress before its runbook is read: people see it, and its time counts.
+	Start
+	// FetchRunbook reads the runbook that the alert named and begins the first stage with it.
+	FetchRunbook
+	// CreateStage begins the next stage of the chain.
+	CreateStage
+	// Synthesize begins the stage that turns the analyses of several agents into one.
+	Synthesize
+	// RunExecution runs one agent of a stage.
+	RunExecution
+	// FinishStage ends a stage whose executions have all ended.
+	FinishStage
+	// Fail ends a session whose stage did not succeed, without trying the later ones.
+	Fail
+	// Conclude writes the executive summary and completes the session: all stages succeeded.
+	Conclude
+	// Ask begins the stage that answers a question about a finished session.
+	Ask
+	// CancelChat ends the current answer on request.
+	CancelChat
+	// TimeOutChat ends an answer that exceeded its time limit.
+	TimeOutChat
+)
+
+// Next returns what may be done now. Several tasks may run concurrently; all of them belong to the same stage. known
+// reports whether the session's chain is configured.
+func Next(state *progress.State, c chain.Chain, known bool, now time.Time, timeout time.Duration) []Task {
+	session := state.Session
+
+	switch {
+	case session.Status.Terminal():
+		return nextInChat(state, now, timeout)
+	case HasRequest(state, tarsy.RequestCancel):
+		return []Task{{Kind: Cancel}}
+	case session.StartedAt != nil && !now.Before(session.StartedAt.Add(timeout)):
+		return []Task{{Kind: TimeOut}}
+	case !known:
+		return []Task{{Kind: UnknownChain}}
+	case len(state.Stages) == 0 && session.Runbook == "" && session.RunbookURL != "":
+		if session.Status == tarsy.SessionPending {
+			return []Task{{Kind: Start}}
+		}
+
+		return []Task{{Kind: FetchRunbook}}
+	case len(state.Stages) == 0:
+		return []Task{{Kind: CreateStage}}
+	}
+
+	last := len(state.Stages) - 1
+	current := state.Stages[last]
+	done := chainIndex(state.Stages, last) + 1
+
+	switch {
+	case !current.Status.Terminal():
+		return nextInStage(state, last)
+	case current.Status != tarsy.StatusCompleted:
+		return []Task{{Kind: Fail, Stage: last}}
+	case current.StageType == tarsy.StageInvestigation && current.ExpectedAgentCount > 1:
+		return []Task{{Kind: Synthesize, Stage: done - 1}}
+	case done < len(c.Stages):
+		return []Task{{Kind: CreateStage, Stage: done}}
+	default:
+		return []Task{{Kind: Conclude}}
+	}
+}
+
+// nextInChat is what may be done in a finished session: answer questions, one at a time.
+func nextInChat(state *progress.State, now time.Time, timeout time.Duration) []Task {
+	open := openChat(state)
+
+	switch {
+	case open < 0 && HasRequest(state, tarsy.RequestChat):
+		return []Task{{Kind: Ask}}
+	case open < 0:
+		return []Task{{Kind: Release}}
+	case HasRequest(state, tarsy.RequestCancel):
+		return []Task{{Kind: CancelChat}}
+	case !now.Before(state.Stages[open].CreatedAt.Add(timeout)):
+		return []Task{{Kind: TimeOutChat}}
+	default:
+		return nextInStage(state, open)
+	}
+}
+
+// nextInStage runs the executions that have not ended, and finishes the stage when all have: all agents finish before
+// the success policy decides.
+func nextInStage(state *progress.State, index int) []Task {
+	var tasks []Task
+
+	for _, e := range state.Executions {
+		if e.StageID == state.Stages[index].ID && !e.Status.Terminal() {
+			tasks = append(tasks, Task{Kind: RunExecution, Stage: index, Execution: e.ID})
+		}
+	}
+
+	if len(tasks) == 0 {
+		return []Task{{Kind: FinishStage, Stage: index}}
+	}
+
+	return tasks
+}
+
+// Began is when the current work began, from which its time limit counts: the investigation, or the answer to a
+// question. It reports false when there is no such work.
+func Began(state *progress.State) (time.Time, bool) {
+	if open := openChat(state); open >= 0 {
+		return state.Stages[open].CreatedAt, true
+	}
+
+	if state.Session.Status.Terminal() || state.Session.StartedAt == nil {
+		return time.Time{}, false
+	}
+
+	return *state.Session.StartedAt, true
+}
+
+// openChat is the index of the stage that answers a question now, or -1.
+func openChat(state *progress.State) int {
+	return slices.IndexFunc(state.Stages, func(s tarsy.Stage) bool {
+		return s.StageType == tarsy.StageChat && !s.Status.Terminal()
+	})
+}
+
+// chainIndex is the index in the chain of one of the session's stages; a synthesis has that of the stage before it.
+func chainIndex(stages []tarsy.Stage, index int) int {
+	configured := -1
+
+	for _, s := range stages[:index+1] {
+		if s.StageType == tarsy.StageInvestigation {
+			configured++
+		}
+	}
+
+	return configured
+}
+
+// HasRequest reports whether a request of this kind is open.
+func HasRequest(state *progress.State, kind tarsy.RequestKind) bool {
+	return slices.ContainsFunc(state.Requests, func(r tarsy.Request) bool { return r.Kind == kind })
+}
+
+// stageStatus decides a stage by its policy, once all its executions have ended.
+func stageStatus(policy tarsy.SuccessPolicy, executions []tarsy.Execution) tarsy.Status {
+	completed := 0
+	worst := tarsy.StatusCompleted
+
+	for _, e := range executions {
+		if e.Status == tarsy.StatusCompleted {
+			completed++
+		} else {
+			worst = worse(worst, e.Status)
+		}
+	}
+
+	if completed == len(executions) || (policy != tarsy.PolicyAll && completed > 0) {
+		return tarsy.StatusCompleted
+	}
+
+	return worst
+}
+
+// worse is the status of a stage of mixed failures: cancelled only if all were, timed out only if all were, otherwise
+// failed.
+func worse(a, b tarsy.Status) tarsy.Status {
+	if a == tarsy.StatusCompleted || a == b {
+		return b
+	}
+
+	return tarsy.StatusFailed
+}

@@ -1,0 +1,24 @@
+package plan
+
+import (
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// Runbook begins the first stage with the text of the runbook that the alert named. If it could not be read, fallback is
+// used instead and an event tells why.
+func (s Steps) Runbook(text string, failure error, fallback string) progress.Step {
+	step := s.createStage(s.Chain.Stages[0])
+	step.Session.Runbook = tarsy.CleanText(text)
+
+	if failure != nil {
+		event := s.newEvent(tarsy.EventError,
+			"The runbook could not be read: "+failure.Error()+". The default runbook is used instead.")
+		event.Metadata = map[string]any{"code": tarsy.ErrorRunbookUnavailable}
+		step.Session.Runbook = fallback
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append([]tarsy.Event{tarsy.TimelineCreated(event)}, step.Events...)
+	}
+
+	return step
+}
