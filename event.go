@@ -87,29 +87,29 @@ type ExecutionStatusPayload struct {
 
 // TimelineCreatedPayload carries the whole of a new timeline event.
 type TimelineCreatedPayload struct {
-	Type           string         `json:"type"`
-	EventID        string         `json:"event_id"`
-	SessionID      string         `json:"session_id"`
-	StageID        *string        `json:"stage_id,omitempty"`
-	ExecutionID    *string        `json:"execution_id,omitempty"`
-	SequenceNumber int64          `json:"sequence_number"`
-	EventType      EventType      `json:"event_type"`
-	Status         EventStatus    `json:"status"`
-	Content        string         `json:"content"`
-	Metadata       map[string]any `json:"metadata,omitempty"`
-	Timestamp      time.Time      `json:"timestamp"`
+	Type           string      `json:"type"`
+	EventID        string      `json:"event_id"`
+	SessionID      string      `json:"session_id"`
+	StageID        *string     `json:"stage_id,omitempty"`
+	ExecutionID    *string     `json:"execution_id,omitempty"`
+	SequenceNumber int64       `json:"sequence_number"`
+	EventType      EventType   `json:"event_type"`
+	Status         EventStatus `json:"status"`
+	Content        string      `json:"content"`
+	Metadata       Metadata    `json:"metadata,omitempty"`
+	Timestamp      time.Time   `json:"timestamp"`
 }
 
 // TimelineCompletedPayload carries the final content of a timeline event.
 type TimelineCompletedPayload struct {
-	Type      string         `json:"type"`
-	EventID   string         `json:"event_id"`
-	SessionID string         `json:"session_id"`
-	EventType EventType      `json:"event_type"`
-	Status    EventStatus    `json:"status"`
-	Content   string         `json:"content"`
-	Metadata  map[string]any `json:"metadata,omitempty"`
-	Timestamp time.Time      `json:"timestamp"`
+	Type      string      `json:"type"`
+	EventID   string      `json:"event_id"`
+	SessionID string      `json:"session_id"`
+	EventType EventType   `json:"event_type"`
+	Status    EventStatus `json:"status"`
+	Content   string      `json:"content"`
+	Metadata  Metadata    `json:"metadata,omitempty"`
+	Timestamp time.Time   `json:"timestamp"`
 }
 
 // ChatCreatedPayload tells that a session's chat has begun.
@@ -161,7 +161,7 @@ type SessionChangedPayload struct {
 func NewEvent(sessionID, eventType string, payload any, at time.Time) Event {
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		// The payload structs of this file always marshal; metadata is made of JSON values only.
+		// The payload structs of this file always marshal; NewMetadata and the database give valid JSON only.
 		panic("tarsy: event payload does not marshal: " + err.Error())
 	}
 

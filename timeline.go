@@ -45,18 +45,18 @@ const (
 // TimelineEvent is one thing a person sees. Session-level events have neither stage nor execution.
 // SequenceNumber orders the events of a session from one.
 type TimelineEvent struct {
-	ID             string         `json:"id"`
-	SessionID      string         `json:"session_id"`
-	StageID        *string        `json:"stage_id"`
-	ExecutionID    *string        `json:"execution_id"`
-	SequenceNumber int64          `json:"sequence_number"`
-	EventType      EventType      `json:"event_type"`
-	Status         EventStatus    `json:"status"`
-	Content        string         `json:"content"`
-	Metadata       map[string]any `json:"metadata"`
-	CreatedAt      time.Time      `json:"created_at"`
-	UpdatedAt      time.Time      `json:"updated_at"`
-	CompletedAt    *time.Time     `json:"completed_at"`
+	ID             string      `json:"id"`
+	SessionID      string      `json:"session_id"`
+	StageID        *string     `json:"stage_id"`
+	ExecutionID    *string     `json:"execution_id"`
+	SequenceNumber int64       `json:"sequence_number"`
+	EventType      EventType   `json:"event_type"`
+	Status         EventStatus `json:"status"`
+	Content        string      `json:"content"`
+	Metadata       Metadata    `json:"metadata"`
+	CreatedAt      time.Time   `json:"created_at"`
+	UpdatedAt      time.Time   `json:"updated_at"`
+	CompletedAt    *time.Time  `json:"completed_at"`
 }
 
 // TimelineItem is a timeline event as lists show it. ContentLength is that of the whole content in UTF-16 units, as

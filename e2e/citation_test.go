@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,23 +11,17 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// citationMetadata is what the metadata of an analysis says of its marks.
-type citationMetadata struct {
-	Citations        []tarsy.Citation `json:"citations"`
-	UnknownCitations []string         `json:"unknown_citations"`
-}
-
 // requireCited checks that every citation of a session is the event of a tool call of that session with that number, and
 // returns what each analysis cites, by its text.
-func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]citationMetadata {
+func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]tarsy.FinalAnalysisMetadata {
 	t.Helper()
 
-	numbers, cited := map[string]string{}, map[string]citationMetadata{}
+	numbers, cited := map[string]string{}, map[string]tarsy.FinalAnalysisMetadata{}
 
 	for _, e := range timeline {
 		if e.EventType == tarsy.EventToolCall {
-			number, ok := e.Metadata["call"].(string)
-			require.True(t, ok, "a tool call without a number")
+			number := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata).Call
+			require.NotEmpty(t, number, "a tool call without a number")
 			require.NotContains(t, numbers, number, "a number twice")
 
 			numbers[number] = e.ID
@@ -40,10 +33,7 @@ func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]citat
 			continue
 		}
 
-		raw, err := json.Marshal(e.Metadata)
-		require.NoError(t, err)
-
-		metadata := decode[citationMetadata](raw)
+		metadata := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](e.Metadata)
 		marks := append([]string{}, metadata.UnknownCitations...)
 
 		for _, c := range metadata.Citations {
@@ -66,7 +56,8 @@ func calledAs(timeline []tarsy.TimelineEvent) map[string]string {
 
 	for _, e := range timeline {
 		if e.EventType == tarsy.EventToolCall {
-			called[e.Metadata["call"].(string)] = e.Metadata["tool_name"].(string)
+			call := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
+			called[call.Call] = call.ToolName
 		}
 	}
 
@@ -130,7 +121,8 @@ func TestCitationsNameCallsThatExist(t *testing.T) {
 		}
 	}
 
-	require.InDelta(t, 6, event(t, timeline[:1], tarsy.EventToolCall).Metadata["result_tokens"], 0, "of: memory limit exceeded")
+	first := tarsy.MetadataAs[tarsy.ToolCallMetadata](event(t, timeline[:1], tarsy.EventToolCall).Metadata)
+	require.Equal(t, 6, first.ResultTokens, "of: memory limit exceeded")
 }
 
 // Text that is not an agent's conclusion makes no citation: what a tool says is quoted, not believed.

@@ -78,7 +78,8 @@ func TestAnotherProviderGoesOn(t *testing.T) {
 
 	for _, e := range app.Timeline(sessionID) {
 		if e.EventType == tarsy.EventProviderFallback {
-			told = append(told, fmt.Sprintf("%v → %v: %v", e.Metadata["from"], e.Metadata["to"], e.Metadata["code"]))
+			fallback := tarsy.MetadataAs[tarsy.ProviderFallbackMetadata](e.Metadata)
+			told = append(told, fmt.Sprintf("%s → %s: %s", fallback.From, fallback.To, fallback.Code))
 		}
 	}
 

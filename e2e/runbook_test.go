@@ -72,7 +72,7 @@ func TestRunbooks(t *testing.T) {
 			}
 
 			warning := event(t, timeline, tarsy.EventError)
-			require.Equal(t, "runbook_unavailable", warning.Metadata["code"])
+			require.JSONEq(t, `{"code": "runbook_unavailable"}`, string(warning.Metadata))
 			require.Contains(t, warning.Content, "The default runbook is used instead.")
 		})
 	}

@@ -90,7 +90,7 @@ func TestToolErrorsAreContent(t *testing.T) {
 
 			shown := event(t, app.Timeline(session.ID), tarsy.EventToolCall)
 			require.Equal(t, tarsy.EventCompleted, shown.Status)
-			require.Equal(t, true, shown.Metadata["is_error"])
+			require.True(t, tarsy.MetadataAs[tarsy.ToolCallMetadata](shown.Metadata).IsError)
 			require.Equal(t, unmarked(told.Content), shown.Content)
 
 			for _, text := range test.told {
@@ -144,7 +144,7 @@ agent_chains:
 	require.True(t, strings.HasPrefix(asked.Content, "You have used all 2 iterations"), asked.Content)
 
 	analysis := event(t, app.Timeline(session.ID), tarsy.EventFinalAnalysis)
-	require.Equal(t, map[string]any{"forced_conclusion": true, "reason": "iterations", "max_iterations": 2.0}, analysis.Metadata)
+	require.JSONEq(t, `{"forced_conclusion": true, "reason": "iterations", "max_iterations": 2}`, string(analysis.Metadata))
 
 	n := app.Normalizer(session.ID)
 	tarsytest.GoldenJSON(t, n, "forced_conclusion/timeline.golden", app.Timeline(session.ID))

@@ -8,18 +8,9 @@ import (
 	"tarsy.dev/tarsy/internal/agent/react"
 )
 
-// Keys of the metadata of timeline events that have to do with citations.
-const (
-	keyCall             = "call"
-	keyCitations        = "citations"
-	keyUnknownCitations = "unknown_citations"
-)
-
 // CallOf is the number of a tool call's event; calls that were made before calls had numbers have none.
 func CallOf(event tarsy.TimelineEvent) string {
-	call, _ := event.Metadata[keyCall].(string)
-
-	return call
+	return tarsy.MetadataAs[tarsy.ToolCallMetadata](event.Metadata).Call
 }
 
 // nextCall is the number of the call that is written down next. Calls are counted by their rows, so that whoever goes on
@@ -67,10 +58,10 @@ func (r *run) cutResult(message tarsy.Message, content string) string {
 	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), r.Spec.resultTokens())
 }
 
-// cite adds to an analysis's metadata which calls its marks name, and which of the marks name none that the agent can
-// have seen: one of its own or of an earlier stage. What agents of the same stage do meanwhile is nothing it knows of, so a
-// mark that hits one of their calls is a guess.
-func (r *run) cite(metadata map[string]any, analysis string) {
+// cited finds which calls the marks of an analysis name, and which of the marks name none that the agent can have seen:
+// one of its own or of an earlier stage. Agents of the same stage run at the same time and do not see each other's calls,
+// so a mark that hits one of those is a guess.
+func (r *run) cited(analysis string) (cited []tarsy.Citation, unknown []string) {
 	events := map[string]string{}
 
 	for _, c := range r.EarlierCalls {
@@ -83,21 +74,13 @@ func (r *run) cite(metadata map[string]any, analysis string) {
 		}
 	}
 
-	var cited, unknown []any
-
 	for _, call := range tarsy.CitedCalls(analysis) {
 		if id, ok := events[call]; ok {
-			cited = append(cited, map[string]any{"call": call, "event_id": id})
+			cited = append(cited, tarsy.Citation{Call: call, EventID: id})
 		} else {
 			unknown = append(unknown, call)
 		}
 	}
 
-	if len(cited) > 0 {
-		metadata[keyCitations] = cited
-	}
-
-	if len(unknown) > 0 {
-		metadata[keyUnknownCitations] = unknown
-	}
+	return cited, unknown
 }

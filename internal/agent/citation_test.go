@@ -20,30 +20,19 @@ import (
 func (b *bench) citations(analysis tarsy.TimelineEvent) []string {
 	var marks []string
 
-	cited, _ := analysis.Metadata["citations"].([]any)
-	for _, c := range cited {
-		citation, ok := c.(map[string]any)
-		require.True(b.t, ok)
-		require.Len(b.t, citation, 2)
-
-		call, ok := citation["call"].(string)
-		require.True(b.t, ok)
-
+	metadata := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](analysis.Metadata)
+	for _, citation := range metadata.Citations {
 		events := b.task.EarlierCalls
 		for _, e := range b.events(tarsy.EventToolCall) {
 			events = append(events, tarsy.Citation{Call: CallOf(e), EventID: e.ID})
 		}
 
-		require.Contains(b.t, events, tarsy.Citation{Call: call, EventID: citation["event_id"].(string)})
+		require.Contains(b.t, events, citation)
 
-		marks = append(marks, call)
+		marks = append(marks, citation.Call)
 	}
 
-	unknown, _ := analysis.Metadata["unknown_citations"].([]any)
-	for _, u := range unknown {
-		call, ok := u.(string)
-		require.True(b.t, ok)
-
+	for _, call := range metadata.UnknownCitations {
 		marks = append(marks, "?"+call)
 	}
 
@@ -134,7 +123,7 @@ func TestAResultKeepsItsNumberHoweverItIsShortened(t *testing.T) {
 				given := calls[len(calls)-1].Request.Messages[3].Content
 				require.True(t, strings.HasPrefix(strings.TrimPrefix(given, react.Observation), firstCall), "%.60q", given)
 				require.Equal(t, 1, strings.Count(given, "[call 1.2.1]"))
-				require.Equal(t, quote.Tokens(long), b.events(tarsy.EventToolCall)[0].Metadata["result_tokens"], "of the result as the tool gave it")
+				require.Equal(t, quote.Tokens(long), b.called(0).ResultTokens, "of the result as the tool gave it")
 
 				for _, s := range b.summarising() {
 					require.NotContains(t, s.Messages[1].Content, "[call 1.2.1]", "a summary is made of what the tool said")
@@ -201,13 +190,19 @@ func TestACallWithoutANumberIsNotCited(t *testing.T) {
 	require.ErrorIs(t, b.run(t.Context()), errKilled)
 
 	b.ledger.left, b.ledger.after = -1, nil
-	for _, e := range b.ledger.state.Timeline {
-		delete(e.Metadata, "call")
+	for i, e := range b.ledger.state.Timeline {
+		if e.EventType == tarsy.EventToolCall {
+			b.ledger.state.Timeline[i].Metadata = tarsy.Metadata(`{"server_name":"box","tool_name":"look","arguments":{},"newer":[1]}`)
+		}
 	}
 
 	b.finish()
 	require.Equal(t, `box__look says {}`, b.ledger.state.Messages[3].Content)
 	require.Equal(t, []string{"?1.2.1"}, b.citations(b.events(tarsy.EventFinalAnalysis)[0]))
+	require.JSONEq(t, `{
+		"server_name": "box", "tool_name": "look", "arguments": {}, "newer": [1],
+		"is_error": false, "attempt": 2, "duration_ms": 0, "result_tokens": 5
+	}`, string(b.events(tarsy.EventToolCall)[0].Metadata), "no number is made up, and what another release wrote stays")
 }
 
 func TestEveryAgentIsAskedToMarkItsConclusionsAndTheSummaryIsNot(t *testing.T) {
@@ -244,7 +239,7 @@ func TestEarlierCallsAreToldUnderTheirNumbers(t *testing.T) {
 	stage, execution := "stage", "execution"
 	call := tarsy.TimelineEvent{
 		ID: "call", StageID: &stage, ExecutionID: &execution, SequenceNumber: 1, EventType: tarsy.EventToolCall, Status: tarsy.EventCompleted, Content: "three pods",
-		Metadata: map[string]any{"call": "1.2.3", "server_name": "box", "tool_name": "look", "arguments": map[string]any{"a": 1}},
+		Metadata: tarsy.Metadata(`{"call": "1.2.3", "server_name": "box", "tool_name": "look", "arguments": {"a": 1}}`),
 	}
 	want := "**Tool call:** [call 1.2.3] box.look {\"a\":1}\n\nResult:\n\nthree pods"
 

@@ -200,7 +200,7 @@ func formatEvents(timeline []tarsy.TimelineEvent) string {
 
 // hasCall reports whether the call that a summary belongs to is told as well.
 func hasCall(timeline []tarsy.TimelineEvent, summary tarsy.TimelineEvent) bool {
-	id := summary.Metadata["tool_call_event_id"]
+	id := summarisedCall(summary)
 
 	return slices.ContainsFunc(timeline, func(e tarsy.TimelineEvent) bool { return e.EventType == tarsy.EventToolCall && e.ID == id })
 }
@@ -213,9 +213,9 @@ func isAnalysis(timeline []tarsy.TimelineEvent, response tarsy.TimelineEvent) bo
 
 // formatCall tells of a call under its mark, so that whoever reads of it can cite it.
 func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string {
-	head := fmt.Sprintf("**Tool call%s:** %s", unfinished(call.Status), toolHeader(call))
+	head := fmt.Sprintf("**Tool call%s:** %s", unfinished(call.Status), callHeader(call))
 	if number := CallOf(call); number != "" {
-		head = fmt.Sprintf("**Tool call%s:** %s %s", unfinished(call.Status), tarsy.CallMark(number), toolHeader(call))
+		head = fmt.Sprintf("**Tool call%s:** %s %s", unfinished(call.Status), tarsy.CallMark(number), callHeader(call))
 	}
 
 	if summary, ok := summaryOf(timeline, call.ID); ok && summary.Status == tarsy.EventCompleted {
@@ -225,24 +225,29 @@ func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string
 	return head + "\n\nResult:\n\n" + call.Content
 }
 
-// toolHeader names the tool and what it was given.
-func toolHeader(e tarsy.TimelineEvent) string {
-	server, _ := e.Metadata["server_name"].(string)
-	name, _ := e.Metadata["tool_name"].(string)
-	header := joinName(server, name)
+// callHeader names the tool of a call and what it was given.
+func callHeader(e tarsy.TimelineEvent) string {
+	call := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
+	header := joinName(call.ServerName, call.ToolName)
 
-	if arguments, ok := e.Metadata["arguments"]; ok {
-		raw, err := json.Marshal(arguments)
-		if text, isText := arguments.(string); isText {
-			raw, err = []byte(text), nil
-		}
+	var given any
 
-		if err == nil {
-			header += " " + string(raw)
-		}
+	if json.Unmarshal(call.Arguments, &given) != nil {
+		return header
 	}
 
-	return header
+	if text, ok := given.(string); ok {
+		return header + " " + text
+	}
+
+	// They are encoded again because the database spaces and orders JSON in its own way, and a prompt must not depend on
+	// whether its events were loaded.
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return header
+	}
+
+	return header + " " + string(raw)
 }
 
 func formatEvent(e tarsy.TimelineEvent) string {
@@ -251,9 +256,10 @@ func formatEvent(e tarsy.TimelineEvent) string {
 
 	switch e.EventType {
 	case tarsy.EventToolSummary:
-		title += " of " + toolHeader(e)
+		summary := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](e.Metadata)
+		title += " of " + joinName(summary.ServerName, summary.ToolName)
 	case tarsy.EventCodeExecution:
-		if code, ok := e.Metadata["code"].(string); ok {
+		if code := tarsy.MetadataAs[tarsy.CodeExecutionMetadata](e.Metadata).Code; code != "" {
 			content = code + "\n\nOutput:\n\n" + content
 		}
 	default:

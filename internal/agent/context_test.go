@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -10,8 +11,18 @@ import (
 )
 
 // told makes a timeline event.
-func told(eventType tarsy.EventType, content string, metadata map[string]any) tarsy.TimelineEvent {
+func told(eventType tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{ID: content, EventType: eventType, Status: tarsy.EventCompleted, Content: content, Metadata: metadata}
+}
+
+// called is the metadata of a call of a tool with arguments.
+func called(server, tool string, arguments any) tarsy.Metadata {
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err)
+	}
+
+	return tarsy.NewMetadata(tarsy.ToolCallMetadata{ServerName: server, ToolName: tool, Arguments: raw})
 }
 
 func TestEveryBlockOfAPromptHoldsItsText(t *testing.T) {
@@ -25,7 +36,7 @@ func TestEveryBlockOfAPromptHoldsItsText(t *testing.T) {
 			Execution: tarsy.Execution{AgentName: "A", ErrorMessage: evil("INVESTIGATION")},
 			Timeline: []tarsy.TimelineEvent{
 				told(tarsy.EventThinking, evil("INVESTIGATION"), nil),
-				told(tarsy.EventToolCall, evil("INVESTIGATION"), map[string]any{"tool_name": evil("INVESTIGATION"), "arguments": evil("INVESTIGATION")}),
+				told(tarsy.EventToolCall, evil("INVESTIGATION"), called("", evil("INVESTIGATION"), evil("INVESTIGATION"))),
 			},
 		}},
 	}
@@ -61,7 +72,7 @@ func TestEachInvestigationIsToldUnderWhoDidIt(t *testing.T) {
 			Execution: tarsy.Execution{AgentName: "Kube", AgentIndex: 1, IterationStrategy: "react", LLMProvider: "gemini", Status: tarsy.StatusCompleted},
 			Timeline: []tarsy.TimelineEvent{
 				told(tarsy.EventThinking, "hm, memory", nil), told(tarsy.EventResponse, "I look.", nil),
-				told(tarsy.EventToolCall, "three pods", map[string]any{"server_name": "k8s", "tool_name": "pods", "arguments": map[string]any{"ns": "shop"}}),
+				told(tarsy.EventToolCall, "three pods", called("k8s", "pods", map[string]any{"ns": "shop"})),
 				told(tarsy.EventResponse, "it is memory", nil), told(tarsy.EventFinalAnalysis, "it is memory", nil),
 			},
 		},
@@ -86,11 +97,11 @@ func TestEachInvestigationIsToldUnderWhoDidIt(t *testing.T) {
 func TestASummaryStandsWithItsCallWhereverItIs(t *testing.T) {
 	t.Parallel()
 
-	first := told(tarsy.EventToolCall, "raw one", map[string]any{"server_name": "k8s", "tool_name": "one", "arguments": "all of them"})
-	second := told(tarsy.EventToolCall, "raw two", map[string]any{"server_name": "k8s", "tool_name": "two"})
-	third := told(tarsy.EventToolCall, "raw three", map[string]any{"tool_name": "three"})
+	first := told(tarsy.EventToolCall, "raw one", called("k8s", "one", "all of them"))
+	second := told(tarsy.EventToolCall, "raw two", tarsy.Metadata(`{"server_name":"k8s","tool_name":"two"}`))
+	third := told(tarsy.EventToolCall, "raw three", tarsy.Metadata(`{"tool_name":"three"}`))
 	of := func(call tarsy.TimelineEvent, content string) tarsy.TimelineEvent {
-		return told(tarsy.EventToolSummary, content, map[string]any{"server_name": "k8s", "tool_name": "x", "tool_call_event_id": call.ID})
+		return told(tarsy.EventToolSummary, content, tarsy.NewMetadata(tarsy.ToolSummaryMetadata{ServerName: "k8s", ToolName: "x", ToolCallEventID: call.ID}))
 	}
 	failed := of(third, "not summarised")
 	failed.Status = tarsy.EventFailed
@@ -114,7 +125,7 @@ func TestEveryKindOfEventIsTold(t *testing.T) {
 
 	text := formatEvents([]tarsy.TimelineEvent{
 		told(tarsy.EventUserQuestion, "why?", nil), told(tarsy.EventExecutiveSummary, "in short", nil),
-		told(tarsy.EventCodeExecution, "2", map[string]any{"code": "1+1"}), told(tarsy.EventGoogleSearch, "a b", nil),
+		told(tarsy.EventCodeExecution, "2", tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"})), told(tarsy.EventGoogleSearch, "a b", nil),
 		told(tarsy.EventURLContext, "c d", nil), streaming, told("new_kind", "whatever", nil),
 	})
 	requireInOrder(t, text, "**Question:**\n\nwhy?", "**Executive summary:**\n\nin short", "**Code that was run:**\n\n1+1\n\nOutput:\n\n2",

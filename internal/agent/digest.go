@@ -72,12 +72,17 @@ func hasUndigested(in *Input) bool {
 // summaryOf finds the summary of a call by the id of the call's event.
 func summaryOf(timeline []tarsy.TimelineEvent, callEventID string) (tarsy.TimelineEvent, bool) {
 	for _, e := range timeline {
-		if e.EventType == tarsy.EventToolSummary && e.Metadata["tool_call_event_id"] == callEventID {
+		if e.EventType == tarsy.EventToolSummary && summarisedCall(e) == callEventID {
 			return e, true
 		}
 	}
 
 	return tarsy.TimelineEvent{}, false
+}
+
+// summarisedCall is the id of the event of the call whose result a summary stands for.
+func summarisedCall(summary tarsy.TimelineEvent) string {
+	return tarsy.MetadataAs[tarsy.ToolSummaryMetadata](summary.Metadata).ToolCallEventID
 }
 
 // digest has the last result summarised and puts the summary in its place. Whatever goes wrong with it, the
@@ -137,10 +142,10 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 	}
 
 	event := r.event(tarsy.EventToolSummary, tarsy.EventStreaming, "")
-	event.Metadata = map[string]any{
-		"server_name": u.call.ServerName, "tool_name": u.call.ToolName,
-		"tool_call_event_id": u.call.TimelineEventID, "original_tokens": quote.Tokens(u.raw),
-	}
+	event.Metadata = tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
+		ServerName: u.call.ServerName, ToolName: u.call.ToolName,
+		ToolCallEventID: u.call.TimelineEventID, OriginalTokens: quote.Tokens(u.raw),
+	})
 
 	var step progress.Step
 

@@ -67,9 +67,8 @@ func TestALongResultIsReplacedByItsSummary(t *testing.T) {
 			require.Equal(t, longResult, call.Content, "people can read the result itself")
 			require.Equal(t, "one of three is out of memory", summary.Content)
 			require.Equal(t, tarsy.EventCompleted, summary.Status)
-			require.Equal(t, map[string]any{
-				"server_name": "box", "tool_name": "look", "tool_call_event_id": call.ID, "original_tokens": 18,
-			}, summary.Metadata)
+			require.Equal(t, tarsy.ToolSummaryMetadata{ServerName: "box", ToolName: "look", ToolCallEventID: call.ID, OriginalTokens: 18},
+				tarsy.MetadataAs[tarsy.ToolSummaryMetadata](summary.Metadata))
 			require.Equal(t, summary.Content, b.shown.text[summary.ID], "the summary is shown while it comes")
 			require.Equal(t, 1, b.told(summary.ID, tarsy.TypeTimelineCreated))
 			require.Equal(t, 1, b.told(summary.ID, tarsy.TypeTimelineCompleted))

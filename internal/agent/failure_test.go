@@ -95,7 +95,7 @@ func TestAWaitThatOutlastsTheIterationEndsWithTheProvidersError(t *testing.T) {
 
 	require.NoError(t, wait(t, done))
 	require.Equal(t, []string{"test m-1", "test m-1", "second "}, b.asked())
-	require.Equal(t, "llm_quota", b.events(tarsy.EventProviderFallback)[0].Metadata["code"])
+	require.Equal(t, "llm_quota", b.fallback().Code)
 	require.Contains(t, b.events(tarsy.EventProviderFallback)[0].Content, "slow down")
 
 	failed := b.ledger.state.LLMInteractions[0]

@@ -61,6 +61,6 @@ func fallbackText(from, to, reason string) string {
 	return fmt.Sprintf("%s failed, %s goes on. %s", from, to, tarsy.CleanText(reason))
 }
 
-func fallbackMetadata(from, to, code string) map[string]any {
-	return map[string]any{"from": from, "to": to, "code": code}
+func fallbackMetadata(from, to, code string) tarsy.Metadata {
+	return tarsy.NewMetadata(tarsy.ProviderFallbackMetadata{From: from, To: to, Code: code})
 }

@@ -50,7 +50,7 @@ func TestTheNextProviderGoesOnWhereOneFails(t *testing.T) {
 	events := b.events(tarsy.EventProviderFallback)
 	require.Len(t, events, 1)
 	require.Equal(t, "test failed, second goes on. invalid x-api-key (HTTP 401): check the provider's API key, and that it may use this model", events[0].Content)
-	require.Equal(t, map[string]any{"from": "test", "to": "second", "code": "llm_auth"}, events[0].Metadata)
+	require.JSONEq(t, `{"from": "test", "to": "second", "code": "llm_auth"}`, string(events[0].Metadata))
 
 	failed := b.ledger.state.LLMInteractions[1]
 	require.Equal(t, "test", failed.Provider)
@@ -88,7 +88,7 @@ func TestAProviderThatSaysNothingIsLeft(t *testing.T) {
 	require.Equal(t, tarsy.StatusCompleted, execution.Status)
 	require.Equal(t, tarsy.NotForced, execution.ForcedConclusion, "what failed is no iteration")
 	require.Equal(t, "second", execution.LLMProvider)
-	require.Equal(t, "empty_answer", b.events(tarsy.EventProviderFallback)[0].Metadata["code"])
+	require.Equal(t, "empty_answer", b.fallback().Code)
 	require.Equal(t, "empty_answer", b.ledger.state.LLMInteractions[0].ErrorCode)
 }
 
@@ -125,7 +125,7 @@ func TestAProviderThatIsTooSlowTwiceIsLeft(t *testing.T) {
 
 	require.NoError(t, wait(t, done))
 	require.Equal(t, "done", b.analysis())
-	require.Equal(t, "iteration_timeout", b.events(tarsy.EventProviderFallback)[0].Metadata["code"])
+	require.Equal(t, "iteration_timeout", b.fallback().Code)
 }
 
 func TestACallIsMadeAgainBeforeAnotherProviderIsAsked(t *testing.T) {
@@ -190,7 +190,7 @@ func TestASummaryFallsBackToo(t *testing.T) {
 	require.Equal(t, "llm_auth", summary.Interactions[0].ErrorCode)
 	require.Equal(t, "second", summary.Interactions[1].Provider)
 	require.Len(t, summary.Fallbacks, 1)
-	require.Equal(t, "second", summary.Fallbacks[0].Metadata["to"])
+	require.Equal(t, "second", tarsy.MetadataAs[tarsy.ProviderFallbackMetadata](summary.Fallbacks[0].Metadata).To)
 }
 
 func TestSummariesOfResultsFollowTheProvider(t *testing.T) {
@@ -227,7 +227,7 @@ func TestACallKnowsWhatItCost(t *testing.T) {
 	require.NoError(t, Run(t.Context(), cfg, b.input()))
 	require.InDelta(t, 5.0, b.ledger.state.LLMInteractions[0].Usage.CostUSD, 1e-9)
 	require.Equal(t, "max_tokens", b.ledger.state.LLMInteractions[0].StopReason)
-	require.Equal(t, map[string]any{"cut_off": true}, b.events(tarsy.EventFinalAnalysis)[0].Metadata)
+	require.JSONEq(t, `{"cut_off": true}`, string(b.events(tarsy.EventFinalAnalysis)[0].Metadata))
 }
 
 func TestASpentBudgetEndsTheInvestigation(t *testing.T) {
@@ -250,7 +250,7 @@ func TestASpentBudgetEndsTheInvestigation(t *testing.T) {
 	require.Equal(t, tarsy.StatusCompleted, execution.Status)
 	require.Equal(t, tarsy.ForcedBudget, execution.ForcedConclusion)
 	require.Len(t, b.tools.calls, 1)
-	require.Equal(t, "budget", b.events(tarsy.EventFinalAnalysis)[0].Metadata["reason"])
+	require.Equal(t, tarsy.ForcedBudget, tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](b.events(tarsy.EventFinalAnalysis)[0].Metadata).Reason)
 
 	last := b.model.Calls()[1].Request
 	require.Empty(t, last.Tools)

@@ -194,6 +194,16 @@ func (b *bench) events(eventType tarsy.EventType) []tarsy.TimelineEvent {
 	return events
 }
 
+// called is the metadata of a tool call, counted from zero.
+func (b *bench) called(n int) tarsy.ToolCallMetadata {
+	return tarsy.MetadataAs[tarsy.ToolCallMetadata](b.events(tarsy.EventToolCall)[n].Metadata)
+}
+
+// fallback is the metadata of the first change of the provider.
+func (b *bench) fallback() tarsy.ProviderFallbackMetadata {
+	return tarsy.MetadataAs[tarsy.ProviderFallbackMetadata](b.events(tarsy.EventProviderFallback)[0].Metadata)
+}
+
 func (b *bench) analysis() string {
 	events := b.events(tarsy.EventFinalAnalysis)
 	require.Len(b.t, events, 1)

@@ -256,7 +256,7 @@ func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
 
 	for _, c := range response.CodeExecutions {
 		e := r.event(tarsy.EventCodeExecution, tarsy.EventCompleted, tarsy.CleanText(c.Result))
-		e.Metadata = map[string]any{"code": tarsy.CleanText(c.Code)}
+		e.Metadata = tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: tarsy.CleanText(c.Code)})
 		events = append(events, e)
 	}
 
@@ -266,17 +266,17 @@ func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
 			kind = tarsy.EventURLContext
 		}
 
-		sources := make([]any, 0, len(g.Sources))
+		sources := make([]tarsy.GroundingSource, 0, len(g.Sources))
 		lines := make([]string, 0, len(g.Sources))
 
 		for _, s := range g.Sources {
 			title, url := tarsy.CleanText(s.Title), tarsy.CleanText(s.URL)
-			sources = append(sources, map[string]any{"title": title, "url": url})
+			sources = append(sources, tarsy.GroundingSource{Title: title, URL: url})
 			lines = append(lines, title+" "+url)
 		}
 
 		e := r.event(kind, tarsy.EventCompleted, strings.Join(lines, "\n"))
-		e.Metadata = map[string]any{"queries": cleanAll(g.Queries), "sources": sources}
+		e.Metadata = tarsy.NewMetadata(tarsy.GroundingMetadata{Queries: cleanAll(g.Queries), Sources: sources})
 		events = append(events, e)
 	}
 
@@ -285,8 +285,8 @@ func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
 	}
 }
 
-func cleanAll(texts []string) []any {
-	clean := make([]any, 0, len(texts))
+func cleanAll(texts []string) []string {
+	clean := make([]string, 0, len(texts))
 	for _, t := range texts {
 		clean = append(clean, tarsy.CleanText(t))
 	}

@@ -72,7 +72,7 @@ func TestHostileStringsNeverReachAStepInAnyStrategy(t *testing.T) {
 		b.ledger.state.Session.AlertData, b.ledger.state.Session.AlertType = nasty(t), nasty(t)
 		b.task.Runbook, b.task.Earlier = nasty(t), []StageResult{{StageName: nasty(t), FinalAnalysis: nasty(t)}}
 
-		event := told(tarsy.EventToolCall, nasty(t), map[string]any{"server_name": nasty(t), "tool_name": nasty(t), "arguments": nasty(t)})
+		event := told(tarsy.EventToolCall, nasty(t), called(nasty(t), nasty(t), nasty(t)))
 		execution := tarsy.Execution{AgentName: nasty(t), ErrorMessage: nasty(t)}
 		b.task.Investigations = []Investigation{{Execution: execution, Timeline: []tarsy.TimelineEvent{event}}}
 
@@ -159,7 +159,7 @@ func TestNothingTakesLessThanNoTimeWhenTheClockIsSetBack(t *testing.T) {
 	})
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
 	require.Zero(t, b.ledger.state.MCPInteractions[0].DurationMs)
-	require.Equal(t, int64(0), b.events(tarsy.EventToolCall)[0].Metadata["duration_ms"])
+	require.Zero(t, b.called(0).DurationMs)
 
 	for _, c := range b.ledger.state.LLMInteractions {
 		require.Zero(t, c.DurationMs)

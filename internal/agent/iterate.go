@@ -142,7 +142,7 @@ func (r *run) complete(ctx context.Context, step progress.Step, answer answer, a
 	}
 
 	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
-	event.Metadata = r.analysisMetadata(answer, analysis)
+	event.Metadata = tarsy.NewMetadata(r.analysisMetadata(answer, analysis))
 	create(&step, event)
 
 	return r.end(ctx, step, tarsy.StatusCompleted)
@@ -158,21 +158,12 @@ func emptyAnswer(answer answer) string {
 }
 
 // analysisMetadata says what an analysis rests on and what is special about it, if anything is.
-func (r *run) analysisMetadata(answer answer, analysis string) map[string]any {
-	metadata := map[string]any{}
+func (r *run) analysisMetadata(answer answer, analysis string) tarsy.FinalAnalysisMetadata {
+	cited, unknown := r.cited(analysis)
+	metadata := tarsy.FinalAnalysisMetadata{Citations: cited, UnknownCitations: unknown, CutOff: answer.End.Reason == llm.StopMaxTokens}
 
 	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
-		metadata["forced_conclusion"], metadata["reason"], metadata["max_iterations"] = true, string(reason), r.Spec.MaxIterations
-	}
-
-	if answer.End.Reason == llm.StopMaxTokens {
-		metadata["cut_off"] = true
-	}
-
-	r.cite(metadata, analysis)
-
-	if len(metadata) == 0 {
-		return nil
+		metadata.ForcedConclusion, metadata.Reason, metadata.MaxIterations = true, reason, r.Spec.MaxIterations
 	}
 
 	return metadata
@@ -182,7 +173,7 @@ func (r *run) analysisMetadata(answer answer, analysis string) map[string]any {
 func (r *run) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
 	message = tarsy.CleanText(message)
 	event := r.event(tarsy.EventError, tarsy.EventCompleted, message)
-	event.Metadata = map[string]any{"code": code}
+	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})
 	create(&step, event)
 	r.Execution.ErrorCode, r.Execution.ErrorMessage = code, message
 

@@ -40,7 +40,7 @@ func TestNextTable(t *testing.T) {
 	}
 	summary := func(id string, status tarsy.EventStatus) tarsy.TimelineEvent {
 		return tarsy.TimelineEvent{
-			EventType: tarsy.EventToolSummary, Status: status, Metadata: map[string]any{"tool_call_event_id": "event " + id},
+			EventType: tarsy.EventToolSummary, Status: status, Metadata: tarsy.NewMetadata(tarsy.ToolSummaryMetadata{ToolCallEventID: "event " + id}),
 		}
 	}
 

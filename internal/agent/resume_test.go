@@ -138,7 +138,7 @@ func (b *bench) outcome() outcome {
 	}
 
 	for _, e := range b.events(tarsy.EventToolCall) {
-		o.Calls = append(o.Calls, fmt.Sprintf("%s %s %v", CallOf(e), e.Metadata["tool_name"], e.Metadata["arguments"]))
+		o.Calls = append(o.Calls, callHeader(e)+" "+CallOf(e))
 	}
 
 	for i, m := range b.ledger.state.Messages {

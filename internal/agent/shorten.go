@@ -37,7 +37,7 @@ func (r *run) shorten(step *progress.Step) bool {
 
 	event := r.event(tarsy.EventContextShortened, tarsy.EventCompleted,
 		"The conversation had become too long for the model. It goes on with "+count+" shortened.")
-	event.Metadata = map[string]any{"results": results, "through": through}
+	event.Metadata = tarsy.NewMetadata(tarsy.ContextShortenedMetadata{Results: results, Through: through})
 	create(step, event)
 
 	return true

@@ -87,7 +87,7 @@ func TestTheNewestResultIsShortenedIfItIsWhatIsTooLong(t *testing.T) {
 	)
 
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
-	require.InDelta(t, 2, b.events(tarsy.EventContextShortened)[0].Metadata["results"], 0)
+	require.Equal(t, 2, tarsy.MetadataAs[tarsy.ContextShortenedMetadata](b.events(tarsy.EventContextShortened)[0].Metadata).Results)
 	require.Less(t, len(b.model.Calls()[3].Request.Messages[5].Content), 2_200)
 }
 

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
@@ -67,12 +66,13 @@ func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.
 func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
 	server, name, readOnly := r.lookUp(call.Name)
 	event := r.event(tarsy.EventToolCall, tarsy.EventStreaming, "")
-	event.Metadata = map[string]any{keyCall: r.nextCall(), "server_name": server, "tool_name": name, "arguments": argumentsOf(call)}
+	arguments := encodeArguments(call)
+	event.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: r.nextCall(), ServerName: server, ToolName: name, Arguments: arguments})
 
 	interaction := tarsy.MCPInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
 		TimelineEventID: event.ID, ToolCallID: call.ID, ServerName: server, ToolName: name,
-		ToolArguments: encodeArguments(call), AvailableTools: r.toolNames, ReadOnly: readOnly,
+		ToolArguments: arguments, AvailableTools: r.toolNames, ReadOnly: readOnly,
 		Attempt: 1, Status: tarsy.CallStarted, CreatedAt: r.now(),
 	}
 	r.started[call.ID] = true
@@ -179,19 +179,18 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	return step
 }
 
-func withResult(metadata map[string]any, result Result, interaction tarsy.MCPInteraction) map[string]any {
-	enriched := map[string]any{
-		"is_error": result.IsError, "attempt": interaction.Attempt, "duration_ms": interaction.DurationMs,
-		"result_tokens": quote.Tokens(tarsy.CleanText(result.Content)),
+// withResult adds how a call went to the metadata that it was written down with.
+func withResult(started tarsy.Metadata, result Result, interaction tarsy.MCPInteraction) tarsy.Metadata {
+	ended := tarsy.ToolCallResult{
+		IsError: result.IsError, Attempt: interaction.Attempt, DurationMs: interaction.DurationMs,
+		ResultTokens: quote.Tokens(tarsy.CleanText(result.Content)),
 	}
 
 	if result.Unknown {
-		enriched["outcome"] = "unknown"
+		ended.Outcome = tarsy.OutcomeUnknown
 	}
 
-	maps.Copy(enriched, metadata)
-
-	return enriched
+	return started.Merge(tarsy.NewMetadata(ended))
 }
 
 // resultMessage is a call's result as the model reads it, under the call's number, if it has one. A model without

@@ -28,10 +28,13 @@ func (f *fixture) called(t *testing.T, result string, arguments any) (string, ta
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 
+	raw, err := json.Marshal(arguments)
+	require.NoError(t, err)
+
 	now := f.clock.Now().UTC()
 	event := tarsy.TimelineEvent{
 		ID: tarsy.NewID(), SessionID: id, SequenceNumber: 1, EventType: tarsy.EventToolCall, Status: tarsy.EventCompleted, Content: result,
-		Metadata:  map[string]any{"server_name": "kubernetes", "tool_name": "get_pods", "arguments": arguments},
+		Metadata:  tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: "1.1.1", ServerName: "kubernetes", ToolName: "get_pods", Arguments: raw}),
 		CreatedAt: now, UpdatedAt: now, CompletedAt: &now,
 	}
 	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Timeline: []tarsy.TimelineEvent{event}})
@@ -111,7 +114,7 @@ func TestAnExportIsWrittenEventByEventAsIfItWereOnePiece(t *testing.T) {
 		}
 		for range events {
 			export.Timeline = append(export.Timeline, tarsy.TimelineEvent{
-				Content: strings.Repeat("<pods> & \"more\"\n", 1_000), Metadata: map[string]any{"arguments": []any{map[string]any{"a": []any{}}}},
+				Content: strings.Repeat("<pods> & \"more\"\n", 1_000), Metadata: tarsy.Metadata(`{"arguments": [{"a": []}]}`),
 			})
 		}
 
@@ -134,7 +137,7 @@ type unwritable struct{ api.Store }
 
 func (unwritable) Export(context.Context, string) (*tarsy.Export, error) {
 	return &tarsy.Export{Timeline: []tarsy.TimelineEvent{
-		{Content: strings.Repeat("x", 100_000)}, {Metadata: map[string]any{"arguments": func() {}}},
+		{Content: strings.Repeat("x", 100_000)}, {Metadata: tarsy.Metadata("{")},
 	}}, nil
 }
 

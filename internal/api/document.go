@@ -29,6 +29,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{

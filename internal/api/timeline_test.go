@@ -30,7 +30,7 @@ func TestAPreviewShowsTheBeginningOfEventsAndEachCanBeHadInFull(t *testing.T) {
 	require.Equal(t, strings.Repeat("😀", 150), preview.Content)
 	require.Equal(t, 800, preview.ContentLength)
 	require.True(t, preview.Truncated)
-	require.Equal(t, map[string]any{"server_name": "kubernetes", "tool_name": "get_pods"}, preview.Metadata)
+	require.JSONEq(t, `{"call": "1.1.1", "server_name": "kubernetes", "tool_name": "get_pods"}`, string(preview.Metadata))
 
 	require.Equal(t, whole, get[timelineBody](t, f, address+"?preview=10000").Events[0])
 	require.Equal(t, whole, get[tarsy.TimelineItem](t, f, address+"/"+event.ID))

@@ -115,8 +115,8 @@ func (d *description) chat(stages []tarsy.StageDetail, timeline []tarsy.Timeline
 
 			switch event.EventType {
 			case tarsy.EventUserQuestion:
-				author, _ := event.Metadata["author"].(string)
-				d.part("Question of "+terminal.Line(author), event.Content)
+				question := tarsy.MetadataAs[tarsy.QuestionMetadata](event.Metadata)
+				d.part("Question of "+terminal.Line(question.Author), event.Content)
 			case tarsy.EventFinalAnalysis:
 				answered = true
 

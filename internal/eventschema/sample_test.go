@@ -2,7 +2,6 @@ package eventschema_test
 
 import (
 	"encoding/json"
-	"maps"
 	"testing"
 	"time"
 
@@ -92,10 +91,9 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 		}
 		all = append(all, tarsy.TimelineCreated(e))
 
-		e.Status, e.Content, e.Metadata = tarsy.EventCompleted, "done", maps.Clone(e.Metadata)
+		e.Status, e.Content = tarsy.EventCompleted, "done"
 		if e.EventType == tarsy.EventToolCall {
-			e.Metadata["is_error"], e.Metadata["attempt"], e.Metadata["duration_ms"], e.Metadata["outcome"] = true, 2, int64(0), "unknown"
-			e.Metadata["result_tokens"] = 12
+			e.Metadata = e.Metadata.Merge(tarsy.NewMetadata(tarsy.ToolCallResult{IsError: true, Attempt: 2, ResultTokens: 12, Outcome: tarsy.OutcomeUnknown}))
 		}
 
 		all = append(all, tarsy.TimelineCompleted(e))
@@ -105,22 +103,26 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 }
 
 // metadata is what timeline events are created with.
-func metadata() map[tarsy.EventType]map[string]any {
-	found := map[string]any{"queries": []any{"q"}, "sources": []any{map[string]any{"title": "t", "url": "u"}}}
+func metadata() map[tarsy.EventType]tarsy.Metadata {
+	found := tarsy.NewMetadata(tarsy.GroundingMetadata{Queries: []string{"q"}, Sources: []tarsy.GroundingSource{{Title: "t", URL: "u"}}})
 
-	return map[tarsy.EventType]map[string]any{
-		tarsy.EventToolCall: {"call": "1.2.3", "server_name": "s", "tool_name": "t", "arguments": map[string]any{"a": []any{1, nil}}},
-		tarsy.EventToolSummary: {
-			"server_name": "s", "tool_name": "t", "tool_call_event_id": tarsy.NewID(), "original_tokens": 9000,
-		},
-		tarsy.EventError:        {"code": "llm_error"},
-		tarsy.EventUserQuestion: {"author": "me", "chat_id": tarsy.NewID(), "message_id": tarsy.NewID()},
-		tarsy.EventFinalAnalysis: {
-			"forced_conclusion": true, "reason": "iterations", "max_iterations": 3,
-			"citations": []any{map[string]any{"call": "1.2.3", "event_id": tarsy.NewID()}}, "unknown_citations": []any{"9.9.9"},
-		},
-		tarsy.EventCodeExecution: {"code": "1+1"},
-		tarsy.EventGoogleSearch:  found,
-		tarsy.EventURLContext:    found,
+	return map[tarsy.EventType]tarsy.Metadata{
+		tarsy.EventToolCall: tarsy.NewMetadata(tarsy.ToolCallMetadata{
+			Call: "1.2.3", ServerName: "s", ToolName: "t", Arguments: json.RawMessage(`{"a":[1,null]}`),
+		}),
+		tarsy.EventToolSummary: tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
+			ServerName: "s", ToolName: "t", ToolCallEventID: tarsy.NewID(), OriginalTokens: 9000,
+		}),
+		tarsy.EventError:        tarsy.NewMetadata(tarsy.ErrorMetadata{Code: "llm_error"}),
+		tarsy.EventUserQuestion: tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "me", ChatID: tarsy.NewID(), MessageID: tarsy.NewID()}),
+		tarsy.EventFinalAnalysis: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{
+			ForcedConclusion: true, Reason: tarsy.ForcedIterations, MaxIterations: 3, CutOff: true,
+			Citations: []tarsy.Citation{{Call: "1.2.3", EventID: tarsy.NewID()}}, UnknownCitations: []string{"9.9.9"},
+		}),
+		tarsy.EventCodeExecution:    tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"}),
+		tarsy.EventGoogleSearch:     found,
+		tarsy.EventURLContext:       found,
+		tarsy.EventProviderFallback: tarsy.NewMetadata(tarsy.ProviderFallbackMetadata{From: "a", To: "b", Code: "llm_auth"}),
+		tarsy.EventContextShortened: tarsy.NewMetadata(tarsy.ContextShortenedMetadata{Results: 1, Through: 5}),
 	}
 }

@@ -283,7 +283,7 @@ func newMessage(execution tarsy.Execution, number int, content string, at time.T
 func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{
 		ID: tarsy.NewID(), SessionID: sessionID, SequenceNumber: number, EventType: tarsy.EventResponse,
-		Status: tarsy.EventStreaming, Content: "so far", Metadata: map[string]any{"number": float64(number)},
+		Status: tarsy.EventStreaming, Content: "so far", Metadata: tarsy.Metadata(fmt.Sprintf(`{"number":%d}`, number)),
 		CreatedAt: at, UpdatedAt: at,
 	}
 }

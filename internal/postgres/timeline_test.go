@@ -72,13 +72,13 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 	db := f.server(t)
 	claim := f.hold(t, db)
 
-	metadata := []map[string]any{
+	metadata := []tarsy.Metadata{
 		nil,
-		{"server_name": "kubernetes"},
-		{"server_name": "kubernetes", "arguments": nil},
-		{"server_name": "kubernetes", "arguments": strings.Repeat("x", 18)},
-		{"server_name": "kubernetes", "arguments": strings.Repeat("x", 19)},
-		{"server_name": "kubernetes", "arguments": map[string]any{"query": strings.Repeat("y", 40)}},
+		tarsy.Metadata(`{"server_name":"kubernetes"}`),
+		tarsy.Metadata(`{"arguments":null,"server_name":"kubernetes"}`),
+		tarsy.Metadata(`{"arguments":"` + strings.Repeat("x", 18) + `","server_name":"kubernetes"}`),
+		tarsy.Metadata(`{"arguments":"` + strings.Repeat("x", 19) + `","server_name":"kubernetes"}`),
+		tarsy.Metadata(`{"arguments":{"query":"` + strings.Repeat("y", 40) + `"},"server_name":"kubernetes"}`),
 	}
 
 	var step progress.Step
@@ -100,7 +100,7 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 		require.Equal(t, "done", item.Content)
 
 		if large {
-			require.Equal(t, map[string]any{"server_name": "kubernetes"}, item.Metadata)
+			require.JSONEq(t, `{"server_name": "kubernetes"}`, string(item.Metadata))
 		} else {
 			require.Equal(t, metadata[i], item.Metadata)
 		}

@@ -66,7 +66,9 @@ func line(e tarsy.TimelineEvent) string {
 	}
 
 	if e.EventType == tarsy.EventToolCall {
-		return what + " " + joined(strings.TrimSpace(text(e, "call")+" "+toolName(e)), outcome(e))
+		call := toolCall(e)
+
+		return what + " " + joined(strings.TrimSpace(call.Call+" "+toolName(call)), outcome(call))
 	}
 
 	first, _, _ := strings.Cut(strings.TrimLeft(e.Content, "# \t\r\n"), "\n")
@@ -77,31 +79,35 @@ func line(e tarsy.TimelineEvent) string {
 	return what + ": " + inline(first, maxLine)
 }
 
+func toolCall(e tarsy.TimelineEvent) tarsy.ToolCallMetadata {
+	return tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
+}
+
 // toolName is the tool of a call, with its server.
-func toolName(call tarsy.TimelineEvent) string {
-	return inline(strings.Trim(text(call, "server_name")+"."+text(call, "tool_name"), "."), maxCell)
+func toolName(call tarsy.ToolCallMetadata) string {
+	return inline(strings.Trim(call.ServerName+"."+call.ToolName, "."), maxCell)
 }
 
 // outcome tells how a call went.
-func outcome(call tarsy.TimelineEvent) string {
+func outcome(call tarsy.ToolCallMetadata) string {
+	if call.ToolCallResult == nil {
+		return ""
+	}
+
 	var parts []string
 
-	if failed, _ := call.Metadata["is_error"].(bool); failed {
+	if call.IsError {
 		parts = append(parts, "failed")
 	}
 
-	if text(call, "outcome") != "" {
-		parts = append(parts, "outcome "+inline(text(call, "outcome"), maxCell))
+	if call.Outcome != "" {
+		parts = append(parts, "outcome "+inline(call.Outcome, maxCell))
 	}
 
-	if ms, ok := call.Metadata["duration_ms"].(float64); ok {
-		parts = append(parts, fmt.Sprintf("%.0f ms", ms))
-	}
-
-	return joined(parts...)
+	return joined(append(parts, fmt.Sprintf("%d ms", call.DurationMs))...)
 }
 
-func resultTitle(call tarsy.TimelineEvent) string {
+func resultTitle(call tarsy.ToolCallMetadata) string {
 	if how := outcome(call); how != "" {
 		return "Result (" + how + ")"
 	}
@@ -110,23 +116,17 @@ func resultTitle(call tarsy.TimelineEvent) string {
 }
 
 // arguments are what a tool was given, as people read JSON.
-func arguments(call tarsy.TimelineEvent) string {
-	given, ok := call.Metadata["arguments"]
-	if !ok || given == nil {
+func arguments(call tarsy.ToolCallMetadata) string {
+	var given any
+
+	if json.Unmarshal(call.Arguments, &given) != nil || given == nil {
 		return ""
 	}
 
 	readable, err := json.MarshalIndent(given, "", "  ")
 	if err != nil {
-		return fmt.Sprint(given)
+		return string(call.Arguments)
 	}
 
 	return string(readable)
-}
-
-// text is a text of an event's metadata.
-func text(e tarsy.TimelineEvent, key string) string {
-	value, _ := e.Metadata[key].(string)
-
-	return value
 }

@@ -121,7 +121,7 @@ func (r *writer) evidence() {
 
 	for _, number := range cited {
 		call := r.find(func(e tarsy.TimelineEvent) bool {
-			return e.EventType == tarsy.EventToolCall && text(e, "call") == number
+			return e.EventType == tarsy.EventToolCall && toolCall(e).Call == number
 		})
 		if call == nil {
 			missing = append(missing, number)
@@ -129,20 +129,21 @@ func (r *writer) evidence() {
 			continue
 		}
 
-		r.printf("### Call %s: %s\n\n", number, toolName(*call))
+		metadata := toolCall(*call)
+		r.printf("### Call %s: %s\n\n", number, toolName(metadata))
 
-		if arguments := arguments(*call); arguments != "" {
+		if arguments := arguments(metadata); arguments != "" {
 			r.printf("Arguments:\n\n")
 			r.fenced("arguments", "json", arguments, maxEvidence)
 			r.printf("\n")
 		}
 
-		r.printf("%s:\n\n", resultTitle(*call))
+		r.printf("%s:\n\n", resultTitle(metadata))
 		r.fenced("result", "", call.Content, maxEvidence)
 		r.printf("\n")
 
 		summary := r.find(func(e tarsy.TimelineEvent) bool {
-			return e.EventType == tarsy.EventToolSummary && text(e, "tool_call_event_id") == call.ID
+			return e.EventType == tarsy.EventToolSummary && tarsy.MetadataAs[tarsy.ToolSummaryMetadata](e.Metadata).ToolCallEventID == call.ID
 		})
 		if summary != nil {
 			r.printf("What the model was given instead:\n\n")
@@ -213,7 +214,8 @@ func (r *writer) questions() {
 			begun = true
 		}
 
-		r.printf("### %s asked at %s\n\n%s\n\n", inline(text(e, "author"), maxCell), moment(&e.CreatedAt), fence("", e.Content))
+		author := tarsy.MetadataAs[tarsy.QuestionMetadata](e.Metadata).Author
+		r.printf("### %s asked at %s\n\n%s\n\n", inline(author, maxCell), moment(&e.CreatedAt), fence("", e.Content))
 
 		answer := slices.IndexFunc(r.answers, func(a tarsy.TimelineEvent) bool { return e.StageID != nil && *a.StageID == *e.StageID })
 		if answer < 0 {

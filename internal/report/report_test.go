@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ const (
 func at(second int) time.Time { return time.Date(2026, 11, 15, 10, 0, second, 0, time.UTC) }
 
 // event is a timeline event of an execution; its number is its second.
-func event(number int, stage, execution string, kind tarsy.EventType, content string, metadata map[string]any) tarsy.TimelineEvent {
+func event(number int, stage, execution string, kind tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
 	e := tarsy.TimelineEvent{
 		ID: "019a0000-0000-7000-8000-0000000001" + string(rune('0'+number/10)) + string(rune('0'+number%10)), SessionID: sessionID,
 		SequenceNumber: int64(number), EventType: kind, Status: tarsy.EventCompleted, Content: content, Metadata: metadata,
@@ -65,23 +66,47 @@ func execution(id, name string, index int) tarsy.ExecutionDetail {
 	}
 }
 
+// withTexts is metadata with another text in place of each, except for the number of a call.
+func withTexts(t *testing.T, metadata tarsy.Metadata, text string) tarsy.Metadata {
+	t.Helper()
+
+	if metadata == nil {
+		return nil
+	}
+
+	var keys map[string]any
+
+	require.NoError(t, json.Unmarshal(metadata, &keys))
+
+	for key, value := range keys {
+		if _, ok := value.(string); ok && key != "call" {
+			keys[key] = text
+		}
+	}
+
+	raw, err := json.Marshal(keys)
+	require.NoError(t, err)
+
+	return raw
+}
+
 // investigation is a session of two agents, a synthesis and a question.
 func investigation() *tarsy.Export {
 	failed := execution(pessimist, "Pessimist", 2)
 	failed.Status, failed.Usage = tarsy.StatusFailed, tarsy.Usage{}
 
-	call := func(number string, failed bool) map[string]any {
-		return map[string]any{
-			"call": number, "server_name": "kubernetes", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop"},
-			"is_error": failed, "attempt": 1.0, "duration_ms": 42.0,
-		}
+	call := func(number string, failed bool) tarsy.Metadata {
+		return tarsy.NewMetadata(tarsy.ToolCallMetadata{
+			Call: number, ServerName: "kubernetes", ToolName: "get_pods", Arguments: json.RawMessage(`{"namespace":"shop"}`),
+			ToolCallResult: &tarsy.ToolCallResult{IsError: failed, Attempt: 1, DurationMs: 42},
+		})
 	}
 
 	thought := event(1, analysis, optimist, tarsy.EventThinking, "I should *look*.\nAnd then think.", nil)
 	first := event(2, analysis, optimist, tarsy.EventToolCall, "web-1 CrashLoopBackOff <none>\n", call("1.1.1", false))
-	summary := event(3, analysis, optimist, tarsy.EventToolSummary, "web-1 is down", map[string]any{"tool_call_event_id": first.ID})
+	summary := event(3, analysis, optimist, tarsy.EventToolSummary, "web-1 is down", tarsy.NewMetadata(tarsy.ToolSummaryMetadata{ToolCallEventID: first.ID}))
 	second := event(4, analysis, optimist, tarsy.EventToolCall, "forbidden", call("1.1.2", true))
-	gone := event(5, analysis, pessimist, tarsy.EventError, "no quota", map[string]any{"code": "llm_error"})
+	gone := event(5, analysis, pessimist, tarsy.EventError, "no quota", tarsy.NewMetadata(tarsy.ErrorMetadata{Code: "llm_error"}))
 	gone.Status = tarsy.EventFailed
 	final := "# Root cause\n\nThe pod is out of memory [call 1.1.1].\n\n```yaml\nlimits:\n  memory: 64Mi\n```\n\n1. Raise it [call 1.1.2, 9.9.9]."
 	answer := "Because of the release [call 1.1.1]."
@@ -111,7 +136,7 @@ func investigation() *tarsy.Export {
 			thought, first, summary, second, gone,
 			event(6, synthesis, merger, tarsy.EventFinalAnalysis, final, nil),
 			event(7, "", "", tarsy.EventExecutiveSummary, "The pod **web-1** needs more memory.", nil),
-			event(8, chat, answerer, tarsy.EventUserQuestion, "Why now?", map[string]any{"author": "bob"}),
+			event(8, chat, answerer, tarsy.EventUserQuestion, "Why now?", tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "bob"})),
 			event(9, chat, answerer, tarsy.EventFinalAnalysis, answer, nil),
 		},
 	}
@@ -227,11 +252,7 @@ func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
 			for i := range export.Timeline {
 				export.Timeline[i].Content = hostile
 
-				for key, value := range export.Timeline[i].Metadata {
-					if _, ok := value.(string); ok && key != "call" {
-						export.Timeline[i].Metadata[key] = hostile
-					}
-				}
+				export.Timeline[i].Metadata = withTexts(t, export.Timeline[i].Metadata, hostile)
 			}
 
 			got := report.Markdown(export)
@@ -259,7 +280,7 @@ func TestAReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
 
 	for number := range questions {
 		id := tarsy.NewID()
-		question := event(number%60, id, answerer, tarsy.EventUserQuestion, "Why now?", map[string]any{"author": "bob"})
+		question := event(number%60, id, answerer, tarsy.EventUserQuestion, "Why now?", tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "bob"}))
 		answer := event(number%60, id, answerer, tarsy.EventFinalAnalysis, "Because.", nil)
 
 		export.Session.Stages = append(export.Session.Stages, stage(id, "Chat", tarsy.StageChat, number))

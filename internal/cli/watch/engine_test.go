@@ -35,7 +35,9 @@ func by(agent, stage string, e tarsy.TimelineEvent) tarsy.TimelineEvent {
 // call is a tool call that is complete, with the lines of its result.
 func call(id, tool string, seconds float64, lines int) tarsy.TimelineEvent {
 	e := timeline(id, tarsy.EventToolCall, tarsy.EventCompleted, strings.TrimSpace(strings.Repeat("a line\n", lines)), seconds)
-	e.Metadata = map[string]any{"server_name": "cluster", "tool_name": tool, "arguments": map[string]any{}, "is_error": false, "duration_ms": 5}
+	e.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{
+		ServerName: "cluster", ToolName: tool, Arguments: json.RawMessage("{}"), ToolCallResult: &tarsy.ToolCallResult{DurationMs: 5},
+	})
 
 	return e
 }
@@ -43,7 +45,9 @@ func call(id, tool string, seconds float64, lines int) tarsy.TimelineEvent {
 // summary is the summary of a call's result.
 func summary(id, callID string, status tarsy.EventStatus, text string, seconds float64) tarsy.TimelineEvent {
 	e := timeline(id, tarsy.EventToolSummary, status, text, seconds)
-	e.Metadata = map[string]any{"server_name": "cluster", "tool_name": "get_pod_logs", "tool_call_event_id": callID, "original_tokens": 5787}
+	e.Metadata = tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
+		ServerName: "cluster", ToolName: "get_pod_logs", ToolCallEventID: callID, OriginalTokens: 5787,
+	})
 
 	return e
 }
@@ -93,13 +97,13 @@ func team(s *story) []client.Update {
 		s.agent("one", "stage", "Investigator-1", tarsy.StatusCompleted, 6))
 
 	forced := by("two", "stage", timeline("a2", tarsy.EventFinalAnalysis, tarsy.EventCompleted, two, 7))
-	forced.Metadata = map[string]any{"forced_conclusion": true, "reason": "iterations", "max_iterations": 10}
+	forced.Metadata = tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: tarsy.ForcedIterations, MaxIterations: 10})
 
 	question := by("chat", "ask", timeline("q", tarsy.EventUserQuestion, tarsy.EventCompleted, "Is it still happening?", 20))
-	question.Metadata = map[string]any{"author": "maria", "chat_id": "c", "message_id": "m"}
+	question.Metadata = tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "maria", ChatID: "c", MessageID: "m"})
 
 	broken := by("chat2", "ask2", timeline("e2", tarsy.EventError, tarsy.EventCompleted, "the model does not answer", 31))
-	broken.Metadata = map[string]any{"code": "llm_error"}
+	broken.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: "llm_error"})
 
 	return append(updates,
 		s.event(tarsy.TimelineCreated(forced)),
@@ -337,10 +341,12 @@ func TestWhyAndHowASessionEndedEarlyIsSaid(t *testing.T) {
 	)
 
 	warning := atSession(timeline("w", tarsy.EventError, tarsy.EventCompleted, "The runbook could not be read: 404.", 1))
-	warning.Metadata = map[string]any{"code": "runbook_unavailable"}
+	warning.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: "runbook_unavailable"})
 
 	forced := timeline("a", tarsy.EventFinalAnalysis, tarsy.EventCompleted, "Likely memory.", 5)
-	forced.Metadata = map[string]any{"forced_conclusion": true, "reason": "deadline", "max_iterations": 10, "unknown_citations": []any{"1.1.9", "7.1.1"}}
+	forced.Metadata = tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{
+		ForcedConclusion: true, Reason: tarsy.ForcedDeadline, MaxIterations: 10, UnknownCitations: []string{"1.1.9", "7.1.1"},
+	})
 
 	failed := summary("s", "c", tarsy.EventFailed, "The result was not summarised; the agent was given all of it.", 4)
 

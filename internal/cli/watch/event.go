@@ -91,7 +91,7 @@ func (b *body) failure(item *Item) []string {
 	}
 
 	lines := b.prose(sign+item.Content, style)
-	if code := item.text("code"); code != "" {
+	if code := item.errorCode(); code != "" {
 		lines = append(lines, b.remark(terminal.Dim, "  "+code))
 	}
 
@@ -130,13 +130,11 @@ func (b *body) native(item *Item) []string {
 
 	var texts []string
 
-	if code, _ := item.metadata["code"].(string); code != "" {
-		texts = append(texts, code)
-	}
-
-	if queries, ok := item.metadata["queries"].([]any); ok {
-		for _, query := range queries {
-			texts = append(texts, "? "+terminal.Compact(query))
+	if item.Type == tarsy.EventCodeExecution {
+		texts = append(texts, tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.metadata).Code)
+	} else {
+		for _, query := range tarsy.MetadataAs[tarsy.GroundingMetadata](item.metadata).Queries {
+			texts = append(texts, "? "+terminal.Line(query))
 		}
 	}
 
@@ -171,7 +169,7 @@ func (b *body) prose(text string, style terminal.Style) []string {
 // summaryTitle says what a summary stands for.
 func summaryTitle(item *Item) string {
 	title := "summary of the result"
-	if n := item.number("original_tokens"); n > 0 {
+	if n := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.metadata).OriginalTokens; n > 0 {
 		title += fmt.Sprintf(", which has about %s tokens", thousands(n))
 	}
 

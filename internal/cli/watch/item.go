@@ -40,7 +40,7 @@ type Item struct {
 	summary  *Item  // of a call whose result was summarised
 	call     *Item  // of a summary
 	former   string // the id of the answer that became the analysis
-	metadata map[string]any
+	metadata tarsy.Metadata
 	units    int   // the length of Content in UTF-16 units, while it comes in pieces
 	fence    int64 // of the newest piece
 	revision int   // counts changes, for caches
@@ -89,27 +89,16 @@ func (i *Item) title() string {
 	return name
 }
 
-func (i *Item) text(key string) string {
-	value, _ := i.metadata[key].(string)
-
-	return terminal.Line(value)
-}
-
-func (i *Item) number(key string) int {
-	value, _ := i.metadata[key].(float64)
-
-	return int(value)
-}
-
 // forced says why an agent had to conclude; empty if it was not told to.
 func (i *Item) forced() string {
-	if told, _ := i.metadata["forced_conclusion"].(bool); !told {
+	analysis := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.metadata)
+	if !analysis.ForcedConclusion {
 		return ""
 	}
 
-	switch tarsy.ForcedConclusion(i.text("reason")) {
+	switch analysis.Reason {
 	case tarsy.ForcedIterations:
-		return "told to conclude after " + count(i.number("max_iterations"), "iteration")
+		return "told to conclude after " + count(analysis.MaxIterations, "iteration")
 	case tarsy.ForcedDeadline:
 		return "told to conclude: the time was nearly up"
 	case tarsy.ForcedBudget:
@@ -122,19 +111,18 @@ func (i *Item) forced() string {
 
 // unfounded says which calls an analysis cites that are not there; empty if there are none.
 func (i *Item) unfounded() string {
-	unknown, _ := i.metadata["unknown_citations"].([]any)
-
-	calls := make([]string, 0, len(unknown))
-	for _, call := range unknown {
-		calls = append(calls, terminal.Compact(call))
-	}
-
-	if len(calls) == 0 {
+	unknown := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.metadata).UnknownCitations
+	if len(unknown) == 0 {
 		return ""
 	}
 
-	return "cites calls that are not there: " + strings.Join(calls, ", ")
+	return "cites calls that are not there: " + terminal.Line(strings.Join(unknown, ", "))
 }
 
 // warning tells whether an error ended nothing: the work went on in another way.
-func (i *Item) warning() bool { return i.text("code") == tarsy.ErrorRunbookUnavailable }
+func (i *Item) warning() bool { return i.errorCode() == tarsy.ErrorRunbookUnavailable }
+
+// errorCode is the code of an error event.
+func (i *Item) errorCode() string {
+	return terminal.Line(tarsy.MetadataAs[tarsy.ErrorMetadata](i.metadata).Code)
+}

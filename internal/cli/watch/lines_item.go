@@ -21,7 +21,8 @@ func (l *Lines) write(item *Item) {
 
 		return
 	case tarsy.EventToolSummary:
-		l.line(at, "tool", l.who(item)+item.toolName()+", "+summaryTitle(item)+":\n"+l.told(item))
+		summary := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.metadata)
+		l.line(at, "tool", l.who(item)+toolName(summary.ServerName, summary.ToolName)+", "+summaryTitle(item)+":\n"+l.told(item))
 
 		return
 	case tarsy.EventResponse:
@@ -65,12 +66,16 @@ func (l *Lines) analysis(item *Item) {
 func (l *Lines) told(item *Item) string {
 	text := strings.TrimSpace(terminal.Clean(item.Content))
 
-	if code, _ := item.metadata["code"].(string); code != "" && item.Type == tarsy.EventCodeExecution {
-		text = strings.TrimSpace(terminal.Clean(code)) + "\n→ " + text
-	}
-
-	if code := item.text("code"); code != "" && item.Type == tarsy.EventError {
-		text += " (" + code + ")"
+	switch item.Type {
+	case tarsy.EventCodeExecution:
+		if code := tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.metadata).Code; code != "" {
+			text = strings.TrimSpace(terminal.Clean(code)) + "\n→ " + text
+		}
+	case tarsy.EventError:
+		if code := item.errorCode(); code != "" {
+			text += " (" + code + ")"
+		}
+	default:
 	}
 
 	if item.Status != string(tarsy.EventCompleted) {

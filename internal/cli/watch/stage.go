@@ -46,7 +46,7 @@ func (b *body) stageTitle(item *Item, right string) string {
 
 		for _, event := range item.events {
 			if event.Type == tarsy.EventUserQuestion {
-				author = event.text("author")
+				author = terminal.Line(tarsy.MetadataAs[tarsy.QuestionMetadata](event.metadata).Author)
 			}
 		}
 

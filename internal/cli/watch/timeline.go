@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -47,9 +46,7 @@ func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
 	}
 
 	if p.EventType == tarsy.EventToolSummary {
-		if id, _ := p.Metadata["tool_call_event_id"].(string); id != "" {
-			item.call = s.find(id)
-		}
+		item.call = s.find(tarsy.MetadataAs[tarsy.ToolSummaryMetadata](p.Metadata).ToolCallEventID)
 	}
 
 	s.Items = append(s.Items, item)
@@ -101,13 +98,7 @@ func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
 	item.setText(p.Content)
 
 	if p.Metadata != nil {
-		merged := maps.Clone(item.metadata)
-		if merged == nil {
-			merged = map[string]any{}
-		}
-
-		maps.Copy(merged, p.Metadata)
-		item.metadata = merged
+		item.metadata = item.metadata.Merge(p.Metadata)
 	}
 }
 

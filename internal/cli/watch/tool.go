@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,28 +26,35 @@ type toolCall struct {
 }
 
 func (i *Item) toolCall() toolCall {
+	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.metadata)
 	call := toolCall{
-		number: i.text("call"), name: i.toolName(), arguments: arguments(i.metadata["arguments"]), unknown: i.text("outcome") == "unknown",
+		number: terminal.Line(metadata.Call), name: toolName(metadata.ServerName, metadata.ToolName), arguments: arguments(metadata.Arguments),
 	}
-	call.failed, _ = i.metadata["is_error"].(bool)
 
-	if ms, ok := i.metadata["duration_ms"].(float64); ok {
-		call.duration, call.measured = time.Duration(ms)*time.Millisecond, true
+	if metadata.ToolCallResult != nil {
+		call.failed, call.unknown = metadata.IsError, metadata.Outcome == tarsy.OutcomeUnknown
+		call.duration, call.measured = time.Duration(metadata.DurationMs)*time.Millisecond, true
 	}
 
 	return call
 }
 
-func (i *Item) toolName() string {
-	if server := i.text("server_name"); server != "" {
-		return server + "." + i.text("tool_name")
+func toolName(server, tool string) string {
+	if server = terminal.Line(server); server != "" {
+		return server + "." + terminal.Line(tool)
 	}
 
-	return i.text("tool_name")
+	return terminal.Line(tool)
 }
 
 // arguments shows what a tool was given as name=value.
-func arguments(value any) string {
+func arguments(raw json.RawMessage) string {
+	var value any
+
+	if json.Unmarshal(raw, &value) != nil {
+		return ""
+	}
+
 	object, ok := value.(map[string]any)
 	if !ok {
 		if value == nil {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -157,11 +158,13 @@ func chunk(id, text string, offset int, fence int64) client.Update {
 
 func (s *story) tool(seconds float64) []client.Update {
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventStreaming, "", seconds)
-	call.Metadata = map[string]any{"call": "1.1.1", "server_name": "cluster", "tool_name": "get_pods", "arguments": map[string]any{"namespace": "shop", "previous": true}}
+	call.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{
+		Call: "1.1.1", ServerName: "cluster", ToolName: "get_pods", Arguments: json.RawMessage(`{"namespace":"shop","previous":true}`),
+	})
 	created := s.event(tarsy.TimelineCreated(call))
 
 	call.Status, call.Content = tarsy.EventCompleted, "NAME        STATUS\ncheckout-1  OOMKilled\na\nb\nc\nd\ne\nf"
-	call.Metadata = map[string]any{"is_error": false, "duration_ms": 12}
+	call.Metadata = tarsy.NewMetadata(tarsy.ToolCallResult{DurationMs: 12})
 
 	return []client.Update{created, s.event(tarsy.TimelineCompleted(call))}
 }
@@ -344,7 +347,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	hostile.AlertData, hostile.AlertType, hostile.Author, hostile.ChainID = evil, evil, evil, evil
 
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventCompleted, evil, 3)
-	call.Metadata = map[string]any{"call": evil, "server_name": evil, "tool_name": evil, "arguments": map[string]any{evil: evil, "n": []any{evil}}}
+	call.Metadata = metadata(t, map[string]any{"call": evil, "server_name": evil, "tool_name": evil, "arguments": map[string]any{evil: evil, "n": []any{evil}}})
 
 	var (
 		s   story
@@ -368,11 +371,11 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		for where, stage := range map[string]string{"": "stage", " twice": "twice", " asked": "asked"} {
 			event := timeline(string(kind)+where, kind, tarsy.EventCompleted, "Thought: "+evil, float64(i))
 			event.StageID = &stage
-			event.Metadata = map[string]any{
+			event.Metadata = metadata(t, map[string]any{
 				"code": evil, "author": evil, "reason": evil, "forced_conclusion": true, "max_iterations": 1e300, "original_tokens": -1.5,
 				"server_name": evil, "tool_name": evil, "tool_call_event_id": map[string]any{"": "tool", " twice": 7, " asked": evil}[where],
 				"queries": []any{evil, 7, nil}, "sources": evil, "unknown_citations": []any{evil, 7, nil}, "citations": evil,
-			}
+			})
 			updates = append(updates, s.event(tarsy.TimelineCreated(event)))
 		}
 	}
@@ -416,4 +419,14 @@ func TestAnyWindowSizeIsFilledExactly(t *testing.T) {
 			require.LessOrEqual(t, terminal.Width(line), size[0], line)
 		}
 	}
+}
+
+// metadata is what another release, or an attacker, might have written.
+func metadata(t *testing.T, keys map[string]any) tarsy.Metadata {
+	t.Helper()
+
+	raw, err := json.Marshal(keys)
+	require.NoError(t, err)
+
+	return raw
 }

@@ -54,7 +54,7 @@ func (s Steps) ask() progress.Step {
 
 	event := s.newEvent(tarsy.EventUserQuestion, question.Content)
 	event.StageID, event.ExecutionID = &stage.ID, &step.Executions[0].ID
-	event.Metadata = map[string]any{"author": request.Author, "chat_id": chat.ID, "message_id": message.ID}
+	event.Metadata = tarsy.NewMetadata(tarsy.QuestionMetadata{Author: request.Author, ChatID: chat.ID, MessageID: message.ID})
 	step.Timeline = []tarsy.TimelineEvent{event}
 	step.Events = append(step.Events, tarsy.TimelineCreated(event))
 

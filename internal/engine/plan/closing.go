@@ -120,7 +120,7 @@ func (s Steps) FailExecution(id, code, message string) progress.Step {
 	i := slices.IndexFunc(s.State.Executions, func(e tarsy.Execution) bool { return e.ID == id })
 	execution := s.State.Executions[i]
 	event := s.newEvent(tarsy.EventError, message)
-	event.StageID, event.ExecutionID, event.Metadata = &execution.StageID, &execution.ID, map[string]any{"code": code}
+	event.StageID, event.ExecutionID, event.Metadata = &execution.StageID, &execution.ID, tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})
 	execution.Status, execution.CompletedAt = tarsy.StatusFailed, &now
 	execution.ErrorCode, execution.ErrorMessage = code, event.Content
 

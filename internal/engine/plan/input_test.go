@@ -104,12 +104,9 @@ func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
 
 	started := tarsy.Time(time.Now())
 	call := func(id, stage, number string) tarsy.TimelineEvent {
-		e := tarsy.TimelineEvent{ID: id, StageID: &stage, EventType: tarsy.EventToolCall, Metadata: map[string]any{}}
-		if number != "" {
-			e.Metadata["call"] = number
+		return tarsy.TimelineEvent{
+			ID: id, StageID: &stage, EventType: tarsy.EventToolCall, Metadata: tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: number}),
 		}
-
-		return e
 	}
 	state := &progress.State{
 		Session: tarsy.Session{StartedAt: &started},

@@ -114,7 +114,7 @@ func (m *model) requireResult(t *rapid.T, p *play) {
 		require.Empty(t, session.Runbook)
 	case m.noRunbook:
 		require.Equal(t, "the default", session.Runbook)
-		require.Equal(t, "runbook_unavailable", p.state.Timeline[0].Metadata["code"])
+		require.JSONEq(t, `{"code": "runbook_unavailable"}`, string(p.state.Timeline[0].Metadata))
 	default:
 		require.Equal(t, "how to heal", session.Runbook)
 	}

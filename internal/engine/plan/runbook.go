@@ -14,7 +14,7 @@ func (s Steps) Runbook(text string, failure error, fallback string) progress.Ste
 	if failure != nil {
 		event := s.newEvent(tarsy.EventError,
 			"The runbook could not be read: "+failure.Error()+". The default runbook is used instead.")
-		event.Metadata = map[string]any{"code": tarsy.ErrorRunbookUnavailable}
+		event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorRunbookUnavailable})
 		step.Session.Runbook = fallback
 		step.Timeline = append(step.Timeline, event)
 		step.Events = append([]tarsy.Event{tarsy.TimelineCreated(event)}, step.Events...)
