@@ -41,6 +41,7 @@ const (
 	CodeOverloaded          Code = "overloaded"
 	CodeShuttingDown        Code = "shutting_down"
 	CodeUnavailable         Code = "unavailable"
+	CodeQueryTimeout        Code = "query_timeout"
 	CodeInternal            Code = "internal"
 )
 

@@ -38,11 +38,20 @@ type fixture struct {
 func newFixture(t *testing.T, options ...func(*api.Config)) *fixture {
 	t.Helper()
 
+	return newFixtureOn(t, postgres.Config{MaxConns: 4}, options...)
+}
+
+// newFixtureOn is newFixture with settings of the database.
+func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)) *fixture {
+	t.Helper()
+
 	f := &fixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)), log: &logbook{}}
 
 	f.url = pgtest.New(t)
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxConns: 4})
+	on.URL, on.Clock = f.url, f.clock
+
+	db, err := postgres.Open(t.Context(), on)
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
@@ -218,12 +227,12 @@ func (i *intake) Cancel(ctx context.Context, sessionID, author string) error {
 		return err
 	}
 
-	detail, err := i.db.SessionDetail(ctx, sessionID)
+	target, err := i.db.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return err
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", detail.Status)
+	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", target.Status)
 }
 
 // logbook keeps what was logged.

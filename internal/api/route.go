@@ -33,7 +33,7 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 	huma.Register(s.huma, op, func(ctx context.Context, input *I) (*O, error) {
 		output, err := handle(ctx, input)
 		if err != nil {
-			return nil, problem.Explain(ctx, s.logger, err)
+			return nil, s.explain(ctx, err)
 		}
 
 		return output, nil

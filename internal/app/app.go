@@ -151,6 +151,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.db, err = postgres.Open(ctx, postgres.Config{
 		URL: url, Migrate: true, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
+		ReadTimeout: cfg.System.QueryTimeout,
 	})
 	if err != nil {
 		return err

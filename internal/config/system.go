@@ -14,6 +14,7 @@ type System struct {
 	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
+	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time that one database query of a list, a search or a page may take; beyond it the request ends with query_timeout. Work on sessions has no such limit." default:"10s" min:"100ms"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`

@@ -80,14 +80,14 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 		return tarsy.Question{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "content", "the question is longer than %d bytes", tarsy.MaxQuestionBytes)
 	}
 
-	detail, err := i.cfg.DB.SessionDetail(ctx, sessionID)
+	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return tarsy.Question{}, err
 	}
 
-	if !i.cfg.TakesQuestions(detail.ChainID) {
+	if !i.cfg.TakesQuestions(target.ChainID) {
 		return tarsy.Question{}, tarsy.Errorf(tarsy.CodeChatDisabled,
-			"the chain %q takes no questions: set chat.enabled in its configuration", detail.ChainID)
+			"the chain %q takes no questions: set chat.enabled in its configuration", target.ChainID)
 	}
 
 	now := tarsy.Time(i.cfg.Clock.Now())
@@ -108,12 +108,12 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 
 // whyNot tells why a session took no question.
 func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
-	detail, err := i.cfg.DB.SessionDetail(ctx, sessionID)
+	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return err
 	}
 
-	switch detail.Status {
+	switch target.Status {
 	case tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionTimedOut:
 		return tarsy.Errorf(tarsy.CodeChatBusy, "another question is being answered: ask again when its answer is there, or cancel it")
 	case tarsy.SessionCancelled:
@@ -122,7 +122,7 @@ func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
 	}
 
 	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: questions can be asked when it is over",
-		strings.ReplaceAll(string(detail.Status), "_", " "))
+		strings.ReplaceAll(string(target.Status), "_", " "))
 }
 
 // Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the wish is durable;
@@ -143,10 +143,10 @@ func (i *Intake) Cancel(ctx context.Context, sessionID, author string) error {
 		return nil
 	}
 
-	detail, err := i.cfg.DB.SessionDetail(ctx, sessionID)
+	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return err
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session, or one that is answering a question, can be cancelled", detail.Status)
+	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session, or one that is answering a question, can be cancelled", target.Status)
 }

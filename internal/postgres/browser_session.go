@@ -18,7 +18,7 @@ type BrowserSession struct {
 
 // CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time.
 func (db *DB) CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time) error {
-	_, err := db.pool.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4)
+	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4)
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash, keyID, csrfToken, createdAt, expiresAt)
 	if err != nil {
@@ -30,7 +30,7 @@ INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) 
 
 // BrowserSession finds a session that is not past its time and whose key was not revoked; nil means that there is none.
 func (db *DB) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
-	sessions, err := collect[BrowserSession](ctx, db.pool, `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, k.revoked_at,
+	sessions, err := collect[BrowserSession](ctx, db.front, `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, k.revoked_at,
 	s.csrf_token, s.expires_at
 FROM browser_sessions s JOIN api_keys k ON k.id = s.key_id
 WHERE s.hash = $1 AND s.expires_at > $2 AND k.revoked_at IS NULL`, hash, now)
@@ -47,7 +47,7 @@ WHERE s.hash = $1 AND s.expires_at > $2 AND k.revoked_at IS NULL`, hash, now)
 
 // DeleteBrowserSession forgets a session; one that is not there is forgotten already.
 func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
-	if _, err := db.pool.Exec(ctx, `DELETE FROM browser_sessions WHERE hash = $1`, hash); err != nil {
+	if _, err := db.front.Exec(ctx, `DELETE FROM browser_sessions WHERE hash = $1`, hash); err != nil {
 		return fmt.Errorf("forget browser session: %w", err)
 	}
 

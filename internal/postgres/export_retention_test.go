@@ -45,9 +45,9 @@ const (
 	ExpireSQL      = expireSQL
 )
 
-// Plan is how a server's connection runs a statement.
+// Plan is how a connection of the job pool runs a statement: with the index, if there is one, however small the tables are.
 func (db *DB) Plan(ctx context.Context, sql string) (string, error) {
-	conn, err := db.pool.Acquire(ctx)
+	conn, err := db.jobs.Acquire(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -1,11 +1,20 @@
 package postgres
 
-import "context"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 // Setting returns a setting of the connections that a server works with.
 func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 	var value string
-	err := db.pool.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&value)
+	err := db.work.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&value)
 
 	return value, err
+}
+
+// Pools returns the pools by name.
+func (db *DB) Pools() map[string]*pgxpool.Pool {
+	return map[string]*pgxpool.Pool{"readers": db.pool, "front": db.front, "work": db.work, "jobs": db.jobs}
 }

@@ -121,11 +121,24 @@ func (f *fixture) lock(t *testing.T, ids ...string) (unlock func()) {
 func (f *fixture) lockTable(t *testing.T, table string) (unlock func()) {
 	t.Helper()
 
+	return f.lockTableIn(t, table, "SHARE")
+}
+
+// lockAll keeps everybody from reading and writing a table until unlock is called.
+func (f *fixture) lockAll(t *testing.T, table string) (unlock func()) {
+	t.Helper()
+
+	return f.lockTableIn(t, table, "ACCESS EXCLUSIVE")
+}
+
+func (f *fixture) lockTableIn(t *testing.T, table, mode string) (unlock func()) {
+	t.Helper()
+
 	tx, err := f.admin.Begin(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 
-	_, err = tx.Exec(t.Context(), "LOCK TABLE "+table+" IN SHARE MODE")
+	_, err = tx.Exec(t.Context(), "LOCK TABLE "+table+" IN "+mode+" MODE")
 	require.NoError(t, err)
 
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }

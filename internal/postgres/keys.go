@@ -15,7 +15,7 @@ const keyColumns = `id, name, prefix, scopes, created_at, last_used_at, revoked_
 
 // CreateKey stores a key with the hash of its secret.
 func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
-	_, err := db.pool.Exec(ctx, `INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+	_, err := db.front.Exec(ctx, `INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt)
 	if err != nil {
 		return fmt.Errorf("store key: %w", err)
@@ -26,7 +26,7 @@ func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) erro
 
 // Keys lists all keys, oldest first.
 func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
-	keys, err := collect[tarsy.APIKey](ctx, db.pool, `SELECT `+keyColumns+` FROM api_keys ORDER BY created_at, id`)
+	keys, err := collect[tarsy.APIKey](ctx, db.front, `SELECT `+keyColumns+` FROM api_keys ORDER BY created_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -36,7 +36,7 @@ func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
 
 // KeyByHash finds a key that was not revoked; nil means that there is none.
 func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error) {
-	keys, err := collect[tarsy.APIKey](ctx, db.pool,
+	keys, err := collect[tarsy.APIKey](ctx, db.front,
 		`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1 AND revoked_at IS NULL`, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up key: %w", err)
@@ -51,7 +51,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
 
 // TouchKey notes that a key was used.
 func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
-	if _, err := db.pool.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
+	if _, err := db.front.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
 		return fmt.Errorf("note the use of a key: %w", err)
 	}
 
@@ -60,7 +60,7 @@ func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 
 // RevokeKey revokes a key by id or prefix; revoking twice keeps the first time.
 func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
-	rows, err := db.pool.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
+	rows, err := db.front.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
 WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 	if err != nil {
 		return nil, fmt.Errorf("revoke key: %w", err)
@@ -81,7 +81,7 @@ WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 // HasKeys reports whether any key could log in.
 func (db *DB) HasKeys(ctx context.Context) (bool, error) {
 	var has bool
-	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL)`).Scan(&has); err != nil {
+	if err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL)`).Scan(&has); err != nil {
 		return false, fmt.Errorf("look for keys: %w", err)
 	}
 

@@ -145,7 +145,7 @@ type QueueCounts struct {
 
 // Queue counts the queue.
 func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
-	counts, err := collect[QueueCounts](ctx, db.pool, `
+	counts, err := collect[QueueCounts](ctx, db.front, `
 SELECT (SELECT count(*) FROM sessions WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL) AS waiting,
        (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted) AS leased`)
 	if err != nil {

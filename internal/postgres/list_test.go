@@ -102,7 +102,7 @@ func TestTheOrderOfAttentionIsReadFromItsIndex(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 
-	rows, err := db.Pool().Query(t.Context(), `EXPLAIN SELECT id FROM sessions
+	rows, err := db.Jobs().Query(t.Context(), `EXPLAIN SELECT id FROM sessions
 WHERE deleted_at IS NULL AND (-`+postgres.RankSQL+`, created_at, id) < (-$1::int, $2::timestamptz, $3::uuid)
 ORDER BY `+postgres.AttentionFirst+` LIMIT 50`, 1, epoch(), tarsy.NewID())
 	require.NoError(t, err)

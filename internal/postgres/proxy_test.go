@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,6 +50,8 @@ type proxy struct {
 	marker []byte
 	cut    int
 	conns  []net.Conn
+	// startups are the names of the parameters of each start-up message.
+	startups [][]string
 
 	delivery  chan struct{}
 	delivered sync.Once
@@ -129,6 +132,30 @@ func (p *proxy) carriesMarker(frame []byte) bool {
 	return p.moment != never && bytes.Contains(frame, p.marker)
 }
 
+func (p *proxy) startupMessages() [][]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return slices.Clone(p.startups)
+}
+
+// noteStartup keeps the names of a start-up message's parameters; names and values alternate after length and version.
+func (p *proxy) noteStartup(message []byte) {
+	const head = 8
+
+	var names []string
+
+	fields := strings.Split(strings.TrimRight(string(message[head:]), "\x00"), "\x00")
+	for i := 0; i < len(fields); i += 2 {
+		names = append(names, fields[i])
+	}
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.startups = append(p.startups, names)
+}
+
 func (p *proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -198,6 +225,10 @@ func (l *link) forward() {
 		message, err := frame(r, startup)
 		if err != nil || (startup && binary.BigEndian.Uint32(message[4:]) == cancelRequest) {
 			return
+		}
+
+		if startup {
+			l.proxy.noteStartup(message)
 		}
 
 		if !startup && l.commits(message) {

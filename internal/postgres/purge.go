@@ -37,7 +37,7 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.jobs, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, lockForPurgeSQL, before, limit)
 		if err != nil {
 			return err

@@ -107,7 +107,7 @@ func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Bat
 	queue(&batch)
 	batch.Queue("COMMIT")
 
-	return db.pool.SendBatch(ctx, &batch).Close()
+	return db.front.SendBatch(ctx, &batch).Close()
 }
 
 func (db *DB) tellRequest(sessionID string) {
@@ -115,9 +115,33 @@ func (db *DB) tellRequest(sessionID string) {
 	db.signals.raise(topicQueue, "")
 }
 
+// RequestTarget is what decides whether a session takes a request.
+type RequestTarget struct {
+	ChainID string
+	Status  tarsy.SessionStatus
+}
+
+// RequestTarget returns the target of a request. Unlike SessionDetail it never waits behind readers.
+func (db *DB) RequestTarget(ctx context.Context, sessionID string) (RequestTarget, error) {
+	if !tarsy.ValidID(sessionID) {
+		return RequestTarget{}, sessionNotFound(sessionID)
+	}
+
+	targets, err := collect[RequestTarget](ctx, db.front, `SELECT chain_id, status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID)
+	if err != nil {
+		return RequestTarget{}, fmt.Errorf("read the target of a request: %w", err)
+	}
+
+	if len(targets) == 0 {
+		return RequestTarget{}, sessionNotFound(sessionID)
+	}
+
+	return targets[0], nil
+}
+
 // OpenRequests returns the open requests of a session.
 func (db *DB) OpenRequests(ctx context.Context, sessionID string) ([]tarsy.Request, error) {
-	requests, err := collect[tarsy.Request](ctx, db.pool,
+	requests, err := collect[tarsy.Request](ctx, db.front,
 		requestsTable.selectWhere(`session_id = $1 AND status = 'open' ORDER BY created_at, id`), sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)

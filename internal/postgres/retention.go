@@ -72,7 +72,7 @@ type Swept struct {
 func (db *DB) TrimJournals(ctx context.Context, before time.Time, batch Batch, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.jobs, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, lockForTrimSQL, before, batch.Sessions)
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func trim(ctx context.Context, tx pgx.Tx, chosen []trimmable) (Swept, error) {
 func (db *DB) ExpireSessions(ctx context.Context, before time.Time, batch Batch, last func(pgx.Tx) error) (Swept, error) {
 	var changes []Change
 
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.jobs, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, expireSQL, before, batch.Sessions, db.clock.Now())
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 
 	var version int64
 
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
 		var (
 			status tarsy.SessionStatus
 			free   bool
@@ -212,6 +212,6 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// Pool is the connections for readers, for job queues: they keep their tables in the same database, so that a job's
-// result and its end can be one transaction.
-func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+// Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its end can be
+// one transaction.
+func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }

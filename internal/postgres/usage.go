@@ -37,7 +37,7 @@ SELECT COALESCE(execution_id::text, '') AS execution_id, usage, tool_calls FROM
 
 // SpentSince returns what all sessions used since a time.
 func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, error) {
-	spent, err := collect[tarsy.Spend](ctx, db.pool, `
+	spent, err := collect[tarsy.Spend](ctx, db.work, `
 SELECT (SELECT `+sumUsage+` FROM llm_interactions WHERE created_at >= $1) AS usage,
        (SELECT count(*) FROM mcp_interactions WHERE created_at >= $1) AS tool_calls`, from)
 	if err != nil {

@@ -103,6 +103,7 @@ func Kinds() []Kind {
 		{tarsy.CodeOverloaded, http.StatusServiceUnavailable, "The server has too much to do"},
 		{tarsy.CodeShuttingDown, http.StatusServiceUnavailable, "The server is shutting down"},
 		{tarsy.CodeUnavailable, http.StatusServiceUnavailable, "The server cannot answer now"},
+		{tarsy.CodeQueryTimeout, http.StatusGatewayTimeout, "The query took too long"},
 		{tarsy.CodeInternal, http.StatusInternalServerError, "Something went wrong in the server"},
 	}
 }

@@ -54,7 +54,7 @@ func newQueue(cfg Config) (*queue, error) {
 		return nil, err
 	}
 
-	client, err := river.NewClient(riverpgxv5.New(cfg.DB.Pool()), &river.Config{
+	client, err := river.NewClient(riverpgxv5.New(cfg.DB.Jobs()), &river.Config{
 		Queues:      map[string]river.QueueConfig{queueName: {MaxWorkers: 1}, purgeQueueName: {MaxWorkers: 1}},
 		Workers:     workers,
 		PollOnly:    true,

@@ -21,8 +21,9 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the caller got wrong does not get better by asking again.
-      retry: (failures, error) => failures < 3 && (!(error instanceof Problem) || error.passing),
+      // What the caller got wrong does not get better by asking again, and a query that was too slow stays slow.
+      retry: (failures, error) =>
+        failures < 3 && (!(error instanceof Problem) || (error.passing && error.code !== 'query_timeout')),
     },
   },
 });

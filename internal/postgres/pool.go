@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The connections of one server, by pool. Connections are opened when they are needed and closed when they have been
+// idle for half an hour, so these are upper bounds. docs/configuration.md states the total.
+const (
+	// defaultReaders is how many readers query at once.
+	defaultReaders = 8
+	// frontConns serve key checks, browser sessions, requests and signals: short statements that callers wait for.
+	frontConns = 6
+	// workConns serve the committers, intake, the claimer, the renewal of leases, and one more that loads a session or
+	// adds up a budget.
+	workConns = committers + 4
+	// jobConns serve the job queue and the jobs of retention.
+	jobConns = 4
+)
+
+const (
+	defaultReadTimeout = 10 * time.Second
+	// idleInTransaction is in PostgreSQL's notation. A server that freezes between the two round trips of a commit must not
+	// keep its sessions locked: nobody could take them over.
+	idleInTransaction = "5s"
+)
+
+// pools keep apart what must not wait for each other. A reader may be slow, so readers have their own pool with a
+// statement time limit; nothing that a caller or the engine waits for shares it.
+type pools struct {
+	// pool is the readers'.
+	pool, front, work, jobs *pgxpool.Pool
+}
+
+// workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions
+// on, when the tables are still small and a sequential scan looks cheap, but each of these statements has its index. A
+// bitmap scan would visit every dead version of a queue's entries again and again, where a plain index scan marks them and
+// skips them. With one good plan per statement there is nothing to gain from planning again.
+//
+// Readers must not have these settings: how many rows their filters match decides which plan is good.
+func workSettings() map[string]string {
+	return map[string]string{"enable_seqscan": "off", "enable_bitmapscan": "off", "plan_cache_mode": "force_generic_plan"}
+}
+
+func openPools(ctx context.Context, cfg Config) (*pools, error) {
+	base, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+
+	// Only these two, besides what the address itself names: PgBouncer refuses start-up parameters that it does not track.
+	params := base.ConnConfig.RuntimeParams
+	if params["application_name"] == "" {
+		params["application_name"] = "tarsy"
+	}
+
+	params["timezone"] = "UTC"
+
+	var p pools
+
+	for _, pool := range []struct {
+		into     **pgxpool.Pool
+		conns    int32
+		settings map[string]string
+	}{
+		{&p.pool, cfg.MaxConns, map[string]string{"statement_timeout": milliseconds(cfg.ReadTimeout)}},
+		{&p.front, frontConns, nil},
+		{&p.work, workConns, workSettings()},
+		{&p.jobs, jobConns, workSettings()},
+	} {
+		config := base.Copy()
+		config.MaxConns = pool.conns
+		config.AfterConnect = apply(params, pool.settings)
+
+		*pool.into, err = pgxpool.NewWithConfig(ctx, config)
+		if err != nil {
+			p.close()
+
+			return nil, fmt.Errorf("open the database: %w", err)
+		}
+	}
+
+	return &p, nil
+}
+
+// apply sets up a new connection, in one round trip. What the address of the database names wins over our defaults.
+func apply(fromAddress, settings map[string]string) func(context.Context, *pgx.Conn) error {
+	all := map[string]string{"idle_in_transaction_session_timeout": idleInTransaction}
+	maps.Copy(all, settings)
+
+	var sql strings.Builder
+
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if fromAddress[name] == "" {
+			fmt.Fprintf(&sql, "SET %s = '%s';", name, all[name])
+		}
+	}
+
+	return func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.PgConn().Exec(ctx, sql.String()).ReadAll(); err != nil {
+			return fmt.Errorf("set up a connection: %w", err)
+		}
+
+		return nil
+	}
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", max(1, d.Milliseconds())) }
+
+func (p *pools) close() {
+	for _, pool := range []*pgxpool.Pool{p.pool, p.front, p.work, p.jobs} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
+
+// queryCanceled is the SQLSTATE of a statement that reached its time limit.
+const queryCanceled = "57014"
+
+// IsReadTimeout reports whether a statement ended because it reached Config.ReadTimeout.
+func IsReadTimeout(err error) bool {
+	pgErr, ok := errors.AsType[*pgError](err)
+
+	return ok && pgErr.Code == queryCanceled
+}
