@@ -137,6 +137,10 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 				Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
 				Schema: &huma.Schema{Type: huma.TypeBoolean},
 			},
+			{
+				Name: "replay", In: "query", Description: "The value all replays more than 1,000 events instead of sending catchup.overflow.",
+				Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"all"}},
+			},
 		},
 		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
 			Description: "The journal from there on",

@@ -14,6 +14,10 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
+// sseReplayLimit is how many events an event stream replays. It is higher than a WebSocket's: many readers of a stream
+// have nothing else.
+const sseReplayLimit = 1000
+
 // retryAfter is how long a browser waits before it connects again.
 const retryAfter = 2 * time.Second
 
@@ -24,8 +28,9 @@ var errOver = errors.New("the session is over")
 //
 // Each event has its number as id, its type as event and the same JSON as on a WebSocket as data. A reader that
 // comes back sends the number as Last-Event-ID, or as the parameter last_event_id, and misses nothing. Deltas are
-// events of type "stream.chunk" without an id. If events that the reader asks for are gone, it is told by
-// "catchup.overflow" to load the session by REST, and gets what comes after "head". When the session is over, the last event is "end" with the final
+// events of type "stream.chunk" without an id. If events that the reader asks for are gone, or if it asks for more than
+// 1,000, it is told by "catchup.overflow" to load the session by REST, and gets what comes after "head"; the parameter
+// replay=all lifts the limit. When the session is over, the last event is "end" with the final
 // status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
 // "bye" means that the server shuts down and the reader may come back.
 func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
@@ -65,7 +70,12 @@ type sseRequest struct {
 	sessionID   string
 	after, head journal.Position
 	follow      bool
+	// replayAll lifts the limit on what is replayed.
+	replayAll bool
 }
+
+// tooMany reports whether the reader has to load the session by REST instead.
+func (r sseRequest) tooMany() bool { return !r.replayAll && r.head-r.after > sseReplayLimit }
 
 func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) {
 	request := sseRequest{sessionID: sessionID}
@@ -96,6 +106,14 @@ func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) 
 		request.follow = value
 	}
 
+	switch query.Get("replay") {
+	case "":
+	case "all":
+		request.replayAll = true
+	default:
+		return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "replay", "replay must be all, or left out")
+	}
+
 	if !tarsy.ValidID(sessionID) {
 		return request, errNoSession()
 	}
@@ -120,13 +138,25 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 	ctx, cancel := context.WithCancelCause(parent)
 	defer context.AfterFunc(h.ctx, func() { cancel(errShuttingDown) })()
 
+	// The reader is told first, then it gets what comes after the head.
+	overflow := request.tooMany()
+	if overflow {
+		request.after = request.head
+	}
+
 	queue := make(tasks)
 	reader := h.subscribe(request.sessionID, request.after, out, queue)
 	failed := make(chan error, 1)
 
 	var running sync.WaitGroup
 
-	running.Go(func() { failed <- h.runSSE(ctx, reader, out, request) })
+	running.Go(func() {
+		if overflow {
+			reader.tasks.put(ctx, func() error { return out.overflow(reader.channel, request.head) })
+		}
+
+		failed <- h.runSSE(ctx, reader, out, request)
+	})
 
 	err := h.writeSSE(ctx, out, queue, failed)
 	cancel(err)
@@ -139,7 +169,7 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
 	defer reader.chunks.Close()
 
-	// A stream has no limit to what it replays: what is left follows.
+	// Where events are gone, all that is left follows: it is less than was asked for.
 	reader.resume = func(_ context.Context, first journal.Position) (journal.Position, error) { return first - 1, nil }
 
 	if request.follow {

@@ -177,6 +177,7 @@ func TestEventStreamRefusesBadRequests(t *testing.T) {
 		{"too large", id, "?last_event_id=99999999999999999999", "", 400, "invalid_parameter"},
 		{"bad parameter", id, "?last_event_id=1.5", "", 400, "invalid_parameter"},
 		{"bad follow", id, "?follow=maybe", "", 400, "invalid_parameter"},
+		{"bad replay", id, "?replay=some", "", 400, "invalid_parameter"},
 	}
 	for _, test := range tests {
 		e := h.open(t, t.Context(), test.session, test.query, "Last-Event-ID", test.header)
@@ -268,3 +269,30 @@ func TestSlowEventStreamIsDropped(t *testing.T) {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func TestEventStreamReplayOverflowsAbove1000Events(t *testing.T) {
+	t.Parallel()
+
+	h := newHub(t)
+	id := h.session()
+	h.stages(t, id, 1001)
+
+	e := h.watch(t, id, "?last_event_id=1")
+	e.expect(2, 1001)
+
+	overflow := sse{ID: "1001", Event: "catchup.overflow", Data: overflowed(id, 1001)}
+	e = h.watch(t, id, "")
+	require.Equal(t, overflow, e.next())
+	h.stages(t, id, 1)
+	e.expect(1002, 1002)
+
+	e = h.watch(t, id, "?replay=all")
+	e.expect(1, 1002)
+
+	h.status(t, id, tarsy.SessionCompleted)
+
+	e = h.watch(t, id, "")
+	require.Equal(t, sse{ID: "1003", Event: "catchup.overflow", Data: overflowed(id, 1003)}, e.next())
+	require.Equal(t, ended(tarsy.SessionCompleted), e.next())
+	e.over()
+}
