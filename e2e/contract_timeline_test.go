@@ -16,7 +16,12 @@ func (c *contracts) timeline(t *testing.T) {
 	stages := app.Session(sessionID).Stages
 	body := get(t, app, "/api/v1/sessions/"+sessionID+"/timeline")
 	c.require(t, "Timeline", body, map[string]is{
-		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "events": list(9),
+		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "events": list(9), "next_cursor": isAbsent,
+	})
+
+	page := get(t, app, "/api/v1/sessions/"+sessionID+"/timeline?limit=2")
+	c.require(t, "Timeline", page, map[string]is{
+		"session_id": equal(sessionID), "version": equal(body["version"]), "events": list(2), "next_cursor": that(func(v any) bool { return v != "" }),
 	})
 
 	pods := map[string]any{

@@ -17,9 +17,9 @@ func (c *contracts) trace(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	stage := app.Session(sessionID).Stages[0]
 	trace := get(t, app, "/api/v1/sessions/"+sessionID+"/trace")
-	c.require(t, "Trace", trace, map[string]is{
+	c.require(t, "TracePage", trace, map[string]is{
 		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "usage": usage(100, 22, 3, 2, 75),
-		"stages": list(2), "session_interactions": list(1),
+		"stages": list(2), "session_interactions": list(1), "next_cursor": isAbsent,
 	})
 	c.require(t, "TraceStage", within(t, trace, "stages", 0), map[string]is{
 		"stage_id": equal(stage.ID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -163,13 +164,41 @@ func (a *App) Session(sessionID string) tarsy.SessionDetail {
 func (a *App) Timeline(sessionID string) []tarsy.TimelineEvent {
 	a.t.Helper()
 
-	var body struct {
+	var events []tarsy.TimelineEvent
+
+	eachPage(a, "/api/v1/sessions/"+sessionID+"/timeline", func(page struct {
+		cursor
 		Events []tarsy.TimelineEvent `json:"events"`
+	}) string {
+		events = append(events, page.Events...)
+
+		return page.NextCursor
+	})
+
+	return events
+}
+
+// cursor is what a page says of the next one.
+type cursor struct {
+	NextCursor string `json:"next_cursor"`
+}
+
+// eachPage reads pages of type P until one names no next.
+func eachPage[P any](a *App, path string, read func(P) (next string)) {
+	a.t.Helper()
+
+	for query := ""; ; {
+		var page P
+
+		a.get(path+query, &page)
+
+		next := read(page)
+		if next == "" {
+			return
+		}
+
+		query = "?cursor=" + url.QueryEscape(next)
 	}
-
-	a.get("/api/v1/sessions/"+sessionID+"/timeline", &body)
-
-	return body.Events
 }
 
 func (a *App) get(path string, v any) {

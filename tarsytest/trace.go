@@ -6,11 +6,22 @@ import "tarsy.dev/tarsy"
 func (a *App) Trace(sessionID string) tarsy.Trace {
 	a.t.Helper()
 
-	var trace tarsy.Trace
+	var trace *tarsy.Trace
 
-	a.get("/api/v1/sessions/"+sessionID+"/trace", &trace)
+	eachPage(a, "/api/v1/sessions/"+sessionID+"/trace", func(page struct {
+		cursor
+		tarsy.Trace
+	}) string {
+		if trace == nil {
+			trace = &page.Trace
+		} else {
+			trace.Append(page.Trace)
+		}
 
-	return trace
+		return page.NextCursor
+	})
+
+	return *trace
 }
 
 // LLMDetail reads one LLM call of a session's trace with its conversation.

@@ -160,6 +160,8 @@ func badQueries() []badRequest {
 		ofSession("preview of nothing", "/timeline?preview=0", "preview", "from 1 to 10000"),
 		ofSession("preview too large", "/timeline?preview=10001", "preview", "from 1 to 10000"),
 		ofSession("preview a word", "/timeline?preview=all", "preview", "from 1 to 10000"),
+		ofSession("page of nothing", "/timeline?limit=0", "limit", "from 1 to 5000"),
+		ofSession("trace page too large", "/trace?limit=5001", "limit", "from 1 to 5000"),
 		ofSession("export in another form", "/export?format=pdf", "format", "json, markdown"),
 		ofSession("export with a preview", "/export?preview=5", "preview", "format"),
 		{

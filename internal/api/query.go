@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -93,9 +91,9 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 	}
 
 	if in.Limit != "" {
-		f.Limit, err = strconv.Atoi(string(in.Limit))
-		if err != nil || f.Limit < 1 || f.Limit > maxLimit {
-			return f, parameterErrorf("limit", "limit must be a number from 1 to %d", maxLimit)
+		f.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
+		if err != nil {
+			return f, err
 		}
 	}
 
@@ -109,6 +107,16 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 	}
 
 	return f, err
+}
+
+// parseNumber reads a parameter that is a number from one to most.
+func parseNumber(name, text string, most int) (int, error) {
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > most {
+		return 0, parameterErrorf(name, "%s must be a number from 1 to %d", name, most)
+	}
+
+	return number, nil
 }
 
 // oneOfParameter reads a parameter that has few values; the first is meant where it is left out.
@@ -164,19 +172,14 @@ func parseMoment(name string, text moment) (*time.Time, error) {
 	return &at, nil
 }
 
-// formatCursor makes the place after an item. What it looks like is nobody's business but ours.
+// formatCursor makes the place after an item.
 func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, error) {
 	cursor := tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 	if order == tarsy.OrderAttention {
 		cursor.Rank = new(last.Status.Rank())
 	}
 
-	text, err := json.Marshal(cursor)
-	if err != nil {
-		return "", err
-	}
-
-	return base64.RawURLEncoding.EncodeToString(text), nil
+	return encodeCursor(cursor)
 }
 
 // parseCursor reads a place in a list of one order. A place of the other order means nothing there.
@@ -184,18 +187,9 @@ func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, e
 	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor",
 		"cursor must be the next_cursor of the page before, unchanged, and the order must be the same")
 
-	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil {
-		return nil, wrong
-	}
-
 	var cursor tarsy.SessionCursor
 
-	decoder := json.NewDecoder(strings.NewReader(string(decoded)))
-	decoder.DisallowUnknownFields()
-
-	err = decoder.Decode(&cursor)
-	if err != nil || decoder.More() || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
+	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
 		(cursor.Rank != nil) != (order == tarsy.OrderAttention) || cursor.Rank != nil && !isRank(*cursor.Rank) {
 		return nil, wrong
 	}

@@ -19,7 +19,7 @@ type Sessions interface {
 	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
 	SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error)
 	SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error)
-	Timeline(ctx context.Context, sessionID string, preview int) ([]tarsy.TimelineItem, int64, error)
+	Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error)
 	TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.TimelineItem, error)
 	Export(ctx context.Context, id string) (*tarsy.Export, error)
 	DeleteSession(ctx context.Context, id string) error

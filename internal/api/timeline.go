@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,14 +25,22 @@ func (previewSize) Schema(huma.Registry) *huma.Schema {
 type timelineInput struct {
 	ID      string      `doc:"The id of a session."                                                                                     path:"id"`
 	Preview previewSize `doc:"How much of each event's content is wanted, in UTF-16 units; arguments whose JSON is longer are left out." query:"preview"`
+	Limit   pageSize    `doc:"How many events a page has at most; fewer where they are large."                                           query:"limit"`
+	Cursor  string      `doc:"The next_cursor of the previous page."                                                                     query:"cursor"`
 }
 
 type timelineOutput struct{ Body timeline }
 
 type timeline struct {
-	SessionID string               `json:"session_id"`
-	Version   int64                `doc:"The number of the last journal event that is included." json:"version"`
-	Events    []tarsy.TimelineItem `json:"events"`
+	SessionID  string               `json:"session_id"`
+	Version    int64                `doc:"The number of the last journal event that is included." json:"version"`
+	Events     []tarsy.TimelineItem `json:"events"`
+	NextCursor string               `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
+}
+
+// timelineCursor is the place after an event.
+type timelineCursor struct {
+	SequenceNumber int64 `json:"n"`
 }
 
 type eventInput struct {
@@ -56,7 +63,7 @@ func (s *Server) addTimeline() {
 }
 
 func (s *Server) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
-	preview, err := in.preview()
+	query, err := in.query()
 	if err != nil {
 		return nil, err
 	}
@@ -66,28 +73,45 @@ func (s *Server) getTimeline(ctx context.Context, in *timelineInput) (*timelineO
 		return nil, err
 	}
 
-	events, version, err := s.store.Timeline(ctx, in.ID, preview)
+	page, err := s.store.Timeline(ctx, in.ID, query)
 	if err != nil {
 		return nil, fmt.Errorf("show timeline: %w", err)
 	}
 
-	return &timelineOutput{
-		Body: timeline{SessionID: in.ID, Version: version, Events: append([]tarsy.TimelineItem{}, events...)},
-	}, nil
+	out := &timelineOutput{Body: timeline{SessionID: in.ID, Version: page.Version, Events: append([]tarsy.TimelineItem{}, page.Events...)}}
+
+	if page.More {
+		out.Body.NextCursor, err = encodeCursor(timelineCursor{SequenceNumber: page.Events[len(page.Events)-1].SequenceNumber})
+	}
+
+	return out, err
 }
 
-// preview is zero where all of every event is wanted.
-func (in *timelineInput) preview() (int, error) {
-	if in.Preview == "" {
-		return 0, nil
+func (in *timelineInput) query() (tarsy.TimelineQuery, error) {
+	var (
+		query tarsy.TimelineQuery
+		err   error
+	)
+
+	if in.Preview != "" {
+		query.Preview, err = parseNumber("preview", string(in.Preview), maxPreview)
+		if err != nil {
+			return query, err
+		}
 	}
 
-	size, err := strconv.Atoi(string(in.Preview))
-	if err != nil || size < 1 || size > maxPreview {
-		return 0, parameterErrorf("preview", "preview must be a number from 1 to %d", maxPreview)
+	if in.Cursor != "" {
+		var cursor timelineCursor
+		if !decodeCursor(in.Cursor, &cursor) || cursor.SequenceNumber < 1 {
+			return query, badCursor()
+		}
+
+		query.After = cursor.SequenceNumber
 	}
 
-	return size, nil
+	query.Limit, err = in.Limit.rows()
+
+	return query, err
 }
 
 func (s *Server) getTimelineEvent(ctx context.Context, in *eventInput) (*eventOutput, error) {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,12 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 type timelineBody struct {
 	SessionID string               `json:"session_id"`
 	Version   int64                `json:"version"`
 	Events    []tarsy.TimelineItem `json:"events"`
+
+	NextCursor string `json:"next_cursor"`
 }
 
 func TestAPreviewShowsTheBeginningOfEventsAndEachCanBeHadInFull(t *testing.T) {
@@ -39,5 +43,90 @@ func TestAPreviewShowsTheBeginningOfEventsAndEachCanBeHadInFull(t *testing.T) {
 
 	for _, missing := range []string{id + "/timeline/" + tarsy.NewID(), id + "/timeline/x", other + "/timeline/" + event.ID} {
 		f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions/"+missing, ""), http.StatusNotFound, tarsy.CodeEventNotFound)
+	}
+}
+
+func TestTimelinePagesFollowTheirCursor(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	claim := f.heldSession(t)
+
+	var step progress.Step
+	for i := range 5 {
+		step.Timeline = append(step.Timeline, tarsy.TimelineEvent{
+			ID: tarsy.NewID(), SessionID: claim.SessionID, SequenceNumber: int64(i + 1), EventType: tarsy.EventResponse,
+			Status: tarsy.EventCompleted, Content: "text", CreatedAt: f.clock.Now(), UpdatedAt: f.clock.Now(),
+		})
+	}
+
+	_, err := f.db.Hold(claim.Lease).Commit(t.Context(), step)
+	require.NoError(t, err)
+
+	var numbers []int64
+
+	for query := "?limit=2"; query != ""; {
+		page := get[timelineBody](t, f, "/api/v1/sessions/"+claim.SessionID+"/timeline"+query)
+		require.LessOrEqual(t, len(page.Events), 2)
+
+		for _, e := range page.Events {
+			numbers = append(numbers, e.SequenceNumber)
+		}
+
+		query = ""
+		if page.NextCursor != "" {
+			query = "?limit=2&cursor=" + page.NextCursor
+		}
+	}
+
+	require.Equal(t, []int64{1, 2, 3, 4, 5}, numbers)
+}
+
+func TestTracePagesFollowTheirCursor(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	id := f.traced(t).id
+
+	type tracePage struct {
+		tarsy.Trace
+
+		NextCursor string `json:"next_cursor"`
+	}
+
+	trace := "/api/v1/sessions/" + id + "/trace"
+	whole := get[tracePage](t, f, trace)
+	require.Empty(t, whole.NextCursor)
+
+	var (
+		got   *tarsy.Trace
+		pages int
+	)
+
+	for query := "?limit=4"; query != ""; pages++ {
+		page := get[tracePage](t, f, trace+query)
+
+		if got == nil {
+			got = &page.Trace
+		} else {
+			got.Append(page.Trace)
+		}
+
+		query = ""
+		if page.NextCursor != "" {
+			query = "?limit=4&cursor=" + page.NextCursor
+		}
+	}
+
+	require.Equal(t, 2, pages, "four LLM calls and two tool calls")
+	require.Equal(t, whole.Trace, *got)
+
+	timeline := "/api/v1/sessions/" + id + "/timeline"
+	require.Empty(t, get[timelineBody](t, f, timeline).NextCursor)
+
+	for _, address := range []string{trace, timeline} {
+		for _, cursor := range []string{"!!", "e30", base64.RawURLEncoding.EncodeToString([]byte(`{"n":0}`)), base64.RawURLEncoding.EncodeToString([]byte(`{"x":1}`))} {
+			f.requireProblem(t, f.request(t, http.MethodGet, address+"?cursor="+cursor, ""), http.StatusBadRequest, tarsy.CodeInvalidCursor)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Traces is what the API shows of the inside of a session.
 type Traces interface {
-	Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error)
+	Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error)
 	LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.LLMInteractionDetail, error)
 	MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.MCPInteraction, error)
 }
@@ -22,45 +22,88 @@ type interactionInput struct {
 	InteractionID string `doc:"The id of one of its interactions." path:"interaction_id"`
 }
 
-type traceOutput struct{ Body tarsy.Trace }
+type traceInput struct {
+	ID     string   `doc:"The id of a session."                                                     path:"id"`
+	Limit  pageSize `doc:"How many interactions, of LLMs and of tools together, a page has at most." query:"limit"`
+	Cursor string   `doc:"The next_cursor of the previous page."                                    query:"cursor"`
+}
+
+type traceOutput struct{ Body tracePage }
+
+type tracePage struct {
+	tarsy.Trace
+
+	NextCursor string `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+}
 
 type llmInteractionOutput struct{ Body tarsy.LLMInteractionDetail }
 
 type mcpInteractionOutput struct{ Body tarsy.MCPInteraction }
 
 func (s *Server) addTrace() {
-	const trace = "/api/v1/sessions/{id}/trace"
+	const path = "/api/v1/sessions/{id}/trace"
 
 	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-trace", Method: http.MethodGet, Path: trace, Summary: "List a session's LLM and MCP calls",
-		Description: "By stage and execution, with the tokens that they used. The texts are in the answers about each call.",
+		OperationID: "get-trace", Method: http.MethodGet, Path: path, Summary: "List a session's LLM and MCP calls",
+		Description: "By stage and execution, with the tokens that they used. The texts are in the answers about each call. " +
+			"Stages, executions and usage are whole on every page.",
 	}, nil, s.getTrace)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-llm-interaction", Method: http.MethodGet, Path: trace + "/llm/{interaction_id}", Summary: "Show an LLM call in full",
+		OperationID: "get-llm-interaction", Method: http.MethodGet, Path: path + "/llm/{interaction_id}", Summary: "Show an LLM call in full",
 		Description: "With the conversation as the model saw it, and what it answered.",
 	}, nil, s.getLLMInteraction)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-mcp-interaction", Method: http.MethodGet, Path: trace + "/mcp/{interaction_id}", Summary: "Show an MCP call in full",
+		OperationID: "get-mcp-interaction", Method: http.MethodGet, Path: path + "/mcp/{interaction_id}", Summary: "Show an MCP call in full",
 	}, nil, s.getMCPInteraction)
 
 	detail := s.huma.OpenAPI().Components.Schemas.Map()["LLMInteractionDetail"]
 	detail.Properties["response"] = &huma.Schema{AnyOf: []*huma.Schema{detail.Properties["response"], {Type: "null"}}}
 }
 
-func (s *Server) getTrace(ctx context.Context, in *sessionInput) (*traceOutput, error) {
-	err := in.check()
+func (s *Server) getTrace(ctx context.Context, in *traceInput) (*traceOutput, error) {
+	query, err := in.query()
 	if err != nil {
 		return nil, err
 	}
 
-	trace, err := s.store.Trace(ctx, in.ID)
+	err = checkID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	page, err := s.store.Trace(ctx, in.ID, query)
 	if err != nil {
 		return nil, fmt.Errorf("show trace: %w", err)
 	}
 
-	return &traceOutput{Body: *trace}, nil
+	out := &traceOutput{Body: tracePage{Trace: page.Trace}}
+
+	if page.Next != nil {
+		out.Body.NextCursor, err = encodeCursor(page.Next)
+	}
+
+	return out, err
+}
+
+func (in *traceInput) query() (tarsy.TraceQuery, error) {
+	var query tarsy.TraceQuery
+
+	if in.Cursor != "" {
+		var cursor tarsy.TraceCursor
+		if !decodeCursor(in.Cursor, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
+			return query, badCursor()
+		}
+
+		query.After = &cursor
+	}
+
+	var err error
+
+	query.Limit, err = in.Limit.rows()
+
+	return query, err
 }
 
 func (s *Server) getLLMInteraction(ctx context.Context, in *interactionInput) (*llmInteractionOutput, error) {

@@ -23,22 +23,31 @@ type tracedSession struct {
 	ask, digest, end, summary, call, open string
 }
 
+// heldSession stores a session and claims it.
+func (f *fixture) heldSession(t *testing.T) postgres.Claim {
+	t.Helper()
+
+	id := f.session(t, func(*tarsy.Session) {})
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+	require.Equal(t, id, claims[0].SessionID)
+
+	return claims[0]
+}
+
 // traced stores a session with one execution, four LLM calls and two MCP calls.
 func (f *fixture) traced(t *testing.T) tracedSession {
 	t.Helper()
 
-	s := tracedSession{id: f.session(t, func(*tarsy.Session) {})}
+	claim := f.heldSession(t)
+	s := tracedSession{id: claim.SessionID}
 	for _, id := range []*string{&s.stage, &s.execution, &s.event, &s.ask, &s.digest, &s.end, &s.summary, &s.call, &s.open} {
 		*id = tarsy.NewID()
 	}
 
-	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
-	require.NoError(t, err)
-	require.Len(t, claims, 1)
-	require.Equal(t, s.id, claims[0].SessionID)
-
 	step := s.step(f.clock.Now())
-	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), step)
+	_, err := f.db.Hold(claim.Lease).Commit(t.Context(), step)
 	require.NoError(t, err)
 
 	return s
@@ -302,7 +311,7 @@ func TestTheTraceNeedsAKeyThatMayRead(t *testing.T) {
 		path = "/api/v1/sessions/" + s.id + "/trace" + path
 		f.requireProblem(t, f.request(t, http.MethodGet, path, ""), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 		require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, path, "", reader...).status)
-		f.requireProblem(t, f.request(t, http.MethodGet, path+"?limit=1", "", reader...), http.StatusBadRequest, tarsy.CodeInvalidParameter)
+		f.requireProblem(t, f.request(t, http.MethodGet, path+"?size=1", "", reader...), http.StatusBadRequest, tarsy.CodeInvalidParameter)
 		f.requireProblem(t, f.request(t, http.MethodPost, path, "", reader...), http.StatusMethodNotAllowed, tarsy.CodeMethodNotAllowed)
 	}
 }

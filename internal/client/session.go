@@ -139,13 +139,41 @@ type Timeline struct {
 	Events    []tarsy.TimelineEvent `json:"events"`
 }
 
-// Timeline shows what happened in a session.
+// timelinePage is how the server sends a timeline. A server of the previous release sends all of it as one page.
+type timelinePage struct {
+	Timeline
+
+	NextCursor string `json:"next_cursor"`
+}
+
+// Timeline shows what happened in a session, page by page. Its version is that of the first page: the journal tells what
+// happened while the others were read.
 func (c *Client) Timeline(ctx context.Context, id string) (Timeline, error) {
-	var timeline Timeline
+	var (
+		timeline Timeline
+		query    url.Values
+	)
 
-	err := c.call(ctx, http.MethodGet, "/api/v1/sessions/"+url.PathEscape(id)+"/timeline", nil, nil, &timeline)
+	for first := true; ; first = false {
+		var page timelinePage
 
-	return timeline, err
+		err := c.call(ctx, http.MethodGet, "/api/v1/sessions/"+url.PathEscape(id)+"/timeline", query, nil, &page)
+		if err != nil {
+			return timeline, err
+		}
+
+		if first {
+			timeline = page.Timeline
+		} else {
+			timeline.Events = append(timeline.Events, page.Events...)
+		}
+
+		if page.NextCursor == "" {
+			return timeline, nil
+		}
+
+		query = url.Values{"cursor": {page.NextCursor}}
+	}
 }
 
 // Cancel asks that a session be cancelled.

@@ -24,7 +24,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(id, &trace.version)
 		session.queue(batch, id)
-		trace.queue(batch, id)
+		trace.queue(batch, id, tarsy.TraceQuery{})
 		queueRows(batch, &timeline, timelineTable.selectWhere(`session_id = $1 ORDER BY sequence_number`), id)
 
 		return tx.SendBatch(ctx, batch).Close()

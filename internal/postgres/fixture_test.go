@@ -433,3 +433,21 @@ func ended(stage tarsy.Stage, at time.Time) tarsy.Stage {
 
 	return stage
 }
+
+// wholeTimeline reads a timeline that fits into one page.
+func wholeTimeline(t require.TestingT, db *postgres.DB, id string, preview int) ([]tarsy.TimelineItem, int64) {
+	page, err := db.Timeline(context.Background(), id, tarsy.TimelineQuery{Limit: 100_000, Preview: preview})
+	require.NoError(t, err)
+	require.False(t, page.More)
+
+	return page.Events, page.Version
+}
+
+// wholeTrace reads a trace that fits into one page.
+func wholeTrace(t require.TestingT, db *postgres.DB, id string) *tarsy.Trace {
+	page, err := db.Trace(context.Background(), id, tarsy.TraceQuery{Limit: 100_000})
+	require.NoError(t, err)
+	require.Nil(t, page.Next)
+
+	return &page.Trace
+}

@@ -138,8 +138,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	require.NotEmpty(t, items)
 
 	for _, preview := range []int{0, 3} {
-		timeline, _, err := db.Timeline(t.Context(), id, preview)
-		require.NoError(t, err)
+		timeline, _ := wholeTimeline(t, db, id, preview)
 		require.Len(t, timeline, 1)
 		require.Equal(t, preview > 0, timeline[0].Truncated)
 		require.Equal(t, len("all of it"), timeline[0].ContentLength)
@@ -149,8 +148,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	require.NoError(t, err)
 	require.Equal(t, "all of it", one.Content)
 
-	trace, err := db.Trace(t.Context(), id)
-	require.NoError(t, err)
+	trace := wholeTrace(t, db, id)
 	require.Len(t, trace.Stages[0].Executions[0].LLMInteractions, 1)
 	require.Len(t, trace.Stages[0].Executions[0].MCPInteractions, 1)
 

@@ -472,14 +472,14 @@ func TestDeletedSessionIsNowhere(t *testing.T) {
 
 	_, err = db.SessionDetail(t.Context(), session.ID)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
-	_, _, err = db.Timeline(t.Context(), session.ID, 0)
+	_, err = db.Timeline(t.Context(), session.ID, tarsy.TimelineQuery{Limit: 1})
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	_, err = db.Journal(session.ID).Head(t.Context())
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	_, err = db.Status(t.Context(), session.ID)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
-	_, err = db.Trace(t.Context(), session.ID)
+	_, err = db.Trace(t.Context(), session.ID, tarsy.TraceQuery{Limit: 1})
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	_, err = db.LLMInteraction(t.Context(), session.ID, tarsy.NewID())
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))

@@ -165,7 +165,7 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 		_, err = db.SessionDetail(t.Context(), id)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
-		_, _, err = db.Timeline(t.Context(), id, 0)
+		_, err = db.Timeline(t.Context(), id, tarsy.TimelineQuery{Limit: 1})
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}
 }
@@ -227,13 +227,13 @@ func TestDetailAndTimelineShowOneMoment(t *testing.T) {
 					return fmt.Errorf("version %d has %d stages and %d executions", detail.Version, len(detail.Stages), executions)
 				}
 
-				timeline, version, err := reader.Timeline(context.Background(), claim.SessionID, 0)
+				timeline, err := reader.Timeline(context.Background(), claim.SessionID, tarsy.TimelineQuery{Limit: 1000})
 				if err != nil {
 					return err
 				}
 
-				if len(timeline) != int(version) {
-					return fmt.Errorf("version %d has %d timeline events", version, len(timeline))
+				if len(timeline.Events) != int(timeline.Version) {
+					return fmt.Errorf("version %d has %d timeline events", timeline.Version, len(timeline.Events))
 				}
 
 				export, err := reader.Export(context.Background(), claim.SessionID)

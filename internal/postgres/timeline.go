@@ -14,56 +14,76 @@ import (
 // that is quicker than asking the database for it. Only contents that are much longer than any preview stay there.
 var (
 	wholeTimelineSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{"content_length": "0", "truncated": "false"}) + `
-FROM timeline_events WHERE session_id = $1 ORDER BY sequence_number`
+FROM timeline_events WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 
 	// In UTF-16, characters beyond the first 65,536 are two units.
 	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
-		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $2) ELSE content END`,
+		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) ELSE content END`,
 		"content_length": `CASE WHEN octet_length(content) > 65536
     THEN length(content) + regexp_count(content, '[\U00010000-\U0010FFFF]') ELSE 0 END`,
 		"metadata":  `CASE WHEN large THEN metadata - 'arguments' ELSE metadata END`,
 		"truncated": `large`,
 	}) + `
-FROM timeline_events, LATERAL (SELECT COALESCE(length((metadata -> 'arguments')::text) > $2, false)) AS arguments (large)
-WHERE session_id = $1 ORDER BY sequence_number`
+FROM timeline_events, LATERAL (SELECT COALESCE(length((metadata -> 'arguments')::text) > $4, false)) AS arguments (large)
+WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 )
 
-// Timeline returns a session's timeline in order, and the number of the last journal event that it includes. A preview
-// above zero is how many UTF-16 units of each event's content are wanted; arguments whose JSON is longer are left out.
-func (db *DB) Timeline(ctx context.Context, sessionID string, preview int) ([]tarsy.TimelineItem, int64, error) {
+// pageBytes is how much content a page of a timeline has before it ends early.
+const pageBytes = 8 << 20
+
+// Timeline returns a page of a session's timeline. With a preview, arguments whose JSON is longer are left out.
+func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error) {
 	if !tarsy.ValidID(sessionID) {
-		return nil, 0, sessionNotFound(sessionID)
+		return nil, sessionNotFound(sessionID)
 	}
 
-	var (
-		version int64
-		items   []tarsy.TimelineItem
-	)
+	page := &tarsy.TimelinePage{}
 
-	sql, args := wholeTimelineSQL, []any{sessionID}
-	if preview > 0 {
-		sql, args = previewSQL, []any{sessionID, preview}
+	// One more than wanted shows whether there is more.
+	sql, args := wholeTimelineSQL, []any{sessionID, query.After, query.Limit + 1}
+	if query.Preview > 0 {
+		sql, args = previewSQL, append(args, query.Preview)
 	}
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
-		batch := traceBatch(sessionID, &version)
-		batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-			items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (tarsy.TimelineItem, error) {
-				item, err := pgx.RowToStructByName[tarsy.TimelineItem](row)
-
-				return previewed(item, preview), err
-			})
-
-			return err
-		})
+		batch := traceBatch(sessionID, &page.Version)
+		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error { return collectPage(rows, query, page) })
 
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("read timeline: %w", err)
+		return nil, fmt.Errorf("read timeline: %w", err)
 	}
 
-	return items, version, nil
+	return page, nil
+}
+
+// collectPage keeps the events of one page and forgets the others.
+func collectPage(rows pgx.Rows, query tarsy.TimelineQuery, page *tarsy.TimelinePage) error {
+	defer rows.Close()
+
+	size := 0
+
+	for rows.Next() {
+		if len(page.Events) == query.Limit || size >= pageBytes {
+			page.More = true
+
+			break
+		}
+
+		item, err := pgx.RowToStructByName[tarsy.TimelineItem](rows)
+		if err != nil {
+			return err
+		}
+
+		item = previewed(item, query.Preview)
+		size += len(item.Content)
+		page.Events = append(page.Events, item)
+	}
+
+	rows.Close()
+
+	return rows.Err()
 }
 
 // previewed is an event with the length of its content, which is cut if it is longer than a preview above zero.

@@ -40,8 +40,7 @@ func TestAPreviewCutsEveryContentToItsFirstUnitsAndNeverInsideACharacter(t *test
 	commit(t, db, claim, step)
 
 	for _, preview := range []int{0, 1, 2, 3, 5, 9, 10, 300, 10_000} {
-		items, version, err := db.Timeline(t.Context(), claim.SessionID, preview)
-		require.NoError(t, err)
+		items, version := wholeTimeline(t, db, claim.SessionID, preview)
 		require.Equal(t, int64(1), version)
 		require.Len(t, items, len(contents))
 
@@ -91,8 +90,7 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 
 	commit(t, db, claim, step)
 
-	items, _, err := db.Timeline(t.Context(), claim.SessionID, 20)
-	require.NoError(t, err)
+	items, _ := wholeTimeline(t, db, claim.SessionID, 20)
 
 	for i, item := range items {
 		large := i >= 4
@@ -106,8 +104,7 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 		}
 	}
 
-	whole, _, err := db.Timeline(t.Context(), claim.SessionID, 0)
-	require.NoError(t, err)
+	whole, _ := wholeTimeline(t, db, claim.SessionID, 0)
 
 	for i, item := range whole {
 		require.Equal(t, metadata[i], item.Metadata)

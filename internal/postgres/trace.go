@@ -1,17 +1,20 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
 )
 
-// Trace returns every interaction of a session, without the texts, as of one moment.
-func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error) {
+// Trace returns a page of a session's interactions, without the texts, as of one moment.
+func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error) {
 	if !tarsy.ValidID(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
@@ -20,7 +23,7 @@ func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error)
 
 	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &rows.version)
-		rows.queue(batch, sessionID)
+		rows.queue(batch, sessionID, query)
 
 		return tx.SendBatch(ctx, batch).Close()
 	})
@@ -28,7 +31,9 @@ func (db *DB) Trace(ctx context.Context, sessionID string) (*tarsy.Trace, error)
 		return nil, fmt.Errorf("read trace: %w", err)
 	}
 
-	return rows.trace(sessionID), nil
+	next := rows.cut(query.Limit)
+
+	return &tarsy.TracePage{Trace: *rows.trace(sessionID), Next: next}, nil
 }
 
 // LLMInteraction returns one LLM call of a session with the conversation that the model saw.
@@ -164,13 +169,68 @@ type traceRows struct {
 	executions []tarsy.Execution
 	llm        []llmRow
 	mcp        []mcpRow
+	spent      []executionSpend
 }
 
-func (r *traceRows) queue(batch *pgx.Batch, sessionID string) {
+// queue asks for the rows of a page, and one more of each kind, which shows whether there is more. A limit of zero asks
+// for all.
+func (r *traceRows) queue(batch *pgx.Batch, sessionID string, query tarsy.TraceQuery) {
+	var (
+		at    time.Time
+		id    = uuid.Nil.String()
+		limit *int
+	)
+
+	if query.After != nil {
+		at, id = query.After.CreatedAt, query.After.ID
+	}
+
+	if query.Limit > 0 {
+		limit = new(query.Limit + 1)
+	}
+
 	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), sessionID)
 	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), sessionID)
-	queueRows(batch, &r.llm, traceLLMSQL, sessionID)
-	queueRows(batch, &r.mcp, traceMCPSQL, sessionID)
+	queueRows(batch, &r.llm, traceLLMSQL, sessionID, at, id, limit)
+	queueRows(batch, &r.mcp, traceMCPSQL, sessionID, at, id, limit)
+	queueSpend(batch, &r.spent, sessionID)
+}
+
+// cut leaves the first limit interactions of both kinds together, and returns the last of them if there are more.
+func (r *traceRows) cut(limit int) *tarsy.TraceCursor {
+	if len(r.llm)+len(r.mcp) <= limit {
+		return nil
+	}
+
+	var (
+		last     tarsy.TraceCursor
+		llm, mcp int
+	)
+
+	for range limit {
+		if mcp == len(r.mcp) || llm < len(r.llm) && r.llm[llm].cursor().before(r.mcp[mcp].cursor()) {
+			last = r.llm[llm].cursor().TraceCursor
+			llm++
+		} else {
+			last = r.mcp[mcp].cursor().TraceCursor
+			mcp++
+		}
+	}
+
+	r.llm, r.mcp = r.llm[:llm], r.mcp[:mcp]
+
+	return &last
+}
+
+// place is where an interaction stands in the order of a session's interactions.
+type place struct{ tarsy.TraceCursor }
+
+func (r llmRow) cursor() place { return place{tarsy.TraceCursor{CreatedAt: r.CreatedAt, ID: r.ID}} }
+
+func (r mcpRow) cursor() place { return place{tarsy.TraceCursor{CreatedAt: r.CreatedAt, ID: r.ID}} }
+
+func (p place) before(other place) bool {
+	return cmp.Or(p.CreatedAt.Compare(other.CreatedAt), cmp.Compare(p.ID, other.ID)) < 0
 }
 
 type llmRow struct {
@@ -187,9 +247,9 @@ type mcpRow struct {
 
 var (
 	traceLLMSQL = `SELECT ` + columnsOf[llmRow]().with(map[string]string{"execution_id": "COALESCE(execution_id::text, '')"}) + `
-FROM llm_interactions WHERE session_id = $1 ORDER BY created_at, id`
+FROM llm_interactions WHERE session_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`
 	traceMCPSQL = `SELECT ` + columnsOf[mcpRow]().with(map[string]string{"summarized": "summary <> ''"}) + `
-FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`
+FROM mcp_interactions WHERE session_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`
 )
 
 func (r *traceRows) trace(sessionID string) *tarsy.Trace {
@@ -198,18 +258,20 @@ func (r *traceRows) trace(sessionID string) *tarsy.Trace {
 	}
 	executions := r.traceExecutions()
 
-	for _, row := range r.llm {
+	for _, row := range r.spent {
 		trace.Usage.Add(row.Usage)
 
-		execution, ok := executions[row.ExecutionID]
-		if !ok {
-			trace.SessionInteractions = append(trace.SessionInteractions, row.LLMInteractionItem)
-
-			continue
+		if execution, ok := executions[row.ExecutionID]; ok {
+			execution.Usage.Add(row.Usage)
 		}
+	}
 
-		execution.Usage.Add(row.Usage)
-		execution.LLMInteractions = append(execution.LLMInteractions, row.LLMInteractionItem)
+	for _, row := range r.llm {
+		if execution, ok := executions[row.ExecutionID]; ok {
+			execution.LLMInteractions = append(execution.LLMInteractions, row.LLMInteractionItem)
+		} else {
+			trace.SessionInteractions = append(trace.SessionInteractions, row.LLMInteractionItem)
+		}
 	}
 
 	for _, row := range r.mcp {

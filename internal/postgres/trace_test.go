@@ -132,8 +132,7 @@ func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testin
 		Events:          newEvents("event", 2),
 	})
 
-	got, err := db.Trace(t.Context(), id)
-	require.NoError(t, err)
+	got := wholeTrace(t, db, id)
 
 	items := func(all ...tarsy.LLMInteraction) (list []tarsy.LLMInteractionItem) {
 		for _, i := range all {
@@ -169,8 +168,7 @@ func TestTheTraceOfANewSessionIsEmptyLists(t *testing.T) {
 	db := f.server(t)
 	session := f.create(t, db)
 
-	got, err := db.Trace(t.Context(), session.ID)
-	require.NoError(t, err)
+	got := wholeTrace(t, db, session.ID)
 	require.Equal(t, &tarsy.Trace{
 		SessionID: session.ID, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{},
 	}, got)
@@ -371,7 +369,7 @@ func TestInteractionsAreFoundInTheirOwnSessionOnly(t *testing.T) {
 	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(deleted, deletedLLM, deletedMCP))
 
 	for _, id := range []string{deleted, tarsy.NewID(), "no-id", ""} {
-		_, err := db.Trace(t.Context(), id)
+		_, err := db.Trace(t.Context(), id, tarsy.TraceQuery{Limit: 1})
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}
 }
@@ -418,7 +416,7 @@ func TestTheTraceShowsOneMoment(t *testing.T) {
 				default:
 				}
 
-				trace, err := reader.Trace(context.Background(), claim.SessionID)
+				trace, err := reader.Trace(context.Background(), claim.SessionID, tarsy.TraceQuery{Limit: 1000})
 				if err != nil {
 					return err
 				}

@@ -66,8 +66,7 @@ func TestASessionItsStagesAndItsExecutionsTellWhatTheyUsed(t *testing.T) {
 	require.Equal(t, tarsy.Spend{Usage: priced(4)}, detail.Stages[0].Executions[1].Spend)
 	require.Equal(t, tarsy.Spend{ToolCalls: 1}, detail.Stages[1].Spend)
 
-	trace, err := db.Trace(t.Context(), claim.SessionID)
-	require.NoError(t, err)
+	trace := wholeTrace(t, db, claim.SessionID)
 	require.Equal(t, detail.Usage, trace.Usage, "the trace tells the same")
 
 	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 10})

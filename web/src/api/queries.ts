@@ -1,6 +1,7 @@
 /** What the page asks the server for, each under one key: whoever needs the same thing shares the answer. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body, rememberToken } from './client';
+import { joinPages, joinTimeline, joinTrace } from './pages';
 import type { SessionStatus } from './types';
 
 /** The filter of the list of sessions, as the address of the page carries it. */
@@ -19,6 +20,9 @@ export interface SessionSearch {
 export const previewLength = 400;
 
 const pageLength = 50;
+
+/** How many rows of a session's timeline or trace are loaded at once; they hold no long texts. */
+const longPage = 5_000;
 
 export const keys = {
   me: ['me'] as const,
@@ -82,11 +86,15 @@ export const timeline = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'timeline'] as const,
     queryFn: ({ signal }) =>
-      body(
-        api.GET('/api/v1/sessions/{id}/timeline', {
-          signal,
-          params: { path: { id }, query: { preview: previewLength } },
-        }),
+      joinPages(
+        (cursor) =>
+          body(
+            api.GET('/api/v1/sessions/{id}/timeline', {
+              signal,
+              params: { path: { id }, query: { preview: previewLength, limit: longPage, cursor } },
+            }),
+          ),
+        joinTimeline,
       ),
   });
 
@@ -104,7 +112,17 @@ export const timelineEvent = (id: string, eventId: string) =>
 export const trace = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'trace'] as const,
-    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/trace', { signal, params: { path: { id } } })),
+    queryFn: ({ signal }) =>
+      joinPages(
+        (cursor) =>
+          body(
+            api.GET('/api/v1/sessions/{id}/trace', {
+              signal,
+              params: { path: { id }, query: { limit: longPage, cursor } },
+            }),
+          ),
+        joinTrace,
+      ),
   });
 
 export const llmInteraction = (id: string, interactionId: string) =>
