@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tarsy.dev/tarsy/internal/batch"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -34,7 +34,7 @@ type Holder struct {
 	Lease
 
 	committer *committer
-	// failed is guarded by committer.mu.
+	// failed belongs to the worker that handles the session's steps; the batcher hands it over from one to the next.
 	failed error
 }
 
@@ -66,10 +66,12 @@ func (p *Pending) Wait(ctx context.Context) (Committed, error) {
 
 // Submit hands a step over to be committed after all earlier ones of this holder.
 func (h *Holder) Submit(step progress.Step) *Pending {
-	p := &Pending{done: make(chan struct{})}
-	h.committer.enqueue(&queued{holder: h, step: step, pending: p})
+	q := &queued{holder: h, step: step, pending: &Pending{done: make(chan struct{})}}
+	if !h.committer.steps.Add(q) {
+		q.finish(Committed{}, errClosing)
+	}
 
-	return p
+	return q.pending
 }
 
 // Commit commits a step and waits for it.
@@ -94,55 +96,16 @@ const maxGroup = 64
 type committer struct {
 	pool    *pgxpool.Pool
 	signals *Signals
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	queue   []*queued
-	busy    map[string]bool
-	closing bool
-
-	running sync.WaitGroup
+	steps   *batch.Batcher[*queued]
 }
 
 func newCommitter(pool *pgxpool.Pool, signals *Signals) *committer {
-	c := &committer{pool: pool, signals: signals, busy: map[string]bool{}}
-	c.changed = sync.NewCond(&c.mu)
+	c := &committer{pool: pool, signals: signals}
+	c.steps = batch.New(batch.Config[*queued]{
+		Workers: committers, MaxItems: maxGroup, Key: func(q *queued) string { return q.holder.SessionID }, Handle: c.commitSteps,
+	})
 
 	return c
-}
-
-func (c *committer) start() {
-	for range committers {
-		c.running.Go(c.run)
-	}
-}
-
-// stop commits what waits, then ends.
-func (c *committer) stop() {
-	c.mu.Lock()
-	c.closing = true
-	c.changed.Broadcast()
-	c.mu.Unlock()
-
-	c.running.Wait()
-}
-
-func (c *committer) enqueue(q *queued) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.closing {
-		q.finish(Committed{}, errClosing)
-
-		return
-	}
-
-	if err := belongs(q.step, q.holder.SessionID); err != nil {
-		q.holder.failed = err
-	}
-
-	c.queue = append(c.queue, q)
-	c.changed.Signal()
 }
 
 func (q *queued) finish(result Committed, err error) {
@@ -150,82 +113,58 @@ func (q *queued) finish(result Committed, err error) {
 	close(q.pending.done)
 }
 
-func (c *committer) run() {
-	for {
-		group := c.take()
-		if group == nil {
-			return
+// commitSteps commits steps that were taken together. Those of one session that cannot be one unit, because another lease
+// follows, are committed one transaction after the other.
+func (c *committer) commitSteps(steps []*queued) {
+	for len(steps) > 0 {
+		group, rest := units(steps)
+		if len(group) > 0 {
+			c.commitGroup(group)
 		}
 
-		c.commitGroup(group)
-		c.release(group)
+		steps = rest
 	}
 }
 
-// take waits for steps and takes those whose sessions are in no other group. It returns nil when there is nothing
-// more to come.
-func (c *committer) take() []*unit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// units merges steps into one unit per session, and returns the steps that must come after. A step of a holder that has
+// failed is refused.
+func units(steps []*queued) (group []*unit, rest []*queued) {
+	merged, later := map[string]*unit{}, map[string]bool{}
 
-	for {
-		var (
-			units = map[string]*unit{}
-			rest  []*queued
-			count int
-		)
+	for _, q := range steps {
+		id := q.holder.SessionID
+		u := merged[id]
 
-		for _, q := range c.queue {
-			id := q.holder.SessionID
+		if later[id] || u != nil && !u.takes(q) {
+			later[id] = true
+			rest = append(rest, q)
 
-			switch {
-			case q.holder.failed != nil:
-				q.finish(Committed{}, q.holder.failed)
-			case c.busy[id] || count == maxGroup || (units[id] != nil && !units[id].takes(q)):
-				rest = append(rest, q)
-			default:
-				if units[id] == nil {
-					units[id] = &unit{holder: q.holder}
-				}
-
-				units[id].add(q)
-				count++
-			}
+			continue
 		}
 
-		c.queue = rest
-
-		if count > 0 {
-			group := make([]*unit, 0, len(units))
-			for id, u := range units {
-				c.busy[id] = true
-				group = append(group, u)
-			}
-
-			// One order of locking for all groups.
-			slices.SortFunc(group, func(a, b *unit) int { return cmp.Compare(a.holder.SessionID, b.holder.SessionID) })
-
-			return group
+		if q.holder.failed == nil {
+			q.holder.failed = belongs(q.step, id)
 		}
 
-		if c.closing && len(rest) == 0 {
-			return nil
+		if q.holder.failed != nil {
+			q.finish(Committed{}, q.holder.failed)
+
+			continue
 		}
 
-		c.changed.Wait()
-	}
-}
+		if u == nil {
+			u = &unit{holder: q.holder}
+			merged[id] = u
+			group = append(group, u)
+		}
 
-// release lets the sessions of a group be taken again.
-func (c *committer) release(group []*unit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	for _, u := range group {
-		delete(c.busy, u.holder.SessionID)
+		u.add(q)
 	}
 
-	c.changed.Broadcast()
+	// One order of locking for all groups.
+	slices.SortFunc(group, func(a, b *unit) int { return cmp.Compare(a.holder.SessionID, b.holder.SessionID) })
+
+	return group, rest
 }
 
 // commitGroup commits a group as one transaction. When the database refuses a statement of it, each session is
@@ -294,9 +233,7 @@ func (c *committer) settle(u *unit, err error) {
 	}
 
 	if err != nil {
-		c.mu.Lock()
 		u.holder.failed = err
-		c.mu.Unlock()
 	} else {
 		c.signals.moved(u.holder.SessionID, u.result.LastSeq)
 

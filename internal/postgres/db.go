@@ -82,14 +82,14 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 // Start begins to commit and to listen.
 func (db *DB) Start() {
 	db.signals.start()
-	db.committer.start()
-	db.intake.start()
+	db.committer.steps.Start()
+	db.intake.arrivals.Start()
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
 func (db *DB) Stop() {
-	db.intake.stop()
-	db.committer.stop()
+	db.intake.arrivals.Stop()
+	db.committer.steps.Stop()
 	db.signals.stop()
 	db.close()
 }

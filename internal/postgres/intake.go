@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/batch"
 )
 
 // CreateSession stores a new session, runnable at once, with the first events of its journal. When it returns
@@ -22,7 +22,9 @@ func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, events .
 		a.events[i].SessionID, a.events[i].Seq = session.ID, int64(i+1)
 	}
 
-	db.intake.enqueue(a)
+	if !db.intake.arrivals.Add(a) {
+		a.finish(errClosing)
+	}
 
 	select {
 	case <-a.done:
@@ -48,71 +50,29 @@ type arrival struct {
 // intake stores whatever sessions wait in one statement, so that a storm of alerts costs few commits. An alert that
 // comes alone waits for nobody.
 type intake struct {
-	pool    *pgxpool.Pool
-	signals *Signals
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	queue   []*arrival
-	closing bool
-	running sync.WaitGroup
+	pool     *pgxpool.Pool
+	signals  *Signals
+	arrivals *batch.Batcher[*arrival]
 }
 
 func newIntake(pool *pgxpool.Pool, signals *Signals) *intake {
 	i := &intake{pool: pool, signals: signals}
-	i.changed = sync.NewCond(&i.mu)
+	i.arrivals = batch.New(batch.Config[*arrival]{
+		Workers: 1, MaxItems: maxGroup, Weight: (*arrival).bytes, MaxWeight: maxGroupBytes, Handle: i.storeGroup,
+	})
 
 	return i
 }
 
-func (i *intake) start() { i.running.Go(i.run) }
+// maxGroupBytes bounds the texts of one statement, which are in memory several times while it is sent.
+const maxGroupBytes = 8 << 20
 
-// stop stores what waits, then ends.
-func (i *intake) stop() {
-	i.mu.Lock()
-	i.closing = true
-	i.changed.Broadcast()
-	i.mu.Unlock()
-
-	i.running.Wait()
-}
-
-func (i *intake) enqueue(a *arrival) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	if i.closing {
-		a.finish(errClosing)
-
-		return
-	}
-
-	i.queue = append(i.queue, a)
-	i.changed.Signal()
-}
+// bytes is about how much memory an arrival takes.
+func (a *arrival) bytes() int { return len(a.session.AlertData) + len(a.session.Runbook) }
 
 func (a *arrival) finish(err error) {
 	a.err = err
 	close(a.done)
-}
-
-func (i *intake) run() {
-	for {
-		i.mu.Lock()
-		for len(i.queue) == 0 && !i.closing {
-			i.changed.Wait()
-		}
-
-		group := i.queue[:min(len(i.queue), maxGroup)]
-		i.queue = i.queue[len(group):]
-		i.mu.Unlock()
-
-		if len(group) == 0 {
-			return
-		}
-
-		i.storeGroup(group)
-	}
 }
 
 // storeGroup stores a group, and each alone when the database refuses it: one bad session hurts no other.
