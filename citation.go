@@ -7,8 +7,8 @@ import (
 
 // Citation is a mark of an analysis that names a tool call of its session, and the timeline event of that call.
 type Citation struct {
-	Call    string `json:"call"`
-	EventID string `json:"event_id"`
+	Call    string `json:"call"     schema:"call"`
+	EventID string `json:"event_id" schema:"id"`
 }
 
 // CallNumber names a tool call within its session: the index of its stage, that of its agent, and the call's place

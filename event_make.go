@@ -31,7 +31,7 @@ func SessionStatusChanged(s Session, at time.Time) Event {
 func StageStatusChanged(s Stage, at time.Time) Event {
 	return NewEvent(s.SessionID, TypeStageStatus, StageStatusPayload{
 		Type: TypeStageStatus, SessionID: s.SessionID, StageID: s.ID, StageName: s.StageName, StageType: s.StageType, StageIndex: s.StageIndex,
-		ExpectedAgentCount: s.ExpectedAgentCount, Status: wireStatus(s.Status), Timestamp: at,
+		ExpectedAgentCount: s.ExpectedAgentCount, Status: workStatus(s.Status), Timestamp: at,
 	}, at)
 }
 
@@ -39,7 +39,7 @@ func StageStatusChanged(s Stage, at time.Time) Event {
 func ExecutionStatusChanged(e Execution, at time.Time) Event {
 	return NewEvent(e.SessionID, TypeExecutionStatus, ExecutionStatusPayload{
 		Type: TypeExecutionStatus, SessionID: e.SessionID, StageID: e.StageID, ExecutionID: e.ID, AgentName: e.AgentName,
-		AgentIndex: e.AgentIndex, Status: wireStatus(e.Status), ErrorMessage: e.ErrorMessage, Timestamp: at,
+		AgentIndex: e.AgentIndex, Status: workStatus(e.Status), ErrorMessage: e.ErrorMessage, Timestamp: at,
 	}, at)
 }
 
@@ -58,10 +58,10 @@ func ChatAsked(m ChatUserMessage, stageID string) Event {
 	}, m.CreatedAt)
 }
 
-func wireStatus(s Status) string {
+func workStatus(s Status) WorkStatus {
 	if s == StatusActive {
 		return StageStarted
 	}
 
-	return string(s)
+	return WorkStatus(s)
 }

@@ -55,6 +55,9 @@ const (
 	StageChat          StageType = "chat"
 )
 
+// StageTypes lists the kinds of stages.
+func StageTypes() []StageType { return []StageType{StageInvestigation, StageSynthesis, StageChat} }
+
 // Stage is one step of a session, as it ran. StageIndex counts from one over all kinds.
 type Stage struct {
 	ID                 string         `json:"id"`
@@ -84,6 +87,11 @@ const (
 	ForcedDeadline   ForcedConclusion = "deadline"
 	ForcedBudget     ForcedConclusion = "budget"
 )
+
+// ForcedConclusions lists the reasons to conclude.
+func ForcedConclusions() []ForcedConclusion {
+	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget}
+}
 
 // Early reports whether the session as a whole concluded early by it.
 func (f ForcedConclusion) Early() bool { return f == ForcedDeadline || f == ForcedBudget }

@@ -42,6 +42,11 @@ const (
 	EventTimedOut  EventStatus = "timed_out"
 )
 
+// EventStatuses lists the statuses of timeline events.
+func EventStatuses() []EventStatus {
+	return []EventStatus{EventStreaming, EventCompleted, EventFailed, EventCancelled, EventTimedOut}
+}
+
 // TimelineEvent is one thing a person sees. Session-level events have neither stage nor execution.
 // SequenceNumber orders the events of a session from one.
 type TimelineEvent struct {

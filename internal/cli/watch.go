@@ -162,7 +162,7 @@ func (p *printer) json(update client.Update) error {
 		return p.printf("%s\n", terminal.JSON(update.Event.Payload))
 	case update.Reloaded != nil:
 		text, err := encodeJSON(map[string]any{
-			"type": typeOverflow, "head": update.Reloaded.Detail.Version, "session": update.Reloaded.Detail, "timeline": update.Reloaded.Timeline,
+			"type": tarsy.TypeOverflow, "head": update.Reloaded.Detail.Version, "session": update.Reloaded.Detail, "timeline": update.Reloaded.Timeline,
 		}, "")
 		if err != nil {
 			return err
@@ -173,6 +173,3 @@ func (p *printer) json(update client.Update) error {
 		return nil
 	}
 }
-
-// typeOverflow is what the wire calls events that are gone.
-const typeOverflow = "catchup.overflow"

@@ -181,19 +181,17 @@ func (f *follower) take(ctx context.Context, message message) error {
 	var update Update
 
 	switch message.event {
-	case "end":
-		var end struct {
-			Status tarsy.SessionStatus `json:"status"`
-		}
+	case tarsy.TypeEnd:
+		var end tarsy.EndFrame
 
 		if err := json.Unmarshal(message.data, &end); err != nil {
 			return fmt.Errorf("read the end of the session: %w", err)
 		}
 
 		update.End = end.Status
-	case "bye":
+	case tarsy.TypeBye:
 		return errBye
-	case "catchup.overflow":
+	case tarsy.TypeOverflow:
 		reloaded, err := f.reload(ctx)
 		if err != nil {
 			return err

@@ -1,7 +1,7 @@
 // Package eventschema describes every message that a reader can receive, over WebSocket or SSE, as one JSON Schema,
 // and checks messages against it.
 //
-// The payloads of events are inferred from their Go structs, so that a field cannot be forgotten; what a struct does
-// not say (what a field means, which values it takes) is written here. The package does not know how messages come
-// to be, and nothing that sends them asks it.
+// The schema comes from the structs of the root package: their JSON names, types and tags. What a struct cannot say, which
+// message has which payload and which timeline event which metadata, is in the tables Kinds and Timeline. The package does
+// not know how messages are made, and nothing that sends them uses it.
 package eventschema

@@ -2,8 +2,7 @@ package eventschema
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
+	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -32,8 +31,8 @@ func document() *jsonschema.Schema {
 	}
 
 	for _, k := range Timeline() {
-		if metadata := k.metadataSchema(); metadata != nil {
-			root.Defs[metadataDef(k.Type)] = metadata
+		if k.metadata != nil {
+			root.Defs[metadataDef(k.Type)] = object("The metadata of "+string(k.Type)+".", k.metadata)
 		}
 	}
 
@@ -47,64 +46,20 @@ func document() *jsonschema.Schema {
 
 // schema is the definition of the kind.
 func (k Kind) schema() *jsonschema.Schema {
-	object := &jsonschema.Schema{
-		Type: "object", Description: k.When, Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: nothing(),
+	structs := []reflect.Type{k.payload}
+	if k.envelope != nil {
+		structs = append(structs, k.envelope)
 	}
 
-	for _, name := range k.names() {
-		name, optional := strings.CutSuffix(name, "?")
-
-		f, ok := fieldOf(k, name)
-		if !ok {
-			panic("eventschema: " + k.Type + "." + name + " has no description: add it to commonFields or ownField")
-		}
-
-		schema := f.schema
-		schema.Description = f.doc
-		object.Properties[name] = schema
-		object.PropertyOrder = append(object.PropertyOrder, name)
-
-		if !optional {
-			object.Required = append(object.Required, name)
-		}
-	}
+	schema := object(k.When, structs...)
+	schema.Properties["type"].Type, schema.Properties["type"].Const = "", constant(k.Type).Const
 
 	switch k.Type {
 	case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
-		object.AllOf = metadataRules()
+		schema.AllOf = metadataRules()
 	case tarsy.TypeSessionChanged:
-		object.OneOf = []*jsonschema.Schema{{Required: []string{"session_id", "version"}}, {Required: []string{"behind"}}}
+		schema.OneOf = []*jsonschema.Schema{{Required: []string{"session_id", "version"}}, {Required: []string{"behind"}}}
 	}
 
-	return object
+	return schema
 }
-
-// names are the kind's fields; optional ones end in "?". Events have those of their payload, and where they came from.
-func (k Kind) names() []string {
-	if k.payload == nil {
-		return k.fields
-	}
-
-	inferred, err := jsonschema.ForType(k.payload, &jsonschema.ForOptions{})
-	if err != nil {
-		panic("eventschema: the payload of " + k.Type + ": " + err.Error())
-	}
-
-	names := slices.Clone(inferred.PropertyOrder)
-	for i, name := range names {
-		if !slices.Contains(inferred.Required, name) {
-			names[i] += "?"
-		}
-	}
-
-	if k.Delivery == Journal {
-		names = append(names, "db_event_id")
-	}
-
-	return append(names, "channel")
-}
-
-// nothing is the schema that no value fits; it is written as false.
-func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
-
-func sentence(phrase string) string { return strings.ToUpper(phrase[:1]) + phrase[1:] + "." }

@@ -34,7 +34,8 @@ type Kind struct {
 	When string
 
 	payload reflect.Type
-	fields  []string // of messages that no struct of the vocabulary describes; optional ones end in "?"
+	// envelope has the fields that the stream adds to the payload; nil for none.
+	envelope reflect.Type
 }
 
 // Kinds lists every type of message in the order of the documentation.
@@ -46,7 +47,10 @@ const both = "WebSocket and SSE"
 
 func journalKinds() []Kind {
 	kind := func(name, when string, payload reflect.Type) Kind {
-		return Kind{Type: name, Delivery: Journal, Channel: sessionChannel, Over: both, When: when, payload: payload}
+		return Kind{
+			Type: name, Delivery: Journal, Channel: sessionChannel, Over: both, When: when,
+			payload: payload, envelope: reflect.TypeFor[journalEnvelope](),
+		}
 	}
 
 	return []Kind{
@@ -68,42 +72,47 @@ func transientKinds() []Kind {
 		{
 			Type: tarsy.TypeStreamChunk, Delivery: Transient, Channel: sessionChannel, Over: both,
 			When:    "A model has written a little more of a timeline event's text.",
-			payload: reflect.TypeFor[tarsy.StreamChunkPayload](),
+			payload: reflect.TypeFor[tarsy.StreamChunkPayload](), envelope: reflect.TypeFor[chunkEnvelope](),
 		},
 		{
 			Type: tarsy.TypeSessionChanged, Delivery: Transient, Channel: tarsy.ChannelSessions, Over: "WebSocket",
 			When:    "A session has new events, or changes were dropped and the list must be loaded again.",
-			payload: reflect.TypeFor[tarsy.SessionChangedPayload](),
+			payload: reflect.TypeFor[tarsy.SessionChangedPayload](), envelope: reflect.TypeFor[feedEnvelope](),
 		},
 	}
 }
 
-// The types of messages about a connection, as the streams write them.
-const (
-	typeEstablished  = "connection.established"
-	typeSubscribed   = "subscription.confirmed"
-	typeUnsubscribed = "subscription.removed"
-	typeOverflow     = "catchup.overflow"
-	typePong         = "pong"
-	typeError        = "error"
-	typeEnd          = "end"
-	typeBye          = "bye"
-)
-
 func connectionKinds() []Kind {
-	kind := func(name, over, when string, fields ...string) Kind {
-		return Kind{Type: name, Delivery: Connection, Over: over, When: when, fields: append([]string{"type"}, fields...)}
+	kind := func(name, over, when string, payload reflect.Type) Kind {
+		return Kind{Type: name, Delivery: Connection, Over: over, When: when, payload: payload}
 	}
 
 	return []Kind{
-		kind(typeEstablished, "WebSocket", "The connection is open; always the first message.", "connection_id"),
-		kind(typeSubscribed, "WebSocket", "The answer to `subscribe`; what the channel brings comes after it.", "channel"),
-		kind(typeUnsubscribed, "WebSocket", "The answer to `unsubscribe`; nothing of the channel comes after it.", "channel"),
-		kind(typeOverflow, both, "More than 200 events would have to be replayed on a WebSocket, or events that the reader asks for "+
-			"are gone. The client loads the session by REST and gets what comes after `head`.", "channel", "head"),
-		kind(typePong, "WebSocket", "The answer to `ping`."),
-		kind(typeError, "WebSocket", "The client sent what the server cannot do. The connection stays open.", "channel?", "code", "message"),
-		kind(typeEnd, "SSE", "The session is over and everything was sent; the response ends.", "status"),
-		kind(typeBye, "SSE", "The server shuts down; the reader may come back.", "reason"),
+		kind(tarsy.TypeEstablished, "WebSocket", "The connection is open; always the first message.", reflect.TypeFor[tarsy.EstablishedFrame]()),
+		kind(tarsy.TypeSubscribed, "WebSocket", "The answer to `subscribe`; what the channel brings comes after it.",
+			reflect.TypeFor[tarsy.SubscriptionFrame]()),
+		kind(tarsy.TypeUnsubscribed, "WebSocket", "The answer to `unsubscribe`; nothing of the channel comes after it.",
+			reflect.TypeFor[tarsy.SubscriptionFrame]()),
+		kind(tarsy.TypeOverflow, both, "More than 200 events would have to be replayed on a WebSocket, or events that the reader asks for "+
+			"are gone. The client loads the session by REST and gets what comes after `head`.", reflect.TypeFor[tarsy.OverflowFrame]()),
+		kind(tarsy.TypePong, "WebSocket", "The answer to `ping`.", reflect.TypeFor[tarsy.PongFrame]()),
+		kind(tarsy.TypeError, "WebSocket", "The client sent what the server cannot do. The connection stays open.",
+			reflect.TypeFor[tarsy.ErrorFrame]()),
+		kind(tarsy.TypeEnd, "SSE", "The session is over and everything was sent; the response ends.", reflect.TypeFor[tarsy.EndFrame]()),
+		kind(tarsy.TypeBye, "SSE", "The server shuts down; the reader may come back.", reflect.TypeFor[tarsy.ByeFrame]()),
 	}
 }
+
+// What the stream adds to the payloads of events.
+type (
+	journalEnvelope struct {
+		DBEventID int64  `doc:"The event's number in the session's journal." json:"db_event_id" minimum:"1"`
+		Channel   string `doc:"The channel that it came on."                 json:"channel"     schema:"session_channel"`
+	}
+	chunkEnvelope struct {
+		Channel string `doc:"The channel that it came on." json:"channel" schema:"session_channel"`
+	}
+	feedEnvelope struct {
+		Channel string `const:"sessions" doc:"The channel that it came on." json:"channel"`
+	}
+)

@@ -26,7 +26,7 @@ func NewValidator() *Validator {
 	}
 
 	for _, k := range Timeline() {
-		if len(k.metadata) > 0 {
+		if k.metadata != nil {
 			v.metadata[string(k.Type)] = compile(defs, metadataDef(k.Type))
 		}
 	}

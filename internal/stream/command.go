@@ -49,7 +49,7 @@ func (c *conn) obey(kind websocket.MessageType, data []byte) {
 
 	switch cmd.Action {
 	case "ping":
-		c.send(frame{Type: typePong})
+		c.send(tarsy.PongFrame{Type: tarsy.TypePong})
 	case "subscribe":
 		err = c.subscribe(cmd)
 	case "unsubscribe":
@@ -75,7 +75,7 @@ func (c *conn) refuse(cmd command, err error) {
 		reason = tarsy.Errorf(tarsy.CodeInternal, "the server could not do this, try again")
 	}
 
-	c.send(frame{Type: typeError, Channel: cmd.Channel, Code: reason.Code, Message: reason.Message})
+	c.send(tarsy.ErrorFrame{Type: tarsy.TypeError, Channel: cmd.Channel, Code: reason.Code, Message: reason.Message})
 }
 
 // parseChannel returns the session that a channel belongs to, or an empty id for the feed of all sessions.
@@ -110,7 +110,7 @@ func (c *conn) subscribe(cmd command) error {
 		return tarsy.Errorf(codeTooManySubscriptions, "a connection may follow %d channels", subscriptionLimit)
 	}
 
-	confirmed := frame{Type: typeSubscribed, Channel: cmd.Channel}
+	confirmed := tarsy.SubscriptionFrame{Type: tarsy.TypeSubscribed, Channel: cmd.Channel}
 
 	if sessionID == "" {
 		c.drop(cmd.Channel)
@@ -136,7 +136,7 @@ func (c *conn) unsubscribe(cmd command) error {
 	}
 
 	c.drop(cmd.Channel)
-	c.send(frame{Type: typeUnsubscribed, Channel: cmd.Channel})
+	c.send(tarsy.SubscriptionFrame{Type: tarsy.TypeUnsubscribed, Channel: cmd.Channel})
 
 	return nil
 }

@@ -60,21 +60,21 @@ func (s *sseWriter) chunk(channel string, chunk tarsy.StreamChunkPayload) error 
 // overflow has the number as its id: a reader that comes back does not ask for what is gone again.
 func (s *sseWriter) overflow(channel string, through journal.Position) error {
 	return s.write("id: " + strconv.FormatInt(int64(through), 10) +
-		"\nevent: " + typeOverflow + "\ndata: " + encode(overflowFrame(channel, through)) + "\n\n")
+		"\nevent: " + tarsy.TypeOverflow + "\ndata: " + encode(overflowFrame(channel, through)) + "\n\n")
 }
 
 // end writes the last event of a session and ends the stream.
 func (s *sseWriter) end(status tarsy.SessionStatus) error {
-	return s.last(frame{Type: typeEnd, Status: status}, errOver)
+	return s.last(tarsy.TypeEnd, tarsy.EndFrame{Type: tarsy.TypeEnd, Status: status}, errOver)
 }
 
 // bye tells the reader to come back later and ends the stream.
 func (s *sseWriter) bye() error {
-	return s.last(frame{Type: typeBye, Reason: errShuttingDown.Error()}, errShuttingDown)
+	return s.last(tarsy.TypeBye, tarsy.ByeFrame{Type: tarsy.TypeBye, Reason: errShuttingDown.Error()}, errShuttingDown)
 }
 
-func (s *sseWriter) last(f frame, reason error) error {
-	err := s.write("event: " + f.Type + "\ndata: " + encode(f) + "\n\n")
+func (s *sseWriter) last(eventType string, frame any, reason error) error {
+	err := s.write("event: " + eventType + "\ndata: " + encode(frame) + "\n\n")
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (c *conn) serve() {
 	helpers.Go(c.ping)
 
 	c.socket.SetReadLimit(readLimit)
-	c.send(frame{Type: typeEstablished, ConnectionID: c.id})
+	c.send(tarsy.EstablishedFrame{Type: tarsy.TypeEstablished, ConnectionID: c.id})
 	c.cancel(c.read())
 
 	for _, subscription := range c.subscriptions {
@@ -179,8 +179,8 @@ func (c *conn) ping() {
 }
 
 // send hands a frame to the writer. It returns when the writer has it, or the connection ended.
-func (c *conn) send(f frame) {
-	c.tasks.put(c.ctx, func() error { return c.text(encode(f)) })
+func (c *conn) send(frame any) {
+	c.tasks.put(c.ctx, func() error { return c.text(encode(frame)) })
 }
 
 // text writes a message. A reader that does not take it in time is dropped: it catches up when it is back.

@@ -9,33 +9,9 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// The types of frames that are neither journal events nor transient events.
-const (
-	typeEstablished  = "connection.established"
-	typeSubscribed   = "subscription.confirmed"
-	typeUnsubscribed = "subscription.removed"
-	typeOverflow     = "catchup.overflow"
-	typePong         = "pong"
-	typeError        = "error"
-	typeEnd          = "end"
-	typeBye          = "bye"
-)
-
-// frame is a message about the connection itself.
-type frame struct {
-	Type         string              `json:"type"`
-	ConnectionID string              `json:"connection_id,omitempty"`
-	Channel      string              `json:"channel,omitempty"`
-	Head         journal.Position    `json:"head,omitempty"`
-	Status       tarsy.SessionStatus `json:"status,omitempty"`
-	Reason       string              `json:"reason,omitempty"`
-	Code         tarsy.Code          `json:"code,omitempty"`
-	Message      string              `json:"message,omitempty"`
-}
-
 // overflowFrame tells a reader to load the session by REST: the journal's events up to head are not sent.
-func overflowFrame(channel string, head journal.Position) frame {
-	return frame{Type: typeOverflow, Channel: channel, Head: head}
+func overflowFrame(channel string, head journal.Position) tarsy.OverflowFrame {
+	return tarsy.OverflowFrame{Type: tarsy.TypeOverflow, Channel: channel, Head: int64(head)}
 }
 
 // encodeEvent is the payload of a journal event with its place added: the number and the channel.
@@ -48,7 +24,7 @@ func encodeEvent(channel string, record journal.Record[tarsy.Event]) string {
 	err := json.Compact(&out, payload)
 	if err != nil || len(payload) < len("{}") || payload[0] != '{' {
 		out.Reset()
-		out.WriteString(encode(frame{Type: record.Entry.Type}))
+		out.WriteString(encode(map[string]string{"type": record.Entry.Type}))
 	}
 
 	out.Truncate(out.Len() - len("}"))

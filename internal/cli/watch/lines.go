@@ -72,7 +72,7 @@ func (l *Lines) event(event tarsy.Event) {
 				l.Flush()
 			}
 
-			l.stage(l.session.find(p.StageID), p.Timestamp, p.Status)
+			l.stage(l.session.find(p.StageID), p.Timestamp, string(p.Status))
 		}
 	case tarsy.TypeExecutionStatus:
 		if p, ok := decode[tarsy.ExecutionStatusPayload](event); ok {
@@ -143,7 +143,7 @@ func (l *Lines) agent(p tarsy.ExecutionStatusPayload) {
 		return
 	}
 
-	text := terminal.Line(p.AgentName) + " " + words(p.Status)
+	text := terminal.Line(p.AgentName) + " " + words(string(p.Status))
 	if p.ErrorMessage != "" {
 		text += ": " + terminal.Line(p.ErrorMessage)
 	}

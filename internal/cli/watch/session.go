@@ -113,7 +113,7 @@ func (s *Session) stageStatus(p tarsy.StageStatusPayload) {
 		s.addStage(item)
 	}
 
-	item.Status = p.Status
+	item.Status = string(p.Status)
 
 	if tarsy.Status(p.Status).Terminal() {
 		item.Ended = p.Timestamp
@@ -147,7 +147,7 @@ func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
 		}
 	}
 
-	agent.Status = p.Status
+	agent.Status = string(p.Status)
 
 	if tarsy.Status(p.Status).Terminal() {
 		agent.Ended = p.Timestamp
