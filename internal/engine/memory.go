@@ -21,7 +21,8 @@ type memory struct {
 
 // held is what a memory guards. It belongs to whoever has locked the memory and knows nothing of locks.
 type held struct {
-	holder *postgres.Holder
+	// queue queues a step for its commit under the session's lease, in the order of its calls.
+	queue func(step progress.Step) *postgres.Pending
 	// state is what the database holds once all submitted steps are committed.
 	state *progress.State
 	// sequence is the last sequence number of the timeline.
@@ -38,7 +39,7 @@ type held struct {
 // submit queues a step for its commit and keeps the state in line with it.
 func (h *held) submit(step progress.Step) *postgres.Pending {
 	h.state.Apply(step)
-	h.last = h.holder.Submit(step)
+	h.last = h.queue(step)
 
 	return h.last
 }
@@ -55,12 +56,12 @@ func (h *held) stop(cause error) {
 	}
 }
 
-// load replaces everything that is known of the session by what the database holds.
-func (m *memory) load(state *progress.State, holder *postgres.Holder) {
+// load replaces everything that is known of the session by what the database holds. Steps go to queue from now on.
+func (m *memory) load(state *progress.State, queue func(progress.Step) *postgres.Pending) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.held.state, m.held.holder, m.held.last = state, holder, nil
+	m.held.state, m.held.queue, m.held.last = state, queue, nil
 	m.held.sequence = 0
 
 	for _, e := range state.Timeline {

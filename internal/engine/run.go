@@ -35,7 +35,7 @@ func newSessionRun(e *Engine, c postgres.Claim) *sessionRun {
 	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted}
 	r.soft, r.softStop = context.WithCancelCause(context.Background())
 	r.memory.extendLease(c.Until)
-	r.memory.load(&c.State, e.DB.Hold(c.Lease))
+	r.memory.load(&c.State, e.DB.Hold(c.Lease).Submit)
 
 	return r
 }
@@ -142,7 +142,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 		}
 
 		r.setbacks.loaded(state.LastSeq, unstorable)
-		r.memory.load(state, r.engine.DB.Hold(r.lease))
+		r.memory.load(state, r.engine.DB.Hold(r.lease).Submit)
 		r.rest()
 
 		return true

@@ -289,6 +289,10 @@ func requireClosed(t require.TestingT, p *play) {
 	require.NotNil(t, p.state.Session.CompletedAt)
 	require.Empty(t, p.state.Requests)
 
+	if len(p.state.Stages) > 0 {
+		require.NotNil(t, p.state.Session.StartedAt, "the time limit counts from the start")
+	}
+
 	for _, s := range p.state.Stages {
 		require.True(t, s.Status.Terminal(), "stage %s is left %s", s.StageName, s.Status)
 		require.NotNil(t, s.CompletedAt)
