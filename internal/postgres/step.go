@@ -67,28 +67,23 @@ func (u *unit) add(q *queued) {
 	u.release = q.step.Release
 }
 
-// lockSQL is the first statement of every step: row lock, fence and numbering in one. The locks are taken in the
-// order of ids, as by every statement that locks several sessions.
+// lockSQL is the first statement of every step: it locks the rows, checks the fences and tells where the journals stand.
+// Nobody moves them until the commit. The locks are taken in the order of ids, as by every statement that locks several
+// sessions. It only locks, because each version of a session's row costs an entry in most of its indexes: what changes
+// is written once, by updateSessionsSQL.
 const lockSQL = `
-WITH wanted AS (
-    SELECT id, fence, events FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS w (id, fence, events)
-), held AS (
-    SELECT s.id, w.fence, w.events
-    FROM sessions s JOIN wanted w ON w.id = s.id AND w.fence = s.fence
-    WHERE s.lease_until IS NOT NULL
-    ORDER BY s.id
-    FOR UPDATE OF s
-)
-UPDATE sessions s SET last_seq = s.last_seq + h.events
-FROM held h WHERE s.id = h.id AND s.fence = h.fence
-RETURNING s.id, s.last_seq`
+SELECT s.id, s.last_seq
+FROM sessions s JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence
+WHERE s.lease_until IS NOT NULL
+ORDER BY s.id
+FOR UPDATE OF s`
 
 func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
-	ids, fences, counts := make([]string, len(group)), make([]int64, len(group)), make([]int64, len(group))
+	ids, fences := make([]string, len(group)), make([]int64, len(group))
 	units := make(map[string]*unit, len(group))
 
 	for i, u := range group {
-		ids[i], fences[i], counts[i] = u.holder.SessionID, u.holder.Fence, int64(len(u.events))
+		ids[i], fences[i] = u.holder.SessionID, u.holder.Fence
 		units[u.holder.SessionID] = u
 		u.lost = true
 	}
@@ -96,15 +91,16 @@ func lockAndNumber(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	var batch pgx.Batch
 
 	batch.Queue("BEGIN")
-	batch.Queue(lockSQL, ids, fences, counts).Query(func(rows pgx.Rows) error {
+	batch.Queue(lockSQL, ids, fences).Query(func(rows pgx.Rows) error {
 		held, err := pgx.CollectRows(rows, pgx.RowToStructByName[head])
 		if err != nil {
 			return err
 		}
 
 		for _, h := range held {
-			units[h.ID].lost = false
-			units[h.ID].result.LastSeq = h.LastSeq
+			u := units[h.ID]
+			u.lost = false
+			u.result.LastSeq = h.LastSeq + int64(len(u.events))
 		}
 
 		return nil
@@ -130,35 +126,23 @@ UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE
 INSERT INTO events (session_id, seq, type, payload, created_at)
 SELECT session_id, seq, type, payload, created_at
 FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
-	// releaseSQL gives leases back; the rows are locked, so no request can slip in between.
-	releaseSQL = `
-UPDATE sessions SET lease_until = NULL, lease_counted = true, runnable_at = NULL
-WHERE id = ANY($1) AND open_requests = 0 RETURNING id`
 )
 
 // write puts the rows of all units that still hold their session, and commits.
 func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	var (
 		all      progress.State
-		sessions []tarsy.Session
+		held     []*unit
 		answered []tarsy.Request
 		events   []tarsy.Event
-		released []string
 	)
-
-	units := make(map[string]*unit, len(group))
 
 	for _, u := range group {
 		if u.lost {
 			continue
 		}
 
-		id := u.holder.SessionID
-		units[id] = u
-
-		if u.put {
-			sessions = append(sessions, u.merged.Session)
-		}
+		held = append(held, u)
 
 		all.Stages = append(all.Stages, u.merged.Stages...)
 		all.Executions = append(all.Executions, u.merged.Executions...)
@@ -172,12 +156,8 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 
 		first := u.result.LastSeq - int64(len(u.events)) + 1
 		for i, e := range u.events {
-			e.SessionID, e.Seq = id, first+int64(i)
+			e.SessionID, e.Seq = u.holder.SessionID, first+int64(i)
 			events = append(events, e)
-		}
-
-		if u.release {
-			released = append(released, id)
 		}
 	}
 
@@ -194,26 +174,11 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
 		func() error { return queueEvents(&batch, events) },
 		func() error { return queueJSON(&batch, answerRequestsSQL, answered) },
+		func() error { return queueSessions(&batch, held) },
 	} {
 		if err := put(); err != nil {
 			return err
 		}
-	}
-
-	// Sessions go one by one: their row is wide, and there is one a unit at most.
-	for _, r := range sessions {
-		batch.Queue(putSessionSQL, append([]any{r.ID}, sessionsTable.values(r, sessionsTable.changes)...)...)
-	}
-
-	if len(released) > 0 {
-		batch.Queue(releaseSQL, released).Query(func(rows pgx.Rows) error {
-			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			for _, id := range ids {
-				units[id].result.Released = true
-			}
-
-			return err
-		})
 	}
 
 	batch.Queue("COMMIT")
@@ -221,6 +186,70 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("write steps: %w", err)
 	}
+
+	return nil
+}
+
+// updateSessionsSQL writes all that a transaction changes of its sessions: the journal's number, what people see, where
+// a step put it, and the lease, where it is given back. The rows are locked, so no request can slip in before that.
+var updateSessionsSQL = `
+UPDATE sessions s SET last_seq = w.last_seq, (` + sessionsTable.changes.list() + `) = ROW (` + sessionsTable.changes.either("w.status IS NULL", "s", "w") + `),
+    lease_until = CASE WHEN ` + released + ` THEN NULL ELSE s.lease_until END,
+    lease_counted = s.lease_counted OR ` + released + `,
+    runnable_at = CASE WHEN ` + released + ` THEN NULL ELSE s.runnable_at END
+FROM jsonb_populate_recordset(NULL::sessions, $1) w
+WHERE s.id = ANY ($2) AND s.id = w.id
+RETURNING s.id, s.lease_until IS NULL AS released`
+
+const released = `(s.id = ANY ($3) AND s.open_requests = 0)`
+
+func queueSessions(batch *pgx.Batch, held []*unit) error {
+	if len(held) == 0 {
+		return nil
+	}
+
+	var (
+		rows  []map[string]any
+		ids   []string
+		leave = []string{}
+		units = make(map[string]*unit, len(held))
+	)
+
+	for _, u := range held {
+		id := u.holder.SessionID
+		row := map[string]any{"id": id, "last_seq": u.result.LastSeq}
+		units[id], ids = u, append(ids, id)
+
+		if u.put {
+			sessionsTable.copy(row, u.merged.Session, sessionsTable.changes)
+		}
+
+		if u.release {
+			leave = append(leave, id)
+		}
+
+		rows = append(rows, row)
+	}
+
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadRow, err)
+	}
+
+	batch.Queue(updateSessionsSQL, raw, ids, leave).Query(func(rows pgx.Rows) error {
+		var (
+			id       string
+			released bool
+		)
+
+		_, err := pgx.ForEachRow(rows, []any{&id, &released}, func() error {
+			units[id].result.Released = released
+
+			return nil
+		})
+
+		return err
+	})
 
 	return nil
 }
@@ -265,9 +294,6 @@ func putSQL(table string, known, changes columns) string {
 
 	return sql + " ON CONFLICT (id) DO UPDATE SET (" + changes.list() + ") = ROW (" + changes.of("excluded") + ")"
 }
-
-// putSessionSQL changes a session's row. The row is there since intake.
-var putSessionSQL = "UPDATE sessions SET (" + sessionsTable.changes.list() + ") = ROW (" + sessionsTable.changes.parameters(2) + ") WHERE id = $1"
 
 func queuePut[R any](batch *pgx.Batch, t table[R], rows []R) error {
 	return queueJSON(batch, t.put, rows)

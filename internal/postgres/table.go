@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -61,16 +60,12 @@ func newTable[R any](name string, changes ...string) table[R] {
 	return t
 }
 
-// values are the values that a row has in columns.
-func (t table[R]) values(row R, names columns) []any {
+// copy adds some columns of a row by name.
+func (t table[R]) copy(to map[string]any, row R, names columns) {
 	fields := reflect.ValueOf(row)
-	values := make([]any, len(names))
-
-	for i, name := range names {
-		values[i] = fields.FieldByIndex(t.fields[name]).Interface()
+	for _, name := range names {
+		to[name] = fields.FieldByIndex(t.fields[name]).Interface()
 	}
-
-	return values
 }
 
 // selectWhere reads whole rows.
@@ -122,14 +117,14 @@ func (c columns) list() string { return strings.Join(c, ", ") }
 // of names the columns of a table that a statement calls by another name.
 func (c columns) of(table string) string { return table + "." + strings.Join(c, ", "+table+".") }
 
-// parameters are as many parameters of a statement as there are columns, numbered from the first.
-func (c columns) parameters(first int) string {
-	numbers := make([]string, len(c))
-	for i := range c {
-		numbers[i] = "$" + strconv.Itoa(first+i)
+// either lists the columns of one table where a condition holds, and of another where it does not.
+func (c columns) either(condition, then, otherwise string) string {
+	items := make([]string, len(c))
+	for i, name := range c {
+		items[i] = "CASE WHEN " + condition + " THEN " + then + "." + name + " ELSE " + otherwise + "." + name + " END"
 	}
 
-	return strings.Join(numbers, ", ")
+	return strings.Join(items, ", ")
 }
 
 // with lists the columns, some of them replaced by an expression.
