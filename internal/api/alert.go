@@ -21,7 +21,7 @@ const (
 	maxRunbookURL = 2048
 )
 
-// alertRequest documents the body of an alert; readAlert reads it.
+// alertRequest is the body of an alert.
 type alertRequest struct {
 	AlertType    string              `doc:"An alert type; may be left out where a default is configured." json:"alert_type,omitempty"`
 	Data         alertData           `json:"data"`
@@ -30,11 +30,11 @@ type alertRequest struct {
 	MCPSelection *tarsy.MCPSelection `doc:"Replaces the MCP servers of the chain for this alert."         json:"mcp_selection,omitempty"`
 }
 
-// alertData documents the data of an alert.
-type alertData struct{}
+// alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
+type alertData string
 
 // Schema implements huma.SchemaProvider.
-func (alertData) Schema(huma.Registry) *huma.Schema {
+func (*alertData) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "The alert itself: free text, or an object or a list, which is kept as indented JSON text.",
 		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject}, {Type: huma.TypeArray, Items: &huma.Schema{}}},
@@ -102,91 +102,85 @@ func (s *Server) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, 
 
 // readAlert reads an alert from a body. Whether its type and its servers exist is for intake to say.
 func readAlert(body []byte) (tarsy.Alert, error) {
-	var alert tarsy.Alert
-
-	o, err := parseBody(body, "alert_type", "data", "runbook", "runbook_url", "mcp_selection")
+	request, err := readRequest[alertRequest](body)
 	if err != nil {
-		return alert, err
+		return tarsy.Alert{}, err
 	}
 
-	alert.AlertType, err = o.text("alert_type")
+	err = request.check()
 	if err != nil {
-		return alert, err
+		return tarsy.Alert{}, err
 	}
 
-	if utf8.RuneCountInString(alert.AlertType) > maxAlertType {
-		return alert, tarsy.FieldErrorf(tarsy.CodeInvalidField, "alert_type", "alert_type is longer than %d characters", maxAlertType)
-	}
-
-	alert.Data, err = readData(o)
-	if err != nil {
-		return alert, err
-	}
-
-	alert.Runbook, err = o.text("runbook")
-	if err != nil {
-		return alert, err
-	}
-
-	alert.RunbookURL, err = readRunbookURL(o)
-	if err != nil {
-		return alert, err
-	}
-
-	alert.MCPSelection, err = readSelection(o)
-
-	return alert, err
+	return tarsy.Alert{
+		AlertType: request.AlertType, Data: string(request.Data), Runbook: request.Runbook, RunbookURL: request.RunbookURL,
+		MCPSelection: request.MCPSelection,
+	}, nil
 }
 
-func readRunbookURL(o object) (string, error) {
-	text, err := o.text("runbook_url")
-	if err != nil || text == "" {
-		return "", err
+func (r *alertRequest) check() error {
+	if utf8.RuneCountInString(r.AlertType) > maxAlertType {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "alert_type", "alert_type is longer than %d characters", maxAlertType)
+	}
+
+	if r.Data == "" {
+		return missing("data", dataKinds)
+	}
+
+	err := checkRunbookURL(r.RunbookURL)
+	if err != nil {
+		return err
+	}
+
+	return checkSelection(r.MCPSelection)
+}
+
+func checkRunbookURL(text string) error {
+	if text == "" {
+		return nil
 	}
 
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || len(text) > maxRunbookURL {
-		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
 			"runbook_url must be an address that starts with http:// or https:// and has at most %d characters", maxRunbookURL)
 	}
 
-	return text, nil
+	return nil
 }
 
-// readData keeps text as it is, and an object or a list as JSON text that people can read.
-func readData(o object) (string, error) {
-	const expected = "text, an object or a list"
+// dataKinds is what the data of an alert may be.
+const dataKinds = "text, an object or a list"
 
-	raw, ok := o.get("data")
-	if !ok {
-		return "", o.missing("data", expected)
-	}
-
+// readValue implements valueReader.
+func (d *alertData) readValue(v value) error {
 	var (
 		text string
 		err  error
 	)
 
-	switch kindOf(raw) {
-	case "text":
-		text, err = o.text("data")
-	case "an object", "a list":
-		text = tarsy.CleanText(readable(raw))
+	switch v.kind() {
+	case kindText:
+		text, err = v.text()
+	case kindObject, kindList:
+		text = tarsy.CleanText(readable(v.raw))
 	default:
-		return "", o.wrong("data", expected, raw)
+		return v.wrong(dataKinds)
 	}
 
 	switch {
 	case err != nil:
-		return "", err
+		return err
 	case strings.TrimSpace(text) == "":
-		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "data", "data must not be empty")
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must not be empty", v.path)
 	case len(text) > tarsy.MaxAlertBytes:
 		// Cleaning replaces a broken byte by three.
-		return "", tooLarge("data")
+		return tooLarge(v.path)
 	}
 
-	return text, nil
+	*d = alertData(text)
+
+	return nil
 }
 
 // indent is how JSON is shown.

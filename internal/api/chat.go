@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// questionRequest documents the body of a question.
+// questionRequest is the body of a question.
 type questionRequest struct {
 	Content string `doc:"What to ask about the session." json:"content"`
 }
@@ -36,18 +36,13 @@ func (s *Server) addChat() {
 func (s *Server) ask(ctx context.Context, in *sessionInput) (*questionOutput, error) {
 	who := callerOf(ctx)
 
-	o, err := parseBody(who.body, "content")
+	request, err := readRequest[questionRequest](who.body)
 	if err != nil {
 		return nil, err
 	}
 
-	content, err := o.text("content")
-	if err != nil {
-		return nil, err
-	}
-
-	if content == "" {
-		return nil, o.missing("content", "the question")
+	if request.Content == "" {
+		return nil, missing("content", "the question")
 	}
 
 	err = in.check()
@@ -55,7 +50,7 @@ func (s *Server) ask(ctx context.Context, in *sessionInput) (*questionOutput, er
 		return nil, err
 	}
 
-	question, err := s.intake.Ask(ctx, in.ID, who.author, content)
+	question, err := s.intake.Ask(ctx, in.ID, who.author, request.Content)
 	if err != nil {
 		return nil, fmt.Errorf("ask about session: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,28 +13,27 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// object is a JSON object of a request. Unlike encoding/json it knows which fields there may be, compares names
-// exactly, refuses a field that comes twice, and says where in the request something is wrong. A field that is null is
-// a field that is not there.
-type object struct {
-	path   string
-	fields map[string]json.RawMessage
-}
+// readRequest decodes a body into the struct that documents it. Unlike encoding/json it compares names exactly, refuses
+// fields that the struct does not have or that come twice, and reports where in the request something is wrong. A field
+// that is null is absent. Text is cleaned. What values mean is not its concern: it checks their kind.
+func readRequest[T any](body []byte) (T, error) {
+	var request T
 
-// parseBody reads a body that must be one JSON object.
-func parseBody(body []byte, known ...string) (object, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return object{}, tarsy.Errorf(tarsy.CodeInvalidJSON, "the body is empty; send a JSON object with the fields %s", listed(known))
+		return request, tarsy.Errorf(tarsy.CodeInvalidJSON, "the body is empty; send a JSON object with the fields %s",
+			listed(fieldNames(reflect.TypeFor[T]())))
 	}
 
 	var raw json.RawMessage
 
 	err := json.Unmarshal(body, &raw)
 	if err != nil {
-		return object{}, invalidJSON(body, err)
+		return request, invalidJSON(body, err)
 	}
 
-	return parseObject("", raw, known...)
+	err = value{raw: raw}.into(reflect.ValueOf(&request).Elem())
+
+	return request, err
 }
 
 func invalidJSON(body []byte, err error) error {
@@ -49,173 +49,212 @@ func invalidJSON(body []byte, err error) error {
 	return tarsy.Errorf(tarsy.CodeInvalidJSON, "line %d, column %d: %s", line, column, shown(syntax.Error()))
 }
 
-// parseObject reads raw, which is valid JSON, as an object; path says where in the body it was.
-func parseObject(path string, raw json.RawMessage, known ...string) (object, error) {
-	o := object{path: path, fields: map[string]json.RawMessage{}}
+// value is valid JSON, and where in the body it is; the body itself has no path.
+type value struct {
+	path string
+	raw  json.RawMessage
+}
 
-	if kindOf(raw) != "an object" {
-		return o, o.wrong("", "an object", raw)
+// valueReader is a type that reads itself, because its JSON is of more than one kind.
+type valueReader interface{ readValue(v value) error }
+
+// into decodes the value by the kind of what it is for.
+func (v value) into(target reflect.Value) error {
+	if reader, ok := reflect.TypeAssert[valueReader](target.Addr()); ok {
+		return reader.readValue(v)
 	}
 
-	decoder := json.NewDecoder(bytes.NewReader(raw))
+	switch target.Kind() {
+	case reflect.Pointer:
+		target.Set(reflect.New(target.Type().Elem()))
+
+		return v.into(target.Elem())
+	case reflect.Struct:
+		return v.intoStruct(target)
+	case reflect.Slice:
+		return v.intoList(target)
+	case reflect.String:
+		text, err := v.text()
+		target.SetString(text)
+
+		return err
+	case reflect.Bool:
+		if v.kind() != kindBool {
+			return v.wrong(kindBool)
+		}
+
+		target.SetBool(v.raw[0] == 't')
+
+		return nil
+	default:
+		panic(fmt.Sprintf("api: a request has a field of type %s, which nothing reads", target.Type()))
+	}
+}
+
+func (v value) intoStruct(target reflect.Value) error {
+	fields, err := v.fields(fieldNames(target.Type()))
+	if err != nil {
+		return err
+	}
+
+	for i, name := range fieldNames(target.Type()) {
+		field, ok := fields[name]
+		if !ok || field.kind() == kindNull {
+			continue
+		}
+
+		err = field.into(target.Field(i))
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// fieldNames are the JSON names of a struct's fields, in their order.
+func fieldNames(t reflect.Type) []string {
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+
+	return names
+}
+
+// fields takes an object apart.
+func (v value) fields(known []string) (map[string]value, error) {
+	if v.kind() != kindObject {
+		return nil, v.wrong(kindObject)
+	}
+
+	fields := map[string]value{}
+	decoder := json.NewDecoder(bytes.NewReader(v.raw))
 
 	_, err := decoder.Token()
 	for err == nil && decoder.More() {
-		err = o.read(decoder, known)
+		err = v.field(decoder, known, fields)
 	}
 
-	return o, err
+	return fields, err
 }
 
-// read takes one field of the object.
-func (o object) read(decoder *json.Decoder, known []string) error {
+// field takes the next field of an object.
+func (v value) field(decoder *json.Decoder, known []string, fields map[string]value) error {
 	token, err := decoder.Token()
 	if err != nil {
 		return err
 	}
 
 	name := fmt.Sprint(token)
+	path := joined(v.path, name)
+
 	if !slices.Contains(known, name) {
-		return tarsy.FieldErrorf(tarsy.CodeUnknownField, shown(o.at(name)), "there is no field %q; %s", shown(o.at(name)), nearest.Hint(name, known, "fields"))
+		return tarsy.FieldErrorf(tarsy.CodeUnknownField, shown(path), "there is no field %q; %s", shown(path), nearest.Hint(name, known, "fields"))
 	}
 
-	if _, ok := o.fields[name]; ok {
-		return tarsy.FieldErrorf(tarsy.CodeInvalidField, o.at(name), "%s is given twice", o.at(name))
+	if _, ok := fields[name]; ok {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, path, "%s is given twice", path)
 	}
 
-	var value json.RawMessage
+	var raw json.RawMessage
 
-	err = decoder.Decode(&value)
+	err = decoder.Decode(&raw)
 	if err != nil {
 		return err
 	}
 
-	o.fields[name] = value
+	fields[name] = value{path: path, raw: raw}
 
 	return nil
 }
 
-// at is the path of a field.
-func (o object) at(name string) string {
-	if o.path == "" || name == "" {
-		return o.path + name
+// intoList decodes a list. Its texts must not be blank: a name that is none chooses nothing.
+func (v value) intoList(target reflect.Value) error {
+	var items []json.RawMessage
+
+	err := json.Unmarshal(v.raw, &items)
+	if err != nil {
+		return v.wrong(kindList)
 	}
 
-	return o.path + "." + name
+	for i, raw := range items {
+		item, decoded := value{path: fmt.Sprintf("%s[%d]", v.path, i), raw: raw}, reflect.New(target.Type().Elem()).Elem()
+
+		err = item.into(decoded)
+		if err != nil {
+			return err
+		}
+
+		if decoded.Kind() == reflect.String && strings.TrimSpace(decoded.String()) == "" {
+			return tarsy.FieldErrorf(tarsy.CodeInvalidField, item.path, "%s must not be empty", item.path)
+		}
+
+		target.Set(reflect.Append(target, decoded))
+	}
+
+	return nil
 }
 
-// get returns a field that is there.
-func (o object) get(name string) (json.RawMessage, bool) {
-	raw, ok := o.fields[name]
+// text is the value as cleaned text; null is none.
+func (v value) text() (string, error) {
+	var text string
 
-	return raw, ok && kindOf(raw) != "null"
+	err := json.Unmarshal(v.raw, &text)
+	if err != nil {
+		return "", v.wrong(kindText)
+	}
+
+	return tarsy.CleanText(text), nil
 }
 
-func (o object) missing(name, expected string) error {
-	return tarsy.FieldErrorf(tarsy.CodeMissingField, o.at(name), "%s is missing; it must be %s", o.at(name), expected)
+// joined is the path of a field of an object.
+func joined(path, name string) string {
+	if path == "" {
+		return name
+	}
+
+	return path + "." + name
 }
 
-// wrong is the error of a field with a value of another kind than expected.
-func (o object) wrong(name, expected string, raw json.RawMessage) error {
-	what := o.at(name)
+func missing(path, expected string) error {
+	return tarsy.FieldErrorf(tarsy.CodeMissingField, path, "%s is missing; it must be %s", path, expected)
+}
+
+// wrong is the error of a value of another kind than expected.
+func (v value) wrong(expected string) error {
+	what := v.path
 	if what == "" {
 		what = "the body"
 	}
 
-	return tarsy.FieldErrorf(tarsy.CodeInvalidField, o.at(name), "%s must be %s, not %s", what, expected, kindOf(raw))
+	return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must be %s, not %s", what, expected, v.kind())
 }
 
-// text reads a field of text, cleaned.
-func (o object) text(name string) (string, error) {
-	raw, ok := o.get(name)
-	if !ok {
-		return "", nil
-	}
+// What JSON values are, as problems name them.
+const (
+	kindObject = "an object"
+	kindList   = "a list"
+	kindText   = "text"
+	kindBool   = "true or false"
+	kindNumber = "a number"
+	kindNull   = "null"
+)
 
-	var value string
-
-	err := json.Unmarshal(raw, &value)
-	if err != nil {
-		return "", o.wrong(name, "text", raw)
-	}
-
-	return tarsy.CleanText(value), nil
-}
-
-// flag reads a field that is true or false; nil means that it is not there.
-func (o object) flag(name string) (*bool, error) {
-	raw, ok := o.get(name)
-	if !ok {
-		return nil, nil //nolint:nilnil // not being there is an answer
-	}
-
-	var value bool
-
-	err := json.Unmarshal(raw, &value)
-	if err != nil {
-		return nil, o.wrong(name, "true or false", raw)
-	}
-
-	return &value, nil
-}
-
-// list reads a field that is a list, and returns its items under their paths.
-func (o object) list(name string) ([]item, error) {
-	raw, ok := o.get(name)
-	if !ok {
-		return nil, nil
-	}
-
-	var values []json.RawMessage
-
-	err := json.Unmarshal(raw, &values)
-	if err != nil {
-		return nil, o.wrong(name, "a list", raw)
-	}
-
-	items := make([]item, len(values))
-	for i, value := range values {
-		items[i] = item{path: fmt.Sprintf("%s[%d]", o.at(name), i), raw: value}
-	}
-
-	return items, nil
-}
-
-// item is one item of a list.
-type item struct {
-	path string
-	raw  json.RawMessage
-}
-
-// text reads an item that is text and not blank.
-func (i item) text() (string, error) {
-	value, err := object{fields: map[string]json.RawMessage{i.path: i.raw}}.text(i.path)
-	if err == nil && strings.TrimSpace(value) == "" {
-		err = tarsy.FieldErrorf(tarsy.CodeInvalidField, i.path, "%s must not be empty", i.path)
-	}
-
-	return value, err
-}
-
-// kindOf names what a valid JSON value is.
-func kindOf(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return "nothing"
-	}
-
-	switch raw[0] {
+// kind names what the value is. A raw value has no space around it.
+func (v value) kind() string {
+	switch v.raw[0] {
 	case '{':
-		return "an object"
+		return kindObject
 	case '[':
-		return "a list"
+		return kindList
 	case '"':
-		return "text"
+		return kindText
 	case 't', 'f':
-		return "true or false"
+		return kindBool
 	case 'n':
-		return "null"
+		return kindNull
 	default:
-		return "a number"
+		return kindNumber
 	}
 }

@@ -22,7 +22,7 @@ type Keys interface {
 	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
 }
 
-// keyRequest documents the body that asks for a key.
+// keyRequest is the body that asks for a key.
 type keyRequest struct {
 	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
 	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
@@ -63,33 +63,12 @@ func (s *Server) addKeys() {
 }
 
 func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput, error) {
-	o, err := parseBody(callerOf(ctx).body, "name", "scopes")
+	request, err := readRequest[keyRequest](callerOf(ctx).body)
 	if err != nil {
 		return nil, err
 	}
 
-	name, err := o.text("name")
-	if err != nil {
-		return nil, err
-	}
-
-	items, err := o.list("scopes")
-	if err != nil {
-		return nil, err
-	}
-
-	scopes := make([]tarsy.Scope, len(items))
-
-	for i, item := range items {
-		text, err := item.text()
-		if err != nil {
-			return nil, err
-		}
-
-		scopes[i] = tarsy.Scope(text)
-	}
-
-	issued, err := auth.Issue(name, scopes, s.clock.Now())
+	issued, err := auth.Issue(request.Name, request.Scopes, s.clock.Now())
 	if err != nil {
 		return nil, err
 	}

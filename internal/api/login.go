@@ -27,7 +27,7 @@ type BrowserSessions interface {
 	DeleteBrowserSession(ctx context.Context, hash []byte) error
 }
 
-// loginRequest documents the body that logs a browser in.
+// loginRequest is the body that logs a browser in.
 type loginRequest struct {
 	Key string `doc:"An API key." json:"key"`
 }
@@ -93,21 +93,16 @@ func (s *Server) me(who *caller) me {
 func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 	who := callerOf(ctx)
 
-	o, err := parseBody(who.body, "key")
+	request, err := readRequest[loginRequest](who.body)
 	if err != nil {
 		return nil, err
 	}
 
-	secret, err := o.text("key")
-	if err != nil {
-		return nil, err
-	}
-
-	if secret == "" {
+	if request.Key == "" {
 		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "key", "key is missing: log in with an API key")
 	}
 
-	key, err := s.guard.keyOf(ctx, secret)
+	key, err := s.guard.keyOf(ctx, request.Key)
 	if err != nil {
 		return nil, s.guard.unchecked(ctx, err)
 	}

@@ -58,7 +58,7 @@ type cancelAccepted struct {
 	Status    tarsy.SessionStatus `json:"status"`
 }
 
-// nothing documents a body that says nothing.
+// nothing is a body without fields.
 type nothing struct{}
 
 func (s *Server) addSessions() {
@@ -145,10 +145,10 @@ func checkID(sessionID string) error {
 	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(sessionID))
 }
 
-// checkAction answers for a wish that needs no more than a session: its body, where there is one, says nothing.
+// checkAction checks a request that needs nothing but a session: its body, where there is one, has no fields.
 func (in *sessionInput) checkAction(who *caller) error {
 	if who.body != nil {
-		_, err := parseBody(who.body)
+		_, err := readRequest[nothing](who.body)
 		if err != nil {
 			return err
 		}

@@ -26,9 +26,7 @@ func object(description string, structs ...reflect.Type) *jsonschema.Schema {
 
 // addFields adds the fields of a struct. Those of an embedded pointer are optional, for it may be nil.
 func addFields(schema *jsonschema.Schema, t reflect.Type, optional bool) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-
+	for f := range t.Fields() {
 		if f.Anonymous {
 			embedded := f.Type
 			if embedded.Kind() == reflect.Pointer {
