@@ -144,6 +144,8 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
+	maskText := a.textMasker(masker)
+
 	url, err := a.database(ctx)
 	if err != nil {
 		return err
@@ -187,11 +189,11 @@ func (a *App) wire(ctx context.Context) error {
 		FetchRunbook: func(ctx context.Context, url string) (string, error) {
 			text, err := runbooks.Fetch(ctx, url)
 
-			return masker.Text(text), err
+			return maskText(text), err
 		},
 		DefaultRunbook: cfg.Defaults.Runbook,
 		Agent: agent.Config{
-			LLM: a.model(), Retry: a.retry(), Price: cfg.Prices().Price, Mask: masker.Text, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
+			LLM: a.model(), Retry: a.retry(), Price: cfg.Prices().Price, Mask: maskText, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
 		},
 		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
 		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
@@ -214,7 +216,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("retention", a.retention.Stop)
 
 	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Route: a.route(runbooks, masker.Text), TakesQuestions: a.chains.TakesQuestions, Mask: a.maskText(masker), Clock: a.clock,
+		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Mask: maskText, Clock: a.clock,
 	})
 
 	proxies, err := prefixes(cfg.System.TrustedProxies)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -41,17 +42,21 @@ func (a *App) masker() (*mask.Masker, error) {
 	return masker, nil
 }
 
-// maskText hides secrets in what people wrote. It fails open, and then the operator is told.
-func (a *App) maskText(masker *mask.Masker) func(string) string {
+// textMasker returns what hides secrets in text that people or providers wrote. It fails open; then it logs, and warns the operator.
+func (a *App) textMasker(masker *mask.Masker) func(string) string {
 	return func(text string) string {
-		before := masker.Failures()
-		masked := masker.Text(text)
-
-		if masker.Failures() > before {
-			a.logger.Error("a text that somebody wrote could not be checked for secrets; it is stored as it is")
-			a.warnings.set(categoryMasking, "", "a text could not be checked for secrets",
-				"It is something that a person wrote; it was stored as it is. The log says when.", a.clock.Now())
+		masked, err := masker.Text(text)
+		if err == nil {
+			return masked
 		}
+
+		details := "It was stored without masking. The log shows when."
+		if errors.Is(err, mask.ErrTooSlow) {
+			details = "It took too long, so only what is found quickly was masked. The log shows when."
+		}
+
+		a.logger.Error("text not fully checked for secrets", "error", err)
+		a.warnings.set(categoryMasking, "", "a text could not be fully checked for secrets", details, a.clock.Now())
 
 		return masked
 	}

@@ -61,7 +61,7 @@ func (s *scan) decode(at int) {
 		return
 	}
 
-	if found := s.catalog.sweep(string(raw), s.inside(), s.depth+1); len(found) > 0 {
+	if found := s.catalog.sweep(string(raw), s.inside(), s.depth+1, s.work); len(found) > 0 {
 		s.hide(start, end, s.encodedName(found[0].name))
 	}
 }

@@ -92,11 +92,11 @@ func TestStructureIsReadBeforePatternsSweep(t *testing.T) {
 	m := newMasker(t, Config{Secrets: []string{"a configured value"}, Alerts: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}}})
 
 	// By its name alone, the value of password would get the marker of that pattern.
-	masked := m.Text("kind: Secret\nstringData:\n  password: Xk29fLq8Zt71\n  note: a configured value\n  conn: postgres://app:Xk29fLq8@db/orders\n---\npassword: Xk29fLq8Zt71\n")
+	masked := written(m, "kind: Secret\nstringData:\n  password: Xk29fLq8Zt71\n  note: a configured value\n  conn: postgres://app:Xk29fLq8@db/orders\n---\npassword: Xk29fLq8Zt71\n")
 	assert.Equal(t, "kind: Secret\nstringData:\n  password: [MASKED_SECRET_DATA]\n  note: [MASKED_SECRET]\n  conn: [MASKED_SECRET_DATA]\n---\npassword: [MASKED_PASSWORD]\n", masked)
 
 	// What the structure cannot read, the patterns still sweep.
-	assert.Equal(t, "kind: Secret {{{\n\tpassword: [MASKED_PASSWORD]\n", m.Text("kind: Secret {{{\n\tpassword: Xk29fLq8Zt71\n"))
+	assert.Equal(t, "kind: Secret {{{\n\tpassword: [MASKED_PASSWORD]\n", written(m, "kind: Secret {{{\n\tpassword: Xk29fLq8Zt71\n"))
 }
 
 func TestMaskedManifestsStillParse(t *testing.T) {

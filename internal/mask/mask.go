@@ -7,10 +7,11 @@
 package mask
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Rules say what to look for in one place.
@@ -21,13 +22,6 @@ type Rules struct {
 	// Patterns are names of single patterns, the code masker kubernetes_secret among them.
 	Patterns []string
 	Custom   []Custom
-}
-
-// Custom is a pattern of the operator's own.
-type Custom struct {
-	Pattern     string
-	Replacement string // may use $1; empty means [MASKED_CUSTOM]
-	Description string
 }
 
 // Config is all that a Masker knows.
@@ -41,6 +35,8 @@ type Config struct {
 	Servers map[string]Rules
 	// Default are the rules for tool results of servers without an entry.
 	Default Rules
+	// Limit is the processor time that one text may take; 0 means three seconds. Custom patterns may exceed it by one match.
+	Limit time.Duration
 }
 
 // DefaultRules are those that the product uses where its configuration says nothing.
@@ -54,6 +50,7 @@ type Masker struct {
 	alerts   *policy
 	servers  map[string]*policy
 	other    *policy
+	limit    time.Duration
 	failures atomic.Int64
 }
 
@@ -76,7 +73,11 @@ func New(cfg Config) (*Masker, error) {
 		}
 	}
 
-	return &Masker{secrets: newSecrets(cfg.Secrets), alerts: alerts, servers: servers, other: other}, nil
+	if cfg.Limit <= 0 {
+		cfg.Limit = defaultLimit
+	}
+
+	return &Masker{secrets: newSecrets(cfg.Secrets), alerts: alerts, servers: servers, other: other, limit: cfg.Limit}, nil
 }
 
 // Result masks what a tool returned. It fails closed: on an error there is no text.
@@ -96,19 +97,22 @@ func (m *Masker) Result(serverID, text string) (string, error) {
 	return masked, nil
 }
 
-// Text masks what a person wrote. It fails open: if masking fails the text is returned as it came, and the failure counted.
-func (m *Masker) Text(text string) string {
+// Text masks what a person wrote. It fails open: the text that it returns can always be used. With an error it was not checked
+// completely: ErrTooSlow means that only what is found without expressions was masked, any other error that nothing was.
+func (m *Masker) Text(text string) (string, error) {
 	masked, err := m.mask(m.alerts, text)
 	if err != nil {
 		m.failures.Add(1)
-
-		return text
 	}
 
-	return masked
+	if err != nil && !errors.Is(err, ErrTooSlow) {
+		return text, err
+	}
+
+	return masked, err
 }
 
-// Failures counts the texts that could not be masked.
+// Failures counts the texts that could not be masked, or not completely.
 func (m *Masker) Failures() int64 { return m.failures.Load() }
 
 func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
@@ -119,7 +123,19 @@ func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
 		}
 	}()
 
-	return rules.mask(m.secrets.mask(text)), nil
+	text = m.secrets.mask(text)
+	if !rules.enabled {
+		return text, nil
+	}
+
+	work := newBudget(m.limit)
+	defer work.stop()
+
+	if masked = rules.mask(text, work); work.over {
+		return masked, fmt.Errorf("mask %d bytes: %w", len(text), ErrTooSlow)
+	}
+
+	return masked, nil
 }
 
 // policy is Rules made ready.
@@ -128,11 +144,6 @@ type policy struct {
 	kubernetes bool
 	custom     []custom
 	wanted     names
-}
-
-type custom struct {
-	re          *regexp.Regexp
-	replacement string
 }
 
 func newPolicy(rules Rules) (*policy, error) {
@@ -145,16 +156,12 @@ func newPolicy(rules Rules) (*policy, error) {
 	delete(p.wanted, kubernetesSecret)
 
 	for _, c := range rules.Custom {
-		re, err := regexp.Compile(c.Pattern)
+		made, err := newCustom(c)
 		if err != nil {
-			return nil, fmt.Errorf("custom pattern %q: %w", c.Pattern, err)
+			return nil, err
 		}
 
-		if c.Replacement == "" {
-			c.Replacement = marker("custom")
-		}
-
-		p.custom = append(p.custom, custom{re, c.Replacement})
+		p.custom = append(p.custom, made)
 	}
 
 	return p, nil
@@ -164,17 +171,19 @@ func newPolicy(rules Rules) (*policy, error) {
 // find; so the sweep is repeated until it finds nothing. More than two rounds were never seen.
 const maxRounds = 6
 
-func (p *policy) mask(text string) string {
-	if !p.enabled {
-		return text
-	}
-
+// mask hides secrets as long as there is time. When there is none, custom patterns and rules are left out, and what the other
+// finders find is hidden: their time is linear, and short.
+func (p *policy) mask(text string, work *budget) string {
 	if p.kubernetes && strings.Contains(text, "Secret") {
 		text = splice(text, kubernetesSpans(text))
 	}
 
 	for _, c := range p.custom {
-		text = c.mask(text)
+		if work.over {
+			break
+		}
+
+		text = c.mask(text, work)
 	}
 
 	if len(p.wanted) == 0 {
@@ -182,7 +191,7 @@ func (p *policy) mask(text string) string {
 	}
 
 	for range maxRounds {
-		spans := sweep(text, p.wanted)
+		spans := sweep(text, p.wanted, work)
 		if len(spans) == 0 {
 			break
 		}
@@ -191,32 +200,4 @@ func (p *policy) mask(text string) string {
 	}
 
 	return text
-}
-
-// mask replaces the matches of the operator's pattern, but leaves markers alone: masked text must stay as it is.
-func (c custom) mask(text string) string {
-	matches := c.re.FindAllStringSubmatchIndex(text, -1)
-	if len(matches) == 0 {
-		return text
-	}
-
-	var (
-		out  strings.Builder
-		done int
-	)
-
-	for _, m := range matches {
-		if m[0] == m[1] || bare(text[m[0]:m[1]]) || within(text, m[0]) {
-			continue
-		}
-
-		out.WriteString(text[done:m[0]])
-		out.Write(c.re.ExpandString(nil, c.replacement, text, m))
-
-		done = m[1]
-	}
-
-	out.WriteString(text[done:])
-
-	return out.String()
 }

@@ -23,6 +23,13 @@ func newMasker(t testing.TB, cfg Config) *Masker {
 	return m
 }
 
+// written masks what a person wrote.
+func written(m *Masker, text string) string {
+	masked, _ := m.Text(text)
+
+	return masked
+}
+
 // with is a masker that looks for some patterns only.
 func with(t testing.TB, patterns ...string) func(string) string {
 	t.Helper()
@@ -78,7 +85,7 @@ func TestEachServerHasItsRules(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "password=Xk29fLq8Zt71 access_token=[MASKED_TOKEN] ada@example.com", other)
 
-	assert.Equal(t, "password=Xk29fLq8Zt71 access_token=Xk29fLq8Zt71mW3vR5 [MASKED_EMAIL]", m.Text(text))
+	assert.Equal(t, "password=Xk29fLq8Zt71 access_token=Xk29fLq8Zt71mW3vR5 [MASKED_EMAIL]", written(m, text))
 }
 
 func TestConfiguredSecretsAreHiddenInEveryForm(t *testing.T) {
@@ -100,14 +107,14 @@ func TestConfiguredSecretsAreHiddenInEveryForm(t *testing.T) {
 		"after one byte":   base64.StdEncoding.EncodeToString([]byte("u" + secret + "@host")),
 		"after two bytes":  base64.StdEncoding.EncodeToString([]byte("us" + secret + "@host")),
 	} {
-		masked := m.Text("before " + form + " after")
+		masked := written(m, "before "+form+" after")
 		assert.Contains(t, masked, "[MASKED_SECRET]", name)
 		assert.NotContains(t, masked, form, name)
 		assert.True(t, strings.HasPrefix(masked, "before ") && strings.HasSuffix(masked, " after"), "%s: %s", name, masked)
 	}
 
 	harmless := "a short password for kubernetes: aaaaaaaaaaaa"
-	assert.Equal(t, harmless, m.Text(harmless))
+	assert.Equal(t, harmless, written(m, harmless))
 
 	result, err := m.Result("any", secret)
 	require.NoError(t, err)
@@ -120,9 +127,9 @@ func TestLongConfiguredSecretsAreHiddenWhole(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef ", 500) + "end"
 	m := newMasker(t, Config{Secrets: []string{long, long[:40] + "other", "0123456789"}})
 
-	assert.Equal(t, "[MASKED_SECRET]", m.Text(long))
-	assert.Equal(t, "a [MASKED_SECRET]b", m.Text("a "+long[:40]+"otherb"))
-	assert.Equal(t, "[MASKED_SECRET]abcdef 0", m.Text("0123456789abcdef 0"))
+	assert.Equal(t, "[MASKED_SECRET]", written(m, long))
+	assert.Equal(t, "a [MASKED_SECRET]b", written(m, "a "+long[:40]+"otherb"))
+	assert.Equal(t, "[MASKED_SECRET]abcdef 0", written(m, "0123456789abcdef 0"))
 	assert.Less(t, len(m.secrets.words().ends), 1000, "the automaton does not grow with the values")
 }
 
@@ -157,7 +164,7 @@ func TestFailureGivesNoResultButKeepsTheText(t *testing.T) {
 	assert.NotContains(t, err.Error(), "Xk29")
 	assert.Equal(t, int64(1), m.Failures())
 
-	assert.Equal(t, "a question", m.Text("a question"))
+	assert.Equal(t, "a question", written(m, "a question"))
 	assert.Equal(t, int64(2), m.Failures())
 }
 
@@ -194,7 +201,7 @@ func TestNeighboursAreAllFound(t *testing.T) {
 	m := newMasker(t, Config{Alerts: Rules{Enabled: true, Groups: []string{"gitleaks"}}})
 	secret := text("aX3", "8Q~", "bC5dE7fG9hJ1kL3mN5pR7sT9vW1xY3zA5")
 
-	assert.Equal(t, strings.Repeat("[MASKED_AZURE_AD_CLIENT_SECRET] ", 3), m.Text(strings.Repeat(secret+" ", 3)))
+	assert.Equal(t, strings.Repeat("[MASKED_AZURE_AD_CLIENT_SECRET] ", 3), written(m, strings.Repeat(secret+" ", 3)))
 }
 
 func TestTextStaysUTF8(t *testing.T) {
@@ -206,17 +213,17 @@ func TestTextStaysUTF8(t *testing.T) {
 		"password=pässwörd99", "password: \"日本語のパスワード12\"", "token=日本語", "пароль password=Ünïcödé123", "password=" + strings.Repeat("日", 10000), "blob " + strings.Repeat("cGFzc3dvcmQ9", 6000) + "日",
 		"a\x00b password=Xk29\x00fLq8",
 	} {
-		masked := m.Text(text)
+		masked := written(m, text)
 		assert.True(t, utf8.ValidString(masked), "%q", masked)
 	}
 
 	// What is not UTF-8 passes, too; cleaning it up is the caller's.
-	assert.Equal(t, "caf\xe9 password=[MASKED_PASSWORD]", m.Text("caf\xe9 password=Xk29fLq8\xff"))
+	assert.Equal(t, "caf\xe9 password=[MASKED_PASSWORD]", written(m, "caf\xe9 password=Xk29fLq8\xff"))
 	assert.Zero(t, m.Failures())
 
 	// A configured value may end within a character, if it is not text at all.
 	odd := newMasker(t, Config{Secrets: []string{"Xk29fLq8\xe6"}})
-	assert.Equal(t, "a[MASKED_SECRET]b", odd.Text("aXk29fLq8日b"))
+	assert.Equal(t, "a[MASKED_SECRET]b", written(odd, "aXk29fLq8日b"))
 }
 
 func TestMaskerIsSafeForConcurrentUse(t *testing.T) {
@@ -227,7 +234,7 @@ func TestMaskerIsSafeForConcurrentUse(t *testing.T) {
 	want := make([]string, len(samples))
 
 	for i, sample := range samples {
-		want[i] = m.Text(sample.Text)
+		want[i] = written(m, sample.Text)
 	}
 
 	fresh := newMasker(t, Config{Secrets: []string{"a configured secret"}, Default: DefaultRules(), Alerts: DefaultRules()})
@@ -253,7 +260,7 @@ func TestCorpusIsMasked(t *testing.T) {
 	m := newMasker(t, Config{Default: DefaultRules(), Alerts: DefaultRules()})
 
 	for _, seed := range []uint64{1, 20261115} {
-		all, kinds := corpus.Judge(corpus.Samples(seed), m.Text)
+		all, kinds := corpus.Judge(corpus.Samples(seed), func(text string) string { return written(m, text) })
 
 		for _, miss := range all.Misses {
 			t.Logf("seed %d, %s in %s: %s", seed, miss.Sample.Kind, miss.Sample.Context, miss.Why)

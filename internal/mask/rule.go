@@ -3,6 +3,7 @@ package mask
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -22,6 +23,7 @@ type rule struct {
 	named      bool // nameBefore was cut off the expression
 	outline    func() outline
 	re         func() *regexp.Regexp
+	anchored   func() *regexp.Regexp // re, at the beginning of a text only
 }
 
 // nameBefore is how most rules of gitleaks allow a name to begin. It changes nothing about what they find, but
@@ -41,8 +43,9 @@ func newRule(name, expression string, words ...string) *rule {
 	}
 
 	r := &rule{name: name, marker: name, words: words, expression: expression, named: named}
-	r.outline = sync.OnceValue(func() outline { return outlineOf(expression, r.group) })
+	r.outline = sync.OnceValue(func() outline { return outlineOf(expression, r.group, words) })
 	r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+	r.anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expression + `)`) })
 
 	return r
 }
@@ -68,6 +71,8 @@ type outline struct {
 	longest  int // of the match; unbounded if it has no end
 	compact  bool
 	letters  *[256]bool // of the secret
+	// atWord says that every match begins with one of the rule's words, and that nothing in front of it matters.
+	atWord bool
 }
 
 const (
@@ -83,7 +88,7 @@ const (
 // assignmentSign is how the rules of gitleaks that go by a name write the sign between it and the value.
 const assignmentSign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
-func outlineOf(expression string, group int) outline {
+func outlineOf(expression string, group int, words []string) outline {
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		return outline{}
@@ -94,6 +99,11 @@ func outlineOf(expression string, group int) outline {
 	_, longest := lengths(tree)
 	o := outline{shortest: shortest, longest: min(longest, unbounded), compact: isCompact(secret), letters: &[256]bool{}}
 	collect(secret, o.letters)
+
+	heads, _ := beginnings(tree)
+	o.atWord = len(heads) > 0 && !slices.ContainsFunc(heads, func(head string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(head, word) })
+	})
 
 	switch {
 	case strings.Contains(expression, assignmentSign):
@@ -158,51 +168,6 @@ func (r *rule) end(s *scan, o outline, from int) int {
 
 func (s *scan) around(start, end int) window {
 	return window{max(0, start), min(len(s.text), end)}
-}
-
-// find hides what the rule matches in a window.
-func (r *rule) find(s *scan, w window) {
-	text := s.text[w.start:w.end]
-
-	for _, m := range r.re().FindAllStringSubmatchIndex(text, -1) {
-		// A match that ends where the window does may have been cut off.
-		if m[1] == len(text) && w.end < len(s.text) {
-			continue
-		}
-
-		start, end := r.secret(m)
-		for end > start && text[end-1] == '\n' {
-			end--
-		}
-
-		if start >= end || s.covered(w.start+start, w.start+end) {
-			continue
-		}
-
-		match := window{w.start + m[0], w.start + m[1]}
-		for n := 0; r.named && n < longestNameBefore && match.start > 0 && isName(s.text[match.start-1]); n++ {
-			match.start--
-		}
-
-		if r.check == nil || r.check(s, match, text[start:end]) {
-			s.hide(w.start+start, w.start+end, r.marker)
-		}
-	}
-}
-
-// secret returns the part of a match that is to be hidden.
-func (r *rule) secret(m []int) (start, end int) {
-	if r.group > 0 {
-		return m[2*r.group], m[2*r.group+1]
-	}
-
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 && m[i] < m[i+1] {
-			return m[i], m[i+1]
-		}
-	}
-
-	return m[0], m[1]
 }
 
 // assignedAfter returns where, behind a name's word, a value begins, with the rest of the name and a sign between; or -1.

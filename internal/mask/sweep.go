@@ -62,6 +62,7 @@ type scan struct {
 	text    string
 	wanted  names
 	depth   int
+	work    *budget
 	spans   []span
 	// notes are the pieces of text that rules are to look at; last is the latest note of each rule, counted from 1.
 	notes []noted
@@ -83,20 +84,24 @@ type noted struct {
 	window
 
 	finder int32
+	// words are the pieces from each word on that led here; they are kept for rules whose matches begin with a word.
+	words []window
 }
 
 // sweep finds what the patterns match.
-func sweep(text string, wanted names) []span { return shared().sweep(text, wanted, 0) }
+func sweep(text string, wanted names, work *budget) []span {
+	return shared().sweep(text, wanted, 0, work)
+}
 
-func (c *catalog) sweep(text string, wanted names, depth int) []span {
-	s := &scan{catalog: c, text: text, wanted: wanted, depth: depth}
+func (c *catalog) sweep(text string, wanted names, depth int, work *budget) []span {
+	s := &scan{catalog: c, text: text, wanted: wanted, depth: depth, work: work}
 
 	c.words.each(text, func(word int32, start, end int) {
 		for _, id := range c.of[word] {
 			f := &c.finders[id]
 			if f.rule == nil {
 				f.at(s, start, end)
-			} else if f.rule.wanted(wanted) {
+			} else if !work.over && f.rule.wanted(wanted) {
 				s.note(id, start, end)
 			}
 		}
@@ -104,14 +109,25 @@ func (c *catalog) sweep(text string, wanted names, depth int) []span {
 
 	s.found = merge(s.spans)
 	for _, n := range s.notes {
-		c.finders[n.finder].rule.find(s, n.window)
+		if !work.spend(n.end - n.start) {
+			break
+		}
+
+		c.finders[n.finder].rule.find(s, n.window, n.words)
 	}
 
 	return slices.DeleteFunc(s.spans, func(found span) bool { return !found.hides(text) })
 }
 
+const (
+	// longestSeen is how much before and behind its word a rule sees. No secret that is found by an expression is longer.
+	longestSeen = 16 << 10
+	// mostSeen is how much a rule looks at in one go, so that the budget is checked often enough.
+	mostSeen = 128 << 10
+)
+
 // note puts down that a rule is to look at the text around a word. Windows that touch become one, so that a rule sees
-// every byte at most once.
+// a byte once, or twice where a window became too large for more.
 func (s *scan) note(id int32, start, end int) {
 	near, ok := s.catalog.finders[id].rule.window(s, start, end)
 	if !ok {
@@ -122,14 +138,17 @@ func (s *scan) note(id int32, start, end int) {
 		s.last = make([]int32, len(s.catalog.finders))
 	}
 
-	if last := s.last[id]; last > 0 && near.start <= s.notes[last-1].end {
+	near = window{max(near.start, start-longestSeen), min(near.end, start+longestSeen)}
+
+	if last := s.last[id]; last > 0 && near.start <= s.notes[last-1].end && near.end-s.notes[last-1].start <= mostSeen {
 		open := &s.notes[last-1]
 		open.end = max(open.end, near.end)
+		open.words = append(open.words, window{start, near.end})
 
 		return
 	}
 
-	s.notes = append(s.notes, noted{near, id})
+	s.notes = append(s.notes, noted{near, id, []window{{start, near.end}}})
 	s.last[id] = int32(len(s.notes))
 }
 

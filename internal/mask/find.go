@@ -1,0 +1,100 @@
+package mask
+
+import "slices"
+
+// find hides what the rule matches in a window. The words are those that led to the window.
+func (r *rule) find(s *scan, w window, words []window) {
+	if r.near == nil && r.outline().atWord && fewWords(w, words) {
+		r.findAtWords(s, w, words)
+
+		return
+	}
+
+	for _, m := range r.re().FindAllStringSubmatchIndex(s.text[w.start:w.end], -1) {
+		r.take(s, w, w.start, m)
+	}
+}
+
+// searchCost is how much longer it takes to search a text than to try a match at one place and read as much.
+const searchCost = 3
+
+// mostRead is about how far a match reads that is tried at a word and fails.
+const mostRead = 192
+
+// fewWords says whether trying a match at each word takes less time than searching the whole window.
+func fewWords(w window, words []window) bool {
+	read := 0
+	for _, word := range words {
+		read += min(word.end-word.start, mostRead)
+	}
+
+	return read < searchCost*(w.end-w.start)
+}
+
+// findAtWords finds the same as a search does, for rules whose matches begin with a word: the leftmost match, and then the
+// next one behind it.
+func (r *rule) findAtWords(s *scan, w window, words []window) {
+	slices.SortFunc(words, func(a, b window) int { return a.start - b.start })
+
+	done := w.start
+
+	for _, word := range words {
+		if word.start < done {
+			continue
+		}
+
+		if m := r.anchored().FindStringSubmatchIndex(s.text[word.start:w.end]); m != nil {
+			r.take(s, w, word.start, m)
+			done = word.start + max(m[1], 1)
+		}
+	}
+}
+
+// take hides the secret of a match, unless a check says that it is none. The match counts from a position.
+func (r *rule) take(s *scan, w window, at int, m []int) {
+	start, end := r.secret(m)
+	start, end = at+start, at+end
+
+	// A match that ends where the window does may have been cut off. Where the window is as large as it gets, nothing that
+	// long is anything but a secret.
+	if at+m[1] == w.end && w.end < len(s.text) {
+		if w.end-w.start < longestSeen {
+			return
+		}
+
+		for cut := end == w.end; cut && end < len(s.text) && isRun(s.text[end]); end++ {
+		}
+	}
+
+	for end > start && s.text[end-1] == '\n' {
+		end--
+	}
+
+	if start >= end || s.covered(start, end) {
+		return
+	}
+
+	match := window{at + m[0], at + m[1]}
+	for n := 0; r.named && n < longestNameBefore && match.start > 0 && isName(s.text[match.start-1]); n++ {
+		match.start--
+	}
+
+	if r.check == nil || r.check(s, match, s.text[start:end]) {
+		s.hide(start, end, r.marker)
+	}
+}
+
+// secret returns the part of a match that is to be hidden.
+func (r *rule) secret(m []int) (start, end int) {
+	if r.group > 0 {
+		return m[2*r.group], m[2*r.group+1]
+	}
+
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 && m[i] < m[i+1] {
+			return m[i], m[i+1]
+		}
+	}
+
+	return m[0], m[1]
+}
