@@ -166,19 +166,16 @@ type Input struct {
 // the database holds.
 func Run(ctx context.Context, cfg Config, in Input) error {
 	in.Spec = in.Spec.using(in.Execution.LLMProvider)
-	r := &run{Config: cfg, Input: in}
+	r := &run{execution: execution{Config: cfg, Input: in}}
 
 	return r.loop(ctx)
 }
 
 // run is one execution under way. It belongs to one goroutine.
 type run struct {
-	Config
-	Input
+	execution
 
-	tools     Tools
-	toolList  []Tool
-	toolNames []string
+	tools toolset
 	// started are the tool calls that this run wrote down itself: those of Input.MCPInteractions that are started
 	// and not in here were cut off.
 	started map[string]bool
@@ -187,8 +184,6 @@ type run struct {
 	closing       tarsy.ForcedConclusion
 	closingDetail string
 }
-
-func (r *run) now() time.Time { return tarsy.Time(r.Clock.Now()) }
 
 // elapsed is how long something took, in milliseconds: at least none, for a clock may be set back meanwhile.
 func elapsed(from, to time.Time) int64 { return max(to.Sub(from).Milliseconds(), 0) }

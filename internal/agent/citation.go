@@ -13,10 +13,10 @@ func CallOf(event tarsy.TimelineEvent) string {
 	return tarsy.MetadataAs[tarsy.ToolCallMetadata](event.Metadata).Call
 }
 
-// nextCall is the number of the call that is written down next. Calls are counted by their rows, so that whoever goes on
+// nextCall is the number of the next call. Calls are counted by their rows, so that a server that goes on
 // after a crash counts on from there.
-func (r *run) nextCall() string {
-	return tarsy.CallNumber(r.Stage.StageIndex, r.Execution.AgentIndex, len(r.MCPInteractions)+1)
+func nextCall(in *Input) string {
+	return tarsy.CallNumber(in.Stage.StageIndex, in.Execution.AgentIndex, len(in.MCPInteractions)+1)
 }
 
 // callNumber finds the number of a call by the id of its event.
@@ -47,28 +47,28 @@ func (s Spec) resultPrefix(call string) string {
 }
 
 // cutResult is a message with a result that is too long for the model, cut.
-func (r *run) cutResult(message tarsy.Message, content string) string {
+func cutResult(in *Input, message tarsy.Message, content string) string {
 	number := ""
-	if call, written := r.written(message.ToolCallID); written {
-		number = callNumber(r.Timeline, call.TimelineEventID)
+	if call, written := callRecord(in, message.ToolCallID); written {
+		number = callNumber(in.Timeline, call.TimelineEventID)
 	}
 
-	prefix := r.Spec.resultPrefix(number)
+	prefix := in.Spec.resultPrefix(number)
 
-	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), r.Spec.resultTokens())
+	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), in.Spec.resultTokens())
 }
 
-// cited finds which calls the marks of an analysis name, and which of the marks name none that the agent can have seen:
+// citedCalls finds which calls the marks of an analysis name, and which of the marks name none that the agent can have seen:
 // one of its own or of an earlier stage. Agents of the same stage run at the same time and do not see each other's calls,
 // so a mark that hits one of those is a guess.
-func (r *run) cited(analysis string) (cited []tarsy.Citation, unknown []string) {
+func citedCalls(in *Input, analysis string) (cited []tarsy.Citation, unknown []string) {
 	events := map[string]string{}
 
-	for _, c := range r.EarlierCalls {
+	for _, c := range in.EarlierCalls {
 		events[c.Call] = c.EventID
 	}
 
-	for _, e := range r.Timeline {
+	for _, e := range in.Timeline {
 		if e.EventType == tarsy.EventToolCall {
 			events[CallOf(e)] = e.ID
 		}

@@ -16,20 +16,20 @@ const notRepeated = "This call was cut off, and was not made again: the investig
 
 // conclude is the step that tells the model to conclude. From then on the execution's row says why; calls that were
 // asked for and not begun are answered, for a conversation with open calls is none.
-func (r *run) conclude(why tarsy.ForcedConclusion, detail string) progress.Step {
+func (x *execution) conclude(why tarsy.ForcedConclusion, detail string) progress.Step {
 	if why == tarsy.NotForced {
 		why = tarsy.ForcedIterations
 	}
 
-	r.Execution.ForcedConclusion = why
+	x.Execution.ForcedConclusion = why
 
-	step := progress.Step{Executions: []tarsy.Execution{r.Execution}}
+	step := progress.Step{Executions: []tarsy.Execution{x.Execution}}
 
-	for _, call := range pendingCalls(r.Messages) {
-		r.say(&step, r.resultMessage(call, "", notMade))
+	for _, call := range pendingCalls(x.Messages) {
+		x.say(&step, resultMessage(x.Spec, call, "", notMade))
 	}
 
-	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&r.Input, detail)})
+	x.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&x.Input, detail)})
 
 	return step
 }

@@ -98,13 +98,13 @@ func (r *run) digest(ctx context.Context) error {
 	defer cancel()
 	defer context.AfterFunc(r.Yield, cancel)()
 
-	live := &liveText{run: r}
+	live := &liveText{execution: &r.execution}
 	defer live.end()
 
 	live.begin(r.summaryEvent(u))
 
 	started := r.now()
-	request := r.digestRequest(u)
+	request := digestRequest(&r.Input, u)
 
 	response, attempts, err := r.collect(limited, request, func(chunk llm.Chunk) error {
 		if text, ok := chunk.(llm.TextChunk); ok {
@@ -135,13 +135,13 @@ func (r *run) digest(ctx context.Context) error {
 	return r.commit(ctx, step)
 }
 
-// summaryEvent is the event that shows the summary. One that a killed server left streaming is begun anew.
-func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
-	if left, ok := summaryOf(r.Timeline, u.call.TimelineEventID); ok {
+// summaryEvent is the event that shows the summary. One that a killed server left streaming is begun again.
+func (x *execution) summaryEvent(u undigested) tarsy.TimelineEvent {
+	if left, ok := summaryOf(x.Timeline, u.call.TimelineEventID); ok {
 		return left
 	}
 
-	event := r.event(tarsy.EventToolSummary, tarsy.EventStreaming, "")
+	event := x.newEvent(tarsy.EventToolSummary, tarsy.EventStreaming, "")
 	event.Metadata = tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
 		ServerName: u.call.ServerName, ToolName: u.call.ToolName,
 		ToolCallEventID: u.call.TimelineEventID, OriginalTokens: quote.Tokens(u.raw),
@@ -150,7 +150,7 @@ func (r *run) summaryEvent(u undigested) tarsy.TimelineEvent {
 	var step progress.Step
 
 	create(&step, event)
-	r.submit(step)
+	x.submit(step)
 
 	return event
 }
@@ -180,11 +180,11 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 
 // abandonSummaries ends what a killed server left streaming and nobody takes up any more, for the time is up or
 // results are no longer summarised.
-func (r *run) abandonSummaries(step *progress.Step) {
-	for _, e := range r.Timeline {
+func (x *execution) abandonSummaries(step *progress.Step) {
+	for _, e := range x.Timeline {
 		if e.EventType == tarsy.EventToolSummary && e.Status == tarsy.EventStreaming {
 			e.Content = notSummarised
-			r.settle(step, e, tarsy.EventFailed)
+			x.closeEvent(step, e, tarsy.EventFailed)
 		}
 	}
 }

@@ -33,15 +33,15 @@ The result of %s, about %d tokens long:
 Write the summary.`
 
 // digestRequest is the call that summarises a result.
-func (r *run) digestRequest(u undigested) *llm.Request {
+func digestRequest(in *Input, u undigested) *llm.Request {
 	d := u.digest
 	tool := toolName(u.call)
-	earlier := quote.TruncateFront(conversation(r.Messages[:len(r.Messages)-1]), contextTokens)
+	earlier := quote.TruncateFront(conversation(in.Messages[:len(in.Messages)-1]), contextTokens)
 	user := fmt.Sprintf(digestUserPrompt, quote.Block("CONVERSATION", earlier), tool, quote.Tokens(u.raw),
 		quote.Block("TOOL_RESULT", quote.Truncate(u.raw, resultTokens)))
 
 	return &llm.Request{
-		SessionID: r.Session.ID, ExecutionID: r.Execution.ID, Agent: r.Execution.AgentName,
+		SessionID: in.Session.ID, ExecutionID: in.Execution.ID, Agent: in.Execution.AgentName,
 		Purpose: string(tarsy.InteractionSummarization), Provider: d.Provider, Model: d.Model, Backend: d.Backend,
 		MaxOutputTokens: d.MaxTokens,
 		Messages: []llm.Message{

@@ -45,14 +45,14 @@ func (s Spec) using(provider string) Spec {
 
 // fallBack lets the next provider go on, from here to the execution's end, and tells people so. The execution's row
 // says who it is, so that whoever takes over after a crash asks the same.
-func (r *run) fallBack(step *progress.Step, code, reason string) {
-	from, to := r.Spec.Provider, r.Spec.Fallbacks[0].Provider
+func (x *execution) fallBack(step *progress.Step, code, reason string) {
+	from, to := x.Spec.Provider, x.Spec.Fallbacks[0].Provider
 
-	r.Execution.LLMProvider = to
-	r.Spec = r.Spec.using(to)
-	step.Executions = append(step.Executions, r.Execution)
+	x.Execution.LLMProvider = to
+	x.Spec = x.Spec.using(to)
+	step.Executions = append(step.Executions, x.Execution)
 
-	event := r.event(tarsy.EventProviderFallback, tarsy.EventCompleted, fallbackText(from, to, reason))
+	event := x.newEvent(tarsy.EventProviderFallback, tarsy.EventCompleted, fallbackText(from, to, reason))
 	event.Metadata = fallbackMetadata(from, to, code)
 	create(step, event)
 }

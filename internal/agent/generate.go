@@ -33,11 +33,11 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	// A call that is cut off costs only its repetition, so an execution that should yield does not wait for it.
 	defer context.AfterFunc(r.Yield, cancel)()
 
-	live := &liveText{run: r}
+	live := &liveText{execution: &r.execution}
 	defer live.end()
 
 	started := r.now()
-	request := r.request(purpose)
+	request := newRequest(&r.Input, r.tools.list, purpose)
 	response, attempts, err := r.collect(limited, request, live.add)
 	interaction := r.interaction(purpose, request, response, started)
 	interaction.MessageCount, interaction.ShortenedThrough = len(r.Messages), r.Execution.ShortenedThrough
@@ -141,45 +141,45 @@ func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
 	}
 }
 
-// request is the call as the provider gets it.
-func (r *run) request(purpose tarsy.InteractionType) *llm.Request {
+// newRequest is the call as the provider gets it.
+func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Request {
 	req := &llm.Request{
-		SessionID: r.Session.ID, ExecutionID: r.Execution.ID, Agent: r.Execution.AgentName, Purpose: string(purpose),
-		Provider: r.Spec.Provider, Model: r.Spec.Model, Backend: r.Spec.Backend,
+		SessionID: in.Session.ID, ExecutionID: in.Execution.ID, Agent: in.Execution.AgentName, Purpose: string(purpose),
+		Provider: in.Spec.Provider, Model: in.Spec.Model, Backend: in.Spec.Backend,
 	}
 
-	for _, m := range r.Messages {
-		req.Messages = append(req.Messages, r.wireMessage(m))
+	for _, m := range in.Messages {
+		req.Messages = append(req.Messages, wireMessage(in, m))
 	}
 
-	if purpose == tarsy.InteractionIteration && r.Spec.Strategy != React {
-		for _, t := range r.toolList {
+	if purpose == tarsy.InteractionIteration && in.Spec.Strategy != React {
+		for _, t := range tools {
 			req.Tools = append(req.Tools, llm.Tool{Name: t.WireName(), Description: t.Description, Schema: t.Schema})
 		}
 	}
 
-	if purpose == tarsy.InteractionIteration && r.Spec.Strategy == React {
+	if purpose == tarsy.InteractionIteration && in.Spec.Strategy == React {
 		req.Stop = []string{react.StopSequence}
 	}
 
 	// Whoever is told to conclude is told that there are no tools any more, and a synthesis has none.
 	if len(req.Tools) == 0 && purpose == tarsy.InteractionIteration {
-		req.NativeTools = r.Spec.NativeTools
+		req.NativeTools = in.Spec.NativeTools
 	}
 
 	return req
 }
 
 // wireMessage is a message as the provider gets it. A model without functions sees text alone.
-func (r *run) wireMessage(m tarsy.Message) llm.Message {
-	message := llm.Message{Role: string(m.Role), Content: m.ContentFor(r.Execution.ShortenedThrough), Signature: readSignature(m.Signature)}
+func wireMessage(in *Input, m tarsy.Message) llm.Message {
+	message := llm.Message{Role: string(m.Role), Content: m.ContentFor(in.Execution.ShortenedThrough), Signature: readSignature(m.Signature)}
 
 	if m.ToolCallID != "" {
 		// A result that was kept whole to be summarised, and was not, is still too long for any model.
-		message.Content = r.cutResult(m, message.Content)
+		message.Content = cutResult(in, m, message.Content)
 	}
 
-	if r.Spec.Strategy == React {
+	if in.Spec.Strategy == React {
 		return message
 	}
 
@@ -192,9 +192,9 @@ func (r *run) wireMessage(m tarsy.Message) llm.Message {
 }
 
 // interaction is the record of a call of this execution that began at started and is over now.
-func (r *run) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
-	interaction := r.Config.interaction(purpose, req, response, started)
-	interaction.StageID, interaction.ExecutionID = &r.Stage.ID, &r.Execution.ID
+func (x *execution) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
+	interaction := x.Config.interaction(purpose, req, response, started)
+	interaction.StageID, interaction.ExecutionID = &x.Stage.ID, &x.Execution.ID
 
 	return interaction
 }
@@ -251,11 +251,11 @@ func usageOf(u llm.UsageChunk) tarsy.Usage {
 }
 
 // nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.
-func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
+func (x *execution) nativeEvents(step *progress.Step, response llm.Response) {
 	var events []tarsy.TimelineEvent
 
 	for _, c := range response.CodeExecutions {
-		e := r.event(tarsy.EventCodeExecution, tarsy.EventCompleted, tarsy.CleanText(c.Result))
+		e := x.newEvent(tarsy.EventCodeExecution, tarsy.EventCompleted, tarsy.CleanText(c.Result))
 		e.Metadata = tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: tarsy.CleanText(c.Code)})
 		events = append(events, e)
 	}
@@ -275,7 +275,7 @@ func (r *run) nativeEvents(step *progress.Step, response llm.Response) {
 			lines = append(lines, title+" "+url)
 		}
 
-		e := r.event(kind, tarsy.EventCompleted, strings.Join(lines, "\n"))
+		e := x.newEvent(kind, tarsy.EventCompleted, strings.Join(lines, "\n"))
 		e.Metadata = tarsy.NewMetadata(tarsy.GroundingMetadata{Queries: cleanAll(g.Queries), Sources: sources})
 		events = append(events, e)
 	}

@@ -63,7 +63,7 @@ func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool,
 // takeAnswer goes on from an answer with or without calls of functions.
 func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
 	step := answer.step
-	calls := r.uniqueCalls(answer.ToolCalls)
+	calls := uniqueCalls(r.Messages, answer.ToolCalls)
 	r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls, Signature: answer.signature()})
 
 	if len(calls) > 0 && purpose == tarsy.InteractionIteration {
@@ -87,7 +87,7 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 
 	switch reply.Kind {
 	case react.Action:
-		calls := r.uniqueCalls([]llm.ToolCall{{Name: reply.Tool, Arguments: reply.Input}})
+		calls := uniqueCalls(r.Messages, []llm.ToolCall{{Name: reply.Tool, Arguments: reply.Input}})
 		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.Kept, ToolCalls: calls, Signature: answer.signature()})
 		r.startNext(ctx, &step, calls)
 	case react.Answer:
@@ -100,7 +100,7 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 			r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 		}
 
-		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: reply.Correction(len(r.toolList) > 0)})
+		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: reply.Correction(len(r.tools.list) > 0)})
 	}
 
 	return false, r.commit(ctx, step)
@@ -110,10 +110,10 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 const maxCallID = 1024
 
 // uniqueCalls gives every call an id that no other call of the execution has: models repeat theirs.
-func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
+func uniqueCalls(messages []tarsy.Message, calls []llm.ToolCall) []tarsy.ToolCall {
 	used := map[string]bool{}
 
-	for _, m := range r.Messages {
+	for _, m := range messages {
 		for _, c := range m.ToolCalls {
 			used[c.ID] = true
 		}
@@ -136,16 +136,16 @@ func (r *run) uniqueCalls(calls []llm.ToolCall) []tarsy.ToolCall {
 }
 
 // complete ends the execution with its final analysis; without one it has failed.
-func (r *run) complete(ctx context.Context, step progress.Step, answer answer, analysis string) error {
+func (x *execution) complete(ctx context.Context, step progress.Step, answer answer, analysis string) error {
 	if strings.TrimSpace(analysis) == "" {
-		return r.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, emptyAnswer(answer))
+		return x.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, emptyAnswer(answer))
 	}
 
-	event := r.event(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
-	event.Metadata = tarsy.NewMetadata(r.analysisMetadata(answer, analysis))
+	event := x.newEvent(tarsy.EventFinalAnalysis, tarsy.EventCompleted, analysis)
+	event.Metadata = tarsy.NewMetadata(analysisMetadata(&x.Input, answer, analysis))
 	create(&step, event)
 
-	return r.end(ctx, step, tarsy.StatusCompleted)
+	return x.end(ctx, step, tarsy.StatusCompleted)
 }
 
 // emptyAnswer says why there is no analysis.
@@ -158,33 +158,33 @@ func emptyAnswer(answer answer) string {
 }
 
 // analysisMetadata says what an analysis rests on and what is special about it, if anything is.
-func (r *run) analysisMetadata(answer answer, analysis string) tarsy.FinalAnalysisMetadata {
-	cited, unknown := r.cited(analysis)
+func analysisMetadata(in *Input, answer answer, analysis string) tarsy.FinalAnalysisMetadata {
+	cited, unknown := citedCalls(in, analysis)
 	metadata := tarsy.FinalAnalysisMetadata{Citations: cited, UnknownCitations: unknown, CutOff: answer.End.Reason == llm.StopMaxTokens}
 
-	if reason := r.Execution.ForcedConclusion; reason != tarsy.NotForced {
-		metadata.ForcedConclusion, metadata.Reason, metadata.MaxIterations = true, reason, r.Spec.MaxIterations
+	if reason := in.Execution.ForcedConclusion; reason != tarsy.NotForced {
+		metadata.ForcedConclusion, metadata.Reason, metadata.MaxIterations = true, reason, in.Spec.MaxIterations
 	}
 
 	return metadata
 }
 
 // fail ends the execution with an error that people see in the timeline.
-func (r *run) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
+func (x *execution) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
 	message = tarsy.CleanText(message)
-	event := r.event(tarsy.EventError, tarsy.EventCompleted, message)
+	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, message)
 	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})
 	create(&step, event)
-	r.Execution.ErrorCode, r.Execution.ErrorMessage = code, message
+	x.Execution.ErrorCode, x.Execution.ErrorMessage = code, message
 
-	return r.end(ctx, step, status)
+	return x.end(ctx, step, status)
 }
 
-func (r *run) end(ctx context.Context, step progress.Step, status tarsy.Status) error {
-	now := r.now()
-	r.Execution.Status, r.Execution.CompletedAt = status, &now
-	step.Executions = append(step.Executions, r.Execution)
-	step.Events = append(step.Events, tarsy.ExecutionStatusChanged(r.Execution, now))
+func (x *execution) end(ctx context.Context, step progress.Step, status tarsy.Status) error {
+	now := x.now()
+	x.Execution.Status, x.Execution.CompletedAt = status, &now
+	step.Executions = append(step.Executions, x.Execution)
+	step.Events = append(step.Events, tarsy.ExecutionStatusChanged(x.Execution, now))
 
-	return r.commit(ctx, step)
+	return x.commit(ctx, step)
 }

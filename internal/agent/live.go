@@ -12,9 +12,9 @@ import (
 // liveText shows the thinking and the text of one LLM call while they come. Each becomes a timeline event with its
 // first piece; readers get the pieces at once, and the text so far is saved about once a second.
 type liveText struct {
-	run     *run
-	open    []*liveEvent
-	savedAt time.Time
+	execution *execution
+	open      []*liveEvent
+	savedAt   time.Time
 }
 
 type liveEvent struct {
@@ -43,35 +43,35 @@ func (l *liveText) append(eventType tarsy.EventType, text string) {
 		return
 	}
 
-	e := l.event(eventType)
+	e := l.eventOf(eventType)
 	e.text.WriteString(text)
 	e.show(text)
 
-	if now := l.run.now(); now.Sub(l.savedAt) >= saveEvery {
+	if now := l.execution.now(); now.Sub(l.savedAt) >= saveEvery {
 		l.savedAt = now
-		l.run.submit(l.partial())
+		l.execution.submit(l.partial())
 	}
 }
 
-// event returns the call's event of a type and begins it when it is not there. One that a killed server left
-// streaming is begun anew: same event, new text.
-func (l *liveText) event(eventType tarsy.EventType) *liveEvent {
+// eventOf returns the call's event of a type and begins it when it is not there. One that a killed server left
+// streaming is begun again: same event, new text.
+func (l *liveText) eventOf(eventType tarsy.EventType) *liveEvent {
 	for _, e := range l.open {
 		if e.row.EventType == eventType {
 			return e
 		}
 	}
 
-	if left, ok := l.run.leftStreaming(eventType); ok {
+	if left, ok := leftStreaming(l.execution.Timeline, eventType); ok {
 		return l.begin(left)
 	}
 
-	row := l.run.event(eventType, tarsy.EventStreaming, "")
+	row := l.execution.newEvent(eventType, tarsy.EventStreaming, "")
 
 	var step progress.Step
 
 	create(&step, row)
-	l.run.submit(step)
+	l.execution.submit(step)
 
 	return l.begin(row)
 }
@@ -81,12 +81,12 @@ func (l *liveText) begin(row tarsy.TimelineEvent) *liveEvent {
 	row.Content = ""
 	e := &liveEvent{row: row, show: func(string) {}, end: func() {}}
 
-	if l.run.OpenStream != nil {
-		e.show, e.end = l.run.OpenStream(e.row, l.run.Fence)
+	if l.execution.OpenStream != nil {
+		e.show, e.end = l.execution.OpenStream(e.row, l.execution.Fence)
 	}
 
 	if len(l.open) == 0 {
-		l.savedAt = l.run.now()
+		l.savedAt = l.execution.now()
 	}
 
 	l.open = append(l.open, e)
@@ -95,8 +95,8 @@ func (l *liveText) begin(row tarsy.TimelineEvent) *liveEvent {
 }
 
 // leftStreaming finds an event of this execution that is still streaming though nobody streams it.
-func (r *run) leftStreaming(eventType tarsy.EventType) (tarsy.TimelineEvent, bool) {
-	for _, e := range r.Timeline {
+func leftStreaming(timeline []tarsy.TimelineEvent, eventType tarsy.EventType) (tarsy.TimelineEvent, bool) {
+	for _, e := range timeline {
 		if e.EventType == eventType && e.Status == tarsy.EventStreaming {
 			return e, true
 		}
@@ -111,7 +111,7 @@ func (l *liveText) partial() progress.Step {
 
 	for _, e := range l.open {
 		row := e.row
-		row.Content, row.UpdatedAt = tarsy.CleanText(e.text.String()), l.run.now()
+		row.Content, row.UpdatedAt = tarsy.CleanText(e.text.String()), l.execution.now()
 		step.Timeline = append(step.Timeline, row)
 	}
 
@@ -126,13 +126,13 @@ func (l *liveText) finish(status tarsy.EventStatus) progress.Step {
 	rows := l.partial().Timeline
 
 	for _, eventType := range []tarsy.EventType{tarsy.EventThinking, tarsy.EventResponse} {
-		if left, ok := l.run.leftStreaming(eventType); ok && !l.has(left.ID) {
+		if left, ok := leftStreaming(l.execution.Timeline, eventType); ok && !l.has(left.ID) {
 			rows = append(rows, left)
 		}
 	}
 
 	for _, row := range rows {
-		l.run.settle(&step, row, status)
+		l.execution.closeEvent(&step, row, status)
 	}
 
 	return step

@@ -3,12 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -28,8 +26,8 @@ const (
 )
 
 // next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
-// way. Hurry means that the time to conclude has come: the deadline is near, or the budget spent.
-func next(in *Input, hurry bool) action {
+// way. nearEnd means that the agent must conclude: the deadline is near, or the budget is spent.
+func next(in *Input, nearEnd bool) action {
 	if len(in.Messages) == 0 {
 		return actCompose
 	}
@@ -38,9 +36,9 @@ func next(in *Input, hurry bool) action {
 	pending := pendingCalls(in.Messages)
 
 	switch {
-	case !hurry && hasUndigested(in):
+	case !nearEnd && hasUndigested(in):
 		return actDigest
-	case len(pending) > 0 && (!hurry || isWritten(in.MCPInteractions, pending[0].ID)):
+	case len(pending) > 0 && (!nearEnd || isWritten(in.MCPInteractions, pending[0].ID)):
 		return actTool
 	case timeouts >= maxConsecutiveTimeouts && len(in.Spec.Fallbacks) > 0:
 		return actFallBack
@@ -50,7 +48,7 @@ func next(in *Input, hurry bool) action {
 		return actSynthesise
 	case in.Execution.ForcedConclusion != tarsy.NotForced:
 		return actAnswer
-	case hurry || iterations >= in.Spec.MaxIterations:
+	case nearEnd || iterations >= in.Spec.MaxIterations:
 		return actConclude
 	default:
 		return actGenerate
@@ -116,10 +114,10 @@ func (r *run) loop(ctx context.Context) error {
 	if err := r.openTools(ctx); err != nil {
 		return err
 	}
-	defer r.closeTools()
+	defer r.tools.close(r.Logger, r.Execution.ID)
 
 	for {
-		if err := r.stopped(ctx); err != nil && (ctx.Err() != nil || !r.owesCall()) {
+		if err := r.stopped(ctx); err != nil && (ctx.Err() != nil || !r.callPending()) {
 			return err
 		}
 
@@ -131,7 +129,7 @@ func (r *run) loop(ctx context.Context) error {
 
 // do does the next thing. It reports whether the execution is over.
 func (r *run) do(ctx context.Context) (bool, error) {
-	why, detail := r.hurry(ctx)
+	why, detail := r.nearEnd(ctx)
 
 	switch next(&r.Input, why != tarsy.NotForced) {
 	case actCompose:
@@ -151,10 +149,10 @@ func (r *run) do(ctx context.Context) (bool, error) {
 	case actFallBack:
 		var step progress.Step
 
-		r.fallBack(&step, CodeIterationTimeout, r.tooSlow())
+		r.fallBack(&step, CodeIterationTimeout, tooSlow(r.Spec))
 		r.submit(step)
 	case actFail:
-		return true, r.fail(ctx, progress.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout, r.tooSlow())
+		return true, r.fail(ctx, progress.Step{}, tarsy.StatusTimedOut, CodeIterationTimeout, tooSlow(r.Spec))
 	}
 
 	return false, nil
@@ -169,22 +167,22 @@ func (r *run) stopped(ctx context.Context) error {
 	return context.Cause(r.Yield)
 }
 
-// owesCall reports whether this run wrote a call down that it has not made yet: were it to stop here, nobody could
+// callPending reports whether this run wrote a call down that it has not made yet: were it to stop here, nobody could
 // tell the call from one that was cut off.
-func (r *run) owesCall() bool {
+func (r *run) callPending() bool {
 	pending := pendingCalls(r.Messages)
 
 	return len(pending) > 0 && r.started[pending[0].ID]
 }
 
-func (r *run) tooSlow() string {
-	return fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, r.Spec.IterationTimeout)
+func tooSlow(spec Spec) string {
+	return fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, spec.IterationTimeout)
 }
 
-// hurry tells why the time to conclude has come, if it has, and for a budget which cap of it was reached.
-func (r *run) hurry(ctx context.Context) (why tarsy.ForcedConclusion, detail string) {
+// nearEnd is why the agent must conclude now, if so, and for a budget which cap of it was reached.
+func (r *run) nearEnd(ctx context.Context) (why tarsy.ForcedConclusion, detail string) {
 	switch {
-	case r.late():
+	case isLate(r.ConcludeAt, r.Clock.Now()):
 		return tarsy.ForcedDeadline, ""
 	case r.closing != tarsy.NotForced:
 		return r.closing, r.closingDetail
@@ -199,21 +197,19 @@ func (r *run) hurry(ctx context.Context) (why tarsy.ForcedConclusion, detail str
 	return tarsy.NotForced, ""
 }
 
-// hurries reports whether the time to conclude has come.
-func (r *run) hurries(ctx context.Context) bool {
-	why, _ := r.hurry(ctx)
+// mustConclude reports whether the agent must conclude now.
+func (r *run) mustConclude(ctx context.Context) bool {
+	why, _ := r.nearEnd(ctx)
 
 	return why != tarsy.NotForced
 }
 
-// late reports whether the deadline is near.
-func (r *run) late() bool { return isLate(r.ConcludeAt, r.Clock.Now()) }
-
+// isLate reports whether the deadline is near.
 func isLate(concludeAt, now time.Time) bool { return !concludeAt.IsZero() && !now.Before(concludeAt) }
 
 // openTools connects the tools, unless none will be called any more.
 func (r *run) openTools(ctx context.Context) error {
-	r.closing, r.closingDetail = r.hurry(ctx)
+	r.closing, r.closingDetail = r.nearEnd(ctx)
 
 	concludes := r.closing != tarsy.NotForced || r.Execution.ForcedConclusion != tarsy.NotForced
 	if r.OpenTools == nil || concludes || r.Spec.Strategy == Synthesis {
@@ -224,50 +220,17 @@ func (r *run) openTools(ctx context.Context) error {
 		return err
 	}
 
-	tools, err := r.OpenTools(ctx)
+	opened, err := r.OpenTools(ctx)
 	if err != nil {
 		return fmt.Errorf("open tools: %w", err)
 	}
 
-	r.tools = tools
-
-	list, err := tools.List(ctx)
-	if err != nil {
-		r.closeTools()
+	r.tools = toolset{open: opened}
+	if err := r.tools.load(ctx); err != nil {
+		r.tools.close(r.Logger, r.Execution.ID)
 
 		return fmt.Errorf("list tools: %w", err)
 	}
 
-	r.toolList = list
-	for _, t := range list {
-		r.toolNames = append(r.toolNames, tarsy.CleanText(t.WireName()))
-	}
-
 	return nil
-}
-
-func (r *run) closeTools() {
-	if r.tools == nil {
-		return
-	}
-
-	if err := r.tools.Close(); err != nil {
-		r.Logger.Warn("could not close tools", "execution_id", r.Execution.ID, "error", err)
-	}
-}
-
-// unavailable lists the servers that could not be reached, in a stable order.
-func (r *run) unavailable() []string {
-	if r.tools == nil {
-		return nil
-	}
-
-	reasons := r.tools.Unavailable()
-	lines := make([]string, 0, len(reasons))
-
-	for _, server := range slices.Sorted(maps.Keys(reasons)) {
-		lines = append(lines, fmt.Sprintf("%s: %s", server, quote.OneLine(reasons[server])))
-	}
-
-	return lines
 }

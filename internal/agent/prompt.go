@@ -60,7 +60,7 @@ func ending(strategy Strategy) string {
 func (r *run) compose() progress.Step {
 	var step progress.Step
 
-	r.say(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: r.systemPrompt()})
+	r.say(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: systemPrompt(&r.Input, &r.tools)})
 	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: userPrompt(r.Input)})
 
 	return step
@@ -68,25 +68,25 @@ func (r *run) compose() progress.Step {
 
 // systemPrompt composes the instructions in three tiers: general, MCP servers', the agent's own. The text protocol
 // comes last: nothing after it can be mistaken for its form.
-func (r *run) systemPrompt() string {
+func systemPrompt(in *Input, tools *toolset) string {
 	var b strings.Builder
 
 	switch {
-	case r.Question != nil:
-		fmt.Fprintf(&b, chatInstructions, r.Spec.Name, ending(r.Spec.Strategy))
-	case r.Spec.Strategy == Synthesis:
-		fmt.Fprintf(&b, synthesisInstructions, r.Spec.Name)
+	case in.Question != nil:
+		fmt.Fprintf(&b, chatInstructions, in.Spec.Name, ending(in.Spec.Strategy))
+	case in.Spec.Strategy == Synthesis:
+		fmt.Fprintf(&b, synthesisInstructions, in.Spec.Name)
 	default:
-		fmt.Fprintf(&b, generalInstructions, r.Spec.Name, ending(r.Spec.Strategy))
+		fmt.Fprintf(&b, generalInstructions, in.Spec.Name, ending(in.Spec.Strategy))
 	}
 
-	for _, s := range r.Spec.ServerInstructions {
-		if s.Text != "" && r.Spec.Strategy != Synthesis {
+	for _, s := range in.Spec.ServerInstructions {
+		if s.Text != "" && in.Spec.Strategy != Synthesis {
 			fmt.Fprintf(&b, "\n\n## Tools of %s\n\n%s", s.Server, strings.TrimSpace(s.Text))
 		}
 	}
 
-	if unavailable := r.unavailable(); len(unavailable) > 0 {
+	if unavailable := tools.unavailable(); len(unavailable) > 0 {
 		b.WriteString("\n\n## Tools that are missing\n\nThese servers could not be reached, so their tools are not available. Say so where it limits your findings.\n")
 
 		for _, line := range unavailable {
@@ -94,12 +94,12 @@ func (r *run) systemPrompt() string {
 		}
 	}
 
-	if r.Spec.CustomInstructions != "" {
-		fmt.Fprintf(&b, "\n\n## Your task in particular\n\n%s", strings.TrimSpace(r.Spec.CustomInstructions))
+	if in.Spec.CustomInstructions != "" {
+		fmt.Fprintf(&b, "\n\n## Your task in particular\n\n%s", strings.TrimSpace(in.Spec.CustomInstructions))
 	}
 
-	if r.Spec.Strategy == React {
-		b.WriteString("\n\n" + react.Instructions(listed(r.toolList)))
+	if in.Spec.Strategy == React {
+		b.WriteString("\n\n" + react.Instructions(listed(tools.list)))
 	}
 
 	return tarsy.CleanText(b.String())

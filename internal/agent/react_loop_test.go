@@ -215,7 +215,7 @@ func TestAnActionThatNobodyBeganWhenTimeIsUpIsObservedAsNotMade(t *testing.T) {
 func TestANameThatMeansSeveralToolsReadsOnlyIfAllDo(t *testing.T) {
 	t.Parallel()
 
-	r := &run{toolList: []Tool{
+	tools := toolset{list: []Tool{
 		{Server: "a", Name: "b.c", ReadOnly: true}, {Server: "a.b", Name: "c"}, {Server: "my.box", Name: "look", ReadOnly: true},
 	}}
 
@@ -226,7 +226,7 @@ func TestANameThatMeansSeveralToolsReadsOnlyIfAllDo(t *testing.T) {
 		"a.b.c": {"a", "b.c", false}, "a__b.c": {"a", "b.c", true}, "my.box.look": {"my.box", "look", true},
 		"my.box__look": {"my.box", "look", true}, "my.box.gone": {"my", "box.gone", false},
 	} {
-		server, tool, readOnly := r.lookUp(name)
+		server, tool, readOnly := tools.lookUp(name)
 		require.Equal(t, want.server, server, name)
 		require.Equal(t, want.tool, tool, name)
 		require.Equal(t, want.readOnly, readOnly, name)

@@ -10,32 +10,32 @@ import (
 // shorten makes room in a conversation that has become too long for the model: from here on tool results are given
 // to it shortened, once in an execution. The messages themselves stay as they are. It reports whether that makes
 // any difference.
-func (r *run) shorten(step *progress.Step) bool {
-	if r.Execution.ShortenedThrough > 0 {
+func (x *execution) shorten(step *progress.Step) bool {
+	if x.Execution.ShortenedThrough > 0 {
 		return false
 	}
 
 	// The results that the model has not seen yet are spared, unless it is they that are too long.
-	through := r.lastAnswer()
+	through := lastAnswer(x.Messages)
 
-	results, saved := r.savings(through)
-	if all, most := r.savings(len(r.Messages)); saved < most-saved {
-		through, results = len(r.Messages), all
+	results, saved := savings(x.Messages, through)
+	if all, most := savings(x.Messages, len(x.Messages)); saved < most-saved {
+		through, results = len(x.Messages), all
 	}
 
 	if results == 0 {
 		return false
 	}
 
-	r.Execution.ShortenedThrough = through
-	step.Executions = append(step.Executions, r.Execution)
+	x.Execution.ShortenedThrough = through
+	step.Executions = append(step.Executions, x.Execution)
 
 	count := "one tool result"
 	if results > 1 {
 		count = fmt.Sprintf("%d tool results", results)
 	}
 
-	event := r.event(tarsy.EventContextShortened, tarsy.EventCompleted,
+	event := x.newEvent(tarsy.EventContextShortened, tarsy.EventCompleted,
 		"The conversation had become too long for the model. It goes on with "+count+" shortened.")
 	event.Metadata = tarsy.NewMetadata(tarsy.ContextShortenedMetadata{Results: results, Through: through})
 	create(step, event)
@@ -44,10 +44,10 @@ func (r *run) shorten(step *progress.Step) bool {
 }
 
 // lastAnswer is the number of the model's last message.
-func (r *run) lastAnswer() int {
+func lastAnswer(messages []tarsy.Message) int {
 	last := 0
 
-	for _, m := range r.Messages {
+	for _, m := range messages {
 		if m.Role == tarsy.RoleAssistant {
 			last = m.SequenceNumber
 		}
@@ -57,8 +57,8 @@ func (r *run) lastAnswer() int {
 }
 
 // savings counts the results up to a message that would be shorter, and by how many bytes they would.
-func (r *run) savings(through int) (results, saved int) {
-	for _, m := range r.Messages {
+func savings(messages []tarsy.Message, through int) (results, saved int) {
+	for _, m := range messages {
 		if less := len(m.Content) - len(m.ContentFor(through)); less > 0 {
 			results++
 			saved += less

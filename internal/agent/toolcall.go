@@ -19,7 +19,7 @@ func (r *run) callNext(ctx context.Context) error {
 	pending := pendingCalls(r.Messages)
 	call := pending[0]
 
-	interaction, written := r.written(call.ID)
+	interaction, written := callRecord(&r.Input, call.ID)
 	if !written {
 		var step progress.Step
 
@@ -43,9 +43,9 @@ func (r *run) callNext(ctx context.Context) error {
 	return r.commit(ctx, step)
 }
 
-// written finds the record of a call.
-func (r *run) written(toolCallID string) (tarsy.MCPInteraction, bool) {
-	for _, i := range r.MCPInteractions {
+// callRecord finds the record of a call.
+func callRecord(in *Input, toolCallID string) (tarsy.MCPInteraction, bool) {
+	for _, i := range in.MCPInteractions {
 		if i.ToolCallID == toolCallID {
 			return i, true
 		}
@@ -57,22 +57,22 @@ func (r *run) written(toolCallID string) (tarsy.MCPInteraction, bool) {
 // startNext writes the first of the calls down, if there is one and the execution may go on: a call that is written
 // down and not made could not be told from one that was cut off.
 func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.ToolCall) {
-	if len(calls) > 0 && r.stopped(ctx) == nil && !r.hurries(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
+	if len(calls) > 0 && r.stopped(ctx) == nil && !r.mustConclude(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
 		r.startCall(step, calls[0])
 	}
 }
 
 // startCall writes a call down.
 func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
-	server, name, readOnly := r.lookUp(call.Name)
-	event := r.event(tarsy.EventToolCall, tarsy.EventStreaming, "")
+	server, name, readOnly := r.tools.lookUp(call.Name)
+	event := r.newEvent(tarsy.EventToolCall, tarsy.EventStreaming, "")
 	arguments := encodeArguments(call)
-	event.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: r.nextCall(), ServerName: server, ToolName: name, Arguments: arguments})
+	event.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: nextCall(&r.Input), ServerName: server, ToolName: name, Arguments: arguments})
 
 	interaction := tarsy.MCPInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
 		TimelineEventID: event.ID, ToolCallID: call.ID, ServerName: server, ToolName: name,
-		ToolArguments: arguments, AvailableTools: r.toolNames, ReadOnly: readOnly,
+		ToolArguments: arguments, AvailableTools: r.tools.names, ReadOnly: readOnly,
 		Attempt: 1, Status: tarsy.CallStarted, CreatedAt: r.now(),
 	}
 	r.started[call.ID] = true
@@ -83,27 +83,6 @@ func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInter
 	return interaction
 }
 
-// lookUp finds the tool that a model means, for people and for what may be repeated; routing is the tools' own
-// affair. Should a name mean several tools, the call reads only if all of them do.
-func (r *run) lookUp(written string) (server, name string, readOnly bool) {
-	server, name = splitName(written)
-	found := false
-
-	for _, t := range r.toolList {
-		if written != t.WireName() && written != t.textName() {
-			continue
-		}
-
-		if !found {
-			server, name, readOnly, found = tarsy.CleanText(t.Server), tarsy.CleanText(t.Name), t.ReadOnly, true
-		}
-
-		readOnly = readOnly && t.ReadOnly
-	}
-
-	return server, name, readOnly
-}
-
 // callTool makes a call, unless it was cut off before and may have taken effect, or is not worth the time any more.
 func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Result, error) {
 	if !r.started[call.ID] {
@@ -111,14 +90,14 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 			return Result{Content: unknownOutcome, IsError: true, Unknown: true}, nil
 		}
 
-		if r.hurries(ctx) {
+		if r.mustConclude(ctx) {
 			return Result{Content: notRepeated, IsError: true}, nil
 		}
 
 		interaction.Attempt++
 	}
 
-	if r.tools == nil {
+	if r.tools.open == nil {
 		return Result{Content: "This agent has no tools.", IsError: true}, nil
 	}
 
@@ -126,7 +105,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		return Result{}, err
 	}
 
-	result, err := r.tools.Call(ctx, Call{ID: interaction.ID, Name: call.Name, Arguments: call.Arguments})
+	result, err := r.tools.open.Call(ctx, Call{ID: interaction.ID, Name: call.Name, Arguments: call.Arguments})
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
@@ -167,12 +146,12 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	}
 
 	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
-	r.say(&step, r.resultMessage(call, number, given))
+	r.say(&step, resultMessage(r.Spec, call, number, given))
 
 	for _, event := range r.Timeline {
 		if event.ID == interaction.TimelineEventID {
 			event.Content, event.Metadata = interaction.ToolResult, withResult(event.Metadata, result, interaction)
-			r.settle(&step, event, tarsy.EventCompleted)
+			r.closeEvent(&step, event, tarsy.EventCompleted)
 		}
 	}
 
@@ -195,11 +174,11 @@ func withResult(started tarsy.Metadata, result Result, interaction tarsy.MCPInte
 
 // resultMessage is a call's result as the model reads it, under the call's number, if it has one. A model without
 // functions is told of it in words.
-func (r *run) resultMessage(call tarsy.ToolCall, number, content string) tarsy.Message {
+func resultMessage(spec Spec, call tarsy.ToolCall, number, content string) tarsy.Message {
 	message := tarsy.Message{
-		Role: tarsy.RoleTool, Content: r.Spec.resultPrefix(number) + content, ToolCallID: call.ID, ToolName: call.Name,
+		Role: tarsy.RoleTool, Content: spec.resultPrefix(number) + content, ToolCallID: call.ID, ToolName: call.Name,
 	}
-	if r.Spec.Strategy == React {
+	if spec.Strategy == React {
 		message.Role = tarsy.RoleUser
 	}
 

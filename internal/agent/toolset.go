@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+)
+
+// toolset is the tools that one execution has opened. The zero value has none.
+type toolset struct {
+	open  Tools
+	list  []Tool
+	names []string
+}
+
+// load lists the tools.
+func (s *toolset) load(ctx context.Context) error {
+	list, err := s.open.List(ctx)
+	if err != nil {
+		return err
+	}
+
+	s.list = list
+	for _, t := range list {
+		s.names = append(s.names, tarsy.CleanText(t.WireName()))
+	}
+
+	return nil
+}
+
+func (s *toolset) close(logger *slog.Logger, executionID string) {
+	if s.open == nil {
+		return
+	}
+
+	if err := s.open.Close(); err != nil {
+		logger.Warn("could not close tools", "execution_id", executionID, "error", err)
+	}
+}
+
+// unavailable lists the servers that could not be reached, in a stable order.
+func (s *toolset) unavailable() []string {
+	if s.open == nil {
+		return nil
+	}
+
+	reasons := s.open.Unavailable()
+	lines := make([]string, 0, len(reasons))
+
+	for _, server := range slices.Sorted(maps.Keys(reasons)) {
+		lines = append(lines, fmt.Sprintf("%s: %s", server, quote.OneLine(reasons[server])))
+	}
+
+	return lines
+}
+
+// lookUp finds the tool that a model means, for people and for what may be repeated; routing is the tools' own
+// affair. Should a name mean several tools, the call reads only if all of them do.
+func (s *toolset) lookUp(written string) (server, name string, readOnly bool) {
+	server, name = splitName(written)
+	found := false
+
+	for _, t := range s.list {
+		if written != t.WireName() && written != t.textName() {
+			continue
+		}
+
+		if !found {
+			server, name, readOnly, found = tarsy.CleanText(t.Server), tarsy.CleanText(t.Name), t.ReadOnly, true
+		}
+
+		readOnly = readOnly && t.ReadOnly
+	}
+
+	return server, name, readOnly
+}
