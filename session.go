@@ -91,6 +91,26 @@ type SessionItem struct {
 	Usage             Usage         `json:"usage"`
 	ToolCalls         int           `json:"tool_calls"`
 	Version           int64         `json:"version"`
+	// Match is what matched, in a list that was searched.
+	Match *SearchMatch `json:"match,omitempty" db:"-"`
+}
+
+// SearchMatch shows why a session matches a search.
+type SearchMatch struct {
+	// Field is the field of the session that the snippet is from.
+	Field string `json:"field"`
+	// Snippet is the part of the text around what matched, in order.
+	Snippet []SnippetPart `json:"snippet"`
+	// Tier is zero if the alert type, the summary or the error matches, and one if only the alert or the analysis does.
+	Tier int `json:"-"`
+}
+
+// SnippetPart is a piece of a snippet.
+type SnippetPart struct {
+	// Text is as it was stored, on one line. It is not HTML.
+	Text string `json:"text"`
+	// Match tells whether this piece is what was searched for.
+	Match bool `json:"match"`
 }
 
 // SessionDetail is a session with its stages and executions. Version is the number of the last event that it
@@ -168,10 +188,12 @@ type FilterOptions struct {
 // SessionOrder is how a list of sessions is ordered.
 type SessionOrder string
 
-// The orders of sessions. Attention shows what runs first, then what failed, then the rest, each newest first.
+// The orders of sessions. Attention shows what runs first, then what failed, then the rest, each newest first. Relevance is
+// the order of every search: sessions whose alert type, summary or error matches, then the others, each newest first.
 const (
 	OrderNewest    SessionOrder = "newest"
 	OrderAttention SessionOrder = "attention"
+	OrderRelevance SessionOrder = "relevance"
 )
 
 // Rank is the place of a status in the order of attention.
@@ -202,9 +224,12 @@ type SessionFilter struct {
 	Limit         int
 }
 
-// SessionCursor is a place in the list of sessions. Rank is nil in a list that is only ordered by time.
+// SessionCursor is a place in the list of sessions.
 type SessionCursor struct {
-	Rank      *int      `json:"r,omitempty"`
+	// Rank is the session's place in the order of attention; nil in other orders.
+	Rank *int `json:"r,omitempty"`
+	// Tier is the session's place in the order of relevance; nil in other orders.
+	Tier      *int      `json:"m,omitempty"`
 	CreatedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
 }

@@ -102,6 +102,10 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 		return f, err
 	}
 
+	if f.Search != "" {
+		f.Order = tarsy.OrderRelevance
+	}
+
 	if in.Cursor != "" {
 		f.After, err = parseCursor(in.Cursor, f.Order)
 	}
@@ -175,8 +179,13 @@ func parseMoment(name string, text moment) (*time.Time, error) {
 // formatCursor makes the place after an item.
 func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, error) {
 	cursor := tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
-	if order == tarsy.OrderAttention {
+
+	switch order {
+	case tarsy.OrderAttention:
 		cursor.Rank = new(last.Status.Rank())
+	case tarsy.OrderRelevance:
+		cursor.Tier = &last.Match.Tier
+	case tarsy.OrderNewest:
 	}
 
 	return encodeCursor(cursor)
@@ -190,7 +199,8 @@ func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, e
 	var cursor tarsy.SessionCursor
 
 	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
-		(cursor.Rank != nil) != (order == tarsy.OrderAttention) || cursor.Rank != nil && !isRank(*cursor.Rank) {
+		(cursor.Rank != nil) != (order == tarsy.OrderAttention) || cursor.Rank != nil && !isRank(*cursor.Rank) ||
+		(cursor.Tier != nil) != (order == tarsy.OrderRelevance) || cursor.Tier != nil && *cursor.Tier != 0 && *cursor.Tier != 1 {
 		return nil, wrong
 	}
 

@@ -26,12 +26,12 @@ type Sessions interface {
 }
 
 type listInput struct {
-	Order         string  `doc:"What comes first: the newest, or what runs and then what failed." enum:"newest,attention" default:"newest" query:"order"`
+	Order         string  `doc:"What comes first: the newest, or what runs and then what failed. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
 	Status        string  `doc:"Statuses, separated by commas."                                         query:"status"`
 	AlertType     string  `doc:"Exactly this alert type."                                               query:"alert_type"`
 	ChainID       string  `doc:"Exactly this chain."                                                    query:"chain_id"`
 	Author        string  `doc:"Exactly this author."                                                   query:"author"`
-	Search        string  `doc:"Text that the alert, the analysis, the summary or the error contains." query:"search"`
+	Search        string  `doc:"Words that the alert, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
 	CreatedAfter  moment  `doc:"Created at this time or later."                                         query:"created_after"`
 	CreatedBefore moment  `doc:"Created before this time."                                              query:"created_before"`
 	Limit         integer `doc:"How many sessions a page has."                                          query:"limit"`

@@ -158,6 +158,10 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &items))
 	require.Len(t, items, 1)
 
+	got = tarsyWith(t, s.env, "", "sessions", "--search", "slow")
+	require.Contains(t, got.stdout, "MATCH\n")
+	require.Contains(t, got.stdout, "[slow]")
+
 	short := waiting[28:]
 	got = tarsyWith(t, s.env, "", "sessions", "cancel", short)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)

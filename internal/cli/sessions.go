@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func (t *tool) sessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: "List, show, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
-		Long: "Lists sessions, newest first. The id in the list is the end of the whole one; every command takes it.",
+		Long: "Lists sessions, newest first; with --search the best matches first, with what matched in brackets. The id in the list is the end of the whole one; every command takes it.",
 		Example: `  tarsy sessions
   tarsy sessions --status in_progress,pending
   tarsy sessions --type pod-oom-killed --search checkout --all -o json
@@ -31,7 +32,7 @@ func (t *tool) sessions() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
-	flags.StringVar(&filter.Search, "search", "", "only sessions whose alert, analysis, summary or error contains this")
+	flags.StringVar(&filter.Search, "search", "", "only sessions whose alert, analysis, summary or error contain these words, the best matches first")
 	flags.IntVar(&filter.Limit, "limit", 20, "how many to list")
 	all := flags.Bool("all", false, "list all of them")
 
@@ -87,6 +88,9 @@ func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 	const summaryWidth = 60
 
 	rows := [][]string{{"ID", "STATUS", "TYPE", "AGE", "TOOK", "COST", "SUMMARY"}}
+	if sessions[0].Match != nil {
+		rows[0][len(rows[0])-1] = "MATCH"
+	}
 
 	for _, s := range sessions {
 		took := ""
@@ -98,18 +102,35 @@ func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
 			took = terminal.Clock(time.Since(*s.StartedAt))
 		}
 
-		said := s.ExecutiveSummary
-		if said == "" {
-			said = s.ErrorMessage
+		said := terminal.Truncate(terminal.Line(cmp.Or(s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
+		if s.Match != nil {
+			said = marked(s.Match.Snippet)
 		}
 
 		rows = append(rows, []string{
-			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage),
-			terminal.Truncate(terminal.Line(said), summaryWidth),
+			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), said,
 		})
 	}
 
 	return t.table(rows)
+}
+
+// marked is a snippet on one line, with what matched in brackets.
+func marked(snippet []tarsy.SnippetPart) string {
+	const width = 120
+
+	var line strings.Builder
+
+	for _, part := range snippet {
+		text := terminal.Clean(part.Text)
+		if part.Match {
+			text = "[" + text + "]"
+		}
+
+		line.WriteString(text)
+	}
+
+	return terminal.Truncate(terminal.Line(line.String()), width)
 }
 
 // cost is what tokens cost, as far as it is known: a dash where no price is, and a plus where some are missing. Who used

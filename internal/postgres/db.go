@@ -40,6 +40,7 @@ type DB struct {
 	signals   *Signals
 	committer *committer
 	intake    *intake
+	filler    *filler
 }
 
 // Open connects and prepares; it does not migrate. Nothing runs until Start.
@@ -76,6 +77,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		signals:   signals,
 		committer: newCommitter(pools.work, signals),
 		intake:    newIntake(pools.work, signals),
+		filler:    &filler{pool: pools.jobs, logger: cfg.Logger},
 	}, nil
 }
 
@@ -84,10 +86,12 @@ func (db *DB) Start() {
 	db.signals.start()
 	db.committer.steps.Start()
 	db.intake.arrivals.Start()
+	db.filler.start()
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
 func (db *DB) Stop() {
+	db.filler.stop()
 	db.intake.arrivals.Stop()
 	db.committer.steps.Stop()
 	db.signals.stop()

@@ -1,7 +1,78 @@
 package postgres
 
-// The order of attention, for a test of its plan.
-const (
-	RankSQL        = rankSQL
-	AttentionFirst = attentionFirst
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
 )
+
+// The usage summary's statements.
+const (
+	UsageSummarySQL = usageSummarySQL
+	EdgesSQL        = edgesSQL
+)
+
+// ListPlan is how the database runs the statement of a list when sequential scans are out of the question.
+func (db *DB) ListPlan(ctx context.Context, f tarsy.SessionFilter) (string, error) {
+	q := newListQuery(f)
+
+	return db.planWithoutScans(ctx, q.page(f), q.args)
+}
+
+// UsagePlan is the same for the usage summary.
+func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error) {
+	return db.planWithoutScans(ctx, usageSummarySQL, args)
+}
+
+func (db *DB) planWithoutScans(ctx context.Context, sql string, args pgx.NamedArgs) (string, error) {
+	var lines []string
+
+	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"); err != nil {
+			return err
+		}
+
+		rows, err := tx.Query(ctx, "EXPLAIN "+sql, args)
+		if err != nil {
+			return err
+		}
+
+		lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+
+		return err
+	})
+
+	return strings.Join(lines, "\n"), err
+}
+
+// SearchExpecting searches as if the database expected so many matches more than the index is asked for at once: none of
+// them makes a search look through the newest sessions first.
+func (db *DB) SearchExpecting(ctx context.Context, few float64, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
+	plan, err := db.planSearch(ctx, parseSearch(f.Search))
+	if err != nil {
+		return nil, err
+	}
+
+	plan.expected = 0
+	if few == 0 {
+		plan.expected = fewMatches + 1
+	}
+
+	places, err := db.findPlaces(ctx, plan, f)
+	if err != nil {
+		return nil, err
+	}
+
+	return db.matches(ctx, plan, places)
+}
+
+// MigrateTo brings a database to the schema of an older release: up to a version.
+func MigrateTo(ctx context.Context, url string, version int) error {
+	known := slices.DeleteFunc(migrations(), func(m migration) bool { return m.version > version })
+
+	return migrate(ctx, url, known)
+}

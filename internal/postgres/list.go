@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,55 +12,28 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// rankSQL is tarsy.SessionStatus.Rank; the index sessions_attention has the same words.
-const rankSQL = `(CASE WHEN status IN ('pending', 'in_progress', 'cancelling') THEN 0 WHEN status IN ('failed', 'timed_out') THEN 1 ELSE 2 END)`
+// itemSQL reads a page of the list: the places of its sessions, in order, become rows. What each session used is added up
+// from its calls as it is asked for: kept on the session it would make every step write more.
+const itemSQL = `
+SELECT s.id, s.alert_type, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary,
+    s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
+    (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
+    (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls`
 
-// The orders of lists. The rank is ordered backwards by its negative, so that a whole place is compared at once.
-const (
-	newestFirst    = `created_at DESC, id DESC`
-	nextFirst      = `created_at, id`
-	attentionFirst = `-` + rankSQL + ` DESC, ` + newestFirst
-)
-
-// Sessions returns a page of the list.
+// Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order was asked for.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
-	where := []string{"deleted_at IS NULL"}
-	args := pgx.NamedArgs{"limit": f.Limit}
-
-	add := func(use bool, condition, name string, value any) {
-		if use {
-			where = append(where, condition)
-			args[name] = value
-		}
+	if f.Search != "" {
+		return db.search(ctx, f)
 	}
 
-	add(len(f.Statuses) > 0, "status = ANY(@statuses::text[])", "statuses", f.Statuses)
-	add(f.AlertType != "", "alert_type = @alert_type", "alert_type", f.AlertType)
-	add(f.ChainID != "", "chain_id = @chain_id", "chain_id", f.ChainID)
-	add(f.Author != "", "author = @author", "author", f.Author)
-	add(f.CreatedAfter != nil, "created_at >= @created_after", "created_after", f.CreatedAfter)
-	add(f.CreatedBefore != nil, "created_at < @created_before", "created_before", f.CreatedBefore)
-	add(f.Search != "", `(alert_data ILIKE @search OR final_analysis ILIKE @search OR executive_summary ILIKE @search
-		OR alert_type ILIKE @search OR error_message ILIKE @search)`, "search", "%"+escapeLike(f.Search)+"%")
+	query := newListQuery(f)
 
-	order := newestFirst
-	if f.Order == tarsy.OrderAttention {
-		order = attentionFirst
+	sql := query.page(f)
+	if sql == "" {
+		return nil, nil
 	}
 
-	if after := f.After; after != nil {
-		place := "(created_at, id) < (@after_at, @after_id::uuid)"
-
-		if after.Rank != nil {
-			place = "(-" + rankSQL + ", created_at, id) < (-@after_rank::int, @after_at, @after_id::uuid)"
-			args["after_rank"] = *after.Rank
-		}
-
-		where = append(where, place)
-		args["after_at"], args["after_id"] = after.CreatedAt, after.ID
-	}
-
-	items, err := db.list(ctx, strings.Join(where, " AND "), order, args)
+	items, err := collect[tarsy.SessionItem](ctx, db.pool, sql, query.args)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -67,47 +41,127 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 	return items, nil
 }
 
-// list returns the sessions of a condition. What each of them used is added up from its calls as it is asked for: kept on the
-// session it would make every step write more.
-func (db *DB) list(ctx context.Context, where, order string, args pgx.NamedArgs) ([]tarsy.SessionItem, error) {
-	return collect[tarsy.SessionItem](ctx, db.pool, `
-SELECT page.*, (SELECT `+sumUsage+` FROM llm_interactions WHERE session_id = page.id) AS usage,
-    (SELECT count(*) FROM mcp_interactions WHERE session_id = page.id) AS tool_calls
-FROM (
-    SELECT id, alert_type, chain_id, status, author, rerun_of, pod_id, stage_count, current_stage_index, executive_summary,
-        error_code, error_message, concluded_early, created_at, started_at, completed_at, last_seq AS version
-    FROM sessions WHERE `+where+`
-    ORDER BY `+order+` LIMIT @limit
-) AS page ORDER BY `+order, args)
+// listGroup is the sessions that have one status in session_list, which is empty for all that are not over.
+type listGroup struct {
+	status string
+	rank   int
 }
 
-// escapeLike makes text match itself in a LIKE pattern.
-func escapeLike(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+// listQuery reads session_list. A list is read group by group and then put in order: each group is a range of an index for
+// any filter and either order, so that a page costs what the page costs, however many sessions there are.
+type listQuery struct {
+	groups []listGroup
+	// from is the table, and joins the sessions where the status of those that are not over matters.
+	from  string
+	where []string
+	args  pgx.NamedArgs
+}
+
+func newListQuery(f tarsy.SessionFilter) listQuery {
+	q := listQuery{from: "session_list l", args: pgx.NamedArgs{}}
+
+	add := func(use bool, condition, name string, value any) {
+		if use {
+			q.where = append(q.where, condition)
+			q.args[name] = value
+		}
+	}
+
+	add(f.AlertType != "", "l.alert_type = @alert_type", "alert_type", f.AlertType)
+	add(f.ChainID != "", "l.chain_id = @chain_id", "chain_id", f.ChainID)
+	add(f.Author != "", "l.author = @author", "author", f.Author)
+	add(f.CreatedAfter != nil, "l.created_at >= @created_after", "created_after", f.CreatedAfter)
+	add(f.CreatedBefore != nil, "l.created_at < @created_before", "created_before", f.CreatedBefore)
+
+	var open []tarsy.SessionStatus
+
+	for _, status := range tarsy.SessionStatuses() {
+		switch wanted := len(f.Statuses) == 0 || slices.Contains(f.Statuses, status); {
+		case !wanted:
+		case status.Terminal():
+			q.groups = append(q.groups, listGroup{status: string(status), rank: status.Rank()})
+		default:
+			open = append(open, status)
+		}
+	}
+
+	if len(open) > 0 {
+		q.groups = append(q.groups, listGroup{rank: tarsy.SessionPending.Rank()})
+	}
+
+	if len(f.Statuses) > 0 && len(open) > 0 {
+		q.from += " JOIN sessions o ON o.id = l.session_id AND (o.completed_at IS NOT NULL OR o.status = ANY(@open::text[]))"
+		q.args["open"] = open
+	}
+
+	return q
+}
+
+// page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter the planner would have
+// to guess how few rows are wanted.
+func (q listQuery) page(f tarsy.SessionFilter) string {
+	var groups []string
+
+	for _, group := range q.groups {
+		rank, where := 0, append(slices.Clone(q.where), "l.status = '"+group.status+"'")
+
+		if f.Order == tarsy.OrderAttention {
+			rank = group.rank
+		}
+
+		if after := f.After; after != nil {
+			q.args["after_at"], q.args["after_id"] = after.CreatedAt, after.ID
+
+			switch place := orZero(after.Rank); {
+			case rank < place:
+				continue
+			case rank == place:
+				where = append(where, "(l.created_at, l.session_id) < (@after_at, @after_id::uuid)")
+			}
+		}
+
+		groups = append(groups, `(SELECT l.session_id, l.created_at AS at, `+strconv.Itoa(rank)+` AS rank FROM `+q.from+` WHERE `+strings.Join(where, " AND ")+`
+    ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(f.Limit)+`)`)
+	}
+
+	if len(groups) == 0 {
+		return ""
+	}
+
+	const order = " ORDER BY rank, at DESC, session_id DESC"
+
+	return itemSQL + `
+FROM (SELECT session_id, at, rank FROM (` + strings.Join(groups, " UNION ALL ") + `) AS groups` + order + ` LIMIT ` + strconv.Itoa(f.Limit) + `) AS page
+JOIN sessions s ON s.id = page.session_id` + order
+}
+
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+
+	return *n
 }
 
 // ActiveSessions returns up to limit sessions that are being investigated, and as many that wait for it.
 func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error) {
-	// The rank finds them in the index; most sessions are over.
-	const (
-		open   = `deleted_at IS NULL AND -` + rankSQL + ` = 0`
-		active = open + ` AND status IN ('in_progress', 'cancelling')`
-		queued = open + ` AND status = 'pending'`
-	)
-
-	args := pgx.NamedArgs{"limit": limit}
+	const open = itemSQL + `
+FROM session_list l JOIN sessions s ON s.id = l.session_id
+WHERE l.status = '' AND s.status = ANY($1::text[]) ORDER BY `
 
 	var (
 		found tarsy.ActiveSessions
 		err   error
 	)
 
-	found.Active, err = db.list(ctx, active, newestFirst, args)
+	found.Active, err = collect[tarsy.SessionItem](ctx, db.pool, open+`l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit),
+		[]tarsy.SessionStatus{tarsy.SessionInProgress, tarsy.SessionCancelling})
 	if err != nil {
 		return found, fmt.Errorf("list active sessions: %w", err)
 	}
 
-	found.Queued, err = db.list(ctx, queued, nextFirst, args)
+	found.Queued, err = collect[tarsy.SessionItem](ctx, db.pool, open+`l.created_at, l.session_id LIMIT `+strconv.Itoa(limit),
+		[]tarsy.SessionStatus{tarsy.SessionPending})
 	if err != nil {
 		return found, fmt.Errorf("list waiting sessions: %w", err)
 	}
@@ -115,26 +169,44 @@ func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessio
 	return found, nil
 }
 
-// FilterOptions returns what the sessions that are there can be told apart by.
+// FilterOptions returns the values that sessions can be filtered by.
 func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
-	type row struct{ AlertTypes, ChainIDs, Authors []string }
+	options := tarsy.FilterOptions{Statuses: tarsy.SessionStatuses()}
 
-	rows, err := collect[row](ctx, db.pool, `
-SELECT COALESCE(array_agg(DISTINCT alert_type), '{}') AS alert_types, COALESCE(array_agg(DISTINCT chain_id), '{}') AS chain_ids,
-    COALESCE(array_agg(DISTINCT author), '{}') AS authors
-FROM sessions WHERE deleted_at IS NULL`)
-	if err != nil {
-		return tarsy.FilterOptions{}, fmt.Errorf("list what sessions can be filtered by: %w", err)
+	var batch pgx.Batch
+
+	queueDistinct(&batch, &options.AlertTypes, "alert_type")
+	queueDistinct(&batch, &options.ChainIDs, "chain_id")
+	queueDistinct(&batch, &options.Authors, "author")
+
+	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return tarsy.FilterOptions{}, fmt.Errorf("list filter options: %w", err)
 	}
 
 	// Sorted here: every database has its own idea of the order of letters.
-	for _, values := range [][]string{rows[0].AlertTypes, rows[0].ChainIDs, rows[0].Authors} {
+	for _, values := range [][]string{options.AlertTypes, options.ChainIDs, options.Authors} {
 		slices.Sort(values)
 	}
 
-	return tarsy.FilterOptions{
-		AlertTypes: rows[0].AlertTypes, ChainIDs: rows[0].ChainIDs, Authors: rows[0].Authors, Statuses: tarsy.SessionStatuses(),
-	}, nil
+	return options, nil
+}
+
+// queueDistinct asks for the values of a column of session_list. It goes from each value to the next in the column's index,
+// so that it costs as much as there are values and not as there are sessions.
+func queueDistinct(batch *pgx.Batch, into *[]string, column string) {
+	batch.Queue(`
+WITH RECURSIVE found AS (
+    (SELECT ` + column + ` AS value FROM session_list ORDER BY ` + column + ` LIMIT 1)
+    UNION ALL
+    SELECT (SELECT l.` + column + ` FROM session_list l WHERE l.` + column + ` > f.value ORDER BY l.` + column + ` LIMIT 1)
+    FROM found f WHERE f.value IS NOT NULL
+)
+SELECT value FROM found WHERE value IS NOT NULL`).Query(func(rows pgx.Rows) error {
+		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		*into = append([]string{}, values...)
+
+		return err
+	})
 }
 
 // QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere.

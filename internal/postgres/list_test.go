@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -95,25 +94,31 @@ func TestTheOrderOfAttentionIsWhatRunsThenWhatFailedThenTheRest(t *testing.T) {
 	}), listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention, Statuses: failed}))
 }
 
-// A page of the list must cost what the page costs, however many sessions there are.
-func TestTheOrderOfAttentionIsReadFromItsIndex(t *testing.T) {
+// A page of the list must cost what the page costs, however many sessions there are: each status is a range of an index.
+func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	t.Parallel()
 
-	f := newFixture(t)
-	db := f.server(t)
+	db := newFixture(t).server(t)
+	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()}
 
-	rows, err := db.Jobs().Query(t.Context(), `EXPLAIN SELECT id FROM sessions
-WHERE deleted_at IS NULL AND (-`+postgres.RankSQL+`, created_at, id) < (-$1::int, $2::timestamptz, $3::uuid)
-ORDER BY `+postgres.AttentionFirst+` LIMIT 50`, 1, epoch(), tarsy.NewID())
-	require.NoError(t, err)
-
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-
-	plan := strings.Join(lines, "\n")
-	require.Contains(t, plan, "sessions_attention")
-	require.Contains(t, plan, "Index Cond")
-	require.NotContains(t, plan, "Sort")
+	for index, filter := range map[string]tarsy.SessionFilter{
+		"session_list_status":     {},
+		"session_list_alert_type": {AlertType: "disk"},
+		"session_list_chain":      {ChainID: "disk"},
+		"session_list_author":     {Author: "somebody"},
+	} {
+		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
+			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(epoch())
+			plan, err := db.ListPlan(t.Context(), filter)
+			require.NoError(t, err)
+			require.Contains(t, plan, "Index Only Scan Backward using "+index+" on session_list", plan)
+			require.Equal(t, 5, strings.Count(plan, index), plan)
+			require.NotContains(t, plan, "Seq Scan", plan)
+			require.NotContains(t, plan, "Incremental Sort", plan)
+			// Only the groups together are sorted, which are as long as the page.
+			require.LessOrEqual(t, strings.Count(plan, "Sort  ("), 2, plan)
+		}
+	}
 }
 
 func TestListsShowHowManyStagesASessionHasAndWhatItIsARerunOf(t *testing.T) {

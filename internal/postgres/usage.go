@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
 )
@@ -35,16 +36,149 @@ SELECT COALESCE(execution_id::text, '') AS execution_id, usage, tool_calls FROM
      SELECT execution_id, '{}', count(*) FROM mcp_interactions WHERE session_id = $1 GROUP BY execution_id) AS used`, sessionID)
 }
 
-// SpentSince returns what all sessions used since a time.
-func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, error) {
-	spent, err := collect[tarsy.Spend](ctx, db.work, `
-SELECT (SELECT `+sumUsage+` FROM llm_interactions WHERE created_at >= $1) AS usage,
-       (SELECT count(*) FROM mcp_interactions WHERE created_at >= $1) AS tool_calls`, from)
-	if err != nil {
-		return tarsy.Spend{}, fmt.Errorf("add up what was used: %w", err)
+// bucketSums are the sums that a period's usage consists of, in the form of tarsy.SpendShare without its name.
+const bucketSums = `COALESCE(sum(llm_calls), 0)::bigint AS llm_calls, COALESCE(sum(tool_calls), 0)::bigint AS tool_calls, jsonb_build_object(
+    'input_tokens', COALESCE(sum(input_tokens), 0), 'output_tokens', COALESCE(sum(output_tokens), 0),
+    'thinking_tokens', COALESCE(sum(thinking_tokens), 0), 'cached_tokens', COALESCE(sum(cached_tokens), 0),
+    'total_tokens', COALESCE(sum(total_tokens), 0), 'cost_usd', COALESCE(sum(cost_usd), 0),
+    'unpriced_tokens', COALESCE(sum(unpriced_tokens), 0)) AS usage`
+
+// usageSQL reads what was used in a period: whole days and hours from the rows that are kept of them, and what is left at
+// both ends from the calls themselves.
+const (
+	bucketColumns = `(begins AT TIME ZONE 'UTC')::date AS day, alert_type, model_name, provider, llm_calls, tool_calls,
+    input_tokens, output_tokens, thinking_tokens, cached_tokens, total_tokens, unpriced_tokens, cost_usd`
+	callColumns = `(c.created_at AT TIME ZONE 'UTC')::date, s.alert_type, c.model_name, c.provider, 1, 0,
+    (c.usage ->> 'input_tokens')::bigint, (c.usage ->> 'output_tokens')::bigint, (c.usage ->> 'thinking_tokens')::bigint, (c.usage ->> 'cached_tokens')::bigint,
+    (c.usage ->> 'total_tokens')::bigint, (c.usage ->> 'unpriced_tokens')::bigint, (c.usage ->> 'cost_usd')::double precision`
+	toolColumns = `(c.created_at AT TIME ZONE 'UTC')::date, s.alert_type, '', '', 0, 1, 0, 0, 0, 0, 0, 0, 0`
+
+	usageSQL = `(
+    SELECT ` + bucketColumns + ` FROM usage_buckets WHERE span = 'day' AND begins >= @day_from AND begins < @day_to
+    UNION ALL
+    SELECT ` + bucketColumns + ` FROM usage_buckets WHERE span = 'hour' AND begins >= @hour_from AND begins < @day_from
+    UNION ALL
+    SELECT ` + bucketColumns + ` FROM usage_buckets WHERE span = 'hour' AND begins >= @day_to AND begins < @hour_to
+    UNION ALL
+    SELECT ` + callColumns + ` FROM llm_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @from AND c.created_at < @hour_from
+    UNION ALL
+    SELECT ` + callColumns + ` FROM llm_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @hour_to AND c.created_at < @to
+    UNION ALL
+    SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @from AND c.created_at < @hour_from
+    UNION ALL
+    SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @hour_to AND c.created_at < @to
+) AS used`
+
+	// edgesSQL tells for several periods whether a call was made in them.
+	edgesSQL = `
+SELECT EXISTS (SELECT FROM llm_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
+    OR EXISTS (SELECT FROM mcp_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
+FROM unnest($1::timestamptz[], $2::timestamptz[]) WITH ORDINALITY AS p (begins, ends, number) ORDER BY p.number`
+
+	usageTotalSQL   = `SELECT ` + bucketSums + ` FROM ` + usageSQL
+	usageSummarySQL = `
+SELECT grouping(day, alert_type, model_name, provider) AS grouping, COALESCE(day::text, alert_type, model_name, provider, '') AS name, ` + bucketSums + `
+FROM ` + usageSQL + `
+GROUP BY GROUPING SETS ((), (day), (alert_type), (model_name), (provider))`
+)
+
+const (
+	hour = time.Hour
+	day  = 24 * hour
+)
+
+// usagePeriod is a period in the terms of usageSQL: from ≤ hourFrom ≤ dayFrom ≤ dayTo ≤ hourTo ≤ to.
+type usagePeriod struct {
+	from, hourFrom, dayFrom, dayTo, hourTo, to time.Time
+}
+
+// newUsagePeriod divides a period into days, hours and the rest.
+func newUsagePeriod(from, to time.Time) usagePeriod {
+	p := usagePeriod{from: from, to: to, hourFrom: ceil(from, hour), hourTo: to.Truncate(hour)}
+	if p.hourFrom.After(p.hourTo) {
+		// No hour is whole.
+		p.hourFrom, p.hourTo = to, to
 	}
 
-	return spent[0], nil
+	p.dayFrom, p.dayTo = ceil(p.hourFrom, day), p.hourTo.Truncate(day)
+	if p.dayFrom.After(p.dayTo) {
+		p.dayFrom, p.dayTo = p.hourTo, p.hourTo
+	}
+
+	return p
+}
+
+// ceil is the first multiple of a duration that is not before a time.
+func ceil(t time.Time, d time.Duration) time.Time {
+	if floor := t.Truncate(d); floor.Before(t) {
+		return floor.Add(d)
+	}
+
+	return t
+}
+
+func (p usagePeriod) args() pgx.NamedArgs {
+	return pgx.NamedArgs{"from": p.from, "hour_from": p.hourFrom, "day_from": p.dayFrom, "day_to": p.dayTo, "hour_to": p.hourTo, "to": p.to}
+}
+
+// findUsagePeriod returns the period for a time. Where no call was made between the beginning of the first day or hour and from, or
+// between to and the end of the last, that is counted whole: so nothing is left of a period that ends now.
+func findUsagePeriod(ctx context.Context, tx pgx.Tx, from, to time.Time) (usagePeriod, error) {
+	rows, err := tx.Query(ctx, edgesSQL,
+		[]time.Time{from.Truncate(day), from.Truncate(hour), to, to}, []time.Time{from, from, ceil(to, day), ceil(to, hour)})
+	if err != nil {
+		return usagePeriod{}, err
+	}
+
+	used, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+	if err != nil {
+		return usagePeriod{}, err
+	}
+
+	switch {
+	case !used[0]:
+		from = from.Truncate(day)
+	case !used[1]:
+		from = from.Truncate(hour)
+	}
+
+	switch {
+	case !used[2]:
+		to = ceil(to, day)
+	case !used[3]:
+		to = ceil(to, hour)
+	}
+
+	return newUsagePeriod(from, to), nil
+}
+
+// readUsage runs a statement on what was used from a time up to another, as of one moment.
+func readUsage[R any](ctx context.Context, pool *pgxpool.Pool, sql string, from, to time.Time) ([]R, error) {
+	var found []R
+
+	err := pgx.BeginTxFunc(ctx, pool, snapshot, func(tx pgx.Tx) error {
+		period, err := findUsagePeriod(ctx, tx, from, to)
+		if err != nil {
+			return err
+		}
+
+		rows, err := tx.Query(ctx, sql, period.args())
+		if err != nil {
+			return err
+		}
+
+		found, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
+
+		return err
+	})
+
+	return found, err
+}
+
+// usageRow is one group of the summary.
+type usageRow struct {
+	Grouping int
+	tarsy.SpendShare
 }
 
 // The groups of the summary, as the database numbers them: a bit is set for each column that was not grouped by.
@@ -55,68 +189,55 @@ const (
 	groupProvider  = 0b1110
 )
 
-// What the LLM calls and the tool calls of a time used, by all that the summary shows, in one pass over each.
-const (
-	usageCallsSQL = `
-SELECT grouping(day, alert_type, model_name, provider) AS grouping, COALESCE(day, alert_type, model_name, provider, '') AS name,
-    count(*) AS llm_calls, ` + sumUsage + ` AS usage, 0 AS tool_calls
-FROM (SELECT (l.created_at AT TIME ZONE 'UTC')::date::text AS day, s.alert_type, l.model_name, l.provider, l.usage
-      FROM llm_interactions l JOIN sessions s ON s.id = l.session_id WHERE l.created_at >= $1 AND l.created_at < $2) AS calls
-GROUP BY GROUPING SETS ((), (day), (alert_type), (model_name), (provider))`
-	usageToolsSQL = `
-SELECT grouping(day, alert_type) << 2 | 3 AS grouping, COALESCE(day, alert_type, '') AS name, 0 AS llm_calls, '{}'::jsonb AS usage, count(*) AS tool_calls
-FROM (SELECT (m.created_at AT TIME ZONE 'UTC')::date::text AS day, s.alert_type
-      FROM mcp_interactions m JOIN sessions s ON s.id = m.session_id WHERE m.created_at >= $1 AND m.created_at < $2) AS calls
-GROUP BY GROUPING SETS ((), (day), (alert_type))`
-)
+// endOfTime is later than any call.
+func endOfTime() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// usageRow is one group of the summary.
-type usageRow struct {
-	Grouping int
-	tarsy.SpendShare
+// SpentSince returns what all sessions used since a time.
+func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, error) {
+	type total struct {
+		LLMCalls int
+		tarsy.Spend
+	}
+
+	spent, err := readUsage[total](ctx, db.work, usageTotalSQL, from, endOfTime())
+	if err != nil {
+		return tarsy.Spend{}, fmt.Errorf("add up what was used: %w", err)
+	}
+
+	return spent[0].Spend, nil
 }
 
 // UsageSummary returns what was used from a time up to another, as of one moment.
 func (db *DB) UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error) {
-	var calls, tools []usageRow
-
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
-		var batch pgx.Batch
-
-		queueRows(&batch, &calls, usageCallsSQL, from, to)
-		queueRows(&batch, &tools, usageToolsSQL, from, to)
-
-		return tx.SendBatch(ctx, &batch).Close()
-	})
+	rows, err := readUsage[usageRow](ctx, db.pool, usageSummarySQL, from, to)
 	if err != nil {
 		return tarsy.UsageSummary{}, fmt.Errorf("sum usage up: %w", err)
 	}
 
-	return summarise(from, to, append(calls, tools...)), nil
+	return summarise(from, to, rows), nil
 }
 
 func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
-	days, alertTypes := map[string]*tarsy.SpendShare{}, map[string]*tarsy.SpendShare{}
-	summary := tarsy.UsageSummary{From: from, To: to, ByModel: []tarsy.UsageShare{}, ByProvider: []tarsy.UsageShare{}}
+	summary := tarsy.UsageSummary{
+		From: from, To: to,
+		ByDay: []tarsy.SpendShare{}, ByAlertType: []tarsy.SpendShare{}, ByModel: []tarsy.UsageShare{}, ByProvider: []tarsy.UsageShare{},
+	}
 
 	for _, row := range rows {
 		switch row.Grouping {
 		case groupDay:
-			merge(days, row.SpendShare)
+			summary.ByDay = append(summary.ByDay, row.SpendShare)
 		case groupAlertType:
-			merge(alertTypes, row.SpendShare)
+			summary.ByAlertType = append(summary.ByAlertType, row.SpendShare)
 		case groupModel:
-			summary.ByModel = append(summary.ByModel, row.UsageShare)
+			summary.ByModel = appendUsed(summary.ByModel, row.UsageShare)
 		case groupProvider:
-			summary.ByProvider = append(summary.ByProvider, row.UsageShare)
+			summary.ByProvider = appendUsed(summary.ByProvider, row.UsageShare)
 		default:
-			summary.Total.LLMCalls += row.LLMCalls
-			summary.Total.ToolCalls += row.ToolCalls
-			summary.Total.Usage.Add(row.Usage)
+			summary.Total = row.SpendShare
 		}
 	}
 
-	summary.ByDay, summary.ByAlertType = shares(days), shares(alertTypes)
 	slices.SortFunc(summary.ByDay, func(a, b tarsy.SpendShare) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(summary.ByAlertType, func(a, b tarsy.SpendShare) int { return dearest(a.UsageShare, b.UsageShare) })
 	slices.SortFunc(summary.ByModel, dearest)
@@ -125,27 +246,13 @@ func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 	return summary
 }
 
-// merge puts the LLM calls and the tool calls of one name together.
-func merge(shares map[string]*tarsy.SpendShare, row tarsy.SpendShare) {
-	share, ok := shares[row.Name]
-	if !ok {
-		shares[row.Name] = &row
-
-		return
+// appendUsed leaves out the share of tool calls, which have no model.
+func appendUsed(shares []tarsy.UsageShare, share tarsy.UsageShare) []tarsy.UsageShare {
+	if share.LLMCalls == 0 {
+		return shares
 	}
 
-	share.LLMCalls += row.LLMCalls
-	share.ToolCalls += row.ToolCalls
-	share.Usage.Add(row.Usage)
-}
-
-func shares(named map[string]*tarsy.SpendShare) []tarsy.SpendShare {
-	all := make([]tarsy.SpendShare, 0, len(named))
-	for _, share := range named {
-		all = append(all, *share)
-	}
-
-	return all
+	return append(shares, share)
 }
 
 // dearest orders by cost, then by tokens, the most first.

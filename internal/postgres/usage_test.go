@@ -2,10 +2,13 @@ package postgres_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -24,11 +27,20 @@ func priced(n int) tarsy.Usage {
 func uses(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, sizes ...int) tarsy.Execution {
 	t.Helper()
 
+	return usesOf(t, db, claim, stage, agent, minute, toolCalls, func(*tarsy.LLMInteraction) {}, sizes...)
+}
+
+// usesOf is uses with LLM calls that are changed before they are committed.
+func usesOf(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, change func(*tarsy.LLMInteraction), sizes ...int) tarsy.Execution {
+	t.Helper()
+
 	execution := newExecution(stage, agent, epoch())
 	step := progress.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}}
 
 	for _, n := range sizes {
-		step.LLMInteractions = append(step.LLMInteractions, newLLMInteraction(claim.SessionID, &execution, priced(n), minute))
+		call := newLLMInteraction(claim.SessionID, &execution, priced(n), minute)
+		change(&call)
+		step.LLMInteractions = append(step.LLMInteractions, call)
 	}
 
 	for i := range toolCalls {
@@ -89,7 +101,11 @@ func TestCallsFromBeforeThereWerePricesAreCounted(t *testing.T) {
 	db := f.server(t)
 	claim := f.hold(t, db)
 	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 0, 3)
-	f.exec(t, `UPDATE llm_interactions SET usage = usage - 'cost_usd' - 'unpriced_tokens'`)
+	f.exec(t, `TRUNCATE usage_buckets`)
+	f.exec(t, `
+WITH old AS (DELETE FROM llm_interactions RETURNING id, session_id, execution_id, interaction_type, usage, created_at)
+INSERT INTO llm_interactions (id, session_id, execution_id, interaction_type, usage, created_at)
+SELECT id, session_id, execution_id, interaction_type, usage - 'cost_usd' - 'unpriced_tokens', created_at FROM old`)
 
 	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
 	require.NoError(t, err)
@@ -157,8 +173,7 @@ func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) 
 			sizes = nil
 		}
 
-		uses(t, db, claim, stage, 1, call.minute, call.toolCalls, sizes...)
-		f.exec(t, `UPDATE llm_interactions SET model_name = $2, provider = $3 WHERE session_id = $1`, claim.SessionID, call.model, call.provider)
+		usesOf(t, db, claim, stage, 1, call.minute, call.toolCalls, func(c *tarsy.LLMInteraction) { c.ModelName, c.Provider = call.model, call.provider }, sizes...)
 
 		if call.alertType == "deleted" {
 			f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, claim.SessionID)
@@ -195,17 +210,94 @@ func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) 
 	require.Empty(t, empty.ByDay)
 }
 
-func TestTheSummaryReadsTheCallsOfItsTimeAndNoOthers(t *testing.T) {
+func TestUsageSummaryReadsBucketsAndTheCallsAtItsEdges(t *testing.T) {
 	t.Parallel()
 
 	db := newFixture(t).server(t)
+	at := epoch()
+	plan, err := db.UsagePlan(t.Context(), pgx.NamedArgs{"from": at, "hour_from": at, "day_from": at, "day_to": at, "hour_to": at, "to": at})
+	require.NoError(t, err)
 
-	for sql, index := range map[string]string{
-		postgres.UsageCallsSQL: "llm_interactions_created", postgres.UsageToolsSQL: "mcp_interactions_created",
-	} {
-		plan, err := db.Plan(t.Context(), sql)
-		require.NoError(t, err)
-		require.Contains(t, plan, "Index Scan using "+index, plan)
-		require.NotContains(t, plan, "Seq Scan", plan)
+	for _, index := range []string{"usage_buckets_pkey", "llm_interactions_created", "mcp_interactions_created"} {
+		require.Contains(t, plan, "using "+index, plan)
 	}
+
+	require.NotContains(t, plan, "Seq Scan", plan)
+}
+
+// The sums that are kept are those of the calls, whatever the period, also where several committers write at once.
+func TestUsageOfAnyPeriodIsThatOfItsCalls(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db, other := f.server(t), f.server(t)
+	random := rand.New(rand.NewPCG(1, 2))
+
+	type call struct{ minute, tokens, tools int }
+
+	var (
+		calls []call
+		group errgroup.Group
+	)
+
+	for i := range 60 {
+		c := call{minute: random.IntN(4 * 24 * 60), tokens: 1 + random.IntN(100), tools: random.IntN(3)}
+		calls = append(calls, c)
+		claim, server := f.hold(t, db), []*postgres.DB{db, other}[i%2]
+
+		group.Go(func() error {
+			uses(t, server, claim, newStage(claim.SessionID, 1, epoch()), 1, c.minute, c.tools, c.tokens)
+
+			return nil
+		})
+	}
+
+	require.NoError(t, group.Wait())
+
+	// Minutes at which something is used, and the beginnings of hours and days, are more telling than any other.
+	bounds := []int{0, 60, 12 * 60, 36 * 60, 59, 61, 4 * 24 * 60}
+	for _, c := range calls[:10] {
+		bounds = append(bounds, c.minute, c.minute+1)
+	}
+
+	for _, from := range bounds {
+		for _, to := range bounds {
+			if from >= to {
+				continue
+			}
+
+			var want tarsy.Spend
+
+			for _, c := range calls {
+				if c.minute >= from && c.minute < to {
+					want.Add(tarsy.Spend{Usage: priced(c.tokens), ToolCalls: c.tools})
+				}
+			}
+
+			summary, err := db.UsageSummary(t.Context(), epoch().Add(time.Duration(from)*time.Minute), epoch().Add(time.Duration(to)*time.Minute))
+			require.NoError(t, err)
+			require.Equal(t, want, tarsy.Spend{Usage: summary.Total.Usage, ToolCalls: summary.Total.ToolCalls}, "from %d to %d", from, to)
+
+			var days tarsy.Spend
+			for _, day := range summary.ByDay {
+				days.Add(tarsy.Spend{Usage: day.Usage, ToolCalls: day.ToolCalls})
+			}
+
+			require.Equal(t, want, days)
+		}
+	}
+}
+
+func TestUsageOutlivesPurgedSessions(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 2, 3)
+	f.exec(t, `DELETE FROM sessions`)
+
+	spent, err := db.SpentSince(t.Context(), epoch())
+	require.NoError(t, err)
+	require.Equal(t, tarsy.Spend{Usage: priced(3), ToolCalls: 2}, spent)
 }

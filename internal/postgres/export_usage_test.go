@@ -1,7 +1,0 @@
-package postgres
-
-// The summary's statements.
-const (
-	UsageCallsSQL = usageCallsSQL
-	UsageToolsSQL = usageToolsSQL
-)

@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Sessions from before there was search are listed at once, but have no words: to find those of a million sessions takes
+// minutes, in which nobody could write if it were a part of the migration. Servers do it when they run, newest first.
+const (
+	lockUnfilledSQL = `SELECT session_id FROM session_list WHERE words IS NULL ORDER BY created_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED`
+	// fillSQL is a statement after the lock, so that it sees what was written by whoever held the row before.
+	fillSQL = `
+UPDATE session_list l
+SET words = session_words(session_title(s.alert_type, s.executive_summary, s.error_code, s.error_message), s.alert_data, s.final_analysis)
+FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
+
+	// fillBatch is small: the end of a session waits for a batch that has its row.
+	fillBatch = 50
+	// fillRetry is how long a filler waits after an error.
+	fillRetry = 10 * time.Second
+)
+
+// filler gives words to the sessions that have none, then ends. Any number of servers may do it at once.
+type filler struct {
+	pool    *pgxpool.Pool
+	logger  *slog.Logger
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func (f *filler) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+
+	f.running.Go(func() { f.run(ctx) })
+}
+
+func (f *filler) stop() {
+	if f.cancel != nil {
+		f.cancel()
+	}
+
+	f.running.Wait()
+}
+
+func (f *filler) run(ctx context.Context) {
+	for {
+		began := time.Now()
+		filled, err := f.fill(ctx)
+
+		// Half of the time is left to others.
+		pause := time.Since(began)
+
+		switch {
+		case ctx.Err() != nil || err == nil && filled == 0:
+			return
+		case err != nil:
+			f.logger.Warn("could not index old sessions for search", "error", err)
+
+			pause = fillRetry
+		}
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (f *filler) fill(ctx context.Context) (filled int, err error) {
+	err = pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, lockUnfilledSQL, fillBatch)
+		if err != nil {
+			return err
+		}
+
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+
+		filled = len(ids)
+		_, err = tx.Exec(ctx, fillSQL, ids)
+
+		return err
+	})
+
+	return filled, err
+}

@@ -1,0 +1,263 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// A search is answered in one of two ways. Few sessions match most searches: the index finds all of them, and they are put
+// in order. Where many match it would take long to find all, but the newest match soon: those are looked through first.
+const (
+	// fewMatches is up to how many expected matches the index is asked for all of them.
+	fewMatches = 5000
+	// newestScanned is how many of the newest sessions are looked through for a word that many contain.
+	newestScanned = 2000
+	// snippetSource bounds how much of a text is looked through for what matched; no more of it is indexed.
+	snippetSource = 32768
+)
+
+// The tiers of relevance: a session whose alert type, summary or error matches comes before one whose alert or analysis
+// does. Within a tier the newest comes first.
+const (
+	tierTitle = iota
+	tierText
+	tiers
+)
+
+// search returns a page of the sessions that match a search, with what matched.
+func (db *DB) search(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
+	plan, err := db.planSearch(ctx, parseSearch(f.Search))
+	if err != nil {
+		return nil, fmt.Errorf("plan search: %w", err)
+	}
+
+	if len(plan.tokens) == 0 {
+		return nil, nil
+	}
+
+	places, err := db.findPlaces(ctx, plan, f)
+	if err != nil {
+		return nil, fmt.Errorf("search sessions: %w", err)
+	}
+
+	items, err := db.matches(ctx, plan, places)
+	if err != nil {
+		return nil, fmt.Errorf("read matches: %w", err)
+	}
+
+	return items, nil
+}
+
+// searchWords are the words that somebody searches for, as the database's search_query takes them.
+type searchWords struct {
+	words    []string
+	prefixes []bool
+}
+
+// parseSearch splits a search into words. The last word may still be typed, so it also matches words that begin with it,
+// as does every word with a star at its end. Quoted words match as they are.
+func parseSearch(text string) searchWords {
+	var s searchWords
+
+	for i, part := range strings.Split(text, `"`) {
+		quoted := i%2 == 1
+
+		for _, word := range strings.Fields(part) {
+			s.words = append(s.words, word)
+			s.prefixes = append(s.prefixes, !quoted && strings.HasSuffix(word, "*"))
+		}
+	}
+
+	if n := len(s.words); n > 0 && !strings.HasSuffix(strings.TrimSpace(text), `"`) {
+		s.prefixes[n-1] = true
+	}
+
+	return s
+}
+
+// searchPlan is a search as the database understands it.
+type searchPlan struct {
+	// query matches all words of a session, and title those of its alert type, summary and error.
+	query, title string
+	tokens       []searchToken
+	// expected is how many sessions the database expects to match.
+	expected float64
+}
+
+// searchToken is a word or an identifier that a match contains.
+type searchToken struct {
+	Token  string
+	Prefix bool
+}
+
+func (db *DB) planSearch(ctx context.Context, s searchWords) (searchPlan, error) {
+	var (
+		plan      searchPlan
+		explained []byte
+		batch     pgx.Batch
+	)
+
+	batch.Queue(`SELECT search_query($1, $2, '')::text, search_query($1, $2, '^')::text`, s.words, s.prefixes).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&plan.query, &plan.title) })
+	queueRows(&batch, &plan.tokens, `
+SELECT t.token, w.prefix AND t.place = cardinality(search_tokens(w.word)) AS prefix
+FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens(w.word)) WITH ORDINALITY AS t (token, place)`, s.words, s.prefixes)
+	batch.Queue(`EXPLAIN (FORMAT JSON) SELECT session_id FROM session_list WHERE words @@ search_query($1, $2, '')`, s.words, s.prefixes).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&explained) })
+
+	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return searchPlan{}, err
+	}
+
+	var explanation []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		}
+	}
+
+	if err := json.Unmarshal(explained, &explanation); err != nil || len(explanation) != 1 {
+		return searchPlan{}, fmt.Errorf("read the explanation of a search: %w", err)
+	}
+
+	plan.expected = explanation[0].Plan.Rows
+
+	return plan, nil
+}
+
+// hit is where a session stands among those that match.
+type hit struct {
+	SessionID string
+	Tier      int
+}
+
+// findPlaces returns up to f.Limit sessions that match, in the order of relevance.
+func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFilter) ([]hit, error) {
+	q := newListQuery(f)
+	q.args["query"], q.args["title"] = plan.query, plan.title
+
+	statuses := make([]string, 0, len(q.groups))
+	for _, g := range q.groups {
+		statuses = append(statuses, g.status)
+	}
+
+	q.where = append(q.where, "l.status = ANY(@statuses::text[])")
+	q.args["statuses"] = statuses
+
+	first := tierTitle
+
+	if f.After != nil {
+		first = orZero(f.After.Tier)
+		q.args["after_at"], q.args["after_id"], q.args["after_tier"] = f.After.CreatedAt, f.After.ID, first
+	}
+
+	if plan.expected <= fewMatches {
+		return collect[hit](ctx, db.pool, q.allMatches(f), q.args)
+	}
+
+	var found []hit
+
+	for tier := first; tier < tiers && len(found) < f.Limit; tier++ {
+		places, err := db.findInTier(ctx, q, f, tier, f.Limit-len(found), f.After != nil && tier == first)
+		if err != nil {
+			return nil, err
+		}
+
+		found = append(found, places...)
+	}
+
+	return found, nil
+}
+
+// allMatches is the statement that finds every match and puts them in order.
+func (q listQuery) allMatches(f tarsy.SessionFilter) string {
+	after := ""
+	if f.After != nil {
+		after = `WHERE tier > @after_tier OR tier = @after_tier AND (created_at, session_id) < (@after_at, @after_id::uuid)`
+	}
+
+	return `
+SELECT session_id, tier FROM (
+    SELECT l.session_id, l.created_at, CASE WHEN l.words @@ @title::tsquery THEN 0 ELSE 1 END AS tier
+    FROM ` + q.from + ` WHERE l.words @@ @query::tsquery AND ` + strings.Join(q.where, " AND ") + `
+) AS found ` + after + ` ORDER BY tier, created_at DESC, session_id DESC LIMIT ` + strconv.Itoa(f.Limit)
+}
+
+// findInTier returns up to limit matches of a tier: from the newest sessions if there are enough among them, else from all.
+func (db *DB) findInTier(ctx context.Context, q listQuery, f tarsy.SessionFilter, tier, limit int, after bool) ([]hit, error) {
+	match := "l.words @@ @title::tsquery"
+	if tier == tierText {
+		match = "l.words @@ @query::tsquery AND NOT l.words @@ @title::tsquery"
+	}
+
+	where, bounds := strings.Join(q.where, " AND "), "true"
+	if after {
+		bounds = "(l.created_at, l.session_id) < (@after_at, @after_id::uuid)"
+	}
+
+	if f.CreatedBefore != nil {
+		bounds += " AND l.created_at < @created_before"
+	}
+
+	newest, err := collect[hit](ctx, db.pool, `
+SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier
+FROM (SELECT session_id, status, alert_type, chain_id, author, created_at, words FROM session_list l WHERE `+bounds+`
+    ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(newestScanned)+`) AS l`+strings.TrimPrefix(q.from, "session_list l")+`
+WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
+	if err != nil || len(newest) == limit {
+		return newest, err
+	}
+
+	// Ordered by an expression, so that no index in that order is walked from the newest session to the oldest.
+	return collect[hit](ctx, db.pool, `
+SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM `+q.from+`
+WHERE `+match+` AND `+bounds+` AND `+where+`
+ORDER BY l.created_at + interval '0' DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
+}
+
+// foundSession is a session with the texts in which something may have matched.
+type foundSession struct {
+	tarsy.SessionItem
+
+	AlertData     string
+	FinalAnalysis string
+}
+
+// matches reads the sessions at places and shows what matched.
+func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tarsy.SessionItem, error) {
+	ids := make([]string, len(places))
+	for i, p := range places {
+		ids[i] = p.SessionID
+	}
+
+	found, err := collect[foundSession](ctx, db.pool, itemSQL+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
+FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL
+ORDER BY page.number`, ids, snippetSource)
+	if err != nil {
+		return nil, err
+	}
+
+	tiers := make(map[string]int, len(places))
+	for _, p := range places {
+		tiers[p.SessionID] = p.Tier
+	}
+
+	items := make([]tarsy.SessionItem, len(found))
+
+	for i, f := range found {
+		items[i] = f.SessionItem
+		items[i].Match = snippet(plan.tokens, []field{
+			{"executive_summary", f.ExecutiveSummary}, {"error_message", f.ErrorMessage}, {"alert_data", f.AlertData},
+			{"final_analysis", f.FinalAnalysis}, {"alert_type", f.AlertType},
+		})
+		items[i].Match.Tier = tiers[f.ID]
+	}
+
+	return items, nil
+}
