@@ -67,35 +67,35 @@ const (
 
 // Spec is what an agent is, after all levels of configuration have spoken.
 type Spec struct {
-	Name               string
-	Strategy           Strategy
-	CustomInstructions string
+	Name               string   `json:"name"`
+	Strategy           Strategy `json:"strategy"`
+	CustomInstructions string   `json:"custom_instructions,omitempty"`
 	// ServerInstructions are those of the agent's MCP servers, in order.
-	ServerInstructions []ServerInstructions
-	MaxIterations      int
-	IterationTimeout   time.Duration
-	Provider           string
-	Model              string
-	Backend            string
+	ServerInstructions []ServerInstructions `json:"-"`
+	MaxIterations      int                  `json:"max_iterations"`
+	IterationTimeout   time.Duration        `json:"iteration_timeout_ns"`
+	Provider           string               `json:"provider"`
+	Model              string               `json:"model"`
+	Backend            string               `json:"backend"`
 	// MaxResultTokens bounds, by an estimate, what the model is given of one tool result; zero means as much as any.
-	MaxResultTokens int
+	MaxResultTokens int `json:"max_result_tokens,omitempty"`
 	// NativeTools are used while no MCP tools are bound.
-	NativeTools llm.NativeTools
+	NativeTools llm.NativeTools `json:"native_tools"`
 	// Fallbacks go on, in this order, when the model fails.
-	Fallbacks []Fallback
+	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 	// Digests say, by MCP server, when a result is shortened before the model reads it. A server without an entry
 	// has its results passed on as they are.
-	Digests map[string]Digest
+	Digests map[string]Digest `json:"-"`
 }
 
 // Digest says when and how a server's long results are shortened by a model.
 type Digest struct {
 	// Threshold and MaxTokens are estimates, at four bytes a token.
-	Threshold int
-	MaxTokens int
-	Provider  string
-	Model     string
-	Backend   string
+	Threshold int    `json:"threshold"`
+	MaxTokens int    `json:"max_tokens"`
+	Provider  string `json:"provider,omitempty"`
+	Model     string `json:"model,omitempty"`
+	Backend   string `json:"backend,omitempty"`
 }
 
 // ServerInstructions is how to use the tools of one MCP server.

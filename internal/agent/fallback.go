@@ -12,12 +12,12 @@ import (
 
 // Fallback is a model that goes on when the one before it fails.
 type Fallback struct {
-	Provider string
-	Model    string
-	Backend  string
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Backend  string `json:"backend"`
 	// MaxResultTokens and NativeTools are as in Spec.
-	MaxResultTokens int
-	NativeTools     llm.NativeTools
+	MaxResultTokens int             `json:"max_result_tokens,omitempty"`
+	NativeTools     llm.NativeTools `json:"native_tools"`
 }
 
 // using is the spec as it is once a provider of its fallbacks has taken over; those before it have had their turn.

@@ -24,7 +24,7 @@ func (f *fixture) called(t *testing.T, result string, arguments any) (string, ta
 
 	id := f.session(t, func(s *tarsy.Session) { s.AlertType, s.StageCount = "Kubernetes / Pod: läuft nicht!", 3 })
 
-	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: []string{"chain:k8s", "chain:chain", "chain:"}, ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 

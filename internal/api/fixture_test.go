@@ -191,7 +191,7 @@ func (f *fixture) session(t *testing.T, change func(*tarsy.Session)) string {
 		session.CompletedAt = new(f.clock.Now())
 	}
 
-	require.NoError(t, f.db.CreateSession(t.Context(), session))
+	require.NoError(t, f.db.CreateSession(t.Context(), session, postgres.Terms{}))
 
 	return session.ID
 }
@@ -216,7 +216,7 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 
 	session := newSession(alert, i.clock.Now())
 
-	return session, i.db.CreateSession(ctx, session)
+	return session, i.db.CreateSession(ctx, session, postgres.Terms{})
 }
 
 func (i *intake) Cancel(ctx context.Context, sessionID, author string) error {

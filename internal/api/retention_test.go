@@ -34,7 +34,7 @@ func (f *fixture) claimed(t *testing.T) postgres.Claim {
 	t.Helper()
 
 	id := f.session(t, func(*tarsy.Session) {})
-	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server", Slots: 1, MaxSessions: 100, Lease: 1e9})
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: []string{"chain:k8s", "chain:chain", "chain:"}, ServerID: "server", Slots: 1, MaxSessions: 100, Lease: 1e9})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.Equal(t, id, claims[0].SessionID)

@@ -23,7 +23,7 @@ func (f *fixture) investigated(t *testing.T) string {
 		s.MCPSelection = &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}}
 	})
 
-	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 10, MaxSessions: 10, Lease: time.Minute})
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: []string{"chain:k8s", "chain:chain", "chain:"}, ServerID: "server-1", Slots: 10, MaxSessions: 10, Lease: time.Minute})
 	require.NoError(t, err)
 
 	for _, claim := range claims {

@@ -28,7 +28,7 @@ func (f *fixture) heldSession(t *testing.T) postgres.Claim {
 	t.Helper()
 
 	id := f.session(t, func(*tarsy.Session) {})
-	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: []string{"chain:k8s", "chain:chain", "chain:"}, ServerID: "server-1", Slots: 1, MaxSessions: 10, Lease: time.Minute})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.Equal(t, id, claims[0].SessionID)

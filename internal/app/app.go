@@ -182,9 +182,11 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("the MCP monitor", func(context.Context) error { a.health.monitor.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	a.engine = engine.New(engine.Config{
-		DB:        a.db,
-		Chain:     a.chains.Chain,
-		Server:    a.chains.Server,
+		DB:     a.db,
+		Chain:  a.chains.Chain,
+		Server: a.chains.Server,
+		Decode: a.chains.Decode,
+		Has:    a.chains.Has(), UnrunnableTimeout: cfg.Queue.UnrunnableTimeout,
 		OpenTools: a.factory.Open,
 		FetchRunbook: func(ctx context.Context, url string) (string, error) {
 			text, err := runbooks.Fetch(ctx, url)
@@ -216,7 +218,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("retention", a.retention.Stop)
 
 	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Mask: maskText, Clock: a.clock,
+		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
 	})
 
 	proxies, err := prefixes(cfg.System.TrustedProxies)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
@@ -13,20 +14,35 @@ type Catalog struct {
 	cfg     *config.Config
 	chains  map[string]Chain
 	servers map[string]Server
+	has     []string
+	// stored are the recipes of chains whose alerts select no servers, by the chain's id.
+	stored map[string]progress.Recipe
 }
 
 // NewCatalog resolves everything that a configuration holds.
 func NewCatalog(cfg *config.Config) *Catalog {
 	r := resolver{cfg}
-	c := &Catalog{cfg: cfg, chains: make(map[string]Chain, len(cfg.Chains)), servers: make(map[string]Server, len(cfg.MCPServers))}
-
-	for id, configured := range cfg.Chains {
-		c.chains[id] = r.chain(configured)
+	c := &Catalog{
+		cfg: cfg, chains: make(map[string]Chain, len(cfg.Chains)), servers: make(map[string]Server, len(cfg.MCPServers)),
+		stored: make(map[string]progress.Recipe, len(cfg.Chains)),
 	}
 
 	for id, configured := range cfg.MCPServers {
 		c.servers[id] = r.server(configured)
+		c.has = append(c.has, needServer(id))
 	}
+
+	for name := range cfg.LLMProviders {
+		c.has = append(c.has, needProvider(name))
+	}
+
+	for id, configured := range cfg.Chains {
+		c.chains[id] = r.chain(configured)
+		c.stored[id] = c.recipe(c.chains[id], nil).Stored(nil)
+		c.has = append(c.has, NeedChain(id))
+	}
+
+	slices.Sort(c.has)
 
 	return c
 }
@@ -45,8 +61,12 @@ func (c *Catalog) Server(id string) (Server, bool) {
 	return server, ok
 }
 
-// TakesQuestions reports whether a chain has a chat.
-func (c *Catalog) TakesQuestions(chainID string) bool { return c.chains[chainID].Chat != nil }
+// TakesQuestions reports whether a chain has a chat, and whether it is configured at all.
+func (c *Catalog) TakesQuestions(chainID string) (takes, known bool) {
+	chain, known := c.chains[chainID]
+
+	return chain.Chat != nil, known
+}
 
 // MCPServers lists the servers that some chain's agents get tools from, sorted. Built-in chains count only where the
 // user has none: a built-in that nobody asked for must not start programs.

@@ -10,12 +10,12 @@ import (
 
 // Chain is a chain as the engine follows it, with every level of configuration merged.
 type Chain struct {
-	ID     string
-	Stages []Stage
+	ID     string  `json:"id"`
+	Stages []Stage `json:"stages"`
 	// Summary is how the executive summary is written.
-	Summary Summary
+	Summary Summary `json:"summary"`
 	// Chat answers questions about a finished session; nil means that the chain takes none.
-	Chat *Agent
+	Chat *Agent `json:"chat,omitempty"`
 }
 
 // StageCount is how many stages a session of the chain has if all goes well: a synthesis follows each stage of several
@@ -56,31 +56,31 @@ func (c Chain) agents() iter.Seq[Agent] {
 // Summary is how the executive summary is written.
 type Summary struct {
 	// Models are called in this order, until one answers.
-	Models []agent.Fallback
+	Models []agent.Fallback `json:"models"`
 	// Limit is how long one call may take.
-	Limit time.Duration
+	Limit time.Duration `json:"limit_ns"`
 }
 
 // Stage is one stage of a chain. Its agents run concurrently; each replica is an agent of its own.
 type Stage struct {
-	Name     string
-	Policy   tarsy.SuccessPolicy
-	Parallel tarsy.ParallelType
-	Agents   []Agent
+	Name     string              `json:"name"`
+	Policy   tarsy.SuccessPolicy `json:"policy"`
+	Parallel tarsy.ParallelType  `json:"parallel"`
+	Agents   []Agent             `json:"agents"`
 	// Synthesis turns the analyses of several agents into one.
-	Synthesis Agent
+	Synthesis Agent `json:"synthesis"`
 }
 
 // Agent is one agent of a stage, with the MCP servers that it may use. Its Spec holds nothing about servers, because an
 // alert may select others.
 type Agent struct {
-	Spec    agent.Spec
-	Servers []tarsy.MCPServerSelection
+	Spec    agent.Spec                 `json:"spec"`
+	Servers []tarsy.MCPServerSelection `json:"servers,omitempty"`
 }
 
 // Server is what agents are told about an MCP server, and how its long results are shortened.
 type Server struct {
-	Instructions string
+	Instructions string `json:"instructions,omitempty"`
 	// Digest has no provider where the agent's own model is meant; nil means that results are passed on whole.
-	Digest *agent.Digest
+	Digest *agent.Digest `json:"digest,omitempty"`
 }

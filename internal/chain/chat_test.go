@@ -85,11 +85,14 @@ func TestAChainTakesQuestionsOnlyWhereItSaysSo(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": false, "chat: {}, ": true, "chat: {enabled: true}, ": true, "chat: {enabled: false}, ": false} {
 		c := load(t, "agents: {A: {}}\nagent_chains: {c: {"+text+"alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}\n")
-		require.Equal(t, want, c.TakesQuestions("c"), text)
+		takes, known := c.TakesQuestions("c")
+		require.True(t, known)
+		require.Equal(t, want, takes, text)
 		require.Equal(t, want, get(t, c, "c").Chat != nil, text)
 	}
 	c := load(t, "")
-	require.True(t, c.TakesQuestions("kubernetes"), "the built-in chain takes questions")
+	takes, _ := c.TakesQuestions("kubernetes")
+	require.True(t, takes, "the built-in chain takes questions")
 }
 
 func TestWhoWritesTheSynthesis(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -17,6 +18,8 @@ type Route struct {
 	AlertType string
 	// Runbook is used for an alert that names none.
 	Runbook string
+	// Recipe is what the session is to follow; nil means the configuration of whichever server runs it.
+	Recipe *progress.Recipe
 }
 
 // Route finds the chain for an alert. It rejects an alert type or an MCP server that is not configured, and names what
@@ -31,7 +34,12 @@ func (c *Catalog) Route(alert tarsy.Alert) (Route, error) {
 		return Route{}, err
 	}
 
-	return Route{Chain: chain, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook}, nil
+	recipe := c.stored[chain.ID]
+	if alert.MCPSelection != nil {
+		recipe = c.recipe(chain, alert.MCPSelection).Stored(alert.MCPSelection)
+	}
+
+	return Route{Chain: chain, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
 }
 
 // Tools is what the agents of a chain's stages get together.

@@ -26,7 +26,9 @@ func TestAnAlertGoesToTheChainOfItsType(t *testing.T) {
 	c := load(t, shop)
 	route, err := c.Route(tarsy.Alert{AlertType: "till"})
 	require.NoError(t, err)
-	require.Equal(t, chain.Route{Chain: get(t, c, "shop"), AlertType: "till", Runbook: "Look first."}, route)
+	require.Equal(t, get(t, c, "shop"), route.Chain)
+	require.Equal(t, "till", route.AlertType)
+	require.Equal(t, "Look first.", route.Runbook)
 
 	route, err = c.Route(tarsy.Alert{})
 	require.NoError(t, err)

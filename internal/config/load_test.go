@@ -119,7 +119,7 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	want := config.Queue{
 		WorkerCount: 5, MaxConcurrentSessions: 5, PollInterval: time.Second, PollIntervalJitter: 500 * time.Millisecond,
 		SessionTimeout: 40 * time.Minute, GracefulShutdownTimeout: 15 * time.Second,
-		OrphanThreshold: 20 * time.Second, HeartbeatInterval: 5 * time.Second,
+		OrphanThreshold: 20 * time.Second, HeartbeatInterval: 5 * time.Second, UnrunnableTimeout: 5 * time.Minute,
 	}
 	require.Equal(t, want, c.Queue)
 	require.Equal(t, config.MCPStartupLenient, c.System.MCPStartup)

@@ -14,6 +14,7 @@ type Queue struct {
 	GracefulShutdownTimeout time.Duration `yaml:"graceful_shutdown_timeout" doc:"Longest time a server takes to stop; sessions that are not done are handed over, not lost." default:"15s" min:"0s"`
 	OrphanThreshold         time.Duration `yaml:"orphan_threshold" doc:"Lease of a session: another server takes over when the holder has been silent for this long." default:"20s" min:"100ms"`
 	HeartbeatInterval       time.Duration `yaml:"heartbeat_interval" doc:"How often the lease is renewed; less than half of orphan_threshold." default:"5s" min:"10ms"`
+	UnrunnableTimeout       time.Duration `yaml:"unrunnable_timeout" doc:"How long a session waits that needs an MCP server, LLM provider or chain that no running server has configured, before it fails." default:"5m" min:"1s"`
 	ScoringShutdownTimeout  time.Duration `yaml:"scoring_shutdown_timeout" doc:"Longest time to wait for scoring at shutdown." min:"0s" later:"true"`
 	OrphanDetectionInterval time.Duration `yaml:"orphan_detection_interval" doc:"How often orphaned sessions are looked for; not needed with leases." min:"0s" later:"true"`
 }

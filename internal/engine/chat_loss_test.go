@@ -55,6 +55,7 @@ func TestAnAnswerWhoseServerIsLostInAnyPhaseIsGivenByAnother(t *testing.T) {
 				t.Parallel()
 
 				h := newHouse(t)
+				h.noRecipes = true
 				clock := h.fakeClock()
 				freezer := &freezer{at: place, inside: make(chan struct{}), thaw: make(chan struct{})}
 				h.investigated()

@@ -96,7 +96,7 @@ func TestAQuestionThatIsRefusedSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	var enabled atomic.Bool
 
 	s := h.open("one", nil)
-	s.intake.cfg.TakesQuestions = func(string) bool { return enabled.Load() }
+	s.intake.cfg.TakesQuestions = func(string) (takes, known bool) { return enabled.Load(), true }
 	waiting, cancelled := s.submit(), s.submit()
 	s.cancel(cancelled)
 
@@ -224,6 +224,7 @@ func TestAQuestionWhoseChainHasChangedIsAnsweredWithWhatIsWrong(t *testing.T) {
 			t.Parallel()
 
 			h := newHouse(t)
+			h.noRecipes = true
 			h.investigated()
 			h.chat(script.Reply{Text: "because"})
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -70,7 +71,14 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 
 	claims, err := e.DB.Claim(claimCtx, postgres.ClaimParams{
 		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
+		Version: Version, Has: e.Has, AbandonBefore: e.abandonBefore(),
 	})
+
+	var recipes map[string]*chain.Recipe
+	if err == nil {
+		recipes, err = e.recipes.find(claimCtx, claims)
+	}
+
 	if err != nil {
 		// Whatever was claimed is not lost: its lease runs out and it is claimed again.
 		e.Logger.Error("could not claim sessions", "error", err)
@@ -81,7 +89,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	claimed, uncounted := 0, 0
 
 	for _, c := range claims {
-		e.work(c)
+		e.work(c, recipes[c.RecipeHash])
 
 		if c.Uncounted {
 			uncounted++
@@ -98,8 +106,8 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 }
 
 // work runs a claimed session in a goroutine of its own.
-func (e *Engine) work(c postgres.Claim) {
-	r := newSessionRun(e, c)
+func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe) {
+	r := newSessionRun(e, c, recipe)
 
 	e.mu.Lock()
 	e.runs[c.SessionID] = r
@@ -134,6 +142,8 @@ func (e *Engine) renew(ctx context.Context) {
 	defer ticker.Stop()
 
 	for {
+		e.announce(ctx)
+
 		select {
 		case <-ctx.Done():
 			return

@@ -203,7 +203,7 @@ func TestARequestThatComesBetweenClaimAndWorkIsHeard(t *testing.T) {
 	// The session is this server's and its state is loaded when the wish is heard, and nobody can pass it on yet.
 	s.cancel(id)
 	kick(s.requests)
-	s.work(claims[0])
+	s.work(claims[0], nil)
 	s.Start()
 	require.Contains(t, s.ended(id), "cancelled")
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -20,10 +21,17 @@ import (
 // Config is what an engine needs.
 type Config struct {
 	DB *postgres.DB
-	// Chain returns the chain with this id, as configured now.
+	// Chain returns the chain with this id, as configured now, for sessions that have no recipe of their own.
 	Chain func(chainID string) (chain.Chain, bool)
-	// Server returns what is configured of an MCP server.
+	// Server returns what is configured of an MCP server, for those sessions.
 	Server func(id string) (chain.Server, bool)
+	// Decode reads a stored recipe.
+	Decode func(body json.RawMessage) (chain.Recipe, error)
+	// Has is what this server's configuration has, in the words of a recipe's needs: it claims sessions that it can run.
+	Has []string
+	// UnrunnableTimeout is how long a session waits that needs what no server has configured, before it fails; zero
+	// means five minutes.
+	UnrunnableTimeout time.Duration
 	// OpenTools connects the tools of one execution.
 	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection) (agent.Tools, error)
 	// FetchRunbook reads the runbook at an address that an alert named; DefaultRunbook is used when it cannot.
@@ -78,6 +86,9 @@ type Engine struct {
 
 	// ledger is nil where no day is capped.
 	ledger *ledger
+	// recipes belongs to the claimer.
+	recipes recipes
+	started time.Time
 
 	mu       sync.Mutex
 	runs     map[string]*sessionRun
@@ -102,9 +113,14 @@ func New(cfg Config) *Engine {
 		cfg.WrapUp = wrapUp(cfg.SessionTimeout)
 	}
 
+	if cfg.UnrunnableTimeout == 0 {
+		cfg.UnrunnableTimeout = unrunnableTimeout
+	}
+
 	return &Engine{
 		Config:   cfg,
 		ledger:   newLedger(cfg),
+		recipes:  recipes{read: cfg.DB.Recipes, decode: cfg.Decode, known: map[string]*chain.Recipe{}, logger: cfg.Logger},
 		runs:     map[string]*sessionRun{},
 		slots:    make(chan struct{}, 1),
 		cancels:  make(chan struct{}, 1),
@@ -125,6 +141,7 @@ func (e *Engine) Start() {
 	claimCtx, stopClaiming := context.WithCancel(context.Background())
 	serveCtx, stopServing := context.WithCancel(context.Background())
 	e.stopClaiming, e.stopServing = stopClaiming, stopServing
+	e.started = e.Clock.Now()
 
 	// Watches begin here, not in the goroutines: whoever returns from Start can rely on being heard.
 	queue := e.DB.Signals().WatchQueue()

@@ -36,6 +36,8 @@ type house struct {
 	model  *script.Script
 	tools  *toolbox
 	recipe chain.Chain
+	// noRecipes lets sessions follow the configuration, as those of a release without recipes do.
+	noRecipes bool
 	// configured guards the recipe against tests that change it while servers run.
 	configured sync.Mutex
 }
@@ -94,6 +96,11 @@ func recipeOf(stages ...[]string) chain.Chain {
 	return recipe
 }
 
+// decode reads a recipe as a server does whose configuration has everything.
+func (h *house) decode(body json.RawMessage) (recipe chain.Recipe, err error) {
+	return recipe, json.Unmarshal(body, &recipe)
+}
+
 // server is one engine of the house, with its own connections.
 type server struct {
 	*Engine
@@ -115,7 +122,8 @@ func (h *house) open(id string, change func(*Config)) *server {
 	logger := slog.New(logged)
 	cfg := Config{
 		DB: db, Chain: func(string) (chain.Chain, bool) { return h.current(), true }, OpenTools: h.tools.open,
-		Server:   func(id string) (chain.Server, bool) { return chain.Server{}, id == "box" },
+		Server: func(id string) (chain.Server, bool) { return chain.Server{}, id == "box" },
+		Decode: h.decode, Has: []string{"chain:chain", "mcp:box"},
 		Agent:    agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
 		ServerID: id, Workers: 4, MaxSessions: 100, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
 		SessionTimeout: time.Hour, Grace: time.Minute, Clock: h.clock, Logger: logger,
@@ -128,9 +136,17 @@ func (h *house) open(id string, change func(*Config)) *server {
 	s := &server{Engine: New(cfg), house: h, logged: logged}
 	s.intake = NewIntake(IntakeConfig{
 		DB: db, Clock: h.clock, Mask: func(text string) string { return text },
-		TakesQuestions: func(string) bool { return h.current().Chat != nil },
+		TakesQuestions: func(string) (takes, known bool) { return h.current().Chat != nil, true }, Decode: h.decode,
 		Route: func(alert tarsy.Alert) (chain.Route, error) {
-			return chain.Route{Chain: h.current(), AlertType: alert.AlertType}, nil
+			current := h.current()
+
+			route := chain.Route{Chain: current, AlertType: alert.AlertType}
+			if !h.noRecipes {
+				recipe := chain.Recipe{Chain: current}.Stored(alert.MCPSelection)
+				route.Recipe = &recipe
+			}
+
+			return route, nil
 		},
 	})
 
@@ -500,5 +516,5 @@ func (h *house) fakeClock() *clockwork.FakeClock {
 }
 
 func claimParams(s *server) postgres.ClaimParams {
-	return postgres.ClaimParams{ServerID: s.ServerID, Slots: 1, MaxSessions: s.MaxSessions, Lease: s.Lease}
+	return postgres.ClaimParams{ServerID: s.ServerID, Slots: 1, MaxSessions: s.MaxSessions, Lease: s.Lease, Version: Version, Has: s.Has}
 }

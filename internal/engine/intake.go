@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -17,8 +18,10 @@ type IntakeConfig struct {
 	DB *postgres.DB
 	// Route finds the alert's chain and rejects what is not configured, with errors that name what is.
 	Route func(alert tarsy.Alert) (chain.Route, error)
-	// TakesQuestions tells whether a chain has a chat.
-	TakesQuestions func(chainID string) bool
+	// TakesQuestions reports whether a chain has a chat, and whether it is configured at all.
+	TakesQuestions func(chainID string) (takes, known bool)
+	// Decode reads a stored recipe.
+	Decode func(body json.RawMessage) (chain.Recipe, error)
 	// Mask hides secrets in what people wrote; it fails open by contract.
 	Mask  func(text string) string
 	Clock clockwork.Clock
@@ -61,7 +64,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
 
-	if err := i.cfg.DB.CreateSession(ctx, session, tarsy.SessionStatusChanged(session, now)); err != nil {
+	if err := i.cfg.DB.CreateSession(ctx, session, postgres.Terms{EngineVersion: Version, Recipe: route.Recipe}, tarsy.SessionStatusChanged(session, now)); err != nil {
 		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)
 	}
 
@@ -85,7 +88,12 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 		return tarsy.Question{}, err
 	}
 
-	if !i.cfg.TakesQuestions(target.ChainID) {
+	takes, err := i.takesQuestions(ctx, sessionID, target.ChainID)
+	if err != nil {
+		return tarsy.Question{}, err
+	}
+
+	if !takes {
 		return tarsy.Question{}, tarsy.Errorf(tarsy.CodeChatDisabled,
 			"the chain %q takes no questions: set chat.enabled in its configuration", target.ChainID)
 	}
@@ -123,6 +131,27 @@ func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
 
 	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: questions can be asked when it is over",
 		strings.ReplaceAll(string(target.Status), "_", " "))
+}
+
+// takesQuestions reports whether a session takes questions. The configuration decides; where it no longer has the chain,
+// the session's recipe does.
+func (i *Intake) takesQuestions(ctx context.Context, sessionID, chainID string) (bool, error) {
+	takes, known := i.cfg.TakesQuestions(chainID)
+	if known {
+		return takes, nil
+	}
+
+	body, err := i.cfg.DB.SessionRecipe(ctx, sessionID)
+	if err != nil || body == nil {
+		return false, err
+	}
+
+	recipe, err := i.cfg.Decode(body)
+	if err != nil {
+		return false, fmt.Errorf("ask about session: %w", err)
+	}
+
+	return recipe.Chain.Chat != nil, nil
 }
 
 // Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the wish is durable;

@@ -21,17 +21,16 @@ func (r *sessionRun) round() (released bool, err error) {
 	}
 
 	var (
-		configured chain.Chain
-		tasks      []plan.Task
-		began      time.Time
-		limited    bool
+		followed chain.Chain
+		missing  []string
+		tasks    []plan.Task
+		began    time.Time
+		limited  bool
 	)
 
 	err = r.memory.beginRound(stop, func(state *progress.State) {
-		var known bool
-
-		configured, known = r.engine.Chain(state.Session.ChainID)
-		tasks = plan.Next(state, configured, known, r.engine.Clock.Now(), r.engine.SessionTimeout)
+		followed, missing = r.follow(state.Session)
+		tasks = plan.Next(state, followed, missing, r.engine.Clock.Now(), r.engine.SessionTimeout)
 		began, limited = plan.Began(state)
 	})
 	if err != nil {
@@ -47,13 +46,17 @@ func (r *sessionRun) round() (released bool, err error) {
 
 	switch task := tasks[0]; task.Kind {
 	case plan.RunExecution:
-		return false, r.runExecutions(ctx, configured, tasks)
+		return false, r.runExecutions(ctx, followed, tasks)
 	case plan.FetchRunbook:
-		return r.fetchRunbook(ctx, configured)
+		return r.fetchRunbook(ctx, followed)
 	case plan.Conclude:
-		return r.conclude(ctx, configured)
+		return r.conclude(ctx, followed)
 	default:
-		return r.record(ctx, configured, func(s plan.Steps) progress.Step { return s.For(task) })
+		return r.record(ctx, followed, func(s plan.Steps) progress.Step {
+			s.Missing = missing
+
+			return s.For(task)
+		})
 	}
 }
 

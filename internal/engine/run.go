@@ -19,6 +19,8 @@ type sessionRun struct {
 	engine    *Engine
 	lease     postgres.Lease
 	uncounted bool
+	// recipe is what the session follows; nil means the configuration of this server.
+	recipe *chain.Recipe
 
 	memory   memory
 	setbacks setbacks
@@ -31,8 +33,8 @@ type sessionRun struct {
 	reading sync.Mutex
 }
 
-func newSessionRun(e *Engine, c postgres.Claim) *sessionRun {
-	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted}
+func newSessionRun(e *Engine, c postgres.Claim, recipe *chain.Recipe) *sessionRun {
+	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted, recipe: recipe}
 	r.soft, r.softStop = context.WithCancelCause(context.Background())
 	r.memory.extendLease(c.Until)
 	r.memory.load(&c.State, e.DB.Hold(c.Lease).Submit)

@@ -277,6 +277,7 @@ func TestTheLeaseIsCheckedBeforeCallsToTheOutside(t *testing.T) {
 	const conclusion = 4 // the rounds are: create the stage, run it, finish it, conclude
 
 	h := newHouse(t)
+	h.noRecipes = true
 	clock := h.fakeClock()
 
 	for name, test := range map[string]struct {
@@ -386,13 +387,15 @@ func TestASessionWhoseChainIsGoneFailsWithAClearError(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
+	h.noRecipes = true
 	s := h.start("one", func(c *Config) { c.Chain = func(string) (chain.Chain, bool) { return chain.Chain{}, false } })
 	id := s.submit()
 	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
 
 	detail := s.detail(id)
-	require.Equal(t, "unknown_chain", detail.ErrorCode)
-	require.Equal(t, `chain "chain" is no longer configured`, detail.ErrorMessage)
+	require.Equal(t, "not_configured", detail.ErrorCode)
+	require.Equal(t, `no running server has configured chain "chain", which this session needs; add it to the configuration and re-run the alert`,
+		detail.ErrorMessage)
 	h.requireWhole(id)
 }
 
@@ -400,6 +403,7 @@ func TestAnExecutionWhoseAgentIsGoneFails(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
+	h.noRecipes = true
 	round := 0
 	s := h.start("one", func(c *Config) {
 		c.Chain = func(string) (chain.Chain, bool) {

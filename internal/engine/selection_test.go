@@ -12,6 +12,7 @@ func TestASelectionOfAServerThatIsGoneFailsTheExecution(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
+	h.noRecipes = true
 	s := h.start("one", nil)
 	session, err := s.intake.Submit(h.ctx, tarsy.Alert{
 		AlertType: "test", Data: "it hurts", MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}},

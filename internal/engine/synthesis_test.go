@@ -101,6 +101,7 @@ func TestASynthesisOfAChainThatBecameShorterFailsWithAClearError(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
+	h.noRecipes = true
 	h.recipe = recipeOf([]string{"first"}, []string{"a", "b"})
 	h.forAgent("first", script.Reply{Text: "found first"})
 	h.forAgent("a", script.Reply{Text: "found by a"})

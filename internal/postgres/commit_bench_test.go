@@ -32,9 +32,9 @@ func BenchmarkCommit(b *testing.B) {
 			leases := make([]*postgres.Holder, holders)
 
 			for i := range holders {
-				require.NoError(b, db.CreateSession(b.Context(), newSession(epoch())))
+				require.NoError(b, db.CreateSession(b.Context(), newSession(epoch()), postgres.Terms{}))
 
-				claims, err := db.Claim(b.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+				claims, err := db.Claim(b.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
 				require.NoError(b, err)
 				require.Len(b, claims, 1)
 

@@ -81,13 +81,13 @@ func (r *propertyRun) server(rt *rapid.T) string {
 func (r *propertyRun) create(rt *rapid.T) {
 	session := newSession(r.clock.Now())
 	events := newEvents("intake", rapid.IntRange(0, 2).Draw(rt, "events"))
-	require.NoError(rt, r.servers[r.server(rt)].CreateSession(context.Background(), session, events...))
+	require.NoError(rt, r.servers[r.server(rt)].CreateSession(context.Background(), session, postgres.Terms{}, events...))
 	r.model.create(session, events)
 }
 
 func (r *propertyRun) claim(rt *rapid.T) {
 	server := r.server(rt)
-	p := postgres.ClaimParams{
+	p := postgres.ClaimParams{Version: 1, Has: understood(),
 		ServerID: server, MaxSessions: r.model.limit, Lease: lease,
 		Slots:   rapid.IntRange(0, 3).Draw(rt, "slots"),
 		Cancels: rapid.IntRange(0, 1).Draw(rt, "cancels"),

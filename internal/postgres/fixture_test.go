@@ -202,7 +202,7 @@ const patience = 20 * time.Second
 // create stores a new session that is runnable now.
 func (f *fixture) create(t require.TestingT, db *postgres.DB, events ...tarsy.Event) tarsy.Session {
 	session := newSession(f.clock.Now())
-	require.NoError(t, db.CreateSession(context.Background(), session, events...))
+	require.NoError(t, db.CreateSession(context.Background(), session, postgres.Terms{}, events...))
 
 	return session
 }
@@ -218,7 +218,7 @@ func (f *fixture) hold(t require.TestingT, db *postgres.DB, events ...tarsy.Even
 }
 
 func (f *fixture) claim(t require.TestingT, db *postgres.DB, server string, slots int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
 		ServerID: server, Slots: slots, MaxSessions: noLimit, Lease: lease,
 	})
 	require.NoError(t, err)
@@ -300,6 +300,9 @@ func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.Timeli
 		CreatedAt: at, UpdatedAt: at,
 	}
 }
+
+// understood is what a server has that can run all sessions of newSession.
+func understood() []string { return []string{"chain:chain"} }
 
 // newEvents returns n events whose types tell them apart.
 func newEvents(name string, n int) []tarsy.Event {
@@ -393,7 +396,7 @@ func (f *fixture) question(t require.TestingT, db *postgres.DB, sessionID string
 
 // claimAsked claims as a server does that has no room for anything but questions.
 func (f *fixture) claimAsked(t require.TestingT, db *postgres.DB, server string, chats int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
 	require.NoError(t, err)
 
 	return claims

@@ -15,8 +15,8 @@ import (
 
 // CreateSession stores a new session, runnable at once, with the first events of its journal. When it returns
 // without error the session is durable and claimers have been woken. Giving up only stops the waiting.
-func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, events ...tarsy.Event) error {
-	a := &arrival{session: session, events: slices.Clone(events), done: make(chan struct{})}
+func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Terms, events ...tarsy.Event) error {
+	a := &arrival{session: session, terms: terms, events: slices.Clone(events), done: make(chan struct{})}
 
 	for i := range a.events {
 		a.events[i].SessionID, a.events[i].Seq = session.ID, int64(i+1)
@@ -42,6 +42,7 @@ func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, events .
 // arrival is a session on its way into the database.
 type arrival struct {
 	session tarsy.Session
+	terms   Terms
 	events  []tarsy.Event
 	done    chan struct{}
 	err     error
@@ -53,6 +54,7 @@ type intake struct {
 	pool     *pgxpool.Pool
 	signals  *Signals
 	arrivals *batch.Batcher[*arrival]
+	recipes  storedRecipes
 }
 
 func newIntake(pool *pgxpool.Pool, signals *Signals) *intake {
@@ -101,26 +103,55 @@ func (i *intake) settle(a *arrival, err error) {
 	a.finish(err)
 }
 
+// intakeRow is a session as it is stored first.
+type intakeRow struct {
+	sessionRow
+
+	EngineVersion int     `json:"engine_version"`
+	RecipeHash    *string `json:"recipe_hash"`
+}
+
+var intakeColumns = columnsOf[intakeRow]()
+
+// createSQL also stores the recipes that the sessions follow and that are not stored yet.
 var createSQL = `
-WITH created AS (
-    INSERT INTO sessions (` + sessionRowColumns.list() + `, runnable_at)
-    SELECT ` + sessionRowColumns.list() + `, created_at FROM jsonb_populate_recordset(NULL::sessions, $1)
+WITH followed AS (
+    INSERT INTO recipes (` + recipeColumns.list() + `)
+    SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7)
+    ON CONFLICT (hash) DO NOTHING
+), created AS (
+    INSERT INTO sessions (` + intakeColumns.list() + `, runnable_at)
+    SELECT ` + intakeColumns.list() + `, created_at FROM jsonb_populate_recordset(NULL::sessions, $1)
 )
 INSERT INTO events (session_id, seq, type, payload, created_at)
 SELECT session_id, seq, type, payload, created_at
 FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
 
 func (i *intake) store(ctx context.Context, group []*arrival) error {
-	rows := make([]sessionRow, len(group))
+	rows := make([]intakeRow, len(group))
 
 	var events []tarsy.Event
 
 	for n, a := range group {
-		rows[n] = sessionRow{Session: a.session, LastSeq: int64(len(a.events))}
+		rows[n] = intakeRow{
+			sessionRow:    sessionRow{Session: a.session, LastSeq: int64(len(a.events))},
+			EngineVersion: max(a.terms.EngineVersion, 1),
+		}
+		if r := a.terms.Recipe; r != nil {
+			rows[n].RecipeHash = &r.Hash
+		}
+
 		events = append(events, a.events...)
 	}
 
+	recipes := i.recipes.missing(group, group[0].session.CreatedAt)
+
 	raw, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadRow, err)
+	}
+
+	rawRecipes, err := json.Marshal(recipes)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBadRow, err)
 	}
@@ -130,9 +161,13 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 		return err
 	}
 
-	_, err = i.pool.Exec(ctx, createSQL, append([]any{raw}, columns...)...)
+	if _, err = i.pool.Exec(ctx, createSQL, append(append([]any{raw}, columns...), rawRecipes)...); err != nil {
+		return err
+	}
 
-	return err
+	i.recipes.add(recipes)
+
+	return nil
 }
 
 var errClosing = errors.New("the database is closing")

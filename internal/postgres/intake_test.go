@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // Alerts that arrive while the database is busy are stored together; one that it refuses is refused alone.
@@ -32,7 +33,9 @@ func TestABadSessionLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 			all[i].Status = "unheard-of"
 		}
 
-		group.Go(func() { errs[i] = db.CreateSession(context.Background(), all[i], newEvents("first", 2)...) })
+		group.Go(func() {
+			errs[i] = db.CreateSession(context.Background(), all[i], postgres.Terms{}, newEvents("first", 2)...)
+		})
 	}
 
 	f.awaitBlocked(t, 1)
@@ -64,7 +67,7 @@ func TestASessionIsStoredAndToldThoughNobodyWaits(t *testing.T) {
 	session := newSession(f.clock.Now())
 	gaveUp := make(chan error)
 
-	go func() { gaveUp <- db.CreateSession(ctx, session) }()
+	go func() { gaveUp <- db.CreateSession(ctx, session, postgres.Terms{}) }()
 
 	f.awaitBlocked(t, 1)
 	cancel()

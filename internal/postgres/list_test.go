@@ -26,7 +26,7 @@ func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus,
 	}
 
 	change(&session)
-	require.NoError(t, db.CreateSession(t.Context(), session))
+	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
 	return session.ID
 }

@@ -119,7 +119,7 @@ func TestNothingButReadersWaitsForReaders(t *testing.T) {
 
 			return err
 		},
-		"intake": func() error { return db.CreateSession(ctx, newSession(f.clock.Now())) },
+		"intake": func() error { return db.CreateSession(ctx, newSession(f.clock.Now()), postgres.Terms{}) },
 		"queue": func() error {
 			_, err := db.Queue(ctx)
 
@@ -151,7 +151,7 @@ func TestNothingButReadersWaitsForReaders(t *testing.T) {
 			return err
 		},
 		"claim": func() error {
-			_, err := db.Claim(ctx, postgres.ClaimParams{ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+			_, err := db.Claim(ctx, postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
 
 			return err
 		},

@@ -28,6 +28,13 @@ type ClaimParams struct {
 	// Held are the sessions that this server works on already: a lease past its time is not taken from oneself.
 	Held  []string
 	Lease time.Duration
+	// Version is the engine version of this server, and Has what its configuration has, in the words of a recipe's needs.
+	// It takes what it can run.
+	Version int
+	Has     []string
+	// AbandonBefore lets it take sessions that no server can run: those that have waited since before then, and whose needs
+	// no server has announced since. The zero time takes none.
+	AbandonBefore time.Time
 }
 
 // Claim is a session that was just claimed.
@@ -37,7 +44,9 @@ type Claim struct {
 	Until time.Time
 	// Uncounted claims exist to cancel the session or to answer a question, and count against no limit.
 	Uncounted bool
-	State     progress.State
+	// RecipeHash names the session's recipe; it is empty for a session that follows the configuration.
+	RecipeHash string
+	State      progress.State
 
 	// fresh sessions have nothing but their row.
 	fresh bool
@@ -49,13 +58,27 @@ type claimRow struct {
 	Fence        int64
 	Uncounted    bool
 	OpenRequests int
+	RecipeHash   string
 }
 
-// claimSQL takes, in this order: sessions whose cancellation is asked, sessions that are over and have a question to
-// answer, the same two kinds where the lease is past its time, other leases past their time (a takeover does not change
-// the number of leases), and waiting sessions, oldest first, as far as the limit across servers allows.
+// A session waits for a server that has what it needs; waitingSQL finds those that may be taken.
+const (
+	waitingSQL = `s.runnable_at IS NOT NULL AND s.lease_until IS NULL AND s.completed_at IS NULL`
+	// kindSQL groups sessions that need the same.
+	kindSQL = `coalesce(s.recipe_hash, s.chain_id)`
+	// strandedSQL tells that no server seen since @abandon has what is needed.
+	strandedSQL = `NOT EXISTS (SELECT 1 FROM servers v WHERE v.seen_at > @abandon AND v.engine_version >= n.engine_version AND n.needs <@ v.has)`
+)
+
+// claimSQL takes, in this order: sessions whose cancellation is requested, finished sessions with a question to answer,
+// the same two kinds where the lease has expired, other expired leases (a takeover does not change the number of leases),
+// and waiting sessions, oldest first, as far as the limit across servers allows.
+//
+// Of the last two it takes those that this server can run, and those that no server can run and that have waited since
+// @abandon: they are failed. Waiting sessions are taken by kind: the kinds are found by jumping from one to the next in
+// the index, so any number of sessions that this server cannot run costs one step.
 var claimSQL = `
-WITH cancels AS (
+WITH RECURSIVE cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.open_requests > 0
       AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
@@ -63,7 +86,8 @@ WITH cancels AS (
     FOR UPDATE OF s SKIP LOCKED
 ), chats AS (
     SELECT s.id FROM sessions s
-    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NOT NULL AND s.id NOT IN (SELECT id FROM cancels)
+    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NOT NULL AND s.engine_version <= @version
+      AND s.id NOT IN (SELECT id FROM cancels)
     ORDER BY s.runnable_at, s.id LIMIT @chats
     FOR UPDATE OF s SKIP LOCKED
 ), orphaned_cancels AS (
@@ -74,22 +98,44 @@ WITH cancels AS (
     FOR UPDATE OF s SKIP LOCKED
 ), orphaned_chats AS (
     SELECT s.id FROM sessions s
-    WHERE s.lease_until <= @now AND s.completed_at IS NOT NULL AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
+    WHERE s.lease_until <= @now AND s.completed_at IS NOT NULL AND s.engine_version <= @version
+      AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
     ORDER BY s.lease_until, s.id LIMIT @chats - (SELECT count(*) FROM chats)
     FOR UPDATE OF s SKIP LOCKED
 ), expired AS (
-    SELECT s.id FROM sessions s
-    WHERE s.lease_until <= @now AND s.completed_at IS NULL AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
+    SELECT s.id FROM sessions s LEFT JOIN recipes r ON r.hash = s.recipe_hash
+    CROSS JOIN LATERAL (SELECT s.engine_version, coalesce(r.needs, ARRAY['chain:' || s.chain_id]) AS needs) n
+    WHERE s.lease_until <= @now AND s.completed_at IS NULL AND s.engine_version <= @version
+      AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
+      AND (n.needs <@ @has::text[] OR s.lease_until <= @abandon AND ` + strandedSQL + `)
     ORDER BY s.lease_until, s.id LIMIT @slots
     FOR UPDATE OF s SKIP LOCKED
 ), room AS (
     SELECT greatest(0, least(@slots - (SELECT count(*) FROM expired),
         @maxsessions - (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted))) AS n
+), kinds AS (
+    (SELECT s.engine_version, ` + kindSQL + ` AS kind FROM sessions s
+     WHERE ` + waitingSQL + ` AND s.engine_version <= @version
+     ORDER BY s.engine_version, ` + kindSQL + ` LIMIT 1)
+    UNION ALL
+    SELECT next.engine_version, next.kind FROM kinds k CROSS JOIN LATERAL (
+        SELECT s.engine_version, ` + kindSQL + ` AS kind FROM sessions s
+        WHERE ` + waitingSQL + ` AND s.engine_version <= @version AND (s.engine_version, ` + kindSQL + `) > (k.engine_version, k.kind)
+        ORDER BY s.engine_version, ` + kindSQL + ` LIMIT 1) next
+), needed AS (
+    SELECT k.engine_version, k.kind, coalesce(r.needs, ARRAY['chain:' || k.kind]) AS needs
+    FROM kinds k LEFT JOIN recipes r ON r.hash = k.kind
+), claimable AS (
+    SELECT n.engine_version, n.kind, CASE WHEN n.needs <@ @has::text[] THEN @now ELSE @abandon END AS before
+    FROM needed n WHERE n.needs <@ @has::text[] OR ` + strandedSQL + `
 ), waiting AS (
-    SELECT s.id FROM sessions s
-    WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NULL AND s.id NOT IN (SELECT id FROM cancels)
-    ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
-    FOR UPDATE OF s SKIP LOCKED
+    SELECT w.id FROM claimable c CROSS JOIN LATERAL (
+        SELECT s.id, s.runnable_at FROM sessions s
+        WHERE ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind AND s.runnable_at <= c.before
+          AND s.id NOT IN (SELECT id FROM cancels)
+        ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
+        FOR UPDATE OF s SKIP LOCKED) w
+    ORDER BY w.runnable_at, w.id LIMIT (SELECT n FROM room)
 ), taken AS (
     SELECT id FROM cancels UNION ALL SELECT id FROM chats UNION ALL SELECT id FROM orphaned_cancels UNION ALL SELECT id FROM orphaned_chats
     UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
@@ -97,7 +143,7 @@ WITH cancels AS (
 UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
     lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired))
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
-RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, ` + sessionRowColumns.of("s")
+RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.of("s")
 
 // Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
 // somebody has worked on.
@@ -110,21 +156,20 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 		claims []Claim
 	)
 
-	held := p.Held
-	if held == nil {
-		held = []string{}
-	}
+	// An array that is null compares with nothing.
+	held, has := append([]string{}, p.Held...), append([]string{}, p.Has...)
 
 	batch.Queue("BEGIN")
 	batch.Queue("SELECT pg_advisory_xact_lock($1)", int64(claimLock))
 	batch.Queue(claimSQL, pgx.NamedArgs{
 		"now": now, "until": until, "server": p.ServerID, "held": held,
 		"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
+		"version": p.Version, "has": has, "abandon": p.AbandonBefore,
 	}).Query(func(rows pgx.Rows) error {
 		taken, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimRow])
 		for _, r := range taken {
 			claims = append(claims, Claim{
-				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted,
+				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted, RecipeHash: r.RecipeHash,
 				State: progress.State{Session: r.Session, LastSeq: r.LastSeq},
 				// Nobody has worked on a session before its first lease.
 				fresh: r.Fence == 1 && r.OpenRequests == 0,

@@ -25,7 +25,7 @@ func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) 
 	f.create(t, db)
 	f.question(t, db, session.ID)
 
-	full := postgres.ClaimParams{ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{session.ID}, sessionIDs(claims))
@@ -33,7 +33,7 @@ func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) 
 	require.Len(t, claims[0].State.Requests, 1)
 
 	// It does not count: with room for one more there is room for one more.
-	claims, err = db.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
+	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.False(t, claims[0].Uncounted)
@@ -95,7 +95,7 @@ func TestAnAnswerWhoseServerDiedIsTakenOverWithoutAFreeWorker(t *testing.T) {
 	require.Empty(t, f.claimAsked(t, b, serverB, 1), "a lease holds for its time")
 	f.clock.Advance(2 * lease)
 
-	held, err := a.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
+	held, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
 	require.NoError(t, err)
 	require.Empty(t, held, "not from oneself")
 
@@ -122,7 +122,7 @@ func TestAWishToCancelASessionWhoseServerDiedNeedsNoFreeWorker(t *testing.T) {
 	require.True(t, taken)
 	f.clock.Advance(2 * lease)
 
-	full := postgres.ClaimParams{ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
 	claims, err := b.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{cancelled.SessionID}, sessionIDs(claims))
@@ -155,6 +155,7 @@ func TestAnAnswerThatIsHandedOverIsHeardByServersWithoutAFreeWorker(t *testing.T
 type planNode struct {
 	NodeType  string     `json:"Node Type"`
 	IndexName string     `json:"Index Name"`
+	Relation  string     `json:"Relation Name"`
 	Rows      float64    `json:"Actual Rows"`
 	Loops     float64    `json:"Actual Loops"`
 	Removed   float64    `json:"Rows Removed by Filter"`
@@ -184,6 +185,7 @@ func TestAClaimReadsNoMoreThanItTakesHoweverManySessionsThereAre(t *testing.T) {
 	args := pgx.NamedArgs{
 		"now": now.Add(time.Hour), "until": now.Add(2 * time.Hour), "server": serverA, "held": []string{},
 		"slots": 4, "cancels": 16, "chats": 16, "maxsessions": 50,
+		"version": 1, "has": understood(), "abandon": time.Time{},
 	}
 
 	fill := func() {
@@ -200,6 +202,13 @@ FROM (VALUES
     ('in_progress', 2, $4, $1, $1, 0, true),
     ('completed', 2, $1, $1, $1, 0, false)) AS kind (status, count, over, runnable, lease, requests, counted),
     generate_series(1, kind.count) AS n`, now, many, asked, nil)
+		// Older than all others, and nothing that this server could run: of an unknown chain, of recipes, of a newer engine.
+		f.exec(t, `INSERT INTO recipes (hash, needs, recipe, created_at)
+SELECT 'recipe ' || n, ARRAY['mcp:' || n], '{}', $1 FROM generate_series(1, 4) AS n`, now)
+		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, runnable_at, recipe_hash, engine_version)
+SELECT gen_random_uuid(), 'test', 'it hurts', 'unknown', 'pending', 'somebody', $1, $1::timestamptz - interval '1 day',
+    CASE WHEN n % 5 > 0 THEN 'recipe ' || n % 5 END, 1 + n % 2
+FROM generate_series(1, $2::int) AS n`, now, many)
 		f.exec(t, `INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
 SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM sessions WHERE open_requests > 0`)
 	}
@@ -251,13 +260,14 @@ SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM 
 			var indexes []string
 
 			plans[0].Plan.visited(func(node planNode, rows float64) {
-				require.NotEqual(t, "Seq Scan", node.NodeType, string(raw))
+				// There are as many servers as there are processes.
+				require.False(t, node.NodeType == "Seq Scan" && node.Relation != "servers", string(raw))
 				require.LessOrEqual(t, rows, float64(bound), "%s by %s, analysed %v: %s", node.NodeType, node.IndexName, analysed, raw)
 
 				indexes = append(indexes, node.IndexName)
 			})
 
-			for _, index := range []string{"sessions_runnable", "sessions_requested", "sessions_asked", "sessions_leased"} {
+			for _, index := range []string{"sessions_waiting", "sessions_requested", "sessions_asked", "sessions_leased"} {
 				require.True(t, slices.Contains(indexes, index), "%s is not used: %v", index, indexes)
 			}
 

@@ -48,7 +48,7 @@ func TestLimitIsExactWhenManyServersClaimAtOnce(t *testing.T) {
 
 		group.Go(func() error {
 			for range rounds {
-				claims, err := db.Claim(context.Background(), postgres.ClaimParams{
+				claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
 					ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: limit, Lease: lease,
 				})
 				if err != nil {
@@ -98,7 +98,7 @@ func TestClaimFillsTheLimitAndNoMore(t *testing.T) {
 	}
 
 	claim := func(slots, limit int) int {
-		claims, err := db.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Slots: slots, MaxSessions: limit, Lease: lease})
+		claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: slots, MaxSessions: limit, Lease: lease})
 		require.NoError(t, err)
 
 		return len(claims)
@@ -135,7 +135,7 @@ func TestClaimTakesTheOldestFirst(t *testing.T) {
 	}
 
 	future := newSession(f.clock.Now().Add(time.Hour))
-	require.NoError(t, db.CreateSession(t.Context(), future))
+	require.NoError(t, db.CreateSession(t.Context(), future, postgres.Terms{}))
 
 	var got []string
 	for range want {
@@ -159,7 +159,7 @@ func TestExpiredLeaseIsTakenOverButNotFromOneself(t *testing.T) {
 
 	f.clock.Advance(lease)
 
-	own, err := a.Claim(t.Context(), postgres.ClaimParams{
+	own, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(),
 		ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease, Held: []string{claim.SessionID},
 	})
 	require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
 		require.True(t, ok)
 	}
 
-	full := postgres.ClaimParams{ServerID: serverA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{cancelled[0].ID, cancelled[1].ID}, sessionIDs(claims))
@@ -206,7 +206,7 @@ func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
 
 	// They do not count: with room for one more there is room for one more.
 	waiting := f.create(t, db)
-	roomy := postgres.ClaimParams{ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
+	roomy := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
 	claims, err = db.Claim(t.Context(), roomy)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -228,7 +228,7 @@ func TestRenew(t *testing.T) {
 	f.clock.Advance(2 * lease)
 
 	// Another server takes one of them only.
-	taken, err := b.Claim(t.Context(), postgres.ClaimParams{
+	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(),
 		ServerID: serverB, Slots: 3, MaxSessions: noLimit, Lease: lease, Held: []string{late.SessionID, asked.SessionID},
 	})
 	require.NoError(t, err)
@@ -470,7 +470,7 @@ func TestClaimerSeesEveryCommitOfTheHolderBefore(t *testing.T) {
 		})
 		group.Go(func() (err error) {
 			for len(claims) == 0 && err == nil { // the row may be locked by the commit
-				claims, err = other.Claim(context.Background(), postgres.ClaimParams{
+				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
 					ServerID: server, Slots: 1, MaxSessions: noLimit, Lease: lease,
 				})
 			}
@@ -523,7 +523,7 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = b.Claim(context.Background(), postgres.ClaimParams{
+			taken, err = b.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
 				ServerID: serverB, Slots: sessions / 2, MaxSessions: noLimit, Lease: lease,
 			})
 

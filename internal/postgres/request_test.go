@@ -297,7 +297,7 @@ func TestAQuestionAndAWishToCancelAtOnceLeaveNoWishWithoutAQuestion(t *testing.T
 		}
 
 		// Whether it is claimed to answer or to cancel, both requests are there.
-		claims, err := a.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
+		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 		require.True(t, claims[0].Uncounted)

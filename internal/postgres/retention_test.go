@@ -57,7 +57,7 @@ func (f *fixture) ask(t require.TestingT, db *postgres.DB, id string) postgres.C
 
 // claimChats claims sessions that are over and have a question to answer.
 func (f *fixture) claimChats(t require.TestingT, db *postgres.DB, n int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{ServerID: serverA, Chats: n, MaxSessions: noLimit, Lease: lease})
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Chats: n, MaxSessions: noLimit, Lease: lease})
 	require.NoError(t, err)
 
 	return claims
@@ -105,7 +105,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	for name, id := range map[string]string{"": free, "talked about lately": tarsy.NewID(), "ended lately": tarsy.NewID()} {
 		session := newSession(f.clock.Now())
 		session.ID, session.Status, session.CompletedAt = id, tarsy.SessionFailed, &session.CreatedAt
-		require.NoError(t, db.CreateSession(t.Context(), session, newEvents("intake", 4)...))
+		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
 		f.exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, id)
 
 		if name != "" {
@@ -116,7 +116,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	asked := tarsy.NewID()
 	session := newSession(f.clock.Now())
 	session.ID, session.Status, session.CompletedAt = asked, tarsy.SessionCompleted, &session.CreatedAt
-	require.NoError(t, db.CreateSession(t.Context(), session, newEvents("intake", 4)...))
+	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
 	f.exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, asked)
 	ok, err := addRequest(db, t.Context(), newRequest(asked, tarsy.RequestChat, f.clock.Now()))
 	require.NoError(t, err)

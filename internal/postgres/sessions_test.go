@@ -43,7 +43,7 @@ func TestSessionsAreFiltered(t *testing.T) {
 
 		session := newSession(f.clock.Now())
 		change(&session)
-		require.NoError(t, db.CreateSession(t.Context(), session))
+		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
 		return session.ID
 	}

@@ -332,10 +332,10 @@ func TestStopLeavesNothingRunning(t *testing.T) {
 	require.NoError(t, err)
 	db.Start()
 
-	require.NoError(t, db.CreateSession(t.Context(), newSession(epoch())))
+	require.NoError(t, db.CreateSession(t.Context(), newSession(epoch()), postgres.Terms{}))
 	require.NoError(t, db.Ping(t.Context()))
 
-	claims, err := db.Claim(t.Context(), postgres.ClaimParams{ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
+	claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 

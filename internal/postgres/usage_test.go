@@ -163,7 +163,7 @@ func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) 
 	} {
 		session := newSession(f.clock.Now())
 		session.AlertType = call.alertType
-		require.NoError(t, db.CreateSession(t.Context(), session))
+		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
 		claim := f.claim(t, db, serverA, 1)[0]
 		stage := newStage(claim.SessionID, 1, epoch())

@@ -3,6 +3,7 @@
 package progress
 
 import (
+	"encoding/json"
 	"slices"
 
 	"tarsy.dev/tarsy"
@@ -41,6 +42,16 @@ type State struct {
 	// Requests are the open ones.
 	Requests []tarsy.Request
 	LastSeq  int64
+}
+
+// Recipe is the chain that a session follows, as it is stored: once, by its content.
+type Recipe struct {
+	// Hash names the recipe.
+	Hash string `json:"hash"`
+	// Needs is what a server must have configured to run the session: chain:<id>, mcp:<server>, llm:<provider>.
+	Needs []string `json:"needs"`
+	// Body is the recipe's JSON, which only internal/chain reads.
+	Body json.RawMessage `json:"recipe"`
 }
 
 // Apply brings the state to where the database is after the step was committed.

@@ -158,7 +158,7 @@ func (f *fixture) ended(t *testing.T, db *postgres.DB) string {
 			tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: session.ID, Status: status, Timestamp: now}, now))
 	}
 
-	require.NoError(t, db.CreateSession(t.Context(), session, events...))
+	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, events...))
 	f.exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, session.ID)
 
 	return session.ID

@@ -8,7 +8,6 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/llm"
 )
 
 // The codes of executions that cannot run.
@@ -17,10 +16,10 @@ const (
 	codeChatDisabled            = tarsy.CodeChatDisabled
 )
 
-// Setup is what is configured for executions now.
+// Setup is what executions run by.
 type Setup struct {
 	Chain chain.Chain
-	// Server returns what is configured of an MCP server.
+	// Server returns what agents are told about an MCP server.
 	Server func(id string) (chain.Server, bool)
 	// ConcludeAfter is how long after the start of the work its agents are told to conclude.
 	ConcludeAfter time.Duration
@@ -39,22 +38,18 @@ func Input(state *progress.State, setup Setup, t Task) (agent.Input, []tarsy.MCP
 		return in, nil, err
 	}
 
-	servers := configured.Servers
-	in.Spec = configured.Spec
+	selected := configured.Select(state.Session.MCPSelection)
 
-	if in.Spec.Strategy != agent.Synthesis {
-		servers = selectServers(state.Session.MCPSelection, servers)
-		in.Spec = selectNativeTools(state.Session.MCPSelection, in.Spec)
-	}
-
-	if in.Spec, err = describeServers(in.Spec, servers, setup.Server); err != nil {
+	// Whoever answers a question can do with the servers that are left; those that are not are shown as unavailable.
+	optional := in.Stage.StageType == tarsy.StageChat
+	if in.Spec, err = describeServers(selected.Spec, selected.Servers, setup.Server, optional); err != nil {
 		return in, nil, err
 	}
 
 	addTask(&in, state, t.Stage, setup.ConcludeAfter)
 	addConversation(&in, state)
 
-	return in, servers, nil
+	return in, selected.Servers, nil
 }
 
 // agentOf is the agent of an execution as the chain has it now.
@@ -98,24 +93,21 @@ func agentNamed(agents []chain.Agent, execution tarsy.Execution) *chain.Agent {
 	return nil
 }
 
-// selectServers are the MCP servers of an execution: the alert's selection replaces the configured ones.
-func selectServers(selection *tarsy.MCPSelection, configured []tarsy.MCPServerSelection) []tarsy.MCPServerSelection {
-	if selection == nil {
-		return configured
-	}
-
-	return selection.Servers
-}
-
 // describeServers adds what the agent is told about its MCP servers. They were checked when the alert was submitted and are
 // checked again, because the configuration may have changed since.
-func describeServers(spec agent.Spec, servers []tarsy.MCPServerSelection, configured func(id string) (chain.Server, bool)) (agent.Spec, error) {
+func describeServers(
+	spec agent.Spec, servers []tarsy.MCPServerSelection, configured func(id string) (chain.Server, bool), optional bool,
+) (agent.Spec, error) {
 	spec.Digests = map[string]agent.Digest{}
 
 	for _, s := range servers {
 		server, ok := configured(s.Name)
-		if !ok {
+		if !ok && !optional {
 			return spec, tarsy.Errorf(tarsy.CodeUnknownMCPServer, "MCP server %q is not configured", s.Name)
+		}
+
+		if !ok {
+			continue
 		}
 
 		spec.ServerInstructions = append(spec.ServerInstructions, agent.ServerInstructions{Server: s.Name, Text: server.Instructions})
@@ -135,40 +127,6 @@ func digestFor(d agent.Digest, spec agent.Spec) agent.Digest {
 	}
 
 	return d
-}
-
-// selectNativeTools applies the alert's selection to the provider's own tools, of the model and of its fallbacks.
-func selectNativeTools(selection *tarsy.MCPSelection, spec agent.Spec) agent.Spec {
-	spec.NativeTools = override(spec.NativeTools, selection)
-	spec.Fallbacks = slices.Clone(spec.Fallbacks)
-
-	for i := range spec.Fallbacks {
-		spec.Fallbacks[i].NativeTools = override(spec.Fallbacks[i].NativeTools, selection)
-	}
-
-	return spec
-}
-
-// override replaces the configured native tools that an alert mentions.
-func override(tools llm.NativeTools, selection *tarsy.MCPSelection) llm.NativeTools {
-	if selection == nil || selection.NativeTools == nil {
-		return tools
-	}
-
-	selected := selection.NativeTools
-
-	for _, o := range []struct {
-		tool     *bool
-		selected *bool
-	}{
-		{&tools.GoogleSearch, selected.GoogleSearch}, {&tools.CodeExecution, selected.CodeExecution}, {&tools.URLContext, selected.URLContext},
-	} {
-		if o.selected != nil {
-			*o.tool = *o.selected
-		}
-	}
-
-	return tools
 }
 
 // addTask adds what the execution works on, which depends on the type of its stage.

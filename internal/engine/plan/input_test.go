@@ -13,18 +13,6 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestWhatAnAlertSaysOfNativeToolsIsLaidOverTheConfigured(t *testing.T) {
-	t.Parallel()
-
-	yes, no := true, false
-	configured := llm.NativeTools{GoogleSearch: true, URLContext: true}
-
-	require.Equal(t, configured, override(configured, nil))
-	require.Equal(t, configured, override(configured, &tarsy.MCPSelection{}))
-	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true},
-		override(configured, &tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes}}))
-}
-
 func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 	t.Parallel()
 
@@ -97,6 +85,21 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 
 	_, _, err = equip(own, nil, "gone")
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
+}
+
+func TestAnswersDoWithoutServersThatAreNoLongerConfigured(t *testing.T) {
+	t.Parallel()
+
+	both := []tarsy.MCPServerSelection{{Name: "gone"}, {Name: "there"}}
+	in, tools, err := Input(&progress.State{
+		Stages: []tarsy.Stage{{ID: "s", StageType: tarsy.StageChat}}, Executions: []tarsy.Execution{{ID: "e", StageID: "s", AgentIndex: 1}},
+	}, Setup{
+		Chain:  chain.Chain{Chat: &chain.Agent{Servers: both}},
+		Server: func(id string) (chain.Server, bool) { return chain.Server{Instructions: "be gentle"}, id == "there" },
+	}, Task{Kind: RunExecution, Execution: "e"})
+	require.NoError(t, err)
+	require.Equal(t, both, tools, "the one that is gone is reported as unavailable when it is opened")
+	require.Equal(t, []agent.ServerInstructions{{Server: "there", Text: "be gentle"}}, in.Spec.ServerInstructions)
 }
 
 func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {

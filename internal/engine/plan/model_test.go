@@ -26,7 +26,7 @@ const modelTimeout = time.Hour
 // that matter to a plan.
 type model struct {
 	recipe   chain.Chain
-	unknown  bool                    // the chain is no longer configured
+	missing  []string                // what the server lacks of what the session needs
 	outcomes map[string]tarsy.Status // by agent name, which is unique in a model
 	forced   map[string]tarsy.ForcedConclusion
 	// runbook is whether the alert names one, noRunbook whether it cannot be read.
@@ -121,7 +121,7 @@ func (m *model) again(p *play) *play {
 }
 
 func (m *model) plan(p *play) []Task {
-	return Next(p.state, m.recipe, !m.unknown, m.clock.Now(), modelTimeout)
+	return Next(p.state, m.recipe, m.missing, m.clock.Now(), modelTimeout)
 }
 
 // apply is the commit. A step that gives the lease back does so unless a request is open.

@@ -30,8 +30,8 @@ const (
 	Cancel
 	// TimeOut ends a session that exceeded its time limit.
 	TimeOut
-	// UnknownChain fails a session whose chain is no longer configured.
-	UnknownChain
+	// NotConfigured fails a session that needs what no server has configured.
+	NotConfigured
 	// Start marks a session as in progress before its runbook is read: people see it, and its time counts.
 	Start
 	// FetchRunbook reads the runbook that the alert named and begins the first stage with it.
@@ -56,9 +56,9 @@ const (
 	TimeOutChat
 )
 
-// Next returns what may be done now. Several tasks may run concurrently; all of them belong to the same stage. known
-// reports whether the session's chain is configured.
-func Next(state *progress.State, c chain.Chain, known bool, now time.Time, timeout time.Duration) []Task {
+// Next returns what may be done now. Several tasks may run concurrently; all of them belong to the same stage. missing
+// is what this server lacks of what the session needs.
+func Next(state *progress.State, c chain.Chain, missing []string, now time.Time, timeout time.Duration) []Task {
 	session := state.Session
 
 	switch {
@@ -68,8 +68,8 @@ func Next(state *progress.State, c chain.Chain, known bool, now time.Time, timeo
 		return []Task{{Kind: Cancel}}
 	case session.StartedAt != nil && !now.Before(session.StartedAt.Add(timeout)):
 		return []Task{{Kind: TimeOut}}
-	case !known:
-		return []Task{{Kind: UnknownChain}}
+	case len(missing) > 0:
+		return []Task{{Kind: NotConfigured}}
 	case len(state.Stages) == 0 && session.Runbook == "" && session.RunbookURL != "":
 		if session.Status == tarsy.SessionPending {
 			return []Task{{Kind: Start}}

@@ -62,7 +62,7 @@ func TestPlanTable(t *testing.T) {
 
 	tests := map[string]struct {
 		state   progress.State
-		unknown bool
+		missing []string
 		want    []Task
 	}{
 		"a fresh session begins its first stage": {
@@ -76,7 +76,7 @@ func TestPlanTable(t *testing.T) {
 			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionCompleted}, Requests: cancel}, want: []Task{{Kind: Release}},
 		},
 		"an ended session of a chain that is gone is released": {
-			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, unknown: true, want: []Task{{Kind: Release}},
+			state: progress.State{Session: tarsy.Session{Status: tarsy.SessionFailed}}, missing: []string{"mcp:gone"}, want: []Task{{Kind: Release}},
 		},
 		"a cancellation comes before the deadline and a missing chain": {
 			state: func() progress.State {
@@ -85,7 +85,7 @@ func TestPlanTable(t *testing.T) {
 
 				return s
 			}(),
-			unknown: true, want: []Task{{Kind: Cancel}},
+			missing: []string{"mcp:gone"}, want: []Task{{Kind: Cancel}},
 		},
 		"a question alone cancels nothing": {
 			state: progress.State{
@@ -98,13 +98,13 @@ func TestPlanTable(t *testing.T) {
 			state: begun(timeout, stage("a", tarsy.StatusActive)), want: []Task{{Kind: TimeOut}},
 		},
 		"the deadline comes before a missing chain": {
-			state: begun(2 * timeout), unknown: true, want: []Task{{Kind: TimeOut}},
+			state: begun(2 * timeout), missing: []string{"mcp:gone"}, want: []Task{{Kind: TimeOut}},
 		},
 		"just before the deadline work goes on": {
 			state: begun(timeout-time.Nanosecond, stage("a", tarsy.StatusActive)), want: []Task{{Kind: FinishStage}},
 		},
 		"a chain that is gone ends the session": {
-			state: begun(0, stage("a", tarsy.StatusActive)), unknown: true, want: []Task{{Kind: UnknownChain}},
+			state: begun(0, stage("a", tarsy.StatusActive)), missing: []string{"mcp:gone"}, want: []Task{{Kind: NotConfigured}},
 		},
 		"every execution of the stage that has not ended runs, and none of another stage": {
 			state: func() progress.State {
@@ -211,7 +211,7 @@ func TestPlanTable(t *testing.T) {
 			state: over(question, stage("a", tarsy.StatusCompleted)), want: []Task{{Kind: Ask}},
 		},
 		"a question is answered though the chain is gone, by saying so": {
-			state: over(question), unknown: true, want: []Task{{Kind: Ask}},
+			state: over(question), missing: []string{"mcp:gone"}, want: []Task{{Kind: Ask}},
 		},
 		"a question that is to be cancelled before it is begun is begun first": {
 			state: over(slices.Concat(cancel, question)), want: []Task{{Kind: Ask}},
@@ -256,7 +256,7 @@ func TestPlanTable(t *testing.T) {
 			before := cloneState(&test.state)
 
 			for range 2 {
-				tasks := Next(&test.state, twoStages, !test.unknown, now, timeout)
+				tasks := Next(&test.state, twoStages, test.missing, now, timeout)
 				require.Empty(t, cmp.Diff(test.want, tasks))
 			}
 
@@ -331,14 +331,4 @@ func TestStageStatusByPolicy(t *testing.T) {
 			require.Equal(t, test.any, stageStatus("", executions), "any is what no policy means")
 		})
 	}
-}
-
-func TestASelectionReplacesTheServersOfTheChain(t *testing.T) {
-	t.Parallel()
-
-	configured := []tarsy.MCPServerSelection{{Name: "kubernetes"}}
-	require.Equal(t, configured, selectServers(nil, configured))
-	require.Empty(t, selectServers(&tarsy.MCPSelection{}, configured))
-	require.Equal(t, []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}},
-		selectServers(&tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"search"}}}}, configured))
 }

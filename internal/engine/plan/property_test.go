@@ -58,15 +58,18 @@ func (m *model) checkReconfigured(t *rapid.T, prefix *play, pick func(int) int) 
 
 	other := *m
 	other.outcomes, other.forced = maps.Clone(m.outcomes), maps.Clone(m.forced)
-	other.unknown = rapid.IntRange(0, 3).Draw(t, "unknown") == 0
+	if rapid.IntRange(0, 3).Draw(t, "unknown") == 0 {
+		other.missing = []string{"chain:chain"}
+	}
+
 	other.drawRecipe(t)
 
 	p := other.again(prefix)
 	other.finishPlay(t, p, pick)
 	requireClosed(t, p)
 
-	if other.unknown {
-		require.Equal(t, "unknown_chain", p.state.Session.ErrorCode)
+	if other.missing != nil {
+		require.Equal(t, "not_configured", p.state.Session.ErrorCode)
 	}
 }
 

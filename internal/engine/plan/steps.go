@@ -18,8 +18,10 @@ const synthesisAgent = "SynthesisAgent"
 type Steps struct {
 	// State is what the database holds of the session.
 	State *progress.State
-	// Chain is the session's chain as configured now; it is empty if there is none.
+	// Chain is the chain that the session follows; it is empty if there is none.
 	Chain chain.Chain
+	// Missing is what this server lacks of what the session needs.
+	Missing []string
 	// Now is the time of the step.
 	Now time.Time
 	// Timeout is the time limit of the investigation, and of each answer to a question.
@@ -40,10 +42,11 @@ func (s Steps) For(t Task) progress.Step {
 		message := fmt.Sprintf("the session took longer than %s", s.Timeout)
 
 		return releasing(withAnalysis(s.State, s.Chain, s.closeSession(tarsy.SessionTimedOut, "session_timeout", message)))
-	case UnknownChain:
-		message := fmt.Sprintf("chain %q is no longer configured", s.State.Session.ChainID)
+	case NotConfigured:
+		message := fmt.Sprintf("no running server has configured %s, which this session needs; add it to the configuration and re-run the alert",
+			chain.DescribeNeeds(s.Missing))
 
-		return releasing(s.closeSession(tarsy.SessionFailed, "unknown_chain", message))
+		return releasing(s.closeSession(tarsy.SessionFailed, "not_configured", message))
 	case Fail:
 		return releasing(s.failSession(t.Stage))
 	case Start:

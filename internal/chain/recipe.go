@@ -1,0 +1,154 @@
+package chain
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// Recipe is what a session follows from its start to its end: its chain, and what its agents are told about their MCP
+// servers, as configured when the alert was submitted. It is stored with the session, so its JSON is a contract between
+// releases: fields are only added, a reader ignores fields that it does not know, and the zero value of a new field means
+// what earlier releases did. It holds no secrets: how a provider or server is reached is read from the configuration of
+// the server that runs the session.
+type Recipe struct {
+	Chain Chain `json:"chain"`
+	// Servers are the MCP servers that the session may use, by id.
+	Servers map[string]Server `json:"servers"`
+}
+
+// recipe is the recipe of a session of this chain, whose alert may have selected other MCP servers.
+func (c *Catalog) recipe(chain Chain, selection *tarsy.MCPSelection) Recipe {
+	r := Recipe{Chain: chain, Servers: map[string]Server{}}
+
+	if selection != nil {
+		for _, s := range selection.Servers {
+			r.Servers[s.Name] = c.servers[s.Name]
+		}
+
+		return r
+	}
+
+	for a := range chain.agents() {
+		for _, s := range a.Servers {
+			r.Servers[s.Name] = c.servers[s.Name]
+		}
+	}
+
+	return r
+}
+
+// Stored returns the recipe as it is stored for a session whose alert made this selection.
+func (r Recipe) Stored(selection *tarsy.MCPSelection) progress.Recipe {
+	body, err := json.Marshal(r)
+	if err != nil {
+		panic("chain: a recipe does not encode: " + err.Error())
+	}
+
+	const enough = 16 // bytes of the hash
+
+	needs := r.Needs(selection)
+	sum := sha256.Sum256(append(append(body, '\n'), strings.Join(needs, "\n")...))
+
+	return progress.Recipe{Hash: base64.RawURLEncoding.EncodeToString(sum[:enough]), Needs: needs, Body: body}
+}
+
+// Needs lists what a server must have configured to run the session's stages, sorted. Models to fall back on are not
+// among it: without them the session still runs. Nor is what only answers questions.
+func (r Recipe) Needs(selection *tarsy.MCPSelection) []string {
+	needs := map[string]struct{}{}
+	model := func(provider string) {
+		if provider != "" {
+			needs[needProvider(provider)] = struct{}{}
+		}
+	}
+
+	for _, stage := range r.Chain.Stages {
+		for _, a := range stage.Agents {
+			model(a.Spec.Provider)
+
+			for _, s := range a.Select(selection).Servers {
+				needs[needServer(s.Name)] = struct{}{}
+			}
+		}
+
+		if len(stage.Agents) > 1 {
+			model(stage.Synthesis.Spec.Provider)
+		}
+	}
+
+	if len(r.Chain.Summary.Models) > 0 {
+		model(r.Chain.Summary.Models[0].Provider)
+	}
+
+	return slices.Sorted(maps.Keys(needs))
+}
+
+// Has lists what this configuration has, in the words of Needs, sorted. A session of a release without recipes needs its
+// chain.
+func (c *Catalog) Has() []string { return c.has }
+
+// Decode reads a stored recipe for a server with this configuration. Models to fall back on that are not configured here
+// are left out. Questions are answered by the recipe's agent, or by the one that is configured now if the recipe has none
+// or its model is gone.
+func (c *Catalog) Decode(body json.RawMessage) (Recipe, error) {
+	var r Recipe
+	if err := json.Unmarshal(body, &r); err != nil {
+		return Recipe{}, fmt.Errorf("decode recipe: %w", err)
+	}
+
+	for i := range r.Chain.Stages {
+		stage := &r.Chain.Stages[i]
+		for j := range stage.Agents {
+			c.dropFallbacks(&stage.Agents[j].Spec)
+		}
+
+		c.dropFallbacks(&stage.Synthesis.Spec)
+	}
+
+	// The first model is not one to fall back on: without it the session does not run here.
+	if models := r.Chain.Summary.Models; len(models) > 1 {
+		r.Chain.Summary.Models = slices.Concat(models[:1], c.configured(models[1:]))
+	}
+
+	r.Chain.Chat = c.chat(r.Chain)
+
+	return r, nil
+}
+
+func (c *Catalog) dropFallbacks(spec *agent.Spec) { spec.Fallbacks = c.configured(spec.Fallbacks) }
+
+func (c *Catalog) configured(models []agent.Fallback) []agent.Fallback {
+	return slices.DeleteFunc(slices.Clone(models), func(m agent.Fallback) bool { return !c.hasProvider(m.Provider) })
+}
+
+func (c *Catalog) hasProvider(name string) bool {
+	_, ok := c.cfg.LLMProviders[name]
+
+	return ok
+}
+
+// chat is the agent that answers questions about a session of a stored chain.
+func (c *Catalog) chat(stored Chain) *Agent {
+	if stored.Chat != nil {
+		c.dropFallbacks(&stored.Chat.Spec)
+
+		if c.hasProvider(stored.Chat.Spec.Provider) {
+			return stored.Chat
+		}
+	}
+
+	if now := c.chains[stored.ID].Chat; now != nil {
+		return now
+	}
+
+	return stored.Chat
+}

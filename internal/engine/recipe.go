@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// unrunnableTimeout is how long a session waits that needs what no server has configured, if nothing else is set.
+	unrunnableTimeout = 5 * time.Minute
+	// serverMemory is how long a server that is gone stays in the list of servers.
+	serverMemory = 24 * time.Hour
+	// maxRecipes bounds how many recipes are kept decoded. There are as many as there are configurations in use.
+	maxRecipes = 1000
+)
+
+// recipes are the recipes of sessions, each read and decoded once. It belongs to one goroutine.
+type recipes struct {
+	read   func(ctx context.Context, hashes []string) (map[string]json.RawMessage, error)
+	decode func(body json.RawMessage) (chain.Recipe, error)
+	known  map[string]*chain.Recipe
+	logger *slog.Logger
+}
+
+// find returns the recipes of claimed sessions by hash. It asks the database only for those that it has not seen yet. A
+// session whose recipe cannot be read follows the configuration.
+func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string]*chain.Recipe, error) {
+	var unknown []string
+
+	for _, c := range claims {
+		if _, ok := r.known[c.RecipeHash]; !ok && c.RecipeHash != "" && !slices.Contains(unknown, c.RecipeHash) {
+			unknown = append(unknown, c.RecipeHash)
+		}
+	}
+
+	if len(unknown) == 0 {
+		return r.known, nil
+	}
+
+	bodies, err := r.read(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+
+	if len(r.known) > maxRecipes {
+		clear(r.known)
+
+		return r.find(ctx, claims)
+	}
+
+	for _, hash := range unknown {
+		recipe, err := r.decode(bodies[hash])
+		if err != nil {
+			r.logger.Error("could not read a recipe; its sessions follow the configuration", "recipe", hash, "error", err)
+
+			r.known[hash] = nil
+
+			continue
+		}
+
+		r.known[hash] = &recipe
+	}
+
+	return r.known, nil
+}
+
+// follow is the chain that the session follows, and what this server lacks of what it needs.
+func (r *sessionRun) follow(session tarsy.Session) (c chain.Chain, missing []string) {
+	if r.recipe != nil {
+		return r.recipe.Chain, r.engine.missing(r.recipe.Needs(session.MCPSelection))
+	}
+
+	c, known := r.engine.Chain(session.ChainID)
+	if !known {
+		missing = []string{chain.NeedChain(session.ChainID)}
+	}
+
+	return c, missing
+}
+
+// server is what agents are told about an MCP server.
+func (r *sessionRun) server(id string) (chain.Server, bool) {
+	if r.recipe != nil {
+		if server, ok := r.recipe.Servers[id]; ok {
+			return server, true
+		}
+	}
+
+	return r.engine.Server(id)
+}
+
+// missing lists what this server's configuration lacks.
+func (e *Engine) missing(needs []string) []string {
+	return slices.DeleteFunc(needs, func(need string) bool { return slices.Contains(e.Has, need) })
+}
+
+// abandonBefore is since when a session must have waited to be failed because no server can run it. A server that has
+// just started abandons nothing: the others may be starting as well.
+func (e *Engine) abandonBefore() time.Time {
+	before := e.Clock.Now().Add(-e.UnrunnableTimeout)
+	if before.Before(e.started) {
+		return time.Time{}
+	}
+
+	return before
+}
+
+// announce tells the other servers what this one can run.
+func (e *Engine) announce(ctx context.Context) {
+	if e.Workers == 0 {
+		return
+	}
+
+	err := e.DB.Announce(ctx, postgres.Announcement{ServerID: e.ServerID, Version: Version, Has: e.Has},
+		e.Clock.Now().Add(-max(serverMemory, 2*e.UnrunnableTimeout)))
+	if err != nil && ctx.Err() == nil {
+		e.Logger.Warn("could not announce this server; it is announced again with the next renewal", "error", err)
+	}
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy/internal/progress"
+)
+
+// Terms are what a session runs by. They are set at intake and are no part of what people see of it.
+type Terms struct {
+	// EngineVersion is the lowest version of the engine that can continue the session.
+	EngineVersion int
+	// Recipe is the chain that the session follows; nil means the one that is configured where it runs.
+	Recipe *progress.Recipe
+}
+
+type recipeRow struct {
+	progress.Recipe
+
+	CreatedAt time.Time `json:"created_at"`
+}
+
+var recipeColumns = columnsOf[recipeRow]()
+
+// storedRecipes remembers which recipes the database has, so that each is sent once. Recipes are never removed.
+type storedRecipes struct {
+	mu     sync.Mutex
+	hashes map[string]bool
+}
+
+// missing are the recipes of a group that may not be stored yet, each once.
+func (s *storedRecipes) missing(group []*arrival, now time.Time) []recipeRow {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	all, seen := []recipeRow{}, map[string]bool{}
+
+	for _, a := range group {
+		if r := a.terms.Recipe; r != nil && !s.hashes[r.Hash] && !seen[r.Hash] {
+			seen[r.Hash] = true
+			row := recipeRow{Recipe: *r, CreatedAt: now}
+			row.Needs = append([]string{}, r.Needs...) // none is not null
+			all = append(all, row)
+		}
+	}
+
+	return all
+}
+
+func (s *storedRecipes) add(recipes []recipeRow) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.hashes == nil {
+		s.hashes = map[string]bool{}
+	}
+
+	for _, r := range recipes {
+		s.hashes[r.Hash] = true
+	}
+}
+
+// Recipes returns stored recipes by their hashes.
+func (db *DB) Recipes(ctx context.Context, hashes []string) (map[string]json.RawMessage, error) {
+	type row struct {
+		Hash   string
+		Recipe json.RawMessage
+	}
+
+	rows, err := collect[row](ctx, db.work, `SELECT hash, recipe FROM recipes WHERE hash = ANY($1)`, hashes)
+	if err != nil {
+		return nil, fmt.Errorf("read recipes: %w", err)
+	}
+
+	found := make(map[string]json.RawMessage, len(rows))
+	for _, r := range rows {
+		found[r.Hash] = r.Recipe
+	}
+
+	return found, nil
+}
+
+// SessionRecipe returns the recipe of a session, nil if it has none.
+func (db *DB) SessionRecipe(ctx context.Context, sessionID string) (json.RawMessage, error) {
+	recipes, err := collect[struct{ Recipe json.RawMessage }](ctx, db.front,
+		`SELECT r.recipe FROM sessions s JOIN recipes r ON r.hash = s.recipe_hash WHERE s.id = $1`, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read the session's recipe: %w", err)
+	}
+
+	if len(recipes) == 0 {
+		return nil, nil
+	}
+
+	return recipes[0].Recipe, nil
+}
+
+// Announcement is what a server that runs sessions tells the others.
+type Announcement struct {
+	ServerID string
+	Version  int
+	Has      []string
+}
+
+// Announce tells what a server can run, from now on, and forgets servers that were last seen before a time.
+func (db *DB) Announce(ctx context.Context, a Announcement, forgetBefore time.Time) error {
+	_, err := db.work.Exec(ctx, `
+WITH forgotten AS (DELETE FROM servers WHERE seen_at < $5 AND id <> $1)
+INSERT INTO servers (id, engine_version, has, seen_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET engine_version = excluded.engine_version, has = excluded.has, seen_at = excluded.seen_at`,
+		a.ServerID, a.Version, append([]string{}, a.Has...), db.clock.Now(), forgetBefore)
+	if err != nil {
+		return fmt.Errorf("announce the server: %w", err)
+	}
+
+	return nil
+}
