@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,6 +62,42 @@ func TestPolicyAny(t *testing.T) {
 	n := app.Normalizer(session.ID)
 	tarsytest.GoldenJSON(t, n, "parallel_any/session.golden", session)
 	tarsytest.GoldenJSON(t, n, "parallel_any/timeline.golden", n.Timeline(app.Timeline(session.ID)))
+}
+
+// Neither agent is answered before both have asked: agents that ran one after the other would wait forever.
+func TestAgentsOfAStageRunConcurrently(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(twoWithTools, "all"), MCP: []*tarsytest.MCPServer{oomTools()}})
+
+	var gates []*script.Gate
+
+	for _, agent := range []string{"Metrics", "Events"} {
+		held := says("Found by " + agent + ".")
+		held.Gate = script.NewGate()
+		gates = append(gates, held.Gate)
+		app.Script.Route(agent, held)
+	}
+
+	app.Script.Route("SynthesisAgent", says("Found by both."))
+	app.Script.Route("Closer", says("It is a leak."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+
+	socket := app.Watch(app.Submit("test", "both at once"))
+
+	for _, gate := range gates {
+		select {
+		case <-gate.Reached():
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "an agent waits for the other one to finish")
+		}
+	}
+
+	for _, gate := range gates {
+		gate.Open()
+	}
+
+	socket.WaitStatus("completed")
 }
 
 // With the policy all one failure fails the stage, after the other agent has finished; nothing comes after it.
