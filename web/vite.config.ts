@@ -2,11 +2,25 @@ import path from 'node:path';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const src = path.resolve(import.meta.dirname, 'src');
 
 // `npm run dev` serves the page from source and passes everything else to a running server.
 const server = process.env.TARSY_SERVER ?? 'http://127.0.0.1:8080';
+
+/** Starts the longest files first, so that no worker is left alone with one of them at the end. */
+class LongestFirst extends BaseSequencer {
+  private static readonly longest = ['look-light', 'look-dark', 'ten-thousand', 'keyboard', 'system'];
+
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = LongestFirst.longest.indexOf(path.basename(moduleId, '.test.ts'));
+      return place < 0 ? LongestFirst.longest.length : place;
+    };
+    return files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
+  }
+}
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],
@@ -26,6 +40,7 @@ export default defineConfig({
     ),
   },
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -37,8 +52,11 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
+          globalSetup: 'test/kit/setup.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
+          isolate: false,
           maxWorkers: 2,
         },
       },

@@ -1,29 +1,25 @@
 /** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, Tab } from '../kit/browser';
+import { sharedBrowser, Tab } from '../kit/browser';
 import { Demo } from '../kit/demo';
 import { eventually, inSight, noteStatuses, status } from '../kit/timeline';
 
 const stage = {
   url: '',
   demo: undefined as Demo | undefined,
-  browser: undefined as Browser | undefined,
 };
 
 beforeAll(async () => {
-  [stage.demo, stage.browser] = await Promise.all([Demo.start(10), launch()]);
+  stage.demo = await Demo.start(10);
   stage.url = stage.demo.url;
 });
 
 afterAll(async () => {
-  await stage.browser?.close();
   await stage.demo?.stop();
 });
 
 test('an investigation of the demo is begun, watched and understood in the browser', { timeout: 120_000 }, async () => {
-  if (stage.browser === undefined) throw new Error('the browser did not start');
-  const tab = await Tab.open(stage.browser, stage.url);
+  const tab = await Tab.open(await sharedBrowser(), stage.url);
   const { page } = tab;
   await page.goto(stage.url);
   const rows = page.getByTestId('session-row');

@@ -1,8 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Program } from './process';
-import { binary } from './server';
+import { binary, Program } from './process';
 
 /** `tarsy demo`: the real server with its own scripted model, simulated cluster and example alerts. */
 export class Demo {

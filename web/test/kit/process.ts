@@ -1,6 +1,10 @@
 /** Programs that a test runs: started, watched line by line, and gone when the test is. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
+
+/** The program under test. */
+export const binary = process.env.TARSY_BIN ?? path.resolve(import.meta.dirname, '../../../bin/tarsy');
 
 /** How long a program may take to say what is expected of it. */
 const patience = 30_000;

@@ -1,19 +1,20 @@
-/** What every scenario needs: a server, a browser, a tab, and their end. */
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+/** What every scenario needs: a server, a tab, and their end. */
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { launch, Tab } from './browser';
+import { sharedBrowser, Tab } from './browser';
 import { Server, type ServerOptions } from './server';
 
-/** One server and one browser for a file; every tab that a test opened is looked at and closed at its end. */
+/** One server for a file; every tab that a test opened is looked at and closed at its end. */
 export function scenario(options: ServerOptions = {}) {
   const stage = {
     server: undefined as Server | undefined,
-    browser: undefined as Browser | undefined,
     tabs: [] as Tab[],
   };
 
   beforeAll(async () => {
-    [stage.server, stage.browser] = await Promise.all([Server.start(options), launch()]);
+    const browser = sharedBrowser();
+    stage.server = await Server.start(options);
+    await browser;
   });
 
   afterEach(async () => {
@@ -24,7 +25,6 @@ export function scenario(options: ServerOptions = {}) {
   });
 
   afterAll(async () => {
-    await stage.browser?.close();
     await stage.server?.stop();
   });
 
@@ -37,8 +37,7 @@ export function scenario(options: ServerOptions = {}) {
     server,
     /** Opens an address of the dashboard in a tab of its own. */
     visit: async (address = '/', context: BrowserContextOptions = {}): Promise<Tab> => {
-      if (stage.browser === undefined) throw new Error('the browser did not start');
-      const tab = await Tab.open(stage.browser, server().url, context);
+      const tab = await Tab.open(await sharedBrowser(), server().url, context);
       stage.tabs.push(tab);
       await tab.page.goto(server().url + address);
       return tab;

@@ -1,12 +1,13 @@
 /** The real server: the built binary on a private PostgreSQL, with a scripted model beside it. */
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
 import { Mock } from './mock';
-import { Program } from './process';
+import { binary, Program } from './process';
 import { Turnstile } from './turnstile';
-
-export const binary = process.env.TARSY_BIN ?? path.resolve(import.meta.dirname, '../../../bin/tarsy');
 
 export interface ServerOptions {
   /** The script of the model and of the MCP servers, as docs/scripts.md has it. */
@@ -83,6 +84,9 @@ export class Server {
         '',
       ].join('\n'),
     );
+    const prepared = inject('preparedData');
+    // Its files may belong to the user whom root lends to PostgreSQL.
+    if (prepared !== undefined) execFileSync('cp', ['-a', prepared, path.join(directory, 'data')]);
     const server = new Server(mock, turnstile, directory, options.auth ?? false);
     try {
       await server.run('127.0.0.1:0');
@@ -163,21 +167,32 @@ export class Server {
     return (JSON.parse(end[1]) as { status: string }).status;
   }
 
+  /** Ends everything. Nobody reads the data again, so nothing is written out in order. */
   async stop(): Promise<void> {
-    await this.program?.stop();
-    await this.turnstile.stop();
-    await this.mock.stop();
-    this.stopDatabase();
+    await this.program?.kill();
+    await Promise.all([this.turnstile.stop(), this.mock.stop(), this.stopDatabase()]);
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** After a crash that nobody came back from, the private PostgreSQL still runs. */
-  private stopDatabase(): void {
+  /** The private PostgreSQL outlives a server that was killed. */
+  private async stopDatabase(): Promise<void> {
+    let pid: number;
     try {
-      const [pid] = readFileSync(path.join(this.directory, 'data', 'postgres', 'postmaster.pid'), 'utf8').split('\n');
-      process.kill(Number(pid), 'SIGQUIT');
+      pid = Number(
+        readFileSync(path.join(this.directory, 'data', 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
+      );
+      process.kill(pid, 'SIGQUIT');
     } catch {
-      // It is gone already.
+      return; // it did not start, or is gone already
     }
+    for (const limit = Date.now() + 10_000; isRunning(pid) && Date.now() < limit; ) await sleep(10);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { looksRight } from '../kit/look';
+
+const { server, visit } = looksRight('dark', [768, 2560]);
+
+test('the theme is chosen, kept, and there before anything is drawn', async () => {
+  const tab = await visit('/', { colorScheme: 'light' });
+  const { page } = tab;
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  expect(await theme()).toBe('light');
+  await page.getByTestId('theme-switch').click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  expect(await theme()).toBe('dark');
+
+  // Every theme that the page is given while it loads, and whether there was anything to draw by then.
+  await page.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    new MutationObserver(() =>
+      seen.push(`${document.documentElement.dataset.theme} ${document.body === null ? 'early' : 'late'}`),
+    ).observe(document, { attributes: true, subtree: true, attributeFilter: ['data-theme'] });
+  });
+  await page.reload();
+  await page.getByTestId('sessions-list').waitFor();
+  expect(await page.evaluate(() => Reflect.get(window, 'seen') as string[])).toEqual(
+    expect.arrayContaining(['dark early']),
+  );
+  expect(
+    await page.evaluate(() => (Reflect.get(window, 'seen') as string[]).filter((one) => !one.startsWith('dark'))),
+  ).toEqual([]);
+  expect(await theme()).toBe('dark');
+
+  // Other tabs follow, and "as the system" follows the system.
+  const other = await tab.context.newPage();
+  await other.goto(`${server().url}/system`);
+  await other.getByTestId('theme-switch').click();
+  await other.getByRole('menuitemradio', { name: 'As the system' }).click();
+  await expect.poll(theme).toBe('light');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect.poll(theme).toBe('dark');
+});

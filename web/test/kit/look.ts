@@ -1,0 +1,53 @@
+/** How every page must look, in one of the themes: the same tests for each, in files of their own so that they run at once. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { everything, fill, places, type Sessions } from './everything';
+import { scenario } from './scenario';
+
+/** Every width is looked at in both themes; axe, which takes its time, sees each width once and each theme at two. */
+const widths = [360, 768, 1440, 2560];
+
+/** Defines the tests of every page in a theme, with axe at some widths; returns what further tests need. */
+export function looksRight(colorScheme: 'light' | 'dark', judged: readonly number[]) {
+  const { server, visit } = scenario(everything);
+  const sessions: Sessions = { done: '', running: '' };
+
+  beforeAll(async () => {
+    Object.assign(sessions, await fill(server()));
+  });
+
+  test.each(places)('$name fits every width and axe finds nothing', async ({ address, ready }) => {
+    const tab = await visit(address(sessions), { colorScheme, reducedMotion: 'reduce' });
+    const { page } = tab;
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: width < 768 ? 740 : 900 });
+      await ready(page);
+      expect(await sideways(page), `at ${width} px`).toEqual([]);
+      if (judged.includes(width)) await tab.expectAccessible();
+    }
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme);
+    await expectStill(page);
+  });
+
+  return { server, visit, sessions };
+}
+
+/** What makes the page wider than the window: nobody should have to scroll sideways to read. */
+function sideways(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [document.documentElement, document.querySelector('main')]
+      .filter((element) => element !== null && element.scrollWidth > element.clientWidth)
+      .map((element) => `${element?.tagName} has ${element?.scrollWidth} px in ${element?.clientWidth}`),
+  );
+}
+
+export async function expectStill(page: Page): Promise<void> {
+  const moving = () =>
+    page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter((animation) => animation.playState === 'running')
+        .map((animation) => (animation.effect as KeyframeEffect | null)?.target?.outerHTML.slice(0, 200)),
+    );
+  await expect.poll(moving).toEqual([]);
+}

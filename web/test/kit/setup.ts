@@ -1,0 +1,34 @@
+/** What is made once for all scenarios: a data directory with a database that has its schema, which each server copies. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { binary, Program } from './process';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The data directory to copy; projects without this set-up begin with an empty one. */
+    preparedData: string;
+  }
+}
+
+const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-web-data-'));
+
+export async function setup(project: TestProject): Promise<void> {
+  const at = (...parts: string[]) => path.join(directory, ...parts);
+  // Root lends its PostgreSQL to another user, who must be able to come in.
+  chmodSync(directory, 0o755);
+  mkdirSync(at('config'));
+  writeFileSync(at('config', 'tarsy.yaml'), 'queue: {worker_count: 0}\n');
+  const server = new Program(binary, [
+    ...['serve', '--listen', '127.0.0.1:0', '--auth', 'off'],
+    ...['--data-dir', at('data'), '--config-dir', at('config')],
+  ]);
+  await server.line(/listens on (http:\/\/\S+)/);
+  await server.stop();
+  project.provide('preparedData', at('data'));
+}
+
+export function teardown(): void {
+  rmSync(directory, { recursive: true, force: true });
+}
