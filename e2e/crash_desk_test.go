@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,67 +16,24 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// hold is a place where the first who comes is held until it is opened; whoever comes later passes.
-type hold struct {
-	// everybody says that whoever comes later waits too.
-	everybody bool
-
-	reached, open chan struct{}
-	taken         atomic.Bool
-	once          sync.Once
-}
-
-func newHold(t testing.TB) *hold {
-	t.Helper()
-
-	h := &hold{reached: make(chan struct{}), open: make(chan struct{})}
-	t.Cleanup(h.Open)
-
-	return h
-}
-
-// Open lets the held one go.
-func (h *hold) Open() { h.once.Do(func() { close(h.open) }) }
-
-// pass waits if this is the first; a nil hold holds nobody. It reports whether the way was free in the end.
-func (h *hold) pass(ctx context.Context) bool {
-	if h == nil {
-		return true
-	}
-
-	if first := !h.taken.Swap(true); first {
-		close(h.reached)
-	} else if !h.everybody {
-		return true
-	}
-
-	select {
-	case <-h.open:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// desk is an MCP server over HTTP with two tools that read, "look" and "inspect", and one that writes, "restart".
+// desk is an MCP server over HTTP with two tools that read, "look" and "inspect", and one that writes, "restart". Calls
+// can be held at several places.
 type desk struct {
 	URL string
 	// Calls counts calls, if it is there.
 	Calls *trip
-
-	// Set before the first server starts: door holds the first call of the second tool before it reaches the tool,
-	// inside holds it in the tool. With hall that call is told that its session is unknown, and the begin of the next
-	// session is held.
-	door, inside, hall *hold
+	// answer is what a tool answers to a call.
+	answer func(deskCall) string
 
 	server *mcpsdk.Server
 	mu     sync.Mutex
 	calls  []deskCall
-	forgot bool
+	holds  []*deskHold
+	door   *hold
 }
 
-// deskCall is a call as its tool saw it.
-type deskCall struct{ Tool, ID string }
+// deskCall is a call as its tool saw it. By is who calls, where the arguments say so.
+type deskCall struct{ Tool, By, ID string }
 
 // The tools of a desk.
 const (
@@ -85,10 +42,32 @@ const (
 	toolRestart = "restart"
 )
 
+// place is where a call is held.
+type place int
+
+const (
+	// beforeTool is on the network: the tool does not know of the call.
+	beforeTool place = iota
+	// reconnecting is before the call as well: it is answered that its MCP session is unknown, and the beginning of
+	// the next one is held.
+	reconnecting
+	// insideTool is when the tool has the call and has not answered.
+	insideTool
+)
+
+// deskHold holds the first call that matches.
+type deskHold struct {
+	*hold
+
+	place   place
+	matches func(deskCall) bool
+	refused bool
+}
+
 func newDesk(t testing.TB) *desk {
 	t.Helper()
 
-	d := &desk{server: mcpsdk.NewServer(&mcpsdk.Implementation{Name: "desk", Version: "test"}, nil)}
+	d := &desk{server: mcpsdk.NewServer(&mcpsdk.Implementation{Name: "desk", Version: "test"}, nil), answer: deskAnswer}
 	for _, name := range []string{toolLook, toolInspect, toolRestart} {
 		d.server.AddTool(&mcpsdk.Tool{
 			Name: name, InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -100,7 +79,7 @@ func newDesk(t testing.TB) *desk {
 	d.URL = web.URL
 
 	t.Cleanup(func() {
-		// A server that was killed did not say goodbye.
+		// A server that was killed has not closed its session.
 		for session := range d.server.Sessions() {
 			_ = session.Close()
 		}
@@ -109,6 +88,63 @@ func newDesk(t testing.TB) *desk {
 	})
 
 	return d
+}
+
+func deskAnswer(c deskCall) string {
+	if c.By == "" {
+		return c.Tool + " is done"
+	}
+
+	return fmt.Sprintf("%s is done for %s", c.Tool, c.By)
+}
+
+// HoldTool holds the first call of a tool.
+func (d *desk) HoldTool(t testing.TB, tool string, at place) *hold {
+	t.Helper()
+
+	return d.hold(t, at, func(c deskCall) bool { return c.Tool == tool })
+}
+
+// HoldCaller holds the first call of somebody inside the tool.
+func (d *desk) HoldCaller(t testing.TB, by string) *hold {
+	t.Helper()
+
+	return d.hold(t, insideTool, func(c deskCall) bool { return c.By == by })
+}
+
+func (d *desk) hold(t testing.TB, at place, matches func(deskCall) bool) *hold {
+	t.Helper()
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	h := &deskHold{hold: newHold(t), place: at, matches: matches}
+	d.holds = append(d.holds, h)
+
+	return h.hold
+}
+
+// Shut holds everybody from now on who connects.
+func (d *desk) Shut(t testing.TB) *hold {
+	t.Helper()
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	d.door = newHold(t)
+	d.door.everybody = true
+
+	return d.door
+}
+
+// Open lets everybody connect again.
+func (d *desk) Open() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if d.door != nil {
+		d.door.Open()
+	}
 }
 
 // Seen returns the calls that reached their tools.
@@ -120,19 +156,22 @@ func (d *desk) Seen() []deskCall {
 }
 
 func (d *desk) handle(ctx context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+	var arguments struct{ By string }
+	if err := json.Unmarshal(req.Params.Arguments, &arguments); err != nil {
+		return nil, fmt.Errorf("decode arguments: %w", err)
+	}
+
 	id, _ := req.Params.Meta[mcp.CallIDKey].(string)
+	call := deskCall{Tool: req.Params.Name, By: arguments.By, ID: id}
 
 	d.mu.Lock()
-	d.calls = append(d.calls, deskCall{Tool: req.Params.Name, ID: id})
+	d.calls = append(d.calls, call)
 	d.mu.Unlock()
 
 	d.Calls.hit()
+	d.find(insideTool, call).pass(ctx)
 
-	if req.Params.Name != toolLook {
-		d.inside.pass(ctx)
-	}
-
-	return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: req.Params.Name + " is done"}}}, nil
+	return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: d.answer(call)}}}, nil
 }
 
 // guard stands between the network and the tools.
@@ -151,16 +190,16 @@ func (d *desk) guard(next http.Handler) http.Handler {
 		}
 
 		_ = json.Unmarshal(raw, &message) // not every request carries a message
+		call := deskCall{Tool: message.Params.Name}
 
 		switch {
-		case message.Method == "initialize" && d.afterForgetting() && !d.hall.pass(r.Context()):
+		case message.Method == "initialize" && !d.connect(r.Context()):
 			return
-		case message.Method != "tools/call" || message.Params.Name == toolLook:
-		case d.hall != nil && d.forgets():
+		case message.Method == "tools/call" && d.refuse(call):
 			http.NotFound(w, r)
 
 			return
-		case !d.door.pass(r.Context()):
+		case message.Method == "tools/call" && !d.find(beforeTool, call).pass(r.Context()):
 			return
 		}
 
@@ -168,20 +207,53 @@ func (d *desk) guard(next http.Handler) http.Handler {
 	})
 }
 
-// forgets tells once that the session is unknown.
-func (d *desk) forgets() bool {
+// find returns where a call is held at a place, or nil.
+func (d *desk) find(at place, call deskCall) *hold {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	first := !d.forgot
-	d.forgot = true
+	for _, h := range d.holds {
+		if h.place == at && h.matches(call) {
+			return h.hold
+		}
+	}
 
-	return first
+	return nil
 }
 
-func (d *desk) afterForgetting() bool {
+// refuse reports once for each hold at reconnecting that a call's session is unknown.
+func (d *desk) refuse(call deskCall) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	return d.forgot
+	for _, h := range d.holds {
+		if h.place == reconnecting && !h.refused && h.matches(call) {
+			h.refused = true
+
+			return true
+		}
+	}
+
+	return false
+}
+
+// connect holds who connects, where that is wanted, and reports whether the way was free in the end.
+func (d *desk) connect(ctx context.Context) bool {
+	d.mu.Lock()
+	way := []*hold{d.door}
+
+	for _, h := range d.holds {
+		if h.refused {
+			way = append(way, h.hold)
+		}
+	}
+	d.mu.Unlock()
+
+	for _, h := range way {
+		if !h.pass(ctx) {
+			return false
+		}
+	}
+
+	return true
 }

@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,36 +15,25 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The LLM calls of an investigation.
-const (
-	callFirst   = "first"
-	callSecond  = "second"
-	callThird   = "third"
-	callSummary = "summary"
-)
+// callSummary is the LLM call for the executive summary.
+const callSummary = "the summary"
 
-const (
-	secondText = "One tool has answered, now the next one."
-	summary    = "The app was looked after."
-)
-
-// investigation is one session of a world: two answers that call a tool each, the analysis and the summary. What the
-// model answers depends on the request alone, so it does not matter which server asks, or how often.
+// investigation is one session of a world with a chain, a model and a desk of its own. What the model answers depends on
+// the request alone, and differs between requests that differ in a word: so two investigations that end in the same words
+// were asked the same, whichever servers asked and however often.
 type investigation struct {
 	Desk *desk
-	// Calls counts LLM calls, if it is there. Those that come too late for it are not answered.
-	Calls *trip
-	// SessionID and Socket are there once it has begun.
+	// SessionID and Socket are there once it has begun, Question once it was asked.
 	SessionID string
 	Socket    *tarsytest.Socket
+	Question  tarsy.Question
 
-	id    string
-	t     testing.TB
-	model *script.Script
+	id     string
+	t      testing.TB
+	recipe recipe
+	model  *script.Script
 	// held are where an LLM call is held, the first time that it is made and so on.
 	held map[string][]heldCall
-	// second is the tool that the second answer calls.
-	second string
 }
 
 type heldCall struct {
@@ -50,71 +41,79 @@ type heldCall struct {
 	after int
 }
 
-// newInvestigation returns an investigation under a name that YAML, agents and tools understand.
-func newInvestigation(t testing.TB, id string) *investigation {
+// recipe is what investigations have in common.
+type recipe struct {
+	// agents, server and chain are YAML: the agents, further keys of the desk, and those of the chain.
+	agents, server, chain string
+	// reply is what the model answers to a call, if not what it usually does.
+	reply func(i *investigation, call string, req *llm.Request) (script.Reply, bool)
+	// second is the tool that is called second, where a reply calls two.
+	second string
+	// calls counts LLM and tool calls, if it is there. LLM calls that come too late for it are not answered.
+	calls *trip
+}
+
+// newInvestigation returns an investigation under a name that YAML understands.
+func newInvestigation(t testing.TB, id string, recipe recipe) *investigation {
 	t.Helper()
 
 	i := &investigation{
-		id: strings.ReplaceAll(id, " ", "-"), t: t, Desk: newDesk(t), model: script.New(script.Options{}), held: map[string][]heldCall{}, second: toolInspect,
+		id: strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(id), t: t, recipe: recipe, Desk: newDesk(t),
+		model: script.New(script.Options{}), held: map[string][]heldCall{},
 	}
-	i.model.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply { return i.reply(req) })
+	i.Desk.Calls = recipe.calls
+	i.model.RouteFunc(everyRequest, func(req *llm.Request, _ int) script.Reply { return i.reply(req) })
 
 	return i
 }
+
+func everyRequest(*llm.Request) bool { return true }
 
 // HoldCall holds an LLM call, the first time that it is made, after a number of chunks; said again, the second time.
 func (i *investigation) HoldCall(name string, after int) *script.Gate {
 	gate := script.NewGate()
 	i.held[name] = append(i.held[name], heldCall{gate: gate, after: after})
+	i.t.Cleanup(gate.Open)
 
 	return gate
 }
 
-// HoldTool holds the call of the second tool, which becomes this one, at a place of the desk.
-func (i *investigation) HoldTool(tool string, place func(*desk, *hold)) *hold {
-	h := newHold(i.t)
-	place(i.Desk, h)
-	i.second = tool
+// Asked counts how often each LLM call was made.
+func (i *investigation) Asked() map[string]int {
+	asked := map[string]int{}
+	for _, call := range i.model.Calls() {
+		asked[callName(&call.Request)]++
+	}
 
-	return h
+	return asked
 }
 
-// The places of a desk at which a call can be held.
-func atTheDoor(d *desk, h *hold)  { d.door = h }
-func inTheHall(d *desk, h *hold)  { d.hall = h }
-func insideTool(d *desk, h *hold) { d.inside = h }
-
-// WaitToolCall waits until the journal says that the second tool is called.
-func (i *investigation) WaitToolCall() {
-	i.t.Helper()
-	i.Socket.Wait("the call of "+i.second, func(e tarsytest.Event) bool {
-		metadata, _ := e.Fields["metadata"].(map[string]any)
-
-		return e.Type == tarsy.TypeTimelineCreated && metadata["tool_name"] == i.second
-	})
+// callName tells the LLM calls of an investigation apart: by the agent and the turn of its conversation.
+func callName(req *llm.Request) string {
+	switch req.Purpose {
+	case string(tarsy.InteractionExecutiveSummary):
+		return callSummary
+	case string(tarsy.InteractionSummarization):
+		return req.Agent + " shortening"
+	default:
+		return fmt.Sprintf("%s %d", req.Agent, len(req.Messages)/2)
+	}
 }
 
 func (i *investigation) reply(req *llm.Request) script.Reply {
-	if late := i.Calls.hit(); late {
+	if late := i.recipe.calls.hit(); late {
 		return script.Reply{Hang: true}
 	}
 
-	name := nameOf(req)
-	call := func(tool string) []llm.ToolCall { return []llm.ToolCall{{Name: i.id + "__" + tool, Arguments: "{}"}} }
+	name := callName(req)
+	reply, special := script.Reply{}, false
 
-	var reply script.Reply
+	if i.recipe.reply != nil {
+		reply, special = i.recipe.reply(i, name, req)
+	}
 
-	switch name {
-	case callFirst:
-		reply = script.Reply{Thinking: "I look first.", Text: "Looking.", ToolCalls: call(toolLook)}
-	case callSecond:
-		reply = script.Reply{Thinking: "Go on.", Text: secondText, ToolCalls: call(i.second)}
-	case callThird:
-		reply = script.Reply{Text: analysisOf(unmarked(req.Messages[len(req.Messages)-1].Content))}
-	case callSummary:
-		reply = script.Reply{Text: summary}
-	default:
-		return script.Reply{Err: fmt.Errorf("there is no call %s", name)}
+	if !special {
+		reply = i.usual(name, req)
 	}
 
 	if made := i.Asked()[name]; made <= len(i.held[name]) {
@@ -125,39 +124,46 @@ func (i *investigation) reply(req *llm.Request) script.Reply {
 	return reply
 }
 
-// analysisOf is the analysis, which repeats what the second tool answered.
-func analysisOf(toolResult string) string { return "The tool said: " + toolResult }
+// usual looks with the tool, if there is one, and then speaks.
+func (i *investigation) usual(name string, req *llm.Request) script.Reply {
+	reply := script.Reply{Thinking: "One moment.", Text: fmt.Sprintf("This is %s, and the result is %x.", name, i.sum(req))}
 
-// nameOf tells an LLM call from the others by what the model is given.
-func nameOf(req *llm.Request) string {
-	if req.Purpose == string(tarsy.InteractionExecutiveSummary) {
-		return callSummary
+	if len(req.Tools) > 0 && len(req.Messages) == 2 {
+		reply.ToolCalls = i.call(toolLook, fmt.Sprintf(`{"by":%q}`, req.Agent))
 	}
 
-	names := map[int]string{2: callFirst, 4: callSecond, 6: callThird}
-	if name, ok := names[len(req.Messages)]; ok {
-		return name
-	}
-
-	return fmt.Sprintf("with %d messages", len(req.Messages))
+	return reply
 }
 
-// Asked counts how often each LLM call was made.
-func (i *investigation) Asked() map[string]int {
-	asked := map[string]int{}
-	for _, call := range i.model.Calls() {
-		asked[nameOf(&call.Request)]++
-	}
-
-	return asked
+// call is a call of a tool of the investigation's desk.
+func (i *investigation) call(tool, arguments string) []llm.ToolCall {
+	return []llm.ToolCall{{Name: i.id + "__" + tool, Arguments: arguments}}
 }
 
-// models sends each call to the model of its investigation.
-type models []*investigation
+// sum is a number for the text of a request.
+func (i *investigation) sum(req *llm.Request) uint64 {
+	hash := fnv.New64a()
+	for _, m := range req.Messages {
+		_, _ = fmt.Fprintln(hash, m.Role, inAnyOrder(strings.ReplaceAll(m.Content, i.id, "")))
+	}
+
+	return hash.Sum64()
+}
+
+// inAnyOrder sorts the lines of a prompt: agents that worked at once appear in it in the order in which they began.
+func inAnyOrder(prompt string) string {
+	lines := strings.Split(prompt, "\n")
+	slices.Sort(lines)
+
+	return strings.Join(lines, "\n")
+}
+
+// investigations are those of a world. As an llm.Client they send each call to the model of its investigation.
+type investigations []*investigation
 
 // Generate implements llm.Client.
-func (m models) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
-	for _, i := range m {
+func (all investigations) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	for _, i := range all {
 		if i.id == req.Provider {
 			return i.model.Generate(ctx, req)
 		}
@@ -166,4 +172,24 @@ func (m models) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Ch
 	return func(yield func(llm.Chunk, error) bool) {
 		yield(nil, fmt.Errorf("there is no model %q", req.Provider))
 	}
+}
+
+// config is the configuration: each investigation has an alert type, a chain, a model and a desk, all of one name. A server
+// that runs no sessions needs no desks.
+func (all investigations) config(desks bool) string {
+	providers, servers, chains := "llm_providers:\n", "mcp_servers:\n", "agent_chains:\n"
+
+	for _, i := range all {
+		used := ""
+
+		if desks {
+			servers += fmt.Sprintf("  %s: {transport: {type: http, url: %q}%s}\n", i.id, i.Desk.URL, i.recipe.server)
+			used = fmt.Sprintf("mcp_servers: [%s], ", i.id)
+		}
+
+		providers += fmt.Sprintf("  %s: {type: scripted, model: test-model}\n", i.id)
+		chains += fmt.Sprintf("  %[1]s: {alert_types: [%[1]s], llm_provider: %[1]s, %[2]s%[3]s}\n", i.id, used, i.recipe.chain)
+	}
+
+	return providers + servers + "agents:\n" + all[0].recipe.agents + chains
 }

@@ -1,20 +1,14 @@
 package e2e
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -108,11 +102,11 @@ func TestKillWhileAProviderFails(t *testing.T) {
 			first.Add(used(says("In short."), 1, 1)) // the summary begins with the first provider again
 			second.Add(point.second...)
 
-			url, looks := hugeDesk(t)
+			desk := newHugeDesk(t)
 			models := []any{tarsytest.NewLLMServer(t, first).OpenAI(), tarsytest.NewLLMServer(t, second).Anthropic()}
 			database, dir := pgtest.New(t), t.TempDir()
 			settings := fmt.Sprintf(frailChain, append(models, "desk")...) +
-				fmt.Sprintf("mcp_servers: {desk: {transport: {type: http, url: '%s'}}}\n", url) +
+				fmt.Sprintf("mcp_servers: {desk: {transport: {type: http, url: '%s'}}}\n", desk.URL) +
 				fmt.Sprintf("queue: {worker_count: 1, orphan_threshold: %s, heartbeat_interval: %s}\n", lease, lease/5)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "tarsy.yaml"), []byte(settings), 0o600))
 
@@ -134,7 +128,7 @@ func TestKillWhileAProviderFails(t *testing.T) {
 			startServe(t, binary, dir, database)
 			socket.WaitStatus("completed")
 			requireFrail(t, app, sessionID, point)
-			require.Equal(t, int64(2), looks.Load(), "each tool call is made once")
+			require.Len(t, desk.Seen(), 2, "each tool call is made once")
 
 			if point.shortened {
 				calls := first.Calls()
@@ -170,32 +164,14 @@ func requireFrail(t *testing.T, app *tarsytest.App, sessionID string, point prov
 	requireJournal(t, app, sessionID)
 }
 
-// hugeDesk is an MCP server with one tool, whose result is long, and how often it was called.
-func hugeDesk(t *testing.T) (url string, calls *atomic.Int64) {
+// newHugeDesk is a desk whose answers are long.
+func newHugeDesk(t *testing.T) *desk {
 	t.Helper()
 
-	calls = &atomic.Int64{}
-	server := mcpsdk.NewServer(&mcpsdk.Implementation{Name: "desk", Version: "test"}, nil)
-	server.AddTool(&mcpsdk.Tool{
-		Name: toolLook, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcpsdk.ToolAnnotations{ReadOnlyHint: true},
-	}, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
-		calls.Add(1)
+	d := newDesk(t)
+	d.answer = func(deskCall) string { return strings.Repeat("0123456789", hugeResult/10) }
 
-		return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: strings.Repeat("0123456789", hugeResult/10)}}}, nil
-	})
-
-	web := httptest.NewServer(mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil))
-
-	t.Cleanup(func() {
-		// A server that was killed did not say goodbye.
-		for session := range server.Sessions() {
-			_ = session.Close()
-		}
-
-		web.Close()
-	})
-
-	return web.URL, calls
+	return d
 }
 
 // startServe starts the program as a server and waits until it answers.

@@ -59,12 +59,14 @@ func TestSessionsSurviveManyKills(t *testing.T) {
 	all := make([]*investigation, sessions)
 
 	for n := range all {
-		all[n] = newInvestigation(t, fmt.Sprintf("session %d", n))
-		all[n].Calls, all[n].Desk.Calls = calls, calls
+		recipe := twoTools()
+		recipe.calls = calls
 
 		if n%2 == 0 {
-			all[n].second = toolRestart
+			recipe.second = toolRestart
 		}
+
+		all[n] = newInvestigation(t, fmt.Sprintf("session %d", n), recipe)
 	}
 
 	// So short that it has run out when the next server is there.
@@ -90,7 +92,7 @@ func TestSessionsSurviveManyKills(t *testing.T) {
 
 	for _, i := range all {
 		i.Socket.WaitStatus("completed")
-		w.requireWhole(t, i)
+		w.requireTwoTools(t, i)
 
 		for name, times := range i.Asked() {
 			require.LessOrEqual(t, times, 1+kills, "LLM call %s", name)

@@ -203,7 +203,7 @@ func showing(whole string) func(tarsytest.Event) bool {
 func TestTakeoverWithinTheLeaseAndFiveSeconds(t *testing.T) {
 	t.Parallel()
 
-	i := newInvestigation(t, "asking")
+	i := newInvestigation(t, "asking", twoTools())
 	held, again := i.HoldCall(callSecond, 0), i.HoldCall(callSecond, 0)
 	w := newWorld(t, worldOptions{}, i)
 	killed := w.Start()
@@ -216,6 +216,6 @@ func TestTakeoverWithinTheLeaseAndFiveSeconds(t *testing.T) {
 	requireTakeover(t, killed, again)
 	again.Open()
 	i.Socket.WaitStatus("completed")
-	w.requireWhole(t, i)
+	w.requireTwoTools(t, i)
 	require.Equal(t, other.ServerID, w.Session(i.SessionID).PodID)
 }

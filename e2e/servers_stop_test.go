@@ -14,8 +14,8 @@ import (
 func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
 	t.Parallel()
 
-	asking, calling := newInvestigation(t, "asking"), newInvestigation(t, "calling")
-	answer, tool := asking.HoldCall(callSecond, 6), calling.HoldTool(toolRestart, insideTool)
+	asking, calling := newInvestigation(t, "asking", twoTools()), newInvestigation(t, "calling", twoTools())
+	answer, tool := asking.HoldCall(callSecond, 6), calling.HoldSecond(toolRestart, insideTool)
 
 	w := newWorld(t, worldOptions{Lease: 10 * patience}, asking, calling)
 	stopping := w.Start()
@@ -41,12 +41,12 @@ func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
 	require.Zero(t, stopping.WaitExit(), "log:\n%s", stopping.Log)
 
 	for _, i := range []*investigation{asking, calling} {
-		w.requireWhole(t, i)
+		w.requireTwoTools(t, i)
 		require.Equal(t, other.ServerID, w.Session(i.SessionID).PodID)
 	}
 
-	require.Equal(t, map[string]int{callFirst: 1, callSecond: 2, callThird: 1, callSummary: 1}, asking.Asked())
-	require.Equal(t, map[string]int{callFirst: 1, callSecond: 1, callThird: 1, callSummary: 1}, calling.Asked())
+	require.Equal(t, eachOnce(callSecond), asking.Asked())
+	require.Equal(t, eachOnce(), calling.Asked())
 	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolRestart}}, withoutIDs(calling.Desk.Seen()))
 	require.Equal(t, analysisOf(toolRestart+" is done"), w.Session(calling.SessionID).FinalAnalysis)
 }
@@ -55,8 +55,8 @@ func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
 func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
 	t.Parallel()
 
-	calling := newInvestigation(t, "calling")
-	tool := calling.HoldTool(toolInspect, insideTool)
+	calling := newInvestigation(t, "calling", twoTools())
+	tool := calling.HoldSecond(toolInspect, insideTool)
 
 	w := newWorld(t, worldOptions{Lease: 10 * patience, Grace: 1}, calling)
 	stopping := w.Start()
@@ -68,7 +68,7 @@ func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
 
 	w.Start()
 	calling.Socket.WaitStatus("completed")
-	w.requireWhole(t, calling)
+	w.requireTwoTools(t, calling)
 	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}, {Tool: toolInspect}}, withoutIDs(calling.Desk.Seen()))
 }
 
@@ -76,8 +76,8 @@ func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
 func TestSecondSignalEndsAServerAtOnce(t *testing.T) {
 	t.Parallel()
 
-	calling := newInvestigation(t, "calling")
-	tool := calling.HoldTool(toolInspect, insideTool)
+	calling := newInvestigation(t, "calling", twoTools())
+	tool := calling.HoldSecond(toolInspect, insideTool)
 
 	w := newWorld(t, worldOptions{Grace: 10 * patience}, calling)
 	stopping := w.Start()
@@ -92,5 +92,5 @@ func TestSecondSignalEndsAServerAtOnce(t *testing.T) {
 	// To the other servers it is one that was killed.
 	w.Start()
 	calling.Socket.WaitStatus("completed")
-	w.requireWhole(t, calling)
+	w.requireTwoTools(t, calling)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // pair is one stage of two agents, its synthesis, and a chat.
-func pair() plot {
-	return plot{
+func pair() recipe {
+	return recipe{
 		agents: "  Logs: {custom_instructions: Read the logs.}\n  Metrics: {custom_instructions: Read the metrics.}\n",
 		chain:  "chat: {enabled: true}, stages: [{name: look, agents: [{name: Logs}, {name: Metrics}]}]",
 	}
@@ -26,18 +26,18 @@ func TestTwoServers(t *testing.T) {
 	// In the middle of the text: two chunks of thinking come before it.
 	const amid = 5
 
-	q := newQuest(t, "watched", pair())
-	logs, metrics := q.HoldCall("Logs 2", amid), q.HoldCall("Metrics 2", amid)
-	answer, again := q.HoldCall("ChatAgent 2", amid), q.HoldCall("ChatAgent 2", amid)
-	w := newQuests(t, worldOptions{}, q)
+	i := newInvestigation(t, "watched", pair())
+	logs, metrics := i.HoldCall("Logs 2", amid), i.HoldCall("Metrics 2", amid)
+	answer, again := i.HoldCall("ChatAgent 2", amid), i.HoldCall("ChatAgent 2", amid)
+	w := newWorld(t, worldOptions{}, i)
 	a := w.Start()
 
-	w.Send(q)
+	w.Begin(i)
 	await(t, logs.Reached(), "the middle of the first agent's text")
 	await(t, metrics.Reached(), "the middle of the second agent's text")
 
 	b := w.Start()
-	readers := map[string]*tarsytest.Socket{a.ServerID: w.At(a).Watch(q.SessionID), b.ServerID: w.At(b).Watch(q.SessionID)}
+	readers := map[string]*tarsytest.Socket{a.ServerID: w.At(a).Watch(i.SessionID), b.ServerID: w.At(b).Watch(i.SessionID)}
 
 	for _, reader := range readers {
 		reader.Wait("the first agent's text so far", showing("This is Logs "))
@@ -51,9 +51,9 @@ func TestTwoServers(t *testing.T) {
 		reader.WaitStatus("completed")
 	}
 
-	require.Equal(t, a.ServerID, w.Session(q.SessionID).PodID)
+	require.Equal(t, a.ServerID, w.Session(i.SessionID).PodID)
 
-	q.Question = w.At(b).Ask(q.SessionID, "is it still slow?")
+	i.Question = w.At(b).Ask(i.SessionID, "is it still slow?")
 	await(t, answer.Reached(), "the middle of the answer")
 
 	for _, reader := range readers {
@@ -61,7 +61,7 @@ func TestTwoServers(t *testing.T) {
 	}
 
 	killed, other := a, b
-	if w.Session(q.SessionID).PodID == b.ServerID {
+	if w.Session(i.SessionID).PodID == b.ServerID {
 		killed, other = b, a
 	}
 
@@ -73,13 +73,13 @@ func TestTwoServers(t *testing.T) {
 		return e.Fields["fence"] == 3.0 && shows(e)
 	})
 	again.Open()
-	reader.WaitStage(q.Question.StageID)
-	w.Await(q)
-	require.Equal(t, other.ServerID, w.Session(q.SessionID).PodID)
-	w.requireQuest(t, q, map[string]int{
-		"Logs 1": 1, "Logs 2": 1, "Metrics 1": 1, "Metrics 2": 1, "SynthesisAgent 1": 1, callBrief: 1, "ChatAgent 1": 1, "ChatAgent 2": 1,
+	reader.WaitStage(i.Question.StageID)
+	w.Await(i)
+	require.Equal(t, other.ServerID, w.Session(i.SessionID).PodID)
+	w.requireInvestigation(t, i, map[string]int{
+		"Logs 1": 1, "Logs 2": 1, "Metrics 1": 1, "Metrics 2": 1, "SynthesisAgent 1": 1, callSummary: 1, "ChatAgent 1": 1, "ChatAgent 2": 1,
 	}, []string{"ChatAgent 2"}, nil)
-	requireSeen(t, reader, w.Journal(q.SessionID))
+	requireSeen(t, reader, w.Journal(i.SessionID))
 }
 
 // requireTakeover kills a server, and checks that another one does its work soon.

@@ -31,7 +31,7 @@ func (u *upgrade) requireAllDone(last *member) {
 	u.t.Logf("%d sessions on %d servers", len(u.sessions), len(u.finished))
 
 	asked, cut := u.asked()
-	made := map[string][]boxCall{}
+	made := map[string][]deskCall{}
 
 	for _, call := range u.tools.Seen() {
 		marker := upgradeMarker.FindString(call.By)
@@ -59,7 +59,7 @@ func (u *upgrade) requireAllDone(last *member) {
 	requireReleased(u.t, last.app)
 }
 
-func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made []boxCall) {
+func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made []deskCall) {
 	u.t.Helper()
 
 	session := app.Session(s.id)

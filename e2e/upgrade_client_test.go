@@ -25,8 +25,6 @@ const hangs = "never-answered"
 
 var upgradeMarker = regexp.MustCompile(`marker-\d+`)
 
-func everyRequest(*llm.Request) bool { return true }
-
 // upgradeReply is what the model answers: each agent with tools calls its tool once, and everybody then speaks. It
 // depends on the alert and on the agents' instructions only, for the versions may word the rest of a prompt differently.
 func upgradeReply(req *llm.Request, _ int) script.Reply {

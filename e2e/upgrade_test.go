@@ -94,7 +94,7 @@ type upgrade struct {
 	t        *testing.T
 	database string
 	dir      string
-	tools    *toolbox
+	tools    *desk
 	model    *tarsytest.LLMServer
 
 	// rotation is where clients may be sent, as a load balancer knows it. A request holds the lock for reading, so that
@@ -128,7 +128,7 @@ func newUpgrade(t *testing.T) *upgrade {
 	t.Helper()
 
 	u := &upgrade{
-		t: t, database: pgtest.Empty(t), dir: t.TempDir(), tools: newToolbox(t),
+		t: t, database: pgtest.Empty(t), dir: t.TempDir(), tools: newDesk(t),
 		finished: map[string]int{}, moved: make(chan struct{}),
 	}
 	u.quit, u.finish = context.WithCancel(t.Context())

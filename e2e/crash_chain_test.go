@@ -10,8 +10,8 @@ import (
 )
 
 // parallelChain is three stages with two agents each, a synthesis after each, a summary, and a chat.
-func parallelChain() plot {
-	return plot{
+func parallelChain() recipe {
+	return recipe{
 		agents: `  Logs: {custom_instructions: Read the logs.}
   Metrics: {custom_instructions: Read the metrics.}
   Examiner: {custom_instructions: Examine what was collected.}
@@ -30,7 +30,7 @@ func parallelChain() plot {
 
 // chainCalls are the LLM calls of a parallelChain.
 func chainCalls() map[string]int {
-	calls := map[string]int{callBrief: 1}
+	calls := map[string]int{callSummary: 1}
 	for _, agent := range []string{"Logs", "Metrics", "Examiner-1", "Examiner-2", "Judge", "Skeptic", "ChatAgent"} {
 		calls[agent+" 1"], calls[agent+" 2"] = 1, 1
 	}
@@ -51,7 +51,7 @@ type chainKill struct {
 	done string
 	// question says that it is put before the server is killed.
 	question bool
-	// shut says that the chat never gets to its toolbox.
+	// shut says that the chat never gets to its desk.
 	shut bool
 	// unheard says that the question is put when no server is there to answer it.
 	unheard bool
@@ -59,7 +59,7 @@ type chainKill struct {
 
 func chainKills() []chainKill {
 	points := []chainKill{
-		{name: "summing up", calls: []string{callBrief}},
+		{name: "summing up", calls: []string{callSummary}},
 		{name: "begun to answer", question: true, shut: true},
 		{name: "answering", calls: []string{"ChatAgent 1"}, question: true},
 		{name: "looking for the answer", tools: []string{"ChatAgent"}, question: true},
@@ -85,38 +85,38 @@ func chainKills() []chainKill {
 }
 
 // arrange makes the server stand still at the point, and returns how to wait until it does.
-func (p chainKill) arrange(q *quest) (reach func(*world)) {
+func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 	// In the middle of the text: two chunks of thinking come before it.
 	const amid = 5
 
 	waits := []func(){}
 
 	for _, call := range p.calls {
-		gate := q.HoldCall(call, amid)
-		waits = append(waits, func() { await(q.t, gate.Reached(), p.name+": "+call) })
+		gate := i.HoldCall(call, amid)
+		waits = append(waits, func() { await(i.t, gate.Reached(), p.name+": "+call) })
 	}
 
 	for _, agent := range p.tools {
-		h := q.Tools.Hold(q.t, agent)
-		waits = append(waits, func() { await(q.t, h.reached, p.name+": the tool call of "+agent) })
+		h := i.Desk.HoldCaller(i.t, agent)
+		waits = append(waits, func() { await(i.t, h.reached, p.name+": the tool call of "+agent) })
 	}
 
 	return func(w *world) {
 		switch {
 		case p.shut:
-			q.Socket.WaitStatus("completed")
+			i.Socket.WaitStatus("completed")
 
-			door := q.Tools.Shut(q.t)
+			door := i.Desk.Shut(i.t)
 
-			w.Put(q)
-			q.Socket.Wait("the stage of the answer", func(e tarsytest.Event) bool {
-				return e.Type == tarsy.TypeStageStatus && e.Fields["stage_id"] == q.Question.StageID
+			w.Question(i)
+			i.Socket.Wait("the stage of the answer", func(e tarsytest.Event) bool {
+				return e.Type == tarsy.TypeStageStatus && e.Fields["stage_id"] == i.Question.StageID
 			})
-			await(q.t, door.reached, p.name+": the chat at the door")
+			await(i.t, door.reached, p.name+": the chat at the door")
 		case p.question:
-			w.Put(q)
+			w.Question(i)
 		case p.unheard:
-			q.Socket.WaitStatus("completed")
+			i.Socket.WaitStatus("completed")
 		}
 
 		for _, wait := range waits {
@@ -124,7 +124,7 @@ func (p chainKill) arrange(q *quest) (reach func(*world)) {
 		}
 
 		if p.done != "" {
-			q.Socket.Wait("the end of "+p.done, func(e tarsytest.Event) bool {
+			i.Socket.Wait("the end of "+p.done, func(e tarsytest.Event) bool {
 				return e.Type == tarsy.TypeExecutionStatus && e.Fields["agent_name"] == p.done && e.Fields["status"] == "completed"
 			})
 		}
@@ -138,19 +138,19 @@ func TestResumeOfAParallelChainAfterKill(t *testing.T) {
 	t.Parallel()
 
 	points := chainKills()
-	undisturbed := newQuest(t, "undisturbed", parallelChain())
-	all, reach := []*quest{undisturbed}, make([]func(*world), len(points))
+	undisturbed := newInvestigation(t, "undisturbed", parallelChain())
+	all, reach := []*investigation{undisturbed}, make([]func(*world), len(points))
 
 	for n, point := range points {
-		q := newQuest(t, point.name, parallelChain())
-		all, reach[n] = append(all, q), point.arrange(q)
+		i := newInvestigation(t, point.name, parallelChain())
+		all, reach[n] = append(all, i), point.arrange(i)
 	}
 
-	w := newQuests(t, worldOptions{}, all...)
+	w := newWorld(t, worldOptions{}, all...)
 	first := w.Start()
 
-	for _, q := range all {
-		w.Send(q)
+	for _, i := range all {
+		w.Begin(i)
 	}
 
 	w.Await(undisturbed)
@@ -163,28 +163,28 @@ func TestResumeOfAParallelChainAfterKill(t *testing.T) {
 
 	for n, point := range points {
 		if point.unheard {
-			w.Put(all[n+1])
+			w.Question(all[n+1])
 		}
 
-		all[n+1].Tools.Open()
+		all[n+1].Desk.Open()
 	}
 
 	second := w.Start()
 
-	for _, q := range all {
-		w.Await(q)
+	for _, i := range all {
+		w.Await(i)
 	}
 
-	w.requireQuest(t, undisturbed, chainCalls(), nil, nil)
+	w.requireInvestigation(t, undisturbed, chainCalls(), nil, nil)
 
-	want := w.story(undisturbed)
+	want := w.record(undisturbed)
 
 	for n, point := range points {
 		t.Run(point.name, func(t *testing.T) {
-			q := all[n+1]
-			w.requireQuest(t, q, chainCalls(), point.calls, point.tools)
-			require.Equal(t, second.ServerID, w.Session(q.SessionID).PodID)
-			require.Equal(t, want, w.story(q))
+			i := all[n+1]
+			w.requireInvestigation(t, i, chainCalls(), point.calls, point.tools)
+			require.Equal(t, second.ServerID, w.Session(i.SessionID).PodID)
+			require.Equal(t, want, w.record(i))
 		})
 	}
 

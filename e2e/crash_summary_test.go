@@ -20,25 +20,25 @@ const (
 )
 
 // longResults is one agent whose tool answers more than the model is to read.
-func longResults() plot {
-	return plot{
+func longResults() recipe {
+	return recipe{
 		agents: "  Reader: {custom_instructions: Read the log.}\n",
 		server: ", summarization: {enabled: true, size_threshold_tokens: 100}",
 		chain:  "stages: [{name: read, agents: [{name: Reader}]}]",
-		reply: func(_ *quest, call string, _ *llm.Request) (script.Reply, bool) {
+		reply: func(_ *investigation, call string, _ *llm.Request) (script.Reply, bool) {
 			return script.Reply{Text: shortened}, call == callShorten
 		},
 	}
 }
 
-// newReader is a quest whose tool answers at length.
-func newReader(t testing.TB, id string) *quest {
+// newReader is an investigation whose tool answers at length.
+func newReader(t testing.TB, id string) *investigation {
 	t.Helper()
 
-	q := newQuest(t, id, longResults())
-	q.Tools.answer = func(string) string { return strings.Repeat("app-1 heap 100 MiB\n", 100) }
+	i := newInvestigation(t, id, longResults())
+	i.Desk.answer = func(deskCall) string { return strings.Repeat("app-1 heap 100 MiB\n", 100) }
 
-	return q
+	return i
 }
 
 // stallSummaries makes the database take its time with the event of a summary, until the lock is free.
@@ -58,14 +58,14 @@ func TestKillDuringASummaryOfALongResult(t *testing.T) {
 
 	undisturbed, silent := newReader(t, "undisturbed"), newReader(t, "silent")
 	amid, over := newReader(t, "amid"), newReader(t, "over")
-	killed := []*quest{silent, amid, over}
+	killed := []*investigation{silent, amid, over}
 	gates := []*script.Gate{silent.HoldCall(callShorten, 0), amid.HoldCall(callShorten, 4), over.HoldCall(callShorten, 99)}
 
-	w := newQuests(t, worldOptions{}, undisturbed, silent, amid, over)
+	w := newWorld(t, worldOptions{}, undisturbed, silent, amid, over)
 	first := w.Start()
 
-	for _, q := range []*quest{undisturbed, silent, amid, over} {
-		w.Send(q)
+	for _, i := range []*investigation{undisturbed, silent, amid, over} {
+		w.Begin(i)
 	}
 
 	w.Await(undisturbed)
@@ -83,28 +83,28 @@ func TestKillDuringASummaryOfALongResult(t *testing.T) {
 	w.Start()
 	w.requireShortened(t, undisturbed, nil)
 
-	for _, q := range killed {
-		w.Await(q)
-		w.requireShortened(t, q, []string{callShorten})
-		require.Equal(t, w.story(undisturbed), w.story(q))
+	for _, i := range killed {
+		w.Await(i)
+		w.requireShortened(t, i, []string{callShorten})
+		require.Equal(t, w.record(undisturbed), w.record(i))
 	}
 }
 
 // requireShortened checks that the agent, and everybody else, reads the summary.
-func (w *world) requireShortened(t *testing.T, q *quest, again []string) {
+func (w *world) requireShortened(t *testing.T, i *investigation, again []string) {
 	t.Helper()
-	w.requireQuest(t, q, map[string]int{"Reader 1": 1, callShorten: 1, "Reader 2": 1, callBrief: 1}, again, nil)
+	w.requireInvestigation(t, i, map[string]int{"Reader 1": 1, callShorten: 1, "Reader 2": 1, callSummary: 1}, again, nil)
 
-	long := q.Tools.answer("")
-	call := w.MCPInteractions(q.SessionID)[0]
+	long := i.Desk.answer(deskCall{})
+	call := w.MCPInteractions(i.SessionID)[0]
 	require.Equal(t, long, call.ToolResult, "the whole result is kept for people")
 	require.Equal(t, shortened, call.Summary)
 
-	messages := w.Messages(q.SessionID)
+	messages := w.Messages(i.SessionID)
 	require.Contains(t, messages[3].Content, shortened)
 	require.NotContains(t, messages[3].Content, long)
 
-	for _, c := range q.model.Calls() {
+	for _, c := range i.model.Calls() {
 		if callName(&c.Request) == "Reader 2" {
 			require.Equal(t, messages[3].Content, c.Request.Messages[3].Content)
 		}
@@ -156,25 +156,25 @@ func (s *stall) Break() {
 func TestKillBetweenALongResultAndItsSummary(t *testing.T) {
 	t.Parallel()
 
-	q := newReader(t, "reading")
-	gate := q.HoldCall(callShorten, 0)
-	w := newQuests(t, worldOptions{}, q)
+	i := newReader(t, "reading")
+	gate := i.HoldCall(callShorten, 0)
+	w := newWorld(t, worldOptions{}, i)
 	w.Exec(stallSummaries)
 
 	summaries := newStall(w)
 	first := w.Start()
 
-	w.Send(q)
-	q.Socket.Wait("the end of the tool call", func(e tarsytest.Event) bool {
+	w.Begin(i)
+	i.Socket.Wait("the end of the tool call", func(e tarsytest.Event) bool {
 		return e.Type == tarsy.TypeTimelineCompleted && e.Fields["event_type"] == string(tarsy.EventToolCall)
 	})
 	await(t, gate.Reached(), "the summary")
 	summaries.Wait()
 	first.Kill()
 	summaries.Break()
-	require.NotContains(t, eventTypes(w.Timeline(q.SessionID)), tarsy.EventToolSummary)
+	require.NotContains(t, eventTypes(w.Timeline(i.SessionID)), tarsy.EventToolSummary)
 
 	w.Start()
-	w.Await(q)
-	w.requireShortened(t, q, []string{callShorten})
+	w.Await(i)
+	w.requireShortened(t, i, []string{callShorten})
 }

@@ -23,29 +23,29 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 	)
 
 	calls := &trip{}
-	plot := parallelChain()
-	plot.calls = calls
+	recipe := parallelChain()
+	recipe.calls = calls
 
-	undisturbed := newQuest(t, "undisturbed", parallelChain())
-	all := []*quest{undisturbed}
+	undisturbed := newInvestigation(t, "undisturbed", parallelChain())
+	all := []*investigation{undisturbed}
 
 	for n := range sessions {
-		all = append(all, newQuest(t, fmt.Sprintf("session %d", n), plot))
+		all = append(all, newInvestigation(t, fmt.Sprintf("session %d", n), recipe))
 	}
 
 	// So short that it has run out when the next server is there.
-	w := newQuests(t, worldOptions{Lease: 100 * time.Millisecond}, all...)
+	w := newWorld(t, worldOptions{Lease: 100 * time.Millisecond}, all...)
 
 	for range kills {
 		after := 1 + rand.IntN(most)
 		reached := calls.set(after)
 		server := w.Start()
 
-		for _, q := range all[1:] {
-			if q.SessionID == "" {
-				w.Send(q)
-			} else if q.Question.StageID == "" && w.Session(q.SessionID).Status.Terminal() {
-				w.Put(q)
+		for _, i := range all[1:] {
+			if i.SessionID == "" {
+				w.Begin(i)
+			} else if i.Question.StageID == "" && w.Session(i.SessionID).Status.Terminal() {
+				w.Question(i)
 			}
 		}
 
@@ -55,18 +55,18 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 
 	calls.set(math.MaxInt)
 	w.Start()
-	w.Send(undisturbed)
+	w.Begin(undisturbed)
 
-	for _, q := range all {
-		w.Await(q)
-		requireSeen(t, q.Socket, requireJournal(t, w.App, q.SessionID))
+	for _, i := range all {
+		w.Await(i)
+		requireSeen(t, i.Socket, requireJournal(t, w.App, i.SessionID))
 	}
 
-	want := w.story(undisturbed)
+	want := w.record(undisturbed)
 
-	for _, q := range all[1:] {
-		require.Equal(t, want, w.story(q), q.id)
-		require.Len(t, w.LLMInteractions(q.SessionID), len(chainCalls()), "each finished LLM call once")
+	for _, i := range all[1:] {
+		require.Equal(t, want, w.record(i), i.id)
+		require.Len(t, w.LLMInteractions(i.SessionID), len(chainCalls()), "each finished LLM call once")
 	}
 
 	requireReleased(t, w.App)

@@ -13,18 +13,18 @@ import (
 
 // textProtocol is an agent whose model knows of no functions. It forgets the format first, then looks, makes up what it
 // sees, and concludes.
-func textProtocol() plot {
-	return plot{
+func textProtocol() recipe {
+	return recipe{
 		agents: "  Reasoner: {custom_instructions: Reason., iteration_strategy: react}\n",
 		chain:  "stages: [{name: reason, agents: [{name: Reasoner}]}]",
-		reply: func(q *quest, call string, req *llm.Request) (script.Reply, bool) {
+		reply: func(i *investigation, call string, req *llm.Request) (script.Reply, bool) {
 			switch call {
 			case "Reasoner 1":
 				return says("I had better look at it."), true
 			case "Reasoner 2":
-				return says(fmt.Sprintf("Thought: Let me look.\nAction: %s.%s\nAction Input: {\"by\":\"Reasoner\"}\nObservation: all is well", q.id, toolLook)), true
+				return says(fmt.Sprintf("Thought: Let me look.\nAction: %s.%s\nAction Input: {\"by\":\"Reasoner\"}\nObservation: all is well", i.id, toolLook)), true
 			case "Reasoner 3":
-				return says(fmt.Sprintf("Thought: Now I know it.\nFinal Answer: It comes to %x.", q.sum(req))), true
+				return says(fmt.Sprintf("Thought: Now I know it.\nFinal Answer: It comes to %x.", i.sum(req))), true
 			default:
 				return script.Reply{}, false
 			}
@@ -42,7 +42,7 @@ func TestKillDuringAReActRun(t *testing.T) {
 		call        string
 		after       int
 		tools       []string
-		interrupted *quest
+		interrupted *investigation
 		reached     <-chan struct{}
 	}
 
@@ -55,25 +55,25 @@ func TestKillDuringAReActRun(t *testing.T) {
 		{name: "between the observation and the next call", call: "Reasoner 3"},
 		{name: "amid the answer", call: "Reasoner 3", after: 8},
 	}
-	undisturbed := newQuest(t, "undisturbed", textProtocol())
-	all := []*quest{undisturbed}
+	undisturbed := newInvestigation(t, "undisturbed", textProtocol())
+	all := []*investigation{undisturbed}
 
 	for _, p := range points {
-		p.interrupted = newQuest(t, p.name, textProtocol())
+		p.interrupted = newInvestigation(t, p.name, textProtocol())
 		all = append(all, p.interrupted)
 
 		if p.call == "" {
-			p.reached = p.interrupted.Tools.Hold(t, "Reasoner").reached
+			p.reached = p.interrupted.Desk.HoldCaller(t, "Reasoner").reached
 		} else {
 			p.reached = p.interrupted.HoldCall(p.call, p.after).Reached()
 		}
 	}
 
-	w := newQuests(t, worldOptions{}, all...)
+	w := newWorld(t, worldOptions{}, all...)
 	first := w.Start()
 
-	for _, q := range all {
-		w.Send(q)
+	for _, i := range all {
+		w.Begin(i)
 	}
 
 	w.Await(undisturbed)
@@ -85,9 +85,9 @@ func TestKillDuringAReActRun(t *testing.T) {
 	first.Kill()
 	w.Start()
 
-	calls := map[string]int{"Reasoner 1": 1, "Reasoner 2": 1, "Reasoner 3": 1, callBrief: 1}
-	want := w.story(undisturbed)
-	require.Equal(t, 1, strings.Count(want, `"content": "Observation: [call 1.1.1]\nwhat Reasoner asked for`), "what the tool said, once")
+	calls := map[string]int{"Reasoner 1": 1, "Reasoner 2": 1, "Reasoner 3": 1, callSummary: 1}
+	want := w.record(undisturbed)
+	require.Equal(t, 1, strings.Count(want, `"content": "Observation: [call 1.1.1]\nlook is done for Reasoner`), "what the tool said, once")
 	require.NotContains(t, want, "all is well", "what the model made up is kept nowhere")
 
 	for _, p := range points {
@@ -98,8 +98,8 @@ func TestKillDuringAReActRun(t *testing.T) {
 			}
 
 			w.Await(p.interrupted)
-			w.requireQuest(t, p.interrupted, calls, again, p.tools)
-			require.Equal(t, want, w.story(p.interrupted))
+			w.requireInvestigation(t, p.interrupted, calls, again, p.tools)
+			require.Equal(t, want, w.record(p.interrupted))
 		})
 	}
 }
