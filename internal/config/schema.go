@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 
+	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
@@ -26,13 +27,9 @@ func enumValues(written []string) []string {
 	case "@agent_type":
 		return []string{"", AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring, AgentTypeAction}
 	case "@pattern_group":
-		return []string{"basic", "secrets", "security", "kubernetes", "cloud", "all", "gitleaks"}
+		return mask.Groups()
 	case "@pattern":
-		return []string{
-			"api_key", "password", "certificate", "certificate_authority_data", "token", "email", "ssh_key",
-			"base64_secret", "base64_short", "private_key", "secret_key", "aws_access_key", "aws_secret_key",
-			"github_token", "slack_token", "kubernetes_secret",
-		}
+		return mask.Patterns()
 	default:
 		return written
 	}

@@ -17,7 +17,7 @@ import (
 // Rules say what to look for in one place.
 type Rules struct {
 	Enabled bool
-	// Groups are names of groups: basic, secrets, security, kubernetes, cloud, all, gitleaks.
+	// Groups are names of groups, see Groups.
 	Groups []string
 	// Patterns are names of single patterns, the code masker kubernetes_secret among them.
 	Patterns []string

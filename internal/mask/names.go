@@ -2,7 +2,6 @@ package mask
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"tarsy.dev/tarsy/internal/nearest"
@@ -45,15 +44,34 @@ var credentials = []string{
 	apiKey, password, token, secretKey, privateKey, sshKey, awsAccessKey, awsSecretKey, githubToken, slackToken, base64Secret,
 }
 
-// groups are names for several patterns.
-var groups = map[string][]string{
-	"basic":       {apiKey, password},
-	"secrets":     credentials,
-	"security":    slices.Concat(credentials, []string{certificate, authority}),
-	"kubernetes":  {kubernetesSecret, apiKey, password, token, secretKey, privateKey, sshKey, certificate, authority, base64Secret},
-	"cloud":       {apiKey, token, secretKey, privateKey, awsAccessKey, awsSecretKey, githubToken, slackToken},
-	"all":         slices.Concat(patterns, []string{kubernetesSecret}),
-	gitleaksGroup: {gitleaksGroup},
+// group is a name for several patterns.
+type group struct {
+	name    string
+	members []string
+}
+
+// groups are all groups, in the order in which documents list them.
+var groups = []group{
+	{"basic", []string{apiKey, password}},
+	{"secrets", credentials},
+	{"security", slices.Concat(credentials, []string{certificate, authority})},
+	{"kubernetes", []string{kubernetesSecret, apiKey, password, token, secretKey, privateKey, sshKey, certificate, authority, base64Secret}},
+	{"cloud", []string{apiKey, token, secretKey, privateKey, awsAccessKey, awsSecretKey, githubToken, slackToken}},
+	{"all", Patterns()},
+	{gitleaksGroup, []string{gitleaksGroup}},
+}
+
+// Patterns are the names of all patterns that a configuration may ask for.
+func Patterns() []string { return append(slices.Clone(patterns), kubernetesSecret) }
+
+// Groups are the names of all groups of patterns that a configuration may ask for.
+func Groups() []string {
+	all := make([]string, len(groups))
+	for i, g := range groups {
+		all[i] = g.name
+	}
+
+	return all
 }
 
 // names is a set of patterns, and of the group gitleaks.
@@ -61,18 +79,18 @@ type names map[string]bool
 
 // add adds what rules ask for.
 func (n names) add(rules Rules) error {
-	for _, group := range rules.Groups {
-		members, ok := groups[group]
-		if !ok {
-			return fmt.Errorf("unknown masking group %q: %s", group, nearest.Hint(group, slices.Sorted(maps.Keys(groups)), "groups"))
+	for _, wanted := range rules.Groups {
+		at := slices.IndexFunc(groups, func(g group) bool { return g.name == wanted })
+		if at < 0 {
+			return fmt.Errorf("unknown masking group %q: %s", wanted, nearest.Hint(wanted, Groups(), "groups"))
 		}
 
-		for _, member := range members {
+		for _, member := range groups[at].members {
 			n[member] = true
 		}
 	}
 
-	known := slices.Concat(patterns, []string{kubernetesSecret})
+	known := Patterns()
 	for _, pattern := range rules.Patterns {
 		if !slices.Contains(known, pattern) {
 			return fmt.Errorf("unknown masking pattern %q: %s", pattern, nearest.Hint(pattern, known, "patterns"))
