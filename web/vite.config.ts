@@ -11,7 +11,7 @@ const server = process.env.TARSY_SERVER ?? 'http://127.0.0.1:8080';
 
 /** Starts the longest files first, so that no worker is left alone with one of them at the end. */
 class LongestFirst extends BaseSequencer {
-  private static readonly longest = ['look-light', 'look-dark', 'ten-thousand', 'keyboard', 'system'];
+  private static readonly longest = ['ten-thousand', 'look-light', 'look-dark', 'keyboard', 'system'];
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
@@ -57,7 +57,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
           isolate: false,
-          maxWorkers: 2,
+          // One more than the cores of a small machine: scenarios also wait for servers and leases.
+          maxWorkers: 3,
         },
       },
       {
