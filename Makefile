@@ -30,7 +30,7 @@ build: go web ## build bin/tarsy, with the dashboard in it
 	@echo "==> building $(BIN) (the first time downloads modules and takes a minute or two)"
 	@$(GO) build -ldflags="-s -w" -o $(BIN) ./cmd/tarsy
 
-WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/package-lock.json docs/openapi.json -type f ! -name schema.d.ts 2>/dev/null)
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/package-lock.json web/scripts docs/openapi.json docs/events.schema.json -type f ! -name schema.d.ts 2>/dev/null)
 
 web: web-packages web/dist/index.html ## build the dashboard into web/dist (needs Node; without it the binary has a placeholder)
 

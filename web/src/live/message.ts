@@ -1,121 +1,34 @@
-/** What the server sends on a WebSocket, as docs/events.md has it. Fields that the page does not read are left out. */
-import type { SessionStatus, TimelineEvent } from '@/api/types';
+/** What the server sends on a WebSocket. The types are made from docs/events.schema.json by npm run types. */
+import type { components } from './schema';
 
-interface Recorded {
-  channel: string;
-  /** The event's number in the session's journal: from 1, without gaps. */
-  db_event_id: number;
-  session_id: string;
-  timestamp: string;
-}
+type Messages = components['schemas'];
 
-interface SessionStatusMessage extends Recorded {
-  type: 'session.status';
-  status: SessionStatus;
-  concluded_early?: string;
-  error_code?: string;
-  error_message?: string;
-}
-
-export interface StageStatusMessage extends Recorded {
-  type: 'stage.status';
-  stage_id: string;
-  stage_index: number;
-  stage_name: string;
-  stage_type: string;
-  expected_agent_count: number;
-  status: string;
-}
-
-export interface ExecutionStatusMessage extends Recorded {
-  type: 'execution.status';
-  stage_id: string;
-  execution_id: string;
-  agent_index: number;
-  agent_name: string;
-  status: string;
-  error_message?: string;
-}
-
-interface TimelineCreatedMessage extends Recorded {
-  type: 'timeline_event.created';
-  event_id: string;
-  event_type: string;
-  status: string;
-  content: string;
-  sequence_number: number;
-  stage_id?: string;
-  execution_id?: string;
-  metadata?: NonNullable<TimelineEvent['metadata']>;
-}
-
-interface TimelineCompletedMessage extends Recorded {
-  type: 'timeline_event.completed';
-  event_id: string;
-  event_type: string;
-  status: string;
-  content: string;
-  metadata?: NonNullable<TimelineEvent['metadata']>;
-}
-
-interface ChatCreatedMessage extends Recorded {
-  type: 'chat.created';
-  chat_id: string;
-  created_by: string;
-}
-
-interface ChatAskedMessage extends Recorded {
-  type: 'chat.user_message';
-  chat_id: string;
-  message_id: string;
-  stage_id: string;
-}
+export type StageStatusMessage = Messages['stage.status'];
+export type ExecutionStatusMessage = Messages['execution.status'];
 
 /** An event of a session's journal: in order, none missed. */
 export type JournalMessage =
-  | SessionStatusMessage
+  | Messages['session.status']
   | StageStatusMessage
   | ExecutionStatusMessage
-  | TimelineCreatedMessage
-  | TimelineCompletedMessage
-  | ChatCreatedMessage
-  | ChatAskedMessage;
+  | Messages['timeline_event.created']
+  | Messages['timeline_event.completed']
+  | Messages['chat.created']
+  | Messages['chat.user_message'];
 
-/** A piece of a text on its way. Not in the journal, may be dropped. */
-export interface ChunkMessage {
-  type: 'stream.chunk';
-  channel: string;
-  event_id: string;
-  delta: string;
-  /** Where the piece begins, in UTF-16 units. */
-  offset: number;
-  /** Whose text it is: a higher number means that the text starts over. */
-  fence: number;
-}
-
-interface OverflowMessage {
-  type: 'catchup.overflow';
-  channel: string;
-  head: number;
-}
-
-interface ChangedMessage {
-  type: 'session.changed';
-  channel: string;
-  session_id?: string;
-  version?: number;
-  behind?: true;
-}
+/** A piece of a text that is still streaming. Not in the journal, may be dropped. */
+export type ChunkMessage = Messages['stream.chunk'];
 
 /** What concerns one channel. */
-export type ChannelMessage = JournalMessage | ChunkMessage | OverflowMessage | ChangedMessage;
+export type ChannelMessage = JournalMessage | ChunkMessage | Messages['catchup.overflow'] | Messages['session.changed'];
 
 /** What concerns the connection. */
 export type ConnectionMessage =
-  | { type: 'connection.established' }
-  | { type: 'subscription.confirmed' | 'subscription.removed'; channel: string }
-  | { type: 'pong' }
-  | { type: 'error'; code: string; message: string; channel?: string };
+  | Messages['connection.established']
+  | Messages['subscription.confirmed']
+  | Messages['subscription.removed']
+  | Messages['pong']
+  | Messages['error'];
 
 /** What a client sends. */
 export type Command =

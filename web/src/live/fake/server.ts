@@ -109,7 +109,8 @@ export class FakeServer {
   }
 
   private chunk(event_id: string, delta: string, offset: number, fence: number): ChunkMessage {
-    return { type: 'stream.chunk', channel, event_id, delta, offset, fence };
+    const session = { session_id: sessionId, timestamp: '2026-01-01T00:00:00Z' };
+    return { ...session, type: 'stream.chunk', channel, event_id, event_type: 'llm_response', delta, offset, fence };
   }
 
   private isFinal(id: string) {

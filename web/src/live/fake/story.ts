@@ -1,6 +1,6 @@
 /** A session's journal, and what REST says of it at each of its events: a second, simpler reading of docs/events.md. */
 import type { ExecutionDetail, SessionDetail, StageDetail, Timeline, TimelineEvent } from '@/api/types';
-import type { JournalMessage } from '../message';
+import type { JournalMessage, StageStatusMessage } from '../message';
 
 export const sessionId = '00000000-0000-7000-8000-000000000001';
 const channel = `session:${sessionId}`;
@@ -32,7 +32,11 @@ export function journalOf(plan: Plan): JournalMessage[] {
   let sequence = 0;
   say({ type: 'session.status', status: 'pending' });
   say({ type: 'session.status', status: 'in_progress' });
-  const runStage = (index: number, type: string, executions: Plan['stages'][number]['events']) => {
+  const runStage = (
+    index: number,
+    type: StageStatusMessage['stage_type'],
+    executions: Plan['stages'][number]['events'],
+  ) => {
     const stage_id = `stage-${index}`;
     const stage = {
       type: 'stage.status',
@@ -62,9 +66,13 @@ export function journalOf(plan: Plan): JournalMessage[] {
         if (event === undefined) continue;
         const event_id = `${stage_id}-${n + 1}-${round}`;
         const call = `${index}.${n + 1}.${round + 1}`;
-        const event_type = event.whole ? 'final_analysis' : round % 2 === 0 ? 'llm_response' : 'llm_tool_call';
-        const metadata = event_type === 'llm_tool_call' ? { call, arguments: { text: event.content } } : undefined;
-        const facts = { event_id, event_type, metadata };
+        const tool = { call, server_name: 'cluster', tool_name: 'get_pods', arguments: { text: event.content } };
+        const kinds = [
+          { event_id, event_type: 'llm_response' },
+          { event_id, event_type: 'llm_tool_call', metadata: tool },
+          { event_id, event_type: 'final_analysis' },
+        ] as const;
+        const facts = event.whole ? kinds[2] : round % 2 === 0 ? kinds[0] : kinds[1];
         say({
           ...facts,
           type: 'timeline_event.created',
@@ -97,7 +105,15 @@ export function journalOf(plan: Plan): JournalMessage[] {
   if (plan.chat) {
     const index = plan.stages.length + 1;
     say({ type: 'chat.created', chat_id: 'chat', created_by: 'ada' });
-    say({ type: 'chat.user_message', chat_id: 'chat', message_id: 'question', stage_id: `stage-${index}` });
+    const stage_id = `stage-${index}`;
+    say({
+      type: 'chat.user_message',
+      chat_id: 'chat',
+      message_id: 'question',
+      stage_id,
+      author: 'ada',
+      content: 'Why?',
+    });
     runStage(index, 'chat', [[{ content: 'An answer.', whole: false }]]);
   }
   return journal;
