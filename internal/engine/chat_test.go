@@ -323,7 +323,7 @@ func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 
 	stage := s.answered(id, s.ask(id, "why?"))
 	require.Equal(t, tarsy.StatusFailed, stage.Status)
-	require.Equal(t, "what the session came to could not be stored", stage.ErrorMessage)
+	require.Equal(t, "the results of the session could not be stored", stage.ErrorMessage)
 	require.LessOrEqual(t, h.tools.made("look"), maxUnstorable+1)
 	requireUntouched(t, before, s.detail(id))
 	h.requireWhole(id)

@@ -143,7 +143,7 @@ func (e *Engine) Start() {
 	e.stopClaiming, e.stopServing = stopClaiming, stopServing
 	e.started = e.Clock.Now()
 
-	// Watches begin here, not in the goroutines: whoever returns from Start can rely on being heard.
+	// Watches begin here, not in the goroutines: after Start returns, no signal is missed.
 	queue := e.DB.Signals().WatchQueue()
 	requests := e.DB.Signals().WatchRequests()
 

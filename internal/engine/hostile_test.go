@@ -28,7 +28,7 @@ func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 
 	detail := s.detail(id)
 	require.Equal(t, "internal", detail.ErrorCode)
-	require.Equal(t, "what the session came to could not be stored", detail.ErrorMessage)
+	require.Equal(t, "the results of the session could not be stored", detail.ErrorMessage)
 	h.requireWhole(id)
 	require.LessOrEqual(t, h.tools.made("look"), maxUnstorable+1)
 	require.Zero(t, h.tools.made("change"))

@@ -19,7 +19,7 @@ type memory struct {
 	held held
 }
 
-// held is what a memory guards. It belongs to whoever has locked the memory and knows nothing of locks.
+// held is what a memory guards. Only methods of memory use it, with the lock; it knows nothing of locks.
 type held struct {
 	// queue queues a step for its commit under the session's lease, in the order of its calls.
 	queue func(step progress.Step) *postgres.Pending
@@ -112,7 +112,7 @@ func (m *memory) nextSequence() int64 {
 	return m.held.nextSequence()
 }
 
-// settle waits until every submitted step is committed or has failed. The error, if any, is returned to whoever waits for
+// settle waits until every submitted step is committed or has failed. The error, if any, is returned to the caller that waits for
 // a later step.
 func (m *memory) settle(ctx context.Context) {
 	m.mu.Lock()

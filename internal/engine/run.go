@@ -29,7 +29,7 @@ type sessionRun struct {
 	soft     context.Context //nolint:containedctx // lives as long as the run
 	softStop context.CancelCauseFunc
 
-	// reading is held by whoever reads requests: an older answer must not replace a newer one.
+	// reading serializes the reading of requests: an older answer must not replace a newer one.
 	reading sync.Mutex
 }
 
@@ -115,7 +115,7 @@ func (r *sessionRun) giveUp() (released bool, err error) {
 	}
 
 	return r.record(context.Background(), chain.Chain{}, func(s plan.Steps) progress.Step {
-		return s.GiveUp("what the session came to could not be stored")
+		return s.GiveUp("the results of the session could not be stored")
 	})
 }
 
