@@ -25,7 +25,7 @@ func (c *contracts) list(t *testing.T) {
 
 	first := map[string]is{
 		"id": equal(failed.ID), "alert_type": equal("test"), "chain_id": equal("test"), "status": equal("failed"),
-		"author": equal("alertmanager"), "rerun_of": isNull, "stage_count": equal(2.0),
+		"author": equal("alertmanager"), "rerun_of": isNull, "stage_count": equal(2.0), "match": isAbsent,
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(1.0), "executive_summary": equal(""),
 		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
@@ -43,6 +43,12 @@ func (c *contracts) list(t *testing.T) {
 	second["usage"], second["tool_calls"] = usage(100, 22, 3, 2, 75), equal(1.0)
 	second["version"] = equal(float64(app.Session(sessionID).Version))
 	c.require(t, "SessionItem", within(t, page, "sessions", 0), second)
+
+	found := within(t, get(t, app, "/api/v1/sessions?search=wel"), "sessions", 0)
+	c.requireSome(t, "SessionItem", found, map[string]is{"id": equal(sessionID), "match": isObject})
+	c.require(t, "SearchMatch", within(t, found, "match"), map[string]is{"field": equal("executive_summary"), "snippet": list(2)})
+	c.require(t, "SnippetPart", within(t, found, "match", "snippet", 0), map[string]is{"text": equal("Wel"), "match": equal(true)})
+	c.require(t, "SnippetPart", within(t, found, "match", "snippet", 1), map[string]is{"text": equal("l."), "match": equal(false)})
 }
 
 func (c *contracts) active(t *testing.T) {

@@ -32,7 +32,7 @@ export function Filters({ search, change, clear, searchField }: Props) {
       <SearchBox
         className="w-auto min-w-40 flex-1 md:max-w-sm"
         label="Search alerts and analyses"
-        placeholder="Search…"
+        placeholder="Words, prefixes or identifiers"
         shortcut="/"
         field={searchField}
         value={search.search ?? ''}

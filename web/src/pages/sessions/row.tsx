@@ -55,7 +55,7 @@ export const SessionRow = memo(function SessionRow({
             className="block truncate text-ink-soft max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"
           >
-            {outcomeOf(row)}
+            {row.match ? <Snippet parts={row.match.snippet} /> : outcomeOf(row)}
           </span>
         </span>
         <span className="hidden truncate text-ink-soft wide:block">
@@ -104,6 +104,22 @@ export const SessionRow = memo(function SessionRow({
     </li>
   );
 });
+
+/** The part of the session that matches the search, as plain text with the matches marked. */
+export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['snippet'] }) {
+  let at = 0;
+  return parts.map((part) => {
+    const key = at;
+    at += part.text.length;
+    return part.match ? (
+      <mark key={key} className="rounded-sm bg-accent-soft font-medium text-ink" data-testid="session-match">
+        {part.text}
+      </mark>
+    ) : (
+      <span key={key}>{part.text}</span>
+    );
+  });
+}
 
 /** What came of it, in one line: why it failed, or else its summary. */
 function outcomeOf(row: SessionItem): string {
