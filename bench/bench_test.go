@@ -265,7 +265,10 @@ func throughput(t *testing.T, url string) []row {
 
 	const n = 4000
 
+	const written, updated = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint", "SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'sessions'"
+
 	commits := query[int](t, url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")
+	wal, updates := query[int](t, url, written), query[int](t, url, updated)
 	own, others := cpu(t)
 	took := drive(t, a, url, n)
 	own2, others2 := cpu(t)
@@ -274,12 +277,15 @@ func throughput(t *testing.T, url string) []row {
 	<-time.After(time.Second) // the server's statistics come late
 
 	commits = query[int](t, url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()") - commits
+	wal, updates = query[int](t, url, written)-wal, query[int](t, url, updated)-updates
 
 	return []row{
 		{"sessions per second (1 stage, summary, 16 workers, HTTP intake)", fmt.Sprintf("%.0f", n/took.Seconds()), "the published TARSy: 51; aim: 500"},
 		{"CPU per session: server and load generator", fmt.Sprintf("%.2f ms", 1000*(own2-own)/n), "one process in this measurement"},
 		{"CPU per session: PostgreSQL", fmt.Sprintf("%.2f ms", 1000*(others2-others)/n), "CPU says more than seconds do on a machine with other work"},
 		{"transactions per session under that load", fmt.Sprintf("%.1f", float64(commits)/n), "intake, claims, grouped steps, signals and reads"},
+		{"updates of a session's row under that load", fmt.Sprintf("%.1f", float64(updates)/n), "a claim and two steps; each costs an entry in most indexes"},
+		{"write-ahead log per session under that load", fmt.Sprintf("%.1f kB", float64(wal)/n/1024), ""},
 	}
 }
 
