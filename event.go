@@ -47,14 +47,18 @@ const (
 // SessionChannel is the name of a session's journal on the wire.
 func SessionChannel(sessionID string) string { return ChannelSessionPrefix + sessionID }
 
-// Event is one entry of a session's journal. Seq counts from one without gaps; it is zero until the event is
-// committed. Payload is one of the structs below as JSON.
+// Event is one entry of a session's journal.
 type Event struct {
-	SessionID string          `json:"session_id"`
-	Seq       int64           `json:"seq"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
-	CreatedAt time.Time       `json:"created_at"`
+	// SessionID is the session whose journal it is.
+	SessionID string `json:"session_id"`
+	// Seq is the event's number in the journal, from one without gaps; it is zero until the event is committed.
+	Seq int64 `json:"seq"`
+	// Type is one of the Type constants.
+	Type string `json:"type"`
+	// Payload is the payload struct of the type, as JSON.
+	Payload json.RawMessage `json:"payload"`
+	// CreatedAt is when it happened, by the clock of the server that made the event.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // The payload structs below are the messages that readers receive, apart from the number and the channel that the stream

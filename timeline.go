@@ -47,30 +47,41 @@ func EventStatuses() []EventStatus {
 	return []EventStatus{EventStreaming, EventCompleted, EventFailed, EventCancelled, EventTimedOut}
 }
 
-// TimelineEvent is one thing a person sees. Session-level events have neither stage nor execution.
-// SequenceNumber orders the events of a session from one.
+// TimelineEvent is one thing a person sees.
 type TimelineEvent struct {
-	ID             string      `json:"id"`
-	SessionID      string      `json:"session_id"`
-	StageID        *string     `json:"stage_id"`
-	ExecutionID    *string     `json:"execution_id"`
-	SequenceNumber int64       `json:"sequence_number"`
-	EventType      EventType   `json:"event_type"`
-	Status         EventStatus `json:"status"`
-	Content        string      `json:"content"`
-	Metadata       Metadata    `json:"metadata"`
-	CreatedAt      time.Time   `json:"created_at"`
-	UpdatedAt      time.Time   `json:"updated_at"`
-	CompletedAt    *time.Time  `json:"completed_at"`
+	// ID is a UUID, made by the server that first wrote the event down.
+	ID string `json:"id"`
+	// SessionID is the session that the event belongs to.
+	SessionID string `json:"session_id"`
+	// StageID and ExecutionID are the stage and the agent's run that it belongs to; nil for events of the session as a whole.
+	StageID     *string `json:"stage_id"`
+	ExecutionID *string `json:"execution_id"`
+	// SequenceNumber orders the events of a session from one.
+	SequenceNumber int64 `json:"sequence_number"`
+	// EventType is what the event shows, and decides what Metadata is.
+	EventType EventType `json:"event_type"`
+	// Status is EventStreaming until Content is final.
+	Status EventStatus `json:"status"`
+	// Content is the text, masked; of a streaming event what was saved last, about once a second.
+	Content string `json:"content"`
+	// Metadata is what is known besides the text, such as a tool call's arguments; nil for most types.
+	Metadata Metadata `json:"metadata"`
+	// CreatedAt is when the event began.
+	CreatedAt time.Time `json:"created_at"`
+	// UpdatedAt is when the row was last written.
+	UpdatedAt time.Time `json:"updated_at"`
+	// CompletedAt is when Content became final; nil while the event is streaming.
+	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// TimelineItem is a timeline event as lists show it. ContentLength is that of the whole content in UTF-16 units, as
-// browsers count. Truncated tells that not all of it is here: content was cut or metadata's arguments were left out.
+// TimelineItem is a timeline event as lists show it.
 type TimelineItem struct {
 	TimelineEvent
 
-	ContentLength int  `json:"content_length"`
-	Truncated     bool `json:"truncated"`
+	// ContentLength is the length of the whole content in UTF-16 units, as browsers count.
+	ContentLength int `json:"content_length"`
+	// Truncated tells that not all of the event is here: content was cut, or metadata's arguments were left out.
+	Truncated bool `json:"truncated"`
 }
 
 // UTF16Len is the length of a text in UTF-16 units, as browsers count.
