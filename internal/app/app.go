@@ -153,7 +153,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.db, err = postgres.Open(ctx, postgres.Config{
 		URL: url, Migrate: true, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
-		ReadTimeout: cfg.System.QueryTimeout,
+		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions,
 	})
 	if err != nil {
 		return err

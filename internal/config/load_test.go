@@ -117,11 +117,12 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	require.Empty(t, c.Warnings)
 
 	want := config.Queue{
-		WorkerCount: 5, MaxConcurrentSessions: 5, PollInterval: time.Second, PollIntervalJitter: 500 * time.Millisecond,
+		WorkerCount: 5, MaxConcurrentSessions: 5, MaxWaitingSessions: 10_000, PollInterval: time.Second, PollIntervalJitter: 500 * time.Millisecond,
 		SessionTimeout: 40 * time.Minute, GracefulShutdownTimeout: 15 * time.Second,
 		OrphanThreshold: 20 * time.Second, HeartbeatInterval: 5 * time.Second, UnrunnableTimeout: 5 * time.Minute,
 	}
 	require.Equal(t, want, c.Queue)
+	require.Equal(t, 10*time.Second, c.System.QueryTimeout)
 	require.Equal(t, config.MCPStartupLenient, c.System.MCPStartup)
 	require.Equal(t, 20, c.Defaults.MaxIterations)
 	require.Equal(t, 120*time.Second, c.Defaults.IterationTimeout)

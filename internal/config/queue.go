@@ -8,6 +8,7 @@ import "time"
 type Queue struct {
 	WorkerCount             int           `yaml:"worker_count" doc:"Sessions that one server works on at once; with 0 it takes alerts and shows sessions, and leaves the work to others." default:"5" min:"0"`
 	MaxConcurrentSessions   int           `yaml:"max_concurrent_sessions" doc:"Sessions that all servers together work on at once." default:"5" min:"1"`
+	MaxWaitingSessions      int           `yaml:"max_waiting_sessions" doc:"Sessions that may wait to be picked up, over all servers; beyond it alerts are answered with 503 overloaded. 0 means no limit." default:"10000" min:"0"`
 	PollInterval            time.Duration `yaml:"poll_interval" doc:"How often the queue is looked at when nothing woke it." default:"1s" min:"10ms"`
 	PollIntervalJitter      time.Duration `yaml:"poll_interval_jitter" doc:"Random part of poll_interval, so that servers do not look in step." default:"500ms" min:"0s"`
 	SessionTimeout          time.Duration `yaml:"session_timeout" doc:"Longest time a session may take." default:"40m" min:"1s"`

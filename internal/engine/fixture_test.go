@@ -38,6 +38,8 @@ type house struct {
 	recipe chain.Chain
 	// noRecipes lets sessions follow the configuration, as those of a release without recipes do.
 	noRecipes bool
+	// maxWaiting bounds the sessions that wait; 0 means any number.
+	maxWaiting int
 	// configured guards the recipe against tests that change it while servers run.
 	configured sync.Mutex
 }
@@ -114,7 +116,7 @@ type server struct {
 func (h *house) open(id string, change func(*Config)) *server {
 	h.t.Helper()
 
-	db, err := postgres.Open(h.ctx, postgres.Config{URL: h.url, Clock: h.clock, MaxConns: 5})
+	db, err := postgres.Open(h.ctx, postgres.Config{URL: h.url, Clock: h.clock, MaxConns: 5, MaxWaiting: h.maxWaiting})
 	require.NoError(h.t, err)
 	db.Start()
 

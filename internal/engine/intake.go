@@ -23,32 +23,56 @@ type IntakeConfig struct {
 	// Decode reads a stored recipe.
 	Decode func(body json.RawMessage) (chain.Recipe, error)
 	// Mask hides secrets in what people wrote; it fails open by contract.
-	Mask  func(text string) string
-	Clock clockwork.Clock
+	Mask   func(text string) string
+	Limits IntakeLimits
+	Clock  clockwork.Clock
 }
 
 // Intake takes alerts and wishes from outside. It runs on every server, also on one that works on no session.
-type Intake struct{ cfg IntakeConfig }
+type Intake struct {
+	cfg       IntakeConfig
+	admission *admission
+}
 
 // NewIntake returns an intake.
-func NewIntake(cfg IntakeConfig) *Intake { return &Intake{cfg: cfg} }
+func NewIntake(cfg IntakeConfig) *Intake {
+	return &Intake{cfg: cfg, admission: newAdmission(cfg.Limits, cfg.Clock)}
+}
 
-// Submit turns an alert into a session. When it returns without error the session is durable.
+// Submit turns an alert into a session. When it returns without error the session is durable. An alert that is too much at
+// the moment is an error with CodeOverloaded.
 func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
-	route, err := i.cfg.Route(alert)
+	leave, err := i.admission.enter(len(alert.Data) + len(alert.Runbook))
 	if err != nil {
 		return tarsy.Session{}, err
 	}
+	defer leave()
 
-	data := i.cfg.Mask(tarsy.CleanText(alert.Data))
-	if len(data) > tarsy.MaxAlertBytes {
-		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
+	if err := i.cfg.DB.CheckBacklog(); err != nil {
+		return tarsy.Session{}, err
+	}
+
+	route, err := i.cfg.Route(alert)
+	if err != nil {
+		return tarsy.Session{}, err
 	}
 
 	// A runbook that the alert names by its address is read when the session begins.
 	runbook := alert.Runbook
 	if runbook == "" && alert.RunbookURL == "" {
 		runbook = route.Runbook
+	}
+
+	data := alert.Data
+
+	if err := i.admission.mask(ctx, func() {
+		data, runbook = i.cfg.Mask(tarsy.CleanText(data)), i.cfg.Mask(tarsy.CleanText(runbook))
+	}); err != nil {
+		return tarsy.Session{}, err
+	}
+
+	if len(data) > tarsy.MaxAlertBytes {
+		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
 	}
 
 	author := alert.Author
@@ -59,7 +83,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	now := tarsy.Time(i.cfg.Clock.Now())
 	session := tarsy.Session{
 		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.Chain.Stages[0].Agents[0].Spec.Name,
-		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: i.cfg.Mask(tarsy.CleanText(runbook)),
+		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: runbook,
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
 		StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
@@ -98,11 +122,15 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 			"the chain %q takes no questions: set chat.enabled in its configuration", target.ChainID)
 	}
 
+	if err := i.admission.mask(ctx, func() { content = i.cfg.Mask(content) }); err != nil {
+		return tarsy.Question{}, err
+	}
+
 	now := tarsy.Time(i.cfg.Clock.Now())
 
 	question, asked, err := i.cfg.DB.AddQuestion(ctx,
 		tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestChat, Author: tarsy.CleanText(author), CreatedAt: now},
-		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: i.cfg.Mask(content)})
+		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: content})
 	if err != nil {
 		return tarsy.Question{}, fmt.Errorf("ask about session: %w", err)
 	}

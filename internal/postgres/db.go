@@ -21,6 +21,10 @@ type Config struct {
 	MaxConns int32
 	// ReadTimeout bounds each statement of a reader; 10 seconds if zero. IsReadTimeout recognizes its error.
 	ReadTimeout time.Duration
+	// MaxWaiting is how many sessions may wait before CreateSession refuses more; 0 means any number. They are counted once in
+	// CountWaitingEvery, a second if zero, so that several servers together may exceed the limit by what they store in that time.
+	MaxWaiting        int
+	CountWaitingEvery time.Duration
 	// PollEvery is how often watched journals and the queue are looked at in case a signal was lost, and PollJitter
 	// the random part that is added, so that servers do not look in step.
 	PollEvery  time.Duration
@@ -47,6 +51,7 @@ type DB struct {
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	cfg.MaxConns = cmp.Or(cfg.MaxConns, defaultReaders)
 	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, defaultReadTimeout)
+	cfg.CountWaitingEvery = cmp.Or(cfg.CountWaitingEvery, countEvery)
 	cfg.PollEvery = cmp.Or(cfg.PollEvery, defaultPollEvery)
 
 	if cfg.Clock == nil {
@@ -76,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		logger:    cfg.Logger,
 		signals:   signals,
 		committer: newCommitter(pools.work, signals),
-		intake:    newIntake(pools.work, signals),
+		intake:    newIntake(pools.work, signals, cfg),
 		filler:    &filler{pool: pools.jobs, logger: cfg.Logger},
 	}, nil
 }

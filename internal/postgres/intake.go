@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
@@ -14,8 +15,14 @@ import (
 )
 
 // CreateSession stores a new session, runnable at once, with the first events of its journal. When it returns
-// without error the session is durable and claimers have been woken. Giving up only stops the waiting.
+// without error the session is durable and claimers have been woken. A session whose caller gives up before it is being
+// stored is dropped; after that, giving up only stops the waiting. An error with CodeOverloaded says that too many sessions
+// wait already.
 func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Terms, events ...tarsy.Event) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+
 	a := &arrival{session: session, terms: terms, events: slices.Clone(events), done: make(chan struct{})}
 
 	for i := range a.events {
@@ -29,6 +36,9 @@ func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Te
 	select {
 	case <-a.done:
 	case <-ctx.Done():
+		// Whether or not it was early enough, the caller is gone.
+		_ = db.intake.arrivals.Withdraw(a)
+
 		return context.Cause(ctx)
 	}
 
@@ -53,12 +63,13 @@ type arrival struct {
 type intake struct {
 	pool     *pgxpool.Pool
 	signals  *Signals
+	backlog  *backlog
 	arrivals *batch.Batcher[*arrival]
 	recipes  storedRecipes
 }
 
-func newIntake(pool *pgxpool.Pool, signals *Signals) *intake {
-	i := &intake{pool: pool, signals: signals}
+func newIntake(pool *pgxpool.Pool, signals *Signals, cfg Config) *intake {
+	i := &intake{pool: pool, signals: signals, backlog: &backlog{limit: cfg.MaxWaiting, every: cfg.CountWaitingEvery}}
 	i.arrivals = batch.New(batch.Config[*arrival]{
 		Workers: 1, MaxItems: maxGroup, Weight: (*arrival).bytes, MaxWeight: maxGroupBytes, Handle: i.storeGroup,
 	})
@@ -81,6 +92,11 @@ func (a *arrival) finish(err error) {
 func (i *intake) storeGroup(group []*arrival) {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
+
+	group = i.admit(ctx, group)
+	if len(group) == 0 {
+		return
+	}
 
 	err := i.store(ctx, group)
 
@@ -161,13 +177,40 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 		return err
 	}
 
-	if _, err = i.pool.Exec(ctx, createSQL, append(append([]any{raw}, columns...), rawRecipes)...); err != nil {
+	if err := i.insert(ctx, len(group), append(append([]any{raw}, columns...), rawRecipes)); err != nil {
 		return err
 	}
 
 	i.recipes.add(recipes)
 
 	return nil
+}
+
+// insert stores n sessions, and counts those that wait in the same round trip if that is due.
+func (i *intake) insert(ctx context.Context, n int, args []any) error {
+	if !i.backlog.due() {
+		_, err := i.pool.Exec(ctx, createSQL, args...)
+		if err == nil {
+			i.backlog.add(n)
+		}
+
+		return err
+	}
+
+	var (
+		both    pgx.Batch
+		waiting int
+	)
+
+	both.Queue(createSQL, args...)
+	both.Queue(countWaitingSQL, i.backlog.limit).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
+
+	err := i.pool.SendBatch(ctx, &both).Close()
+	if err == nil {
+		i.backlog.set(waiting)
+	}
+
+	return err
 }
 
 var errClosing = errors.New("the database is closing")

@@ -1,0 +1,32 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// Alertmanager and its like come again after a 5xx, and only then.
+func TestAlertBeyondTheWaitingLimitIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{Config: "queue: {worker_count: 0, max_waiting_sessions: 2}\n" + oneAgent})
+	first := app.Submit("test", "first")
+	app.Submit("test", "second")
+
+	answer := app.Do(http.MethodPost, "/api/v1/alerts", map[string]string{"alert_type": "test", "data": "third"})
+	require.Equal(t, http.StatusServiceUnavailable, answer.Status)
+	require.Equal(t, "5", answer.Header.Get("Retry-After"))
+
+	problem := answer.Problem(t)
+	require.Equal(t, string(tarsy.CodeOverloaded), problem.Code)
+	require.Equal(t, "2 sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.", problem.Detail)
+
+	// Everything else works as ever.
+	app.Cancel(first)
+	app.WaitFor(first, tarsy.SessionCancelled)
+}

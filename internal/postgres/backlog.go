@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// countEvery is how old the count of waiting sessions may be.
+const countEvery = time.Second
+
+// backlog knows how many sessions wait, closely enough to refuse alerts beyond a limit. Counting with every alert would cost
+// more the longer the queue is, so the count is taken at most once in a while, along with a statement that stores alerts;
+// what this server stores in between is added. The real time is meant: it only says how old the count is.
+type backlog struct {
+	// limit is how many sessions may wait; 0 means any number.
+	limit int
+	every time.Duration
+
+	mu      sync.Mutex
+	waiting int
+	counted time.Time
+}
+
+// countWaitingSQL counts waiting sessions from their index, and no further than it must.
+const countWaitingSQL = `SELECT count(*) FROM
+    (SELECT 1 FROM sessions s WHERE ` + waitingSQL + ` LIMIT $1) AS waiting`
+
+// due reports whether it is time to count again.
+func (b *backlog) due() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.limit > 0 && time.Since(b.counted) >= b.every
+}
+
+// unknown reports whether nobody has counted yet.
+func (b *backlog) unknown() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.counted.IsZero()
+}
+
+// room is for how many of n more sessions there is room, as far as is known.
+func (b *backlog) room(n int) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	if b.limit == 0 {
+		return n
+	}
+
+	return max(0, min(n, b.limit-b.waiting))
+}
+
+// full reports whether the limit was reached when the count was last fresh, and that is not long ago.
+func (b *backlog) full() bool { return b.room(1) == 0 && !b.due() }
+
+func (b *backlog) set(waiting int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.waiting, b.counted = waiting, time.Now()
+}
+
+func (b *backlog) add(stored int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.waiting += stored
+}
+
+// CheckBacklog returns an error with CodeOverloaded if so many sessions wait that CreateSession would refuse another one. It
+// asks nobody: a caller that is refused here is spared the work in between.
+func (db *DB) CheckBacklog() error {
+	if db.intake.backlog.full() {
+		return errBacklog(db.intake.backlog.limit)
+	}
+
+	return nil
+}
+
+func errBacklog(limit int) error {
+	return tarsy.Errorf(tarsy.CodeOverloaded, "%d sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.", limit)
+}
+
+// admit refuses the arrivals for which there is no room, and returns the others. Where the count says that there is none and
+// is not fresh, it counts first: sessions may have been claimed since. The first alert of a server is counted for as well.
+func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
+	room := i.backlog.room(len(group))
+
+	if i.backlog.due() && (room < len(group) || i.backlog.unknown()) {
+		var waiting int
+		if err := i.pool.QueryRow(ctx, countWaitingSQL, i.backlog.limit).Scan(&waiting); err != nil {
+			for _, a := range group {
+				a.finish(fmt.Errorf("count waiting sessions: %w", err))
+			}
+
+			return nil
+		}
+
+		i.backlog.set(waiting)
+		room = i.backlog.room(len(group))
+	}
+
+	for _, a := range group[room:] {
+		a.finish(errBacklog(i.backlog.limit))
+	}
+
+	return group[:room]
+}

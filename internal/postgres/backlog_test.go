@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// limited starts a server that lets at most max sessions wait, and counts them as often as every says.
+func (f *fixture) limited(t *testing.T, most int, every time.Duration) *postgres.DB {
+	t.Helper()
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxWaiting: most, CountWaitingEvery: every})
+	require.NoError(t, err)
+	db.Start()
+	t.Cleanup(db.Stop)
+
+	return db
+}
+
+func (f *fixture) requireOverloaded(t *testing.T, err error) {
+	t.Helper()
+	require.Equal(t, tarsy.CodeOverloaded, tarsy.CodeOf(err), "%v", err)
+	require.ErrorContains(t, err, "3 sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.")
+}
+
+func TestSessionsBeyondTheWaitingLimitAreRefusedUntilOthersAreClaimed(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db, other := f.limited(t, 3, time.Nanosecond), f.limited(t, 3, time.Nanosecond)
+
+	for range 3 {
+		f.create(t, db)
+	}
+
+	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	f.requireOverloaded(t, other.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`), "what is refused is not stored")
+
+	require.Len(t, f.claim(t, db, serverA, 1), 1)
+	f.create(t, other)
+	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+}
+
+func TestWaitingSessionsAreNotCountedForEachAlert(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.limited(t, 3, time.Hour)
+
+	for range 3 {
+		require.NoError(t, db.CheckBacklog())
+		f.create(t, db)
+	}
+
+	f.requireOverloaded(t, db.CheckBacklog())
+	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+
+	require.Len(t, f.claim(t, db, serverA, 3), 3)
+	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	require.NoError(t, f.limited(t, 0, time.Hour).CheckBacklog(), "without a limit nothing is refused")
+}
+
+func TestGroupIsStoredAsFarAsThereIsRoom(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.limited(t, 3, time.Hour)
+	unlock := f.lockTable(t, "sessions")
+
+	var (
+		group sync.WaitGroup
+		errs  = make([]error, 8)
+	)
+
+	for i := range errs {
+		group.Go(func() { errs[i] = db.CreateSession(context.Background(), newSession(f.clock.Now()), postgres.Terms{}) })
+	}
+
+	f.awaitBlocked(t, 1)
+	unlock()
+	group.Wait()
+
+	stored := 0
+
+	for _, err := range errs {
+		if err == nil {
+			stored++
+
+			continue
+		}
+
+		f.requireOverloaded(t, err)
+	}
+
+	require.Equal(t, 3, stored)
+	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`))
+}
+
+func TestSessionWhoseCallerIsGoneBeforeItIsStoredIsDropped(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	unlock := f.lockTable(t, "sessions")
+
+	var group sync.WaitGroup
+
+	// The first one is being stored, so that the others are queued.
+	inFlight, abandoned, kept := newSession(f.clock.Now()), newSession(f.clock.Now()), newSession(f.clock.Now())
+	errs := make([]error, 2)
+
+	group.Go(func() { errs[0] = db.CreateSession(context.Background(), inFlight, postgres.Terms{}) })
+	f.awaitBlocked(t, 1)
+	group.Go(func() { errs[1] = db.CreateSession(context.Background(), kept, postgres.Terms{}) })
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+
+	require.ErrorIs(t, db.CreateSession(ctx, abandoned, postgres.Terms{}), context.DeadlineExceeded)
+	require.ErrorIs(t, db.CreateSession(ctx, abandoned, postgres.Terms{}), context.DeadlineExceeded, "a caller that is gone already is not queued")
+	unlock()
+	group.Wait()
+
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[1])
+	db.Stop()
+	require.ElementsMatch(t, []string{inFlight.ID, kept.ID}, value[[]string](t, f, `SELECT array_agg(id::text) FROM sessions`))
+}
