@@ -1,6 +1,10 @@
 -- Lists, search and statistics read tables of their own, which triggers keep. A trigger also sees what the previous release
 -- writes, and the indexes below are written twice in a session's life, at intake and at its end, instead of with every step.
 
+-- Locked first, as every step commit does, and at once as strongly as anything below needs: a lock on sessions that is
+-- strengthened later deadlocks with the servers that are running.
+LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE;
+
 -- search_tokens returns the words of a text, lower case: letters and digits, with '.', '_' and '-' inside of them, so that
 -- identifiers such as checkout-7d9f, 10.0.0.12 and db.prod.local stay whole. Any other punctuation separates. It names the
 -- characters that separate instead of those that do not: which letters count as such depends on the database's locale.
