@@ -66,7 +66,7 @@ CREATE TABLE session_list (
     author     text        NOT NULL,
     created_at timestamptz NOT NULL,
     words      tsvector
--- Words are kept apart from the rows, so that a list that is filtered reads few pages.
+-- The words of long texts are kept apart from the rows.
 ) WITH (toast_tuple_target = 128);
 
 -- session_words returns the words of a session: once with a mark for its title, and without for everything. Whatever a text

@@ -1,0 +1,145 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// loadChunk is how many sessions one COPY has, and loaders how many of them run at once.
+	loadChunk = 5000
+	loaders   = 2
+	// callsPerSession is how many LLM calls a session has.
+	callsPerSession = 4
+	loadedDays      = 90
+)
+
+// loadSessions fills an empty database with n sessions of the last 90 days and their LLM calls. The triggers of the schema
+// are at work; the text index is made afterwards, which is faster.
+func loadSessions(t *testing.T, url string, n int) {
+	t.Helper()
+	require.NoError(t, postgres.Migrate(t.Context(), url))
+
+	definition := query[string](t, url, "SELECT indexdef FROM pg_indexes WHERE indexname = 'session_list_words'")
+	execute(t, url, "DROP INDEX session_list_words")
+
+	now := time.Now()
+	chunks := make(chan int)
+
+	var group sync.WaitGroup
+	for range loaders {
+		group.Go(func() {
+			conn, err := pgx.Connect(context.Background(), url)
+			require.NoError(t, err)
+
+			defer conn.Close(context.Background())
+
+			_, err = conn.Exec(t.Context(), "SET synchronous_commit = off")
+			require.NoError(t, err)
+
+			for first := range chunks {
+				loadSessionChunk(t, conn, now, first, min(first+loadChunk, n), n)
+			}
+		})
+	}
+
+	for first := 0; first < n; first += loadChunk {
+		chunks <- first
+	}
+
+	close(chunks)
+	group.Wait()
+	execute(t, url, definition)
+	execute(t, url, "VACUUM ANALYZE")
+}
+
+func execute(t *testing.T, url, sql string) {
+	t.Helper()
+
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+
+	defer conn.Close(context.Background())
+
+	_, err = conn.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func loadSessionChunk(t *testing.T, conn *pgx.Conn, now time.Time, first, end, n int) {
+	t.Helper()
+
+	var sessions, calls [][]any
+
+	for i := first; i < end; i++ {
+		id, at := tarsy.NewID(), now.Add(-time.Duration(n-i)*loadedDays*24*time.Hour/time.Duration(n))
+		status := loadedStatus(i, n)
+
+		var completed *time.Time
+		if status.Terminal() {
+			completed = new(at.Add(40 * time.Second))
+		}
+
+		service := []string{"checkout", "payments", "search", "cart", "auth", "billing", "catalog", "mail"}[i%8]
+		sessions = append(sessions, []any{
+			id, "type-" + strconv.Itoa(i/8%20), fmt.Sprintf("Pod %s-%s in prod/%s was OOMKilled on node 10.%d.%d.%d, exit_code=137, trace %s",
+				service, hash(i)[:10], service, i>>16&255, i>>8&255, i&255, hash(-i)),
+			"chain-" + strconv.Itoa(i/8%5), string(status), "user-" + strconv.Itoa(i/8%50),
+			"The pod ran out of memory because its cache has no bound. Restart " + service + " with a limit; see runbook " + strconv.Itoa(i%1000) + ".",
+			"Memory of " + service + " ran out.", at, at, completed, 12, 1, 1, 1,
+		})
+
+		for call := range callsPerSession {
+			calls = append(calls, []any{
+				tarsy.NewID(), id, "iteration", "provider-" + strconv.Itoa(call%2), "model-" + strconv.Itoa(call%3),
+				`{"input_tokens": 900, "output_tokens": 600, "total_tokens": 1500, "cost_usd": 0.0125}`, at.Add(time.Duration(call) * 5 * time.Second),
+			})
+		}
+	}
+
+	_, err := conn.CopyFrom(t.Context(), pgx.Identifier{"sessions"}, []string{
+		"id", "alert_type", "alert_data", "chain_id", "status", "author", "final_analysis", "executive_summary", "created_at", "started_at",
+		"completed_at", "last_seq", "fence", "stage_count", "trimmed_fence",
+	}, pgx.CopyFromRows(sessions))
+	require.NoError(t, err)
+
+	_, err = conn.CopyFrom(t.Context(), pgx.Identifier{"llm_interactions"}, []string{
+		"id", "session_id", "interaction_type", "provider", "model_name", "usage", "created_at",
+	}, pgx.CopyFromRows(calls))
+	require.NoError(t, err)
+}
+
+// loadedStatus is that of a session: the newest 200 are not over, and one of twelve did not complete.
+func loadedStatus(i, n int) tarsy.SessionStatus {
+	switch {
+	case i >= n-min(200, n/5):
+		return []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling}[i%3]
+	case i%20 == 1:
+		return tarsy.SessionFailed
+	case i%50 == 2:
+		return tarsy.SessionCancelled
+	case i%100 == 3:
+		return tarsy.SessionTimedOut
+	default:
+		return tarsy.SessionCompleted
+	}
+}
+
+func hash(i int) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+
+	return hex.EncodeToString(sum[:16])
+}
