@@ -216,3 +216,25 @@ func TestRecipeIsReadFromTheDatabaseOnce(t *testing.T) {
 	_, err := r.find(t.Context(), []postgres.Claim{{RecipeHash: "b"}})
 	require.Error(t, err)
 }
+
+func TestServerThatHasJustStartedAbandonsNothing(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	clock := h.fakeClock()
+	h.investigated()
+
+	id := h.open("intake", nil).selecting("gone")
+	clock.Advance(time.Hour) // all servers were down
+
+	s := h.start("one", func(c *Config) {
+		having("box")(c)
+		c.UnrunnableTimeout = time.Minute
+	})
+	s.completes(s.submit())
+	require.Equal(t, tarsy.SessionPending, s.detail(id).Status, "the server that can run it may be starting too")
+
+	clock.Advance(time.Minute + time.Second)
+	kick(s.slots)
+	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
+}
