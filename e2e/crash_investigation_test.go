@@ -174,21 +174,15 @@ func (all investigations) Generate(ctx context.Context, req *llm.Request) iter.S
 	}
 }
 
-// config is the configuration: each investigation has an alert type, a chain, a model and a desk, all of one name. A server
-// that runs no sessions needs no desks.
-func (all investigations) config(desks bool) string {
+// config is the configuration: each investigation has an alert type, a chain, a model and a desk, all of one name. It is
+// that of all servers: a session follows the chain of the server that it was submitted to.
+func (all investigations) config() string {
 	providers, servers, chains := "llm_providers:\n", "mcp_servers:\n", "agent_chains:\n"
 
 	for _, i := range all {
-		used := ""
-
-		if desks {
-			servers += fmt.Sprintf("  %s: {transport: {type: http, url: %q}%s}\n", i.id, i.Desk.URL, i.recipe.server)
-			used = fmt.Sprintf("mcp_servers: [%s], ", i.id)
-		}
-
+		servers += fmt.Sprintf("  %s: {transport: {type: http, url: %q}%s}\n", i.id, i.Desk.URL, i.recipe.server)
 		providers += fmt.Sprintf("  %s: {type: scripted, model: test-model}\n", i.id)
-		chains += fmt.Sprintf("  %[1]s: {alert_types: [%[1]s], llm_provider: %[1]s, %[2]s%[3]s}\n", i.id, used, i.recipe.chain)
+		chains += fmt.Sprintf("  %[1]s: {alert_types: [%[1]s], llm_provider: %[1]s, mcp_servers: [%[1]s], %[2]s}\n", i.id, i.recipe.chain)
 	}
 
 	return providers + servers + "agents:\n" + all[0].recipe.agents + chains

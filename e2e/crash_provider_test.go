@@ -105,13 +105,13 @@ func TestKillWhileAProviderFails(t *testing.T) {
 			desk := newHugeDesk(t)
 			models := []any{tarsytest.NewLLMServer(t, first).OpenAI(), tarsytest.NewLLMServer(t, second).Anthropic()}
 			database, dir := pgtest.New(t), t.TempDir()
-			settings := fmt.Sprintf(frailChain, append(models, "desk")...) +
-				fmt.Sprintf("mcp_servers: {desk: {transport: {type: http, url: '%s'}}}\n", desk.URL) +
-				fmt.Sprintf("queue: {worker_count: 1, orphan_threshold: %s, heartbeat_interval: %s}\n", lease, lease/5)
+			chain := fmt.Sprintf(frailChain, append(models, "desk")...) +
+				fmt.Sprintf("mcp_servers: {desk: {transport: {type: http, url: '%s'}}}\n", desk.URL)
+			settings := chain + fmt.Sprintf("queue: {worker_count: 1, orphan_threshold: %s, heartbeat_interval: %s}\n", lease, lease/5)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "tarsy.yaml"), []byte(settings), 0o600))
 
 			app := tarsytest.New(t, tarsytest.Options{
-				Config: fmt.Sprintf(frailChain, append(models, "")...) + "queue: {worker_count: 0}\n", Database: database,
+				Config: chain + "queue: {worker_count: 0}\n", Database: database,
 				Providers: true, Env: map[string]string{"KEY": "key-of-the-test"},
 			})
 			killed := startServe(t, binary, dir, database)

@@ -39,11 +39,11 @@ func newWorld(t testing.TB, options worldOptions, all ...*investigation) *world 
 	options.Grace = cmp.Or(options.Grace, patience)
 
 	database, each := pgtest.New(t), investigations(all)
-	w := &world{t: t, App: tarsytest.New(t, tarsytest.Options{Config: each.config(false) + "queue: {worker_count: 0}\n", Database: database})}
+	w := &world{t: t, App: tarsytest.New(t, tarsytest.Options{Config: each.config() + "queue: {worker_count: 0}\n", Database: database})}
 	w.settings = processSettings{
 		Database: database,
 		Model:    serveModel(t, each),
-		Config: each.config(true) + fmt.Sprintf(
+		Config: each.config() + fmt.Sprintf(
 			"queue: {worker_count: %d, max_concurrent_sessions: 100, orphan_threshold: %s, heartbeat_interval: %s, graceful_shutdown_timeout: %s}\n",
 			options.Workers, options.Lease, options.Lease/5, options.Grace),
 	}
