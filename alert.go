@@ -3,35 +3,47 @@ package tarsy
 // MaxAlertBytes is the largest alert that intake accepts.
 const MaxAlertBytes = 1 << 20
 
-// DefaultAuthor is the author of an alert that no trusted proxy put a name to.
+// DefaultAuthor is the author of an alert submitted without an API key and without a user from a trusted proxy.
 const DefaultAuthor = "api-client"
 
-// Alert is what came in, before it became a session.
+// Alert is a submitted alert before intake turns it into a session.
 type Alert struct {
-	AlertType    string
-	Data         string
-	Runbook      string
-	RunbookURL   string
+	// Selects the chain. Empty means the configured default type.
+	AlertType string
+	// Free text; JSON payloads arrive here as indented text. Required, at most MaxAlertBytes.
+	Data string
+	// Text of the runbook; empty unless the caller supplied it inline.
+	Runbook string
+	// Fetched when the session starts. Ignored if Runbook is set; if both are empty, intake uses the default runbook.
+	RunbookURL string
+	// Overrides the tools that the chain configures; nil keeps them.
 	MCPSelection *MCPSelection
-	Author       string
-	// RerunOf is the session whose alert this is once more.
+	// User reported by a trusted proxy, else the name of the API key. Empty means DefaultAuthor.
+	Author string
+	// ID of the session being re-run; nil for a new alert.
 	RerunOf *string
 }
 
-// MCPSelection replaces the MCP servers of the chain for one alert: it is the whole list, nothing is merged.
+// MCPSelection replaces the MCP servers of the chain for one alert. It is the complete list; nothing is merged.
 type MCPSelection struct {
-	Servers     []MCPServerSelection  `json:"servers"`
+	// Each server at most once. Empty only if NativeTools is set.
+	Servers []MCPServerSelection `json:"servers"`
+	// Nil leaves the provider's own tools as configured.
 	NativeTools *NativeToolsSelection `json:"native_tools,omitempty"`
 }
 
-// MCPServerSelection is one chosen server; an empty list of tools means all of them.
+// MCPServerSelection is one selected server.
 type MCPServerSelection struct {
-	Name  string   `json:"name"`
+	// Key of the server in the configuration.
+	Name string `json:"name"`
+	// Tool names as the server lists them; empty means all of its tools.
 	Tools []string `json:"tools,omitempty"`
 }
 
-// NativeToolsSelection overrides the provider's own tools; nil leaves a tool as configured.
+// NativeToolsSelection switches the provider's own tools on or off.
 type NativeToolsSelection struct {
+	// True enables the tool, false disables it, nil leaves it as configured.
+	// Ignored in calls that have MCP tools bound.
 	GoogleSearch  *bool `json:"google_search,omitempty"`
 	CodeExecution *bool `json:"code_execution,omitempty"`
 	URLContext    *bool `json:"url_context,omitempty"`

@@ -4,32 +4,47 @@ import (
 	"time"
 )
 
-// MaxQuestionBytes is the longest question that a chat takes.
+// MaxQuestionBytes is the largest question that a chat accepts.
 const MaxQuestionBytes = 32 << 10
 
-// Chat is the follow-up conversation of a session; a session has one at most.
+// Chat is the follow-up conversation of a session. A session has at most one.
 type Chat struct {
-	ID                string     `json:"id"`
-	SessionID         string     `json:"session_id"`
-	CreatedBy         string     `json:"created_by"`
-	CreatedAt         time.Time  `json:"created_at"`
+	// UUIDv7, chosen when the first question is submitted.
+	ID string `json:"id"`
+	// Unique across chats.
+	SessionID string `json:"session_id"`
+	// Author of the first question.
+	CreatedBy string `json:"created_by"`
+	// When a server picked up the first question.
+	CreatedAt time.Time `json:"created_at"`
+	// When a question was last picked up or its answer last ended.
 	LastInteractionAt *time.Time `json:"last_interaction_at"`
 }
 
-// ChatUserMessage is one question. The stage that answers it names it.
+// ChatUserMessage is one question. The stage that answers it refers to it by ChatUserMessageID.
 type ChatUserMessage struct {
-	ID        string    `json:"id"`
-	ChatID    string    `json:"chat_id"`
-	SessionID string    `json:"session_id"`
-	Author    string    `json:"author"`
-	Content   string    `json:"content"`
+	// UUIDv7, chosen when the question is submitted.
+	ID string `json:"id"`
+	// The chat, and the session the chat belongs to.
+	ChatID    string `json:"chat_id"`
+	SessionID string `json:"session_id"`
+	// Same rules as Session.Author.
+	Author string `json:"author"`
+	// Markdown with secrets masked, at most MaxQuestionBytes when submitted.
+	Content string `json:"content"`
+	// When a server picked the question up, not when it was submitted.
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Question is the payload of a chat request: the ids that the asker was told, and what was asked.
+// Question is the payload of a chat request. Intake chooses the IDs in advance, so that it can return them to the caller
+// before the rows exist.
 type Question struct {
-	ChatID    string `json:"chat_id"`
+	// The existing chat of the session, or the ID of the one to create.
+	ChatID string `json:"chat_id"`
+	// ID that the ChatUserMessage will have.
 	MessageID string `json:"message_id"`
-	StageID   string `json:"stage_id"`
-	Content   string `json:"content"`
+	// ID that the answering stage will have.
+	StageID string `json:"stage_id"`
+	// The question with secrets masked.
+	Content string `json:"content"`
 }

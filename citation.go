@@ -5,31 +5,33 @@ import (
 	"strings"
 )
 
-// Citation is a mark of an analysis that names a tool call of its session, and the timeline event of that call.
+// Citation links a mark in an analysis to the timeline event of the tool call that it names.
 type Citation struct {
-	Call    string `json:"call"     schema:"call"`
+	// Number as written by CallNumber, e.g. "1.2.3".
+	Call string `json:"call"     schema:"call"`
+	// The EventToolCall in the same session's timeline.
 	EventID string `json:"event_id" schema:"id"`
 }
 
-// CallNumber names a tool call within its session: the index of its stage, that of its agent, and the call's place
-// among those of its execution, all from one.
+// CallNumber names a tool call within its session: the index of its stage, of its agent, and of the call in its
+// execution, all from one.
 func CallNumber(stage, agent, n int) string { return fmt.Sprintf("%d.%d.%d", stage, agent, n) }
 
 // CallMark is the mark of a call as models read and write it.
 func CallMark(call string) string { return "[call " + call + "]" }
 
-// maxCited is how many calls of one text are taken for cited: more than any reader follows, and little enough to be
-// stored beside a text that names nothing but calls.
+// maxCited limits the citations of one text: more than any reader follows, and few enough to store beside a text that
+// consists of nothing but marks.
 const maxCited = 200
 
 // CitedCalls finds the calls that a text names in marks, `[call 1.2.3]`, `[call 1.2.3, 1.2.5]` or
-// `[calls 1.1.1 and 1.1.2]`: each once, in the order of their appearance, the first two hundred of them.
+// `[calls 1.1.1 and 1.1.2]`: each once, in order of appearance, the first two hundred.
 //
-// What stands in fenced code is no mark: it is quoted, often from a tool's result, and nobody concluded it. Neither is
-// the text of a Markdown link, which leads where the link says. A mark in inline code counts,
-// for models like to quote what looks like a name; the dashboard shows it as the code that it is.
+// Marks in fenced code are ignored: such text is quoted, often from a tool result, and is not a conclusion. The text of a
+// Markdown link is ignored too, because it already has a target. Marks in inline code count, because models like to quote
+// what looks like a name; the dashboard shows them as code.
 //
-// A mark is tolerant of what models do to it, its case and its spaces, and of nothing that may mean something else.
+// Case and white space may vary, as models write them differently. Anything else is not a mark.
 func CitedCalls(text string) []string {
 	var (
 		cited []string
@@ -61,11 +63,11 @@ func CitedCalls(text string) []string {
 	return cited
 }
 
-// markReader reads one mark from behind its bracket. It never reads over another bracket, so whoever goes on where it
-// stopped reads a text once.
+// markReader reads one mark after its opening bracket. It never reads past another bracket, so a caller that continues
+// where it stopped reads the text only once.
 type markReader struct{ rest string }
 
-// read returns the calls of a mark, and whether it is one.
+// read returns the calls of a mark, and whether the text is a mark.
 func (m *markReader) read() (calls []string, whole bool) {
 	m.spaces()
 
@@ -96,7 +98,7 @@ func (m *markReader) read() (calls []string, whole bool) {
 	return nil, false
 }
 
-// separator reads a comma, "and", or both. The word stands between spaces.
+// separator reads a comma, "and", or both. The word must be surrounded by spaces.
 func (m *markReader) separator(spaced bool) bool {
 	comma := m.word(",")
 	if comma {
@@ -112,7 +114,7 @@ func (m *markReader) separator(spaced bool) bool {
 	return comma
 }
 
-// spaces reads spaces, and reports whether there were any.
+// spaces skips white space and reports whether there was any.
 func (m *markReader) spaces() bool {
 	before := len(m.rest)
 	m.rest = strings.TrimLeft(m.rest, " \t\r\n\f")
@@ -120,7 +122,7 @@ func (m *markReader) spaces() bool {
 	return len(m.rest) < before
 }
 
-// word reads a word in any case.
+// word reads a word, ignoring case, and reports whether it was there.
 func (m *markReader) word(word string) bool {
 	if len(m.rest) < len(word) || !strings.EqualFold(m.rest[:len(word)], word) {
 		return false
@@ -131,7 +133,7 @@ func (m *markReader) word(word string) bool {
 	return true
 }
 
-// number reads a number as CallNumber writes it: without leading zeros, and of bounded length.
+// number reads a number as CallNumber writes it: without leading zeros and of limited length.
 func (m *markReader) number() (string, bool) {
 	const parts, longest = 3, 6
 
@@ -159,8 +161,8 @@ func (m *markReader) number() (string, bool) {
 	}
 }
 
-// withoutFences leaves out what stands in fenced code. The fences stay, so that what they part does not become one. A
-// fence that is not closed goes to the end, as Markdown has it.
+// withoutFences removes the contents of fenced code. The fences stay, so that the text around them is not joined. As in
+// Markdown, an unclosed fence extends to the end.
 func withoutFences(text string) string {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return text
@@ -189,7 +191,7 @@ func withoutFences(text string) string {
 	return b.String()
 }
 
-// fenceOf is the run of backticks or tildes that a line begins with, if it is long enough to open or close a fence.
+// fenceOf returns the backticks or tildes at the start of a line if they can open or close a fence.
 func fenceOf(line string) string {
 	const shortest = 3
 
@@ -197,7 +199,7 @@ func fenceOf(line string) string {
 
 	for _, mark := range []string{"`", "~"} {
 		fence := line[:len(line)-len(strings.TrimLeft(line, mark))]
-		// An opening of backticks has none behind it: that would be code within a line.
+		// Backticks followed by more backticks on the same line are inline code.
 		if len(fence) >= shortest && (mark == "~" || !strings.Contains(line[len(fence):], mark)) {
 			return fence
 		}

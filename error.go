@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Code is a stable name for what went wrong; clients may rely on it.
+// Code is a stable name for an error; clients may rely on it.
 type Code string
 
-// The codes of errors that people meet. Each maps to one HTTP status, in the API package and nowhere else.
+// The codes of errors that users see. internal/problem maps each to one HTTP status.
 const (
 	CodeInvalidRequest      Code = "invalid_request"
 	CodeInvalidJSON         Code = "invalid_json"
@@ -45,13 +45,16 @@ const (
 	CodeInternal            Code = "internal"
 )
 
-// Error is an error with a message written for the person who meets it. Field names the part of the request that
-// was wrong, if one was.
+// Error is an error whose message is written for the user who sees it.
 type Error struct {
-	Code    Code
+	// Decides the HTTP status; see internal/problem.
+	Code Code
+	// Shown to the user: what happened, then what to do about it.
 	Message string
-	Field   string
-	Err     error
+	// Path of the request field, parameter or header that was wrong; empty if none was.
+	Field string
+	// Underlying cause for logs, never shown to users. Nil if there is none.
+	Err error
 }
 
 // Error implements error.
@@ -71,7 +74,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// FieldErrorf makes an Error about one part of a request.
+// FieldErrorf makes an Error about one field of a request.
 func FieldErrorf(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }

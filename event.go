@@ -16,14 +16,14 @@ const (
 	TypeChatUserMessage   = "chat.user_message"
 )
 
-// The types of transient events, which no journal keeps.
+// The types of transient events, which are not stored in a journal.
 const (
 	TypeStreamChunk    = "stream.chunk"
 	TypeSessionChanged = "session.changed"
 )
 
-// WorkStatus is the status of a stage or an execution as events carry it: StageStarted where the row says "active", and
-// otherwise the row's. A pending one has no event.
+// WorkStatus is the status of a stage or an execution in events: StageStarted where the row has "active", otherwise the
+// same as the row. There is no event for "pending".
 type WorkStatus string
 
 // StageStarted is the status that stage.status and execution.status carry when work begins.
@@ -36,11 +36,11 @@ func WorkStatuses() []WorkStatus {
 	}
 }
 
-// Channel names, as they are on the wire.
+// Channel names on the wire.
 const (
 	// ChannelSessions is the feed of all sessions.
 	ChannelSessions = "sessions"
-	// ChannelSessionPrefix and a session's id name the journal of that session.
+	// ChannelSessionPrefix followed by a session's ID is the channel of its journal.
 	ChannelSessionPrefix = "session:"
 )
 
@@ -49,135 +49,185 @@ func SessionChannel(sessionID string) string { return ChannelSessionPrefix + ses
 
 // Event is one entry of a session's journal.
 type Event struct {
-	// SessionID is the session whose journal it is.
+	// The session whose journal it is; unique together with Seq.
 	SessionID string `json:"session_id"`
-	// Seq is the event's number in the journal, from one without gaps; it is zero until the event is committed.
+	// Counts from one without gaps in a session. Zero until the event is committed.
 	Seq int64 `json:"seq"`
-	// Type is one of the Type constants.
+	// One of the journal event types above. Also in the payload.
 	Type string `json:"type"`
-	// Payload is the payload struct of the type, as JSON.
+	// One of the payload structs below, encoded as JSON and delivered to readers unchanged.
 	Payload json.RawMessage `json:"payload"`
-	// CreatedAt is when it happened, by the clock of the server that made the event.
+	// When it happened, by the clock of the server that made the event. Same as the payload's timestamp.
 	CreatedAt time.Time `json:"created_at"`
 }
 
 // The payload structs below are the messages that readers receive, apart from the number and the channel that the stream
-// adds. Their tags are their documentation, as in metadata_types.go: internal/eventschema makes the JSON Schema from them.
+// adds. Their doc tags are the published documentation, as in metadata_types.go: internal/eventschema makes the JSON Schema
+// from them. The comments add what only readers of this code need.
 
-// SessionStatusPayload tells that a session has a new status.
+// SessionStatusPayload reports a session's new status.
 type SessionStatusPayload struct {
-	Type           string        `doc:"What kind of message this is." json:"type"`
-	SessionID      string        `doc:"The session." json:"session_id" schema:"id"`
-	Status         SessionStatus `doc:"The session's new status." json:"status"`
-	ConcludedEarly string        `doc:"Why a completed session ended before its agents were done." json:"concluded_early,omitempty" schema:"early_conclusion"`
-	ErrorCode      string        `doc:"A stable name for what went wrong." json:"error_code,omitempty" schema:"code"`
-	ErrorMessage   string        `doc:"What went wrong, for people." json:"error_message,omitempty"`
-	Timestamp      time.Time     `doc:"When it happened." json:"timestamp"`
+	// Always TypeSessionStatus.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// Also names the channel; see SessionChannel.
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// Set together with the session's row, in the same commit.
+	Status SessionStatus `doc:"The session's new status." json:"status"`
+	// Same as the fields of Session; empty until the session has ended.
+	ConcludedEarly string `doc:"Why a completed session ended before its agents were done." json:"concluded_early,omitempty" schema:"early_conclusion"`
+	ErrorCode      string `doc:"A stable name for what went wrong." json:"error_code,omitempty" schema:"code"`
+	ErrorMessage   string `doc:"What went wrong, for people." json:"error_message,omitempty"`
+	// Time of the step that changed the status.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// StageStatusPayload tells that a stage started or ended. ExpectedAgentCount lets a reader lay agents out side by side
-// before they begin.
+// StageStatusPayload reports that a stage started or ended.
 type StageStatusPayload struct {
-	Type               string     `doc:"What kind of message this is." json:"type"`
-	SessionID          string     `doc:"The session." json:"session_id" schema:"id"`
-	StageID            string     `doc:"The stage." json:"stage_id" schema:"id"`
-	StageName          string     `doc:"The stage's name in its chain." json:"stage_name"`
-	StageType          StageType  `doc:"What the stage is for." json:"stage_type"`
-	StageIndex         int        `doc:"The stage's place in the session, from 1, over all types." json:"stage_index" minimum:"1"`
-	ExpectedAgentCount int        `doc:"How many agents the stage runs at once." json:"expected_agent_count" minimum:"1"`
-	Status             WorkStatus `doc:"'started', or how it ended." json:"status"`
-	Timestamp          time.Time  `doc:"When it happened." json:"timestamp"`
+	// Always TypeStageStatus, with the IDs of the rows.
+	Type      string `doc:"What kind of message this is." json:"type"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
+	// Repeated from Stage, so that a reader needs no second request.
+	StageName  string    `doc:"The stage's name in its chain." json:"stage_name"`
+	StageType  StageType `doc:"What the stage is for." json:"stage_type"`
+	StageIndex int       `doc:"The stage's place in the session, from 1, over all types." json:"stage_index" minimum:"1"`
+	// Lets a reader lay out parallel agents before they start.
+	ExpectedAgentCount int `doc:"How many agents the stage runs at once." json:"expected_agent_count" minimum:"1"`
+	// StageStarted once, then one terminal status.
+	Status WorkStatus `doc:"'started', or how it ended." json:"status"`
+	// StartedAt or CompletedAt of the stage.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// ExecutionStatusPayload tells that one agent of a stage started or ended.
+// ExecutionStatusPayload reports that one agent of a stage started or ended.
 type ExecutionStatusPayload struct {
-	Type         string     `doc:"What kind of message this is." json:"type"`
-	SessionID    string     `doc:"The session." json:"session_id" schema:"id"`
-	StageID      string     `doc:"The stage." json:"stage_id" schema:"id"`
-	ExecutionID  string     `doc:"The execution." json:"execution_id" schema:"id"`
-	AgentName    string     `doc:"The agent; replicas have their number at the end." json:"agent_name"`
-	AgentIndex   int        `doc:"The agent's place in its stage, from 1." json:"agent_index" minimum:"1"`
-	Status       WorkStatus `doc:"'started', or how it ended." json:"status"`
-	ErrorMessage string     `doc:"What went wrong, for people." json:"error_message,omitempty"`
-	Timestamp    time.Time  `doc:"When it happened." json:"timestamp"`
+	// Always TypeExecutionStatus, with the IDs of the rows.
+	Type      string `doc:"What kind of message this is." json:"type"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
+	// Repeated from Execution, so that a reader needs no second request.
+	ExecutionID string `doc:"The execution." json:"execution_id" schema:"id"`
+	AgentName   string `doc:"The agent; replicas have their number at the end." json:"agent_name"`
+	AgentIndex  int    `doc:"The agent's place in its stage, from 1." json:"agent_index" minimum:"1"`
+	// StageStarted once, then one terminal status.
+	Status WorkStatus `doc:"'started', or how it ended." json:"status"`
+	// Empty unless the execution ended without success.
+	ErrorMessage string `doc:"What went wrong, for people." json:"error_message,omitempty"`
+	// StartedAt or CompletedAt of the execution.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// TimelineCreatedPayload carries the whole of a new timeline event.
+// TimelineCreatedPayload carries a new timeline event in full.
 type TimelineCreatedPayload struct {
-	Type           string      `doc:"What kind of message this is." json:"type"`
-	EventID        string      `doc:"The timeline event." json:"event_id" schema:"id"`
-	SessionID      string      `doc:"The session." json:"session_id" schema:"id"`
-	StageID        *string     `doc:"The stage that it belongs to; absent where it concerns the session as a whole." json:"stage_id,omitempty" schema:"id"`
-	ExecutionID    *string     `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
-	SequenceNumber int64       `doc:"The timeline event's place in the session." json:"sequence_number" minimum:"1"`
-	EventType      EventType   `doc:"What the timeline event shows." json:"event_type"`
-	Status         EventStatus `doc:"'streaming' until the content is final." json:"status"`
-	Content        string      `doc:"Its text, as far as it is known." json:"content"`
-	Metadata       Metadata    `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
-	Timestamp      time.Time   `doc:"When it happened." json:"timestamp"`
-}
-
-// TimelineCompletedPayload carries the final content of a timeline event.
-type TimelineCompletedPayload struct {
-	Type      string      `doc:"What kind of message this is." json:"type"`
-	EventID   string      `doc:"The timeline event." json:"event_id" schema:"id"`
-	SessionID string      `doc:"The session." json:"session_id" schema:"id"`
+	// Always TypeTimelineCreated.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// ID of the TimelineEvent, not of the journal event, and its session.
+	EventID   string `doc:"The timeline event." json:"event_id" schema:"id"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// Both nil for an event about the session as a whole.
+	StageID     *string `doc:"The stage that it belongs to; absent where it concerns the session as a whole." json:"stage_id,omitempty" schema:"id"`
+	ExecutionID *string `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
+	// Order in the timeline. Unrelated to Event.Seq.
+	SequenceNumber int64 `doc:"The timeline event's place in the session." json:"sequence_number" minimum:"1"`
+	// A streaming event is followed by a TimelineCompletedPayload; any other status is final.
 	EventType EventType   `doc:"What the timeline event shows." json:"event_type"`
 	Status    EventStatus `doc:"'streaming' until the content is final." json:"status"`
-	Content   string      `doc:"Its text, as far as it is known." json:"content"`
-	Metadata  Metadata    `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
-	Timestamp time.Time   `doc:"When it happened." json:"timestamp"`
+	// Empty for an event that starts streaming.
+	Content string `doc:"Its text, as far as it is known." json:"content"`
+	// Nil for types that have none.
+	Metadata Metadata `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
+	// CreatedAt of the timeline event.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// ChatCreatedPayload tells that a session's chat has begun.
+// TimelineCompletedPayload carries the final content of a timeline event that was streaming.
+type TimelineCompletedPayload struct {
+	// Always TypeTimelineCompleted.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// ID of the TimelineEvent, not of the journal event, and its session.
+	EventID   string `doc:"The timeline event." json:"event_id" schema:"id"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// Type as created, and the terminal status.
+	EventType EventType   `doc:"What the timeline event shows." json:"event_type"`
+	Status    EventStatus `doc:"'streaming' until the content is final." json:"status"`
+	// Replaces whatever the reader assembled from stream chunks. Partial if the status is not EventCompleted.
+	Content string `doc:"Its text, as far as it is known." json:"content"`
+	// Complete, not only the keys added since creation. Nil for types that have none.
+	Metadata Metadata `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
+	// UpdatedAt of the timeline event.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
+}
+
+// ChatCreatedPayload reports the first question about a session.
 type ChatCreatedPayload struct {
-	Type      string    `doc:"What kind of message this is." json:"type"`
-	SessionID string    `doc:"The session." json:"session_id" schema:"id"`
-	ChatID    string    `doc:"The session's chat." json:"chat_id" schema:"id"`
-	CreatedBy string    `doc:"Who asked first." json:"created_by"`
+	// Always TypeChatCreated.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// Also names the channel; see SessionChannel.
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// Stays the same for all later questions.
+	ChatID string `doc:"The session's chat." json:"chat_id" schema:"id"`
+	// Author of the first question.
+	CreatedBy string `doc:"Who asked first." json:"created_by"`
+	// CreatedAt of the chat.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// ChatUserMessagePayload tells that somebody asked; the stage is the one that answers.
+// ChatUserMessagePayload reports a question and the stage that answers it.
 type ChatUserMessagePayload struct {
-	Type      string    `doc:"What kind of message this is." json:"type"`
-	SessionID string    `doc:"The session." json:"session_id" schema:"id"`
-	ChatID    string    `doc:"The session's chat." json:"chat_id" schema:"id"`
-	MessageID string    `doc:"The question." json:"message_id" schema:"id"`
-	StageID   string    `doc:"The stage that answers." json:"stage_id" schema:"id"`
-	Author    string    `doc:"Who asked." json:"author"`
-	Content   string    `doc:"What was asked, in Markdown." json:"content"`
+	// Always TypeChatUserMessage.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// Also names the channel; see SessionChannel.
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// IDs as returned to the caller who submitted the question.
+	ChatID    string `doc:"The session's chat." json:"chat_id" schema:"id"`
+	MessageID string `doc:"The question." json:"message_id" schema:"id"`
+	StageID   string `doc:"The stage that answers." json:"stage_id" schema:"id"`
+	// As stored in ChatUserMessage.
+	Author  string `doc:"Who asked." json:"author"`
+	Content string `doc:"What was asked, in Markdown." json:"content"`
+	// CreatedAt of the message: when a server picked it up.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// StreamChunkPayload is a piece of the text of a timeline event that is still streaming. A reader whose text is shorter than
-// Offset has missed something and asks for the timeline.
+// StreamChunkPayload is a piece of the text of a timeline event that is still streaming. It is sent live and never stored. A
+// reader whose text is shorter than Offset has missed a chunk and loads the timeline.
 type StreamChunkPayload struct {
-	Type        string    `doc:"What kind of message this is." json:"type"`
-	SessionID   string    `doc:"The session." json:"session_id" schema:"id"`
-	ExecutionID *string   `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
-	EventID     string    `doc:"The timeline event." json:"event_id" schema:"id"`
-	EventType   EventType `doc:"What the timeline event shows." json:"event_type"`
-	Delta       string    `doc:"The piece of text." json:"delta"`
-	Offset      int       `doc:"Where the piece begins, in UTF-16 units." json:"offset" minimum:"0"`
-	Fence       int64     `doc:"Whose text it is: a higher number means that the text starts over." json:"fence" minimum:"1"`
-	Timestamp   time.Time `doc:"When it happened." json:"timestamp"`
+	// Always TypeStreamChunk.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// IDs of the timeline event and what it belongs to. ExecutionID is nil for an event about the session as a whole.
+	SessionID   string  `doc:"The session." json:"session_id" schema:"id"`
+	ExecutionID *string `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
+	EventID     string  `doc:"The timeline event." json:"event_id" schema:"id"`
+	// Thinking, response or tool summary: the types that stream.
+	EventType EventType `doc:"What the timeline event shows." json:"event_type"`
+	// Never splits a character.
+	Delta string `doc:"The piece of text." json:"delta"`
+	// Length of the text sent before this chunk under the same fence, in UTF-16 units.
+	Offset int `doc:"Where the piece begins, in UTF-16 units." json:"offset" minimum:"0"`
+	// Fence of the lease of the server that streams. A higher value than before means that another server took over and the text
+	// starts again at offset zero.
+	Fence int64 `doc:"Whose text it is: a higher number means that the text starts over." json:"fence" minimum:"1"`
+	// When the chunk was sent.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// SessionChangedPayload is an item of the sessions feed: either a session with its new version, or Behind. The feed keeps
-// no order between sessions and no history.
+// SessionChangedPayload is an item of the sessions feed: either one session with its new version, or Behind. The feed has no
+// history and no order between sessions.
 type SessionChangedPayload struct {
-	Type      string `doc:"What kind of message this is." json:"type"`
+	// Always TypeSessionChanged.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// Empty and zero if Behind is set. A reader that already has this version or a later one ignores the item.
 	SessionID string `doc:"The session." json:"session_id,omitempty" schema:"id"`
 	Version   int64  `doc:"The number of the session's last event." json:"version,omitempty" minimum:"1"`
-	Behind    bool   `doc:"Changes were dropped: load the list again." json:"behind,omitempty"`
+	// Set when this reader was too slow and items were dropped.
+	Behind bool `doc:"Changes were dropped: load the list again." json:"behind,omitempty"`
 }
 
-// NewEvent makes a journal event from its payload, which is one of the payload structs of this file.
+// NewEvent makes a journal event from one of the payload structs of this file.
 func NewEvent(sessionID, eventType string, payload any, at time.Time) Event {
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		// The payload structs of this file always marshal; NewMetadata and the database give valid JSON only.
+		// The payload structs of this file always marshal: metadata from NewMetadata or the database is valid JSON.
 		panic("tarsy: event payload does not marshal: " + err.Error())
 	}
 

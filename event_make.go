@@ -19,7 +19,7 @@ func TimelineCompleted(e TimelineEvent) Event {
 	}, e.UpdatedAt)
 }
 
-// SessionStatusChanged is the journal event of a session's new status.
+// SessionStatusChanged is the journal event of a session whose status changed.
 func SessionStatusChanged(s Session, at time.Time) Event {
 	return NewEvent(s.ID, TypeSessionStatus, SessionStatusPayload{
 		Type: TypeSessionStatus, SessionID: s.ID, Status: s.Status, ConcludedEarly: s.ConcludedEarly, ErrorCode: s.ErrorCode, ErrorMessage: s.ErrorMessage,

@@ -2,10 +2,14 @@ package tarsy
 
 import "time"
 
-// Export is all that people see of a session, in one piece.
+// Export is everything that users see of a session, in one document.
 type Export struct {
-	ExportedAt time.Time       `json:"exported_at"`
-	Session    SessionDetail   `json:"session"`
-	Timeline   []TimelineEvent `json:"timeline"`
-	Trace      Trace           `json:"trace"`
+	// UTC. All parts are from one database snapshot.
+	ExportedAt time.Time `json:"exported_at"`
+	// Includes stages, executions and chat.
+	Session SessionDetail `json:"session"`
+	// Full contents in order; empty, not nil, before the first event.
+	Timeline []TimelineEvent `json:"timeline"`
+	// All interactions, without pagination.
+	Trace Trace `json:"trace"`
 }

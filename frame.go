@@ -1,6 +1,6 @@
 package tarsy
 
-// The types of messages about one connection, which are neither journal events nor transient events.
+// The types of messages about a connection, which are neither journal events nor transient events.
 const (
 	TypeEstablished  = "connection.established"
 	TypeSubscribed   = "subscription.confirmed"
@@ -12,46 +12,61 @@ const (
 	TypeBye          = "bye"
 )
 
-// EstablishedFrame is the first message of a WebSocket.
+// EstablishedFrame is the first message on a WebSocket.
 type EstablishedFrame struct {
-	Type         string `doc:"What kind of message this is."     json:"type"`
+	// Always TypeEstablished.
+	Type string `doc:"What kind of message this is."     json:"type"`
+	// Appears as connection_id in the server's logs. Not needed by clients.
 	ConnectionID string `doc:"The connection, as logs name it." json:"connection_id" schema:"id"`
 }
 
-// SubscriptionFrame confirms that a channel was subscribed to or unsubscribed from.
+// SubscriptionFrame confirms that the client subscribed to or unsubscribed from a channel.
 type SubscriptionFrame struct {
-	Type    string `doc:"What kind of message this is."       json:"type"`
+	// TypeSubscribed or TypeUnsubscribed.
+	Type string `doc:"What kind of message this is."       json:"type"`
+	// "sessions", or "session:" and an ID.
 	Channel string `doc:"The channel that the client named." json:"channel" schema:"channel"`
 }
 
-// OverflowFrame tells a reader to load the session by REST: the journal's events up to Head are not sent.
+// OverflowFrame asks the reader to load the session over REST, because too many events are missing or some were deleted.
 type OverflowFrame struct {
-	Type    string `doc:"What kind of message this is."                         json:"type"`
+	// Always TypeOverflow.
+	Type string `doc:"What kind of message this is."                         json:"type"`
+	// Channel of one session; the sessions feed reports Behind instead.
 	Channel string `doc:"The channel that it came on."                         json:"channel" schema:"session_channel"`
-	Head    int64  `doc:"The number of the last event that is not replayed." json:"head"    minimum:"1"`
+	// Delivery continues with the event after this one.
+	Head int64 `doc:"The number of the last event that is not replayed." json:"head"    minimum:"1"`
 }
 
 // PongFrame answers a ping.
 type PongFrame struct {
+	// Always TypePong.
 	Type string `doc:"What kind of message this is." json:"type"`
 }
 
-// ErrorFrame answers a command that the server could not follow.
+// ErrorFrame reports a command that failed. The connection stays open.
 type ErrorFrame struct {
-	Type    string `doc:"What kind of message this is."                         json:"type"`
+	// Always TypeError.
+	Type string `doc:"What kind of message this is."                         json:"type"`
+	// Empty if the command had no channel or could not be parsed.
 	Channel string `doc:"The channel that the client named, as it wrote it." json:"channel,omitempty"`
+	// From the Error that the command resulted in; CodeInternal for unexpected ones.
 	Code    Code   `doc:"A stable name for what was wrong."                    json:"code"`
 	Message string `doc:"What was wrong, for people."                          json:"message"`
 }
 
 // EndFrame is the last event of a session's SSE stream.
 type EndFrame struct {
-	Type   string        `doc:"What kind of message this is." json:"type"`
+	// Always TypeEnd.
+	Type string `doc:"What kind of message this is." json:"type"`
+	// Terminal: there is nothing to reconnect for.
 	Status SessionStatus `doc:"The session's last status."   json:"status" schema:"terminal_status"`
 }
 
-// ByeFrame is the last event of an SSE stream whose server shuts down.
+// ByeFrame is the last event of an SSE stream whose server is shutting down.
 type ByeFrame struct {
-	Type   string `doc:"What kind of message this is."     json:"type"`
+	// Always TypeBye.
+	Type string `doc:"What kind of message this is."     json:"type"`
+	// For display. Clients reconnect with their last event ID.
 	Reason string `doc:"Why the stream ends, for people." json:"reason"`
 }

@@ -12,13 +12,21 @@ const (
 	ScopeAdmin Scope = "admin"
 )
 
-// APIKey is a key as it is kept: its secret is only stored as a hash, its prefix is shown to tell keys apart.
+// APIKey is a stored key. Only a hash of its secret is stored, outside of this struct.
 type APIKey struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix"`
-	Scopes     []Scope    `json:"scopes"`
-	CreatedAt  time.Time  `json:"created_at"`
+	// UUIDv7, chosen when the key is issued.
+	ID string `json:"id"`
+	// Who or what uses the key, at most 100 characters. Recorded as author unless a trusted proxy
+	// reports a user. Need not be unique.
+	Name string `json:"name"`
+	// Eight characters from the secret, unique, to tell keys apart.
+	Prefix string `json:"prefix"`
+	// At least one, weakest first.
+	Scopes []Scope `json:"scopes"`
+	// UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Nil if never used. Updated at most once a minute.
 	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
+	// Nil while the key is valid. Revoking twice keeps the first time.
+	RevokedAt *time.Time `json:"revoked_at"`
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Role says who speaks in a message.
+// Role is the sender of a message.
 type Role string
 
 // The roles of messages.
@@ -17,27 +17,35 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Message is one turn of an execution's conversation with the LLM. SequenceNumber counts from one in its execution.
+// Message is one turn of an execution's conversation with the LLM.
 type Message struct {
-	ID             string     `json:"id"`
-	SessionID      string     `json:"session_id"`
-	StageID        string     `json:"stage_id"`
-	ExecutionID    string     `json:"execution_id"`
-	SequenceNumber int        `json:"sequence_number"`
-	Role           Role       `json:"role"`
-	Content        string     `json:"content"`
-	ToolCalls      []ToolCall `json:"tool_calls"`
-	ToolCallID     string     `json:"tool_call_id"`
-	ToolName       string     `json:"tool_name"`
-	// Signature is what the provider wants back with this answer, as its client wrote it.
+	// UUIDv7, chosen by the agent.
+	ID string `json:"id"`
+	// The execution whose conversation this is, and what it belongs to.
+	SessionID   string `json:"session_id"`
+	StageID     string `json:"stage_id"`
+	ExecutionID string `json:"execution_id"`
+	// Counts from one without gaps in its execution.
+	SequenceNumber int `json:"sequence_number"`
+	// Tool results have RoleTool, or RoleUser where the agent uses the ReAct text protocol.
+	Role Role `json:"role"`
+	// Text as the model wrote or receives it. The content of a long tool result is replaced once by its summary.
+	Content string `json:"content"`
+	// Calls that the assistant requested; nil for other roles.
+	ToolCalls []ToolCall `json:"tool_calls"`
+	// ID and wire name of the call whose result this is; empty unless the message is a tool result.
+	ToolCallID string `json:"tool_call_id"`
+	ToolName   string `json:"tool_name"`
+	// Opaque data that the provider expects back with this answer, e.g. for its thinking. Nil if it sent none.
 	Signature json.RawMessage `json:"signature"`
-	CreatedAt time.Time       `json:"created_at"`
+	// When the agent added the message.
+	CreatedAt time.Time `json:"created_at"`
 }
 
-// shortenedBytes is how much a model is given of a tool result that was shortened.
+// shortenedBytes is the length of a shortened tool result.
 const shortenedBytes = 2_000
 
-// ContentFor is the content as a model is given it when tool results are shortened through a sequence number.
+// ContentFor returns the content as the model receives it when tool results up to a sequence number are shortened.
 func (m Message) ContentFor(shortenedThrough int) string {
 	if m.ToolCallID == "" || m.SequenceNumber > shortenedThrough || len(m.Content) <= shortenedBytes {
 		return m.Content
@@ -47,9 +55,12 @@ func (m Message) ContentFor(shortenedThrough int) string {
 		fmt.Sprintf("\n\n[shortened: the first %d of %d bytes; the conversation had become too long]", shortenedBytes, len(m.Content))
 }
 
-// ToolCall is what the model asked for: a tool by its wire name and arguments as the model wrote them.
+// ToolCall is a call that the model requested.
 type ToolCall struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
+	// From the model, or generated if missing, too long or already used in the execution.
+	ID string `json:"id"`
+	// Wire name, usually "server__tool". Not necessarily an existing tool.
+	Name string `json:"name"`
+	// As the model wrote them; meant to be a JSON object, but not validated.
 	Arguments string `json:"arguments"`
 }

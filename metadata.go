@@ -6,20 +6,20 @@ import (
 	"maps"
 )
 
-// Metadata is what a timeline event carries besides its content: one JSON object, or nil. The event's type decides which
-// of the structs of metadata_types.go it is; NewMetadata writes one and MetadataAs reads one. It is kept as JSON because
-// a row, a REST answer and a journal event pass it on without looking inside, and because keys that a newer release
-// has written must not get lost on the way. Its keys are sorted, so that metadata has the same bytes whether it was made
-// here or read from the database, which orders them in its own way.
+// Metadata is what a timeline event has besides its content: one JSON object, or nil. The event's type decides which
+// struct of metadata_types.go it is; NewMetadata encodes one and MetadataAs decodes one. It stays JSON because rows, REST
+// responses and journal events pass it on unread, and because keys written by a newer release must not get lost. Its keys
+// are sorted, so that it has the same bytes whether it was encoded here or read from the database, which has an order of
+// its own.
 type Metadata json.RawMessage
 
-// MetadataType is any of the structs that are the metadata of a type of timeline event.
+// MetadataType is any of the metadata structs of metadata_types.go.
 type MetadataType interface {
 	ToolCallMetadata | ToolCallResult | ToolSummaryMetadata | ErrorMetadata | QuestionMetadata | FinalAnalysisMetadata |
 		CodeExecutionMetadata | GroundingMetadata | ProviderFallbackMetadata | ContextShortenedMetadata
 }
 
-// NewMetadata encodes a metadata struct. One that says nothing is nil.
+// NewMetadata encodes a metadata struct. It returns nil if the object would have no keys.
 func NewMetadata[T MetadataType](value T) Metadata {
 	var keys map[string]any
 
@@ -29,7 +29,7 @@ func NewMetadata[T MetadataType](value T) Metadata {
 	}
 
 	if err != nil {
-		// Only the arguments of a tool call could fail, and they were encoded by the agent that made the call.
+		// Only the arguments of a tool call could fail, and the agent has encoded them itself.
 		panic("tarsy: metadata does not marshal: " + err.Error())
 	}
 
@@ -40,7 +40,7 @@ func NewMetadata[T MetadataType](value T) Metadata {
 	return sortedMetadata(keys)
 }
 
-// sortedMetadata encodes decoded JSON, which always succeeds, as the keys of Metadata are.
+// sortedMetadata encodes decoded JSON with sorted keys, which always succeeds.
 func sortedMetadata(keys any) Metadata {
 	var out bytes.Buffer
 
@@ -55,18 +55,18 @@ func sortedMetadata(keys any) Metadata {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// MetadataAs decodes metadata. Keys that the struct does not have are ignored, and a value of another kind than
-// the struct's leaves its field empty: rows of other releases must stay readable.
+// MetadataAs decodes metadata. Unknown keys are ignored and values of an unexpected type leave their field empty, because
+// rows of other releases must stay readable.
 func MetadataAs[T MetadataType](m Metadata) T {
 	var value T
 
-	// What can be read is read; see above.
+	// Unmarshal fills the fields that it can; see above.
 	_ = json.Unmarshal(m, &value)
 
 	return value
 }
 
-// Merge adds the keys of next, which win over those that are there. Keys that this release does not know stay.
+// Merge adds the keys of next, which replace existing ones. Keys that this release does not know are kept.
 func (m Metadata) Merge(next Metadata) Metadata {
 	if len(next) == 0 {
 		return m

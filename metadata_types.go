@@ -2,90 +2,113 @@ package tarsy
 
 import "encoding/json"
 
-// The structs below are the metadata of timeline events. Their tags are their documentation: internal/eventschema makes
-// the JSON Schema of docs/events.schema.json from them. `doc` says what a field is, `schema` names a shared definition,
-// `minimum` and `const` bound its value; a field with omitempty may be absent.
+// The structs below are the metadata of timeline events. Their tags are the published documentation: internal/eventschema
+// makes the JSON Schema of docs/events.schema.json from them. `doc` describes a field, `schema` names a shared definition,
+// `minimum` and `const` restrict its value; a field with omitempty may be absent.
 
 // ToolCallMetadata is the metadata of EventToolCall.
 type ToolCallMetadata struct {
-	Call       string          `doc:"The call's number in its session: stage, agent, and its place among the agent's calls." json:"call" schema:"call"`
-	ServerName string          `doc:"The MCP server." json:"server_name"`
-	ToolName   string          `doc:"The tool." json:"tool_name"`
-	Arguments  json.RawMessage `doc:"What the model gave it, whatever that is." json:"arguments"`
+	// Written by CallNumber. Empty in rows from before calls were numbered.
+	Call string `doc:"The call's number in its session: stage, agent, and its place among the agent's calls." json:"call" schema:"call"`
+	// Same as in MCPInteraction.
+	ServerName string `doc:"The MCP server." json:"server_name"`
+	ToolName   string `doc:"The tool." json:"tool_name"`
+	// Any JSON value; a string if the model did not write valid JSON. Omitted from previews if long.
+	Arguments json.RawMessage `doc:"What the model gave it, whatever that is." json:"arguments"`
 
-	// ToolCallResult is nil until the call has ended.
+	// Nil until the call has ended.
 	*ToolCallResult
 }
 
-// ToolCallResult is the part of a tool call's metadata that is known when the call has ended.
+// ToolCallResult is the part of a tool call's metadata that is added when the call ends.
 type ToolCallResult struct {
-	IsError      bool   `doc:"The tool failed; when completed." json:"is_error"`
-	Attempt      int    `doc:"How often it was called; when completed." json:"attempt" minimum:"1"`
-	DurationMs   int64  `doc:"How long it took; when completed." json:"duration_ms" minimum:"0"`
-	ResultTokens int    `doc:"How long the result was as the tool gave it, estimated; when completed." json:"result_tokens" minimum:"0"`
-	Outcome      string `const:"unknown" doc:"Nobody knows whether the call took effect." json:"outcome,omitempty"`
+	// Same as in MCPInteraction.
+	IsError    bool  `doc:"The tool failed; when completed." json:"is_error"`
+	Attempt    int   `doc:"How often it was called; when completed." json:"attempt" minimum:"1"`
+	DurationMs int64 `doc:"How long it took; when completed." json:"duration_ms" minimum:"0"`
+	// Size before truncation and summarizing, at four bytes a token.
+	ResultTokens int `doc:"How long the result was as the tool gave it, estimated; when completed." json:"result_tokens" minimum:"0"`
+	// OutcomeUnknown or empty.
+	Outcome string `const:"unknown" doc:"Nobody knows whether the call took effect." json:"outcome,omitempty"`
 }
 
-// OutcomeUnknown is the outcome of a tool call that was cut off when it may have taken effect.
+// OutcomeUnknown is the outcome of a tool call that was cut off and may have taken effect.
 const OutcomeUnknown = "unknown"
 
 // ToolSummaryMetadata is the metadata of EventToolSummary.
 type ToolSummaryMetadata struct {
-	ServerName      string `doc:"The MCP server." json:"server_name"`
-	ToolName        string `doc:"The tool." json:"tool_name"`
+	// Server and tool whose result was summarized.
+	ServerName string `doc:"The MCP server." json:"server_name"`
+	ToolName   string `doc:"The tool." json:"tool_name"`
+	// The EventToolCall that holds the result itself.
 	ToolCallEventID string `doc:"The timeline event of the call." json:"tool_call_event_id" schema:"id"`
-	OriginalTokens  int    `doc:"How long the result was, estimated." json:"original_tokens" minimum:"1"`
+	// Size of the full result, at four bytes a token.
+	OriginalTokens int `doc:"How long the result was, estimated." json:"original_tokens" minimum:"1"`
 }
 
 // ErrorMetadata is the metadata of EventError.
 type ErrorMetadata struct {
+	// Same as Execution.ErrorCode, or ErrorRunbookUnavailable.
 	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
 }
 
 // QuestionMetadata is the metadata of EventUserQuestion.
 type QuestionMetadata struct {
+	// From the ChatUserMessage.
 	Author    string `doc:"Who asked." json:"author"`
 	ChatID    string `doc:"The session's chat." json:"chat_id" schema:"id"`
 	MessageID string `doc:"The question." json:"message_id" schema:"id"`
 }
 
-// FinalAnalysisMetadata is the metadata of EventFinalAnalysis. The last four fields say what was special about the
-// conclusion; most analyses have none of them.
+// FinalAnalysisMetadata is the metadata of EventFinalAnalysis. Fields other than Citations are set only if there was something
+// unusual about the analysis.
 type FinalAnalysisMetadata struct {
-	Citations        []Citation       `doc:"The tool calls that its marks name: the call's number, and its timeline event." json:"citations,omitempty"`
-	UnknownCitations []string         `doc:"Marks that name no call of this agent or of an earlier stage: nothing supports them." json:"unknown_citations,omitempty" schema:"call"`
+	// In order of first appearance, at most 200. Nil if the analysis cites nothing.
+	Citations []Citation `doc:"The tool calls that its marks name: the call's number, and its timeline event." json:"citations,omitempty"`
+	// Call numbers that the model invented or could not have seen.
+	UnknownCitations []string `doc:"Marks that name no call of this agent or of an earlier stage: nothing supports them." json:"unknown_citations,omitempty" schema:"call"`
+	// The agent was made to conclude. Reason and MaxIterations are set only then.
 	ForcedConclusion bool             `doc:"The agent was told to conclude before it was done." json:"forced_conclusion,omitempty"`
 	Reason           ForcedConclusion `doc:"Why it was told." json:"reason,omitempty"`
 	MaxIterations    int              `doc:"How many iterations it may have; with forced_conclusion." json:"max_iterations,omitempty" minimum:"1"`
-	CutOff           bool             `doc:"The model reached its limit of tokens before it was done." json:"cut_off,omitempty"`
+	// The analysis is incomplete: it reached the output token limit.
+	CutOff bool `doc:"The model reached its limit of tokens before it was done." json:"cut_off,omitempty"`
 }
 
 // CodeExecutionMetadata is the metadata of EventCodeExecution.
 type CodeExecutionMetadata struct {
+	// Source that the provider ran. The output is the event's content.
 	Code string `doc:"The code." json:"code"`
 }
 
 // GroundingMetadata is the metadata of EventGoogleSearch and EventURLContext.
 type GroundingMetadata struct {
-	Queries []string          `doc:"What was searched for." json:"queries"`
+	// Empty, not nil, if the provider fetched URLs without searching.
+	Queries []string `doc:"What was searched for." json:"queries"`
+	// In the provider's order. Also in the event's content, one per line.
 	Sources []GroundingSource `doc:"Title and url of each page." json:"sources"`
 }
 
-// GroundingSource is a page that the provider searched or read.
+// GroundingSource is a page that the provider found or read.
 type GroundingSource struct {
+	// As the provider reported them; either may be empty.
 	Title string `json:"title"`
 	URL   string `json:"url"`
 }
 
 // ProviderFallbackMetadata is the metadata of EventProviderFallback.
 type ProviderFallbackMetadata struct {
+	// Keys of providers in the configuration. All later calls of the execution use To.
 	From string `doc:"The provider that failed." json:"from"`
 	To   string `doc:"The provider that goes on." json:"to"`
+	// Error code of the call that failed.
 	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
 }
 
 // ContextShortenedMetadata is the metadata of EventContextShortened.
 type ContextShortenedMetadata struct {
+	// Number of tool results that get shorter, at least one.
 	Results int `doc:"How many tool results the model is given shortened from now on." json:"results" minimum:"1"`
+	// Same as Execution.ShortenedThrough.
 	Through int `doc:"The number of the last message that may be shortened." json:"through" minimum:"1"`
 }

@@ -2,51 +2,52 @@ package tarsy
 
 import "time"
 
-// TimelineQuery chooses a page of a session's timeline.
+// TimelineQuery selects a page of a session's timeline.
 type TimelineQuery struct {
-	// After is the sequence number of the last event of the previous page; zero begins with the first event.
+	// Sequence number of the last event of the previous page; zero starts with the first event.
 	After int64
-	// Limit is how many events a page has at most. A page is shorter where the events are large.
+	// Maximum number of events. A page has fewer if their contents are large.
 	Limit int
-	// Preview is how many UTF-16 units of each event's content are wanted; zero means all.
+	// Maximum length of each event's content in UTF-16 units; zero means unlimited.
 	Preview int
 }
 
 // TimelinePage is a part of a session's timeline, in order.
 type TimelinePage struct {
-	// Version is the number of the last journal event that the page includes. Whoever reads several pages goes on with
-	// the journal after the version of the first.
+	// Number of the last journal event that the page includes. A reader that loads several pages continues with the
+	// journal after the version of the first.
 	Version int64
-	Events  []TimelineItem
-	// More reports that events follow.
+	// Ordered by sequence number. Nil if nothing follows.
+	Events []TimelineItem
+	// Another page follows.
 	More bool
 }
 
-// TraceQuery chooses a page of a session's trace.
+// TraceQuery selects a page of a session's trace.
 type TraceQuery struct {
-	// After is the last interaction of the previous page; nil begins with the first.
+	// Last interaction of the previous page; nil starts with the first.
 	After *TraceCursor
-	// Limit is how many interactions, of LLMs and of tools together, a page has at most.
+	// Maximum number of interactions, LLM and MCP together.
 	Limit int
 }
 
-// TraceCursor is a place in the order of a session's interactions.
+// TraceCursor is a position in the order of a session's interactions.
 type TraceCursor struct {
-	// CreatedAt and ID are those of the last interaction before it.
+	// Identify the last interaction before the position. The ID breaks ties.
 	CreatedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
 }
 
-// TracePage is a part of a session's trace. Stages, executions and the usage are whole on every page; the interactions
-// are those of the page.
+// TracePage is a part of a session's trace. Stages, executions and usage are complete on every page; only the interactions are
+// paginated.
 type TracePage struct {
 	Trace
 
-	// Next is where the next page begins; nil on the last page.
+	// Start of the next page; nil on the last one.
 	Next *TraceCursor
 }
 
-// Append adds the interactions of the next page. Everything else stays as the first page has it.
+// Append adds the interactions of the next page. Everything else stays as on the first page.
 func (t *Trace) Append(page Trace) {
 	t.SessionInteractions = append(t.SessionInteractions, page.SessionInteractions...)
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RequestKind is what somebody asks of a session's holder.
+// RequestKind is what a request asks the holder of a session to do.
 type RequestKind string
 
 // The kinds of requests.
@@ -17,21 +17,29 @@ const (
 // RequestStatus is the state of a request.
 type RequestStatus string
 
-// The statuses of requests.
+// The statuses of requests. A request is refused if it comes too late, e.g. a cancellation of a session that has ended.
 const (
 	RequestOpen    RequestStatus = "open"
 	RequestDone    RequestStatus = "done"
 	RequestRefused RequestStatus = "refused"
 )
 
-// Request is how everybody but the holder changes a session: they ask, the holder acts.
+// Request is how anyone but the holder of the lease changes a session: they add a request and the holder acts on it.
 type Request struct {
-	ID        string          `json:"id"`
-	SessionID string          `json:"session_id"`
-	Kind      RequestKind     `json:"kind"`
-	Status    RequestStatus   `json:"status"`
-	Author    string          `json:"author"`
-	Payload   json.RawMessage `json:"payload"`
-	CreatedAt time.Time       `json:"created_at"`
-	ClosedAt  *time.Time      `json:"closed_at"`
+	// UUIDv7, chosen at intake.
+	ID string `json:"id"`
+	// Has at most one open request of each kind.
+	SessionID string `json:"session_id"`
+	// Decides what Payload is.
+	Kind RequestKind `json:"kind"`
+	// RequestOpen until the holder has acted on it.
+	Status RequestStatus `json:"status"`
+	// Same rules as Session.Author.
+	Author string `json:"author"`
+	// A Question for RequestChat, nil for RequestCancel.
+	Payload json.RawMessage `json:"payload"`
+	// When intake accepted it.
+	CreatedAt time.Time `json:"created_at"`
+	// Nil while open.
+	ClosedAt *time.Time `json:"closed_at"`
 }

@@ -2,11 +2,11 @@ package tarsy
 
 import "time"
 
-// SessionStatus is what people see of a session. Whether there is work to do is a different matter: a completed
+// SessionStatus is the state of the investigation as users see it. It does not tell whether there is work to do: a completed
 // session may be claimed again to answer a question.
 type SessionStatus string
 
-// The statuses of a session; docs/states.md draws how they follow each other.
+// The statuses of a session; docs/states.md has the state machine.
 const (
 	SessionPending    SessionStatus = "pending"
 	SessionInProgress SessionStatus = "in_progress"
@@ -17,7 +17,7 @@ const (
 	SessionTimedOut   SessionStatus = "timed_out"
 )
 
-// SessionStatuses lists every status in the order a person would read them.
+// SessionStatuses lists every status in the order in which they are displayed.
 func SessionStatuses() []SessionStatus {
 	return []SessionStatus{
 		SessionPending, SessionInProgress, SessionCancelling,
@@ -25,7 +25,7 @@ func SessionStatuses() []SessionStatus {
 	}
 }
 
-// Terminal reports whether the investigation is over.
+// Terminal reports whether the investigation has ended.
 func (s SessionStatus) Terminal() bool {
 	switch s {
 	case SessionCompleted, SessionFailed, SessionCancelled, SessionTimedOut:
@@ -37,110 +37,146 @@ func (s SessionStatus) Terminal() bool {
 	return false
 }
 
-// Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to
-// the database package and are not part of what people see.
+// Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to the database
+// package and are not visible to users.
 type Session struct {
-	ID           string        `json:"id"`
-	AlertType    string        `json:"alert_type"`
-	AlertData    string        `json:"alert_data"`
-	ChainID      string        `json:"chain_id"`
-	AgentType    string        `json:"agent_type"`
-	Status       SessionStatus `json:"status"`
-	Author       string        `json:"author"`
-	Runbook      string        `json:"runbook"`
-	RunbookURL   string        `json:"runbook_url"`
+	// UUIDv7, chosen at intake.
+	ID string `json:"id"`
+	// Type that the alert named, or the default type.
+	AlertType string `json:"alert_type"`
+	// The alert with secrets masked, at most MaxAlertBytes.
+	AlertData string `json:"alert_data"`
+	// Key of the chain in the configuration, chosen at intake by alert type.
+	ChainID string `json:"chain_id"`
+	// Name of the first agent of the first stage.
+	AgentType string `json:"agent_type"`
+	// Set to pending at intake and changed only by the server that holds the lease.
+	Status SessionStatus `json:"status"`
+	// User reported by a trusted proxy, else the name of the API key, else DefaultAuthor.
+	Author string `json:"author"`
+	// Runbook text with secrets masked. Empty if it must still be fetched from RunbookURL, or if there is none.
+	Runbook string `json:"runbook"`
+	// Empty unless the alert named one.
+	RunbookURL string `json:"runbook_url"`
+	// Nil unless the alert overrode the tools of the chain.
 	MCPSelection *MCPSelection `json:"mcp_selection"`
-	// RerunOf is the session whose alert this one investigates again.
+	// Session whose alert this one investigates again; nil for a new alert. That session may have been deleted.
 	RerunOf *string `json:"rerun_of"`
-	PodID   string  `json:"pod_id"`
-	// StageCount is how many stages the chain runs if all goes well, syntheses included and chat not.
-	StageCount            int        `json:"stage_count"`
-	CurrentStageIndex     int        `json:"current_stage_index"`
-	CurrentStageID        *string    `json:"current_stage_id"`
-	FinalAnalysis         string     `json:"final_analysis"`
-	ExecutiveSummary      string     `json:"executive_summary"`
-	ExecutiveSummaryError string     `json:"executive_summary_error"`
-	ErrorCode             string     `json:"error_code"`
-	ErrorMessage          string     `json:"error_message"`
-	ConcludedEarly        string     `json:"concluded_early"`
-	CreatedAt             time.Time  `json:"created_at"`
-	StartedAt             *time.Time `json:"started_at"`
-	CompletedAt           *time.Time `json:"completed_at"`
-	LastInteractionAt     *time.Time `json:"last_interaction_at"`
-	DeletedAt             *time.Time `json:"deleted_at"`
+	// Server that claimed the session last; empty until the first claim.
+	PodID string `json:"pod_id"`
+	// Number of stages the chain runs if none fails, including syntheses but not chat. Zero in sessions of old releases.
+	StageCount int `json:"stage_count"`
+	// The stage that started last, chat excluded. Zero and nil before the first one.
+	CurrentStageIndex int     `json:"current_stage_index"`
+	CurrentStageID    *string `json:"current_stage_id"`
+	// Markdown. Empty until the last stage has completed, so usually empty in failed sessions.
+	FinalAnalysis string `json:"final_analysis"`
+	// A few plain sentences. Empty if the session did not complete or ExecutiveSummaryError is set.
+	ExecutiveSummary string `json:"executive_summary"`
+	// Why a completed session has no summary.
+	ExecutiveSummaryError string `json:"executive_summary_error"`
+	// Both empty unless the session failed, timed out or was cancelled. The code is stable, the message is for users.
+	ErrorCode    string `json:"error_code"`
+	ErrorMessage string `json:"error_message"`
+	// Why a completed session ended before its agents were done: "deadline", "budget" or empty.
+	ConcludedEarly string `json:"concluded_early"`
+	// When intake accepted the alert.
+	CreatedAt time.Time `json:"created_at"`
+	// When a server started the investigation; nil while queued.
+	StartedAt *time.Time `json:"started_at"`
+	// Nil until Status is terminal. Later questions do not change it.
+	CompletedAt *time.Time `json:"completed_at"`
+	// When a stage last started, the session ended, or its chat was last used. Retention counts from here.
+	LastInteractionAt *time.Time `json:"last_interaction_at"`
+	// Set by retention or on request; the row is purged later. Always nil in what readers get.
+	DeletedAt *time.Time `json:"deleted_at"`
 }
 
-// SessionItem is a session as lists show it. Version is the number of its last event.
+// SessionItem is a session as shown in lists.
 type SessionItem struct {
-	ID                string        `json:"id"`
-	AlertType         string        `json:"alert_type"`
-	ChainID           string        `json:"chain_id"`
-	Status            SessionStatus `json:"status"`
-	Author            string        `json:"author"`
-	RerunOf           *string       `json:"rerun_of"`
-	PodID             string        `json:"pod_id"`
-	StageCount        int           `json:"stage_count"`
-	CurrentStageIndex int           `json:"current_stage_index"`
-	ExecutiveSummary  string        `json:"executive_summary"`
-	ErrorCode         string        `json:"error_code"`
-	ErrorMessage      string        `json:"error_message"`
-	ConcludedEarly    string        `json:"concluded_early"`
-	CreatedAt         time.Time     `json:"created_at"`
-	StartedAt         *time.Time    `json:"started_at"`
-	CompletedAt       *time.Time    `json:"completed_at"`
-	Usage             Usage         `json:"usage"`
-	ToolCalls         int           `json:"tool_calls"`
-	Version           int64         `json:"version"`
-	// Match is what matched, in a list that was searched.
+	// Same as in Session.
+	ID        string `json:"id"`
+	AlertType string `json:"alert_type"`
+	ChainID   string `json:"chain_id"`
+	// Current when the page was read; the sessions feed reports later changes.
+	Status SessionStatus `json:"status"`
+	// Same as in Session; RerunOf is nil for a new alert.
+	Author  string  `json:"author"`
+	RerunOf *string `json:"rerun_of"`
+	// Server that claimed the session last; empty until the first claim.
+	PodID string `json:"pod_id"`
+	// Progress. CurrentStageIndex is zero before the first stage.
+	StageCount        int `json:"stage_count"`
+	CurrentStageIndex int `json:"current_stage_index"`
+	// Empty until the session has completed.
+	ExecutiveSummary string `json:"executive_summary"`
+	// Empty unless the session ended without success or, for ConcludedEarly, before its agents were done.
+	ErrorCode      string `json:"error_code"`
+	ErrorMessage   string `json:"error_message"`
+	ConcludedEarly string `json:"concluded_early"`
+	// StartedAt is nil while queued, CompletedAt until the session has ended.
+	CreatedAt   time.Time  `json:"created_at"`
+	StartedAt   *time.Time `json:"started_at"`
+	CompletedAt *time.Time `json:"completed_at"`
+	// Sum over all LLM calls, chat included.
+	Usage Usage `json:"usage"`
+	// Number of MCP calls, chat included.
+	ToolCalls int `json:"tool_calls"`
+	// Number of the session's last journal event.
+	Version int64 `json:"version"`
+	// Where the search matched; nil if the list was not searched.
 	Match *SearchMatch `json:"match,omitempty" db:"-"`
 }
 
-// SearchMatch shows why a session matches a search.
+// SearchMatch shows where a session matches a search.
 type SearchMatch struct {
-	// Field is the field of the session that the snippet is from.
+	// JSON name of the session field that the snippet is from.
 	Field string `json:"field"`
-	// Snippet is the part of the text around what matched, in order.
+	// Text around the first match, split at matches, in order.
 	Snippet []SnippetPart `json:"snippet"`
-	// Tier is zero if the alert type, the summary or the error matches, and one if only the alert or the analysis does.
+	// Zero if the alert type, summary or error matches, one if only the alert data or analysis does.
 	Tier int `json:"-"`
 }
 
 // SnippetPart is a piece of a snippet.
 type SnippetPart struct {
-	// Text is as it was stored, on one line. It is not HTML.
+	// Plain text on one line, not HTML.
 	Text string `json:"text"`
-	// Match tells whether this piece is what was searched for.
+	// This piece is a search term; show it highlighted.
 	Match bool `json:"match"`
 }
 
-// SessionDetail is a session with its stages and executions. Version is the number of the last event that it
-// includes: a reader goes on with the journal from there.
+// SessionDetail is a session with its stages and executions.
 type SessionDetail struct {
 	Session
-	// Spend is that of all stages, and of what belongs to none, such as the executive summary.
+	// All stages, and calls that belong to none, such as the executive summary.
 	Spend
 
-	Version int64         `json:"version"`
-	Stages  []StageDetail `json:"stages"`
-	// Chat is nil until somebody asked something.
+	// Number of the last journal event included. A reader continues with the journal from there.
+	Version int64 `json:"version"`
+	// Ordered by StageIndex; empty, not nil, before the first stage.
+	Stages []StageDetail `json:"stages"`
+	// Nil until the first question.
 	Chat *Chat `json:"chat"`
 }
 
-// StageDetail is a stage with its executions. What it used is what they used.
+// StageDetail is a stage with its executions.
 type StageDetail struct {
 	Stage
+	// Sum over the executions.
 	Spend
 
+	// Ordered by AgentIndex.
 	Executions []ExecutionDetail `json:"executions"`
 }
 
-// ExecutionDetail is an execution with what it used.
+// ExecutionDetail is an execution with its usage.
 type ExecutionDetail struct {
 	Execution
 	Spend
 }
 
-// Rerun is the alert of a session once more, as it was stored: what was masked then stays masked.
+// Rerun returns the alert of a session for another investigation. It is the stored alert: masked values stay masked.
 func (s Session) Rerun(author string) Alert {
 	return Alert{
 		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
@@ -148,47 +184,58 @@ func (s Session) Rerun(author string) Alert {
 	}
 }
 
-// SessionProgress is how far a session is, for those who ask often.
+// SessionProgress is the part of a session that clients poll.
 type SessionProgress struct {
-	ID                string        `json:"id"`
-	Status            SessionStatus `json:"status"`
-	StageCount        int           `json:"stage_count"`
-	CurrentStageIndex int           `json:"current_stage_index"`
-	ErrorCode         string        `json:"error_code"`
-	ErrorMessage      string        `json:"error_message"`
-	Version           int64         `json:"version"`
+	// Same as in Session.
+	ID         string        `json:"id"`
+	Status     SessionStatus `json:"status"`
+	StageCount int           `json:"stage_count"`
+	// From one; zero before the first stage.
+	CurrentStageIndex int `json:"current_stage_index"`
+	// Both empty unless the session ended without success.
+	ErrorCode    string `json:"error_code"`
+	ErrorMessage string `json:"error_message"`
+	// Number of the last journal event; unchanged means nothing happened.
+	Version int64 `json:"version"`
 }
 
-// SessionSummary is what came of a session, without how. DurationMs is from its start to its end or to now; it is zero
-// before the start.
+// SessionSummary is the result of a session without the details.
 type SessionSummary struct {
-	ID               string        `json:"id"`
-	Status           SessionStatus `json:"status"`
-	ExecutiveSummary string        `json:"executive_summary"`
-	FinalAnalysis    string        `json:"final_analysis"`
-	StageCount       int           `json:"stage_count"`
-	DurationMs       int64         `json:"duration_ms"`
+	// Same as in Session.
+	ID     string        `json:"id"`
+	Status SessionStatus `json:"status"`
+	// Usually both empty unless the session has completed; see Session.
+	ExecutiveSummary string `json:"executive_summary"`
+	FinalAnalysis    string `json:"final_analysis"`
+	// Planned stages, not completed ones.
+	StageCount int `json:"stage_count"`
+	// Milliseconds from the start to the end, or to now. Zero while queued.
+	DurationMs int64 `json:"duration_ms"`
 	Spend
 }
 
-// ActiveSessions are those that are not over: being investigated, newest first, and waiting for it, next one first.
+// ActiveSessions are the sessions that have not ended.
 type ActiveSessions struct {
+	// In progress or cancelling, newest first.
 	Active []SessionItem `json:"active"`
+	// Pending, in the order in which they will be claimed.
 	Queued []SessionItem `json:"queued"`
 }
 
-// FilterOptions are the values that a list of sessions can be filtered by, because there are sessions that have them.
+// FilterOptions are the values that a list of sessions can be filtered by.
 type FilterOptions struct {
-	AlertTypes []string        `json:"alert_types"`
-	ChainIDs   []string        `json:"chain_ids"`
-	Authors    []string        `json:"authors"`
-	Statuses   []SessionStatus `json:"statuses"`
+	// Values that occur in sessions that are not deleted, sorted; empty, not nil.
+	AlertTypes []string `json:"alert_types"`
+	ChainIDs   []string `json:"chain_ids"`
+	Authors    []string `json:"authors"`
+	// Every status, whether or not a session has it.
+	Statuses []SessionStatus `json:"statuses"`
 }
 
-// SessionOrder is how a list of sessions is ordered.
+// SessionOrder is the order of a list of sessions.
 type SessionOrder string
 
-// The orders of sessions. Attention shows what runs first, then what failed, then the rest, each newest first. Relevance is
+// The orders of sessions. Attention lists running sessions, then failed ones, then the rest, each newest first. Relevance is
 // the order of every search: sessions whose alert type, summary or error matches, then the others, each newest first.
 const (
 	OrderNewest    SessionOrder = "newest"
@@ -196,7 +243,7 @@ const (
 	OrderRelevance SessionOrder = "relevance"
 )
 
-// Rank is the place of a status in the order of attention.
+// Rank is the position of a status in OrderAttention.
 func (s SessionStatus) Rank() int {
 	switch s {
 	case SessionPending, SessionInProgress, SessionCancelling:
@@ -209,27 +256,34 @@ func (s SessionStatus) Rank() int {
 	return 2 //nolint:mnd // the third of three
 }
 
-// SessionFilter chooses sessions for a list; the zero value chooses all, newest first. After is the last item of the page
-// before.
+// SessionFilter selects sessions for a list. The zero value selects all, newest first.
 type SessionFilter struct {
-	Order         SessionOrder
-	Statuses      []SessionStatus
-	AlertType     string
-	ChainID       string
-	Author        string
-	Search        string
+	// Empty means OrderNewest. Ignored if Search is set.
+	Order SessionOrder
+	// Any of these; empty matches all.
+	Statuses []SessionStatus
+	// Exact matches; empty matches all.
+	AlertType string
+	ChainID   string
+	Author    string
+	// Words that must all occur. The last one may be a prefix; quoted words are not.
+	Search string
+	// Inclusive lower and exclusive upper bound; nil means unbounded.
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
-	After         *SessionCursor
-	Limit         int
+	// Last item of the previous page; nil starts with the first.
+	After *SessionCursor
+	// Maximum number of sessions.
+	Limit int
 }
 
-// SessionCursor is a place in the list of sessions.
+// SessionCursor is a position in a list of sessions. Its short JSON names keep the encoded cursor short.
 type SessionCursor struct {
-	// Rank is the session's place in the order of attention; nil in other orders.
+	// SessionStatus.Rank of the last session in OrderAttention; nil in other orders.
 	Rank *int `json:"r,omitempty"`
-	// Tier is the session's place in the order of relevance; nil in other orders.
-	Tier      *int      `json:"m,omitempty"`
+	// SearchMatch.Tier of the last session in OrderRelevance; nil in other orders.
+	Tier *int `json:"m,omitempty"`
+	// Identify the last session before the position. The ID breaks ties.
 	CreatedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
 }

@@ -15,7 +15,7 @@ const (
 	StatusTimedOut  Status = "timed_out"
 )
 
-// Terminal reports whether the work is over.
+// Terminal reports whether the work has ended.
 func (s Status) Terminal() bool {
 	switch s {
 	case StatusCompleted, StatusFailed, StatusCancelled, StatusTimedOut:
@@ -27,7 +27,7 @@ func (s Status) Terminal() bool {
 	return false
 }
 
-// SuccessPolicy decides when a stage with several agents has succeeded.
+// SuccessPolicy decides whether a stage with several agents has succeeded: if any of them has, or only if all have.
 type SuccessPolicy string
 
 // The success policies.
@@ -36,7 +36,7 @@ const (
 	PolicyAll SuccessPolicy = "all"
 )
 
-// ParallelType says why a stage has several executions.
+// ParallelType is the reason why a stage has several executions.
 type ParallelType string
 
 // The kinds of parallel stages.
@@ -45,42 +45,53 @@ const (
 	ParallelReplica    ParallelType = "replica"
 )
 
-// StageType says what a stage is for.
+// StageType is the purpose of a stage.
 type StageType string
 
-// The kinds of stages. A synthesis follows every stage that several agents ran; a chat stage answers one question.
+// The types of stages. A synthesis follows every stage with several agents; a chat stage answers one question.
 const (
 	StageInvestigation StageType = "investigation"
 	StageSynthesis     StageType = "synthesis"
 	StageChat          StageType = "chat"
 )
 
-// StageTypes lists the kinds of stages.
+// StageTypes lists the types of stages.
 func StageTypes() []StageType { return []StageType{StageInvestigation, StageSynthesis, StageChat} }
 
-// Stage is one step of a session, as it ran. StageIndex counts from one over all kinds.
+// Stage is one step of a session as it ran.
 type Stage struct {
-	ID                 string         `json:"id"`
-	SessionID          string         `json:"session_id"`
-	StageName          string         `json:"stage_name"`
-	StageType          StageType      `json:"stage_type"`
-	StageIndex         int            `json:"stage_index"`
-	ExpectedAgentCount int            `json:"expected_agent_count"`
-	ParallelType       *ParallelType  `json:"parallel_type"`
-	SuccessPolicy      *SuccessPolicy `json:"success_policy"`
-	ChatID             *string        `json:"chat_id"`
-	ChatUserMessageID  *string        `json:"chat_user_message_id"`
-	Status             Status         `json:"status"`
-	ErrorMessage       string         `json:"error_message"`
-	CreatedAt          time.Time      `json:"created_at"`
-	StartedAt          *time.Time     `json:"started_at"`
-	CompletedAt        *time.Time     `json:"completed_at"`
+	// UUIDv7. For chat stages chosen at intake, otherwise by the server that starts the stage.
+	ID string `json:"id"`
+	// Unique together with StageIndex.
+	SessionID string `json:"session_id"`
+	// Name in the chain's configuration; syntheses and chat stages have a generated one.
+	StageName string `json:"stage_name"`
+	// Decides which agent of the chain runs, and on what.
+	StageType StageType `json:"stage_type"`
+	// Counts from one in the session, over all types.
+	StageIndex int `json:"stage_index"`
+	// Number of executions; they are created together with the stage.
+	ExpectedAgentCount int `json:"expected_agent_count"`
+	// Both nil unless the stage has several agents.
+	ParallelType  *ParallelType  `json:"parallel_type"`
+	SuccessPolicy *SuccessPolicy `json:"success_policy"`
+	// The question that a chat stage answers; both nil for other types.
+	ChatID            *string `json:"chat_id"`
+	ChatUserMessageID *string `json:"chat_user_message_id"`
+	// Terminal once all executions have ended.
+	Status Status `json:"status"`
+	// Error of the agent, or of each agent that failed on its own line. Empty unless the stage did not succeed.
+	ErrorMessage string `json:"error_message"`
+	// StartedAt equals CreatedAt: stages start when they are created. CompletedAt is nil until the stage ends.
+	CreatedAt   time.Time  `json:"created_at"`
+	StartedAt   *time.Time `json:"started_at"`
+	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ForcedConclusion says why an agent was told to conclude before it was done.
+// ForcedConclusion is the reason why an agent was made to conclude before it was done.
 type ForcedConclusion string
 
-// The reasons to conclude. The last two make the session one that concluded early.
+// The reasons to conclude.
 const (
 	NotForced        ForcedConclusion = ""
 	ForcedIterations ForcedConclusion = "iterations"
@@ -93,26 +104,37 @@ func ForcedConclusions() []ForcedConclusion {
 	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget}
 }
 
-// Early reports whether the session as a whole concluded early by it.
+// Early reports whether the session counts as concluded early because of it.
 func (f ForcedConclusion) Early() bool { return f == ForcedDeadline || f == ForcedBudget }
 
-// Execution is one agent's run inside a stage. Its state is its messages. AgentIndex counts from one.
+// Execution is one agent's run inside a stage. All of its state is in the database, mostly in its messages, so any server can
+// continue it.
 type Execution struct {
-	ID                string           `json:"id"`
-	SessionID         string           `json:"session_id"`
-	StageID           string           `json:"stage_id"`
-	AgentName         string           `json:"agent_name"`
-	AgentIndex        int              `json:"agent_index"`
-	IterationStrategy string           `json:"iteration_strategy"`
-	LLMProvider       string           `json:"llm_provider"`
-	ForcedConclusion  ForcedConclusion `json:"forced_conclusion"`
-	// ShortenedThrough is the number of the last message whose tool result the model is given shortened, because the
-	// conversation had become too long for it.
-	ShortenedThrough int        `json:"shortened_through"`
-	Status           Status     `json:"status"`
-	ErrorCode        string     `json:"error_code"`
-	ErrorMessage     string     `json:"error_message"`
-	CreatedAt        time.Time  `json:"created_at"`
-	StartedAt        *time.Time `json:"started_at"`
-	CompletedAt      *time.Time `json:"completed_at"`
+	// UUIDv7, chosen by the server that starts the stage.
+	ID string `json:"id"`
+	// The stage that the execution belongs to, and its session.
+	SessionID string `json:"session_id"`
+	StageID   string `json:"stage_id"`
+	// Name in the configuration; replicas have a number appended ("agent-2").
+	AgentName string `json:"agent_name"`
+	// Counts from one in the stage.
+	AgentIndex int `json:"agent_index"`
+	// One of agent.Strategy. Empty for a chat whose chain no longer takes questions.
+	IterationStrategy string `json:"iteration_strategy"`
+	// Key of the provider in the configuration. Changes when a fallback takes over.
+	LLMProvider string `json:"llm_provider"`
+	// NotForced unless the agent was made to conclude.
+	ForcedConclusion ForcedConclusion `json:"forced_conclusion"`
+	// Tool results up to the message with this sequence number are sent to the model shortened, because the conversation
+	// was too long for it. Zero if none are.
+	ShortenedThrough int `json:"shortened_through"`
+	// Active from the start. An execution is never pending.
+	Status Status `json:"status"`
+	// Both empty on success. The code is stable, the message is for users.
+	ErrorCode    string `json:"error_code"`
+	ErrorMessage string `json:"error_message"`
+	// StartedAt equals CreatedAt. CompletedAt is nil until the execution ends.
+	CreatedAt   time.Time  `json:"created_at"`
+	StartedAt   *time.Time `json:"started_at"`
+	CompletedAt *time.Time `json:"completed_at"`
 }

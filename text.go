@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// CleanText makes text fit to be stored and shown: invalid UTF-8 becomes U+FFFD and NUL, which PostgreSQL cannot
-// hold, is dropped. Every gate applies it to what comes from outside.
+// CleanText makes text safe to store and display: invalid UTF-8 becomes U+FFFD and NUL, which PostgreSQL cannot store, is
+// removed. It is applied wherever text enters the system.
 func CleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// CutText returns the first limit bytes of a text, or up to three fewer where they would end within a character.
+// CutText returns the first limit bytes of a text, or up to three fewer so as not to split a character.
 func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -25,9 +25,8 @@ func CutText(s string, limit int) string {
 		}
 	}
 
-	return s[:limit] // no UTF-8, so there is no character to keep whole
+	return s[:limit] // not UTF-8, so there is no character to keep whole
 }
 
-// Time brings a moment into the form in which the database keeps it, so that what is told before and after storing
-// is the same: UTC, in microseconds.
+// Time converts a time to what the database stores, UTC in microseconds, so that it is the same before and after storing.
 func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

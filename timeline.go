@@ -21,16 +21,16 @@ const (
 	EventCodeExecution    EventType = "code_execution"
 	EventGoogleSearch     EventType = "google_search_result"
 	EventURLContext       EventType = "url_context_result"
-	// EventProviderFallback tells that another provider goes on where one failed.
+	// EventProviderFallback reports that a provider failed and another one continues.
 	EventProviderFallback EventType = "provider_fallback"
-	// EventContextShortened tells that old tool results are shortened from now on.
+	// EventContextShortened reports that old tool results are shortened from now on.
 	EventContextShortened EventType = "context_shortened"
 )
 
-// ErrorRunbookUnavailable is the code of the error event that tells that the default runbook is used.
+// ErrorRunbookUnavailable is the code of the error event for a runbook that could not be fetched; the default one is used.
 const ErrorRunbookUnavailable = "runbook_unavailable"
 
-// EventStatus is the state of a timeline event: it is streaming until its content is final.
+// EventStatus is the state of a timeline event, which is streaming until its content is final.
 type EventStatus string
 
 // The statuses of timeline events.
@@ -47,40 +47,40 @@ func EventStatuses() []EventStatus {
 	return []EventStatus{EventStreaming, EventCompleted, EventFailed, EventCancelled, EventTimedOut}
 }
 
-// TimelineEvent is one thing a person sees.
+// TimelineEvent is one item of what users see of a session.
 type TimelineEvent struct {
-	// ID is a UUID, made by the server that first wrote the event down.
+	// UUIDv7, chosen by the agent or the engine.
 	ID string `json:"id"`
-	// SessionID is the session that the event belongs to.
+	// The session, never empty.
 	SessionID string `json:"session_id"`
-	// StageID and ExecutionID are the stage and the agent's run that it belongs to; nil for events of the session as a whole.
+	// Both nil for events about the session as a whole.
 	StageID     *string `json:"stage_id"`
 	ExecutionID *string `json:"execution_id"`
-	// SequenceNumber orders the events of a session from one.
+	// Order in the session, from one.
 	SequenceNumber int64 `json:"sequence_number"`
-	// EventType is what the event shows, and decides what Metadata is.
+	// What the event shows. Decides which struct Metadata is.
 	EventType EventType `json:"event_type"`
-	// Status is EventStreaming until Content is final.
+	// EventStreaming until the content is final.
 	Status EventStatus `json:"status"`
-	// Content is the text, masked; of a streaming event what was saved last, about once a second.
+	// Text or Markdown. Saved about once a second while it streams.
 	Content string `json:"content"`
-	// Metadata is what is known besides the text, such as a tool call's arguments; nil for most types.
+	// What is known besides the text, such as the arguments of a tool call; nil for types that have none.
 	Metadata Metadata `json:"metadata"`
-	// CreatedAt is when the event began.
+	// When the event began.
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is when the row was last written.
+	// When content or status last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// CompletedAt is when Content became final; nil while the event is streaming.
+	// When the content became final; nil while streaming.
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// TimelineItem is a timeline event as lists show it.
+// TimelineItem is a timeline event as shown in lists.
 type TimelineItem struct {
 	TimelineEvent
 
-	// ContentLength is the length of the whole content in UTF-16 units, as browsers count.
+	// Length of the full content in UTF-16 units, as browsers count.
 	ContentLength int `json:"content_length"`
-	// Truncated tells that not all of the event is here: content was cut, or metadata's arguments were left out.
+	// The content was cut to the preview length, or long tool arguments were omitted from the metadata.
 	Truncated bool `json:"truncated"`
 }
 
@@ -94,7 +94,7 @@ func UTF16Len(text string) int {
 	return units
 }
 
-// CutUTF16 returns the first units of a text in UTF-16, or one fewer where they would end within a character.
+// CutUTF16 returns the first units of a text in UTF-16, or one fewer so as not to split a character.
 func CutUTF16(text string, units int) string {
 	for i, r := range text {
 		units -= utf16.RuneLen(r)

@@ -5,96 +5,128 @@ import (
 	"time"
 )
 
-// Trace is what went on inside a session: every interaction, without its texts, under the execution that made it.
-// Version is the number of the last journal event that it includes.
+// Trace lists every LLM and MCP call of a session, without texts, under the execution that made it.
 type Trace struct {
+	// The session the trace belongs to.
 	SessionID string `json:"session_id"`
-	Version   int64  `json:"version"`
-	// Usage is that of all LLM calls, those of SessionInteractions included.
-	Usage  Usage        `json:"usage"`
+	// Number of the last journal event included.
+	Version int64 `json:"version"`
+	// Sum over all LLM calls, including SessionInteractions.
+	Usage Usage `json:"usage"`
+	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []TraceStage `json:"stages"`
-	// SessionInteractions belong to no execution, such as the executive summary.
+	// Calls that belong to no execution, such as the executive summary.
 	SessionInteractions []LLMInteractionItem `json:"session_interactions"`
 }
 
-// TraceStage is a stage of a trace. Its usage is that of its executions.
+// TraceStage is a stage in a trace.
 type TraceStage struct {
-	StageID    string           `json:"stage_id"`
-	StageName  string           `json:"stage_name"`
-	StageType  StageType        `json:"stage_type"`
-	StageIndex int              `json:"stage_index"`
-	Status     Status           `json:"status"`
-	Usage      Usage            `json:"usage"`
+	// Same as in Stage.
+	StageID   string    `json:"stage_id"`
+	StageName string    `json:"stage_name"`
+	StageType StageType `json:"stage_type"`
+	// From one, over all types.
+	StageIndex int    `json:"stage_index"`
+	Status     Status `json:"status"`
+	// Sum over the executions.
+	Usage Usage `json:"usage"`
+	// Ordered by AgentIndex.
 	Executions []TraceExecution `json:"executions"`
 }
 
-// TraceExecution is an execution of a trace; its interactions stand in the order of their times.
+// TraceExecution is an execution in a trace.
 type TraceExecution struct {
-	ExecutionID       string               `json:"execution_id"`
-	AgentName         string               `json:"agent_name"`
-	AgentIndex        int                  `json:"agent_index"`
-	IterationStrategy string               `json:"iteration_strategy"`
-	LLMProvider       string               `json:"llm_provider"`
-	Status            Status               `json:"status"`
-	Usage             Usage                `json:"usage"`
-	LLMInteractions   []LLMInteractionItem `json:"llm_interactions"`
-	MCPInteractions   []MCPInteractionItem `json:"mcp_interactions"`
+	// Same as in Execution.
+	ExecutionID string `json:"execution_id"`
+	AgentName   string `json:"agent_name"`
+	AgentIndex  int    `json:"agent_index"`
+	// How the agent worked, and the provider it used last.
+	IterationStrategy string `json:"iteration_strategy"`
+	LLMProvider       string `json:"llm_provider"`
+	// Current when the trace was read.
+	Status Status `json:"status"`
+	// Sum over all LLM calls of the execution, also those on other pages.
+	Usage Usage `json:"usage"`
+	// Each ordered by CreatedAt; empty, not nil, if there are none.
+	LLMInteractions []LLMInteractionItem `json:"llm_interactions"`
+	MCPInteractions []MCPInteractionItem `json:"mcp_interactions"`
 }
 
-// LLMInteractionItem is an LLMInteraction as the trace lists it.
+// LLMInteractionItem is an LLMInteraction as the trace lists it, without prompt and answer.
 type LLMInteractionItem struct {
+	// Same as in LLMInteraction.
 	ID              string          `json:"id"`
 	InteractionType InteractionType `json:"interaction_type"`
-	Provider        string          `json:"provider"`
-	ModelName       string          `json:"model_name"`
-	MessageCount    int             `json:"message_count"`
-	Usage           Usage           `json:"usage"`
-	DurationMs      int64           `json:"duration_ms"`
-	Attempts        int             `json:"attempts"`
-	StopReason      string          `json:"stop_reason"`
-	ErrorCode       string          `json:"error_code"`
-	ErrorMessage    string          `json:"error_message"`
-	CreatedAt       time.Time       `json:"created_at"`
+	// Key of the provider in the configuration, and the model as its API names it.
+	Provider  string `json:"provider"`
+	ModelName string `json:"model_name"`
+	// Number of messages the model saw.
+	MessageCount int `json:"message_count"`
+	// Tokens and cost of this call alone.
+	Usage Usage `json:"usage"`
+	// Milliseconds, including all attempts.
+	DurationMs int64 `json:"duration_ms"`
+	Attempts   int   `json:"attempts"`
+	// Empty if the provider gave none.
+	StopReason string `json:"stop_reason"`
+	// Both empty on success.
+	ErrorCode    string `json:"error_code"`
+	ErrorMessage string `json:"error_message"`
+	// When the call ended.
+	CreatedAt time.Time `json:"created_at"`
 }
 
-// MCPInteractionItem is an MCPInteraction as the trace lists it. Summarized tells that the model was given a summary
-// instead of the result.
+// MCPInteractionItem is an MCPInteraction as the trace lists it, without arguments and result.
 type MCPInteractionItem struct {
-	ID              string     `json:"id"`
-	TimelineEventID string     `json:"timeline_event_id"`
-	ToolCallID      string     `json:"tool_call_id"`
-	ServerName      string     `json:"server_name"`
-	ToolName        string     `json:"tool_name"`
-	Status          CallStatus `json:"status"`
-	IsError         bool       `json:"is_error"`
-	Attempt         int        `json:"attempt"`
-	ReadOnly        bool       `json:"read_only"`
-	DurationMs      int64      `json:"duration_ms"`
-	ErrorMessage    string     `json:"error_message"`
-	CreatedAt       time.Time  `json:"created_at"`
-	CompletedAt     *time.Time `json:"completed_at"`
-	Summarized      bool       `json:"summarized"`
+	// Same as in MCPInteraction.
+	ID              string `json:"id"`
+	TimelineEventID string `json:"timeline_event_id"`
+	ToolCallID      string `json:"tool_call_id"`
+	// The server is empty if the model named a tool without one.
+	ServerName string `json:"server_name"`
+	ToolName   string `json:"tool_name"`
+	// CallStarted until the call ends; IsError is false until then.
+	Status  CallStatus `json:"status"`
+	IsError bool       `json:"is_error"`
+	// Number of times the call was made, from one.
+	Attempt int `json:"attempt"`
+	// Declared by the tool.
+	ReadOnly bool `json:"read_only"`
+	// Milliseconds; zero until the call ends.
+	DurationMs int64 `json:"duration_ms"`
+	// Set only if the call was cut off.
+	ErrorMessage string `json:"error_message"`
+	// Just before the call, and when it ended; CompletedAt is nil until then.
+	CreatedAt   time.Time  `json:"created_at"`
+	CompletedAt *time.Time `json:"completed_at"`
+	// The model received a summary instead of the result.
+	Summarized bool `json:"summarized"`
 }
 
 // LLMInteractionDetail is an LLM call in full, with the conversation as the model saw it.
 type LLMInteractionDetail struct {
 	LLMInteraction
 
+	// Prompt of the call in order; empty, not nil.
 	Conversation []TraceMessage `json:"conversation"`
-	// Response is nil if the call ended before the model said anything.
+	// Nil if the call ended before the model answered.
 	Response *TraceMessage `json:"response"`
 }
 
-// TraceMessage is one turn of a conversation.
+// TraceMessage is one turn of a conversation as the model saw it.
 type TraceMessage struct {
-	Role       Role       `json:"role"`
-	Content    string     `json:"content"`
-	ToolCalls  []ToolCall `json:"tool_calls"`
-	ToolCallID string     `json:"tool_call_id"`
-	ToolName   string     `json:"tool_name"`
+	// Same as in Message.
+	Role Role `json:"role"`
+	// Shortened if the model received it shortened.
+	Content string `json:"content"`
+	// Empty, not nil, if the message requests none.
+	ToolCalls []ToolCall `json:"tool_calls"`
+	// Empty unless the message is a tool result.
+	ToolCallID string `json:"tool_call_id"`
+	ToolName   string `json:"tool_name"`
 }
 
-// Add adds what another call used.
+// Add adds the usage of another call.
 func (u *Usage) Add(other Usage) {
 	u.InputTokens += other.InputTokens
 	u.OutputTokens += other.OutputTokens
@@ -105,8 +137,8 @@ func (u *Usage) Add(other Usage) {
 	u.UnpricedTokens += other.UnpricedTokens
 }
 
-// Detail puts the conversation back together. Messages are those of the call's execution that it saw; a call that
-// carries its own request does not need them.
+// Detail rebuilds the conversation. Messages are those of the execution that the call saw; a call that stores its own
+// request does not need them.
 func (i LLMInteraction) Detail(messages []Message) LLMInteractionDetail {
 	detail := LLMInteractionDetail{LLMInteraction: i, Conversation: []TraceMessage{}, Response: i.response()}
 
@@ -127,7 +159,7 @@ func (i LLMInteraction) Detail(messages []Message) LLMInteractionDetail {
 	return detail
 }
 
-// request reads the messages that the call carries. A request of another form is shown in full anyway, as it is.
+// request decodes the messages that the call stores. One that cannot be decoded is still visible in LLMRequest.
 func (i LLMInteraction) request() []TraceMessage {
 	var messages []TraceMessage
 
@@ -159,7 +191,7 @@ func (i LLMInteraction) response() *TraceMessage {
 	return response
 }
 
-// fill makes no tool calls an empty list.
+// fill replaces nil tool calls by an empty list.
 func (m *TraceMessage) fill() {
 	if m.ToolCalls == nil {
 		m.ToolCalls = []ToolCall{}

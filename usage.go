@@ -6,46 +6,55 @@ import (
 	"time"
 )
 
-// Spend is what something used: tokens with their cost, and tool calls.
+// Spend is the total of tokens, their cost, and tool calls.
 type Spend struct {
-	Usage     Usage `json:"usage"`
-	ToolCalls int   `json:"tool_calls"`
+	// Sum over LLM calls, including failed ones.
+	Usage Usage `json:"usage"`
+	// Number of MCP calls, whatever their outcome.
+	ToolCalls int `json:"tool_calls"`
 }
 
-// Add adds what something else used.
+// Add adds other to s.
 func (s *Spend) Add(other Spend) {
 	s.Usage.Add(other.Usage)
 	s.ToolCalls += other.ToolCalls
 }
 
-// UsageSummary is what all sessions used in a time, from From up to To. Sessions that were deleted since count too:
-// what they used was paid for.
+// UsageSummary is the usage of all sessions in a period. It includes deleted sessions, because their usage was paid for.
 type UsageSummary struct {
-	From  time.Time  `json:"from"`
-	To    time.Time  `json:"to"`
+	// The period in UTC: From is inclusive, To is exclusive.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// All sessions together; its name is empty.
 	Total SpendShare `json:"total"`
-	// ByDay has the days (UTC) on which something was used, in order; the other lists begin with whoever cost most.
-	ByDay       []SpendShare `json:"by_day"`
+	// Named by date in UTC (2006-01-02), in order. Days without usage are left out.
+	ByDay []SpendShare `json:"by_day"`
+	// Most expensive first.
 	ByAlertType []SpendShare `json:"by_alert_type"`
-	ByModel     []UsageShare `json:"by_model"`
-	ByProvider  []UsageShare `json:"by_provider"`
+	// Most expensive first. Tool calls have no model or provider and are not included.
+	ByModel    []UsageShare `json:"by_model"`
+	ByProvider []UsageShare `json:"by_provider"`
 }
 
-// UsageShare is what the LLM calls of one name used.
+// UsageShare is the usage of LLM calls grouped under one name.
 type UsageShare struct {
-	Name     string `json:"name"`
-	LLMCalls int    `json:"llm_calls"`
-	Usage    Usage  `json:"usage"`
+	// Day, alert type, model or provider, depending on the list.
+	Name string `json:"name"`
+	// Number of calls, including failed ones.
+	LLMCalls int `json:"llm_calls"`
+	// Sum over these calls.
+	Usage Usage `json:"usage"`
 }
 
-// SpendShare is what everything of one name used.
+// SpendShare is the usage of LLM and tool calls grouped under one name.
 type SpendShare struct {
 	UsageShare
 
+	// Number of MCP calls, whatever their outcome.
 	ToolCalls int `json:"tool_calls"`
 }
 
-// FormatUSD writes an amount for people: calls cost fractions of a cent, so small amounts have four decimals.
+// FormatUSD formats an amount for display. Calls cost fractions of a cent, so amounts below $100 have four decimals.
 func FormatUSD(amount float64) string {
 	const whole = 100
 
