@@ -10,7 +10,15 @@ export function eventually<T>(look: () => T | Promise<T>) {
 }
 
 export async function timelineOf(server: Server, sessionId: string): Promise<TimelineEvent[]> {
-  const { events } = await server.ask<{ events: TimelineEvent[] }>('GET', `/api/v1/sessions/${sessionId}/timeline`);
+  const events: TimelineEvent[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const page: { events: TimelineEvent[]; next_cursor?: string } = await server.ask(
+      'GET',
+      `/api/v1/sessions/${sessionId}/timeline?limit=5000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
+    events.push(...page.events);
+    cursor = page.next_cursor;
+  }
   return events;
 }
 
