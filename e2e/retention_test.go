@@ -26,8 +26,8 @@ func TestAServerPlansToForgetWhatIsOld(t *testing.T) {
 
 		return tarsytest.Rows[job](app, `SELECT DISTINCT kind FROM river_job ORDER BY kind`)
 	}
-	require.Eventually(t, func() bool { return len(planned()) == 2 }, time.Minute, time.Millisecond)
-	require.Equal(t, []job{{"expire_sessions"}, {"trim_journals"}}, planned())
+	require.Eventually(t, func() bool { return len(planned()) == 3 }, time.Minute, time.Millisecond)
+	require.Equal(t, []job{{"expire_sessions"}, {"purge_sessions"}, {"trim_journals"}}, planned())
 }
 
 func TestAPersonDeletesASession(t *testing.T) {
