@@ -14,6 +14,8 @@ import (
 // Route is where an alert goes.
 type Route struct {
 	Chain Chain
+	// AgentType is the name of the first agent as configured: replicas have names of their own.
+	AgentType string
 	// AlertType is the alert's own, or the default for an alert that names none.
 	AlertType string
 	// Runbook is used for an alert that names none.
@@ -39,7 +41,9 @@ func (c *Catalog) Route(alert tarsy.Alert) (Route, error) {
 		recipe = c.recipe(chain, alert.MCPSelection).Stored(alert.MCPSelection)
 	}
 
-	return Route{Chain: chain, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
+	agentType := c.cfg.Chains[chain.ID].Stages[0].Agents[0].Name
+
+	return Route{Chain: chain, AgentType: agentType, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
 }
 
 // Tools is what the agents of a chain's stages get together.

@@ -142,7 +142,7 @@ func (h *house) open(id string, change func(*Config)) *server {
 		Route: func(alert tarsy.Alert) (chain.Route, error) {
 			current := h.current()
 
-			route := chain.Route{Chain: current, AlertType: alert.AlertType}
+			route := chain.Route{Chain: current, AgentType: current.Stages[0].Agents[0].Spec.Name, AlertType: alert.AlertType}
 			if !h.noRecipes {
 				recipe := chain.Recipe{Chain: current}.Stored(alert.MCPSelection)
 				route.Recipe = &recipe

@@ -82,7 +82,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 
 	now := tarsy.Time(i.cfg.Clock.Now())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.Chain.Stages[0].Agents[0].Spec.Name,
+		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.AgentType,
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: runbook,
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
 		StageCount: route.Chain.StageCount(), CreatedAt: now,

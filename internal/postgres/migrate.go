@@ -176,7 +176,7 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 
 const versionTablesSQL = `
 CREATE TABLE IF NOT EXISTS schema_migrations (version integer PRIMARY KEY, name text NOT NULL);
-CREATE TABLE IF NOT EXISTS schema_additions (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+CREATE TABLE IF NOT EXISTS schema_additions (version integer PRIMARY KEY, name text NOT NULL)`
 
 // prepareMigration makes sure that migrations can be written down, and reads where the database stands: under the lock,
 // so that nobody else moves it.
