@@ -69,7 +69,7 @@ func parseSearch(text string) searchWords {
 	for i, part := range strings.Split(text, `"`) {
 		quoted := i%2 == 1
 
-		for _, word := range strings.Fields(part) {
+		for word := range strings.FieldsSeq(part) {
 			s.words = append(s.words, word)
 			s.prefixes = append(s.prefixes, !quoted && strings.HasSuffix(word, "*"))
 		}
@@ -119,7 +119,7 @@ FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens
 	var explanation []struct {
 		Plan struct {
 			Rows float64 `json:"Plan Rows"`
-		}
+		} `json:"Plan"`
 	}
 
 	if err := json.Unmarshal(explained, &explanation); err != nil || len(explanation) != 1 {

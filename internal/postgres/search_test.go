@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func TestSearchIsOrderedByRelevanceAndPaged(t *testing.T) {
 		}
 	}
 
-	want := append(title, text...)
+	want := slices.Concat(title, text)
 
 	for _, few := range []float64{1000, 0} {
 		for _, limit := range []int{1, 7, 13, 14, 40, 41} {
@@ -245,7 +246,7 @@ SELECT gen_random_uuid(), id, 'iteration', 'm', 'p', '{"input_tokens": 2, "total
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), `
 INSERT INTO mcp_interactions (id, session_id, stage_id, execution_id, timeline_event_id, tool_call_id, server_name, tool_name, status, created_at)
-SELECT gen_random_uuid(), id, id, id, id, 'c', 's', 't', 'completed', created_at FROM sessions`)
+SELECT gen_random_uuid(), s.id, gen_random_uuid(), s.id, gen_random_uuid(), 'c', 's', 't', 'completed', s.created_at FROM sessions s`)
 	require.NoError(t, err)
 	require.NoError(t, postgres.Migrate(t.Context(), address))
 
