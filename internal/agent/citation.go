@@ -21,9 +21,9 @@ func nextCall(in *Input) string {
 
 // callNumber finds the number of a call by the id of its event.
 func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
-	for _, e := range timeline {
-		if e.ID == eventID {
-			return CallOf(e)
+	for i := len(timeline) - 1; i >= 0; i-- { // mostly one of the last
+		if timeline[i].ID == eventID {
+			return CallOf(timeline[i])
 		}
 	}
 
