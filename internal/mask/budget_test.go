@@ -71,7 +71,7 @@ func TestTextsOfOneMiBStayWithinTheLimit(t *testing.T) {
 	const (
 		size  = 1 << 20
 		limit = 200 * time.Millisecond
-		step  = 800 * time.Millisecond // a window of an expression, and all that is not measured; generous for a busy machine
+		step  = slowdown * 800 * time.Millisecond // a window of an expression, and all that is not measured; generous for a busy machine
 	)
 
 	texts := map[string]string{
