@@ -27,7 +27,7 @@ func TestPlannerSettingsApplyToWorkAndTimeLimitToReaders(t *testing.T) {
 	planned := settings{"on", "on", "auto", "0", "5s", "UTC"}
 	fixed := settings{"off", "off", "force_generic_plan", "0", "5s", "UTC"}
 	limited := planned
-	limited.limit = "7s"
+	limited.plans, limited.limit = "force_custom_plan", "7s"
 
 	want := map[string]settings{"readers": limited, "front": planned, "work": fixed, "jobs": fixed}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(db.Pools())))
