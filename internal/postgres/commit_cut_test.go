@@ -179,7 +179,7 @@ func TestFrozenServerDoesNotKeepItsSessionsLocked(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	late, other := f.serverAt(t, address+"&idle_in_transaction_session_timeout=50ms"), f.server(t)
+	late, other := f.serverAt(t, address+"&idle_in_transaction_session_timeout=1s"), f.server(t) // long enough for a busy machine to reach the write
 	claim := f.hold(t, late)
 
 	proxy.arm(frozen, `cut.1`)
