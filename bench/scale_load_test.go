@@ -85,7 +85,7 @@ func loadSessionChunk(t *testing.T, conn *pgx.Conn, now time.Time, first, end, n
 	var sessions, calls [][]any
 
 	for i := first; i < end; i++ {
-		id, at := tarsy.NewID(), now.Add(-time.Duration(n-i)*loadedDays*24*time.Hour/time.Duration(n))
+		id, at := tarsy.NewID(), now.Add(-loadedDays*24*time.Hour/time.Duration(n)*time.Duration(n-i))
 		status := loadedStatus(i, n)
 
 		var completed *time.Time
