@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -21,9 +22,9 @@ func nextCall(in *Input) string {
 
 // callNumber finds the number of a call by the id of its event.
 func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
-	for i := len(timeline) - 1; i >= 0; i-- { // mostly one of the last
-		if timeline[i].ID == eventID {
-			return CallOf(timeline[i])
+	for _, e := range slices.Backward(timeline) { // mostly one of the last
+		if e.ID == eventID {
+			return CallOf(e)
 		}
 	}
 

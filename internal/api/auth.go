@@ -75,7 +75,7 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	proxied := g.isProxy(r)
 	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	who := &caller{
-		token:    r.Header.Get(csrfHeader),
+		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader,nolintlint // the name as it is documented; the linter does not always see the constant
 		secure:   r.TLS != nil || proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
 		authorBy: func(key *tarsy.APIKey) string { return author(r, key, proxied) },
 	}
