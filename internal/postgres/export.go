@@ -21,7 +21,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 		timeline []tarsy.TimelineEvent
 	)
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(id, &trace.version)
 		session.queue(batch, id)
 		trace.queue(batch, id, tarsy.TraceQuery{})

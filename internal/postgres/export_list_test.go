@@ -31,7 +31,7 @@ func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error)
 func (db *DB) planWithoutScans(ctx context.Context, sql string, args pgx.NamedArgs) (string, error) {
 	var lines []string
 
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.readers, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"); err != nil {
 			return err
 		}

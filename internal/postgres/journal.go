@@ -77,7 +77,7 @@ func (j *sessionJournal) trimmed(ctx context.Context, after journal.Position, pa
 	} else if tarsy.ValidID(j.sessionID) {
 		var trimmed journal.Position
 
-		err := j.db.pool.QueryRow(ctx, `SELECT trimmed_seq FROM sessions WHERE id = $1`, j.sessionID).Scan(&trimmed)
+		err := j.db.readers.QueryRow(ctx, `SELECT trimmed_seq FROM sessions WHERE id = $1`, j.sessionID).Scan(&trimmed)
 
 		switch {
 		case ctx.Err() != nil:
@@ -147,7 +147,7 @@ func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
 
 	var last journal.Position
 
-	err := j.db.pool.QueryRow(ctx, `SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, j.sessionID).Scan(&last)
+	err := j.db.readers.QueryRow(ctx, `SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, j.sessionID).Scan(&last)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, sessionNotFound(j.sessionID)
 	}
@@ -163,7 +163,7 @@ func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
 func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus, error) {
 	var status tarsy.SessionStatus
 
-	err := db.pool.QueryRow(ctx, `SELECT status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).Scan(&status)
+	err := db.readers.QueryRow(ctx, `SELECT status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).Scan(&status)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", sessionNotFound(sessionID)
 	}
@@ -176,7 +176,7 @@ func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus
 }
 
 func (j *sessionJournal) page(ctx context.Context, where string, from journal.Position) ([]eventRow, error) {
-	rows, err := collect[eventRow](ctx, j.db.pool,
+	rows, err := collect[eventRow](ctx, j.db.readers,
 		`SELECT `+eventRowColumns.list()+` FROM events WHERE session_id = $1 AND `+where+fmt.Sprintf(" LIMIT %d", journalPage),
 		j.sessionID, int64(from))
 	if err != nil {

@@ -33,7 +33,7 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 		return nil, nil
 	}
 
-	items, err := collect[tarsy.SessionItem](ctx, db.pool, sql, query.args)
+	items, err := collect[tarsy.SessionItem](ctx, db.readers, sql, query.args)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -154,13 +154,13 @@ WHERE l.status = '' AND s.status = ANY($1::text[]) ORDER BY `
 		err   error
 	)
 
-	found.Active, err = collect[tarsy.SessionItem](ctx, db.pool, open+`l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit),
+	found.Active, err = collect[tarsy.SessionItem](ctx, db.readers, open+`l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit),
 		[]tarsy.SessionStatus{tarsy.SessionInProgress, tarsy.SessionCancelling})
 	if err != nil {
 		return found, fmt.Errorf("list active sessions: %w", err)
 	}
 
-	found.Queued, err = collect[tarsy.SessionItem](ctx, db.pool, open+`l.created_at, l.session_id LIMIT `+strconv.Itoa(limit),
+	found.Queued, err = collect[tarsy.SessionItem](ctx, db.readers, open+`l.created_at, l.session_id LIMIT `+strconv.Itoa(limit),
 		[]tarsy.SessionStatus{tarsy.SessionPending})
 	if err != nil {
 		return found, fmt.Errorf("list waiting sessions: %w", err)
@@ -179,7 +179,7 @@ func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
 	queueDistinct(&batch, &options.ChainIDs, "chain_id")
 	queueDistinct(&batch, &options.Authors, "author")
 
-	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
 		return tarsy.FilterOptions{}, fmt.Errorf("list filter options: %w", err)
 	}
 

@@ -37,8 +37,7 @@ const (
 // pools keep apart what must not wait for each other. A reader may be slow, so readers have their own pool with a
 // statement time limit; nothing that a caller or the engine waits for shares it.
 type pools struct {
-	// pool is the readers'.
-	pool, front, work, jobs *pgxpool.Pool
+	readers, front, work, jobs *pgxpool.Pool
 }
 
 // workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions
@@ -82,7 +81,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 		conns    int32
 		settings map[string]string
 	}{
-		{&p.pool, cfg.MaxConns, readSettings(cfg)},
+		{&p.readers, cfg.MaxConns, readSettings(cfg)},
 		{&p.front, frontConns, nil},
 		{&p.work, workConns, workSettings()},
 		{&p.jobs, jobConns, workSettings()},
@@ -127,7 +126,7 @@ func apply(fromAddress, settings map[string]string) func(context.Context, *pgx.C
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", max(1, d.Milliseconds())) }
 
 func (p *pools) close() {
-	for _, pool := range []*pgxpool.Pool{p.pool, p.front, p.work, p.jobs} {
+	for _, pool := range []*pgxpool.Pool{p.readers, p.front, p.work, p.jobs} {
 		if pool != nil {
 			pool.Close()
 		}

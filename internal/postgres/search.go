@@ -112,7 +112,7 @@ FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens
 	batch.Queue(`EXPLAIN (FORMAT JSON) SELECT session_id FROM session_list WHERE words @@ search_query($1, $2, '')`, s.words, s.prefixes).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&explained) })
 
-	if err := db.pool.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
 		return searchPlan{}, err
 	}
 
@@ -158,7 +158,7 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 	}
 
 	if plan.expected <= fewMatches {
-		return collect[hit](ctx, db.pool, q.allMatches(f), q.args)
+		return collect[hit](ctx, db.readers, q.allMatches(f), q.args)
 	}
 
 	var found []hit
@@ -205,7 +205,7 @@ func (db *DB) findInTier(ctx context.Context, q listQuery, f tarsy.SessionFilter
 		bounds += " AND l.created_at < @created_before"
 	}
 
-	newest, err := collect[hit](ctx, db.pool, `
+	newest, err := collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier
 FROM (SELECT session_id, status, alert_type, chain_id, author, created_at, words FROM session_list l WHERE `+bounds+`
     ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(newestScanned)+`) AS l`+strings.TrimPrefix(q.from, "session_list l")+`
@@ -215,7 +215,7 @@ WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMI
 	}
 
 	// Ordered by an expression, so that no index in that order is walked from the newest session to the oldest.
-	return collect[hit](ctx, db.pool, `
+	return collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM `+q.from+`
 WHERE `+match+` AND `+bounds+` AND `+where+`
 ORDER BY l.created_at + interval '0' DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
@@ -236,7 +236,7 @@ func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tar
 		ids[i] = p.SessionID
 	}
 
-	found, err := collect[foundSession](ctx, db.pool, itemSQL+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
+	found, err := collect[foundSession](ctx, db.readers, itemSQL+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
 FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL
 ORDER BY page.number`, ids, snippetSource)
 	if err != nil {

@@ -17,7 +17,7 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 
 	var rows detailRows
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
 		rows.queue(&batch, id)
@@ -110,7 +110,7 @@ func one[R any](ctx context.Context, db *DB, id, sql string, args ...any) (*R, e
 		return nil, sessionNotFound(id)
 	}
 
-	rows, err := collect[R](ctx, db.pool, sql, append([]any{id}, args...)...)
+	rows, err := collect[R](ctx, db.readers, sql, append([]any{id}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read session: %w", err)
 	}

@@ -45,7 +45,7 @@ func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.Timeli
 		sql, args = previewSQL, append(args, query.Preview)
 	}
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &page.Version)
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error { return collectPage(rows, query, page) })
 
@@ -108,7 +108,7 @@ func (db *DB) TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.T
 
 	var found []tarsy.TimelineEvent
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) (err error) {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) (err error) {
 		found, err = interaction[tarsy.TimelineEvent](ctx, tx, sessionID, id, timelineTable.selectWhere(`id = $1`))
 
 		return err

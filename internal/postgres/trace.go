@@ -21,7 +21,7 @@ func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuer
 
 	var rows traceRows
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &rows.version)
 		rows.queue(batch, sessionID, query)
 
@@ -44,7 +44,7 @@ func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 
 	var detail tarsy.LLMInteractionDetail
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, llmInteractionsTable.selectWhere(`id = $1`))
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 
 	var call tarsy.MCPInteraction
 
-	err := pgx.BeginTxFunc(ctx, db.pool, snapshot, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, mcpInteractionsTable.selectWhere(`id = $1`))
 		if err != nil {
 			return err

@@ -209,7 +209,7 @@ func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, erro
 
 // UsageSummary returns what was used from a time up to another, as of one moment.
 func (db *DB) UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error) {
-	rows, err := readUsage[usageRow](ctx, db.pool, usageSummarySQL, from, to)
+	rows, err := readUsage[usageRow](ctx, db.readers, usageSummarySQL, from, to)
 	if err != nil {
 		return tarsy.UsageSummary{}, fmt.Errorf("sum usage up: %w", err)
 	}
