@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -158,16 +157,16 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
 // readTools reads the tool list for the first time, and says in the log what is left out of it.
 func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.ClientSession) ([]agent.Tool, error) {
-	tools, left, err := listTools(ctx, id, client)
+	tools, left, err := f.listTools(ctx, id, client)
 	for _, name := range left {
-		f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called", "mcp_server", id, "tool", clean(short(name)))
+		f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called", "mcp_server", id, "tool", f.received(id, short(name)))
 	}
 
 	return tools, err
 }
 
-// listTools reads the whole tool list of a server, ordered by name, and the names that cannot be called.
-func listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (tools []agent.Tool, left []string, err error) {
+// listTools reads the whole tool list of a server, masked and ordered by name, and the names that cannot be called.
+func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (tools []agent.Tool, left []string, err error) {
 	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return nil, nil, nil
 	}
@@ -178,7 +177,7 @@ func listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (to
 		if len(tools)+len(left) == maxTools {
 			return nil, nil, fmt.Errorf("list tools: more than %d tools", maxTools)
 		}
-		if !toolName.MatchString(tool.Name) {
+		if !toolName.MatchString(tool.Name) || f.received(id, tool.Name) != tool.Name {
 			left = append(left, tool.Name)
 
 			continue
@@ -186,26 +185,12 @@ func listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (to
 		tools = append(tools, agent.Tool{
 			Server:      id,
 			Name:        tool.Name,
-			Description: clean(tool.Description),
-			Schema:      schemaOf(tool),
+			Description: f.received(id, tool.Description),
+			Schema:      f.schemaOf(id, tool),
 			ReadOnly:    tool.Annotations != nil && tool.Annotations.ReadOnlyHint,
 		})
 	}
 	slices.SortStableFunc(tools, func(a, b agent.Tool) int { return strings.Compare(a.Name, b.Name) })
 
 	return slices.CompactFunc(tools, func(a, b agent.Tool) bool { return a.Name == b.Name }), left, nil
-}
-
-func schemaOf(tool *mcpsdk.Tool) json.RawMessage {
-	none := json.RawMessage(`{"type":"object"}`)
-	schema, ok := tool.InputSchema.(map[string]any)
-	if !ok || len(schema) == 0 {
-		return none
-	}
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return none
-	}
-
-	return data
 }

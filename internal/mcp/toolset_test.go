@@ -288,7 +288,7 @@ func TestResultsAreMaskedAndFailClosed(t *testing.T) {
 	})
 	mask := func(serverID, text string) (string, error) {
 		require.Equal(t, "srv", serverID)
-		if strings.Contains(text, "poison") {
+		if strings.Contains(text, "poison and") {
 			return text, errors.New("pattern exploded")
 		}
 

@@ -77,7 +77,7 @@ func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
 	limit := w.monitor.cfg.Ping
 	timer := w.monitor.cfg.Clock.AfterFunc(limit, func() { cancel(fmt.Errorf("no answer within %s: %w", limit, errTimeLimit)) })
 	defer timer.Stop()
-	tools, _, err := listTools(limited, w.id, w.session.client)
+	tools, _, err := w.monitor.cfg.Factory.listTools(limited, w.id, w.session.client)
 	if err != nil && limited.Err() != nil {
 		return nil, context.Cause(limited) //nolint:wrapcheck // it says what was being done
 	}
