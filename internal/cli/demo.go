@@ -64,7 +64,7 @@ model refuses. Each can be asked about with tarsy ask. Later starts keep what is
 		}
 
 		options.LLM = story.Client(pace(*speed))
-		d := &demo{tool: t, options: options, submit: *submit}
+		d := &demo{tool: t, flags: flags, options: options, submit: *submit}
 
 		return t.run(cmd.Context(), options, d.prepare, d.ready)
 	}
@@ -84,6 +84,7 @@ func pace(speed float64) script.Pace {
 type demo struct {
 	*tool
 
+	flags   *serverFlags
 	options app.Options
 	submit  bool
 	token   string
@@ -111,7 +112,7 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 		return nil
 	}
 
-	return d.bootstrap(ctx, server)
+	return d.bootstrap(ctx, server, d.flags)
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {

@@ -43,7 +43,7 @@ Ctrl-C stops it in order: sessions under way are handed over or go on at the nex
 				return nil
 			}
 
-			return t.bootstrap(ctx, server)
+			return t.bootstrap(ctx, server, flags)
 		}
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {

@@ -13,9 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/app"
-	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
 	"tarsy.dev/tarsy/llm/script"
@@ -50,7 +48,7 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 chooses a free one")
-	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL (default ~/.local/share/"+dataDirName+")")
+	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL and the first admin key (default ~/.local/share/"+dataDirName+")")
 	flags.StringVar(&f.databaseURL, "database-url", "", "PostgreSQL to use instead of a private one, as postgres://user:password@host/name")
 	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: looked for)")
 	flags.IntVar(&f.workers, "workers", 0, "sessions to work on at once (default: queue.worker_count of the configuration)")
@@ -140,12 +138,16 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 
 var errNoHome = errors.New("there is no home directory to keep data in; name a directory with --data-dir")
 
-// dataDir is where the private PostgreSQL lives.
+// dataDir is where the private PostgreSQL lives; empty if there is none and no directory was named.
 func (t *tool) dataDir(f *serverFlags) (string, error) {
 	if f.dataDir != "" || f.databaseURL != "" {
 		return f.dataDir, nil
 	}
 
+	return t.defaultDataDir(f)
+}
+
+func (t *tool) defaultDataDir(f *serverFlags) (string, error) {
 	if base, ok := t.variable("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
 		return filepath.Join(base, f.dataDirName), nil
 	}
@@ -225,29 +227,6 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	return err
-}
-
-// bootstrap makes the first key where keys are needed and there is none.
-func (t *tool) bootstrap(ctx context.Context, server *app.App) error {
-	has, err := server.DB().HasKeys(ctx)
-	if err != nil || has {
-		return err
-	}
-
-	issued, err := auth.Issue("bootstrap", []tarsy.Scope{tarsy.ScopeAdmin}, time.Now())
-	if err != nil {
-		return err
-	}
-
-	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
-		return err
-	}
-
-	t.sayf("\nThis server needs API keys and had none, so here is the first. It is shown once:\n\n    %s\n", issued.Secret)
-	t.sayf("Use it:   export TARSY_TOKEN=%s", issued.Secret)
-	t.sayf("More:     %s keys create NAME --scope write\n", t.Name)
-
-	return nil
 }
 
 // address is where clients find a server.

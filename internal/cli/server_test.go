@@ -63,13 +63,25 @@ func addressIn(t *testing.T, text string) string {
 func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
 	t.Parallel()
 
-	env := []string{"TARSY_DATABASE_URL=" + pgtest.New(t), "TARSY_LISTEN=127.0.0.1:0", "TARSY_AUTH=on", "TARSY_LOG_LEVEL=error"}
+	home := t.TempDir()
+	env := []string{"TARSY_DATABASE_URL=" + pgtest.New(t), "TARSY_LISTEN=127.0.0.1:0", "TARSY_AUTH=on", "TARSY_LOG_LEVEL=error", "HOME=" + home}
 
 	first := start(t, env, "serve")
 	text := first.stderr.wait(t, "TARSy listens on ")
-	secret := regexp.MustCompile(`tarsy_\w{8}_\w+`).FindString(text)
-	require.NotEmpty(t, secret)
-	require.Contains(t, text, "export TARSY_TOKEN="+secret)
+	require.NotContains(t, text, "tarsy_", "the key itself is not printed")
+
+	path := filepath.Join(home, ".local", "share", "tarsy", "admin-key")
+	require.Contains(t, text, `export TARSY_TOKEN="$(cat '`+path+`')"`)
+
+	held, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+
+	secret := strings.TrimSpace(string(held))
+	require.Regexp(t, `^tarsy_\w{8}_\w+$`, secret)
 	require.Contains(t, text, "warning: llm_providers.google-default.api_key_env: environment variable GOOGLE_API_KEY is not set: sessions that need it fail", "what cannot work is said at the start")
 
 	server := addressIn(t, text)
@@ -82,9 +94,26 @@ func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
 
 	second := start(t, env, "serve")
 	text = second.stderr.wait(t, "TARSy listens on ")
-	require.NotContains(t, text, "tarsy_", "the key is shown once")
+	require.NotContains(t, text, "admin-key", "there is a key already")
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", addressIn(t, text), "--token", secret).code)
 	require.Equal(t, cli.ExitOK, second.end())
+}
+
+func TestServeWithoutAPlaceForTheFirstKeyCreatesNone(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+
+	url := pgtest.New(t)
+	server := start(t, []string{"TARSY_DATABASE_URL=" + url, "TARSY_LISTEN=127.0.0.1:0", "TARSY_AUTH=on", "TARSY_DATA_DIR=" + file + "/below"}, "serve")
+	text := server.stderr.wait(t, "TARSy listens on ")
+	require.Contains(t, text, "could not be saved")
+	require.Contains(t, text, "keys create NAME --scope admin --database-url")
+	require.Equal(t, cli.ExitOK, server.end())
+
+	keys := tarsyWith(t, nil, "", "keys", "list", "--database-url", url, "-o", "json")
+	require.JSONEq(t, "[]", keys.stdout, "a key that nobody knows is not left behind")
 }
 
 func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {

@@ -117,8 +117,7 @@ export class Server {
     const [, url] = await this.program.line(/listens on (http:\/\/\S+)/);
     this.url = url ?? '';
     if (this.auth && this.key === '') {
-      const [, key] = await this.program.line(/export TARSY_TOKEN=(\S+)/);
-      this.key = key ?? '';
+      this.key = readFileSync(at('data', 'admin-key'), 'utf8').trim();
     }
   }
 

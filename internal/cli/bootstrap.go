@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// firstKeyFile is the file in the data directory that holds the first admin key.
+const firstKeyFile = "admin-key"
+
+// bootstrap creates the first key where keys are needed and there is none. It prints the path of the file that holds the
+// key, not the key: what a server prints ends up in logs, which agents and people with fewer rights can read.
+func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags) error {
+	has, err := server.DB().HasKeys(ctx)
+	if err != nil || has {
+		return err
+	}
+
+	issued, err := auth.Issue("bootstrap", []tarsy.Scope{tarsy.ScopeAdmin}, time.Now())
+	if err != nil {
+		return err
+	}
+
+	path, err := t.writeFirstKey(f, issued.Secret)
+	if err != nil {
+		t.sayf("\nThis server requires API keys and has none. The first one could not be saved: %v", err)
+		t.sayf("Create one:   %s keys create NAME --scope admin --database-url URL\n", t.Name)
+
+		return nil
+	}
+
+	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+
+	t.sayf("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
+	t.sayf("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)
+	t.sayf("More:     %s keys create NAME --scope write\n", t.Name)
+
+	return nil
+}
+
+// writeFirstKey saves the key in the data directory, for the owner of the process only, and returns the absolute path. A file
+// that is there already belongs to another database; it is replaced whole.
+func (t *tool) writeFirstKey(f *serverFlags, secret string) (string, error) {
+	dir, err := t.dataDir(f)
+	if err == nil && dir == "" {
+		dir, err = t.defaultDataDir(f)
+	}
+
+	if err != nil {
+		return "", err
+	}
+
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", fmt.Errorf("find the data directory: %w", err)
+	}
+
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("create the data directory: %w", err)
+	}
+
+	// The temporary file is created with 0600.
+	file, err := os.CreateTemp(dir, firstKeyFile+"-*")
+	if err != nil {
+		return "", fmt.Errorf("create the key file: %w", err)
+	}
+
+	path := filepath.Join(dir, firstKeyFile)
+
+	_, err = file.WriteString(secret + "\n")
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("write the key file: %w", err), os.Remove(file.Name()))
+	}
+
+	return path, nil
+}
