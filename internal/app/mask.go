@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/mask"
@@ -62,8 +63,13 @@ func (a *App) textMasker(masker *mask.Masker) func(string) string {
 	}
 }
 
+// serverRules are the default rules and what a server's block adds to them. Only disabled_groups takes a group away.
 func serverRules(configured config.DataMasking) mask.Rules {
-	rules := mask.Rules{Enabled: configured.Enabled, Groups: configured.PatternGroups, Patterns: configured.Patterns}
+	rules := mask.DefaultRules()
+	rules.Enabled, rules.Patterns = configured.Enabled, configured.Patterns
+	rules.Groups = slices.DeleteFunc(rules.Groups, func(group string) bool { return slices.Contains(configured.DisabledGroups, group) })
+	rules.Groups = append(rules.Groups, configured.PatternGroups...)
+
 	for _, c := range configured.CustomPatterns {
 		rules.Custom = append(rules.Custom, mask.Custom(c))
 	}

@@ -11,8 +11,43 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/mask"
 )
+
+func TestDataMaskingBlockAddsToTheDefaults(t *testing.T) {
+	t.Parallel()
+
+	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "tarsy.yaml", Text: []byte(`
+mcp_servers:
+  plain: {transport: {type: http, url: "http://a"}}
+  enabled: {transport: {type: http, url: "http://a"}, data_masking: {enabled: true}}
+  custom: {transport: {type: http, url: "http://a"}, data_masking: {custom_patterns: [{pattern: 'card-\d+', replacement: '[CARD]'}]}}
+  more: {transport: {type: http, url: "http://a"}, data_masking: {pattern_groups: [basic], patterns: [email]}}
+  fewer: {transport: {type: http, url: "http://a"}, data_masking: {disabled_groups: [gitleaks, security, kubernetes]}}
+  off: {transport: {type: http, url: "http://a"}, data_masking: {enabled: false}}
+`)}}})
+	require.NoError(t, err)
+
+	a := &App{options: Options{Config: cfg, Env: func(string) (string, bool) { return "", false }}}
+	masker, err := a.masker()
+	require.NoError(t, err)
+
+	const text = "DB_PASSWORD=Xk29fLq8Zt71 card-99 ada@example.com"
+
+	for server, want := range map[string]string{
+		"plain":   "DB_PASSWORD=[MASKED_PASSWORD] card-99 ada@example.com",
+		"enabled": "DB_PASSWORD=[MASKED_PASSWORD] card-99 ada@example.com",
+		"custom":  "DB_PASSWORD=[MASKED_PASSWORD] [CARD] ada@example.com",
+		"more":    "DB_PASSWORD=[MASKED_PASSWORD] card-99 [MASKED_EMAIL]",
+		"fewer":   text,
+		"off":     text,
+	} {
+		masked, err := masker.Result(server, text)
+		require.NoError(t, err)
+		assert.Equal(t, want, masked, server)
+	}
+}
 
 func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func builtinServers() map[string]MCPServer {
 	server.Instructions = "These tools read a Kubernetes cluster and change nothing. " +
 		"Name the namespace whenever you know it; listing a whole cluster is slow and its answer long. " +
 		"Ask for events and the last lines of a log before you ask for whole logs."
-	server.DataMasking = &DataMasking{Enabled: true, PatternGroups: []string{"kubernetes", "security", "gitleaks"}}
+	server.DataMasking = &DataMasking{Enabled: true}
 	server.Summarization = &Summarization{}
 	strictyaml.ApplyDefaults(reflect.ValueOf(server.Summarization).Elem())
 	return map[string]MCPServer{builtinServer: server}

@@ -30,6 +30,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkPrices()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
+		problems = append(problems, c.checkMasking(joinPath("mcp_servers", id)+".data_masking", c.MCPServers[id].DataMasking)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Defaults.Agents)) {
 		if _, ok := c.Agents[name]; !ok {
@@ -216,4 +217,18 @@ func (c *Config) checkTransport(path string, t Transport) []Problem {
 	default:
 		return nil
 	}
+}
+
+// checkMasking refuses a group that is both added and disabled.
+func (c *Config) checkMasking(path string, masking *DataMasking) []Problem {
+	if masking == nil {
+		return nil
+	}
+	var problems []Problem
+	for i, group := range masking.DisabledGroups {
+		if slices.Contains(masking.PatternGroups, group) {
+			problems = append(problems, c.problem(fmt.Sprintf("%s.disabled_groups[%d]", path, i), "pattern_groups names "+group+" too", ""))
+		}
+	}
+	return problems
 }

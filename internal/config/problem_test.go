@@ -160,6 +160,12 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"masking pattern", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
 			"    data_masking:\n      custom_patterns: [{pattern: '(', replacement: x}]\n",
 			`tarsy.yaml:5: mcp_servers.a.data_masking.custom_patterns[0].pattern: not a regular expression`},
+		{"masking group that is on and off", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
+			"    data_masking: {pattern_groups: [gitleaks], disabled_groups: [gitleaks]}\n",
+			`tarsy.yaml:4: mcp_servers.a.data_masking.disabled_groups[0]: pattern_groups names gitleaks too`},
+		{"masking group that is not on by default", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
+			"    data_masking: {disabled_groups: [cloud]}\n",
+			`tarsy.yaml:4: mcp_servers.a.data_masking.disabled_groups[0]: unknown value "cloud"`},
 		{"lease", "queue:\n  orphan_threshold: 10s\n",
 			`tarsy.yaml:2: queue.orphan_threshold: heartbeat_interval (5s) must be less than half of orphan_threshold (10s)`},
 		{"heartbeat", "queue:\n  heartbeat_interval: 10s\n",

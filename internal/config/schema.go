@@ -28,6 +28,8 @@ func enumValues(written []string) []string {
 		return []string{"", AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring, AgentTypeAction}
 	case "@pattern_group":
 		return mask.Groups()
+	case "@default_pattern_group":
+		return mask.DefaultRules().Groups
 	case "@pattern":
 		return mask.Patterns()
 	default:

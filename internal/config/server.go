@@ -15,7 +15,7 @@ type MCPServer struct {
 
 	Transport     Transport      `yaml:"transport" doc:"How the server is reached." required:"true"`
 	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
-	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Hiding of secrets in this server's results; without it the groups kubernetes, security and gitleaks are looked for."`
+	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are always searched for; this block adds to them."`
 	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results by a model."`
 }
 
@@ -24,7 +24,8 @@ type Transport struct {
 	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse call an address." enum:"stdio,http,sse" required:"true"`
 	Command           string            `yaml:"command" doc:"Program to start (stdio)."`
 	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args"`
-	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides the server's own environment." secret:"value"`
+	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value"`
+	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass on TARSy's whole environment, with every secret in it (stdio)."`
 	URL               string            `yaml:"url" doc:"Address (http, sse)." format:"url" secret:"url"`
 	BearerToken       Secret            `yaml:"bearer_token" doc:"Token sent as Authorization: Bearer." secret:"value"`
 	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate." default:"true"`
@@ -35,9 +36,10 @@ type Transport struct {
 
 // DataMasking is mcp_servers.<id>.data_masking.
 type DataMasking struct {
-	Enabled        bool            `yaml:"enabled" doc:"Hide secrets in results." default:"true"`
-	PatternGroups  []string        `yaml:"pattern_groups" doc:"Groups of secrets to look for." enum:"@pattern_group"`
-	Patterns       []string        `yaml:"patterns" doc:"Single kinds of secrets to look for." enum:"@pattern"`
+	Enabled        bool            `yaml:"enabled" doc:"Mask secrets. False leaves only the values of configured secrets masked." default:"true"`
+	PatternGroups  []string        `yaml:"pattern_groups" doc:"Groups of patterns to search for, in addition to kubernetes, security and gitleaks." enum:"@pattern_group"`
+	DisabledGroups []string        `yaml:"disabled_groups" doc:"Default groups not to search for. A pattern that another group contains stays on." enum:"@default_pattern_group"`
+	Patterns       []string        `yaml:"patterns" doc:"Single patterns to search for, in addition to the groups." enum:"@pattern"`
 	CustomPatterns []CustomPattern `yaml:"custom_patterns" doc:"Patterns of your own."`
 }
 

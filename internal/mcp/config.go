@@ -40,10 +40,12 @@ type Transport struct {
 	// Type is stdio, http or sse.
 	Type string
 
-	// Command, Args and Env belong to stdio. Env is added to the environment of this process.
-	Command string
-	Args    []string
-	Env     map[string]string
+	// Command, Args, Env and InheritEnv belong to stdio. The process gets the variables of this process that programs
+	// commonly need, see environment, and Env. With InheritEnv it gets all of them.
+	Command    string
+	Args       []string
+	Env        map[string]string
+	InheritEnv bool
 
 	// URL, BearerToken, VerifySSL, Headers and CleanupURL belong to http and sse.
 	URL         string

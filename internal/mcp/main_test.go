@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -82,6 +83,9 @@ func processServer() *mcpsdk.Server {
 		})
 
 		return text(string(data)), err
+	})
+	addTool(server, "variables", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		return text(strings.Join(os.Environ(), "\n") + "\n"), nil
 	})
 	addTool(server, "spawn", false, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
 		child := exec.Command("sleep", "600")

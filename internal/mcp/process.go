@@ -45,10 +45,7 @@ func (t *processTransport) Connect(ctx context.Context) (mcpsdk.Connection, erro
 	// server that exits after it.
 	cmd := exec.Command(t.config.Command, t.config.Args...) //nolint:noctx // configured by the operator; ended by stop
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, &t.stderr
-	cmd.Env = os.Environ()
-	for name, value := range t.config.Env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
+	cmd.Env = t.config.environment(os.Environ())
 	// Its own group: Ctrl-C in the terminal is for us, and we end the group as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// A grandchild that left the group may hold stderr open.

@@ -201,5 +201,29 @@ func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
 	require.Contains(t, tools.Unavailable()["unheard-of"], "no MCP server")
 	listed, err := tools.List(t.Context())
 	require.NoError(t, err)
-	require.Len(t, listed, 4)
+	require.Len(t, listed, 5)
+}
+
+func TestStdioServerGetsOnlyTheVariablesItNeeds(t *testing.T) {
+	t.Setenv("TARSY_TEST_SECRET", "not for servers")
+	t.Setenv("LC_TIME", "de_DE.UTF-8")
+	t.Setenv("https_proxy", "http://proxy.example.com:3128")
+
+	variables := func(inherit bool) string {
+		server := subprocess(t, "plain", map[string]string{"OWN": "configured"})
+		server.Transport.InheritEnv = inherit
+		tools := open(t, mcp.Config{Servers: map[string]mcp.ServerConfig{"proc": server}}, tarsy.MCPServerSelection{Name: "proc"})
+
+		return call(t, tools, "proc__variables", "").Content
+	}
+
+	plain := variables(false)
+	for _, entry := range []string{
+		"PATH=" + os.Getenv("PATH"), "LC_TIME=de_DE.UTF-8", "https_proxy=http://proxy.example.com:3128", "OWN=configured",
+	} {
+		require.Contains(t, plain, entry+"\n")
+	}
+	require.NotContains(t, plain, "TARSY_TEST_SECRET")
+
+	require.Contains(t, variables(true), "TARSY_TEST_SECRET=not for servers\n")
 }
