@@ -5,6 +5,23 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/**
+ * Chromium heeds the last --disable-features only, so this repeats what Playwright turns off and scenarios rely on, and adds
+ * the pages of the address bar's popup: no test sees them, and loading them took most of a new tab's CPU time.
+ */
+const disabledFeatures = [
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...[
+    'HttpsFirstBalancedModeAutoEnable',
+    'LensOverlay',
+    'MediaRouter',
+    'PaintHolding',
+    'ThirdPartyStoragePartitioning',
+  ],
+  ...['AvoidCorsURLLoaderRestartOnRedirect', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled'],
+  ...['PreconnectToSearch', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+];
+
 export async function launch(args: string[] = []): Promise<Browser> {
   const executablePath = process.env.TARSY_CHROMIUM;
   if (!executablePath) throw new Error('TARSY_CHROMIUM names no browser: run make test-browser');
@@ -18,6 +35,7 @@ export async function launch(args: string[] = []): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${disabledFeatures.join()}`,
       ...args,
     ],
   });
