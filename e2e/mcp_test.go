@@ -49,7 +49,7 @@ func TestOneOfTwoMCPServersCannotBeReached(t *testing.T) {
 	first := app.Script.Calls()[0].Request
 	require.Len(t, first.Tools, 1)
 	require.Equal(t, "kubernetes__get_pods", first.Tools[0].Name)
-	require.Contains(t, first.Messages[0].Content, "## Tools that are missing")
+	require.Contains(t, first.Messages[0].Content, "## Unavailable tools")
 	require.Contains(t, first.Messages[0].Content, "- logs: make transport: connection refused")
 
 	second := app.Script.Calls()[1].Request.Messages
@@ -72,8 +72,18 @@ func TestAgentWorksWithoutAnyMCPServer(t *testing.T) {
 
 	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
 	app.Script.Add(says("I could see nothing."), says("Nothing seen."))
-	require.Equal(t, tarsy.SessionCompleted, app.Run("test", "look").Status)
-	require.Empty(t, app.Script.Calls()[0].Request.Tools)
+	session := app.Run("test", "look")
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+
+	request := app.Script.Calls()[0].Request
+	require.Empty(t, request.Tools)
+	require.Contains(t, request.Messages[0].Content, "These MCP servers could not be reached. No tools are available.\n\n- kubernetes: make transport: connection refused")
+
+	told := app.Timeline(session.ID)[0]
+	require.Equal(t, tarsy.EventError, told.EventType)
+	require.Equal(t, "These MCP servers could not be reached. No tools are available.\n\n- kubernetes: make transport: connection refused", told.Content)
+	require.Equal(t, tarsy.ErrorMCPUnavailable, tarsy.MetadataAs[tarsy.ErrorMetadata](told.Metadata).Code)
+	require.NotNil(t, told.ExecutionID)
 }
 
 func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
@@ -185,6 +195,13 @@ func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
 	waitWarnings(app, 1)
 	require.Equal(t, http.StatusServiceUnavailable, app.Do(http.MethodGet, "/readyz", nil).Status)
 
+	// Nothing is claimed before that, unless to be cancelled.
+	app.Script.Add(calls("kubernetes__get_pods"), says("Seen."), says("Seen."))
+	waiting, unwanted := app.Submit("test", "look"), app.Submit("test", "never mind")
+	app.Cancel(unwanted)
+	app.WaitFor(unwanted, tarsy.SessionCancelled)
+	require.Equal(t, tarsy.SessionPending, app.Session(waiting).Status)
+
 	kubernetes.Break(nil)
 	app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool {
 		clock.Advance(15 * time.Second)
@@ -194,6 +211,9 @@ func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
 
 	health := waitWarnings(app, 0)
 	require.Empty(t, health.Warnings)
+
+	app.WaitFor(waiting, tarsy.SessionCompleted)
+	require.Len(t, kubernetes.Calls(), 1, "the session had its tools")
 }
 
 // An alert chooses the provider's own tools: they are used where no MCP tools are bound, and only there.

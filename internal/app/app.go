@@ -202,6 +202,7 @@ func (a *App) wire(ctx context.Context) error {
 		Budgets: engine.Budgets{
 			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),
 		},
+		Ready:          a.health.started,
 		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
 		Clock: a.clock, Logger: a.logger,
 	})

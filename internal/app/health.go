@@ -45,14 +45,36 @@ func (a *App) mcpChanged(id string, status mcp.Status) {
 		a.warnings.set(categoryMCP, id, "MCP server "+id+" cannot be reached: "+status.Error, "", status.LastCheck)
 	}
 
-	a.health.mu.Lock()
-	defer a.health.mu.Unlock()
-
-	if status.Healthy {
-		delete(a.health.waited, id)
-	} else if _, waited := a.health.waited[id]; waited {
-		a.health.waited[id] = "cannot be reached"
+	if a.health.found(id, status.Healthy) {
+		a.engine.Wake()
 	}
+}
+
+// found notes the result of a check. It reports whether a strict start has just become complete.
+func (h *health) found(id string, healthy bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	_, waited := h.waited[id]
+
+	switch {
+	case waited && healthy:
+		delete(h.waited, id)
+
+		return len(h.waited) == 0
+	case waited:
+		h.waited[id] = "cannot be reached"
+	}
+
+	return false
+}
+
+// started reports whether a strict start waits for no MCP server any more.
+func (h *health) started() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	return len(h.waited) == 0
 }
 
 // readiness tells whether the server may be sent work.

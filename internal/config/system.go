@@ -12,7 +12,7 @@ const (
 type System struct {
 	DashboardURL     string         `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
 	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
-	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready (strict)." enum:"lenient,strict" default:"lenient"`
+	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time that one database query of a list, a search or a page may take; beyond it the request ends with query_timeout. Work on sessions has no such limit." default:"10s" min:"100ms"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`

@@ -42,9 +42,14 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 // sessions to cancel and questions to answer, and only if something was asked. It reports whether a full batch may have
 // left more behind.
 func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
+	workers := e.Workers
+	if e.Ready != nil && !e.Ready() {
+		workers = 0 // without its tools a session would fail, or end with nothing found
+	}
+
 	e.mu.Lock()
-	free, chats := e.Workers, maxChats
-	if e.Workers == 0 {
+	free, chats := workers, maxChats
+	if workers == 0 {
 		chats = 0 // a server that runs nothing answers nothing
 	}
 

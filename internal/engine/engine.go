@@ -55,6 +55,9 @@ type Config struct {
 	WrapUp time.Duration
 	// Budgets are caps on what sessions use.
 	Budgets Budgets
+	// Ready reports whether this server may take work. Until it does, only cancellations are claimed. Nil means always.
+	// Call Wake when it changes.
+	Ready func() bool
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
@@ -189,6 +192,9 @@ func (e *Engine) Stop(ctx context.Context) {
 	e.stopServing()
 	e.serving.Wait()
 }
+
+// Wake makes the engine look for sessions to claim now.
+func (e *Engine) Wake() { kick(e.slots) }
 
 // running returns the sessions under way.
 func (e *Engine) running() []*sessionRun {
