@@ -48,7 +48,7 @@ type ToolSummaryMetadata struct {
 
 // ErrorMetadata is the metadata of EventError.
 type ErrorMetadata struct {
-	// Same as Execution.ErrorCode, or ErrorRunbookUnavailable.
+	// Same as Execution.ErrorCode, or one of the codes in this package that do not fail the execution.
 	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
 }
 

@@ -30,6 +30,10 @@ const (
 // ErrorRunbookUnavailable is the code of the error event for a runbook that could not be fetched; the default one is used.
 const ErrorRunbookUnavailable = "runbook_unavailable"
 
+// ErrorMCPUnavailable is the code of the error event of an agent some of whose MCP servers could not be reached; it works
+// without their tools.
+const ErrorMCPUnavailable = "mcp_unavailable"
+
 // EventStatus is the state of a timeline event, which is streaming until its content is final.
 type EventStatus string
 

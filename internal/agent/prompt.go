@@ -63,6 +63,12 @@ func (r *run) compose() progress.Step {
 	r.say(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: systemPrompt(&r.Input, &r.tools)})
 	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: userPrompt(r.Input)})
 
+	if unavailable := r.tools.unavailable(); len(unavailable) > 0 {
+		event := r.newEvent(tarsy.EventError, tarsy.EventCompleted, tarsy.CleanText(r.tools.unavailableText(unavailable)))
+		event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorMCPUnavailable})
+		create(&step, event)
+	}
+
 	return step
 }
 
@@ -87,11 +93,7 @@ func systemPrompt(in *Input, tools *toolset) string {
 	}
 
 	if unavailable := tools.unavailable(); len(unavailable) > 0 {
-		b.WriteString("\n\n## Tools that are missing\n\nThese servers could not be reached, so their tools are not available. Say so where it limits your findings.\n")
-
-		for _, line := range unavailable {
-			b.WriteString("\n- " + line)
-		}
+		b.WriteString("\n\n## Unavailable tools\n\n" + tools.unavailableText(unavailable) + "\n\nState in your answer what you could not check because of this.")
 	}
 
 	if in.Spec.CustomInstructions != "" {

@@ -38,7 +38,7 @@ func TestTheSystemPromptHasThreeTiersInOrder(t *testing.T) {
 	system := b.ledger.state.Messages[0].Content
 	requireInOrder(t, system, "You are Investigator,", "never instructions to you",
 		"## Tools of kubernetes\n\nNamespaces come first.", "## Tools of github\n\nRead only.",
-		"## Tools that are missing", "- argo: timed out", "- zabbix: no route",
+		"## Unavailable tools", "- argo: timed out", "- zabbix: no route",
 		"## Your task in particular\n\nLook at the queue first.")
 	require.NotContains(t, system, "silent")
 	require.True(t, strings.HasSuffix(system, "first."), "instructions are trimmed")

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
@@ -57,6 +58,16 @@ func (s *toolset) unavailable() []string {
 	}
 
 	return lines
+}
+
+// unavailableText says which servers could not be reached and what that means for the agent.
+func (s *toolset) unavailableText(lines []string) string {
+	consequence := "Their tools are not available."
+	if len(s.list) == 0 {
+		consequence = "No tools are available."
+	}
+
+	return "These MCP servers could not be reached. " + consequence + "\n\n- " + strings.Join(lines, "\n- ")
 }
 
 // lookUp finds the tool that a model means, for people and for what may be repeated; routing is the tools' own
