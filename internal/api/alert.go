@@ -175,7 +175,7 @@ func (d *alertData) readValue(v value) error {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must not be empty", v.path)
 	case len(text) > tarsy.MaxAlertBytes:
 		// Cleaning replaces a broken byte by three.
-		return tooLarge(v.path)
+		return tooLarge(v.path, tarsy.MaxAlertBytes)
 	}
 
 	*d = alertData(text)

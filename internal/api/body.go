@@ -5,25 +5,32 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 
 	"tarsy.dev/tarsy"
 )
 
-// readBody reads a JSON body of at most tarsy.MaxAlertBytes. A request without a body has an empty one, whatever type
-// it claims.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > tarsy.MaxAlertBytes {
-		discard(r)
+// anonymousLimit is the size of the largest body of a request that needs no key, such as a login.
+const anonymousLimit = 4 << 10
 
-		return nil, tooLarge("")
+// readBody reads a JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		discard(w, r, limit)
+
+		return nil, tooLarge("", limit)
 	}
 
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, tarsy.MaxAlertBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		discard(r)
+		discard(w, r, limit)
 
-		return nil, tooLarge("")
+		return nil, tooLarge("", limit)
+	}
+
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, tarsy.Errorf(tarsy.CodeInvalidRequest, "the body did not arrive in time")
 	}
 
 	if err != nil {
@@ -39,13 +46,16 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 
 // discard reads on for a while: a client that is cut off while it still sends does not hear why. One that asked first
 // is told without sending anything.
-func discard(r *http.Request) {
-	const most = 8 * tarsy.MaxAlertBytes
+func discard(w http.ResponseWriter, r *http.Request, limit int64) {
+	const times = 8
 
 	if r.Header.Get("Expect") == "" {
 		// How far it came does not matter.
-		_, _ = io.CopyN(io.Discard, r.Body, most)
+		_, _ = io.CopyN(io.Discard, r.Body, times*limit)
 	}
+
+	// What is still to come is not waited for.
+	ignoreBody(w, r)
 }
 
 func checkMediaType(r *http.Request) error {
@@ -69,11 +79,11 @@ func checkMediaType(r *http.Request) error {
 	return nil
 }
 
-func tooLarge(field string) error {
+func tooLarge(field string, limit int64) error {
 	what := "the body"
 	if field != "" {
 		what = field
 	}
 
-	return tarsy.FieldErrorf(tarsy.CodeTooLarge, field, "%s is larger than %d bytes", what, tarsy.MaxAlertBytes)
+	return tarsy.FieldErrorf(tarsy.CodeTooLarge, field, "%s is larger than %d bytes", what, limit)
 }

@@ -27,6 +27,8 @@ import (
 
 // fixture is a server on a database of its own.
 type fixture struct {
+	// slow, if set, holds an alert up before it is stored.
+	slow  func(ctx context.Context)
 	url   string
 	db    *postgres.DB
 	clock *clockwork.FakeClock
@@ -45,7 +47,7 @@ func newFixture(t *testing.T, options ...func(*api.Config)) *fixture {
 func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)) *fixture {
 	t.Helper()
 
-	f := &fixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)), log: &logbook{}}
+	f := &fixture{slow: func(context.Context) {}, clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)), log: &logbook{}}
 
 	f.url = pgtest.New(t)
 
@@ -59,7 +61,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 
 	cfg := api.Config{
 		Store:  db,
-		Intake: &intake{db: db, clock: f.clock},
+		Intake: &intake{db: db, clock: f.clock, slow: func(ctx context.Context) { f.slow(ctx) }},
 		AlertTypes: func() []api.AlertType {
 			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
 		},
@@ -207,9 +209,12 @@ func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 type intake struct {
 	db    *postgres.DB
 	clock clockwork.Clock
+	slow  func(ctx context.Context)
 }
 
 func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
+	i.slow(ctx)
+
 	if alert.AlertType != "kubernetes" {
 		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type", "there is no alert type %q", alert.AlertType)
 	}

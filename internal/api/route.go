@@ -19,6 +19,7 @@ type route struct {
 	scope      tarsy.Scope
 	probe      bool
 	hasBody    bool
+	bodyLimit  int64
 	parameters []string
 }
 
@@ -53,7 +54,11 @@ func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
 }
 
 func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
-	kept := route{scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil}
+	kept := route{scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil, bodyLimit: tarsy.MaxAlertBytes}
+
+	if scope == "" {
+		kept.bodyLimit = anonymousLimit
+	}
 
 	for _, parameter := range op.Parameters {
 		if parameter.In == "query" {
@@ -105,7 +110,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err == nil && found.hasBody {
-		who.body, err = readBody(w, r)
+		who.body, err = readBody(w, r, found.bodyLimit)
 	}
 
 	if err != nil {

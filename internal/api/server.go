@@ -84,6 +84,8 @@ type Config struct {
 	Auth      AuthConfig
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
+	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
+	BodyTimeout time.Duration
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
 	Ready func() error
 	// Warnings are shown by /health.
@@ -113,6 +115,8 @@ type Server struct {
 	clock      clockwork.Clock
 	logger     *slog.Logger
 
+	bodyTimeout time.Duration
+
 	guard    guard
 	page     *page
 	mux      *http.ServeMux
@@ -131,6 +135,10 @@ func New(cfg Config) *Server {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	if cfg.BodyTimeout == 0 {
+		cfg.BodyTimeout = defaultBodyTimeout
+	}
+
 	if cfg.MCPServers == nil {
 		cfg.MCPServers = func() []MCPServerStatus { return nil }
 	}
@@ -146,6 +154,9 @@ func New(cfg Config) *Server {
 		info:       cfg.Info,
 		clock:      cfg.Clock,
 		logger:     cfg.Logger,
+
+		bodyTimeout: cfg.BodyTimeout,
+
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,
 		},
@@ -176,7 +187,7 @@ func New(cfg Config) *Server {
 }
 
 // Handler returns the handler of every route.
-func (s *Server) Handler() http.Handler { return s.recovered(http.HandlerFunc(s.serve)) }
+func (s *Server) Handler() http.Handler { return s.bounded(s.recovered(http.HandlerFunc(s.serve))) }
 
 // OpenAPI returns the document that /openapi.json shows.
 func (s *Server) OpenAPI() []byte { return s.document() }

@@ -23,6 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/private"
@@ -90,6 +91,7 @@ type App struct {
 	listener  net.Listener
 	http      *http.Server
 	warnings  warnings
+	notice    *limit.Notice
 	health    health
 
 	ready    atomic.Bool
@@ -122,7 +124,10 @@ func New(ctx context.Context, options Options) (*App, error) {
 		options.Env = func(string) (string, bool) { return "", false }
 	}
 
-	a := &App{options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock}
+	a := &App{
+		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock,
+		notice: limit.NewNotice(options.Logger, options.Clock),
+	}
 	if err := a.wire(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 	}
@@ -242,9 +247,7 @@ func (a *App) wire(ctx context.Context) error {
 		Clock:          a.clock, Logger: a.logger,
 	})
 
-	const headerLimit = 10 * time.Second
-
-	a.http = &http.Server{Handler: server.Handler(), ReadHeaderTimeout: headerLimit, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelWarn)}
+	a.http = a.newHTTP(server.Handler())
 
 	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end.
 	a.onStop("the HTTP server", a.stopHTTP)
@@ -307,7 +310,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.db.Start()
 	a.engine.Start()
 	a.serving.Go(func() {
-		if err := a.http.Serve(a.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			a.logger.Error("the HTTP server ended", "error", err)
 		}
 	})
@@ -356,19 +359,6 @@ func (a *App) stopPart(ctx context.Context, c cleanup) error {
 	defer cancel()
 
 	return c.stop(ctx)
-}
-
-func (a *App) stopHTTP(ctx context.Context) error {
-	const patience = 5 * time.Second
-
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-
-	if err := a.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, a.http.Close())
-	}
-
-	return nil
 }
 
 func (a *App) onStop(what string, stop func(ctx context.Context) error) {

@@ -15,6 +15,7 @@ type System struct {
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time that one database query of a list, a search or a page may take; beyond it the request ends with query_timeout. Work on sessions has no such limit." default:"10s" min:"100ms"`
+	MaxConnections   int            `yaml:"max_connections" doc:"Connections that the HTTP server holds at once, streams included. 0 derives it from the limit on open files (ulimit -n), up to 10,000. When it is reached only /livez and /readyz are answered." min:"0"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`

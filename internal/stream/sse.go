@@ -57,8 +57,11 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 		}
 
 		out := &sseWriter{w: w, control: http.NewResponseController(w), limit: h.writeLimit}
-		// A server's limit for reading requests would end the response; not every writer knows of it.
-		_ = out.control.SetReadDeadline(time.Time{})
+		// A server's limit for reading requests would end the response; not every writer knows of it. A request with a
+		// body keeps the limit: the server would wait for the body at the end.
+		if r.ContentLength == 0 {
+			_ = out.control.SetReadDeadline(time.Time{})
+		}
 
 		cause := h.serveSSE(r.Context(), out, request)
 		h.logger.DebugContext(r.Context(), "event stream closed", "session_id", request.sessionID, "cause", cause)

@@ -1,0 +1,153 @@
+package limit_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/limit"
+)
+
+func TestRateAllowsABurstAndThenOneAttemptAtATime(t *testing.T) {
+	t.Parallel()
+
+	now, rate := time.Now(), limit.NewRate(30)
+
+	for range 30 {
+		_, ok := rate.Allow("ada", now)
+		require.True(t, ok)
+	}
+
+	wait, ok := rate.Allow("ada", now)
+	require.False(t, ok)
+	require.InDelta(t, 2*time.Second, wait, float64(time.Millisecond))
+
+	_, ok = rate.Allow("bob", now)
+	require.True(t, ok, "another name has its own attempts")
+
+	_, ok = rate.Allow("ada", now.Add(wait-time.Millisecond))
+	require.False(t, ok)
+
+	_, ok = rate.Allow("ada", now.Add(wait))
+	require.True(t, ok)
+}
+
+func TestRateRemembersABoundedNumberOfNames(t *testing.T) {
+	t.Parallel()
+
+	now, rate := time.Now(), limit.NewRate(1)
+
+	for i := range 10_000 {
+		_, ok := rate.Allow(strconv.Itoa(i), now)
+		require.True(t, ok)
+	}
+
+	_, ok := rate.Allow("one more", now)
+	require.True(t, ok)
+
+	_, ok = rate.Allow("and another", now)
+	require.False(t, ok, "names beyond the bound share their attempts")
+
+	_, ok = rate.Allow("and another", now.Add(time.Minute))
+	require.True(t, ok, "names with all their attempts are forgotten")
+}
+
+func TestNetworkIsAnIPv4AddressOrAnIPv6Subscriber(t *testing.T) {
+	t.Parallel()
+
+	for address, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
+	} {
+		require.Equal(t, want, limit.Network(netip.MustParseAddr(address)))
+	}
+}
+
+func TestCountBoundsOneOwnerAndAllOfThem(t *testing.T) {
+	t.Parallel()
+
+	count := limit.NewCount(2, 3)
+
+	require.Equal(t, limit.None, count.Acquire("ada"))
+	require.Equal(t, limit.None, count.Acquire("ada"))
+	require.Equal(t, limit.PerOwner, count.Acquire("ada"))
+	require.Equal(t, limit.None, count.Acquire("bob"))
+	require.Equal(t, limit.Total, count.Acquire("bob"))
+
+	count.Release("ada", 2)
+	require.Equal(t, limit.None, count.Acquire(""))
+	require.Equal(t, limit.None, count.Acquire(""))
+	require.Equal(t, limit.Total, count.Acquire(""), "nobody in particular is bounded by the total only")
+}
+
+func TestNoticeLogsARefusalAtOnceAndThenNowAndThen(t *testing.T) {
+	t.Parallel()
+
+	var log bytes.Buffer
+
+	clock := clockwork.NewFakeClock()
+	notice := limit.NewNotice(slog.New(slog.NewTextHandler(&log, nil)), clock)
+
+	for range 100 {
+		notice.Refused(t.Context(), "too much", "who", "ada")
+	}
+
+	require.Equal(t, 1, strings.Count(log.String(), "too much"))
+	clock.Advance(10 * time.Second)
+	notice.Refused(t.Context(), "too much", "who", "ada")
+	require.Contains(t, log.String(), "who=ada refused_total=101")
+}
+
+func TestListenerClosesTheOldestConnectionOfAFullReserve(t *testing.T) {
+	t.Parallel()
+
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = inner.Close() })
+
+	refused := 0
+	listener := limit.NewListener(inner, limit.ListenerConfig{Connections: 1, Reserve: 2, Refused: func(net.Addr) { refused++ }})
+	connect := func() (client, server net.Conn) {
+		client, err := net.Dial("tcp", inner.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = client.Close() })
+
+		server, err = listener.Accept()
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = server.Close() })
+
+		return client, server
+	}
+	reserved := func(server net.Conn) bool { return limit.Reserved(limit.ConnContext(t.Context(), server)) }
+
+	_, first := connect()
+	require.False(t, reserved(first))
+
+	oldest, evicted := connect()
+	_, second := connect()
+	_, third := connect()
+	require.True(t, reserved(evicted) && reserved(second) && reserved(third))
+	require.Equal(t, 3, refused)
+
+	_, err = oldest.Read(make([]byte, 1))
+	require.Error(t, err, "the oldest one was closed")
+
+	// Closing twice, and closing one that was evicted, gives back one place only.
+	for range 2 {
+		_ = evicted.Close()
+		_ = first.Close()
+	}
+
+	_, next := connect()
+	require.False(t, reserved(next))
+
+	_, next = connect()
+	require.True(t, reserved(next))
+}
