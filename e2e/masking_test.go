@@ -23,6 +23,9 @@ func masked() map[string]string {
 		"runbook":    "ghp_" + "n3Vq8ZtYc1LwX0pRb7KdJm5SgUe2FhAi9oTk",
 		"configured": "configured-" + "bearer-value-4711",
 		"provider":   "AKIA" + "ZZ3DLFWNQ4RT2KPX",
+		"inline":     "glpat-" + "Zx71kPp3Qw8ErTy2UiOp",
+		"manifest":   "dG9wbGluZQ" + "==",
+		"variable":   "Qw8tenant" + "Zx71kPp3",
 		"error":      "xoxb-" + "7391846520-1938475620183-Qw7ErTy2UiOp9AsDfGh4JkLz",
 	}
 }
@@ -40,18 +43,18 @@ func TestSecretsAreMaskedAtEveryGate(t *testing.T) {
 		tarsytest.Tool{Name: "get_secret", ReadOnly: true, Text: fmt.Sprintf(
 			"apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  password: %s\n", secrets["tool"])},
 		tarsytest.Tool{Name: "get_config", ReadOnly: true, Text: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  mode: verbose\n"},
-		tarsytest.Tool{Name: "get_log", ReadOnly: true, Text: "calling upstream with " + secrets["configured"]},
+		tarsytest.Tool{Name: "get_log", ReadOnly: true, Text: "calling upstream with " + secrets["configured"] + " for " + secrets["variable"]},
 		tarsytest.Tool{Name: "fail", ReadOnly: true, Handle: func(context.Context, map[string]any) (string, error) {
 			return "", fmt.Errorf("slack said no to %s", secrets["error"])
 		}},
 	)
-	app := tarsytest.New(t, tarsytest.Options{Web: web, MCP: []*tarsytest.MCPServer{tools}, Config: `
+	app := tarsytest.New(t, tarsytest.Options{Env: map[string]string{"TENANT": secrets["variable"]}, Web: web, MCP: []*tarsytest.MCPServer{tools}, Config: `
 defaults: {llm_provider: test, fallback_providers: [{provider: spare}]}
 llm_providers: {spare: {type: scripted, model: spare}}
 system: {runbooks: {allowed_domains: [runbooks.example.com]}}
 mcp_servers:
   test-mcp: {transport: {type: stdio, command: in-memory}}
-  other: {transport: {type: http, url: "http://127.0.0.1:1/", bearer_token: "` + secrets["configured"] + `"}}
+  other: {transport: {type: http, url: "http://127.0.0.1:1/", bearer_token: "` + secrets["configured"] + `", custom_headers: {X-Tenant: "{{.TENANT}}"}}}
 agents: {Investigator: {mcp_servers: [test-mcp]}}
 agent_chains:
   test:
@@ -62,6 +65,8 @@ agent_chains:
 	app.Script.Route("Investigator", script.Reply{Err: fmt.Errorf("you sent %s and %s", secrets["provider"], secrets["configured"])})
 	app.Script.Route("Investigator", tool("get_secret", `{}`), tool("get_config", `{}`), tool("get_log", `{}`), tool("fail", `{}`), says("Looked."))
 	app.Script.Route("ExecSummaryAgent", says("Fine."))
+	app.Script.Route("Investigator", says("Looked again."))
+	app.Script.Route("ExecSummaryAgent", says("Fine again."))
 	app.Script.Route("ChatAgent", says("No."))
 
 	sessionID := app.SubmitAlert(map[string]any{
@@ -70,6 +75,12 @@ agent_chains:
 	socket := app.Watch(sessionID)
 	socket.WaitStatus("completed")
 	socket.WaitStage(app.Ask(sessionID, "Is password: "+secrets["question"]+" right?").StageID)
+
+	inlineID := app.SubmitAlert(map[string]any{
+		"alert_type": "test", "runbook": "Clone with " + secrets["inline"] + " first.",
+		"data": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  banner: " + secrets["manifest"] + "\n",
+	})
+	app.Watch(inlineID).WaitStatus("completed")
 
 	places := map[string]string{"WebSocket": raw(t, socket.Events()), "model": raw(t, app.Script.Calls())}
 
@@ -90,6 +101,10 @@ agent_chains:
 	session := app.Session(sessionID)
 	require.Contains(t, session.AlertData, "[MASKED_")
 	require.Contains(t, session.Runbook, "[MASKED_")
+
+	inline := app.Session(inlineID)
+	require.Contains(t, inline.AlertData, "banner: [MASKED_SECRET_DATA]", "alerts are searched for Kubernetes Secrets")
+	require.Contains(t, inline.Runbook, "Clone with [MASKED_TOKEN] first.", "so are runbooks in the alert")
 	require.Contains(t, places["chat_user_messages"], "[MASKED_")
 
 	results := map[string]string{}

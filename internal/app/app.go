@@ -149,7 +149,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	maskText := a.textMasker(masker)
+	maskText := a.textMasker(masker.Text)
 
 	url, err := a.database(ctx)
 	if err != nil {

@@ -23,11 +23,7 @@ func (a *App) masker() (*mask.Masker, error) {
 		Default: mask.DefaultRules(),
 	}
 
-	if at, err := url.Parse(a.options.DatabaseURL); err == nil && at.User != nil {
-		if password, ok := at.User.Password(); ok {
-			rules.Secrets = append(rules.Secrets, password)
-		}
-	}
+	rules.Secrets = append(rules.Secrets, a.databasePasswords()...)
 
 	for id, server := range cfg.MCPServers {
 		if server.DataMasking != nil {
@@ -43,10 +39,31 @@ func (a *App) masker() (*mask.Masker, error) {
 	return masker, nil
 }
 
+// databasePasswords are the password in the database's address and the one that PostgreSQL clients take from the environment.
+func (a *App) databasePasswords() []string {
+	var found []string
+
+	if at, err := url.Parse(a.options.DatabaseURL); err == nil {
+		if at.User != nil {
+			password, _ := at.User.Password()
+			found = append(found, password)
+		}
+
+		found = append(found, at.Query().Get("password"))
+	}
+
+	if a.options.Env != nil {
+		password, _ := a.options.Env("PGPASSWORD")
+		found = append(found, password)
+	}
+
+	return found
+}
+
 // textMasker returns what hides secrets in text that people or providers wrote. It fails open; then it logs, and warns the operator.
-func (a *App) textMasker(masker *mask.Masker) func(string) string {
+func (a *App) textMasker(check func(string) (string, error)) func(string) string {
 	return func(text string) string {
-		masked, err := masker.Text(text)
+		masked, err := check(text)
 		if err == nil {
 			return masked
 		}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -49,6 +50,33 @@ mcp_servers:
 	}
 }
 
+func TestDatabasePasswordsAreMaskedByValue(t *testing.T) {
+	t.Parallel()
+
+	cfg, err := config.Load(config.Source{})
+	require.NoError(t, err)
+
+	for address, password := range map[string]string{
+		"postgres://app:correct-horse-db@db/orders":           "correct-horse-db",
+		"postgres://app@db/orders?password=correct-horse-db2": "correct-horse-db2",
+		"postgres://app@db/orders":                            "correct-horse-env",
+	} {
+		a := &App{options: Options{Config: cfg, DatabaseURL: address, Env: func(name string) (string, bool) {
+			return "correct-horse-env", name == "PGPASSWORD"
+		}}}
+		masker, err := a.masker()
+		require.NoError(t, err)
+
+		text, err := masker.Text("connecting with " + password + " now")
+		require.NoError(t, err)
+		assert.Equal(t, "connecting with [MASKED_SECRET] now", text)
+
+		result, err := masker.Result("any", password)
+		require.NoError(t, err)
+		assert.Equal(t, "[MASKED_SECRET]", result)
+	}
+}
+
 func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +86,7 @@ func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
 	var log bytes.Buffer
 
 	a := &App{logger: slog.New(slog.NewTextHandler(&log, nil)), clock: clockwork.NewFakeClock()}
-	maskText := a.textMasker(masker)
+	maskText := a.textMasker(masker.Text)
 
 	assert.Equal(t, "DB_PASSWORD=[MASKED_PASSWORD]", maskText("DB_PASSWORD=Xk29fLq8Zt71"))
 	assert.Empty(t, a.warnings.list())
@@ -73,4 +101,21 @@ func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
 	assert.Contains(t, raised[0].Details, "took too long")
 	assert.Contains(t, log.String(), "not fully checked for secrets")
 	assert.NotContains(t, log.String(), "Xk29")
+}
+
+func TestTextThatCannotBeMaskedRaisesAWarning(t *testing.T) {
+	t.Parallel()
+
+	var log bytes.Buffer
+
+	a := &App{logger: slog.New(slog.NewTextHandler(&log, nil)), clock: clockwork.NewFakeClock()}
+	maskText := a.textMasker(func(text string) (string, error) { return text, errors.New("out of order") })
+
+	assert.Equal(t, "a question", maskText("a question"), "what people wrote is kept")
+
+	raised := a.warnings.list()
+	require.Len(t, raised, 1)
+	assert.Equal(t, categoryMasking, raised[0].Category)
+	assert.Contains(t, raised[0].Details, "stored without masking")
+	assert.Contains(t, log.String(), "out of order")
 }

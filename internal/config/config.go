@@ -27,6 +27,8 @@ type Config struct {
 
 	// marks says where each value that is not built in came from, by path.
 	marks map[string]mark
+	// variables are the values of every {{.VAR}} in the files, by name.
+	variables map[string]string
 }
 
 // Source says where a configuration is read from.
@@ -64,7 +66,7 @@ func Load(src Source) (*Config, error) {
 	for _, file := range files {
 		dec.File(file.Name, file.Text, c)
 	}
-	c.Warnings = dec.Warnings
+	c.Warnings, c.variables = dec.Warnings, dec.Variables
 	for path, m := range dec.Marks {
 		c.marks[path] = mark{place: m.Place, origin: m.Place.String(), hidden: m.Hidden}
 	}

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -116,30 +115,3 @@ func shownArg(arg string) string {
 
 // looksSecret says whether somebody may have put a key where a name belongs.
 func looksSecret(value string) bool { return secretShape.MatchString(value) }
-
-// Secrets returns the secret values that this configuration holds or names, for whoever hides them in text: values of
-// secret fields whose name or shape says so, passwords in addresses, and what the variables hold that it names.
-func (c *Config) Secrets(env func(string) (string, bool)) []string {
-	var all []string
-	c.walk(func(l leaf) {
-		paths, values := l.Texts()
-		for i, value := range values {
-			switch l.Field.Secret {
-			case "value":
-				if secretOption.MatchString(paths[i][strings.LastIndexByte(paths[i], '.')+1:]) || looksSecret(value) || c.marks[paths[i]].hidden {
-					all = append(all, strings.TrimPrefix(value, "Bearer "))
-				}
-			case "env":
-				if held, ok := env(value); ok && value != "" {
-					all = append(all, held)
-				}
-			case "url":
-				if at, err := url.Parse(value); err == nil && at.User != nil {
-					password, _ := at.User.Password()
-					all = append(all, password)
-				}
-			}
-		}
-	})
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}

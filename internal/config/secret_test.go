@@ -6,6 +6,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestVariablesAreSecretWhereverTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	vars := map[string]string{
+		"ARG": "Qw8-argument-Zx71k", "QUERY": "Qw8-query-Zx71k", "TENANT": "Qw8tenantZx71kPp3", "WORDS_TOKEN": "correct horse battery",
+		"DSN": "postgres://app:Qw8-dsn-Zx71k@db/orders", "HEADER": "Bearer Qw8-header-Zx71k", "HOOK": "https://hooks.example.com/services/T024BE7LD/Zx71kPp3",
+		"HOST": "mcp.example.com:8443", "URL": "https://mcp.example.com/api/v1", "PORT": "18080443", "DEBUG": "true", "REGION": "eu-west-1",
+		"PATHS": "/var/lib/tarsy/data", "WAIT": "1h30m0s", "IP": "10.20.30.40", "ENVIRONMENT": "production",
+	}
+	c := mustLoad(t, `
+mcp_servers:
+  s:
+    instructions: "{{.DEBUG}} {{.PORT}} {{.REGION}} {{.PATHS}} {{.WAIT}} {{.IP}} {{.ENVIRONMENT}} {{.URL}} {{.HOOK}}"
+    transport:
+      type: http
+      url: "https://{{.HOST}}/mcp?tenant={{.QUERY}}&api_key=literal-in-query"
+      custom_headers: {X-Tenant: "{{.TENANT}}", X-Other: "{{.HEADER}}"}
+  p:
+    transport:
+      type: stdio
+      command: x
+      args: ["--name={{.ARG}}", "{{.DSN}}", --token=literal-token-value, --api-key, literal-key-value, "Authorization: Bearer literal-header"]
+      env: {ANYTHING: "{{.WORDS_TOKEN}}"}
+`, vars)
+	got := c.Secrets(func(string) (string, bool) { return "", false })
+	require.ElementsMatch(t, []string{
+		vars["ARG"], vars["QUERY"], vars["TENANT"], vars["WORDS_TOKEN"], vars["DSN"], "Qw8-dsn-Zx71k", vars["HEADER"], "Qw8-header-Zx71k", vars["HOOK"],
+		"literal-in-query", "literal-token-value", "literal-key-value", "literal-header",
+	}, got)
+}
+
 func TestSecretsOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"OPENAI": "value-of-openai", "GH": "value-of-github"}

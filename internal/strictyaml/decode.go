@@ -25,6 +25,9 @@ type Decoder struct {
 	// RefuseNull makes a problem of a key without a value, which otherwise changes nothing.
 	RefuseNull bool
 
+	// Variables holds the value of each {{.VAR}} that was used, by its name.
+	Variables map[string]string
+
 	env func(string) (string, bool)
 
 	// Of the file that is being read.
@@ -43,7 +46,7 @@ type Mark struct {
 
 // NewDecoder returns a decoder. Env looks {{.VAR}} up; nil means that there are no variables, and {{.VAR}} is text.
 func NewDecoder(env func(string) (string, bool)) *Decoder {
-	return &Decoder{env: env, Marks: make(map[string]Mark)}
+	return &Decoder{env: env, Marks: make(map[string]Mark), Variables: make(map[string]string)}
 }
 
 // File reads a file over what into, a pointer to a struct, holds already.

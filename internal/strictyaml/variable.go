@@ -56,6 +56,7 @@ func (d *Decoder) expand(text, keep string) (string, bool, []string) {
 		if !ok {
 			missing = append(missing, name)
 		}
+		d.Variables[name] = value
 		return value
 	})
 	return expanded, used, missing
