@@ -51,8 +51,9 @@ func (m Message) ContentFor(shortenedThrough int) string {
 		return m.Content
 	}
 
-	return CutText(m.Content, shortenedBytes) +
-		fmt.Sprintf("\n\n[shortened: the first %d of %d bytes; the conversation had become too long]", shortenedBytes, len(m.Content))
+	note := fmt.Sprintf("\n\n[cut: about %d of %d bytes left out, because the conversation became too long]\n\n", len(m.Content)-shortenedBytes, len(m.Content))
+
+	return CutMiddle(m.Content, shortenedBytes, note)
 }
 
 // ToolCall is a call that the model requested.

@@ -28,5 +28,28 @@ func CutText(s string, limit int) string {
 	return s[:limit] // not UTF-8, so there is no character to keep whole
 }
 
+// CutMiddle returns a text of at most limit bytes: the head and the tail of s with a note between them. A limit shorter than
+// the note leaves only the note.
+func CutMiddle(s string, limit int, note string) string {
+	if len(s) <= limit {
+		return s
+	}
+
+	kept := max(limit-len(note), 0)
+	head := CutText(s, kept-kept/2)
+
+	return head + note + tailText(s, kept/2)
+}
+
+// tailText returns the last limit bytes of a text, or up to three fewer so as not to split a character.
+func tailText(s string, limit int) string {
+	from := len(s) - limit
+	for end := min(from+utf8.UTFMax-1, len(s)); from < end && !utf8.RuneStart(s[from]); {
+		from++
+	}
+
+	return s[from:]
+}
+
 // Time converts a time to what the database stores, UTC in microseconds, so that it is the same before and after storing.
 func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -3,8 +3,10 @@ package tarsy_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
 )
@@ -33,4 +35,26 @@ func TestTextIsCutBetweenCharacters(t *testing.T) {
 			require.Equal(t, c.want, tarsy.CutText(c.text, c.limit))
 		})
 	}
+}
+
+func TestCutMiddleKeepsHeadAndTailWithinTheLimit(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, "short", tarsy.CutMiddle("short", 5, "…"))
+	require.Equal(t, "ab[-]yz", tarsy.CutMiddle("abcdefghijklmnopqrstuvwxyz", 7, "[-]"))
+	require.Equal(t, "é[-]é", tarsy.CutMiddle(strings.Repeat("é", 100), 9, "[-]"))
+	require.Equal(t, "[-]", tarsy.CutMiddle("abcdefgh", 2, "[-]"), "a limit below the note leaves the note")
+
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 200, -1).Draw(t, "text")
+		limit := rapid.IntRange(3, 300).Draw(t, "limit")
+		cut := tarsy.CutMiddle(text, limit, "[-]")
+		require.LessOrEqual(t, len(cut), limit)
+		require.True(t, utf8.ValidString(cut))
+		require.Equal(t, cut, tarsy.CutMiddle(cut, limit, "[-]"))
+
+		if len(text) > limit {
+			require.GreaterOrEqual(t, len(cut), limit-2*(utf8.UTFMax-1), "no more is left out than needed")
+		}
+	})
 }

@@ -14,8 +14,47 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// errNoSummary is why an empty summary is none.
-var errNoSummary = errors.New("the model gave no summary")
+// Why there is no summary.
+var (
+	errNoSummary     = errors.New("the model gave no summary")
+	errSummaryNoRoom = errors.New("the model reached its limit of output tokens before it wrote a summary")
+)
+
+// summaryCutOff is added to a summary that is incomplete.
+const summaryCutOff = "\n\n[cut: the model reached its limit of output tokens; the summary is incomplete]"
+
+// summaryOverrun is how many times longer than asked for a summary may be before it is cut.
+const summaryOverrun = 2
+
+// longest is how many tokens of a summary are kept.
+func (d Digest) longest() int {
+	if d.MaxTokens == 0 {
+		return resultTokens
+	}
+
+	return min(summaryOverrun*d.MaxTokens, resultTokens)
+}
+
+// summaryError is why an answer is no summary, if so.
+func summaryError(response llm.Response) error {
+	switch {
+	case strings.TrimSpace(response.Text) != "":
+		return nil
+	case response.End.Reason == llm.StopMaxTokens:
+		return errSummaryNoRoom
+	default:
+		return errNoSummary
+	}
+}
+
+// wholeSummary is the text of a summary, which says so if the model did not get to its end.
+func wholeSummary(response llm.Response) string {
+	if response.Text != "" && response.End.Reason == llm.StopMaxTokens {
+		return response.Text + summaryCutOff
+	}
+
+	return response.Text
+}
 
 // notSummarised is what a summary's event says when the model was given the result itself.
 const notSummarised = "The result was not summarised; the agent was given all of it."
@@ -119,8 +158,8 @@ func (r *run) digest(ctx context.Context) error {
 		return r.stopped(ctx)
 	}
 
-	if err == nil && strings.TrimSpace(response.Text) == "" {
-		err = errNoSummary
+	if err == nil {
+		err = summaryError(response)
 	}
 
 	interaction := r.interaction(tarsy.InteractionSummarization, request, response, started)
@@ -128,7 +167,7 @@ func (r *run) digest(ctx context.Context) error {
 	interaction.MessageCount, interaction.LLMRequest = len(request.Messages), encodeMessages(request.Messages)
 	status := noteFailure(&interaction, err)
 
-	step := r.digested(u, live, response.Text, status, err)
+	step := r.digested(u, live, wholeSummary(response), status, err)
 	step.LLMInteractions = append(step.LLMInteractions, interaction)
 	r.startNext(ctx, &step, pendingCalls(r.Messages))
 
@@ -160,7 +199,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 	content := u.raw
 
 	if status == tarsy.EventCompleted {
-		summary = quote.Truncate(summary, resultTokens)
+		summary = quote.Truncate(summary, u.digest.longest())
 		live.rewrite(tarsy.EventToolSummary, summary)
 
 		u.call.Summary = summary

@@ -32,7 +32,8 @@ The result of %s, about %d tokens long:
 
 Write the summary.`
 
-// digestRequest is the call that summarises a result.
+// digestRequest is the call that summarises a result. It sets no limit of output tokens, because providers count thinking
+// towards it: a short one would cut the summary off, or leave nothing of it.
 func digestRequest(in *Input, u undigested) *llm.Request {
 	d := u.digest
 	tool := toolName(u.call)
@@ -43,7 +44,6 @@ func digestRequest(in *Input, u undigested) *llm.Request {
 	return &llm.Request{
 		SessionID: in.Session.ID, ExecutionID: in.Execution.ID, Agent: in.Execution.AgentName,
 		Purpose: string(tarsy.InteractionSummarization), Provider: d.Provider, Model: d.Model, Backend: d.Backend,
-		MaxOutputTokens: d.MaxTokens,
 		Messages: []llm.Message{
 			{Role: llm.RoleSystem, Content: fmt.Sprintf(digestSystemPrompt, d.MaxTokens, tool)},
 			{Role: llm.RoleUser, Content: user},

@@ -114,6 +114,38 @@ func TestTheRawResultIsCommittedBeforeItsSummary(t *testing.T) {
 	require.True(t, begun)
 }
 
+func TestSummaryStoppedAtTheOutputLimitIsMarkedAsCut(t *testing.T) {
+	t.Parallel()
+
+	b := newDigestBench(t, FunctionCalling)
+	b.summary = script.Reply{Text: "half a summ", Stop: llm.StopMaxTokens}
+	b.finish()
+	require.Equal(t, "half a summ"+summaryCutOff, b.events(tarsy.EventToolSummary)[0].Content)
+	require.Contains(t, b.ledger.state.Messages[3].Content, "half a summ"+summaryCutOff)
+}
+
+func TestResultIsUsedWhenThinkingLeftNoRoomForASummary(t *testing.T) {
+	t.Parallel()
+
+	b := newDigestBench(t, FunctionCalling)
+	b.summary = script.Reply{Thinking: "so much to think about", Stop: llm.StopMaxTokens}
+	b.finish()
+	require.Equal(t, firstCall+longResult, b.ledger.state.Messages[3].Content)
+	require.Contains(t, b.events(tarsy.EventToolSummary)[0].Content, errSummaryNoRoom.Error())
+}
+
+func TestSummaryFarLongerThanAskedForIsCut(t *testing.T) {
+	t.Parallel()
+
+	b := newDigestBench(t, FunctionCalling) // asks for 50 tokens
+	b.summary = script.Reply{Text: "head" + strings.Repeat("x", 1_000) + "tail"}
+	b.finish()
+
+	summary := b.ledger.state.MCPInteractions[0].Summary
+	require.LessOrEqual(t, quote.Tokens(summary), 100)
+	require.True(t, strings.HasPrefix(summary, "head") && strings.HasSuffix(summary, "tail"), summary)
+}
+
 func TestTheRequestForASummaryStandsForItself(t *testing.T) {
 	t.Parallel()
 
@@ -122,7 +154,7 @@ func TestTheRequestForASummaryStandsForItself(t *testing.T) {
 
 	request := b.summarising()[0]
 	require.Equal(t, []string{"small", "s-1", "langchain"}, []string{request.Provider, request.Model, request.Backend})
-	require.Equal(t, 50, request.MaxOutputTokens)
+	require.Zero(t, request.MaxOutputTokens, "providers count thinking towards it, so it would cut the summary off")
 	require.Empty(t, request.Tools)
 	require.Len(t, request.Messages, 2)
 	require.Contains(t, request.Messages[0].Content, "at most about 50 tokens")
@@ -364,13 +396,13 @@ func TestASummarisersInputIsBounded(t *testing.T) {
 	require.NotContains(t, prompt, "the beginning")
 	require.Contains(t, prompt, "the end of the alert")
 	require.Contains(t, prompt, "first")
-	require.NotContains(t, prompt, "last\n")
-	require.Contains(t, prompt, "[cut: the first 100000 of about 100004 tokens are shown]")
+	require.Contains(t, prompt, "last\n", "the end of a result usually matters most")
+	require.Contains(t, prompt, "[cut: about 4 of 100004 tokens left out]")
 
 	said := b.ledger.state.Messages[3].Content
-	require.Contains(t, said, "[cut: the first 100000 of about 100004 tokens are shown]", "without a summary it is cut for the conversation")
+	require.Contains(t, said, "[cut: about 4 of 100004 tokens left out]", "without a summary it is cut for the conversation")
 	require.Equal(t, said, b.model.Calls()[2].Request.Messages[3].Content)
-	require.Contains(t, b.ledger.state.MCPInteractions[0].ToolResult, "[cut: the first 8000 of")
+	require.Contains(t, b.ledger.state.MCPInteractions[0].ToolResult, "[cut: about 92004 of 100004 tokens left out]")
 }
 
 func TestAHostileResultCannotLeaveItsBlock(t *testing.T) {

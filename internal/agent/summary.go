@@ -80,8 +80,8 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback)
 	started := tarsy.Time(cfg.Clock.Now())
 	response, attempts, err := cfg.collect(limited, request, func(llm.Chunk) error { return nil })
 
-	if err == nil && response.Text == "" {
-		err = errNoSummary
+	if err == nil {
+		err = summaryError(response)
 	}
 
 	interaction := cfg.interaction(tarsy.InteractionExecutiveSummary, request, response, started)
@@ -93,5 +93,5 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback)
 		interaction.ErrorMessage = err.Error()
 	}
 
-	return response.Text, interaction, err
+	return wholeSummary(response), interaction, err
 }

@@ -30,6 +30,8 @@ func TestSummarise(t *testing.T) {
 		"a summary":        {reply: script.Reply{Thinking: "hm", Text: "in short\x00"}, want: "in short"},
 		"an error":         {reply: script.Reply{Text: "in short", Err: errors.New("over\x00loaded"), AfterChunks: 1}, want: "in ", failure: "overloaded"},
 		"nothing":          {reply: script.Reply{}, failure: "the model gave no summary"},
+		"cut off":          {reply: script.Reply{Text: "in sho", Stop: llm.StopMaxTokens}, want: "in sho" + summaryCutOff},
+		"all thinking":     {reply: script.Reply{Thinking: "hm", Stop: llm.StopMaxTokens}, failure: errSummaryNoRoom.Error()},
 		"nothing but NULs": {reply: script.Reply{Text: "\x00"}, failure: "the model gave no summary"},
 	} {
 		t.Run(name, func(t *testing.T) {

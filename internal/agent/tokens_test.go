@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,11 +38,11 @@ func TestALongResultIsCutForTheTraceAndOnlyAVeryLongOneForTheModel(t *testing.T)
 
 			kept := b.ledger.state.MCPInteractions[0].ToolResult
 			require.Equal(t, kept, b.events(tarsy.EventToolCall)[0].Content)
-			require.Equal(t, test.stored, strings.Contains(kept, "[cut: the first 8000 of"))
+			require.Equal(t, test.stored, strings.Contains(kept, fmt.Sprintf("[cut: about %d of %d tokens left out]", test.tokens-storedTokens, test.tokens)))
 			require.Equal(t, test.stored, kept != content)
 
 			said := b.ledger.state.Messages[3].Content
-			require.Equal(t, test.cut, strings.Contains(said, "[cut: the first 100000 of"))
+			require.Equal(t, test.cut, strings.Contains(said, "[cut: about 1 of 100001 tokens left out]"))
 			require.Equal(t, test.cut, said != firstCall+content)
 			require.Equal(t, said, b.model.Calls()[1].Request.Messages[3].Content, "what is stored is what was sent")
 		})
@@ -54,9 +55,14 @@ func TestAModelWithASmallWindowIsGivenLessOfAResult(t *testing.T) {
 	b := newBench(t)
 	b.spec.MaxResultTokens = 500
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done"})
-	b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: strings.Repeat("x", 4_000)}, nil }
+	b.tools.during = func(context.Context, Call) (Result, error) {
+		return Result{Content: "head" + strings.Repeat("x", 3_992) + "tail"}, nil
+	}
 	b.finish()
 
-	require.Contains(t, b.model.Calls()[1].Request.Messages[3].Content, "[cut: the first 500 of about 1000 tokens are shown]")
+	given := b.model.Calls()[1].Request.Messages[3].Content
+	require.Contains(t, given, "[cut: about 500 of 1000 tokens left out]")
+	require.True(t, strings.HasPrefix(given, firstCall+"head"))
+	require.True(t, strings.HasSuffix(given, "tail"), "the end of a log usually matters most")
 	require.Len(t, b.ledger.state.MCPInteractions[0].ToolResult, 4_000, "the trace keeps it")
 }

@@ -54,7 +54,7 @@ type CustomPattern struct {
 type Summarization struct {
 	Enabled              bool   `yaml:"enabled" doc:"Shorten long results." default:"true"`
 	SizeThresholdTokens  int    `yaml:"size_threshold_tokens" doc:"Results longer than this are shortened." default:"5000" min:"100"`
-	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"Longest summary." default:"1000" min:"50"`
+	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"How long a summary should be. The model is asked for it; a summary of more than twice that is cut." default:"1000" min:"50"`
 	LLMProvider          string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
 	LLMBackend           string `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
 }

@@ -48,13 +48,9 @@ func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// cut keeps the first limit bytes, to a whole character, and says that it did.
+// cut keeps the head and the tail of a text that is longer than limit bytes: the end of a log usually matters most.
 func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-
-	return noted(tarsy.CutText(text, limit), len(text))
+	return tarsy.CutMiddle(text, limit, fmt.Sprintf("\n[… cut: about %d of %d bytes left out …]\n", len(text)-limit, len(text)))
 }
 
 // noted says that text is the beginning of a longer one.

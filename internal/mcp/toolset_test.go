@@ -307,6 +307,7 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "large", true, answering(strings.Repeat("é", 60)+"SECRET"+strings.Repeat("x", 2<<20)))
+	addTool(server, "log", true, answering("head"+strings.Repeat("x", 1<<20)+"tail"))
 	mask := func(_, text string) (string, error) { return strings.ReplaceAll(text, "SECRET", "#"), nil }
 	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 123}})
 	require.Equal(t, strings.Repeat("é", 60)+"#xx\n[… cut: the first 123 of 2097278 bytes are shown]",
@@ -318,6 +319,11 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 
 	plain := openOne(t, server, mcp.Config{})
 	require.Contains(t, call(t, plain, "srv__large", "").Content, "the first 1048576 of")
+
+	whole := call(t, plain, "srv__log", "").Content
+	require.Len(t, whole, 1<<20)
+	require.Contains(t, whole, "cut: about 8 of 1048584 bytes left out")
+	require.True(t, strings.HasSuffix(whole, "tail"), "the end of a log usually matters most")
 }
 
 // A result of any size costs no more than what can be kept of it, and no half of a secret is left where it is cut.

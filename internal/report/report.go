@@ -57,11 +57,11 @@ func (r *writer) prose(title, text string) {
 
 // fenced writes a text as it is, up to a limit.
 func (r *writer) fenced(what, language, text string, limit int) {
-	shown := tarsy.CutText(text, limit)
+	shown := tarsy.CutMiddle(text, limit, fmt.Sprintf("\n[cut: about %s of %s bytes left out]\n", count(len(text)-limit), count(len(text))))
 	r.printf("%s\n", fence(language, shown))
 
 	if len(shown) < len(text) {
-		r.printf("\nShortened: these are the first %s of %s bytes of the %s.\n", count(len(shown)), count(len(text)), what)
+		r.printf("\nShortened: the middle of the %s is left out.\n", what)
 	}
 }
 

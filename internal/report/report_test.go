@@ -183,8 +183,8 @@ func TestLongTextsAreShortenedAndTheReportSaysSo(t *testing.T) {
 	}
 
 	got := report.Markdown(export)
-	require.Contains(t, got, "the first 16,000 of 40,000 bytes of the alert")
-	require.Contains(t, got, "the first 4,000 of 8,000 bytes of the result")
+	require.Contains(t, got, "[cut: about 24,000 of 40,000 bytes left out]")
+	require.Contains(t, got, "[cut: about 4,000 of 8,000 bytes left out]")
 	require.Contains(t, got, "- and 304 more\n")
 	require.Less(t, len(got), 50_000)
 }

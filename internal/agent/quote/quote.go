@@ -26,16 +26,13 @@ func OneLine(text string) string { return Neutral(strings.Join(strings.Fields(te
 // Tokens estimates how many tokens a text has, rounded up.
 func Tokens(text string) int { return (len(text) + BytesPerToken - 1) / BytesPerToken }
 
-// Truncate cuts text to a number of estimated tokens, at a rune boundary. The note at its end counts towards the
-// limit, so truncating twice changes nothing.
+// Truncate cuts text to a number of estimated tokens. It keeps the head and the tail: the end of a log usually matters
+// most. The note between them counts towards the limit, so truncating twice changes nothing.
 func Truncate(text string, tokens int) string {
-	if len(text) <= tokens*BytesPerToken {
-		return text
-	}
+	whole := Tokens(text)
 
-	note := fmt.Sprintf("\n\n[cut: the first %d of about %d tokens are shown]", tokens, Tokens(text))
-
-	return tarsy.CutText(text, max(tokens*BytesPerToken-len(note), 0)) + note
+	return tarsy.CutMiddle(text, tokens*BytesPerToken,
+		fmt.Sprintf("\n\n[cut: about %d of %d tokens left out]\n\n", whole-tokens, whole))
 }
 
 // TruncateFront keeps the end of a text instead of its beginning.

@@ -41,7 +41,7 @@ func TestTruncationKeepsRunesWholeAndSaysSo(t *testing.T) {
 
 	long := "x" + strings.Repeat("é", 200)
 	cut := Truncate(long, 20)
-	require.Equal(t, "x"+strings.Repeat("é", 14)+"\n\n[cut: the first 20 of about 101 tokens are shown]", cut)
+	require.Equal(t, "x"+strings.Repeat("é", 9)+"\n\n[cut: about 81 of 101 tokens left out]\n\n"+strings.Repeat("é", 9), cut)
 	require.Equal(t, cut, Truncate(cut, 20), "what was cut once is not cut again")
 
 	end := TruncateFront(long, 20)
