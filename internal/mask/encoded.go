@@ -13,7 +13,7 @@ const deepest = 2
 // encoded finds base64 that holds a secret. It looks for what the words that secrets go by look like in base64, decodes
 // the text around them and sweeps that.
 func encoded() finder {
-	telling := []string{"password", "passwd", "secret", "token", "PASSWORD", "SECRET", "TOKEN", "-----BEGIN ", `"auth":`, "://"}
+	telling := []string{"password", "passwd", "secret", "token", "PASSWORD", "SECRET", "TOKEN", "-----BEGIN ", `"auth":`, "://", `eyJhbGciOi`, `eyJ0eXAiOi`, `eyJraWQiOi`}
 
 	var list []string
 

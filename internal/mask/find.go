@@ -84,15 +84,11 @@ func (r *rule) take(s *scan, w window, at int, m []int) {
 	}
 }
 
-// secret returns the part of a match that is to be hidden.
+// secret returns the part of a match that is to be hidden: the secret group, or all of it.
 func (r *rule) secret(m []int) (start, end int) {
-	if r.group > 0 {
-		return m[2*r.group], m[2*r.group+1]
-	}
-
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 && m[i] < m[i+1] {
-			return m[i], m[i+1]
+	for _, group := range r.groups() {
+		if m[2*group] >= 0 && m[2*group] < m[2*group+1] {
+			return m[2*group], m[2*group+1]
 		}
 	}
 

@@ -102,7 +102,8 @@ var tokenPrefixes = []prefix{
 	{"pscale_tkn_", token, 32},
 	{"LTAI", apiKey, 20},
 	{"AGE-SECRET-KEY-1", privateKey, 50},
-	{"eyJ", token, 0}, // a JWT, see jwtEnd
+	{"tarsy_", apiKey, 40}, // TARSy's own keys
+	{"eyJ", token, 0},      // a JWT, see jwtEnd
 }
 
 // prefixes finds tokens by how they begin.

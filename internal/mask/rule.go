@@ -13,7 +13,7 @@ type rule struct {
 	name   string // of the pattern that must be wanted
 	marker string
 	words  []string
-	group  int // of the expression, which is the secret; 0 is the first that matched
+	group  int // of the expression, which is the secret; 0 means what secretGroups finds
 	check  func(s *scan, match window, secret string) bool
 	near   sight // if set, it decides instead of the outline
 	// leaks says that the rule stands in for one of gitleaks, and is part of that group too.
@@ -22,6 +22,7 @@ type rule struct {
 	expression string
 	named      bool // nameBefore was cut off the expression
 	outline    func() outline
+	groups     func() []int // see secretGroups
 	re         func() *regexp.Regexp
 	anchored   func() *regexp.Regexp // re, at the beginning of a text only
 }
@@ -44,6 +45,7 @@ func newRule(name, expression string, words ...string) *rule {
 
 	r := &rule{name: name, marker: name, words: words, expression: expression, named: named}
 	r.outline = sync.OnceValue(func() outline { return outlineOf(expression, r.group, words) })
+	r.groups = sync.OnceValue(func() []int { return secretGroups(expression, r.group) })
 	r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 	r.anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expression + `)`) })
 

@@ -16,6 +16,49 @@ func capture(tree *syntax.Regexp, group int) *syntax.Regexp {
 	return found
 }
 
+// secretGroups returns the groups of an expression that hold its secret, of which a match has one. There are none if the whole match is
+// the secret: a group that does not hold all others, such as the repeated part of a UUID, is only a part of it.
+func secretGroups(expression string, group int) []int {
+	if group > 0 {
+		return []int{group}
+	}
+
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+
+	branches := []*syntax.Regexp{tree}
+	if tree.Op == syntax.OpAlternate {
+		branches = tree.Sub
+	}
+
+	var groups []int
+
+	for _, branch := range branches {
+		if found := outerGroup(branch); found != nil && countGroups(found) == countGroups(branch) {
+			groups = append(groups, found.Cap)
+		}
+	}
+
+	return groups
+}
+
+// outerGroup returns the first group of an expression, or nil.
+func outerGroup(tree *syntax.Regexp) *syntax.Regexp {
+	if tree.Op == syntax.OpCapture {
+		return tree
+	}
+
+	for _, sub := range tree.Sub {
+		if found := outerGroup(sub); found != nil {
+			return found
+		}
+	}
+
+	return nil
+}
+
 func groupAt(tree *syntax.Regexp, group int) *syntax.Regexp {
 	if tree.Op == syntax.OpCapture && tree.Cap == group {
 		return tree

@@ -87,6 +87,8 @@ func tokens() []kind {
 		of("openshift", "OC_TOKEN", "sha", "256~", long(43)),
 		of("flyio", "FLY_API_TOKEN", "fo", "1_", long(43)),
 		of("easypost", "EASYPOST_KEY", "EZ", "AK", low(54)),
+		of("tarsy", "TARSY_TOKEN", "tar", "sy_", low(8), "_", low(52)),
+		{"base64 jwt", "SA_BLOB", whole(func(r *random) string { return base64.StdEncoding.EncodeToString([]byte(serviceAccountToken(r))) }), shaped},
 		{"jwt", "ID_TOKEN", whole(jwt), shaped},
 		{"service account token", "SA_TOKEN", whole(serviceAccountToken), shaped},
 	}
