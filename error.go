@@ -37,6 +37,8 @@ const (
 	CodeInteractionNotFound Code = "interaction_not_found"
 	CodeTooLarge            Code = "payload_too_large"
 	CodeUnsupportedMedia    Code = "unsupported_media_type"
+	CodeTooManyRequests     Code = "too_many_requests"
+	CodeTooManyStreams      Code = "too_many_streams"
 	CodeUpgradeRequired     Code = "upgrade_required"
 	CodeOverloaded          Code = "overloaded"
 	CodeShuttingDown        Code = "shutting_down"

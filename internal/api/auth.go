@@ -35,6 +35,8 @@ type caller struct {
 	browser *postgres.BrowserSession
 	// cookie is the cookie's secret, whether it is still good or not, and token what came in the header for it.
 	cookie, token string
+	// network is where the request comes from, as attempts are counted.
+	network string
 	// secure tells that the browser's connection is encrypted.
 	secure bool
 }
@@ -75,6 +77,7 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	proxied := g.isProxy(r)
 	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	who := &caller{
+		network:  g.network(r),
 		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader,nolintlint // the name as it is documented; the linter does not always see the constant
 		secure:   r.TLS != nil || proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
 		authorBy: func(key *tarsy.APIKey) string { return author(r, key, proxied) },

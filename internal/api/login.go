@@ -22,7 +22,7 @@ const (
 
 // BrowserSessions is where it is kept which browsers are logged in.
 type BrowserSessions interface {
-	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time) error
+	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int) error
 	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
 	DeleteBrowserSession(ctx context.Context, hash []byte) error
 }
@@ -93,6 +93,11 @@ func (s *Server) me(who *caller) me {
 func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 	who := callerOf(ctx)
 
+	err := s.attempts.fromNetwork(ctx, who.network, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
 	request, err := readRequest[loginRequest](who.body)
 	if err != nil {
 		return nil, err
@@ -111,6 +116,11 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 		return nil, unknownKey()
 	}
 
+	err = s.attempts.withKey(ctx, key, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
 	return s.open(ctx, who, key)
 }
 
@@ -118,7 +128,7 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
 	issued, now := auth.NewBrowserSecret(), s.clock.Now()
 
-	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife))
+	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), s.sessionsPerKey)
 	if err != nil {
 		return nil, fmt.Errorf("log in: %w", err)
 	}

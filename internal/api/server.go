@@ -12,6 +12,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -84,6 +85,7 @@ type Config struct {
 	Auth      AuthConfig
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
+	Login          LoginLimits
 	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
 	BodyTimeout time.Duration
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
@@ -101,8 +103,8 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Server answers HTTP requests. It owns no goroutines and no state: two requests share nothing but the Store, and the
-// page's files.
+// Server answers HTTP requests. It owns no goroutines. Two requests share nothing but the Store, the page's files and
+// the count of attempts to log in.
 type Server struct {
 	store      Store
 	intake     Intake
@@ -115,7 +117,9 @@ type Server struct {
 	clock      clockwork.Clock
 	logger     *slog.Logger
 
-	bodyTimeout time.Duration
+	bodyTimeout    time.Duration
+	attempts       attempts
+	sessionsPerKey int
 
 	guard    guard
 	page     *page
@@ -156,6 +160,11 @@ func New(cfg Config) *Server {
 		logger:     cfg.Logger,
 
 		bodyTimeout: cfg.BodyTimeout,
+		attempts: attempts{
+			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute),
+			notice: limit.NewNotice(cfg.Logger, cfg.Clock),
+		},
+		sessionsPerKey: cfg.Login.SessionsPerKey,
 
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,

@@ -170,7 +170,8 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
 
 	hub, err := stream.New(stream.Config{
-		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.AllowedWSOrigins, Logger: a.logger,
+		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.AllowedWSOrigins,
+		Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 	if err != nil {
 		return fmt.Errorf("system.allowed_ws_origins: %w", err)
@@ -238,13 +239,16 @@ func (a *App) wire(ctx context.Context) error {
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Auth:           api.AuthConfig{Required: a.options.RequireKey},
 		TrustedProxies: proxies,
-		Ready:          a.readiness,
-		Warnings:       a.warnings.list,
-		MCPServers:     a.mcpStatuses,
-		System:         a.system(),
-		Dashboard:      web.Files(),
-		Info:           api.Info{Version: a.options.Version, ServerID: a.serverID},
-		Clock:          a.clock, Logger: a.logger,
+		Login: api.LoginLimits{
+			AttemptsPerMinute: cfg.System.Login.AttemptsPerMinute, SessionsPerKey: cfg.System.Login.MaxSessionsPerKey,
+		},
+		Ready:      a.readiness,
+		Warnings:   a.warnings.list,
+		MCPServers: a.mcpStatuses,
+		System:     a.system(),
+		Dashboard:  web.Files(),
+		Info:       api.Info{Version: a.options.Version, ServerID: a.serverID},
+		Clock:      a.clock, Logger: a.logger,
 	})
 
 	a.http = a.newHTTP(server.Handler())

@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/stream"
 )
@@ -17,6 +18,13 @@ func openStream(deltas *stream.Deltas) agent.OpenStream {
 		})
 
 		return delta.Append, delta.Close
+	}
+}
+
+func streamLimits(cfg config.Streams) stream.Limits {
+	return stream.Limits{
+		Connections: cfg.MaxConnections, ConnectionsPerOwner: cfg.MaxConnectionsPerKey,
+		Subscriptions: cfg.MaxSubscriptions, SubscriptionsPerOwner: cfg.MaxSubscriptionsPerKey,
 	}
 }
 

@@ -16,6 +16,8 @@ type System struct {
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time that one database query of a list, a search or a page may take; beyond it the request ends with query_timeout. Work on sessions has no such limit." default:"10s" min:"100ms"`
 	MaxConnections   int            `yaml:"max_connections" doc:"Connections that the HTTP server holds at once, streams included. 0 derives it from the limit on open files (ulimit -n), up to 10,000. When it is reached only /livez and /readyz are answered." min:"0"`
+	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit."`
+	Login            Login          `yaml:"login" doc:"Limits on browsers that log in."`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`
@@ -24,6 +26,20 @@ type System struct {
 	Retention        Retention      `yaml:"retention" doc:"How long data is kept."`
 	Holidays         []Holiday      `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
 	PromptCaching    PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider."`
+}
+
+// Streams is system.streams.
+type Streams struct {
+	MaxConnections         int `yaml:"max_connections" doc:"WebSocket connections and event streams at once; beyond it they are refused with 503 overloaded." default:"2000" min:"0"`
+	MaxConnectionsPerKey   int `yaml:"max_connections_per_key" doc:"The same for one API key and the browsers logged in with it; beyond it they are refused with 429 too_many_streams." default:"200" min:"0"`
+	MaxSubscriptions       int `yaml:"max_subscriptions" doc:"Channels that all connections together follow; a connection may follow 100." default:"20000" min:"0"`
+	MaxSubscriptionsPerKey int `yaml:"max_subscriptions_per_key" doc:"Channels that the connections of one API key follow together." default:"2000" min:"0"`
+}
+
+// Login is system.login.
+type Login struct {
+	AttemptsPerMinute int `yaml:"attempts_per_minute" doc:"Attempts to log in from one address, and logins with one API key; beyond it they are refused with 429 too_many_requests. 0 means no limit." default:"30" min:"0"`
+	MaxSessionsPerKey int `yaml:"max_sessions_per_key" doc:"Browsers logged in with one API key at once; a further login logs out the one that logged in first. 0 means no limit." default:"100" min:"0"`
 }
 
 // GitHub is system.github.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -16,11 +17,21 @@ type BrowserSession struct {
 	ExpiresAt time.Time
 }
 
-// CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time.
-func (db *DB) CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time) error {
-	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4)
+// CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time. Of
+// one key it keeps the newest sessions, at most as many as given; 0 means all.
+func (db *DB) CreateBrowserSession(
+	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int,
+) error {
+	others := math.MaxInt32
+	if most > 0 {
+		others = most - 1
+	}
+
+	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
+surplus AS (DELETE FROM browser_sessions WHERE expires_at > $4 AND hash IN (
+	SELECT hash FROM browser_sessions WHERE key_id = $2 AND expires_at > $4 ORDER BY created_at DESC, hash OFFSET $6))
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		hash, keyID, csrfToken, createdAt, expiresAt)
+		hash, keyID, csrfToken, createdAt, expiresAt, others)
 	if err != nil {
 		return fmt.Errorf("store browser session: %w", err)
 	}

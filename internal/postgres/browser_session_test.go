@@ -17,7 +17,7 @@ func TestABrowserSessionIsItsKeysUntilItsTimeIsUp(t *testing.T) {
 	db := f.server(t)
 	key, hash, end := newKey("ada", tarsy.ScopeRead), []byte("secret"), epoch().Add(time.Hour)
 	require.NoError(t, db.CreateKey(t.Context(), key, []byte("key")))
-	require.NoError(t, db.CreateBrowserSession(t.Context(), hash, key.ID, "token", epoch(), end))
+	require.NoError(t, db.CreateBrowserSession(t.Context(), hash, key.ID, "token", epoch(), end, 0))
 
 	find := func(hash []byte, now time.Time) *postgres.BrowserSession {
 		found, err := db.BrowserSession(t.Context(), hash, now)
@@ -45,7 +45,7 @@ func TestABrowserSessionEndsWithItsKeyAndNoOther(t *testing.T) {
 
 	for _, key := range []tarsy.APIKey{gone, kept} {
 		require.NoError(t, db.CreateKey(t.Context(), key, []byte(key.Name)))
-		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(key.Name), key.ID, "token", epoch(), epoch().Add(time.Hour)))
+		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(key.Name), key.ID, "token", epoch(), epoch().Add(time.Hour), 0))
 	}
 
 	_, err := db.RevokeKey(t.Context(), gone.ID, epoch())
@@ -70,11 +70,34 @@ func TestANewBrowserSessionForgetsThosePastTheirTime(t *testing.T) {
 
 	for i, name := range []string{"first", "second", "third"} {
 		begin := epoch().Add(time.Duration(i) * time.Minute)
-		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(name), key.ID, "token", begin, begin.Add(90*time.Second)))
+		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(name), key.ID, "token", begin, begin.Add(90*time.Second), 0))
 	}
 
 	var left int
 
 	require.NoError(t, f.admin.QueryRow(t.Context(), `SELECT count(*) FROM browser_sessions`).Scan(&left))
 	require.Equal(t, 2, left)
+}
+
+func TestBrowserSessionsBeyondTheLimitOfAKeyEndTheOldestOfIt(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	key, other := newKey("ada", tarsy.ScopeRead), newKey("bob", tarsy.ScopeRead)
+
+	for _, k := range []tarsy.APIKey{other, key} {
+		require.NoError(t, db.CreateKey(t.Context(), k, []byte(k.Name)))
+
+		for i, name := range []string{"1", "2", "3"} {
+			at := epoch().Add(time.Duration(i) * time.Second)
+			require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(k.Name+name), k.ID, "token", at, at.Add(time.Hour), 2))
+		}
+	}
+
+	for name, want := range map[string]bool{"ada1": false, "ada2": true, "ada3": true, "bob1": false, "bob2": true, "bob3": true} {
+		found, err := db.BrowserSession(t.Context(), []byte(name), epoch().Add(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, want, found != nil, name)
+	}
 }

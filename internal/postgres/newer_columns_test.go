@@ -203,7 +203,7 @@ func TestColumnsOfANewerReleaseAreLeftAlone(t *testing.T) {
 	require.NoError(t, open.CreateKey(t.Context(), key, []byte("hash")))
 	_, err := open.KeyByHash(t.Context(), []byte("hash"))
 	require.NoError(t, err)
-	require.NoError(t, open.CreateBrowserSession(t.Context(), []byte("cookie"), key.ID, "csrf", epoch(), epoch().Add(lease)))
+	require.NoError(t, open.CreateBrowserSession(t.Context(), []byte("cookie"), key.ID, "csrf", epoch(), epoch().Add(lease), 0))
 	_, err = open.BrowserSession(t.Context(), []byte("cookie"), epoch())
 	require.NoError(t, err)
 }

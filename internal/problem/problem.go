@@ -3,6 +3,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ const MediaType = "application/problem+json"
 
 const (
 	urn = "urn:tarsy:problem:"
-	// retryAfter is how many seconds a client should wait after a 503.
+	// retryAfter is how many seconds a client should wait after a 429 or 503.
 	retryAfter = 5
 )
 
@@ -35,6 +36,8 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 
 	// Allow are the methods that a 405 names.
 	Allow string `json:"-"`
+	// RetryAfter is after how many seconds a 429 or 503 may be tried again; 0 means the usual time.
+	RetryAfter int `json:"-"`
 }
 
 // Error implements error.
@@ -53,8 +56,8 @@ func (p *Problem) GetHeaders() http.Header {
 	switch p.Status {
 	case http.StatusUnauthorized:
 		header.Set("WWW-Authenticate", `Bearer realm="tarsy"`)
-	case http.StatusServiceUnavailable:
-		header.Set("Retry-After", strconv.Itoa(retryAfter))
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		header.Set("Retry-After", strconv.Itoa(cmp.Or(p.RetryAfter, retryAfter)))
 	case http.StatusMethodNotAllowed:
 		header.Set("Allow", p.Allow)
 	}
@@ -100,6 +103,8 @@ func Kinds() []Kind {
 		{tarsy.CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},
 		{tarsy.CodeUnsupportedMedia, http.StatusUnsupportedMediaType, "The body is not JSON"},
 		{tarsy.CodeUpgradeRequired, http.StatusUpgradeRequired, "The address speaks WebSocket only"},
+		{tarsy.CodeTooManyRequests, http.StatusTooManyRequests, "Too many requests"},
+		{tarsy.CodeTooManyStreams, http.StatusTooManyRequests, "The API key has too many streams open"},
 		{tarsy.CodeOverloaded, http.StatusServiceUnavailable, "The server has too much to do"},
 		{tarsy.CodeShuttingDown, http.StatusServiceUnavailable, "The server is shutting down"},
 		{tarsy.CodeUnavailable, http.StatusServiceUnavailable, "The server cannot answer now"},

@@ -113,7 +113,10 @@ func (c *conn) subscribe(cmd command) error {
 	confirmed := tarsy.SubscriptionFrame{Type: tarsy.TypeSubscribed, Channel: cmd.Channel}
 
 	if sessionID == "" {
-		c.drop(cmd.Channel)
+		err = c.makeRoom(cmd.Channel)
+		if err != nil {
+			return err
+		}
 
 		changes, behind, stop := c.hub.feed.Changes(feedBuffer)
 		c.send(confirmed)
@@ -169,7 +172,21 @@ func (c *conn) drop(channel string) {
 	if r, ok := c.subscriptions[channel]; ok {
 		r.stop()
 		delete(c.subscriptions, channel)
+		c.hub.holdings.subscriptions.Release(c.owner, 1)
 	}
+}
+
+// makeRoom counts a subscription to the channel, and ends the earlier one if there is one. Nothing changes if the
+// subscription is refused.
+func (c *conn) makeRoom(channel string) error {
+	if _, again := c.subscriptions[channel]; !again {
+		return c.hub.holdings.subscribe(c.ctx, c.owner)
+	}
+
+	c.subscriptions[channel].stop()
+	delete(c.subscriptions, channel)
+
+	return nil
 }
 
 // replay begins the session's journal after the event that the client has, in place of an earlier subscription.
@@ -190,7 +207,11 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 			"last_event_id is not the number of an event of this session; the last one is %d", head)
 	}
 
-	c.drop(cmd.Channel)
+	err = c.makeRoom(cmd.Channel)
+	if err != nil {
+		return err
+	}
+
 	confirm()
 
 	if head-after > replayLimit {

@@ -9,7 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -29,6 +32,10 @@ type Config struct {
 	// AllowedOrigins are patterns of further origins whose pages may connect, as coder/websocket has them:
 	// "dashboard.example.com", "*.example.com", "https://*.example.com:8443".
 	AllowedOrigins []string
+	// Owner names who the streams of a request are counted for; nil, or an empty name, means nobody in particular, who is
+	// bounded by the totals only.
+	Owner  func(*http.Request) string
+	Limits Limits
 	// PingEvery is how often a WebSocket peer must show that it is alive; 25 s if zero.
 	PingEvery time.Duration
 	// CommentEvery is how often an SSE response says something, so that no proxy thinks it dead; 15 s if zero.
@@ -48,6 +55,7 @@ type Hub struct {
 	commentEvery time.Duration
 	writeLimit   time.Duration
 	logger       *slog.Logger
+	holdings     holdings
 
 	closing chan struct{}      // closed when connections shall say goodbye
 	ctx     context.Context    //nolint:containedctx // ends when they must not take the time any more
@@ -65,9 +73,19 @@ func New(cfg Config) (*Hub, error) {
 		return nil, err
 	}
 
+	if cfg.Owner == nil {
+		cfg.Owner = func(*http.Request) string { return "" }
+	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 
 	return &Hub{
+		holdings: holdings{
+			owner:         cfg.Owner,
+			connections:   limit.NewCount(cfg.Limits.ConnectionsPerOwner, cfg.Limits.Connections),
+			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
+			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
+		},
 		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: allowed, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
@@ -110,7 +128,7 @@ func (h *Hub) Close(ctx context.Context) error {
 }
 
 // admit does what all requests have in common: it checks the origin and counts the connection. If it reports
-// false, it has answered.
+// false, it has answered; otherwise release follows.
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	allowed, foreign := h.origins.allow(r)
 	if !allowed {
@@ -127,16 +145,36 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 
 	w.Header().Add("Vary", "Origin")
 
-	h.mu.Lock()
-	defer h.mu.Unlock()
-
-	if h.closed {
-		problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeShuttingDown, "The server is shutting down."))
+	err := h.count(r)
+	if err != nil {
+		problem.Write(w, r, h.logger, err)
 
 		return false
 	}
 
+	return true
+}
+
+func (h *Hub) count(r *http.Request) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if h.closed {
+		return tarsy.Errorf(tarsy.CodeShuttingDown, "The server is shutting down.")
+	}
+
+	err := h.holdings.connect(r.Context(), h.holdings.owner(r))
+	if err != nil {
+		return err
+	}
+
 	h.connections.Add(1)
 
-	return true
+	return nil
+}
+
+// release undoes admit.
+func (h *Hub) release(r *http.Request) {
+	h.holdings.connections.Release(h.holdings.owner(r), 1)
+	h.connections.Done()
 }

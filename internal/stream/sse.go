@@ -38,7 +38,7 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 		if !h.admit(w, r) {
 			return
 		}
-		defer h.connections.Done()
+		defer h.release(r)
 
 		request, err := h.sseRequest(r, sessionID(r))
 		if err != nil {

@@ -33,7 +33,7 @@ func (h *Hub) WebSocket() http.Handler {
 		if !h.admit(w, r) {
 			return
 		}
-		defer h.connections.Done()
+		defer h.release(r)
 
 		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			w.Header().Set("Connection", "Upgrade")
@@ -52,7 +52,7 @@ func (h *Hub) WebSocket() http.Handler {
 		}
 
 		// After the handshake the request's context says nothing about the connection.
-		h.newConn(context.WithoutCancel(r.Context()), socket).serve()
+		h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket).serve()
 	})
 }
 
@@ -61,6 +61,7 @@ func (h *Hub) WebSocket() http.Handler {
 type conn struct {
 	hub    *Hub
 	id     string
+	owner  string // whom subscriptions are counted for
 	socket *websocket.Conn
 	tasks  tasks
 
@@ -81,11 +82,11 @@ func (r *running) stop() {
 	r.done.Wait()
 }
 
-func (h *Hub) newConn(parent context.Context, socket *websocket.Conn) *conn {
+func (h *Hub) newConn(parent context.Context, owner string, socket *websocket.Conn) *conn {
 	ctx, cancel := context.WithCancelCause(parent)
 
 	return &conn{
-		hub: h, id: tarsy.NewID(), socket: socket, tasks: make(tasks), ctx: ctx, cancel: cancel,
+		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, tasks: make(tasks), ctx: ctx, cancel: cancel,
 		subscriptions: map[string]*running{},
 	}
 }
@@ -102,8 +103,8 @@ func (c *conn) serve() {
 	c.send(tarsy.EstablishedFrame{Type: tarsy.TypeEstablished, ConnectionID: c.id})
 	c.cancel(c.read())
 
-	for _, subscription := range c.subscriptions {
-		subscription.stop()
+	for channel := range c.subscriptions {
+		c.drop(channel)
 	}
 
 	helpers.Wait()

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/problem"
+)
+
+// LoginLimits bound what browsers that log in may cost; zero means no limit.
+type LoginLimits struct {
+	// AttemptsPerMinute holds for each address, and for the logins with each key.
+	AttemptsPerMinute int
+	// SessionsPerKey is how many browsers may be logged in with one key. The oldest one makes room.
+	SessionsPerKey int
+}
+
+// attempts limits how often browsers try to log in. It is shared by all requests.
+type attempts struct {
+	networks *limit.Rate
+	keys     *limit.Rate
+	notice   *limit.Notice
+}
+
+// fromNetwork counts an attempt from a network, whether it will succeed or not.
+func (a *attempts) fromNetwork(ctx context.Context, network string, now time.Time) error {
+	wait, ok := a.networks.Allow(network, now)
+	if ok {
+		return nil
+	}
+
+	a.notice.Refused(ctx, "login refused, too many attempts from one address", "address", network)
+
+	return tooManyAttempts(wait, "Too many attempts to log in from this address. Try again later.")
+}
+
+// withKey counts a login with a key that exists.
+func (a *attempts) withKey(ctx context.Context, key *tarsy.APIKey, now time.Time) error {
+	wait, ok := a.keys.Allow(key.ID, now)
+	if ok {
+		return nil
+	}
+
+	a.notice.Refused(ctx, "login refused, too many logins with one key", "key_id", key.ID, "key_name", key.Name)
+
+	return tooManyAttempts(wait, "Too many logins with this API key. Try again later.")
+}
+
+func tooManyAttempts(wait time.Duration, message string) error {
+	p := problem.New(tarsy.Errorf(tarsy.CodeTooManyRequests, "%s", message))
+	p.RetryAfter = int(math.Ceil(wait.Seconds()))
+
+	return p
+}
+
+// network names where a request comes from: the peer, or what the trusted proxies before it report, read from the right
+// because a client can write anything to the left of that.
+func (g *guard) network(r *http.Request) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+
+	address := peer.Addr()
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+
+	for i := len(forwarded) - 1; i >= 0 && g.trusted(address); i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
+		if err != nil {
+			break
+		}
+
+		address = next
+	}
+
+	return limit.Network(address)
+}
+
+func (g *guard) trusted(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+
+	for _, prefix := range g.proxies {
+		if prefix.Contains(address) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// KeyOf is the id of the key behind a request that reached a handler; it is empty where nobody needs one.
+func KeyOf(r *http.Request) string {
+	who, ok := r.Context().Value(callerKey{}).(*caller)
+	if !ok || who.key == nil {
+		return ""
+	}
+
+	return who.key.ID
+}

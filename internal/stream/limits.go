@@ -1,0 +1,57 @@
+package stream
+
+import (
+	"context"
+	"net/http"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
+)
+
+// Limits bound what readers may hold; zero means no limit. An event stream is a connection; what it
+// follows is not counted as a subscription.
+type Limits struct {
+	Connections, ConnectionsPerOwner     int
+	Subscriptions, SubscriptionsPerOwner int
+}
+
+// holdings count what readers hold.
+type holdings struct {
+	// owner names who a request's holdings are counted for; empty means nobody in particular.
+	owner         func(*http.Request) string
+	connections   *limit.Count
+	subscriptions *limit.Count
+	notice        *limit.Notice
+}
+
+// connect counts a connection, or says why it may not be.
+func (h *holdings) connect(ctx context.Context, owner string) error {
+	switch h.connections.Acquire(owner) {
+	case limit.Total:
+		h.notice.Refused(ctx, "stream refused, system.streams.max_connections reached", "key_id", owner)
+
+		return tarsy.Errorf(tarsy.CodeOverloaded, "The server has as many streams open as it may. Try again later.")
+	case limit.PerOwner:
+		h.notice.Refused(ctx, "stream refused, system.streams.max_connections_per_key reached", "key_id", owner)
+
+		return tarsy.Errorf(tarsy.CodeTooManyStreams, "This API key has as many streams open as it may. Close one first.")
+	default:
+		return nil
+	}
+}
+
+// subscribe counts a subscription, or says why it may not be.
+func (h *holdings) subscribe(ctx context.Context, owner string) error {
+	switch h.subscriptions.Acquire(owner) {
+	case limit.Total:
+		h.notice.Refused(ctx, "subscription refused, system.streams.max_subscriptions reached", "key_id", owner)
+
+		return tarsy.Errorf(codeTooManySubscriptions, "the server's connections follow as many channels as they may, try again later")
+	case limit.PerOwner:
+		h.notice.Refused(ctx, "subscription refused, system.streams.max_subscriptions_per_key reached", "key_id", owner)
+
+		return tarsy.Errorf(codeTooManySubscriptions, "the connections of this API key follow as many channels as they may, unsubscribe from one first")
+	default:
+		return nil
+	}
+}
