@@ -60,7 +60,7 @@ func TestSearchFindsWhatTheEndOfASessionWrote(t *testing.T) {
 	session.FinalAnalysis, session.ExecutiveSummary = "The cache is unbounded.", "Out of memory."
 	commit(t, db, claim, progress.Step{Session: &session})
 
-	for _, search := range []string{"unbounded", "memory", "unbounded memory " + session.AlertType} {
+	for _, search := range []string{"unbounded", "memory", "unbounded memory " + session.AlertType, "unbounded " + session.AlertData} {
 		require.Equal(t, []string{session.ID}, listed(t, db, tarsy.SessionFilter{Search: search}), search)
 	}
 
