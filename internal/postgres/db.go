@@ -21,6 +21,9 @@ type Config struct {
 	MaxConns int32
 	// ReadTimeout bounds each statement of a reader; 10 seconds if zero. IsReadTimeout recognizes its error.
 	ReadTimeout time.Duration
+	// StalledAfter is how long a transaction may wait for the rest of what its server was sending, before any server ends it;
+	// 10 seconds if zero.
+	StalledAfter time.Duration
 	// MaxWaiting is how many sessions may wait before CreateSession refuses more; 0 means any number. They are counted once in
 	// CountWaitingEvery, a second if zero, so that several servers together may exceed the limit by what they store in that time.
 	MaxWaiting        int
@@ -45,6 +48,7 @@ type DB struct {
 	committer *committer
 	intake    *intake
 	filler    *filler
+	reaper    *reaper
 }
 
 // Open connects and prepares; it does not migrate. Nothing runs until Start.
@@ -52,6 +56,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	cfg.MaxConns = cmp.Or(cfg.MaxConns, defaultReaders)
 	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, defaultReadTimeout)
 	cfg.CountWaitingEvery = cmp.Or(cfg.CountWaitingEvery, countEvery)
+	cfg.StalledAfter = cmp.Or(cfg.StalledAfter, defaultStalledAfter)
 	cfg.PollEvery = cmp.Or(cfg.PollEvery, defaultPollEvery)
 
 	if cfg.Clock == nil {
@@ -83,6 +88,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		committer: newCommitter(pools.work, signals),
 		intake:    newIntake(pools.work, signals, cfg),
 		filler:    &filler{pool: pools.jobs, logger: cfg.Logger},
+		reaper:    &reaper{pool: pools.front, after: cfg.StalledAfter, logger: cfg.Logger},
 	}, nil
 }
 
@@ -92,10 +98,12 @@ func (db *DB) Start() {
 	db.committer.steps.Start()
 	db.intake.arrivals.Start()
 	db.filler.start()
+	db.reaper.start()
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
 func (db *DB) Stop() {
+	db.reaper.stop()
 	db.filler.stop()
 	db.intake.arrivals.Stop()
 	db.committer.steps.Stop()

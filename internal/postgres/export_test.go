@@ -18,3 +18,6 @@ func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 func (db *DB) Pools() map[string]*pgxpool.Pool {
 	return map[string]*pgxpool.Pool{"readers": db.readers, "front": db.front, "work": db.work, "jobs": db.jobs}
 }
+
+// EndStalled ends stalled transactions now.
+func (db *DB) EndStalled(ctx context.Context) (int, error) { return db.reaper.end(ctx) }

@@ -2,12 +2,105 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/progress"
 )
+
+// Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it, or if there is no such
+// session: after a failover to a standby that was behind, its row may be gone. The row is
+// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended. The
+// lock is gone before the reading begins, so a server that freezes in the middle keeps nobody from taking over.
+func (db *DB) Load(ctx context.Context, lease Lease) (*progress.State, error) {
+	var held bool
+
+	err := db.work.QueryRow(ctx, `SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
+		lease.SessionID, lease.Fence).Scan(&held)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("check the fence: %w", err)
+	}
+
+	if !held {
+		return nil, ErrFenceLost
+	}
+
+	states, err := db.load(ctx, []string{lease.SessionID})
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+
+	state := states[lease.SessionID]
+	if state == nil {
+		return nil, ErrFenceLost
+	}
+
+	return state, nil
+}
+
+// loadClaims loads the claimed sessions that somebody has worked on. One that cannot be loaded does not keep the others from
+// it: its claim says so. One that is gone is left out.
+func (db *DB) loadClaims(ctx context.Context, claims []Claim) ([]Claim, error) {
+	var ids []string
+
+	for _, c := range claims {
+		if !c.fresh && c.Unloadable == nil {
+			ids = append(ids, c.SessionID)
+		}
+	}
+
+	if len(ids) == 0 {
+		return claims, nil
+	}
+
+	states, err := db.load(ctx, ids)
+	if err != nil && !IsUnloadable(err) {
+		return nil, fmt.Errorf("load claimed sessions: %w", err)
+	}
+
+	alone := err != nil
+	loaded := make([]Claim, 0, len(claims))
+
+	for _, c := range claims {
+		if !c.fresh && c.Unloadable == nil {
+			if alone {
+				states, err = db.load(ctx, []string{c.SessionID})
+			}
+
+			switch state := states[c.SessionID]; {
+			case err != nil && !IsUnloadable(err):
+				return nil, fmt.Errorf("load claimed session: %w", err)
+			case err != nil:
+				c.Unloadable = fmt.Errorf("load claimed session: %w", err)
+			case state == nil:
+				continue
+			default:
+				c.State = *state
+			}
+		}
+
+		loaded = append(loaded, c)
+	}
+
+	return loaded, nil
+}
+
+// IsUnloadable reports whether err says that a session's rows cannot be read, rather than that the database is in trouble: a
+// value that this program does not understand, or one that the database has lost.
+func IsUnloadable(err error) bool {
+	if _, ok := errors.AsType[pgx.ScanArgError](err); ok {
+		return true
+	}
+
+	code := stateOf(err)
+
+	return slices.ContainsFunc([]string{"22", "54", "XX"}, func(class string) bool { return strings.HasPrefix(code, class) })
+}
 
 // load reads sessions in one round trip. The trace of finished LLM calls is left where it is: planning needs their
 // number and kind only.

@@ -60,6 +60,16 @@ func readSettings(cfg Config) map[string]string {
 	}
 }
 
+// connectionSettings let PostgreSQL notice that a server is gone, on every connection. The keepalives and tcp_user_timeout
+// end a connection to a host that vanished within about half a minute instead of two hours; on a Unix socket they have no
+// effect.
+func connectionSettings() map[string]string {
+	return map[string]string{
+		"idle_in_transaction_session_timeout": idleInTransaction,
+		"tcp_keepalives_idle":                 "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4", "tcp_user_timeout": "30s",
+	}
+}
+
 func openPools(ctx context.Context, cfg Config) (*pools, error) {
 	base, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
@@ -103,7 +113,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 
 // apply sets up a new connection, in one round trip. What the address of the database names wins over our defaults.
 func apply(fromAddress, settings map[string]string) func(context.Context, *pgx.Conn) error {
-	all := map[string]string{"idle_in_transaction_session_timeout": idleInTransaction}
+	all := connectionSettings()
 	maps.Copy(all, settings)
 
 	var sql strings.Builder

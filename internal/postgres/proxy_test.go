@@ -49,6 +49,9 @@ type proxy struct {
 	moment moment
 	marker []byte
 	cut    int
+	// silent tells that the proxy vanishes on the first connection that sends something after the next left messages.
+	silent bool
+	left   int
 	conns  []net.Conn
 	// startups are the names of the parameters of each start-up message.
 	startups [][]string
@@ -98,6 +101,35 @@ func (p *proxy) arm(at moment, marker string) {
 	defer p.mu.Unlock()
 
 	p.moment, p.marker = at, []byte(marker)
+}
+
+// vanishAfter lets n more messages through and then nothing, and leaves all connections open: what a database sees of a
+// server whose host vanished.
+func (p *proxy) vanishAfter(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.silent, p.left = true, n
+}
+
+// vanishes counts a message and reports whether it must not go through.
+func (p *proxy) vanishes() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if !p.silent {
+		return false
+	}
+
+	if p.left > 0 {
+		p.left--
+
+		return false
+	}
+
+	p.cut++
+
+	return true
 }
 
 // deliver lets a delayed COMMIT through.
@@ -229,6 +261,14 @@ func (l *link) forward() {
 
 		if startup {
 			l.proxy.noteStartup(message)
+		}
+
+		if l.proxy.vanishes() {
+			_, _ = l.database.Write(pipeline)
+
+			<-l.proxy.delivery
+
+			return
 		}
 
 		if !startup && l.commits(message) {

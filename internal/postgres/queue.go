@@ -4,15 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// claimLock makes claims exclusive across servers, which is what makes the limits exact.
-const claimLock = 0x7461727379_02
+const (
+	// claimLock makes claims exclusive across servers, which is what makes the limits exact.
+	claimLock = 0x7461727379_02
+	// claimStatement is the name of the prepared claimSQL.
+	claimStatement = "tarsy_claim"
+)
 
 // ClaimParams says who claims how much.
 type ClaimParams struct {
@@ -47,6 +53,8 @@ type Claim struct {
 	// RecipeHash names the session's recipe; it is empty for a session that follows the configuration.
 	RecipeHash string
 	State      progress.State
+	// Unloadable is why the session could not be read; nil if it was. Such a claim has no State, and must be given back.
+	Unloadable error
 
 	// fresh sessions have nothing but their row.
 	fresh bool
@@ -147,71 +155,63 @@ RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s
 
 // Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
 // somebody has worked on.
+//
+// Lock and claim are one message: a server that vanishes in the middle of sending it has claimed nothing, and PostgreSQL
+// never waits for the rest of it with the lock of all claims in its hand.
 func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	now := db.clock.Now()
 	until := now.Add(p.Lease)
 
-	var (
-		batch  pgx.Batch
-		claims []Claim
-	)
-
 	// An array that is null compares with nothing.
 	held, has := append([]string{}, p.Held...), append([]string{}, p.Has...)
 
-	batch.Queue("BEGIN")
-	batch.Queue("SELECT pg_advisory_xact_lock($1)", int64(claimLock))
-	batch.Queue(claimSQL, pgx.NamedArgs{
-		"now": now, "until": until, "server": p.ServerID, "held": held,
-		"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
-		"version": p.Version, "has": has, "abandon": p.AbandonBefore,
-	}).Query(func(rows pgx.Rows) error {
-		taken, err := pgx.CollectRows(rows, pgx.RowToStructByName[claimRow])
-		for _, r := range taken {
-			claims = append(claims, Claim{
-				Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted, RecipeHash: r.RecipeHash,
-				State: progress.State{Session: r.Session, LastSeq: r.LastSeq},
-				// Nobody has worked on a session before its first lease.
-				fresh: r.Fence == 1 && r.OpenRequests == 0,
-			})
-		}
+	var claims []Claim
 
-		return err
+	err := db.work.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		return lockAndRun(ctx, conn.Conn(), claimLock, claimStatement, claimSQL, pgx.NamedArgs{
+			"now": now, "until": until, "server": p.ServerID, "held": held,
+			"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
+			"version": p.Version, "has": has, "abandon": p.AbandonBefore,
+		}, func(row pgx.CollectableRow) error {
+			claim, err := readClaim(row, until)
+			claims = append(claims, claim)
+
+			return err
+		})
 	})
-	batch.Queue("COMMIT")
-
-	if err := db.work.SendBatch(ctx, &batch).Close(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("claim sessions: %w", err)
 	}
 
-	return claims, db.loadClaims(ctx, claims)
+	return db.loadClaims(ctx, claims)
 }
 
-func (db *DB) loadClaims(ctx context.Context, claims []Claim) error {
-	var ids []string
+// readClaim reads a claimed session. One that cannot be read is still claimed: the claim says so.
+func readClaim(row pgx.CollectableRow, until time.Time) (Claim, error) {
+	r, err := pgx.RowToStructByName[claimRow](row)
+	if err == nil {
+		return Claim{
+			Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted, RecipeHash: r.RecipeHash,
+			State: progress.State{Session: r.Session, LastSeq: r.LastSeq},
+			// Nobody has worked on a session before its first lease.
+			fresh: r.Fence == 1 && r.OpenRequests == 0,
+		}, nil
+	}
 
-	for _, c := range claims {
-		if !c.fresh {
-			ids = append(ids, c.SessionID)
+	claim := Claim{Until: until, Unloadable: fmt.Errorf("read claimed session: %w", err)}
+
+	for i, field := range row.FieldDescriptions() {
+		switch value := string(row.RawValues()[i]); field.Name {
+		case "id":
+			claim.SessionID = value
+		case "fence":
+			if claim.Fence, err = strconv.ParseInt(value, 10, 64); err != nil {
+				return claim, fmt.Errorf("read the fence of a claim: %w", err)
+			}
 		}
 	}
 
-	if len(ids) == 0 {
-		return nil
-	}
-
-	states, err := db.load(ctx, ids)
-	if err != nil {
-		return fmt.Errorf("load claimed sessions: %w", err)
-	}
-
-	for i, c := range claims {
-		if !c.fresh {
-			claims[i].State = *states[c.SessionID]
-		}
-	}
-
-	return nil
+	return claim, nil
 }
 
 // Renewal is what a renewal found of one lease.
@@ -274,26 +274,4 @@ RETURNING completed_at IS NOT NULL OR open_requests > 0`, lease.SessionID, lease
 	db.signals.raise(topicQueue, "")
 
 	return nil
-}
-
-// Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it. The row is
-// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended. The
-// lock is gone before the reading begins, so a server that freezes in the middle keeps nobody from taking over.
-func (db *DB) Load(ctx context.Context, lease Lease) (*progress.State, error) {
-	var held bool
-	if err := db.work.QueryRow(ctx, `SELECT fence = $2 AND lease_until IS NOT NULL FROM sessions WHERE id = $1 FOR UPDATE`,
-		lease.SessionID, lease.Fence).Scan(&held); err != nil {
-		return nil, fmt.Errorf("check the fence: %w", err)
-	}
-
-	if !held {
-		return nil, ErrFenceLost
-	}
-
-	states, err := db.load(ctx, []string{lease.SessionID})
-	if err != nil {
-		return nil, fmt.Errorf("load session: %w", err)
-	}
-
-	return states[lease.SessionID], nil
 }

@@ -557,3 +557,21 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 
 	t.Logf("both won something in %d of %d rounds", both, rounds)
 }
+
+// After a failover to a standby that was behind, a session that a server works on may not exist.
+func TestLoadOfASessionThatIsGoneSaysThatTheLeaseIsLost(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+
+	f.exec(t, `DELETE FROM events WHERE session_id = $1`, claim.SessionID)
+	f.exec(t, `DELETE FROM sessions WHERE id = $1`, claim.SessionID)
+
+	_, err := db.Load(t.Context(), claim.Lease)
+	require.ErrorIs(t, err, postgres.ErrFenceLost)
+
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
+	require.ErrorIs(t, err, postgres.ErrFenceLost)
+}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	defaultStalledAfter = 10 * time.Second
+	// stalledChecks is how often each server looks in the time that a transaction may stall.
+	stalledChecks = 4
+	// stalledPatience bounds a look, so that a database that does not answer holds no connection.
+	stalledPatience = 5 * time.Second
+)
+
+// endStalledSQL ends the transactions of servers that vanished while they were sending them. Such a backend has part of a
+// pipeline and waits for the rest. It is not idle in a transaction, which begins with a Sync, and runs no statement, so
+// none of PostgreSQL's time limits before version 17 holds there; keepalives help only where nothing between the hosts
+// answers them. It may end a transaction of a server that is merely very slow: to that server it is a broken connection.
+//
+// Only connections of the same role and application name are ended: COPY from a client looks the same.
+const endStalledSQL = `
+SELECT a.pid, pg_terminate_backend(a.pid) AS ended
+FROM pg_stat_activity a
+WHERE a.datname = current_database() AND a.usename = current_user AND a.application_name = current_setting('application_name')
+  AND a.pid <> pg_backend_pid() AND a.state = 'active' AND a.wait_event_type = 'Client' AND a.wait_event = 'ClientRead'
+  AND a.xact_start < clock_timestamp() - $1::interval`
+
+// reaper ends stalled transactions of any server on the database. Real time is meant: the database's limits follow it too.
+type reaper struct {
+	pool    *pgxpool.Pool
+	after   time.Duration
+	logger  *slog.Logger
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func (r *reaper) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+
+	r.running.Go(func() { r.run(ctx) })
+}
+
+func (r *reaper) stop() {
+	if r.cancel != nil {
+		r.cancel()
+	}
+
+	r.running.Wait()
+}
+
+func (r *reaper) run(ctx context.Context) {
+	ticker := time.NewTicker(r.after / stalledChecks)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+
+		// A database that is down is reported by those who need it.
+		if ended, err := r.end(ctx); err == nil && ended > 0 {
+			r.logger.Warn("ended transactions whose server stopped sending in the middle", "transactions", ended)
+		}
+	}
+}
+
+func (r *reaper) end(ctx context.Context) (ended int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stalledPatience)
+	defer cancel()
+
+	rows, err := r.pool.Query(ctx, endStalledSQL, r.after)
+	if err != nil {
+		return 0, err
+	}
+
+	type backend struct {
+		PID   int
+		Ended bool
+	}
+
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[backend])
+
+	return len(found), err
+}

@@ -1,0 +1,155 @@
+package postgres_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestHostThatVanishesInsideAClaimStopsNoOtherClaim(t *testing.T) {
+	t.Parallel()
+
+	// A claim by pipeline was twelve messages.
+	for messages := range 12 {
+		f := newFixture(t)
+		proxy, address := newProxy(t, f)
+
+		// It is not started, so that it sends nothing but claims.
+		vanishing, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
+		require.NoError(t, err)
+		t.Cleanup(vanishing.Stop)
+
+		other, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock})
+		require.NoError(t, err)
+		t.Cleanup(other.Stop)
+		other.Start()
+
+		require.Empty(t, f.claim(t, vanishing, serverA, 1), "the statement is prepared")
+		f.create(t, other)
+		f.create(t, other)
+		proxy.vanishAfter(messages)
+
+		claiming, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+
+		go func() { // ends when it is cancelled
+			defer close(ended)
+
+			_, _ = vanishing.Claim(claiming, postgres.ClaimParams{
+				Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease,
+			})
+		}()
+
+		f.awaitf(t, func() bool {
+			select {
+			case <-ended:
+				return true
+			default:
+				return proxy.cuts() > 0
+			}
+		}, "the server to claim or to vanish")
+
+		// Nobody ends the stalled transaction: that takes ten seconds.
+		soon, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		claims, err := other.Claim(soon, postgres.ClaimParams{
+			Version: 1, Has: understood(), ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease,
+		})
+		require.NoError(t, err, "the other server waits after %d messages", messages)
+		require.Len(t, claims, 1)
+
+		stop()
+		cancel()
+		proxy.deliver()
+		<-ended
+	}
+}
+
+func TestSessionOfAHostThatVanishesInsideACommitIsTakenOver(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	proxy, address := newProxy(t, f)
+	late := f.serverAt(t, address)
+
+	other, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, StalledAfter: time.Second})
+	require.NoError(t, err)
+	t.Cleanup(other.Stop)
+	other.Start()
+
+	claim := f.hold(t, late)
+
+	// The database has the step but no COMMIT, and its connection stays open.
+	proxy.arm(delayedCommit, `cut.1`)
+
+	_, err = late.Hold(claim.Lease).Commit(t.Context(), cutStep(claim.SessionID))
+	require.Error(t, err)
+
+	f.clock.Advance(2 * lease)
+
+	var claims []postgres.Claim
+
+	f.awaitf(t, func() bool {
+		claims = append(claims, f.claim(t, other, serverB, 1)...)
+
+		return len(claims) == 1
+	}, "the session to be taken over")
+
+	require.False(t, requireWhole(t, f, &claims[0].State, cutStep(claim.SessionID)), "the step was not committed")
+}
+
+func TestStalledTransactionsOfOtherProgramsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, "tarsy"), Clock: f.clock, StalledAfter: time.Microsecond})
+	require.NoError(t, err)
+	t.Cleanup(db.Stop)
+
+	// A client that copies waits inside a transaction, as a server that vanished does.
+	for want, name := range []string{"backup", "tarsy"} {
+		pid := f.copying(t, f.named(t, name))
+
+		f.awaitf(t, func() bool {
+			return value[bool](t, f, `SELECT coalesce(wait_event = 'ClientRead' AND state = 'active', false) FROM pg_stat_activity WHERE pid = $1`, pid)
+		}, "the copy to wait for data")
+
+		ended, err := db.EndStalled(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, ended, name)
+	}
+}
+
+// copying begins to copy into a table, sends nothing, and returns the backend's process.
+func (f *fixture) copying(t *testing.T, address string) uint32 {
+	t.Helper()
+	f.exec(t, `CREATE TABLE IF NOT EXISTS copied (n int)`)
+
+	conn, err := pgconn.Connect(t.Context(), address)
+	require.NoError(t, err)
+
+	data, end := io.Pipe()
+	ended := make(chan struct{})
+
+	go func() { // ends with the pipe
+		defer close(ended)
+
+		_, _ = conn.CopyFrom(context.Background(), data, `COPY copied FROM STDIN`)
+	}()
+
+	t.Cleanup(func() {
+		_ = end.Close()
+
+		<-ended
+
+		_ = conn.Close(context.Background())
+	})
+
+	return conn.PID()
+}
