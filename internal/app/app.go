@@ -210,7 +210,7 @@ func (a *App) wire(ctx context.Context) error {
 		},
 		Ready:          a.health.started,
 		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
-		Clock: a.clock, Logger: a.logger,
+		SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
 	})
 
 	a.retention, err = retention.New(retention.Config{

@@ -14,6 +14,8 @@ const (
 	categoryMCP     = "mcp_health"
 	categoryConfig  = "configuration"
 	categoryMasking = "masking"
+	categorySession = "session"
+	categoryClock   = "clock"
 )
 
 // warnings are what an operator should know. They are not kept over a restart. One category and server has one, but
@@ -42,9 +44,32 @@ func (w *warnings) clear(category, serverID string) {
 	w.all = slices.DeleteFunc(w.all, func(o api.Warning) bool { return o.Category == category && o.ServerID == serverID })
 }
 
+// remove clears one warning that belongs to no server.
+func (w *warnings) remove(category, message string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.all = slices.DeleteFunc(w.all, func(o api.Warning) bool {
+		return o.Category == category && o.ServerID == "" && o.Message == message
+	})
+}
+
 func (w *warnings) list() []api.Warning {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	return slices.Clone(w.all)
+}
+
+// sessionSetAside warns of a session that cannot be loaded, until it can be again.
+func (a *App) sessionSetAside(sessionID string, aside bool) {
+	message := "Session " + sessionID + " cannot be loaded and is set aside."
+	if !aside {
+		a.warnings.remove(categorySession, message)
+
+		return
+	}
+
+	a.warnings.set(categorySession, "", message,
+		"It is tried again after 30 seconds, then less and less often, up to every 10 minutes. The server's log has the cause.", a.clock.Now())
 }

@@ -94,6 +94,13 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	claimed, uncounted := 0, 0
 
 	for _, c := range claims {
+		if c.Unloadable != nil {
+			e.putAside(c.Lease, c.Unloadable)
+
+			continue
+		}
+
+		e.loaded(c.SessionID)
 		e.work(c, recipes[c.RecipeHash])
 
 		if c.Uncounted {

@@ -61,6 +61,9 @@ type Config struct {
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
+	// SetAside is told when a session cannot be loaded, and when it can again. It may be nil.
+	SetAside func(sessionID string, aside bool)
+
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
@@ -91,6 +94,7 @@ type Engine struct {
 	ledger *ledger
 	// recipes belongs to the claimer.
 	recipes recipes
+	aside   setAside
 	started time.Time
 
 	mu       sync.Mutex

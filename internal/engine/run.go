@@ -130,6 +130,12 @@ func (r *sessionRun) reload(unstorable bool) bool {
 			return false
 		}
 
+		if postgres.IsUnloadable(err) {
+			r.engine.putAside(r.lease, err)
+
+			return false
+		}
+
 		if err != nil {
 			r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
 			r.setbacks.notLoaded()

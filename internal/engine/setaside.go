@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// A session that cannot be loaded is tried again after asideFirst, then after twice that, and so on up to asideLongest.
+	asideFirst, asideLongest = 30 * time.Second, 10 * time.Minute
+	// maxAside bounds how many such sessions are remembered.
+	maxAside = 1000
+)
+
+// setAside remembers the sessions that this server could not load, and how often it tried.
+type setAside struct {
+	mu       sync.Mutex
+	attempts map[string]int
+}
+
+// add counts an attempt and returns how long to wait before the next one.
+func (s *setAside) add(sessionID string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.attempts == nil || len(s.attempts) >= maxAside {
+		s.attempts = map[string]int{}
+	}
+
+	const doublings = 5
+
+	pause := min(asideFirst<<min(s.attempts[sessionID], doublings), asideLongest)
+	s.attempts[sessionID]++
+
+	return pause
+}
+
+// remove forgets a session and reports whether it was set aside.
+func (s *setAside) remove(sessionID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	_, found := s.attempts[sessionID]
+	delete(s.attempts, sessionID)
+
+	return found
+}
+
+// putAside gives a session back that cannot be loaded: nobody claims it for a while, and it keeps no worker and none of
+// the sessions that were claimed with it. It is not failed, for a newer release may be able to read it, or an
+// operator to repair it.
+func (e *Engine) putAside(lease postgres.Lease, cause error) {
+	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
+	defer cancel()
+
+	pause := e.aside.add(lease.SessionID)
+	e.Logger.Error("could not load a session; it is set aside", "session_id", lease.SessionID, "retry_after", pause, "error", cause)
+
+	if e.SetAside != nil {
+		e.SetAside(lease.SessionID, true)
+	}
+
+	if err := e.DB.Defer(ctx, lease, e.now().Add(pause)); err != nil {
+		e.Logger.Warn("could not set a session aside; its lease will run out", "session_id", lease.SessionID, "error", err)
+	}
+}
+
+// loaded notes that a session was loaded.
+func (e *Engine) loaded(sessionID string) {
+	if e.aside.remove(sessionID) && e.SetAside != nil {
+		e.SetAside(sessionID, false)
+	}
+}
