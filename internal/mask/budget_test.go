@@ -45,7 +45,7 @@ func spent(call func()) time.Duration {
 // Every line matches a rule that has a large allowlist. Checking the matches must not take longer than finding them.
 func TestLinesOfUUIDsCostNoMoreThanOneSearch(t *testing.T) {
 	m := newMasker(t, Config{Default: DefaultRules()})
-	text := fill(1<<19, func(i int) string { return "key=" + uuid(i) + "\n" })
+	text := fill(1<<19, func(i int) string { return "key=" + uuid(i)[:35] + "\n" })
 	generic := shared().finders[slices.IndexFunc(shared().finders, func(f finder) bool { return f.rule != nil && f.rule.marker == "generic_api_key" })].rule
 
 	mask := func() {

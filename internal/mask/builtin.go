@@ -9,6 +9,9 @@ import (
 // wordStart is the beginning of a word. In escaped text the letter of a line break stands right before it.
 const wordStart = `(?:\b|\\[nrt])`
 
+// curlUser is the flag of curl that a user and a password follow, also among other short flags and in a list of arguments.
+const curlUser = `[\s"'](?:-[A-Za-z]{0,8}[uU]["',\s=\\]{0,8}?|--(?:proxy-)?user["',\s=\\]{1,8}?)`
+
 // builtinRules are the expressions of the named patterns. What is found by its name or its prefix is not among them.
 func builtinRules() []*rule {
 	return slices.Concat(tokenRules(), addressRules(), commandRules(), storedRules(), []*rule{
@@ -21,6 +24,8 @@ func builtinRules() []*rule {
 func tokenRules() []*rule {
 	return []*rule{
 		newRule(token, `(?i)`+wordStart+`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:bearer|basic|token|apikey|geniekey|digest|negotiate|splunk|aws4-hmac-sha256)\s{1,4}([\w.~+/=:-]{8,})`, "authorization").where(nearValue(1, 8)).only(isFilledIn).alsoGitleaks(),
+		newRule(token, `(?i)`+wordStart+`authorization\\?["']?\s{0,4}[:=]\s{0,4}\[?\s{0,4}\\?["']?(?:[A-Za-z][\w-]{1,30}\s{1,4})?([\w.~+/=:-]{8,})`, "authorization").only(isRandom),
+		newRule(token, `(?i)api\.telegram\.org(?:/|%2F)(?:file(?:/|%2F))?bot(\d{6,12}(?::|%3A)[\w-]{20,60})`, "api.telegram.org").only(isFilledIn),
 		newRule(token, `(?i)`+wordStart+`bearer\s{1,4}([\w.~+/=-]{16,})`, "bearer").where(nearValue(0, 16)).only(isNoProse),
 		newRule(token, `\b(\d{8,10}(?::|%3A)AA[\w-]{32,34})(?:[^\w-]|$)`, ":aa", "%3aaa").only(isFilledIn),
 		newRule(token, `\b([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})(?:[^\w-]|$)`, ".g", ".x", ".y", ".z").only(isFilledIn),
@@ -47,10 +52,12 @@ func addressRules() []*rule {
 // commandRules find passwords on command lines.
 func commandRules() []*rule {
 	return []*rule{
-		newRule(password, wordStart+`(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]*?\s-p([^\s'"$-][^\s'"]{3,100})`, "mysql", "mariadb").where(nearFlag(" -p")).only(isFilledIn),
+		newRule(password, wordStart+`(?:mysql\w{0,12}|mariadb[\w-]{0,12})\b[^\n]*?\s-p\\?['"]?([^\s'"$-][^\s'"]{3,100})`, "mysql", "mariadb").where(nearFlag(" -p")).only(isFilledIn),
 		newRule(password, wordStart+`sshpass\s{1,4}-p\s{0,4}['"]?([^\s'"$][^\s'"]{3,100})`, "sshpass").only(isFilledIn),
 		newRule(password, wordStart+`redis-cli\b[^\n]*?\s-a\s{1,4}['"]?([^\s'"$][^\s'"]{3,100})`, "redis-cli").where(nearFlag(" -a")).only(isFilledIn),
-		newRule(password, wordStart+`curl\b[^\n]*?\s(?:-u|--user)[\s=]{0,4}['"]?[\w.@-]{1,64}:([^\s'"$][^\s'"]{2,100})`, "curl").where(nearFlag(" -u", " --user")).only(isFilledIn).alsoGitleaks(),
+		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`["']?[^\s"':]{0,64}["']?:["']?([^\s'"$][^\s'"]{2,100})`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
+		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`'[^'\n:]{0,64}:([^'$\n][^'\n]{2,100})'`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
+		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`"[^"\n:]{0,64}:([^"$\n][^"\n]{2,100})"`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
 		newRule(password, wordStart+`docker\s{1,4}login\b[^\n]*?\s-p\s{1,4}['"]?([^\s'"$-][^\s'"]{3,100})`, "docker").where(nearFlag(" -p")).only(isFilledIn),
 	}
 }
@@ -63,6 +70,7 @@ func storedRules() []*rule {
 		newRule(password, `(\$(?:2[abxy]|apr1|1|5|6|7|y|sha1|argon2[a-z]{1,2}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./$=,+-]{20,200})`, "$2a$", "$2b$", "$2y$", "$2x$", "$apr1$", "$1$", "$5$", "$6$", "$7$", "$y$", "$argon2", "$pbkdf2", "$scrypt$", "$sha1$").only(isFilledIn),
 		newRule(password, `(\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{20,120}={0,2})`, "{ssha", "{sha").only(isFilledIn),
 		newRule(password, `(?i)`+wordStart+`identified\s{1,4}by\s{1,4}(?:password\s{1,4})?\\?['"]([^'"\\]{4,100})`, "identified").only(isFilledIn),
+		newRule(password, `(?i)\bvalue\s?=\s?["']([^"'<>\n]{4,200})["']\s{1,4}(?:name|key)\s?=\s?["'][\w.-]{0,60}(?:password|passwd|pwd|secret|token|api[_-]?key)["']`, "value=").only(isFilledIn),
 		newRule(password, `(?i)`+wordStart+`(?:requirepass|masterauth)\s{1,4}\\?["']?([^\s"'\\]{4,512})`, "requirepass", "masterauth").only(isFilledIn),
 	}
 }
@@ -91,6 +99,9 @@ func (r *rule) alsoGitleaks() *rule {
 
 // isFilledIn leaves out placeholders.
 func isFilledIn(secret string) bool { return !placeholder(secret, value{}) }
+
+// isRandom takes only what a machine made, for names that words follow too.
+func isRandom(secret string) bool { return isFilledIn(secret) && looksRandom(secret) }
 
 // isNoProse also leaves out words: a password may be one, but after login or bearer words are prose.
 func isNoProse(secret string) bool { return isFilledIn(secret) && !harmless(secret) }

@@ -32,6 +32,10 @@ func gitleaksRules() []*rule {
 				return false
 			}
 
+			if r.ID == genericRule && isUUID(secret) && classify(nameBeforeSecret(s.text[match.start:match.end], secret)) == "" {
+				return false
+			}
+
 			return !slices.ContainsFunc(allowed, func(l *allowlist) bool { return l.allowsWord(secret) }) &&
 				!slices.ContainsFunc(allowed, func(l *allowlist) bool { return l.allows(s, match, secret) })
 		}
@@ -40,4 +44,31 @@ func gitleaksRules() []*rule {
 	}
 
 	return rules
+}
+
+// genericRule goes by names such as key, which identifiers have too.
+const genericRule = "generic-api-key"
+
+// isUUID knows identifiers, which are secrets only if their name says so.
+func isUUID(text string) bool {
+	if len(text) != 36 {
+		return false
+	}
+
+	for i := range len(text) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (text[i] == '-') || !dash && !isDigit(text[i]) && (text[i]|' ' < 'a' || text[i]|' ' > 'f') {
+			return false
+		}
+	}
+
+	return true
+}
+
+// nameBeforeSecret is the name that stands before the sign and the secret of a match.
+func nameBeforeSecret(match, secret string) string {
+	before, _, _ := strings.Cut(match, secret)
+	before = strings.TrimRight(before, "=:>|?,`'\" \t\r\n")
+
+	return before[strings.LastIndexFunc(before, func(r rune) bool { return r > 127 || !isName(byte(r)) })+1:]
 }

@@ -191,7 +191,7 @@ func (p *policy) mask(text string, work *budget) string {
 	}
 
 	for range maxRounds {
-		spans := sweep(text, p.wanted, work)
+		spans := sweepPlain(text, p.wanted, work)
 		if len(spans) == 0 {
 			break
 		}

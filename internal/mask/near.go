@@ -74,6 +74,13 @@ func (s *scan) skipWord(at int) int {
 	return at
 }
 
+// nearLine sees the line of a command, as far as it is near.
+func (s *scan) nearLine(start, end int) (window, bool) {
+	line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+2*longestCommand)], "\n")
+
+	return s.around(start-slack, end+len(line)+1), strings.Contains(line, ":")
+}
+
 // nearFlag looks for a flag in the line of a command.
 func nearFlag(flags ...string) sight {
 	return func(s *scan, start, end int) (window, bool) {

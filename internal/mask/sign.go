@@ -179,13 +179,14 @@ func pairedValue(text string, at int) int {
 		return 0
 	}
 
-	rest, ok := strings.CutPrefix(text[at:], "value")
-	if !ok {
+	const value = "value"
+	if len(text)-at < len(value) || !strings.EqualFold(text[at:at+len(value)], value) {
 		return 0
 	}
 
-	at = skipQuote(text, len(text)-len(rest))
-	if at < len(text) && text[at] == ':' {
+	// In XML it is an attribute: <add key="X" value="Y"/>.
+	at = skipQuote(text, at+len(value))
+	if at < len(text) && (text[at] == ':' || text[at] == '=') {
 		return at + 1
 	}
 

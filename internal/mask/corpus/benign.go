@@ -77,6 +77,7 @@ func identifiers() []family {
 
 	return []family{
 		{"uuid", []func(*random) string{
+			func(r *random) string { return f("key=%s bucket=events", r.uuid()) },
 			func(r *random) string { return f("request_id=%s status=200 path=/healthz", r.uuid()) },
 			func(r *random) string { return f(`{"id":"%s","tenant":"%s","ok":true}`, r.uuid(), r.uuid()) },
 			func(r *random) string { return f("uid: %s\nresourceVersion: \"%s\"", r.uuid(), r.digits(9)) },

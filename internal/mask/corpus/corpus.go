@@ -26,6 +26,7 @@ func Samples(seed uint64) []Sample {
 	}
 
 	samples = append(samples, manifests(r)...)
+	samples = append(samples, forms(r)...)
 
 	return append(samples, benign(r)...)
 }
