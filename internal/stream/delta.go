@@ -49,7 +49,7 @@ func (s *Delta) Append(text string) {
 		return
 	}
 
-	wait := d.window - time.Since(s.flushed)
+	wait := d.pace() - time.Since(s.flushed)
 	if wait <= 0 {
 		s.flush(false)
 

@@ -14,6 +14,10 @@ import (
 const (
 	defaultWindow      = 30 * time.Millisecond
 	defaultDeltaBuffer = 256
+	// longestWindow is how long text is gathered at most when many read.
+	longestWindow = 250 * time.Millisecond
+	// readersPerWindow is how many readers a window is for: with twice as many, text is gathered twice as long.
+	readersPerWindow = 100
 )
 
 // DeltasConfig is what Deltas need.
@@ -24,7 +28,8 @@ type DeltasConfig struct {
 	Relay Relay
 	// Clock stamps chunks and measures how long other servers' interest lasts.
 	Clock clockwork.Clock
-	// Window is how long text is gathered before it goes out, in real time; 30 ms if zero.
+	// Window is how long text is gathered before it goes out, in real time; 30 ms if zero. With more than 100 readers on
+	// this server it grows, up to 250 ms, so that the number of frames does not.
 	Window time.Duration
 	// Buffer is how many chunks may wait for one reader; 256 if zero.
 	Buffer int
@@ -47,6 +52,8 @@ type Deltas struct {
 	mu     sync.Mutex
 	rooms  map[string]*room // by session
 	closed bool
+	// readers counts those of all rooms.
+	readers int
 }
 
 // room is what concerns one session.
@@ -135,13 +142,13 @@ func (d *Deltas) Dropped() int64 { return d.dropped.Load() }
 type DeltaReader struct {
 	deltas    *Deltas
 	sessionID string
-	chunks    chan tarsy.StreamChunkPayload
+	chunks    chan Encoded
 }
 
 // Subscribe begins to read a session's chunks. Texts that are being written on this server arrive as one chunk
 // each, with everything so far; so do those of other servers, a moment later and possibly in parts.
 func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
-	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan tarsy.StreamChunkPayload, d.buffer)}
+	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan Encoded, d.buffer)}
 
 	d.mu.Lock()
 	r := d.room(sessionID)
@@ -150,11 +157,12 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 		s.flush(false) // to those who read already, so that all are at the same place
 
 		if chunk, ok := s.soFar(); ok {
-			reader.offer(chunk)
+			reader.offer(newEncoded(chunk))
 		}
 	}
 
 	r.readers = append(r.readers, reader)
+	d.readers++
 	d.mu.Unlock()
 
 	d.want(true, sessionID)
@@ -163,7 +171,7 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 }
 
 // Chunks is where the chunks arrive. It is never closed.
-func (r *DeltaReader) Chunks() <-chan tarsy.StreamChunkPayload { return r.chunks }
+func (r *DeltaReader) Chunks() <-chan Encoded { return r.chunks }
 
 // Close ends the subscription. It may be called again.
 func (r *DeltaReader) Close() {
@@ -173,11 +181,13 @@ func (r *DeltaReader) Close() {
 	defer d.mu.Unlock()
 
 	room := d.room(r.sessionID)
+	before := len(room.readers)
 	room.readers = slices.DeleteFunc(room.readers, func(other *DeltaReader) bool { return other == r })
+	d.readers -= before - len(room.readers)
 	d.tidy(r.sessionID)
 }
 
-func (r *DeltaReader) offer(chunk tarsy.StreamChunkPayload) {
+func (r *DeltaReader) offer(chunk Encoded) {
 	select {
 	case r.chunks <- chunk:
 	default:
@@ -186,6 +196,13 @@ func (r *DeltaReader) offer(chunk tarsy.StreamChunkPayload) {
 }
 
 // The methods below need the lock.
+
+// pace is how long text is gathered now.
+func (d *Deltas) pace() time.Duration {
+	grown := d.window * time.Duration(max(d.readers, readersPerWindow)) / readersPerWindow
+
+	return max(d.window, min(grown, longestWindow))
+}
 
 func (d *Deltas) room(sessionID string) *room {
 	r, ok := d.rooms[sessionID]
@@ -232,8 +249,9 @@ func (d *Deltas) publish(chunk tarsy.StreamChunkPayload) {
 		return
 	}
 
+	encoded := newEncoded(chunk)
 	for _, reader := range r.readers {
-		reader.offer(chunk)
+		reader.offer(encoded)
 	}
 
 	if len(r.wants) > 0 && d.interested(r) {

@@ -150,7 +150,7 @@ func TestFirstPieceGoesAtOnceAndLaterOnesAreGathered(t *testing.T) {
 		require.Equal(t, tarsy.StreamChunkPayload{
 			Type: tarsy.TypeStreamChunk, SessionID: "s", ExecutionID: &execution, EventID: "e",
 			EventType: tarsy.EventThinking, Delta: "a", Offset: 0, Fence: 7, Timestamp: time.Now(),
-		}, chunk)
+		}, chunk.StreamChunkPayload)
 
 		delta.Append("b")
 		pass(10 * time.Millisecond)

@@ -27,7 +27,7 @@ func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 		seen := map[string]int{}
 		fences := map[string]int64{}
 
-		see := func(chunk tarsy.StreamChunkPayload) {
+		see := func(chunk Encoded) {
 			require.Equal(t, 1, stage[chunk.EventID], "a chunk went out of turn")
 			require.GreaterOrEqual(t, chunk.Offset, seen[chunk.EventID], "a chunk overtook another")
 			require.GreaterOrEqual(t, chunk.Fence, fences[chunk.EventID])
@@ -39,9 +39,9 @@ func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 
 			switch rapid.SampledFrom([]string{"chunk", "chunk", "chunk", "created", "completed"}).Draw(t, "what") {
 			case "chunk":
-				chunk := tarsy.StreamChunkPayload{
+				chunk := Encoded{StreamChunkPayload: tarsy.StreamChunkPayload{
 					EventID: id, Offset: offered[id], Fence: rapid.Int64Range(1, 2).Draw(t, "fence"),
-				}
+				}}
 				offered[id]++
 
 				if g.admit(chunk) {
@@ -71,7 +71,7 @@ func TestGateHoldsABoundedNumberAndDropsTheOldest(t *testing.T) {
 
 	g := newGate(&dropped)
 	for i := range heldLimit + 10 {
-		require.False(t, g.admit(tarsy.StreamChunkPayload{EventID: "e", Delta: strconv.Itoa(i)}))
+		require.False(t, g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "e", Delta: strconv.Itoa(i)})))
 	}
 
 	require.EqualValues(t, 10, dropped.Load())
@@ -85,9 +85,9 @@ func TestGateDropsChunksOfEventsThatWereFinalFromTheStart(t *testing.T) {
 	t.Parallel()
 
 	g := newGate(new(atomic.Int64))
-	g.admit(tarsy.StreamChunkPayload{EventID: "e"})
+	g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "e"}))
 	require.Empty(t, g.sent(record(tarsy.TypeTimelineCreated, "e", tarsy.EventCompleted)))
-	require.False(t, g.admit(tarsy.StreamChunkPayload{EventID: "e"}))
+	require.False(t, g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "e"})))
 	require.Empty(t, g.held)
 }
 
@@ -96,11 +96,11 @@ func TestGateLearnsThePastButKnowsThePresentBetter(t *testing.T) {
 
 	g := newGate(new(atomic.Int64))
 	g.sent(record(tarsy.TypeTimelineCompleted, "now done", tarsy.EventFailed))
-	g.admit(tarsy.StreamChunkPayload{EventID: "open", Delta: "x"})
+	g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "open", Delta: "x"}))
 
 	released := g.learn(map[string]bool{"now done": false, "open": false, "done": true})
 	require.Len(t, released, 1)
-	require.True(t, g.admit(tarsy.StreamChunkPayload{EventID: "open"}))
-	require.False(t, g.admit(tarsy.StreamChunkPayload{EventID: "done"}))
-	require.False(t, g.admit(tarsy.StreamChunkPayload{EventID: "now done"}))
+	require.True(t, g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "open"})))
+	require.False(t, g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "done"})))
+	require.False(t, g.admit(newEncoded(tarsy.StreamChunkPayload{EventID: "now done"})))
 }

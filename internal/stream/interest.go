@@ -176,8 +176,9 @@ func (d *Deltas) onChunk(payload string) {
 	defer d.mu.Unlock()
 
 	if r, ok := d.rooms[chunk.SessionID]; ok {
+		encoded := newEncoded(chunk)
 		for _, reader := range r.readers {
-			reader.offer(chunk)
+			reader.offer(encoded)
 		}
 	}
 }

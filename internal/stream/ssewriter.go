@@ -53,8 +53,8 @@ func (s *sseWriter) event(channel string, record journal.Record[tarsy.Event]) er
 		"\nevent: " + record.Entry.Type + "\ndata: " + encodeEvent(channel, record) + "\n\n")
 }
 
-func (s *sseWriter) chunk(channel string, chunk tarsy.StreamChunkPayload) error {
-	return s.write("event: " + chunk.Type + "\ndata: " + encodeChunk(channel, chunk) + "\n\n")
+func (s *sseWriter) chunk(chunk Encoded) error {
+	return s.write("event: " + chunk.Type + "\ndata: " + string(chunk.frame()) + "\n\n")
 }
 
 // overflow has the number as its id: a reader that comes back does not ask for what is gone again.

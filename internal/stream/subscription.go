@@ -14,7 +14,7 @@ import (
 // outlet writes to one reader. It is used by one goroutine at a time.
 type outlet interface {
 	event(channel string, record journal.Record[tarsy.Event]) error
-	chunk(channel string, chunk tarsy.StreamChunkPayload) error
+	chunk(chunk Encoded) error
 	// overflow tells the reader that events are missing up to a position, and to load the session by REST.
 	overflow(channel string, through journal.Position) error
 }
@@ -150,7 +150,7 @@ func (s *subscription) pump(ctx context.Context) error {
 					return nil
 				}
 
-				return s.out.chunk(s.channel, chunk)
+				return s.out.chunk(chunk)
 			})
 		}
 	}
@@ -184,9 +184,9 @@ func (s *subscription) sendRecord(record journal.Record[tarsy.Event]) error {
 	return s.sendChunks(s.gate.sent(record.Entry))
 }
 
-func (s *subscription) sendChunks(chunks []tarsy.StreamChunkPayload) error {
+func (s *subscription) sendChunks(chunks []Encoded) error {
 	for _, chunk := range chunks {
-		err := s.out.chunk(s.channel, chunk)
+		err := s.out.chunk(chunk)
 		if err != nil {
 			return err //nolint:wrapcheck // ends the connection, whose writer wraps
 		}

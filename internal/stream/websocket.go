@@ -185,20 +185,21 @@ func (c *conn) send(frame any) {
 }
 
 // text writes a message. A reader that does not take it in time is dropped: it catches up when it is back.
-func (c *conn) text(message string) error {
+func (c *conn) text(message string) error { return c.frame([]byte(message)) }
+
+// frame is text with bytes that other connections may be writing too.
+func (c *conn) frame(message []byte) error {
 	ctx, cancel := context.WithTimeout(c.ctx, c.hub.writeLimit)
 	defer cancel()
 
-	return c.socket.Write(ctx, websocket.MessageText, []byte(message)) //nolint:wrapcheck // write wraps
+	return c.socket.Write(ctx, websocket.MessageText, message) //nolint:wrapcheck // write wraps
 }
 
 func (c *conn) event(channel string, record journal.Record[tarsy.Event]) error {
 	return c.text(encodeEvent(channel, record))
 }
 
-func (c *conn) chunk(channel string, chunk tarsy.StreamChunkPayload) error {
-	return c.text(encodeChunk(channel, chunk))
-}
+func (c *conn) chunk(chunk Encoded) error { return c.frame(chunk.frame()) }
 
 func (c *conn) overflow(channel string, through journal.Position) error {
 	return c.text(encode(overflowFrame(channel, through)))
