@@ -63,7 +63,7 @@ type EndFrame struct {
 	Status SessionStatus `doc:"The session's last status."   json:"status" schema:"terminal_status"`
 }
 
-// ByeFrame is the last event of an SSE stream whose server is shutting down.
+// ByeFrame is the last event of an SSE stream that ends because its server is shutting down or its reader's login ended.
 type ByeFrame struct {
 	// Always TypeBye.
 	Type string `doc:"What kind of message this is."     json:"type"`

@@ -29,4 +29,12 @@ type APIKey struct {
 	LastUsedAt *time.Time `json:"last_used_at"`
 	// Nil while the key is valid. Revoking twice keeps the first time.
 	RevokedAt *time.Time `json:"revoked_at"`
+	// Nil if the key does not expire. From this time on it is refused.
+	ExpiresAt *time.Time `json:"expires_at"`
 }
+
+// Active reports whether the key is accepted at a time.
+func (k APIKey) Active(at time.Time) bool { return k.RevokedAt == nil && !k.Expired(at) }
+
+// Expired reports whether the key's time is over.
+func (k APIKey) Expired(at time.Time) bool { return k.ExpiresAt != nil && !at.Before(*k.ExpiresAt) }

@@ -37,6 +37,12 @@ type caller struct {
 	cookie, token string
 	// network is where the request comes from, as attempts are counted.
 	network string
+	// remote is the address that the request came from.
+	remote string
+	// inactive is the key that was sent, if it was revoked or has expired.
+	inactive *tarsy.APIKey
+	// refused is the code of the error that the request was refused with.
+	refused tarsy.Code
 	// secure tells that the browser's connection is encrypted.
 	secure bool
 }
@@ -49,6 +55,9 @@ func callerOf(ctx context.Context) *caller {
 
 	return who
 }
+
+// browserHash is what the store knows the caller's browser session by.
+func (c *caller) browserHash() []byte { return auth.Hash(c.cookie) }
 
 // checkToken checks that a request by cookie was made by our own page. A browser sends the cookie with whatever it sends
 // here, whoever made it do so; the token only our page can know.
@@ -72,12 +81,13 @@ type guard struct {
 
 // identify finds out who asks. Without a key it fails where keys are required, unless the door is open to anybody. Who
 // sends a key is its owner; everybody else is, or may be, a browser, and then the request must not be the doing of
-// somebody else's web page.
+// somebody else's web page. What is known of the caller is returned with an error too, for the log.
 func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	proxied := g.isProxy(r)
 	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	who := &caller{
 		network:  g.network(r),
+		remote:   g.remote(r),
 		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader,nolintlint // the name as it is documented; the linter does not always see the constant
 		secure:   r.TLS != nil || proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
 		authorBy: func(key *tarsy.APIKey) string { return author(r, key, proxied) },
@@ -85,7 +95,7 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 
 	err := g.recognize(r, who)
 	if err != nil {
-		return nil, err
+		return who, err
 	}
 
 	who.author = who.authorBy(who.key)
@@ -94,15 +104,15 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	case who.key != nil && who.browser == nil:
 		return who, nil
 	case who.key == nil && g.required && !open:
-		return nil, unauthenticated(r, who)
+		return who, unauthenticated(r, who)
 	case !g.required && !proxied && !isLocalHost(r.Host):
-		return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
+		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
 			"without an API key this server answers only to its address and to localhost, not to %q", shown(r.Host))
 	}
 
 	err = http.NewCrossOriginProtection().Check(r)
 	if err != nil {
-		return nil, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
+		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
 	}
 
 	return who, nil
@@ -114,7 +124,7 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 	var err error
 
 	if secret, sent := bearer(r); sent {
-		who.key, err = g.keyOf(r.Context(), secret)
+		who.key, who.inactive, err = g.keyOf(r.Context(), secret)
 	} else if cookie, missing := r.Cookie(cookieName); missing == nil && auth.MayBeBrowserSecret(cookie.Value) {
 		who.cookie = cookie.Value
 		who.browser, err = g.store.BrowserSession(r.Context(), auth.Hash(cookie.Value), g.clock.Now())
@@ -155,7 +165,7 @@ func unauthenticated(r *http.Request, who *caller) error {
 }
 
 func unknownKey() error {
-	return tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is not known, or was revoked")
+	return tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is unknown, expired or revoked")
 }
 
 // permit checks that the caller's key includes a scope, and that a browser's request was our page's.
@@ -181,13 +191,22 @@ func bearer(r *http.Request) (secret string, sent bool) {
 	return strings.TrimSpace(secret), strings.EqualFold(scheme, "Bearer")
 }
 
-// keyOf finds the key with a secret; nil means that there is none, or none any more.
-func (g *guard) keyOf(ctx context.Context, secret string) (*tarsy.APIKey, error) {
+// keyOf finds the key with a secret, or the one that is not accepted any more; both are nil if there is none.
+func (g *guard) keyOf(ctx context.Context, secret string) (active, inactive *tarsy.APIKey, err error) {
 	if !auth.MayBeSecret(secret) {
-		return nil, nil //nolint:nilnil // no key is an answer, not an error
+		return nil, nil, nil
 	}
 
-	return g.store.KeyByHash(ctx, auth.Hash(secret))
+	key, err := g.store.KeyByHash(ctx, auth.Hash(secret))
+	if err != nil || key == nil {
+		return nil, nil, err
+	}
+
+	if !key.Active(g.clock.Now()) {
+		return nil, key, nil
+	}
+
+	return key, nil, nil
 }
 
 // noteUse writes down that a key was used, once in a while; that this failed is no reason to refuse the request.
@@ -210,15 +229,7 @@ func (g *guard) isProxy(r *http.Request) bool {
 		return false
 	}
 
-	address := peer.Addr().Unmap().WithZone("")
-
-	for _, prefix := range g.proxies {
-		if prefix.Contains(address) {
-			return true
-		}
-	}
-
-	return false
+	return g.trusted(peer.Addr())
 }
 
 // isLocalHost reports whether the name that a client used cannot be one that a stranger pointed at this server. Where

@@ -122,6 +122,7 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 		Description: "Subscribe to session:<id> for the journal of a session and to sessions for the feed of all of them.",
 		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
 	}, webSocket)
+	s.endsWithLogin("/api/v1/ws")
 
 	s.addPlain(huma.Operation{
 		OperationID: "session-events", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/events",
@@ -147,6 +148,7 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}},
 	}, events)
+	s.endsWithLogin("/api/v1/sessions/{id}/events")
 
 	// Both documents are for few readers, and writing them down would be a third of a server's start.
 	schema := sync.OnceValue(eventschema.Document)

@@ -26,6 +26,8 @@ type Keys interface {
 type keyRequest struct {
 	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
 	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
+
+	ExpiresAt string `doc:"When the key expires; without it the key does not expire." format:"date-time" json:"expires_at,omitempty"`
 }
 
 type createdKeyOutput struct{ Body createdKey }
@@ -73,10 +75,24 @@ func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput,
 		return nil, err
 	}
 
+	if request.ExpiresAt != "" {
+		at, err := time.Parse(time.RFC3339, request.ExpiresAt)
+		if err != nil {
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "expires_at", "expires_at must be a time such as 2027-01-31T00:00:00Z")
+		}
+
+		err = issued.ExpireAt(at, s.clock.Now())
+		if err != nil {
+			return nil, err
+		}
+	}
+
 	err = s.store.CreateKey(ctx, issued.Key, issued.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
 	}
+
+	s.logKeyChange(ctx, "key created", issued.Key)
 
 	return &createdKeyOutput{Body: createdKey{Key: issued.Secret, APIKey: issued.Key}}, nil
 }
@@ -100,5 +116,18 @@ func (s *Server) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error
 		return nil, fmt.Errorf("revoke key: %w", err)
 	}
 
+	s.logKeyChange(ctx, "key revoked", *key)
+
 	return &keyOutput{Body: *key}, nil
+}
+
+// logKeyChange writes down who changed which key.
+func (s *Server) logKeyChange(ctx context.Context, message string, key tarsy.APIKey) {
+	attributes := append(callerOf(ctx).logged(), "changed_key_id", key.ID, "changed_key_name", key.Name, "changed_key_prefix", key.Prefix,
+		"scopes", key.Scopes)
+	if key.ExpiresAt != nil {
+		attributes = append(attributes, "expires_at", *key.ExpiresAt)
+	}
+
+	s.logger.InfoContext(ctx, message, attributes...)
 }

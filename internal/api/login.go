@@ -18,6 +18,7 @@ import (
 const (
 	cookieName = "tarsy_session"
 	csrfHeader = "X-CSRF-Token"
+	loginPath  = "/api/v1/login"
 )
 
 // BrowserSessions is where it is kept which browsers are logged in.
@@ -25,6 +26,7 @@ type BrowserSessions interface {
 	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int) error
 	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
 	DeleteBrowserSession(ctx context.Context, hash []byte) error
+	ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error)
 }
 
 // loginRequest is the body that logs a browser in.
@@ -60,9 +62,9 @@ func (s *Server) addLogin() {
 	})
 
 	add(s, "", huma.Operation{
-		OperationID: "login", Method: http.MethodPost, Path: "/api/v1/login", DefaultStatus: http.StatusOK,
+		OperationID: "login", Method: http.MethodPost, Path: loginPath, DefaultStatus: http.StatusOK,
 		Summary:     "Log a browser in with an API key",
-		Description: "The answer sets a cookie that stands for the key until it is revoked, for a week at most.",
+		Description: "The answer sets a cookie that stands for the key until it is revoked or expires, for a week at most.",
 	}, s.bodyOf(reflect.TypeFor[loginRequest](), true), s.login)
 
 	add(s, "", huma.Operation{
@@ -107,12 +109,14 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "key", "key is missing: log in with an API key")
 	}
 
-	key, err := s.guard.keyOf(ctx, request.Key)
+	key, inactive, err := s.guard.keyOf(ctx, request.Key)
 	if err != nil {
 		return nil, s.guard.unchecked(ctx, err)
 	}
 
 	if key == nil {
+		who.key, who.inactive = nil, inactive
+
 		return nil, unknownKey()
 	}
 
@@ -139,9 +143,10 @@ func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*log
 	}
 
 	s.guard.noteUse(ctx, key)
-	s.logger.InfoContext(ctx, "browser logged in", "key_id", key.ID, "key_name", key.Name)
 
-	opened := &caller{key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{APIKey: *key, CSRFToken: issued.CSRFToken}}
+	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{APIKey: *key, CSRFToken: issued.CSRFToken}}
+
+	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
 	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: s.me(opened)}, nil
 }
@@ -157,6 +162,10 @@ func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error)
 	err = s.forget(ctx, who)
 	if err != nil {
 		return nil, err
+	}
+
+	if who.browser != nil {
+		s.logger.InfoContext(ctx, "browser logged out", who.logged()...)
 	}
 
 	return &logoutOutput{SetCookie: cookie(who, "", -1)}, nil

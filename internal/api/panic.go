@@ -45,10 +45,12 @@ type watchedWriter struct {
 	http.ResponseWriter
 
 	begun bool
+	// status is what was answered; 0 until then.
+	status int
 }
 
 func (w *watchedWriter) WriteHeader(status int) {
-	w.begun = true
+	w.begun, w.status = true, status
 	w.ResponseWriter.WriteHeader(status)
 }
 

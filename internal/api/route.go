@@ -14,10 +14,11 @@ import (
 )
 
 // route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed; a probe is
-// answered without a look at who asks.
+// answered without a look at who asks, and a stream ends with the login of its reader.
 type route struct {
 	scope      tarsy.Scope
 	probe      bool
+	stream     bool
 	hasBody    bool
 	bodyLimit  int64
 	parameters []string
@@ -34,6 +35,8 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 	huma.Register(s.huma, op, func(ctx context.Context, input *I) (*O, error) {
 		output, err := handle(ctx, input)
 		if err != nil {
+			noteRefusal(ctx, err)
+
 			return nil, s.explain(ctx, err)
 		}
 
@@ -69,6 +72,14 @@ func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
 	s.routes[op.Method+" "+op.Path] = kept
 }
 
+// endsWithLogin marks the route of a stream.
+func (s *Server) endsWithLogin(path string) {
+	pattern := http.MethodGet + " " + path
+	marked := s.routes[pattern]
+	marked.stream = true
+	s.routes[pattern] = marked
+}
+
 // serve is the way of a request: find the route, see who asks and whether they may, read the body, answer.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
@@ -88,7 +99,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	who, err := s.guard.identify(r, missing == nil && found.scope == "")
+	defer s.logRefusal(w, r, who)
+
 	if err != nil {
+		who.refused = tarsy.CodeOf(err)
 		s.refuse(w, r, err)
 
 		return
@@ -114,12 +128,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err != nil {
+		who.refused = tarsy.CodeOf(err)
 		s.refuse(w, r, err)
 
 		return
 	}
 
-	s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	ctx := context.WithValue(r.Context(), callerKey{}, who)
+
+	if found.stream && s.guard.required {
+		watched, done := s.logins.add(who)
+		defer done()
+
+		ctx = context.WithValue(ctx, loginEndedKey{}, watched.ended)
+	}
+
+	s.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // find returns the route of a request, or the problem that there is none.

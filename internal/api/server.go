@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"log/slog"
@@ -83,6 +84,8 @@ type Config struct {
 	WebSocket http.Handler
 	Events    http.Handler
 	Auth      AuthConfig
+	// LoginCheckEvery is how often the keys and browser sessions behind open streams are checked; 2 s if zero.
+	LoginCheckEvery time.Duration
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
 	Login          LoginLimits
@@ -103,8 +106,8 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Server answers HTTP requests. It owns no goroutines. Two requests share nothing but the Store, the page's files and
-// the count of attempts to log in.
+// Server answers HTTP requests. Two requests share nothing but the Store, the page's files, the count of attempts to log
+// in and the check of the logins behind open streams, whose goroutine ends with the last stream.
 type Server struct {
 	store      Store
 	intake     Intake
@@ -122,6 +125,7 @@ type Server struct {
 	sessionsPerKey int
 
 	guard    guard
+	logins   *loginWatch
 	page     *page
 	mux      *http.ServeMux
 	routes   map[string]route
@@ -169,6 +173,7 @@ func New(cfg Config) *Server {
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,
 		},
+		logins: &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger},
 		page:   newPage(cfg.Dashboard),
 		mux:    http.NewServeMux(),
 		routes: map[string]route{},

@@ -171,7 +171,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	hub, err := stream.New(stream.Config{
 		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.AllowedWSOrigins,
-		Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
+		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 	if err != nil {
 		return fmt.Errorf("system.allowed_ws_origins: %w", err)

@@ -52,6 +52,17 @@ func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
 	}, nil
 }
 
+// ExpireAt limits how long the key is accepted. A time that has passed is a *tarsy.Error.
+func (i *Issued) ExpireAt(at, now time.Time) error {
+	if !at.After(now) {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "expires_at", "expires_at must be in the future")
+	}
+
+	i.Key.ExpiresAt = new(at.UTC().Truncate(time.Microsecond))
+
+	return nil
+}
+
 // Hash is what is stored of a secret. The secret is random and long, so that a plain hash keeps it.
 func Hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))

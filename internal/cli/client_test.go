@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
 func tarsyNow() time.Time { return time.Now() }
@@ -207,7 +208,7 @@ func TestKeysAreManagedThroughTheServerAndDirectlyOnTheDatabase(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout", "--token", secret, "--wait").code, "events are guarded alike")
 
 	got = tarsyWith(t, admin, "", "keys", "list")
-	require.Regexp(t, `(?m)^\w{8} +alertmanager +write +\d+s ago +\d+s ago +active$`, got.stdout)
+	require.Regexp(t, `(?m)^\w{8} +alertmanager +write +\d+s ago +\d+s ago +never +active$`, got.stdout)
 
 	prefix := strings.Split(secret, "_")[1]
 	require.Equal(t, cli.ExitOK, tarsyWith(t, admin, "", "keys", "revoke", prefix).code)
@@ -260,5 +261,30 @@ func TestWhatGoesWrongEndsWithItsCodeAndSaysWhatToDo(t *testing.T) {
 		require.Contains(t, got.stderr, c.says, c.args)
 		require.Regexp(t, `(?s)^tarsy: [^\n]+\n$`, got.stderr, "one line: %v", c.args)
 		require.Empty(t, got.stdout, c.args)
+	}
+}
+
+func TestKeysExpireAsTheFlagSays(t *testing.T) {
+	t.Parallel()
+
+	database := pgtest.New(t)
+
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "keys", "create", "short", "--expires", "90d", "--database-url", database).code)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "keys", "create", "long", "--database-url", database).code)
+
+	got := tarsyWith(t, nil, "", "keys", "list", "--database-url", database, "-o", "json")
+
+	var keys []tarsy.APIKey
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &keys), got.stdout)
+	require.Len(t, keys, 2)
+	require.WithinDuration(t, keys[0].CreatedAt.Add(90*24*time.Hour), *keys[0].ExpiresAt, time.Minute)
+	require.Nil(t, keys[1].ExpiresAt)
+
+	require.Contains(t, tarsyWith(t, nil, "", "keys", "list", "--database-url", database).stdout, "in 89d")
+
+	for _, wrong := range []string{"soon", "-1d", "0", "1.5d", "99999999d"} {
+		got := tarsyWith(t, nil, "", "keys", "create", "x", "--expires", wrong, "--database-url", database)
+		require.Equal(t, cli.ExitUsage, got.code, "%s: %s", wrong, got.stderr)
+		require.Contains(t, got.stderr, "90d")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // keyStore is where keys are managed: a server, or its database.
 type keyStore interface {
-	CreateKey(ctx context.Context, name string, scopes []tarsy.Scope) (client.CreatedKey, error)
+	CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (client.CreatedKey, error)
 	Keys(ctx context.Context) ([]tarsy.APIKey, error)
 	RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error)
 	Close()
@@ -25,10 +25,18 @@ type keyStore interface {
 // keyDatabase manages keys without a server, for whoever lost the last admin key.
 type keyDatabase struct{ db *postgres.DB }
 
-func (k keyDatabase) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope) (client.CreatedKey, error) {
-	issued, err := auth.Issue(name, scopes, time.Now())
+func (k keyDatabase) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (client.CreatedKey, error) {
+	now := time.Now()
+
+	issued, err := auth.Issue(name, scopes, now)
 	if err != nil {
 		return client.CreatedKey{}, err
+	}
+
+	if expiresAt != nil {
+		if err := issued.ExpireAt(*expiresAt, now); err != nil {
+			return client.CreatedKey{}, err
+		}
 	}
 
 	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(ctx, issued.Key, issued.Hash)
@@ -84,7 +92,7 @@ func (t *tool) keys() *cobra.Command {
 		Use: "keys", Short: "Make, list and revoke API keys", GroupID: groupClient, Args: onlyCommands,
 		Long: `Manages API keys through the server, which takes a key with the scope admin, or directly on a database with
 --database-url. Scopes: read sees everything; write also submits and cancels; admin also manages keys.`,
-		Example: `  tarsy keys create alertmanager --scope write
+		Example: `  tarsy keys create alertmanager --scope write --expires 90d
   tarsy keys list
   tarsy keys revoke k3x9m2qa
   tarsy keys create rescue --scope admin --database-url postgres://…`,
@@ -103,6 +111,10 @@ func (t *tool) createKey() *cobra.Command {
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)
 	names := cmd.Flags().StringSlice("scope", []string{string(tarsy.ScopeRead)}, "what the key may do: read, write, admin")
 
+	var life lifetime
+
+	cmd.Flags().Var(&life, "expires", "how long the key is valid, such as 90d or 12h (default: it does not expire)")
+
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := flags.open(cmd.Context())
 		if err != nil {
@@ -115,7 +127,7 @@ func (t *tool) createKey() *cobra.Command {
 			scopes = append(scopes, tarsy.Scope(strings.TrimSpace(name)))
 		}
 
-		created, err := store.CreateKey(cmd.Context(), args[0], scopes)
+		created, err := store.CreateKey(cmd.Context(), args[0], scopes, life.from(time.Now()))
 		if err != nil {
 			return err
 		}
@@ -161,12 +173,20 @@ func (t *tool) listKeys() *cobra.Command {
 			return t.printJSON(append([]tarsy.APIKey{}, keys...))
 		}
 
-		rows := [][]string{{"PREFIX", "NAME", "SCOPES", "CREATED", "LAST USED", "STATE"}}
+		rows := [][]string{{"PREFIX", "NAME", "SCOPES", "CREATED", "LAST USED", "EXPIRES", "STATE"}}
 
 		for _, key := range keys {
-			used, state := "never", "active"
+			used, expires, state := "never", "never", "active"
 			if key.LastUsedAt != nil {
 				used = terminal.Age(time.Since(*key.LastUsedAt)) + " ago"
+			}
+
+			if key.ExpiresAt != nil {
+				expires = "in " + terminal.Age(time.Until(*key.ExpiresAt))
+			}
+
+			if key.Expired(time.Now()) {
+				expires, state = terminal.Age(time.Since(*key.ExpiresAt))+" ago", "expired"
 			}
 
 			if key.RevokedAt != nil {
@@ -174,7 +194,7 @@ func (t *tool) listKeys() *cobra.Command {
 			}
 
 			rows = append(rows, []string{
-				key.Prefix, key.Name, scopeList(key.Scopes), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, state,
+				key.Prefix, key.Name, scopeList(key.Scopes), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, expires, state,
 			})
 		}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"tarsy.dev/tarsy"
 )
@@ -15,14 +16,15 @@ type CreatedKey struct {
 	tarsy.APIKey
 }
 
-// CreateKey makes an API key.
-func (c *Client) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope) (CreatedKey, error) {
+// CreateKey makes an API key, which expires unless expiresAt is nil.
+func (c *Client) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (CreatedKey, error) {
 	var created CreatedKey
 
 	body := struct {
-		Name   string        `json:"name"`
-		Scopes []tarsy.Scope `json:"scopes"`
-	}{name, scopes}
+		Name      string        `json:"name"`
+		Scopes    []tarsy.Scope `json:"scopes"`
+		ExpiresAt *time.Time    `json:"expires_at,omitempty"`
+	}{name, scopes, expiresAt}
 	err := c.call(ctx, http.MethodPost, "/api/v1/keys", nil, body, &created)
 
 	return created, err

@@ -99,7 +99,7 @@ func connectionKinds() []Kind {
 		kind(tarsy.TypeError, "WebSocket", "The client sent what the server cannot do. The connection stays open.",
 			reflect.TypeFor[tarsy.ErrorFrame]()),
 		kind(tarsy.TypeEnd, "SSE", "The session is over and everything was sent; the response ends.", reflect.TypeFor[tarsy.EndFrame]()),
-		kind(tarsy.TypeBye, "SSE", "The server shuts down; the reader may come back.", reflect.TypeFor[tarsy.ByeFrame]()),
+		kind(tarsy.TypeBye, "SSE", "The server is shutting down, or the reader's key or browser session is no longer valid. Reconnect: in the second case the response is 401.", reflect.TypeFor[tarsy.ByeFrame]()),
 	}
 }
 

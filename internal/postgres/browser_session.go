@@ -6,15 +6,18 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"tarsy.dev/tarsy"
 )
 
-// BrowserSession is a browser that somebody logged in with a key. It lasts until ExpiresAt, or until the key is revoked.
+// BrowserSession is a browser that somebody logged in with a key. It lasts until EndsAt, or until the key is
+// revoked or expires.
 type BrowserSession struct {
 	tarsy.APIKey
 
 	CSRFToken string
-	ExpiresAt time.Time
+	EndsAt    time.Time
 }
 
 // CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time. Of
@@ -39,12 +42,11 @@ INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) 
 	return nil
 }
 
-// BrowserSession finds a session that is not past its time and whose key was not revoked; nil means that there is none.
+// BrowserSession finds a session that is not past its time and whose key is active; nil means that there is none.
 func (db *DB) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
-	sessions, err := collect[BrowserSession](ctx, db.front, `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, k.revoked_at,
-	s.csrf_token, s.expires_at
-FROM browser_sessions s JOIN api_keys k ON k.id = s.key_id
-WHERE s.hash = $1 AND s.expires_at > $2 AND k.revoked_at IS NULL`, hash, now)
+	sessions, err := collect[BrowserSession](ctx, db.front, `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
+FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
+WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up browser session: %w", err)
 	}
@@ -63,4 +65,23 @@ func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 	}
 
 	return nil
+}
+
+// ActiveLogins returns which of these keys and browser sessions are accepted at a time: the ids of keys, and the hashes
+// of browser sessions in hexadecimal digits.
+func (db *DB) ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error) {
+	rows, err := db.front.Query(ctx, `SELECT id::text FROM api_keys WHERE id = ANY ($2) AND `+activeKey+`
+UNION ALL
+SELECT encode(s.hash, 'hex') FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
+WHERE s.hash = ANY ($3) AND s.expires_at > $1 AND `+activeKey, now, keyIDs, sessions)
+	if err != nil {
+		return nil, fmt.Errorf("look up logins: %w", err)
+	}
+
+	active, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look up logins: %w", err)
+	}
+
+	return active, nil
 }

@@ -26,7 +26,7 @@ func TestABrowserSessionIsItsKeysUntilItsTimeIsUp(t *testing.T) {
 		return found
 	}
 
-	requireSame(t, &postgres.BrowserSession{APIKey: key, CSRFToken: "token", ExpiresAt: end}, find(hash, end.Add(-time.Microsecond)))
+	requireSame(t, &postgres.BrowserSession{APIKey: key, CSRFToken: "token", EndsAt: end}, find(hash, end.Add(-time.Microsecond)))
 	require.Nil(t, find(hash, end))
 	require.Nil(t, find([]byte("other"), epoch()))
 

@@ -11,12 +11,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-const keyColumns = `id, name, prefix, scopes, created_at, last_used_at, revoked_at`
+// keyColumns are the fields of tarsy.APIKey; the statement names api_keys without an alias.
+const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes, api_keys.created_at, api_keys.last_used_at, api_keys.revoked_at,
+	(SELECT expires_at FROM api_key_expiries WHERE key_id = api_keys.id) AS expires_at`
+
+// activeKey is the condition that a key is accepted at the time that is the statement's parameter $1.
+const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
 
 // CreateKey stores a key with the hash of its secret.
 func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
-	_, err := db.front.Exec(ctx, `INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt)
+	_, err := db.front.Exec(ctx, `WITH key AS (
+	INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
+)
+INSERT INTO api_key_expiries (key_id, expires_at) SELECT id, $7 FROM key WHERE $7::timestamptz IS NOT NULL`,
+		key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt, key.ExpiresAt)
 	if err != nil {
 		return fmt.Errorf("store key: %w", err)
 	}
@@ -34,10 +42,10 @@ func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
 	return keys, nil
 }
 
-// KeyByHash finds a key that was not revoked; nil means that there is none.
+// KeyByHash finds a key, also one that was revoked or has expired; nil means that there is none.
 func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error) {
 	keys, err := collect[tarsy.APIKey](ctx, db.front,
-		`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1 AND revoked_at IS NULL`, hash)
+		`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up key: %w", err)
 	}
@@ -81,7 +89,9 @@ WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 // HasKeys reports whether any key could log in.
 func (db *DB) HasKeys(ctx context.Context) (bool, error) {
 	var has bool
-	if err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL)`).Scan(&has); err != nil {
+
+	err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE `+activeKey+`)`, db.clock.Now()).Scan(&has)
+	if err != nil {
 		return false, fmt.Errorf("look for keys: %w", err)
 	}
 

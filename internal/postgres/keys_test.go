@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"encoding/hex"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 
 	found, err = db.KeyByHash(t.Context(), []byte("one"))
 	require.NoError(t, err)
-	require.Nil(t, found, "a revoked key is no key")
+	requireSame(t, &first, found)
 
 	has, err = db.HasKeys(t.Context())
 	require.NoError(t, err)
@@ -83,4 +84,45 @@ func TestUnknownKeys(t *testing.T) {
 	require.Nil(t, found)
 
 	require.Error(t, db.CreateKey(t.Context(), newKey("other", tarsy.ScopeRead), []byte("hash")), "a secret is one key's")
+}
+
+func TestExpiredKeyAndItsBrowserSessionsAreNotActive(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	end := epoch().Add(time.Hour)
+	temporary, lasting, revoked := newKey("temporary", tarsy.ScopeRead), newKey("lasting", tarsy.ScopeRead), newKey("revoked", tarsy.ScopeRead)
+	temporary.ExpiresAt = &end
+
+	var ids []string
+
+	for _, key := range []tarsy.APIKey{temporary, lasting, revoked} {
+		require.NoError(t, db.CreateKey(t.Context(), key, []byte(key.Name)))
+		require.NoError(t, db.CreateBrowserSession(t.Context(), []byte(key.Name), key.ID, "token", epoch(), end.Add(time.Hour), 10))
+
+		ids = append(ids, key.ID)
+	}
+
+	_, err := db.RevokeKey(t.Context(), revoked.ID, epoch())
+	require.NoError(t, err)
+
+	found, err := db.KeyByHash(t.Context(), []byte("temporary"))
+	require.NoError(t, err)
+	requireSame(t, &temporary, found)
+
+	hashes := [][]byte{[]byte("temporary"), []byte("lasting"), []byte("revoked")}
+	digits := func(name string) string { return hex.EncodeToString([]byte(name)) }
+
+	active, err := db.ActiveLogins(t.Context(), ids, hashes, end.Add(-time.Microsecond))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{temporary.ID, lasting.ID, digits("temporary"), digits("lasting")}, active)
+
+	active, err = db.ActiveLogins(t.Context(), ids, hashes, end)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{lasting.ID, digits("lasting")}, active)
+
+	session, err := db.BrowserSession(t.Context(), []byte("temporary"), end)
+	require.NoError(t, err)
+	require.Nil(t, session)
 }

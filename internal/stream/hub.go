@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
@@ -22,7 +23,13 @@ const (
 	defaultWriteLimit   = 10 * time.Second
 )
 
-var errShuttingDown = errors.New("server is shutting down")
+// statusLoggedOut is the code that a WebSocket is closed with when its reader's login ended: 4000 and HTTP's 401.
+const statusLoggedOut websocket.StatusCode = 4401
+
+var (
+	errShuttingDown = errors.New("server is shutting down")
+	errLoggedOut    = errors.New("API key or browser session is no longer valid")
+)
 
 // Config is what a Hub needs. The durations are real time: they concern the network, not what the product does.
 type Config struct {
@@ -36,6 +43,8 @@ type Config struct {
 	// bounded by the totals only.
 	Owner  func(*http.Request) string
 	Limits Limits
+	// LoginEnded is closed when the reader behind a request may not read any more; nil means that this never happens.
+	LoginEnded func(*http.Request) <-chan struct{}
 	// PingEvery is how often a WebSocket peer must show that it is alive; 25 s if zero.
 	PingEvery time.Duration
 	// CommentEvery is how often an SSE response says something, so that no proxy thinks it dead; 15 s if zero.
@@ -51,6 +60,7 @@ type Hub struct {
 	feed         Feed
 	deltas       *Deltas
 	origins      origins
+	loginEnded   func(*http.Request) <-chan struct{}
 	pingEvery    time.Duration
 	commentEvery time.Duration
 	writeLimit   time.Duration
@@ -77,6 +87,10 @@ func New(cfg Config) (*Hub, error) {
 		cfg.Owner = func(*http.Request) string { return "" }
 	}
 
+	if cfg.LoginEnded == nil {
+		cfg.LoginEnded = func(*http.Request) <-chan struct{} { return nil }
+	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 
 	return &Hub{
@@ -86,7 +100,7 @@ func New(cfg Config) (*Hub, error) {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: allowed, logger: cfg.Logger,
+		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: allowed, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),

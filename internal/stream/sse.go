@@ -32,7 +32,7 @@ var errOver = errors.New("the session is over")
 // 1,000, it is told by "catchup.overflow" to load the session by REST, and gets what comes after "head"; the parameter
 // replay=all lifts the limit. When the session is over, the last event is "end" with the final
 // status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
-// "bye" means that the server shuts down and the reader may come back.
+// "bye" means that the server shuts down and the reader may come back, or that its login ended and it gets 401.
 func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.admit(w, r) {
@@ -63,6 +63,7 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 			_ = out.control.SetReadDeadline(time.Time{})
 		}
 
+		request.loginEnded = h.loginEnded(r)
 		cause := h.serveSSE(r.Context(), out, request)
 		h.logger.DebugContext(r.Context(), "event stream closed", "session_id", request.sessionID, "cause", cause)
 	})
@@ -75,6 +76,8 @@ type sseRequest struct {
 	follow      bool
 	// replayAll lifts the limit on what is replayed.
 	replayAll bool
+	// loginEnded is closed when the reader may not read any more.
+	loginEnded <-chan struct{}
 }
 
 // tooMany reports whether the reader has to load the session by REST instead.
@@ -161,7 +164,7 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 		failed <- h.runSSE(ctx, reader, out, request)
 	})
 
-	err := h.writeSSE(ctx, out, queue, failed)
+	err := h.writeSSE(ctx, out, queue, request.loginEnded, failed)
 	cancel(err)
 	running.Wait()
 
@@ -214,7 +217,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 	return reader.run(ctx)
 }
 
-func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, failed <-chan error) error {
+func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, loginEnded <-chan struct{}, failed <-chan error) error {
 	ticker := time.NewTicker(h.commentEvery)
 	defer ticker.Stop()
 
@@ -225,7 +228,9 @@ func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, failed 
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-h.closing:
-			err = out.bye()
+			err = out.bye(errShuttingDown)
+		case <-loginEnded:
+			err = out.bye(errLoggedOut)
 		case err = <-failed:
 			if ctx.Err() == nil {
 				h.logger.WarnContext(ctx, "event stream failed", "error", err)

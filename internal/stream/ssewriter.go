@@ -68,9 +68,10 @@ func (s *sseWriter) end(status tarsy.SessionStatus) error {
 	return s.last(tarsy.TypeEnd, tarsy.EndFrame{Type: tarsy.TypeEnd, Status: status}, errOver)
 }
 
-// bye tells the reader to come back later and ends the stream.
-func (s *sseWriter) bye() error {
-	return s.last(tarsy.TypeBye, tarsy.ByeFrame{Type: tarsy.TypeBye, Reason: errShuttingDown.Error()}, errShuttingDown)
+// bye tells the reader why the stream ends before the session does. A reader that comes back finds another server, or
+// the problem with its login.
+func (s *sseWriter) bye(reason error) error {
+	return s.last(tarsy.TypeBye, tarsy.ByeFrame{Type: tarsy.TypeBye, Reason: reason.Error()}, reason)
 }
 
 func (s *sseWriter) last(eventType string, frame any, reason error) error {

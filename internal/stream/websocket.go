@@ -52,7 +52,7 @@ func (h *Hub) WebSocket() http.Handler {
 		}
 
 		// After the handshake the request's context says nothing about the connection.
-		h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket).serve()
+		h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket, h.loginEnded(r)).serve()
 	})
 }
 
@@ -64,6 +64,8 @@ type conn struct {
 	owner  string // whom subscriptions are counted for
 	socket *websocket.Conn
 	tasks  tasks
+	// loginEnded is closed when the reader may not read any more.
+	loginEnded <-chan struct{}
 
 	ctx    context.Context //nolint:containedctx // the life of the connection
 	cancel context.CancelCauseFunc
@@ -82,11 +84,11 @@ func (r *running) stop() {
 	r.done.Wait()
 }
 
-func (h *Hub) newConn(parent context.Context, owner string, socket *websocket.Conn) *conn {
+func (h *Hub) newConn(parent context.Context, owner string, socket *websocket.Conn, loginEnded <-chan struct{}) *conn {
 	ctx, cancel := context.WithCancelCause(parent)
 
 	return &conn{
-		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, tasks: make(tasks), ctx: ctx, cancel: cancel,
+		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, tasks: make(tasks), loginEnded: loginEnded, ctx: ctx, cancel: cancel,
 		subscriptions: map[string]*running{},
 	}
 }
@@ -135,6 +137,10 @@ func (c *conn) write() {
 			return
 		case <-c.hub.closing:
 			c.cancel(c.bye(websocket.StatusGoingAway, errShuttingDown))
+
+			return
+		case <-c.loginEnded:
+			c.cancel(c.bye(statusLoggedOut, errLoggedOut))
 
 			return
 		case task := <-c.tasks:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -479,4 +480,30 @@ func TestRawPayloadNumbersSurviveTheWire(t *testing.T) {
 	_, data, err := c.Read(c.ctx)
 	require.NoError(t, err)
 	require.Contains(t, string(data), `"n":`+big+`,"text":"a\u2028<b>"`)
+}
+
+func TestStreamsOfALoginThatEndedAreClosedWithTheReason(t *testing.T) {
+	t.Parallel()
+
+	ended := make(chan struct{})
+	h := newHub(t, func(cfg *stream.Config) { cfg.LoginEnded = func(*http.Request) <-chan struct{} { return ended } })
+	id := h.session()
+	h.stages(t, id, 1)
+
+	socket := h.connect(t)
+	socket.subscribe(id, 0)
+	socket.expect(id, 1, 1)
+
+	watching := h.watch(t, id, "")
+	watching.expect(1, 1)
+
+	close(ended)
+
+	_, _, err := socket.Read(socket.ctx)
+
+	var reason websocket.CloseError
+	require.ErrorAs(t, err, &reason)
+	require.Equal(t, websocket.CloseError{Code: 4401, Reason: "API key or browser session is no longer valid"}, reason)
+	require.Equal(t, sse{Event: "bye", Data: message{Type: "bye", Reason: "API key or browser session is no longer valid"}}, watching.next())
+	watching.over()
 }

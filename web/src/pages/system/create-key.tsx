@@ -20,13 +20,27 @@ const scopes: readonly { value: Scope; label: string; does: string }[] = [
   { value: 'admin', label: 'Admin', does: 'also manages keys' },
 ];
 
+/** How long a key is valid, in days; 0 means for ever. */
+const lifetimes: readonly { days: number; label: string }[] = [
+  { days: 0, label: 'Never' },
+  { days: 7, label: 'In 7 days' },
+  { days: 30, label: 'In 30 days' },
+  { days: 90, label: 'In 90 days' },
+  { days: 365, label: 'In a year' },
+];
+
+function expiry(days: number): { expires_at?: string } {
+  return days === 0 ? {} : { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() };
+}
+
 /** The content of a dialog; it forgets the secret when it is closed. */
 export function CreateKey() {
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [scope, setScope] = useState<Scope>('read');
+  const [days, setDays] = useState(0);
   const making = useMutation({
-    mutationFn: () => body(api.POST('/api/v1/keys', { body: { name, scopes: [scope] } })),
+    mutationFn: () => body(api.POST('/api/v1/keys', { body: { name, scopes: [scope], ...expiry(days) } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: apiKeys().queryKey }),
   });
   if (making.data) return <Secret name={making.data.name} secret={making.data.key} />;
@@ -34,10 +48,12 @@ export function CreateKey() {
     <KeyForm
       name={name}
       scope={scope}
+      days={days}
       error={making.error}
       pending={making.isPending}
       onName={setName}
       onScope={setScope}
+      onDays={setDays}
       onSubmit={() => making.mutate()}
     />
   );
@@ -46,10 +62,12 @@ export function CreateKey() {
 function KeyForm(props: {
   name: string;
   scope: Scope;
+  days: number;
   error: Error | null;
   pending: boolean;
   onName: (name: string) => void;
   onScope: (scope: Scope) => void;
+  onDays: (days: number) => void;
   onSubmit: () => void;
 }) {
   const id = useId();
@@ -104,6 +122,24 @@ function KeyForm(props: {
             </label>
           ))}
         </fieldset>
+        <div className="space-y-1.5">
+          <label htmlFor={`${id}-expires`} className="font-medium">
+            Expires
+          </label>
+          <select
+            id={`${id}-expires`}
+            className="block h-8 rounded-md border border-line bg-surface px-2"
+            value={props.days}
+            onChange={(event) => props.onDays(Number(event.target.value))}
+            data-testid="key-expires"
+          >
+            {lifetimes.map((choice) => (
+              <option key={choice.days} value={choice.days}>
+                {choice.label}
+              </option>
+            ))}
+          </select>
+        </div>
         {problem && !nameIsWrong && <ProblemPanel error={problem} />}
         <div className="flex justify-end gap-2">
           <DialogClose asChild>

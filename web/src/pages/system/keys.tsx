@@ -65,6 +65,10 @@ function NoKeys() {
   );
 }
 
+function isOver(key: APIKey): boolean {
+  return Boolean(key.expires_at) && Date.parse(key.expires_at ?? '') <= Date.now();
+}
+
 function KeyTable({ keys }: { keys: readonly APIKey[] }) {
   const [revoking, setRevoking] = useState<APIKey | null>(null);
   const columns: readonly Column<APIKey>[] = [
@@ -77,12 +81,18 @@ function KeyTable({ keys }: { keys: readonly APIKey[] }) {
       cell: (key) => (key.last_used_at ? <Ago at={key.last_used_at} /> : <span className="text-ink-soft">never</span>),
     },
     {
+      name: 'Expires',
+      cell: (key) => (key.expires_at ? dateTime(key.expires_at) : <span className="text-ink-soft">never</span>),
+    },
+    {
       name: 'State',
       cell: (key) =>
         key.revoked_at ? (
           <span title={dateTime(key.revoked_at)}>
             <Badge tone="idle">Revoked</Badge>
           </span>
+        ) : isOver(key) ? (
+          <Badge tone="idle">Expired</Badge>
         ) : (
           <Button
             size="sm"
