@@ -29,7 +29,8 @@ type Message struct {
 	SequenceNumber int `json:"sequence_number"`
 	// Tool results have RoleTool, or RoleUser where the agent uses the ReAct text protocol.
 	Role Role `json:"role"`
-	// Text as the model wrote or receives it. The content of a long tool result is replaced once by its summary.
+	// Text as the model wrote or receives it. The content of a long tool result is replaced once by its summary,
+	// and that of a prompt the model refused for its length by a shorter one.
 	Content string `json:"content"`
 	// Calls that the assistant requested; nil for other roles.
 	ToolCalls []ToolCall `json:"tool_calls"`

@@ -107,8 +107,8 @@ type ProviderFallbackMetadata struct {
 
 // ContextShortenedMetadata is the metadata of EventContextShortened.
 type ContextShortenedMetadata struct {
-	// Number of tool results that get shorter, at least one.
-	Results int `doc:"How many tool results the model is given shortened from now on." json:"results" minimum:"1"`
-	// Same as Execution.ShortenedThrough.
+	// Number of tool results, or of parts of the first prompt, that get shorter; at least one.
+	Results int `doc:"How many tool results, or parts of the prompt, the model is given shortened from now on." json:"results" minimum:"1"`
+	// Same as Execution.ShortenedThrough, or the number of the prompt.
 	Through int `doc:"The number of the last message that may be shortened." json:"through" minimum:"1"`
 }

@@ -23,7 +23,7 @@ const (
 	EventURLContext       EventType = "url_context_result"
 	// EventProviderFallback reports that a provider failed and another one continues.
 	EventProviderFallback EventType = "provider_fallback"
-	// EventContextShortened reports that old tool results are shortened from now on.
+	// EventContextShortened reports that old tool results, or parts of the prompt, are shortened from now on.
 	EventContextShortened EventType = "context_shortened"
 )
 

@@ -3,12 +3,14 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -199,6 +201,31 @@ func TestASynthesisThatFailsEndsTheSession(t *testing.T) {
 	require.Equal(t, []string{"look", "look - Synthesis"}, stageNames(session))
 	require.Equal(t, tarsy.StatusCompleted, session.Stages[0].Status, "the agents' work is kept")
 	require.Empty(t, session.FinalAnalysis)
+}
+
+// No model can be given what the agents found: the session completes with their analyses, and says so.
+func TestSynthesisTooLongForTheModelCompletesWithTheAnalyses(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{Config: `
+agents: {Metrics: {}, Events: {}}
+agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name: Metrics}, {name: Events}]}]}}
+`})
+	app.Script.Route("Metrics", says("Memory grows."))
+	app.Script.Route("Events", says("It was killed."))
+
+	tooLong := script.Reply{Err: llm.ErrorOfStatus(http.StatusBadRequest, nil, "context_length_exceeded", "too many tokens")}
+	app.Script.Route("SynthesisAgent", tooLong, tooLong)
+	app.Script.Route("ExecSummaryAgent", says("Killed."))
+
+	session := app.Run("test", "synthesis is too long")
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+	require.Equal(t, "## Metrics\n\nMemory grows.\n\n## Events\n\nIt was killed.", session.FinalAnalysis)
+	require.Equal(t, "Killed.", session.ExecutiveSummary)
+
+	note := event(t, app.Timeline(session.ID), tarsy.EventError)
+	require.Contains(t, note.Content, "there is no synthesis")
+	require.Len(t, app.Script.Calls(), 5, "the synthesis is shortened and retried once")
 }
 
 // One session meets both: an agent that fails under the policy any, and a summary that fails. It completes.

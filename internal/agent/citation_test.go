@@ -243,6 +243,8 @@ func TestEarlierCallsAreToldUnderTheirNumbers(t *testing.T) {
 	}
 	want := "**Tool call:** [call 1.2.3] box.look {\"a\":1}\n\nResult:\n\nthree pods"
 
-	require.Contains(t, SynthesisContext("s", []Investigation{{Timeline: []tarsy.TimelineEvent{call}}}), want)
-	require.Contains(t, SessionContext(Question{Timeline: []tarsy.TimelineEvent{call}}), want)
+	synthesis, _ := SynthesisContext("s", []Investigation{{Timeline: []tarsy.TimelineEvent{call}}}, resultTokens)
+	require.Contains(t, synthesis, want)
+	session, _ := SessionContext(Question{Timeline: []tarsy.TimelineEvent{call}}, resultTokens)
+	require.Contains(t, session, want)
 }

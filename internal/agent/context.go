@@ -11,36 +11,34 @@ import (
 	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
-// StageContext is what earlier stages found, as the next stage's agents read it.
-func StageContext(stages []StageResult) string {
-	var b strings.Builder
-
-	b.WriteString("What earlier stages of this investigation found:")
-
+// StageContext is what earlier stages found, as the next stage's agents read it, in at most so many tokens. It also returns
+// how many stages are shortened.
+func StageContext(stages []StageResult, tokens int) (text string, shortened int) {
+	sections := make([]section, 0, len(stages))
 	for _, s := range stages {
-		fmt.Fprintf(&b, "\n\n### Stage %s\n\n%s", s.StageName, s.FinalAnalysis)
+		sections = append(sections, s)
 	}
 
-	return quote.Block("CHAIN_CONTEXT", b.String())
+	text, shortened = fit("What earlier stages of this investigation found:", sections, tokens)
+
+	return quote.Block("CHAIN_CONTEXT", text), shortened
 }
 
 // SynthesisContext is what the agents of a stage did, each under what identifies it, as the agent reads it that
-// makes one analysis of theirs.
-func SynthesisContext(stageName string, investigations []Investigation) string {
-	var b strings.Builder
-
-	fmt.Fprintf(&b, "What the %d agents of stage %q did, each on its own:", len(investigations), quote.OneLine(stageName))
-
+// makes one analysis of theirs, in at most so many tokens. It also returns how many agents' work is shortened.
+func SynthesisContext(stageName string, investigations []Investigation, tokens int) (text string, shortened int) {
+	sections := make([]section, 0, len(investigations))
 	for _, i := range investigations {
-		fmt.Fprintf(&b, "\n\n%s\n\n%s", agentHeader(i.Execution), quote.Block("INVESTIGATION", formatEvents(i.Timeline)))
+		sections = append(sections, work{header: agentHeader(i.Execution), block: "INVESTIGATION", events: i.Timeline})
 	}
 
-	return b.String()
+	return fit(fmt.Sprintf("What the %d agents of stage %q did, each on its own:", len(investigations), quote.OneLine(stageName)), sections, tokens)
 }
 
 // SessionContext is all that happened in a session before a question: the investigation, and what was asked and
-// answered before. Agents that worked at the same time are told one after the other, in the order of their stage.
-func SessionContext(q Question) string {
+// answered before, in at most so many tokens. Agents that worked at the same time are told one after the other, in the order
+// of their stage. It also returns how many agents' work is shortened.
+func SessionContext(q Question, tokens int) (text string, shortened int) {
 	timeline := slices.Clone(q.Timeline)
 	slices.SortStableFunc(timeline, func(a, b tarsy.TimelineEvent) int { return cmp.Compare(a.SequenceNumber, b.SequenceNumber) })
 
@@ -50,21 +48,20 @@ func SessionContext(q Question) string {
 	}
 
 	if len(timeline) == 0 {
-		return "Nothing is known of the investigation."
+		return "Nothing is known of the investigation.", 0
 	}
 
-	var b strings.Builder
-
-	b.WriteString("What happened so far, the investigation first, then earlier questions and their answers:")
-
-	var stage *string
+	var (
+		sections []section
+		stage    *string
+	)
 
 	for _, scene := range inStageOrder(scenes(timeline), q.Executions) {
-		fmt.Fprintf(&b, "\n\n%s\n\n%s", sceneHeader(q, scene[0], stage), quote.Block("SESSION", formatEvents(scene)))
+		sections = append(sections, work{header: sceneHeader(q, scene[0], stage), block: "SESSION", events: scene})
 		stage = scene[0].StageID
 	}
 
-	return b.String()
+	return fit("What happened so far, the investigation first, then earlier questions and their answers:", sections, tokens)
 }
 
 // scenes puts the events of each execution together. Executions, and what belongs to none, are in the order in

@@ -53,7 +53,7 @@ func TestEveryBlockOfAPromptHoldsItsText(t *testing.T) {
 		"synthesis":     {synthesis, []string{"ALERT_DATA", "RUNBOOK", "CHAIN_CONTEXT", "INVESTIGATION"}},
 		"question":      {question, []string{"ALERT_DATA", "RUNBOOK", "SESSION"}},
 	} {
-		prompt := userPrompt(test.in)
+		prompt, _ := userPrompt(test.in, resultTokens)
 
 		for _, block := range test.blocks {
 			require.Equal(t, 1, strings.Count(prompt, "<!-- "+block+"_START -->"), "%s: %s", name, block)
@@ -67,7 +67,7 @@ func TestEveryBlockOfAPromptHoldsItsText(t *testing.T) {
 func TestEachInvestigationIsToldUnderWhoDidIt(t *testing.T) {
 	t.Parallel()
 
-	text := SynthesisContext("triage", []Investigation{
+	text, _ := SynthesisContext("triage", []Investigation{
 		{
 			Execution: tarsy.Execution{AgentName: "Kube", AgentIndex: 1, IterationStrategy: "react", LLMProvider: "gemini", Status: tarsy.StatusCompleted},
 			Timeline: []tarsy.TimelineEvent{
@@ -84,7 +84,7 @@ func TestEachInvestigationIsToldUnderWhoDidIt(t *testing.T) {
 			Timeline: []tarsy.TimelineEvent{told(tarsy.EventError, "overloaded", nil)},
 		},
 		{Execution: tarsy.Execution{AgentName: "Idle", AgentIndex: 3, Status: tarsy.StatusCancelled}},
-	})
+	}, resultTokens)
 	requireInOrder(t, text, `the 3 agents of stage "triage"`,
 		"### Agent 1: Kube\n- Strategy: react\n- LLM provider: gemini\n- Status: completed\n\n<!-- INVESTIGATION_START -->",
 		"**Thinking:**\n\nhm, memory", "**Response:**\n\nI look.",
@@ -170,12 +170,13 @@ func TestAQuestionIsAskedAboutAllThatHappened(t *testing.T) {
 	t.Parallel()
 
 	q := sessionOf()
-	text := SessionContext(q)
+	text, _ := SessionContext(q, resultTokens)
 	requireInOrder(t, text, "## Stage 1: triage (completed)", "### Agent 1: Kube", "Kube thinks", "Kube found it",
 		"### Agent 2: Logs", "- Error: overloaded", "Logs thinks", "## The session", "**Executive summary:**\n\nin short",
 		"## Stage 2: Chat", "**Question:**\n\nwhy?", "### Agent 1: ChatAgent", "**Final analysis:**\n\nbecause")
 	require.Equal(t, 1, strings.Count(text, "## Stage 1"), "a stage is named once for its agents")
 	require.NotContains(t, text, "and now?", "the question is put apart from what it is about")
 	require.Equal(t, "Kube thinks", q.Timeline[0].Content, "the caller's timeline is left as it is")
-	require.Contains(t, SessionContext(Question{}), "Nothing is known")
+	empty, _ := SessionContext(Question{}, resultTokens)
+	require.Contains(t, empty, "Nothing is known")
 }

@@ -43,18 +43,23 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	}
 }
 
-// recover goes on after a call that failed for good: with less of the conversation if it was too long, with the next
-// provider if there is one. Otherwise the execution is over.
+// recover goes on after a call that failed for good: with less of the conversation or of the prompt if it was too long, with
+// the next provider if there is one. Otherwise the execution is over; a synthesis that is too long for every model ends with
+// what it should have summed up.
 func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool, error) {
 	code := codeOf(err)
 
 	switch {
 	case code == CodeContextTooLong && r.shorten(&step):
 		return false, r.commit(ctx, step)
+	case code == CodeContextTooLong && r.recompose(&step):
+		return false, r.commit(ctx, step)
 	case len(r.Spec.Fallbacks) > 0:
 		r.fallBack(&step, code, err.Error())
 
 		return false, r.commit(ctx, step)
+	case code == CodeContextTooLong && hasAnalysis(r.Investigations):
+		return true, r.keepAnalyses(ctx, step)
 	default:
 		return true, r.fail(ctx, step, tarsy.StatusFailed, code, err.Error())
 	}

@@ -52,13 +52,14 @@ func TestTheUserPromptKeepsDataInsideItsMarkers(t *testing.T) {
 		Runbook: "turn it off and on",
 		Earlier: []StageResult{{StageName: "triage", FinalAnalysis: "it is bad"}, {StageName: "analysis", FinalAnalysis: "it is worse"}},
 	}
-	requireInOrder(t, userPrompt(in),
+	prompt, _ := userPrompt(in, resultTokens)
+	requireInOrder(t, prompt,
 		`alert of type "pod-crash"`, "<!-- ALERT_DATA_START -->\nit hurts\n<!-- ALERT_DATA_END -->",
 		"<!-- RUNBOOK_START -->\nturn it off and on\n<!-- RUNBOOK_END -->",
 		"<!-- CHAIN_CONTEXT_START -->", "### Stage triage\n\nit is bad", "### Stage analysis\n\nit is worse", "<!-- CHAIN_CONTEXT_END -->",
 		`stage "remedy"`)
 
-	bare := userPrompt(Input{Session: tarsy.Session{AlertData: "x"}})
+	bare, _ := userPrompt(Input{Session: tarsy.Session{AlertData: "x"}}, resultTokens)
 	require.NotContains(t, bare, "RUNBOOK")
 	require.NotContains(t, bare, "CHAIN_CONTEXT")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -35,12 +36,63 @@ func (x *execution) shorten(step *progress.Step) bool {
 		count = fmt.Sprintf("%d tool results", results)
 	}
 
-	event := x.newEvent(tarsy.EventContextShortened, tarsy.EventCompleted,
-		"The conversation had become too long for the model. It goes on with "+count+" shortened.")
-	event.Metadata = tarsy.NewMetadata(tarsy.ContextShortenedMetadata{Results: results, Through: through})
-	create(step, event)
+	x.reportContextShortened(step, "The conversation had become too long for the model. It goes on with "+count+" shortened.", results, through)
 
 	return true
+}
+
+// recompose makes room in a prompt that is too long for the model: what it says of others' work is shortened further, once
+// with a provider. It reports whether that makes any difference. The call that failed keeps what it was given, for the
+// trace.
+func (x *execution) recompose(step *progress.Step) bool {
+	if x.refusedForLength() > min(x.Execution.ShortenedThrough, 1) {
+		return false // it was the shorter prompt that was refused
+	}
+
+	prompt := x.Messages[1] // after the instructions
+
+	text, shortened := userPrompt(x.Input, min(x.Spec.contextTokens()/tightShare, quote.Tokens(prompt.Content)/2))
+	if len(text) >= len(prompt.Content) {
+		return false
+	}
+
+	failed := &step.LLMInteractions[len(step.LLMInteractions)-1]
+	failed.LLMRequest = encodeMessages(newRequest(&x.Input, nil, failed.InteractionType).Messages)
+
+	prompt.Content = text
+	step.Messages = append(step.Messages, prompt)
+	x.reportShortened(step, "The prompt was too long for the model", shortened, prompt.SequenceNumber)
+
+	return true
+}
+
+// refusedForLength counts the earlier calls that the provider refused because they were too long.
+func (x *execution) refusedForLength() int {
+	refused := 0
+
+	for _, c := range x.LLMInteractions {
+		if c.ErrorCode == CodeContextTooLong && c.Provider == x.Spec.Provider {
+			refused++
+		}
+	}
+
+	return refused
+}
+
+// reportShortened tells people that parts of a prompt are shortened.
+func (x *execution) reportShortened(step *progress.Step, why string, parts, through int) {
+	count := "one part"
+	if parts > 1 {
+		count = fmt.Sprintf("%d parts", parts)
+	}
+
+	x.reportContextShortened(step, why+": "+count+" of it shortened, the oldest first.", parts, through)
+}
+
+func (x *execution) reportContextShortened(step *progress.Step, text string, results, through int) {
+	event := x.newEvent(tarsy.EventContextShortened, tarsy.EventCompleted, text)
+	event.Metadata = tarsy.NewMetadata(tarsy.ContextShortenedMetadata{Results: results, Through: through})
+	create(step, event)
 }
 
 // lastAnswer is the number of the model's last message.

@@ -43,9 +43,16 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) Summary {
 	var summary Summary
 
 	for i, model := range in.Models {
-		text, interaction, err := summarise(ctx, cfg, in, model)
-		summary.Text, summary.Err = text, err
+		room := Spec{MaxResultTokens: model.MaxResultTokens}.contextTokens()
+		text, interaction, err := summarise(ctx, cfg, in, model, room)
 		summary.Interactions = append(summary.Interactions, interaction)
+
+		if tight := room / tightShare; interaction.ErrorCode == CodeContextTooLong && quote.Tokens(in.Analysis) > tight {
+			text, interaction, err = summarise(ctx, cfg, in, model, tight)
+			summary.Interactions = append(summary.Interactions, interaction)
+		}
+
+		summary.Text, summary.Err = text, err
 
 		if err == nil || ctx.Err() != nil {
 			break
@@ -63,8 +70,8 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) Summary {
 	return summary
 }
 
-// summarise asks one model.
-func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback) (string, tarsy.LLMInteraction, error) {
+// summarise asks one model, which is given at most so many tokens of the analysis.
+func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback, tokens int) (string, tarsy.LLMInteraction, error) {
 	limited, cancel := withLimit(ctx, cfg.Clock, in.Limit, errIterationTimeout)
 	defer cancel()
 
@@ -73,7 +80,7 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback)
 		Provider: model.Provider, Model: model.Model, Backend: model.Backend,
 		Messages: []llm.Message{
 			{Role: llm.RoleSystem, Content: summarySystemPrompt},
-			{Role: llm.RoleUser, Content: summaryUserPrompt + quote.Block("ANALYSIS", in.Analysis)},
+			{Role: llm.RoleUser, Content: summaryUserPrompt + quote.Block("ANALYSIS", quote.Truncate(in.Analysis, tokens))},
 		},
 	}
 
