@@ -82,6 +82,8 @@ type App struct {
 	serverID string
 	logger   *slog.Logger
 	clock    clockwork.Clock
+	// databaseTime tells that no clock was injected: the database's is used.
+	databaseTime bool
 
 	chains    *chain.Catalog
 	db        *postgres.DB
@@ -108,7 +110,8 @@ type cleanup struct {
 
 // New wires a server. Nothing runs before Start but the database. If New fails, everything that it opened is closed.
 func New(ctx context.Context, options Options) (*App, error) {
-	if options.Clock == nil {
+	databaseTime := options.Clock == nil
+	if databaseTime {
 		options.Clock = clockwork.NewRealClock()
 	}
 
@@ -125,7 +128,7 @@ func New(ctx context.Context, options Options) (*App, error) {
 	}
 
 	a := &App{
-		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock,
+		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}
 	if err := a.wire(ctx); err != nil {
@@ -159,10 +162,13 @@ func (a *App) wire(ctx context.Context) error {
 	a.db, err = postgres.Open(ctx, postgres.Config{
 		URL: url, Migrate: true, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
 		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions,
+		DatabaseTime: a.databaseTime,
 	})
 	if err != nil {
 		return err
 	}
+
+	a.clock = a.db.Clock()
 
 	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
 

@@ -15,7 +15,6 @@ const (
 	categoryConfig  = "configuration"
 	categoryMasking = "masking"
 	categorySession = "session"
-	categoryClock   = "clock"
 )
 
 // warnings are what an operator should know. They are not kept over a restart. One category and server has one, but

@@ -33,7 +33,10 @@ type Config struct {
 	PollEvery  time.Duration
 	PollJitter time.Duration
 	Clock      clockwork.Clock
-	Logger     *slog.Logger
+	// DatabaseTime makes DB.Clock show the database's time instead of Clock's, which then only tells how much time has passed.
+	// Tests with a clock of their own leave it off.
+	DatabaseTime bool
+	Logger       *slog.Logger
 }
 
 const defaultPollEvery = 1500 * time.Millisecond
@@ -49,6 +52,8 @@ type DB struct {
 	intake    *intake
 	filler    *filler
 	reaper    *reaper
+	// compared is nil where the injected clock is the time.
+	compared *databaseClock
 }
 
 // Open connects and prepares; it does not migrate. Nothing runs until Start.
@@ -78,9 +83,23 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, err
 	}
 
+	var compared *databaseClock
+
+	if cfg.DatabaseTime {
+		compared = &databaseClock{Clock: cfg.Clock, pool: pools.front, logger: cfg.Logger}
+		if err := compared.compare(ctx); err != nil {
+			pools.close()
+
+			return nil, err
+		}
+
+		cfg.Clock = compared
+	}
+
 	signals := newSignals(pools.front, cfg)
 
 	return &DB{
+		compared:  compared,
 		pools:     pools,
 		clock:     cfg.Clock,
 		logger:    cfg.Logger,
@@ -99,10 +118,18 @@ func (db *DB) Start() {
 	db.intake.arrivals.Start()
 	db.filler.start()
 	db.reaper.start()
+
+	if db.compared != nil {
+		db.compared.start()
+	}
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
 func (db *DB) Stop() {
+	if db.compared != nil {
+		db.compared.stop()
+	}
+
 	db.reaper.stop()
 	db.filler.stop()
 	db.intake.arrivals.Stop()
@@ -110,6 +137,9 @@ func (db *DB) Stop() {
 	db.signals.stop()
 	db.close()
 }
+
+// Clock shows the time by which leases are taken. Whatever is stored should be timed by it.
+func (db *DB) Clock() clockwork.Clock { return db.clock }
 
 // Signals wakes readers of this server and of others.
 func (db *DB) Signals() *Signals { return db.signals }
