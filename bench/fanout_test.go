@@ -175,8 +175,7 @@ func hubLoop(t *testing.T) float64 {
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: "bench", Clock: clockwork.NewRealClock()})
 	defer deltas.Close()
 
-	hub, err := stream.New(stream.Config{Journals: oneJournal{events}, Deltas: deltas, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
+	hub := stream.New(stream.Config{Journals: oneJournal{events}, Deltas: deltas, Logger: slog.New(slog.DiscardHandler)})
 
 	defer func() { require.NoError(t, hub.Close(context.Background())) }()
 

@@ -175,13 +175,10 @@ func (a *App) wire(ctx context.Context) error {
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
 
-	hub, err := stream.New(stream.Config{
-		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.AllowedWSOrigins,
+	hub := stream.New(stream.Config{
+		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(),
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
-	if err != nil {
-		return fmt.Errorf("system.allowed_ws_origins: %w", err)
-	}
 
 	runbooks := a.runbooks()
 	a.onStop("runbooks", func(context.Context) error { runbooks.Close(); return nil }) //nolint:nlreturn // one thought
@@ -234,17 +231,12 @@ func (a *App) wire(ctx context.Context) error {
 		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
 	})
 
-	proxies, err := prefixes(cfg.System.TrustedProxies)
-	if err != nil {
-		return err
-	}
-
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Auth:           api.AuthConfig{Required: a.options.RequireKey},
-		TrustedProxies: proxies,
+		TrustedProxies: cfg.System.Proxies(),
 		Login: api.LoginLimits{
 			AttemptsPerMinute: cfg.System.Login.AttemptsPerMinute, SessionsPerKey: cfg.System.Login.MaxSessionsPerKey,
 		},
@@ -392,19 +384,4 @@ func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 
 	return err == nil && addr.IsLoopback()
-}
-
-func prefixes(texts []string) ([]netip.Prefix, error) {
-	all := make([]netip.Prefix, 0, len(texts))
-
-	for _, text := range texts {
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("system.trusted_proxies: %w", err)
-		}
-
-		all = append(all, p)
-	}
-
-	return all, nil
 }

@@ -44,18 +44,17 @@ type verdict struct {
 
 func (t *tool) checkConfig() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "check", Short: "Say everything that is wrong with the configuration", Args: cobra.NoArgs,
-		Long:    "Prints every problem with its file and line, and ends with code 1 if there is one. Variables must be set as for the server.",
+		Use: "check", Short: "Validate the configuration and report every problem", Args: cobra.NoArgs,
+		Long: `Prints every problem with its file and line, and exits with code 1 if there is one. It loads the configuration the way serve
+does, with the same flags and variables, so a configuration that passes does not stop the server.`,
 		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
 	}
 
-	var dir string
-
-	configFlag(cmd, &dir)
+	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
 	format := outputFlag(cmd)
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		cfg, err := config.Load(config.Source{Path: dir, Env: t.lookup})
+		cfg, err := t.load(flags)
 		failed, isFault := errors.AsType[*config.Error](err)
 
 		if err != nil && !isFault {
@@ -117,7 +116,7 @@ func (t *tool) report(found verdict, problems []config.Problem, warnings []confi
 
 	if err == nil && !found.OK {
 		if format == formatText {
-			t.sayf("%d to mend.", len(found.Problems))
+			t.sayf("Problems found: %d.", len(found.Problems))
 		}
 
 		return errShown

@@ -136,6 +136,25 @@ func TestConfigCheckPrintsEveryProblemAndFails(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "config", "check").code)
 }
 
+func TestConfigCheckRefusesWhatServeRefuses(t *testing.T) {
+	t.Parallel()
+
+	for text, says := range map[string]string{
+		"system: {allowed_ws_origins: ['[bad']}\n":                       "system.allowed_ws_origins[0]: not an origin pattern",
+		"system: {trusted_proxies: [10.0.0.0/33]}\n":                     "system.trusted_proxies[0]: not a network",
+		"system: {retention: {purge_after_days: 106752}}\n":              "system.retention.purge_after_days: must be at most 36500",
+		"system: {runbooks: {allowed_domains: ['https://a.example']}}\n": "system.runbooks.allowed_domains[0]: not a host name",
+	} {
+		got := tarsyWith(t, nil, "", "config", "check", "--config-dir", writeConfig(t, text))
+		require.Equal(t, cli.ExitFailed, got.code, text)
+		require.Contains(t, got.stdout, says)
+	}
+
+	good := writeConfig(t, "system: {trusted_proxies: [10.0.0.1], allowed_ws_origins: ['https://ops.example.org/']}\n")
+	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "config", "check", "--config-dir", good).code)
+	require.Equal(t, cli.ExitUsage, tarsyWith(t, []string{"TARSY_WORKERS=0"}, "", "config", "check", "--config-dir", good).code)
+}
+
 func TestSchemaIsJSON(t *testing.T) {
 	t.Parallel()
 

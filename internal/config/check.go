@@ -3,14 +3,16 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/origin"
+	"tarsy.dev/tarsy/internal/runbook"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
@@ -138,18 +140,24 @@ func checkFormat(value, format string) (string, string) {
 			return "not an address", "it starts with http:// or https://, for type grpc with grpc:// or grpcs://"
 		}
 	case "cidr":
-		_, prefixErr := netip.ParsePrefix(value)
-		_, addrErr := netip.ParseAddr(value)
-		if prefixErr != nil && addrErr != nil {
+		if _, err := parseNetwork(value); err != nil {
 			return "not a network", "write 10.0.0.0/8, or one address"
+		}
+	case "origin":
+		if _, err := origin.Parse(value); err != nil {
+			return "not an origin pattern", "write https://dashboard.example.com, dashboard.example.com or *.example.com"
 		}
 	case "env":
 		if !anyVariableName.MatchString(value) || looksSecret(value) {
 			return "not the name of an environment variable", "the name goes here, the key itself into the environment"
 		}
-	case "regexp":
-		if _, err := regexp.Compile(value); err != nil {
-			return "not a regular expression", "see https://github.com/google/re2/wiki/Syntax"
+	case "domain":
+		if _, ok := runbook.ParseDomain(value); !ok {
+			return "not a host name", "write docs.example.com or *.example.com, without https:// and path"
+		}
+	case "mask_pattern":
+		if err := mask.CheckPattern(value); err != nil {
+			return "not a regular expression that can be used", "see https://github.com/google/re2/wiki/Syntax"
 		}
 	default:
 		panic("config: no format " + format) // a tag of our own is wrong

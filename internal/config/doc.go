@@ -8,9 +8,12 @@
 //
 //	enum:"@backend"       a list that several fields share, see schema.go
 //	ref:"agents"          the value names an entry of that section
-//	format:"url"          url, llm_url (HTTP or gRPC), cidr, regexp or env (the name of an environment variable)
+//	format:"url"          url, llm_url (HTTP or gRPC), cidr, origin, domain, mask_pattern or env (the name of an
+//	                      environment variable)
 //	secret:"value"        hidden wherever values are shown: value, url, args or env, see secret.go
 //
 // The package reads files and nothing else: it must not know the database, the
-// network, the providers' SDKs or what the engine does with a value.
+// network, the providers' SDKs or what the engine does with a value. A value that the
+// server parses when it starts is checked by the same parser, so that a configuration that
+// loads also starts.
 package config

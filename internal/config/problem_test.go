@@ -157,6 +157,15 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"provider without a model", "llm_providers:\n  a: {type: openai}\n", `tarsy.yaml:2: llm_providers.a.model: is required`},
 		{"provider without a type", "llm_providers:\n  a: {model: m}\n", `tarsy.yaml:2: llm_providers.a.type: is required`},
 		{"network", "system:\n  trusted_proxies: [10.0.0.0/8, here]\n", `tarsy.yaml:2: system.trusted_proxies[1]: not a network`},
+		{"origin pattern", "system:\n  allowed_ws_origins: ['[bad']\n", `tarsy.yaml:2: system.allowed_ws_origins[0]: not an origin pattern`},
+		{"origin with a path", "system:\n  allowed_ws_origins: ['https://a.example/x']\n", `tarsy.yaml:2: system.allowed_ws_origins[0]: not an origin pattern`},
+		{"runbook domain", "system:\n  runbooks: {allowed_domains: ['https://docs.example.com']}\n",
+			`tarsy.yaml:2: system.runbooks.allowed_domains[0]: not a host name`},
+		{"retention that overflows", "system:\n  retention: {session_retention_days: 200000}\n",
+			`tarsy.yaml:2: system.retention.session_retention_days: must be at most 36500`},
+		{"masking pattern that is too large", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
+			"    data_masking:\n      custom_patterns: [{pattern: '" + strings.Repeat("(", 998) + "a" + strings.Repeat(")", 998) + "', replacement: x}]\n",
+			`tarsy.yaml:5: mcp_servers.a.data_masking.custom_patterns[0].pattern: not a regular expression`},
 		{"masking pattern", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
 			"    data_masking:\n      custom_patterns: [{pattern: '(', replacement: x}]\n",
 			`tarsy.yaml:5: mcp_servers.a.data_masking.custom_patterns[0].pattern: not a regular expression`},

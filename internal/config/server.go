@@ -45,7 +45,7 @@ type DataMasking struct {
 
 // CustomPattern is one pattern of data_masking.custom_patterns.
 type CustomPattern struct {
-	Pattern     string `yaml:"pattern" doc:"Regular expression (RE2)." required:"true" format:"regexp"`
+	Pattern     string `yaml:"pattern" doc:"Regular expression (RE2)." required:"true" format:"mask_pattern"`
 	Replacement string `yaml:"replacement" doc:"What is written instead." required:"true"`
 	Description string `yaml:"description" doc:"What it finds."`
 }

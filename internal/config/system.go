@@ -1,6 +1,11 @@
 package config
 
-import "time"
+import (
+	"net/netip"
+	"time"
+
+	"tarsy.dev/tarsy/internal/origin"
+)
 
 // What system.mcp_startup may say.
 const (
@@ -11,9 +16,9 @@ const (
 // System is the section about the server as a whole.
 type System struct {
 	DashboardURL     string         `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
-	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket; the server's own is always allowed."`
+	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket, such as https://ops.example.com or *.example.com; the server's own is always allowed." format:"origin"`
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
-	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
+	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time that one database query of a list, a search or a page may take; beyond it the request ends with query_timeout. Work on sessions has no such limit." default:"10s" min:"100ms"`
 	MaxConnections   int            `yaml:"max_connections" doc:"Connections that the HTTP server holds at once, streams included. 0 derives it from the limit on open files (ulimit -n), up to 10,000. When it is reached only /livez and /readyz are answered." min:"0"`
 	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit."`
@@ -42,6 +47,44 @@ type Login struct {
 	MaxSessionsPerKey int `yaml:"max_sessions_per_key" doc:"Browsers logged in with one API key at once; a further login logs out the one that logged in first. 0 means no limit." default:"100" min:"0"`
 }
 
+// Proxies are the networks of TrustedProxies.
+func (s System) Proxies() []netip.Prefix {
+	return parsed(s.TrustedProxies, parseNetwork)
+}
+
+// WSOrigins are the patterns of AllowedWSOrigins.
+func (s System) WSOrigins() []origin.Pattern {
+	return parsed(s.AllowedWSOrigins, origin.Parse)
+}
+
+// parsed reads values that Load has checked with the same function.
+func parsed[T any](texts []string, parse func(string) (T, error)) []T {
+	all := make([]T, 0, len(texts))
+	for _, text := range texts {
+		if value, err := parse(text); err == nil {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// parseNetwork reads a network, or one address as a network of its own.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		const mapped = 96 // bits before an IPv4 address that is written as IPv6; peers are compared in their short form
+		if prefix.Addr().Is4In6() && prefix.Bits() >= mapped {
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mapped)
+		}
+		return prefix.Masked(), nil
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	address = address.Unmap().WithZone("")
+	return netip.PrefixFrom(address, address.BitLen()), nil
+}
+
 // GitHub is system.github.
 type GitHub struct {
 	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the token; it is sent to GitHub only." format:"env" secret:"env"`
@@ -51,7 +94,7 @@ type GitHub struct {
 type Runbooks struct {
 	RepoURL        string        `yaml:"repo_url" doc:"Repository that lists the runbooks." format:"url" secret:"url" later:"true"`
 	CacheTTL       time.Duration `yaml:"cache_ttl" doc:"How long a fetched runbook is reused." min:"0s" default:"1m"`
-	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks may be fetched from; *.example.com means every host below it. Without any, GitHub's."`
+	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks may be fetched from; *.example.com means every host below it. Without any, GitHub's." format:"domain"`
 }
 
 // Slack is system.slack.
@@ -100,8 +143,8 @@ type Budget struct {
 
 // Retention is system.retention.
 type Retention struct {
-	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is no longer shown; 0 keeps it for ever." min:"0" default:"90"`
-	PurgeAfterDays       int           `yaml:"purge_after_days" doc:"Days after its deletion when all rows of a session are removed for good; 0 keeps them." min:"0" default:"30"`
+	SessionRetentionDays int           `yaml:"session_retention_days" doc:"Days after which a finished session is no longer shown; 0 keeps it for ever." min:"0" max:"36500" default:"90"`
+	PurgeAfterDays       int           `yaml:"purge_after_days" doc:"Days after its deletion when all rows of a session are removed for good; 0 keeps them." min:"0" max:"36500" default:"30"`
 	EventTTL             time.Duration `yaml:"event_ttl" doc:"How long the journal of a finished session is kept for readers to catch up; 0 keeps it for ever. The timeline and the trace stay." min:"0s" default:"24h"`
 	CleanupInterval      time.Duration `yaml:"cleanup_interval" doc:"How often old data is looked for." min:"1s" default:"1h"`
 }

@@ -23,6 +23,13 @@ type custom struct {
 	next *regexp.Regexp
 }
 
+// CheckPattern returns an error for a pattern that New would refuse.
+func CheckPattern(pattern string) error {
+	_, err := newCustom(Custom{Pattern: pattern})
+
+	return err
+}
+
 func newCustom(c Custom) (custom, error) {
 	re, err := regexp.Compile(c.Pattern)
 	if err != nil {

@@ -27,8 +27,7 @@ func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: "server", Clock: f.clock})
 	t.Cleanup(deltas.Close)
 
-	hub, err := stream.New(stream.Config{Journals: db, Deltas: deltas, Logger: logger})
-	require.NoError(t, err)
+	hub := stream.New(stream.Config{Journals: db, Deltas: deltas, Logger: logger})
 
 	server := httptest.NewServer(api.New(api.Config{
 		Store: db, WebSocket: hub.WebSocket(), Events: hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),

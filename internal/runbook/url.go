@@ -24,8 +24,16 @@ const (
 	domainsShown = 10
 )
 
-// domains brings the configured ones into the form they are compared in. One that can match no host is left out, and if
-// none is left, nothing is allowed: a mistake must not open the default hosts.
+// ParseDomain brings a host name, or *. and one, into the form in which hosts are compared. It is false for what can match
+// no host.
+func ParseDomain(text string) (string, bool) {
+	clean := canonicalHost(strings.TrimSpace(text))
+
+	return clean, validHost(strings.TrimPrefix(clean, "*."))
+}
+
+// domains are the configured ones in the form they are compared in. One that can match no host is left out, and if none
+// is left, nothing is allowed: a mistake must not open the default hosts.
 func domains(configured []string, logger *slog.Logger) []string {
 	if len(configured) == 0 {
 		return []string{githubHost, githubRawHost}
@@ -33,8 +41,8 @@ func domains(configured []string, logger *slog.Logger) []string {
 
 	var kept []string
 	for _, domain := range configured {
-		clean := canonicalHost(strings.TrimSpace(domain))
-		if !validHost(strings.TrimPrefix(clean, "*.")) {
+		clean, ok := ParseDomain(domain)
+		if !ok {
 			logger.Warn("an allowed domain of runbooks is no host name and is ignored", "domain", domain)
 
 			continue

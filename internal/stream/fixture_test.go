@@ -150,10 +150,7 @@ func newHubOn(t *testing.T, start func(*httptest.Server), change ...func(*stream
 		f(&cfg)
 	}
 
-	var err error
-
-	h.Hub, err = stream.New(cfg)
-	require.NoError(t, err)
+	h.Hub = stream.New(cfg)
 
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/ws", h.WebSocket())

@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -36,9 +37,8 @@ type Config struct {
 	Journals Journals
 	Feed     Feed
 	Deltas   *Deltas
-	// AllowedOrigins are patterns of further origins whose pages may connect, as coder/websocket has them:
-	// "dashboard.example.com", "*.example.com", "https://*.example.com:8443".
-	AllowedOrigins []string
+	// AllowedOrigins are further origins whose pages may connect.
+	AllowedOrigins []origin.Pattern
 	// Owner names who the streams of a request are counted for; nil, or an empty name, means nobody in particular, who is
 	// bounded by the totals only.
 	Owner  func(*http.Request) string
@@ -76,13 +76,8 @@ type Hub struct {
 	connections sync.WaitGroup
 }
 
-// New returns a Hub that must be closed. It fails on a pattern of origins that cannot be read.
-func New(cfg Config) (*Hub, error) {
-	allowed, err := newOrigins(cfg.AllowedOrigins)
-	if err != nil {
-		return nil, err
-	}
-
+// New returns a Hub that must be closed.
+func New(cfg Config) *Hub {
 	if cfg.Owner == nil {
 		cfg.Owner = func(*http.Request) string { return "" }
 	}
@@ -100,12 +95,12 @@ func New(cfg Config) (*Hub, error) {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: allowed, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
+		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: cfg.AllowedOrigins, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),
 		closing:      make(chan struct{}), ctx: ctx, cancel: cancel,
-	}, nil
+	}
 }
 
 func orDefault(value, fallback time.Duration) time.Duration {

@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -15,7 +16,12 @@ func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t, func(cfg *stream.Config) {
-		cfg.AllowedOrigins = []string{"Dash.example.com", "*.pages.example.com:8443", "https://secure.example.com"}
+		for _, text := range []string{"Dash.example.com", "*.pages.example.com:8443", "https://secure.example.com"} {
+			pattern, err := origin.Parse(text)
+			require.NoError(t, err)
+
+			cfg.AllowedOrigins = append(cfg.AllowedOrigins, pattern)
+		}
 	})
 	id := h.session()
 	own := strings.TrimPrefix(h.server.URL, "http://")
@@ -74,13 +80,6 @@ func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
 
 		require.Equal(t, readable, e.Header.Get("Access-Control-Allow-Origin"), test.origin)
 	}
-}
-
-func TestOriginPatternThatCannotBeReadIsRefused(t *testing.T) {
-	t.Parallel()
-
-	_, err := stream.New(stream.Config{AllowedOrigins: []string{"ok", "[a"}})
-	require.ErrorContains(t, err, `"[a"`)
 }
 
 func TestPlainRequestToTheWebSocketIsToldToUpgrade(t *testing.T) {
