@@ -19,6 +19,18 @@ func summaryInput() SummaryInput {
 	return SummaryInput{SessionID: "session", Analysis: "the root cause", Models: []Fallback{{Provider: "test", Model: "m-1"}}, Limit: 30 * time.Second}
 }
 
+func TestCustomInstructionsReachTheSummary(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.model.Add(script.Reply{Text: "en bref"})
+
+	in := summaryInput()
+	in.Instructions = " Answer in French.\n"
+	require.NoError(t, Summarise(t.Context(), b.config(), in).Err)
+	require.Equal(t, summarySystemPrompt+"\n\nAnswer in French.", b.model.Calls()[0].Request.Messages[0].Content)
+}
+
 func TestSummarise(t *testing.T) {
 	t.Parallel()
 

@@ -59,6 +59,8 @@ type Summary struct {
 	Models []agent.Fallback `json:"models"`
 	// Limit is how long one call may take.
 	Limit time.Duration `json:"limit_ns"`
+	// Instructions are the custom instructions of the agent that writes it.
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // Stage is one stage of a chain. Its agents run concurrently; each replica is an agent of its own.

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/llm"
 )
 
 const fallbackTop = `
@@ -130,4 +131,29 @@ agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: GeneralW
 `)
 	require.Equal(t, []string{"one"}, names(get(t, c, "c").Summary.Models[1:]))
 	require.Equal(t, []string{"three"}, names(get(t, c, "c").Stages[0].Agents[0].Spec.Fallbacks))
+}
+
+func TestExecSummaryAgentSettingsReachTheSummary(t *testing.T) {
+	t.Parallel()
+	const top = fallbackTop + `
+agents: {ExecSummaryAgent: {type: exec_summary, custom_instructions: Answer in French., llm_backend: langchain}}
+agent_chains:
+  plain: {alert_types: [a], stages: [{name: s, agents: [{name: GeneralWorker}]}]}
+  named: {alert_types: [b], executive_summary_provider: four, stages: [{name: s, agents: [{name: GeneralWorker}]}]}
+`
+	c := load(t, top+`defaults: {llm_provider: one, executive_summary_provider: three, agents: {ExecSummaryAgent: {llm_provider: two, fallback_list: four-three}}}`)
+	summary := get(t, c, "plain").Summary
+	require.Equal(t, "Answer in French.", summary.Instructions)
+	require.Equal(t, []string{"two", "four", "three"}, names(summary.Models))
+	require.Equal(t, config.BackendLangChain, summary.Models[0].Backend)
+	require.Equal(t, "four", get(t, c, "named").Summary.Models[0].Provider, "what the chain names for its summary holds")
+}
+
+func TestBuiltInResearcherAndCodeExecutorHaveTheirNativeTools(t *testing.T) {
+	t.Parallel()
+	c := load(t, `agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: WebResearcher}, {name: CodeExecutor}, {name: GeneralWorker}]}]}}`)
+	agents := get(t, c, "c").Stages[0].Agents
+	require.Equal(t, llm.NativeTools{GoogleSearch: true, URLContext: true}, agents[0].Spec.NativeTools)
+	require.Equal(t, llm.NativeTools{CodeExecution: true}, agents[1].Spec.NativeTools)
+	require.Equal(t, llm.NativeTools{}, agents[2].Spec.NativeTools)
 }

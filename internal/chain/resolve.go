@@ -134,13 +134,17 @@ func (r resolver) summary(chain config.Chain) Summary {
 			provider: r.cfg.Defaults.ExecutiveSummaryProvider, backend: r.cfg.Defaults.ExecutiveSummaryBackend,
 			fallbacks: r.fallbacks(nil, r.cfg.Defaults.ExecutiveSummaryFallbackList),
 		},
+		r.agentLevel(config.ExecSummaryAgent),
 		r.chainLevel(chain),
 		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
 	first := r.model(merged.provider, r.backend(merged), nil)
 	// The single call of a summary binds no tools of the provider, so neither do those that stand in for it.
 	models := append([]agent.Fallback{first}, r.models(merged, nil)...)
 
-	return Summary{Models: models, Limit: r.cfg.Defaults.IterationTimeout}
+	return Summary{
+		Models: models, Limit: r.cfg.Defaults.IterationTimeout,
+		Instructions: r.cfg.Agents[config.ExecSummaryAgent].CustomInstructions,
+	}
 }
 
 // server resolves what agents are told about an MCP server. The model that shortens its results has no fallbacks: a

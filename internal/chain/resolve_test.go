@@ -130,9 +130,9 @@ mcp_servers:
 			}
 			c := load(t, top+
 				"defaults: {"+tt.defaults+"}\nagents: {A: {"+tt.agent+"}}\nagent_chains: {c: {"+chainText+
-				"alert_types: [c], stages: [{"+stage+"name: s, agents: [{name: A, "+tt.own+"}]}]}}\n")
+				"alert_types: [c], stages: [{name: first, agents: [{name: GeneralWorker}]}, {"+stage+"name: s, agents: [{name: A, "+tt.own+"}]}]}}\n")
 			resolved := get(t, c, "c")
-			got := resolved.Stages[0].Agents[0]
+			got := resolved.Stages[1].Agents[0]
 			require.Equal(t, chain.Agent{
 				Spec: agent.Spec{
 					Name: "A", Strategy: tt.strategy, Provider: tt.provider, Model: model(tt.provider), Backend: tt.backend,
@@ -142,7 +142,7 @@ mcp_servers:
 			}, got)
 			require.Equal(t, chain.Summary{
 				Models: []agent.Fallback{{Provider: tt.summaryProvider, Model: model(tt.summaryProvider), Backend: tt.summaryBackend}},
-				Limit:  120 * time.Second,
+				Limit:  120 * time.Second, Instructions: resolved.Summary.Instructions,
 			}, resolved.Summary)
 		})
 	}

@@ -1,5 +1,12 @@
 package config
 
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // The kinds of agent. The empty type is an ordinary agent: it investigates with tools.
 const (
 	AgentTypeSynthesis   = "synthesis"
@@ -41,4 +48,36 @@ type SubAgent struct {
 	MCPServers     []string `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
 	RequiredSkills []string `yaml:"required_skills" doc:"Skills that are always loaded."`
 	Skills         []string `yaml:"skills" doc:"Skills it may load."`
+}
+
+// checkStageAgents finds agents that cannot work in their stage because of their type.
+func (c *Config) checkStageAgents() []Problem {
+	var problems []Problem
+	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {
+		for i, stage := range c.Chains[id].Stages {
+			for j, agent := range stage.Agents {
+				path := fmt.Sprintf("%s.stages[%d].agents[%d]", joinPath("agent_chains", id), i, j)
+				if message, hint := c.checkStageAgent(agent, i); message != "" {
+					problems = append(problems, c.problem(path, message, hint))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func (c *Config) checkStageAgent(agent StageAgent, stage int) (message, hint string) {
+	agentType := cmp.Or(agent.Type, c.Agents[agent.Name].Type)
+	switch {
+	case agentType == AgentTypeExecSummary:
+		return "an agent of type exec_summary cannot run in a stage",
+			"every session ends with an executive summary; configure it as agents." + ExecSummaryAgent
+	case agentType == AgentTypeScoring:
+		return "an agent of type scoring cannot run in a stage", "it would score a session that has not ended; remove it from the stage"
+	case agentType == AgentTypeSynthesis && stage == 0:
+		return "an agent of type synthesis cannot run in the first stage",
+			"it works on the results of earlier stages; several agents of one stage get a synthesis by themselves"
+	default:
+		return "", ""
+	}
 }

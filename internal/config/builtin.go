@@ -17,10 +17,11 @@ const (
 	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
 )
 
-// The built-in agents that synthesise and answer questions where a chain names no other.
+// The built-in agents that write syntheses, answers and executive summaries where a chain names no other.
 const (
-	SynthesisAgent = "SynthesisAgent"
-	ChatAgent      = "ChatAgent"
+	SynthesisAgent   = "SynthesisAgent"
+	ChatAgent        = "ChatAgent"
+	ExecSummaryAgent = "ExecSummaryAgent"
 )
 
 // addBuiltins adds every built-in entry whose name the user has not taken.
@@ -100,11 +101,10 @@ func builtinAgents() map[string]Agent {
 			CustomInstructions: "Answer from the investigation first and use tools only for what it does not hold. " +
 				"Be brief. Say so when you do not know.",
 		},
-		"ExecSummaryAgent": {
-			Type:        AgentTypeExecSummary,
-			Description: "Writes the short summary of a finished investigation.",
-			CustomInstructions: "Write at most four sentences for somebody who was not there: what happened, why, what it affects, " +
-				"and what to do now. No headings, no new facts.",
+		ExecSummaryAgent: {
+			Type:               AgentTypeExecSummary,
+			Description:        "Writes the short summary of a finished investigation.",
+			CustomInstructions: "Write for readers who did not follow the investigation.",
 		},
 		SynthesisAgent: {
 			Type:        AgentTypeSynthesis,
@@ -120,11 +120,13 @@ func builtinAgents() map[string]Agent {
 		},
 		"WebResearcher": {
 			Description: "Looks things up on the web for another agent.",
+			NativeTools: &NativeTools{GoogleSearch: new(true), URLContext: new(true)},
 			CustomInstructions: "Find what is known about the question in documentation, release notes and issue trackers. " +
 				"Give the address of every source and say how old it is.",
 		},
 		"CodeExecutor": {
 			Description: "Computes and checks things by running code.",
+			NativeTools: &NativeTools{CodeExecution: new(true)},
 			CustomInstructions: "Solve the task with short programs. Show the result and how it was computed. " +
 				"Do not guess what you can calculate.",
 		},

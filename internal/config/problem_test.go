@@ -199,6 +199,12 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"promotion that ends before it starts", promotion("start: 2026-01-31, end: 2026-01-30"),
 			`tarsy.yaml:2: system.cost_estimation.promotions[0].end: is before start`},
 		{"promotion without an end", promotion("start: 2026-01-31"), `tarsy.yaml:2: system.cost_estimation.promotions[0].end: is required`},
+		{"summary agent in a stage", "agent_chains:\n  c: {alert_types: [c], stages: [{name: s, agents: [{name: ExecSummaryAgent}]}]}\n",
+			`tarsy.yaml:2: agent_chains.c.stages[0].agents[0]: an agent of type exec_summary cannot run in a stage (every session ends`},
+		{"scoring agent in a stage", "agents:\n  A: {}\nagent_chains:\n  c: {alert_types: [c], stages: [{name: s, agents: [{name: A, type: scoring}]}]}\n",
+			`tarsy.yaml:4: agent_chains.c.stages[0].agents[0]: an agent of type scoring cannot run in a stage`},
+		{"synthesis agent in the first stage", "agent_chains:\n  c: {alert_types: [c], stages: [{name: s, agents: [{name: SynthesisAgent}]}]}\n",
+			`tarsy.yaml:2: agent_chains.c.stages[0].agents[0]: an agent of type synthesis cannot run in the first stage (it works on the results of earlier stages`},
 		{"fallbacks said twice", "defaults:\n  fallback_providers: [{provider: google-default}]\n  fallback_list: l\n" +
 			"fallback_lists: {l: [{llm_provider: google-default}]}\n",
 			`tarsy.yaml:3: defaults.fallback_list: stands beside fallback_providers`},

@@ -130,6 +130,7 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 
 	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
 		SessionID: r.lease.SessionID, Analysis: analysis, Models: c.Summary.Models, Limit: c.Summary.Limit,
+		Instructions: c.Summary.Instructions,
 	})
 	if summary.Err != nil && callCtx.Err() != nil {
 		return false, context.Cause(callCtx)
