@@ -26,7 +26,6 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/postgres/private"
 	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/llm"
@@ -41,6 +40,8 @@ type Options struct {
 	DatabaseURL string
 	DataDir     string
 	PGBinDir    string
+	// DatabaseWait is how long New waits for a database that is not available; 0 means not at all.
+	DatabaseWait time.Duration
 	// Listen is the address of the HTTP server, such as 127.0.0.1:8080.
 	Listen string
 	// RequireKey tells whether requests need an API key. An address that is not loopback is refused without.
@@ -87,6 +88,7 @@ type App struct {
 
 	chains    *chain.Catalog
 	db        *postgres.DB
+	dbWatch   *databaseWatch
 	engine    *engine.Engine
 	retention *retention.Retention
 	factory   *mcp.Factory
@@ -154,23 +156,9 @@ func (a *App) wire(ctx context.Context) error {
 
 	maskText := a.textMasker(masker.Text)
 
-	url, err := a.database(ctx)
-	if err != nil {
+	if err := a.openDatabase(ctx); err != nil {
 		return err
 	}
-
-	a.db, err = postgres.Open(ctx, postgres.Config{
-		URL: url, Migrate: true, Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
-		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions,
-		DatabaseTime: a.databaseTime,
-	})
-	if err != nil {
-		return err
-	}
-
-	a.clock = a.db.Clock()
-
-	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
@@ -289,27 +277,10 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// database returns the address of the database, starting a private one if none was given.
-func (a *App) database(ctx context.Context) (string, error) {
-	if a.options.DatabaseURL != "" {
-		return a.options.DatabaseURL, nil
-	}
-
-	server, err := private.Open(ctx, private.Config{
-		Dir: a.options.DataDir, BinDir: a.options.PGBinDir, Progress: a.options.Progress, Logger: a.logger,
-	})
-	if err != nil {
-		return "", err
-	}
-
-	a.onStop("the private PostgreSQL", server.Stop)
-
-	return server.URL(), nil
-}
-
 // Start begins to answer requests and to work.
 func (a *App) Start(ctx context.Context) error {
 	a.db.Start()
+	a.dbWatch.start()
 	a.engine.Start()
 	a.serving.Go(func() {
 		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {

@@ -80,7 +80,11 @@ func (h *health) started() bool {
 // readiness tells whether the server may be sent work.
 func (a *App) readiness() error {
 	if !a.ready.Load() {
-		return tarsy.Errorf(tarsy.CodeShuttingDown, "the server is starting or stopping")
+		return tarsy.Errorf(tarsy.CodeShuttingDown, "The server is starting or stopping.")
+	}
+
+	if err := a.dbWatch.readiness(); err != nil {
+		return err
 	}
 
 	a.health.mu.Lock()

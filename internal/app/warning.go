@@ -11,10 +11,11 @@ import (
 
 // The categories of warnings.
 const (
-	categoryMCP     = "mcp_health"
-	categoryConfig  = "configuration"
-	categoryMasking = "masking"
-	categorySession = "session"
+	categoryMCP      = "mcp_health"
+	categoryConfig   = "configuration"
+	categoryDatabase = "database"
+	categoryMasking  = "masking"
+	categorySession  = "session"
 )
 
 // warnings are what an operator should know. They are not kept over a restart. One category and server has one, but

@@ -26,11 +26,13 @@ type serverFlags struct {
 	dataDir     string
 	configDir   string
 	databaseURL string
-	pgBin       string
-	workers     int
-	auth        *choice
-	logLevel    *choice
-	logFormat   *choice
+	// databaseWait is how long to wait for the database at the start.
+	databaseWait time.Duration
+	pgBin        string
+	workers      int
+	auth         *choice
+	logLevel     *choice
+	logFormat    *choice
 
 	dataDirName string // below the user's data directory
 }
@@ -50,13 +52,14 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 chooses a free one")
 	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL and the first admin key (default ~/.local/share/"+dataDirName+")")
 	flags.StringVar(&f.databaseURL, "database-url", "", "PostgreSQL to use instead of a private one, as postgres://user:password@host/name")
+	flags.DurationVar(&f.databaseWait, "database-wait", time.Minute, "how long to wait at the start for a database that is not available")
 	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: looked for)")
 	flags.IntVar(&f.workers, "workers", 0, "sessions to work on at once (default: queue.worker_count of the configuration)")
 	flags.Var(f.logLevel, "log-level", "what to log")
 	flags.Var(f.logFormat, "log-format", "how to log")
 
 	for name, variable := range map[string]string{
-		"listen": "TARSY_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "pg-bin": "TARSY_PG_BIN",
+		"listen": "TARSY_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "database-wait": "TARSY_DATABASE_WAIT", "pg-bin": "TARSY_PG_BIN",
 		"workers": "TARSY_WORKERS", "log-level": "TARSY_LOG_LEVEL", "log-format": "TARSY_LOG_FORMAT",
 	} {
 		withEnv(flags, name, variable)
@@ -124,13 +127,17 @@ func builtIn(cfg *config.Config, path string) bool {
 
 // options turns flags into what an app is made of.
 func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) {
+	if f.databaseWait < 0 {
+		return app.Options{}, usageError{fmt.Errorf("%s must not be negative, it is %s", t.origins["database-wait"], f.databaseWait)}
+	}
+
 	dir, err := t.dataDir(f)
 	if err != nil {
 		return app.Options{}, err
 	}
 
 	return app.Options{
-		Config: cfg, DatabaseURL: f.databaseURL, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
+		Config: cfg, DatabaseURL: f.databaseURL, DatabaseWait: f.databaseWait, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
 		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version, Env: t.lookup,
 		Progress: func(text string) { t.sayf("%s", text) }, Scripted: story.Client(script.Pace{}),
 	}, nil

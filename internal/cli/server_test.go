@@ -116,6 +116,28 @@ func TestServeWithoutAPlaceForTheFirstKeyCreatesNone(t *testing.T) {
 	require.JSONEq(t, "[]", keys.stdout, "a key that nobody knows is not left behind")
 }
 
+func TestServeWaitsForItsDatabaseAndThenFailsWithAReason(t *testing.T) {
+	t.Parallel()
+
+	url := pgtest.New(t)
+	restore := pgtest.Interrupt(t, url)
+	env := []string{"TARSY_DATABASE_URL=" + url, "TARSY_LISTEN=127.0.0.1:0"}
+
+	failed := start(t, append(env, "TARSY_DATABASE_WAIT=1ms"), "serve")
+	failed.done.Wait()
+	require.Equal(t, cli.ExitFailed, failed.code)
+	require.Contains(t, failed.stderr.String(), "did not become available within 1ms")
+
+	refused := tarsyWith(t, env, "", "serve", "--database-wait", "-1s")
+	require.Equal(t, cli.ExitUsage, refused.code, refused.stderr)
+
+	waiting := start(t, env, "serve")
+	require.Contains(t, waiting.stderr.wait(t, "Waiting for the database at "), "of 1m0s")
+	restore()
+	waiting.stderr.wait(t, "TARSy listens on ")
+	require.Equal(t, cli.ExitOK, waiting.end())
+}
+
 func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	t.Parallel()
 

@@ -16,6 +16,12 @@ type Config struct {
 	URL string
 	// Migrate brings the database to the newest schema first.
 	Migrate bool
+	// Wait is how long Open waits for a database that is not available; 0 means not at all.
+	Wait time.Duration
+	// Progress gets a line now and then while Open waits for the database; nil discards it.
+	Progress func(string)
+	// Step is called when Open begins something that may take long, and returns what to call at its end; nil means nothing.
+	Step func(what string) (done func())
 	// MaxConns bounds the connections of readers. Everything else has connections of its own (see pools), and one more
 	// hears other servers.
 	MaxConns int32
@@ -72,12 +78,20 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
+	}
+
+	if cfg.Step == nil {
+		cfg.Step = noStep
+	}
+
 	pools, err := openPools(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 
-	if err := cfg.prepare(ctx, pools.front); err != nil {
+	if err := cfg.await(ctx, pools.front); err != nil {
 		pools.close()
 
 		return nil, err

@@ -74,5 +74,5 @@ func (db *DB) SearchExpecting(ctx context.Context, few float64, f tarsy.SessionF
 func MigrateTo(ctx context.Context, url string, version int) error {
 	known := slices.DeleteFunc(migrations(), func(m migration) bool { return m.version > version })
 
-	return migrate(ctx, url, known)
+	return migrate(ctx, url, known, noStep)
 }

@@ -16,7 +16,7 @@ func MigrateAs(ctx context.Context, url string, ours int, files map[int]string) 
 		}
 	}
 
-	return migrate(ctx, url, known)
+	return migrate(ctx, url, known, noStep)
 }
 
 // Migrations is how many files there are.

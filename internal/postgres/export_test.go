@@ -2,9 +2,23 @@ package postgres
 
 import (
 	"context"
+	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 )
+
+// ConnectTimeout returns how long an attempt to connect to an address may take.
+func ConnectTimeout(t *testing.T, address string) time.Duration {
+	t.Helper()
+
+	p, err := openPools(t.Context(), Config{URL: address, MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(p.close)
+
+	return p.front.Config().ConnConfig.ConnectTimeout
+}
 
 // Setting returns a setting of the connections that a server works with.
 func (db *DB) Setting(ctx context.Context, name string) (string, error) {

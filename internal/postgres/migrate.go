@@ -108,12 +108,15 @@ func MigrationsHash() string {
 // Migrate brings the database at url to the newest schema, and River's tables to the version that this program needs.
 // Any number of servers may call it at once. A database with a breaking migration that this program does not know is
 // refused; one with additions that it does not know is not.
-func Migrate(ctx context.Context, url string) error { return migrate(ctx, url, migrations()) }
+func Migrate(ctx context.Context, url string) error { return migrate(ctx, url, migrations(), noStep) }
 
-func migrate(ctx context.Context, url string, known []migration) error {
-	conn, err := pgx.Connect(ctx, url)
+// noStep is a Config.Step that tells nobody.
+func noStep(string) func() { return func() {} }
+
+func migrate(ctx context.Context, url string, known []migration, step func(string) func()) error {
+	conn, err := connect(ctx, url)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on this connection
 
@@ -122,7 +125,12 @@ func migrate(ctx context.Context, url string, known []migration) error {
 		return nil
 	}
 
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(migrateLock)); err != nil {
+	done := step("waiting for the migration lock, which another server may hold")
+	_, err = conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(migrateLock))
+
+	done()
+
+	if err != nil {
 		return fmt.Errorf("wait for the migration lock: %w", err)
 	}
 	// Closing the connection releases the lock.
@@ -137,12 +145,19 @@ func migrate(ctx context.Context, url string, known []migration) error {
 	}
 
 	for _, m := range current.missing(known) {
-		if err := applyMigration(ctx, conn, m); err != nil {
+		done := step("applying the migration " + m.name)
+		err := applyMigration(ctx, conn, m)
+
+		done()
+
+		if err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
 		}
 	}
 
 	if current.river < riverVersion {
+		defer step("applying the migrations of the job queue")()
+
 		return migrateRiver(ctx, conn, current.river)
 	}
 
@@ -152,7 +167,11 @@ func migrate(ctx context.Context, url string, known []migration) error {
 // prepare reaches the database and, where that is wanted, brings it up to date. One that is up to date, as at every
 // restart, costs the one query that also shows that it answers.
 func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
+	done := c.Step("connecting to the database at " + hosts(pool))
 	conn, err := pool.Acquire(ctx)
+
+	done()
+
 	if err != nil {
 		return fmt.Errorf("reach the database: %w", err)
 	}
@@ -162,7 +181,7 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 	conn.Release()
 
 	if c.Migrate && (err != nil || !current.upToDate(known)) {
-		if err := Migrate(ctx, c.URL); err != nil {
+		if err := migrate(ctx, c.URL, known, c.Step); err != nil {
 			return fmt.Errorf("bring the database up to date: %w", err)
 		}
 	}

@@ -29,6 +29,9 @@ const (
 
 const (
 	defaultReadTimeout = 10 * time.Second
+	// defaultConnectTimeout bounds each attempt to connect, to each host of the address, unless the address sets connect_timeout. The
+	// operating system would wait for a frozen host for two minutes and more, and never try the next one before.
+	defaultConnectTimeout = 4 * time.Second
 	// idleInTransaction is in PostgreSQL's notation. A server that freezes between the two round trips of a commit must not
 	// keep its sessions locked: nobody could take them over.
 	idleInTransaction = "5s"
@@ -76,6 +79,8 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
 
+	boundConnecting(base.ConnConfig, cfg.URL)
+
 	// Only these two, besides what the address itself names: PgBouncer refuses start-up parameters that it does not track.
 	params := base.ConnConfig.RuntimeParams
 	if params["application_name"] == "" {
@@ -109,6 +114,30 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 	}
 
 	return &p, nil
+}
+
+// boundConnecting sets the default limit. An address that names connect_timeout keeps it, also as 0, which means no limit.
+func boundConnecting(config *pgx.ConnConfig, url string) {
+	if config.ConnectTimeout == 0 && !strings.Contains(url, "connect_timeout") {
+		config.ConnectTimeout = defaultConnectTimeout
+	}
+}
+
+// connect opens one connection outside of the pools.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+
+	boundConnecting(config, url)
+
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+
+	return conn, nil
 }
 
 // apply sets up a new connection, in one round trip. What the address of the database names wins over our defaults.

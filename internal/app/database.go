@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/private"
+)
+
+const (
+	// checkEvery is how often the database is checked, and checkTimeout how long a check may take. Real time is meant.
+	checkEvery   = 3 * time.Second
+	checkTimeout = 5 * time.Second
+)
+
+// openDatabase opens the database, starting a private one if none was given, and brings it up to date.
+func (a *App) openDatabase(ctx context.Context) error {
+	url, err := a.databaseURL(ctx)
+	if err != nil {
+		return err
+	}
+
+	cfg := a.options.Config
+
+	a.db, err = postgres.Open(ctx, postgres.Config{
+		URL: url, Migrate: true, Wait: a.options.DatabaseWait, Progress: a.options.Progress, Step: a.Step,
+		Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
+		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions,
+		DatabaseTime: a.databaseTime,
+	})
+	if err != nil {
+		return err
+	}
+
+	a.clock = a.db.Clock()
+
+	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
+
+	a.dbWatch = &databaseWatch{check: a.db.Check, changed: a.databaseChanged, logger: a.logger}
+	a.onStop("checks of the database", func(context.Context) error { a.dbWatch.stop(); return nil }) //nolint:nlreturn // one thought
+
+	return nil
+}
+
+// databaseURL is the address of the database.
+func (a *App) databaseURL(ctx context.Context) (string, error) {
+	if a.options.DatabaseURL != "" {
+		return a.options.DatabaseURL, nil
+	}
+
+	server, err := private.Open(ctx, private.Config{
+		Dir: a.options.DataDir, BinDir: a.options.PGBinDir, Progress: a.options.Progress, Logger: a.logger,
+	})
+	if err != nil {
+		return "", err
+	}
+
+	a.onStop("the private PostgreSQL", server.Stop)
+
+	return server.URL(), nil
+}
+
+// databaseChanged warns of a database that cannot be used, as long as it cannot.
+func (a *App) databaseChanged(err error) {
+	a.warnings.clear(categoryDatabase, a.serverID)
+
+	if err != nil {
+		a.warnings.set(categoryDatabase, a.serverID, postgres.Problem(err), "The server is not ready until it works again.", a.clock.Now())
+	}
+}
+
+// databaseWatch checks the database in the background, so that a probe is answered at once, however long the database
+// takes, and many probes cost nothing.
+type databaseWatch struct {
+	check   func(context.Context) error
+	changed func(error)
+	logger  *slog.Logger
+
+	mu      sync.Mutex
+	failure error
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func (w *databaseWatch) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+
+	w.running.Go(func() { w.run(ctx) })
+}
+
+func (w *databaseWatch) stop() {
+	if w.cancel != nil {
+		w.cancel()
+	}
+
+	w.running.Wait()
+}
+
+func (w *databaseWatch) run(ctx context.Context) {
+	ticker := time.NewTicker(checkEvery)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+
+		within, cancel := context.WithTimeout(ctx, checkTimeout)
+		err := w.check(within)
+
+		cancel()
+
+		if ctx.Err() == nil {
+			w.note(err)
+		}
+	}
+}
+
+// note keeps the result of a check, and reports when the database fails and when it works again.
+func (w *databaseWatch) note(err error) {
+	w.mu.Lock()
+	before := w.failure
+	w.failure = err
+	w.mu.Unlock()
+
+	switch {
+	case err != nil && before == nil:
+		w.logger.Error("database unavailable, server not ready", "error", err)
+	case err == nil && before != nil:
+		w.logger.Info("database available again")
+	}
+
+	if err != nil || before != nil {
+		w.changed(err)
+	}
+}
+
+// readiness says why the database keeps the server from being ready, or nil.
+func (w *databaseWatch) readiness() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.failure == nil {
+		return nil
+	}
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "%s", postgres.Problem(w.failure))
+}

@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATEs of a database that cannot be used now, though the statement was right.
+const (
+	stateDiskFull     = "53100"
+	stateReadOnly     = "25006" // a standby, or a primary that became one
+	stateIOError      = "58030"
+	stateTempLimit    = "53400"
+	classConnection   = "08"
+	classResources    = "53" // disk, memory, connections
+	classIntervention = "57P"
+	classLogin        = "28"
+	stateNoDatabase   = "3D000"
+)
+
+// IsUnavailable reports whether an error means that the database cannot be used now: it is not reached, it starts, stops or
+// recovers, it accepts no writes, or its disk is full. What was asked for may succeed later.
+func IsUnavailable(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+
+	if pgErr, ok := errors.AsType[*pgError](err); ok {
+		return unavailableState(pgErr.Code)
+	}
+
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+
+	for _, broken := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, os.ErrDeadlineExceeded, context.DeadlineExceeded,
+		pgconn.ErrConnClosed, errClosing,
+	} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func unavailableState(code string) bool {
+	return code == stateReadOnly || code == stateIOError || strings.HasPrefix(code, classConnection) ||
+		strings.HasPrefix(code, classResources) || strings.HasPrefix(code, classIntervention)
+}
+
+// mayBecomeAvailable reports whether waiting may help. A database that refuses the login or does not exist needs a person.
+func mayBecomeAvailable(err error) bool {
+	if pgErr, ok := errors.AsType[*pgError](err); ok && (strings.HasPrefix(pgErr.Code, classLogin) || pgErr.Code == stateNoDatabase) {
+		return false
+	}
+
+	return IsUnavailable(err)
+}
+
+// Errors of Check.
+var (
+	errReadOnly = errors.New("the database accepts no writes: it is a standby, or read-only")
+	errDiskFull = errors.New("the disk of the database is full")
+)
+
+// checkSQL writes about 100 kB to a temporary file, which fails when the disk is full and leaves nothing behind: the rows
+// of a function are kept, and beyond work_mem they are kept on disk. An insert would not do, because there may be room on
+// pages that exist.
+const checkSQL = `SELECT count(*) FROM generate_series(1, 5000)`
+
+// Check reports whether the database answers, accepts writes and has room on its disk.
+func (db *DB) Check(ctx context.Context) error {
+	var readOnly string
+
+	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+		batch := &pgx.Batch{}
+		batch.Queue("SET LOCAL work_mem = '64kB'")
+		batch.Queue("SHOW transaction_read_only").QueryRow(func(row pgx.Row) error { return row.Scan(&readOnly) })
+		batch.Queue(checkSQL)
+
+		return tx.SendBatch(ctx, batch).Close()
+	})
+
+	switch {
+	case stateOf(err) == stateDiskFull:
+		return fmt.Errorf("%w: %w", errDiskFull, err)
+	// A database may refuse temporary files, which says nothing about whether it works.
+	case err != nil && stateOf(err) != stateTempLimit:
+		return fmt.Errorf("reach the database: %w", err)
+	case readOnly == "on":
+		return errReadOnly
+	}
+
+	return nil
+}
+
+// Problem says what Check found, in words for people who may know nothing else about the server.
+func Problem(err error) string {
+	switch {
+	case errors.Is(err, errDiskFull):
+		return "The disk of the database is full."
+	case errors.Is(err, errReadOnly):
+		return "The database accepts no writes."
+	default:
+		return "The database cannot be reached."
+	}
+}
