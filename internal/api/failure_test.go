@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
 // broken is an intake that ends every submission in its own way.
@@ -97,6 +98,51 @@ func TestWithoutADatabaseHealthIsUnavailableAndLifeGoesOn(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/health", ""), http.StatusServiceUnavailable, tarsy.CodeUnavailable)
 	f.requireProblem(t, f.request(t, http.MethodGet, "/health", "", key...), http.StatusServiceUnavailable, tarsy.CodeUnavailable)
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/livez", "").status)
+}
+
+func TestRequestsDuringAnOutageOfTheDatabaseGetUnavailable(t *testing.T) {
+	t.Parallel()
+
+	requests := map[string][2]string{
+		"submit":   {http.MethodPost, "/api/v1/alerts"},
+		"list":     {http.MethodGet, "/api/v1/sessions"},
+		"session":  {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID()},
+		"timeline": {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID() + "/timeline"},
+		"trace":    {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID() + "/trace"},
+		"usage":    {http.MethodGet, "/api/v1/usage/summary"},
+	}
+
+	f := newFixture(t)
+	restore := pgtest.Interrupt(t, f.url)
+
+	for name, request := range requests {
+		body := ""
+		if request[0] == http.MethodPost {
+			body = `{"alert_type":"kubernetes","data":"x"}`
+		}
+
+		got := f.request(t, request[0], request[1], body)
+		problem := f.requireProblem(t, got, http.StatusServiceUnavailable, tarsy.CodeUnavailable)
+		require.Equal(t, "5", got.header.Get("Retry-After"), name)
+		require.Equal(t, "The database is not available. Try again later.", problem.Detail, name)
+	}
+
+	restore()
+	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/sessions", "").status)
+}
+
+func TestAlertOnAFullDiskGetsUnavailable(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	_, err := f.connect(t).Exec(t.Context(), `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER full_disk BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	require.NoError(t, err)
+
+	got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"alert_type":"kubernetes","data":"x"}`)
+	f.requireProblem(t, got, http.StatusServiceUnavailable, tarsy.CodeUnavailable)
+	require.Equal(t, "5", got.header.Get("Retry-After"))
 }
 
 func TestAPanicInTheMiddleOfAnAnswerCutsTheConnection(t *testing.T) {

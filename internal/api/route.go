@@ -37,7 +37,7 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 		if err != nil {
 			noteRefusal(ctx, err)
 
-			return nil, s.explain(ctx, err)
+			return nil, problem.Explain(ctx, s.logger, err)
 		}
 
 		return output, nil

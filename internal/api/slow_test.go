@@ -91,7 +91,7 @@ func TestReadBeyondItsTimeLimitIsAClearProblem(t *testing.T) {
 
 	require.Equal(t, "The query was stopped because it took longer than system.query_timeout. "+
 		"Narrow it, for example to a shorter period, and try again.", problem.Detail)
-	require.Contains(t, f.log.String(), "read reached its time limit")
+	require.Contains(t, f.log.String(), "code=query_timeout")
 
 	unlock()
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/timeline", "").status)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // MediaType is the Content-Type of a problem.
@@ -137,6 +138,12 @@ func Explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 		return New(e)
 	}
 
+	if e := databaseError(err); e != nil && ctx.Err() == nil {
+		logger.WarnContext(ctx, "request failed because of the database", "code", e.Code, "error", err)
+
+		return New(e)
+	}
+
 	id := tarsy.NewID()
 	if ctx.Err() != nil {
 		// The client went away, which is the likely cause and nobody's fault.
@@ -149,6 +156,20 @@ func Explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 	p.Instance = "urn:uuid:" + id
 
 	return p
+}
+
+// databaseError is what a client is told about an error of the database that is not the fault of this program, or nil. The error
+// itself may name hosts and users.
+func databaseError(err error) *tarsy.Error {
+	switch {
+	case postgres.IsReadTimeout(err):
+		return tarsy.Errorf(tarsy.CodeQueryTimeout,
+			"The query was stopped because it took longer than system.query_timeout. Narrow it, for example to a shorter period, and try again.")
+	case postgres.IsUnavailable(err):
+		return tarsy.Errorf(tarsy.CodeUnavailable, "The database is not available. Try again later.")
+	default:
+		return nil
+	}
 }
 
 // Write answers a request with the problem that err is.
