@@ -27,6 +27,8 @@ type Matched struct {
 	Reply int
 	// Signature is what the answer wants back; the EndChunk has it too, but some wire forms need it before the end.
 	Signature string
+	// Usage is the scripted usage, for wire forms that report it before the end; nil if it is not scripted.
+	Usage *llm.UsageChunk
 }
 
 // Generate implements llm.Client. The call is made when the sequence is read; reading it twice makes two calls.
@@ -87,7 +89,7 @@ func (s *Script) find(in Incoming, req *llm.Request, rec *record) (*prepared, fa
 	if in.Matched != nil {
 		m := Matched{Route: answer.route, Reply: answer.number}
 		if answer.reply != nil {
-			m.Signature = answer.reply.signature
+			m.Signature, m.Usage = answer.reply.signature, answer.reply.usage
 		}
 
 		in.Matched(m)

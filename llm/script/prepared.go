@@ -21,7 +21,9 @@ type prepared struct {
 	tail  llm.Chunk
 	// signature is what the answer wants back: the reply's own, or that of an end among its Chunks.
 	signature string
-	err       error
+	// usage is the scripted usage: the reply's own, or the last one among its Chunks.
+	usage *llm.UsageChunk
+	err   error
 }
 
 func prepareAll(replies []Reply) []*prepared {
@@ -34,7 +36,7 @@ func prepareAll(replies []Reply) []*prepared {
 }
 
 func prepare(reply Reply) *prepared {
-	r := &prepared{Reply: reply, named: true, signature: reply.Signature}
+	r := &prepared{Reply: reply, named: true, signature: reply.Signature, usage: reply.Usage}
 
 	if reply.Chunks != nil {
 		if reply.Text != "" || reply.Thinking != "" || len(reply.ToolCalls) > 0 {
@@ -64,6 +66,10 @@ func (r *prepared) addGiven() {
 
 		if ended, ok := chunk.(llm.EndChunk); ok && ended.Signature != nil && r.signature == "" {
 			r.signature = signatureText(ended.Signature)
+		}
+
+		if used, ok := chunk.(llm.UsageChunk); ok && r.Usage == nil {
+			r.usage = &used
 		}
 
 		switch {

@@ -45,13 +45,13 @@ func TestWholeAnswerHasTheFormOfTheAPI(t *testing.T) {
 	//nolint:testifylint // the very bytes
 	require.Equal(t, `{"id":"msg_X","type":"message","role":"assistant","model":"claude-test","content":[`+
 		`{"type":"thinking","thinking":"Let me see.","signature":"`+thinkingSignature+`"},`+
-		`{"type":"text","text":"It is \"the\" disk.\n","citations":null},`+
+		`{"type":"text","text":"It is \"the\" disk.\n"},`+
 		`{"type":"tool_use","id":"toolu_a","name":"get_pods","input":{"namespace":"shop","names":["a","b","ü"]},"caller":{"type":"direct"}},`+
 		`{"type":"tool_use","id":"toolu_X","name":"get_events","input":{},"caller":{"type":"direct"}}],`+
-		`"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,"container":null,`+
+		`"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,`+
 		`"usage":{"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":10,`+
 		`"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":11,`+
-		`"output_tokens_details":{"thinking_tokens":4},"server_tool_use":null,"service_tier":"standard","inference_geo":"not_available"}}`,
+		`"output_tokens_details":{"thinking_tokens":4},"service_tier":"standard","inference_geo":"not_available"}}`,
 		anonymous(body))
 }
 
@@ -64,9 +64,9 @@ func TestStreamHasTheEventsOfTheAPI(t *testing.T) {
 	require.Equal(t, strings.Join([]string{
 		`event: message_start`,
 		`data: {"type":"message_start","message":{"id":"msg_X","type":"message","role":"assistant","model":"claude-test","content":[],` +
-			`"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"usage":{"input_tokens":1,` +
-			`"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,` +
-			`"ephemeral_1h_input_tokens":0},"output_tokens":1,"output_tokens_details":{"thinking_tokens":0},"server_tool_use":null,` +
+			`"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":{"input_tokens":20,` +
+			`"cache_creation_input_tokens":0,"cache_read_input_tokens":10,"cache_creation":{"ephemeral_5m_input_tokens":0,` +
+			`"ephemeral_1h_input_tokens":0},"output_tokens":1,"output_tokens_details":{"thinking_tokens":0},` +
 			`"service_tier":"standard","inference_geo":"not_available"}}}`, ``,
 		`event: content_block_start`,
 		`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`, ``,
@@ -79,7 +79,7 @@ func TestStreamHasTheEventsOfTheAPI(t *testing.T) {
 		`data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"` + thinkingSignature + `"}}`, ``,
 		`event: content_block_stop`, `data: {"type":"content_block_stop","index":0}`, ``,
 		`event: content_block_start`,
-		`data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"","citations":null}}`, ``,
+		`data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`, ``,
 		`event: content_block_delta`,
 		`data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It is \"the\" "}}`, ``,
 		`event: content_block_delta`,
@@ -100,9 +100,9 @@ func TestStreamHasTheEventsOfTheAPI(t *testing.T) {
 		`data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}`, ``,
 		`event: content_block_stop`, `data: {"type":"content_block_stop","index":3}`, ``,
 		`event: message_delta`,
-		`data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,"container":null},` +
+		`data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null,"stop_details":null},` +
 			`"usage":{"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":10,"output_tokens":11,` +
-			`"output_tokens_details":{"thinking_tokens":4},"server_tool_use":null}}`, ``,
+			`"output_tokens_details":{"thinking_tokens":4}}}`, ``,
 		`event: message_stop`, `data: {"type":"message_stop"}`, ``, ``,
 	}, "\n"), anonymous(body))
 }
@@ -119,6 +119,37 @@ func TestEmptyAnswerIsAMessageWithoutContent(t *testing.T) {
 	require.NotContains(t, stream, "content_block")
 	require.Contains(t, stream, `"stop_reason":"end_turn"`)
 	require.True(t, strings.HasSuffix(stream, "data: {\"type\":\"message_stop\"}\n\n"))
+}
+
+func TestMessageStartReportsTheScriptedPrompt(t *testing.T) {
+	t.Parallel()
+
+	usage := &llm.UsageChunk{InputTokens: 120, CachedTokens: 100, OutputTokens: 7, ThinkingTokens: 3}
+	s := serve(t, script.Reply{Text: "a", Usage: usage}, script.Reply{Usage: &llm.UsageChunk{InputTokens: 5}}, script.Reply{Text: "a"})
+
+	for _, want := range []string{
+		`"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":100,` + noCacheCreation + `"output_tokens":1,`,
+		`"input_tokens":5,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,` + noCacheCreation + `"output_tokens":0,`,
+		`"input_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,` + noCacheCreation + `"output_tokens":1,`, // estimated
+	} {
+		_, stream := s.post("/v1/messages", streamed)
+		start, _, _ := strings.Cut(stream, "\n\n")
+		require.Contains(t, start, want)
+	}
+}
+
+const noCacheCreation = `"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},`
+
+func TestPathsWorkWithoutTheVersion(t *testing.T) {
+	t.Parallel()
+
+	s := serve(t, script.Reply{Text: "a"})
+
+	_, answer := s.post("/messages", question)
+	require.Contains(t, answer, `"type":"message"`)
+
+	_, count := s.post("/messages/count_tokens", question)
+	require.JSONEq(t, `{"input_tokens":1}`, count)
 }
 
 func TestIDsAreTheSameAtEveryRunAndDifferentInEveryAnswer(t *testing.T) {
@@ -228,6 +259,12 @@ func TestNativeToolsAreBlocksOfTheirOwn(t *testing.T) {
 	require.Contains(t, stream, `"index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\":\"oom\"}"}`)
 	require.Contains(t, stream, `"index":7,"content_block":{"type":"bash_code_execution_tool_result"`)
 	require.Contains(t, stream, `"index":8,"content_block":{"type":"text"`)
+
+	// The API leaves these out, and the Vercel AI SDK refuses a null in their place.
+	for _, body := range []string{whole, stream} {
+		require.NotContains(t, body, "citations")
+		require.NotContains(t, body, "container")
+	}
 }
 
 func TestStopReasonIsTheScripts(t *testing.T) {

@@ -13,12 +13,19 @@ import (
 // Name is what the journal calls this API.
 const Name = "anthropic"
 
-// Routes are the operations of the API. GET /v1/models is not among them: see Models.
+// Routes are the operations of the API, with the prefix /v1 and, for SDKs whose base URL is expected to end with it, without.
+// GET /v1/models is not among them: see Models.
 func Routes() []exchange.Route {
-	return []exchange.Route{
-		{Pattern: "POST /v1/messages", Handle: messages},
-		{Pattern: "POST /v1/messages/count_tokens", Handle: countTokens},
+	var routes []exchange.Route
+
+	for _, prefix := range []string{"/v1", ""} {
+		routes = append(routes,
+			exchange.Route{Pattern: "POST " + prefix + "/messages", Handle: messages},
+			exchange.Route{Pattern: "POST " + prefix + "/messages/count_tokens", Handle: countTokens},
+		)
 	}
+
+	return routes
 }
 
 // messages answers a call of a model.

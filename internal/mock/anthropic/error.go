@@ -24,13 +24,12 @@ func appendError(buf []byte, e *llm.Error, request string) []byte {
 	buf = append(buf, `,"message":`...)
 	buf = exchange.AppendString(buf, errorMessage(e))
 
-	buf = append(buf, `},"request_id":`...)
-
-	if request == "" {
-		return append(buf, "null}"...)
+	buf = append(buf, '}')
+	if request != "" {
+		buf = exchange.AppendString(append(buf, `,"request_id":`...), request)
 	}
 
-	return append(exchange.AppendString(buf, request), '}')
+	return append(buf, '}')
 }
 
 // errorMessage is what the script says. The API has no type for some classes, which callers tell by the message: there it

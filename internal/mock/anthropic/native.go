@@ -101,7 +101,7 @@ func (e *encoder) fetches(c llm.GroundingChunk) []native {
 		n.result = exchange.AppendString(n.result, source.URL)
 		n.result = append(n.result, `,"content":{"type":"document","source":{"type":"text","media_type":"text/plain","data":""},"title":`...)
 		n.result = exchange.AppendString(n.result, source.Title)
-		n.result = append(n.result, `,"citations":null},"retrieved_at":null},"caller":{"type":"direct"}}`...)
+		n.result = append(n.result, `},"retrieved_at":null},"caller":{"type":"direct"}}`...)
 		calls = append(calls, n)
 	}
 

@@ -18,17 +18,31 @@ const (
 	thoughts
 )
 
-// Begin implements exchange.Encoder. What the script counts is not known yet: the stream begins with an estimate, as the
-// last event tells all counts again.
+// Begin implements exchange.Encoder. The stream begins with the size of the prompt, as scripted or estimated, and with the
+// first token of the answer; the last event has all counts.
 func (e *encoder) Begin(buf []byte) []byte {
 	e.name()
 
 	buf = append(buf, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"...)
 	buf = e.appendHead(buf)
-	buf = append(buf, `,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"usage":`...)
-	buf = e.appendUsage(buf, llm.UsageChunk{InputTokens: script.InputTokens(e.request), OutputTokens: 1}, true)
+	buf = append(buf, `,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":`...)
+	buf = e.appendUsage(buf, e.prompt(1), true)
 
 	return append(buf, "}}\n\n"...)
+}
+
+// prompt is the usage of an answer that has come this far: the scripted or estimated size of the prompt, and at most so
+// many tokens of output.
+func (e *encoder) prompt(output int) llm.UsageChunk {
+	scripted := e.exchange.Usage
+	if scripted == nil {
+		return llm.UsageChunk{InputTokens: script.InputTokens(e.request), OutputTokens: output}
+	}
+
+	return llm.UsageChunk{
+		InputTokens: scripted.InputTokens, CachedTokens: scripted.CachedTokens,
+		OutputTokens: min(output, scripted.OutputTokens+scripted.ThinkingTokens),
+	}
 }
 
 // Chunk implements exchange.Encoder.
@@ -41,7 +55,7 @@ func (e *encoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 	case llm.TextChunk:
 		if e.open != text {
 			buf = e.start(e.close(buf), text)
-			buf = e.ping(append(buf, `{"type":"text","text":"","citations":null}`+endOfEvent...))
+			buf = e.ping(append(buf, `{"type":"text","text":""}`+endOfEvent...))
 		}
 
 		buf = e.delta(buf, `"text_delta","text":`)
@@ -106,8 +120,8 @@ func (e *encoder) Failure(buf []byte, failure *llm.Error) []byte {
 		buf = append(buf, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\"stop_sequence\":null,"...)
 		buf = append(buf, `"stop_details":{"type":"refusal","category":null,"explanation":`...)
 		buf = exchange.AppendString(buf, failure.Message)
-		buf = append(buf, `},"container":null},"usage":`...)
-		buf = e.appendUsage(buf, llm.UsageChunk{InputTokens: script.InputTokens(e.request)}, false)
+		buf = append(buf, `}},"usage":`...)
+		buf = e.appendUsage(buf, e.prompt(0), false)
 
 		return append(buf, "}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"...)
 	}

@@ -53,7 +53,7 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 
 	if answer.Text != "" {
 		buf = append(buf, `{"type":"text","text":`...)
-		buf = append(exchange.AppendString(buf, answer.Text), `,"citations":null},`...)
+		buf = append(exchange.AppendString(buf, answer.Text), '}', ',')
 	}
 
 	for _, call := range answer.ToolCalls {
@@ -168,7 +168,7 @@ func (e *encoder) appendStop(buf []byte, end llm.EndChunk) []byte {
 		buf = exchange.AppendString(buf, sequence)
 	}
 
-	return append(buf, `,"stop_details":null,"container":null`...)
+	return append(buf, `,"stop_details":null`...)
 }
 
 // appendUsage appends the counts of tokens. Only the message itself, not its end, tells of the circumstances.
@@ -186,12 +186,11 @@ func (e *encoder) appendUsage(buf []byte, usage llm.UsageChunk, message bool) []
 	buf = strconv.AppendInt(buf, int64(usage.OutputTokens+usage.ThinkingTokens), 10)
 	buf = append(buf, `,"output_tokens_details":{"thinking_tokens":`...)
 	buf = strconv.AppendInt(buf, int64(usage.ThinkingTokens), 10)
-	buf = append(buf, `},"server_tool_use":`...)
+	buf = append(buf, '}')
 
-	if e.searched+e.fetched == 0 {
-		buf = append(buf, "null"...)
-	} else {
-		buf = append(buf, `{"web_search_requests":`...)
+	// The API leaves out what does not apply; strict readers refuse a null in its place.
+	if e.searched+e.fetched > 0 {
+		buf = append(buf, `,"server_tool_use":{"web_search_requests":`...)
 		buf = strconv.AppendInt(buf, int64(e.searched), 10)
 		buf = append(buf, `,"web_fetch_requests":`...)
 		buf = append(strconv.AppendInt(buf, int64(e.fetched), 10), '}')

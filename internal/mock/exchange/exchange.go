@@ -34,6 +34,8 @@ type Exchange struct {
 	Entry *Entry
 	// Signature is what the script's answer wants back, known before its first chunk; "" for none.
 	Signature string
+	// Usage is the scripted usage of the answer, known before its first chunk; nil if it is not scripted.
+	Usage *llm.UsageChunk
 
 	cfg   *Config
 	entry Entry
@@ -71,7 +73,9 @@ func (x *Exchange) Answer(call Call) {
 
 	answer := x.Script.Answer(x.Request.Context(), script.Incoming{
 		Request: call.Request, Header: x.Request.Header, BeforeWait: x.flush,
-		Matched: func(m script.Matched) { x.Entry.Route, x.Entry.Reply, x.Signature = m.Route, m.Reply, m.Signature },
+		Matched: func(m script.Matched) {
+			x.Entry.Route, x.Entry.Reply, x.Signature, x.Usage = m.Route, m.Reply, m.Signature, m.Usage
+		},
 	})
 
 	if !call.Stream {

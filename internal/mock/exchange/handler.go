@@ -87,7 +87,7 @@ func (c *Config) serve(x *Exchange, api API, handle func(x *Exchange)) {
 // begin makes an exchange ready for a request, whatever it was used for before.
 func (x *Exchange) begin(c *Config, api string, w http.ResponseWriter, r *http.Request) {
 	x.entry = Entry{API: api, Method: r.Method, Path: r.URL.Path, Reply: -1, Start: c.Now()}
-	x.Writer, x.Request, x.Script, x.Models, x.Entry, x.Signature = w, r, nil, nil, &x.entry, ""
+	x.Writer, x.Request, x.Script, x.Models, x.Entry, x.Signature, x.Usage = w, r, nil, nil, &x.entry, "", nil
 	if c.Models != nil {
 		x.Models = c.Models()
 	}
