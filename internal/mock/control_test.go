@@ -240,6 +240,51 @@ func TestUnknownPathsAreToldWhatThereIsAndAreUnexpected(t *testing.T) {
 	require.Len(t, s.Verify()[0].Unexpected, 3)
 }
 
+func TestUnknownPathsAreAnsweredInTheFormOfTheAPIThatWasMeant(t *testing.T) {
+	t.Parallel()
+
+	s := scripted(t)
+	openai := `{"error":{"message":"There is no POST %s.`
+	anthropic := `{"type":"error","error":{"type":"not_found_error","message":"There is no POST %s.`
+	gemini := `{"error":{"code":404,"message":"There is no POST %s.`
+
+	cases := []struct {
+		path, want string
+		header     []string
+	}{
+		{"/v1/files", openai, nil},
+		{"/chat/complete", openai, nil},
+		{"/v1/threads/t/messages", openai, nil},
+		{"/v7/things", openai, []string{"Authorization", "Bearer any"}},
+		{"/v1/v1/messages", anthropic, nil},
+		{"/v1/messages/batches", anthropic, []string{"Authorization", "Bearer any"}},
+		{"/v1/complete", anthropic, []string{"X-Api-Key", "any"}},
+		{"/v1/complete", anthropic, []string{"Anthropic-Version", "2023-06-01"}},
+		{"/v1beta/cachedContents", gemini, nil},
+		{"/v3/models/gemini-test:generateContent", gemini, nil},
+		{"/upload/files", gemini, []string{"X-Goog-Api-Key", "any"}},
+	}
+	for _, c := range cases {
+		got := s.ask(t, "POST", c.path, "{}", c.header...)
+		require.Equal(t, 404, got.status, c.path)
+		require.Equal(t, "application/json", got.header.Get("Content-Type"), c.path)
+		require.Contains(t, got.body, fmt.Sprintf(c.want, c.path))
+	}
+
+	require.Contains(t, s.ask(t, "POST", "/v1beta/models/gemini-test:tuneModel", "{}").body, `"status":"NOT_FOUND"`)
+	require.Len(t, s.Verify()[0].Unexpected, len(cases)+1)
+	require.Contains(t, s.ask(t, "POST", "/_error/404/v1/messages/batches", "{}").body, `"not_found_error"`)
+}
+
+func TestGeminiPathsWorkWithOtherVersionsAndWithout(t *testing.T) {
+	t.Parallel()
+
+	for _, prefix := range []string{"/v1beta", "/v1", ""} {
+		got := scripted(t, script.Reply{Text: "a"}).ask(t, "POST", prefix+"/models/gemini-test:generateContent", `{"contents":[{"parts":[{"text":"hi"}]}]}`)
+		require.Equal(t, 200, got.status, "%s: %s", prefix, got.body)
+	}
+}
+
 func TestWebPagesMayNotControlTheServer(t *testing.T) {
 	t.Parallel()
 

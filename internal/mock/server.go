@@ -47,7 +47,7 @@ type Tape interface {
 	Unused() []string
 }
 
-// MCP is scripted MCP servers, below /mcp/, and what did not go as planned with them.
+// MCP is scripted MCP servers, at and below /mcp, and what did not go as planned with them.
 type MCP interface {
 	Handler() http.Handler
 	Unused() []string
@@ -133,14 +133,21 @@ func (s *Server) routeCalls() {
 
 	unknown := s.answerUnknown
 	if s.cfg.Tape != nil {
-		// A tape may hold what the scripts do not know, such as embeddings.
-		unknown = s.playTape(s.apis[0])
+		// A tape may hold operations that scripts do not have, such as files.
+		unknown = func(x *exchange.Exchange) {
+			api, ok := s.meant(x.Request)
+			if !ok {
+				api = s.apis[0]
+			}
+
+			s.playTape(api)(x)
+		}
 	}
 
-	s.calls.Handle("/", &call{Handler: s.exchanges.Handler(exchange.API{Error: s.apis[0].Error}, unknown), api: s.apis[0]})
+	s.calls.Handle("/", &call{Handler: s.exchanges.Handler(exchange.API{Error: s.apis[0].Error}, unknown)})
 }
 
-// call is an operation of an API.
+// call is an operation of an API, or of none if it answers unknown paths.
 type call struct {
 	http.Handler
 
@@ -160,7 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.control.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_error/"):
 		s.answerError(w, r)
-	case strings.HasPrefix(path, "/mcp/") && s.cfg.MCP != nil:
+	case (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) && s.cfg.MCP != nil:
 		s.mcp.Load().handler.ServeHTTP(w, r)
 	default:
 		s.calls.ServeHTTP(w, r)

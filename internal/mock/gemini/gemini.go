@@ -18,7 +18,7 @@ import (
 // Name is what the journal calls this API.
 const Name = "gemini"
 
-// Routes are the operations of the API.
+// Routes are the operations of the API. SDKs whose base URL is expected to end with the version may leave it out.
 func Routes() []exchange.Route {
 	const publisher = "/publishers/google/models/{call}"
 
@@ -26,6 +26,8 @@ func Routes() []exchange.Route {
 		{Pattern: "GET /v1beta/models", Handle: listModels},
 		{Pattern: "GET /v1beta/models/{model}", Handle: getModel},
 		{Pattern: "POST /v1beta/models/{call}", Handle: call},
+		{Pattern: "POST /v1/models/{call}", Handle: call},
+		{Pattern: "POST /models/{call}", Handle: call},
 		{Pattern: "POST /v1beta1" + publisher, Handle: call},
 		{Pattern: "POST /v1beta1/projects/{project}/locations/{location}" + publisher, Handle: call},
 		{Pattern: "POST /v1/projects/{project}/locations/{location}" + publisher, Handle: call},
@@ -45,6 +47,7 @@ func call(x *exchange.Exchange) {
 	case "countTokens":
 		countTokens(x)
 	default:
+		x.Entry.Unexpected = true
 		x.Fail(Error, &llm.Error{
 			Status:  http.StatusNotFound,
 			Message: fmt.Sprintf("models/%s is not found for API version v1beta, or is not supported for %s. Call ListModels to see the list of available models and their supported methods.", model, method),

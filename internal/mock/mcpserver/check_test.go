@@ -224,5 +224,5 @@ func TestNoServersAreAHostToo(t *testing.T) {
 
 	host, err := mcpserver.NewHost(nil, mcpserver.Options{})
 	require.NoError(t, err)
-	require.ErrorContains(t, host.Serve(t.Context(), "x", nil, nil), "there are none")
+	require.ErrorContains(t, host.Serve(t.Context(), "x", nil, nil), "it has none")
 }

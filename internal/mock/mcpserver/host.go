@@ -91,7 +91,7 @@ func (s *server) build() {
 		func(*http.Request) *mcpsdk.Server { return s.sdk }, &mcpsdk.StreamableHTTPOptions{Stateless: true})
 }
 
-// Handler serves each server at /mcp/{name}, and its journal at /mcp/{name}/_calls.
+// Handler serves each server at /mcp/{name}, and its journal at /mcp/{name}/_calls. The only server of a script is at /mcp too.
 func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /mcp/{name}/_calls", func(w http.ResponseWriter, r *http.Request) {
@@ -99,31 +99,47 @@ func (h *Host) Handler() http.Handler {
 			respond(w, http.StatusOK, map[string]any{"calls": s.journal.list()})
 		}
 	})
-	mux.HandleFunc("/mcp/{name}", func(w http.ResponseWriter, r *http.Request) {
-		if s := h.find(w, r); s != nil {
-			serveBreakable(s.handler, w, r)
-		}
-	})
+
+	for _, pattern := range []string{"/mcp/{name}", "/mcp", "/mcp/{$}"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if s := h.find(w, r); s != nil {
+				serveBreakable(s.handler, w, r)
+			}
+		})
+	}
 
 	return mux
 }
 
+// find is the server that a path names, or the only one if it names none. It answers 404 if there is no such server.
 func (h *Host) find(w http.ResponseWriter, r *http.Request) *server {
-	s, ok := h.servers[r.PathValue("name")]
+	name := r.PathValue("name")
+
+	if name == "" && len(h.servers) == 1 {
+		for _, only := range h.servers {
+			return only
+		}
+	}
+
+	s, ok := h.servers[name]
 	if !ok {
-		respond(w, http.StatusNotFound, map[string]string{"error": h.unknown(r.PathValue("name")).Error()})
+		respond(w, http.StatusNotFound, map[string]string{"error": h.unknown(name).Error()})
 	}
 
 	return s
 }
 
 func (h *Host) unknown(name string) error {
-	names := "there are none"
+	names := "it has none"
 	if len(h.servers) > 0 {
-		names = "there are " + strings.Join(slices.Sorted(maps.Keys(h.servers)), ", ")
+		names = "it has " + strings.Join(slices.Sorted(maps.Keys(h.servers)), ", ")
 	}
 
-	return fmt.Errorf("there is no MCP server %q in the script; %s", name, names)
+	if name == "" {
+		return fmt.Errorf("/mcp works only if the script has exactly one MCP server; %s, each at /mcp/NAME", names)
+	}
+
+	return fmt.Errorf("the script has no MCP server %q; %s", name, names)
 }
 
 func respond(w http.ResponseWriter, status int, value any) {

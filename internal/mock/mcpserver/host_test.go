@@ -204,7 +204,7 @@ func TestAnUnknownServerIsNotFound(t *testing.T) {
 	for _, path := range []string{"/mcp/nope", "/mcp/nope/_calls"} {
 		status, body := w.get(t, path)
 		require.Equal(t, http.StatusNotFound, status)
-		require.JSONEq(t, `{"error":"there is no MCP server \"nope\" in the script; there are shop"}`, string(body))
+		require.JSONEq(t, `{"error":"the script has no MCP server \"nope\"; it has shop"}`, string(body))
 	}
 
 	require.Empty(t, w.host.Calls("nope"))
