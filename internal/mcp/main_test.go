@@ -40,6 +40,10 @@ func play(role string) int {
 		fmt.Fprintln(os.Stderr, "cannot read /etc/demo.conf")
 
 		return 3
+	case "help":
+		printHelp()
+
+		return 1
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 	case "deaf":
@@ -54,6 +58,18 @@ func play(role string) int {
 	}
 
 	return 0
+}
+
+// printHelp writes what a program writes that was started without what it needs: the reason, then pages of help.
+func printHelp() {
+	fmt.Fprintln(os.Stderr, "npm warn exec The following package was not found and will be installed: kubernetes-mcp-server")
+	fmt.Fprintln(os.Stderr, "\x1b[31mError: no current-context is set\x1b[0m, token "+os.Getenv("SECRET"))
+	// Long enough to be cut within the secret.
+	fmt.Fprintln(os.Stderr, "Error: "+strings.Repeat("-", 285)+os.Getenv("SECRET"))
+	for i := range 500 {
+		fmt.Fprintf(os.Stderr, "      --flag-%d string   what to do on an error, or if a file cannot be read (default \"stop\")\n", i)
+	}
+	fmt.Fprintln(os.Stderr, "see --help")
 }
 
 // processServer has tools that tell about the process, and one that dies in the middle of a call until it finds the

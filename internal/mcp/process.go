@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,7 +20,7 @@ type processTransport struct {
 	config Transport
 	grace  time.Duration
 
-	stderr tail
+	stderr stderrLog
 	// Set by Connect, before anybody can ask for stop.
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -95,20 +94,28 @@ func (t *processTransport) stop() error {
 // exitNotice is how long the exit that broke a stream may be noticed after the stream.
 const exitNotice = 100 * time.Millisecond
 
-// explain says how the process ended, if it did, and what it last wrote to stderr.
-func (t *processTransport) explain() string {
+// explain adds to the text of a failure how the process ended, if it did, and what it wrote to stderr. A process that ended is the
+// reason and comes first; the text then only says that the stream broke. One that we stopped waiting for may end because of that.
+func (t *processTransport) explain(text string, received func(string) string) string {
 	if t.cmd == nil {
-		return ""
+		return text
 	}
-	var parts []string
-	if within(t.exited, exitNotice) && !t.cmd.ProcessState.Success() {
-		parts = append(parts, t.cmd.ProcessState.String())
+	ended := ""
+	if within(t.exited, exitNotice) && !t.cmd.ProcessState.Success() && !strings.Contains(text, errTimeLimit.Error()) {
+		ended = "the process ended: " + t.cmd.ProcessState.String()
 	}
-	if text := t.stderr.String(); text != "" {
-		parts = append(parts, "stderr: "+text)
+	// Masked before it is cut: half of a secret is not recognised as one.
+	stderr := stderrExcerpt(received(t.stderr.String()))
+	switch {
+	case ended == "" && stderr == "":
+		return text
+	case stderr == "":
+		return ended + " (" + text + ")"
+	case ended == "":
+		return text + "; stderr: " + stderr
+	default:
+		return ended + "; stderr: " + stderr + "\n(" + text + ")"
 	}
-
-	return strings.Join(parts, "; ")
 }
 
 // pipeWriter marks the writes that the pipe refused as a whole, which proves that the request never left.
@@ -121,31 +128,4 @@ func (w *pipeWriter) Write(data []byte) (int, error) {
 	}
 
 	return n, err //nolint:wrapcheck // the SDK looks at the plain error
-}
-
-// tailBytes is how much of a server's stderr is kept for the message that says why it failed.
-const tailBytes = 1024
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	data []byte
-}
-
-func (t *tail) Write(data []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, data...)
-	if excess := len(t.data) - tailBytes; excess > 0 {
-		t.data = append(t.data[:0], t.data[excess:]...)
-	}
-
-	return len(data), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	return strings.TrimSpace(string(t.data))
 }

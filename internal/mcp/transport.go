@@ -38,7 +38,7 @@ func (f *Factory) link(life context.Context, to target) (*link, error) {
 	}
 	switch config := server.Transport.filled(to.execution); config.Type {
 	case TransportStdio:
-		return f.processLink(life, config), nil
+		return f.processLink(life, to.server, config), nil
 	case TransportHTTP, TransportSSE:
 		return httpLink(life, config)
 	default:
@@ -55,16 +55,12 @@ func plainLink(transport mcpsdk.Transport, probed bool) *link {
 	}
 }
 
-func (f *Factory) processLink(life context.Context, config Transport) *link {
+func (f *Factory) processLink(life context.Context, serverID string, config Transport) *link {
 	process := &processTransport{config: config, grace: f.limits.Exit}
 	made := plainLink(&streamTransport{inner: process, life: life}, true)
 	made.release = process.stop
 	made.explain = func(text string) string {
-		if more := process.explain(); more != "" {
-			return text + " (" + more + ")"
-		}
-
-		return text
+		return process.explain(text, func(stderr string) string { return f.received(serverID, stderr) })
 	}
 
 	return made
