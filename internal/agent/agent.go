@@ -19,8 +19,12 @@ const maxConsecutiveTimeouts = 2
 // saveEvery is how often the text of a running stream is saved.
 const saveEvery = time.Second
 
-// errIterationTimeout is the cause of a context whose iteration ran out of time.
-var errIterationTimeout = errors.New("the iteration ran out of time")
+// errIterationTimeout is the cause of a context whose iteration ran out of time, errDeadline of one that was cut because the
+// session's time is nearly up.
+var (
+	errIterationTimeout = errors.New("the iteration ran out of time")
+	errDeadline         = errors.New("the call was cut off because the session's time is nearly up")
+)
 
 // Recorder writes what an execution did. The engine implements it over the lease of the session.
 type Recorder interface {
@@ -142,6 +146,8 @@ type Input struct {
 	EarlierCalls []tarsy.Citation
 	// ConcludeAt is when the agent is told to conclude because the session's time is nearly up.
 	ConcludeAt time.Time
+	// Deadline is when the session's time is up; calls are cut so that a conclusion fits before it. Zero means never.
+	Deadline time.Time
 	// Spent tells whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget
 	// is spent is told to conclude.
 	Spent func(ctx context.Context) (budgetCap string, reached bool)

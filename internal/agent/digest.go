@@ -133,7 +133,9 @@ func (r *run) digest(ctx context.Context) error {
 
 	u, _ := findUndigested(&r.Input)
 
-	limited, cancel := withLimit(ctx, r.Clock, r.Spec.IterationTimeout, errIterationTimeout)
+	limit, cause := r.callLimit(tarsy.InteractionSummarization)
+
+	limited, cancel := withLimit(ctx, r.Clock, limit, cause)
 	defer cancel()
 	defer context.AfterFunc(r.Yield, cancel)()
 
@@ -145,14 +147,14 @@ func (r *run) digest(ctx context.Context) error {
 	started := r.now()
 	request := digestRequest(&r.Input, u)
 
-	response, attempts, err := r.collect(limited, request, func(chunk llm.Chunk) error {
+	response, attempts, err := r.collectContained(limited, request, func(chunk llm.Chunk) error {
 		if text, ok := chunk.(llm.TextChunk); ok {
 			live.append(tarsy.EventToolSummary, text.Text)
 		}
 
 		return nil
 	})
-	if err != nil && !errors.Is(err, errIterationTimeout) && r.stopped(ctx) != nil {
+	if err != nil && !errors.Is(err, errIterationTimeout) && !errors.Is(err, errDeadline) && r.stopped(ctx) != nil {
 		r.submit(live.partial())
 
 		return r.stopped(ctx)

@@ -464,3 +464,18 @@ func TestNoSummaryIsAskedForWhenTheLeaseDoesNotAllowIt(t *testing.T) {
 	require.Empty(t, b.summarising())
 	require.Empty(t, b.events(tarsy.EventToolSummary))
 }
+
+func TestPanicInASummaryOfAResultLeavesTheResult(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.spec.Digests = map[string]Digest{"box": {Threshold: 10, MaxTokens: 50}}
+	b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: longResult}, nil }
+	b.model.RouteFunc(func(r *llm.Request) bool { return r.Purpose == string(tarsy.InteractionSummarization) }, func(*llm.Request, int) script.Reply {
+		panic("a summary that nobody thought of")
+	})
+	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done"})
+	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
+	require.Equal(t, firstCall+longResult, b.ledger.state.Messages[3].Content)
+	require.Contains(t, b.events(tarsy.EventToolSummary)[0].Content, errPanicked.Error())
+}

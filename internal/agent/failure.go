@@ -13,13 +13,19 @@ const (
 	CodeLLMError         = "llm_error"
 	CodeContextTooLong   = "llm_" + string(llm.ClassContextTooLong)
 	CodeIterationTimeout = "iteration_timeout"
-	CodeEmptyAnswer      = "empty_answer"
+	// CodeDeadline is that of a call that was cut because the session's time is nearly up.
+	CodeDeadline    = "deadline"
+	CodeEmptyAnswer = "empty_answer"
 )
 
 // codeOf is the code of a failed LLM call.
 func codeOf(err error) string {
 	if errors.Is(err, errIterationTimeout) {
 		return CodeIterationTimeout
+	}
+
+	if errors.Is(err, errDeadline) {
+		return CodeDeadline
 	}
 
 	if class := llm.AsError(err).Class; class != llm.ClassUnknown {
@@ -67,7 +73,7 @@ func noteFailure(interaction *tarsy.LLMInteraction, err error) tarsy.EventStatus
 
 	interaction.ErrorCode, interaction.ErrorMessage = codeOf(err), tarsy.CleanText(err.Error())
 
-	if errors.Is(err, errIterationTimeout) {
+	if errors.Is(err, errIterationTimeout) || errors.Is(err, errDeadline) {
 		return tarsy.EventTimedOut
 	}
 

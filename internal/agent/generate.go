@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -27,7 +29,9 @@ type answer struct {
 
 // generate makes one LLM call within the iteration's time limit, showing its text while it comes.
 func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answer, error) {
-	limited, cancel := withLimit(ctx, r.Clock, r.Spec.IterationTimeout, errIterationTimeout)
+	limit, cause := r.callLimit(purpose)
+
+	limited, cancel := withLimit(ctx, r.Clock, limit, cause)
 	defer cancel()
 
 	// A call that is cut off costs only its repetition, so an execution that should yield does not wait for it.
@@ -61,8 +65,24 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	return a, err
 }
 
-// collect reads the answer to a request and counts how often it took to ask. A call that the iteration's limit ended returns
-// errIterationTimeout; if it ended the wait for another attempt, the error is that of the attempt before.
+// errPanicked is why a call failed that panicked; the log has the rest.
+var errPanicked = errors.New("something went wrong in the server")
+
+// collectContained is collect for calls whose failure must not end more than themselves: a panic is an error.
+func (c Config) collectContained(limited context.Context, req *llm.Request, each func(llm.Chunk) error) (response llm.Response, attempts int, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.Logger.Error("an LLM call panicked", "session_id", req.SessionID, "purpose", req.Purpose, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+
+			response, attempts, err = llm.Response{}, 1, errPanicked
+		}
+	}()
+
+	return c.collect(limited, req, each)
+}
+
+// collect reads the answer to a request and counts how often it took to ask. A call that its limit ended returns
+// errIterationTimeout or errDeadline; if it ended the wait for another attempt, the error is that of the attempt before.
 func (c Config) collect(limited context.Context, req *llm.Request, each func(llm.Chunk) error) (response llm.Response, attempts int, err error) {
 	calls := &attempted{Client: c.LLM}
 	again := func(attempt int, err error) {
@@ -74,14 +94,15 @@ func (c Config) collect(limited context.Context, req *llm.Request, each func(llm
 	response, err = llm.Collect(c.Retry.Generate(limited, calls, req, again), bounded(each))
 	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
 
-	timedOut := context.Cause(limited) == errIterationTimeout //nolint:errorlint // the very cause of withLimit
+	cause := context.Cause(limited)
+	timedOut := cause == errIterationTimeout || cause == errDeadline //nolint:errorlint // the very cause of withLimit
 
 	switch {
 	case err == nil:
 	case timedOut && calls.failed != nil:
 		err = calls.failed
 	case timedOut:
-		err = errIterationTimeout
+		err = cause
 	default:
 		err = c.failure(err)
 	}

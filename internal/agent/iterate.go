@@ -20,6 +20,8 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	answer, err := r.generate(ctx, purpose)
 
 	switch {
+	case errors.Is(err, errDeadline):
+		return r.takeDeadline(ctx, answer.step, purpose)
 	case errors.Is(err, errIterationTimeout):
 		return false, r.commit(ctx, answer.step)
 	case err != nil && r.stopped(ctx) != nil:
@@ -59,7 +61,7 @@ func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool,
 
 		return false, r.commit(ctx, step)
 	case code == CodeContextTooLong && hasAnalysis(r.Investigations):
-		return true, r.keepAnalyses(ctx, step)
+		return true, r.keepAnalyses(ctx, step, code, keptAnalyses)
 	default:
 		return true, r.fail(ctx, step, tarsy.StatusFailed, code, err.Error())
 	}

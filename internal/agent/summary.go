@@ -36,6 +36,8 @@ type SummaryInput struct {
 	Models []Fallback
 	// Limit is how long one call may take.
 	Limit time.Duration
+	// Deadline is when the session's time is up. Zero means never.
+	Deadline time.Time
 	// Instructions are added to ours; they may be empty.
 	Instructions string
 }
@@ -50,12 +52,30 @@ type Summary struct {
 	Fallbacks []tarsy.TimelineEvent
 }
 
+// errNoSummaryTime is why a session that was concluded late has no summary.
+var errNoSummaryTime = errors.New("no time was left for the summary")
+
+// left is how long a call may take.
+func (in SummaryInput) left(now time.Time) time.Duration {
+	if in.Deadline.IsZero() {
+		return in.Limit
+	}
+
+	return min(in.Limit, in.Deadline.Sub(now))
+}
+
 // Summarise writes the executive summary in one call without tools, or in as many as it takes to find a model that
 // answers.
 func Summarise(ctx context.Context, cfg Config, in SummaryInput) Summary {
 	var summary Summary
 
 	for i, model := range in.Models {
+		if in.left(cfg.Clock.Now()) <= 0 {
+			summary.Err = errNoSummaryTime
+
+			break
+		}
+
 		room := Spec{MaxResultTokens: model.MaxResultTokens}.contextTokens()
 		text, interaction, err := summarise(ctx, cfg, in, model, room)
 		summary.Interactions = append(summary.Interactions, interaction)
@@ -85,7 +105,9 @@ func Summarise(ctx context.Context, cfg Config, in SummaryInput) Summary {
 
 // summarise asks one model, which is given at most so many tokens of the analysis.
 func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback, tokens int) (string, tarsy.LLMInteraction, error) {
-	limited, cancel := withLimit(ctx, cfg.Clock, in.Limit, errIterationTimeout)
+	limit := in.left(cfg.Clock.Now())
+
+	limited, cancel := withLimit(ctx, cfg.Clock, limit, errIterationTimeout)
 	defer cancel()
 
 	request := &llm.Request{
@@ -98,7 +120,7 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback,
 	}
 
 	started := tarsy.Time(cfg.Clock.Now())
-	response, attempts, err := cfg.collect(limited, request, func(llm.Chunk) error { return nil })
+	response, attempts, err := cfg.collectContained(limited, request, func(llm.Chunk) error { return nil })
 
 	if err == nil {
 		err = summaryError(response)
@@ -109,7 +131,7 @@ func summarise(ctx context.Context, cfg Config, in SummaryInput, model Fallback,
 	noteFailure(&interaction, err)
 
 	if errors.Is(err, errIterationTimeout) {
-		err = fmt.Errorf("the summary took longer than %s", in.Limit)
+		err = fmt.Errorf("the summary took longer than %s", limit.Round(time.Second))
 		interaction.ErrorMessage = err.Error()
 	}
 

@@ -29,11 +29,11 @@ func analyses(investigations []Investigation) string {
 
 func hasAnalysis(investigations []Investigation) bool { return analyses(investigations) != "" }
 
-// keepAnalyses ends a synthesis that no model could be given with the analyses of its agents. The agents succeeded, so
+// keepAnalyses ends a synthesis that could not be written with the analyses of its agents. The agents succeeded, so
 // their work must not be lost.
-func (x *execution) keepAnalyses(ctx context.Context, step progress.Step) error {
-	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, keptAnalyses)
-	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: CodeContextTooLong})
+func (x *execution) keepAnalyses(ctx context.Context, step progress.Step, code, note string) error {
+	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, note)
+	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})
 	create(&step, event)
 
 	return x.complete(ctx, step, answer{}, analyses(x.Investigations))

@@ -84,6 +84,7 @@ var (
 	errSessionTimeout  = errors.New("the session ran out of time")
 	errHandOver        = errors.New("this server is stopping")
 	errCommitFailed    = errors.New("a step could not be committed")
+	errPanicked        = errors.New("the work on the session panicked")
 )
 
 // Engine claims sessions and runs them. Start it once; Stop hands everything over and may be called at any time.

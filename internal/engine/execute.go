@@ -76,7 +76,7 @@ func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, messa
 func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
 	var servers []tarsy.MCPServerSelection
 
-	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp}
+	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp, Timeout: r.engine.SessionTimeout}
 
 	r.memory.read(func(state *progress.State) { in, servers, err = plan.Input(state, setup, t) })
 

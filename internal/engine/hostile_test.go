@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -109,6 +111,55 @@ func TestNothingThatAProviderReportsStopsTheSession(t *testing.T) {
 }
 
 // Whatever in a text makes the program panic is met again by every server that takes the session over.
+func TestPanicInTheExecutiveSummaryLeavesASessionWithoutOne(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.forAgent("investigator", script.Reply{Text: "the root cause"})
+	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == "ExecSummaryAgent" }, func(*llm.Request, int) script.Reply {
+		panic("an answer that nobody thought of")
+	})
+
+	s := h.start("one", nil)
+	detail := s.completes(s.submit())
+	require.Equal(t, "the root cause", detail.FinalAnalysis)
+	require.Equal(t, "something went wrong in the server", detail.ExecutiveSummaryError)
+	h.requireWhole(detail.ID)
+}
+
+func TestSessionThatPanicsInEveryRoundFailsAndTheServerGoesOn(t *testing.T) {
+	t.Parallel()
+
+	h := newHouse(t)
+	h.noRecipes = true
+	h.investigated()
+
+	var broken atomic.Bool
+
+	broken.Store(true)
+
+	s := h.start("one", func(c *Config) {
+		configured := c.Chain
+		c.Chain = func(id string) (chain.Chain, bool) {
+			if broken.Load() {
+				panic("a chain that nobody thought of")
+			}
+
+			return configured(id)
+		}
+	})
+	id := s.submit()
+	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
+
+	detail := s.detail(id)
+	require.Equal(t, "internal", detail.ErrorCode)
+	require.Equal(t, "something went wrong in the server", detail.ErrorMessage)
+	h.requireWhole(id)
+
+	broken.Store(false)
+	s.completes(s.submit())
+}
+
 func TestAPanicEndsItsExecutionAndNothingElse(t *testing.T) {
 	t.Parallel()
 

@@ -115,6 +115,9 @@ func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released 
 	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Runbook(text, err, r.engine.DefaultRunbook) })
 }
 
+// summaryMargin is the part of the wrap-up that must be left after the executive summary, to store it.
+const summaryMargin = 60
+
 // conclude writes the executive summary and completes the session, in one step. If the summary fails the session
 // completes without it.
 func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool, err error) {
@@ -124,13 +127,19 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 	}
 	defer done()
 
-	var analysis string
+	var (
+		analysis string
+		began    time.Time
+	)
 
-	r.memory.read(func(state *progress.State) { analysis = plan.FinalAnalysis(state) })
+	r.memory.read(func(state *progress.State) {
+		analysis = plan.FinalAnalysis(state)
+		began, _ = plan.Began(state)
+	})
 
 	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
 		SessionID: r.lease.SessionID, Analysis: analysis, Models: c.Summary.Models, Limit: c.Summary.Limit,
-		Instructions: c.Summary.Instructions,
+		Instructions: c.Summary.Instructions, Deadline: began.Add(r.engine.SessionTimeout - r.engine.WrapUp/summaryMargin),
 	})
 	if summary.Err != nil && callCtx.Err() != nil {
 		return false, context.Cause(callCtx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -71,7 +72,7 @@ func (r *sessionRun) run() {
 	next := r.round
 
 	for {
-		released, err := next()
+		released, err := r.contained(next)
 		next = r.round
 
 		switch {
@@ -97,26 +98,42 @@ func (r *sessionRun) run() {
 				return
 			}
 
-			if !r.reload(certain && postgres.Unstorable(err)) {
+			panicked := errors.Is(err, errPanicked)
+			if !r.reload(panicked || certain && postgres.Unstorable(err)) {
 				return
 			}
 
 			if r.setbacks.exhausted() {
-				next = r.giveUp
+				next = func() (bool, error) { return r.giveUp(panicked) }
 			}
 		}
 	}
 }
 
+// contained does what is next. A panic is an error, so that it ends neither the process nor, with it, the next holder's: like a
+// step that can never be stored, it is repeated a few times and then the session is given up.
+func (r *sessionRun) contained(next func() (bool, error)) (released bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			released, err = false, fmt.Errorf("%w: %v\n%s", errPanicked, cause, debug.Stack())
+		}
+	}()
+
+	return next()
+}
+
 // giveUp ends a session that makes no progress, or the current answer to a question, unless the server is stopping.
-func (r *sessionRun) giveUp() (released bool, err error) {
+func (r *sessionRun) giveUp(panicked bool) (released bool, err error) {
 	if r.soft.Err() != nil {
 		return r.round()
 	}
 
-	return r.record(context.Background(), chain.Chain{}, func(s plan.Steps) progress.Step {
-		return s.GiveUp("the results of the session could not be stored")
-	})
+	reason := "the results of the session could not be stored"
+	if panicked {
+		reason = "something went wrong in the server"
+	}
+
+	return r.record(context.Background(), chain.Chain{}, func(s plan.Steps) progress.Step { return s.GiveUp(reason) })
 }
 
 // reload forgets what is in memory and loads the session under its fence, after a pause that grows while the session

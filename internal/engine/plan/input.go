@@ -23,6 +23,8 @@ type Setup struct {
 	Server func(id string) (chain.Server, bool)
 	// ConcludeAfter is how long after the start of the work its agents are told to conclude.
 	ConcludeAfter time.Duration
+	// Timeout is how long after that start the work times out.
+	Timeout time.Duration
 }
 
 // Input gathers what an execution works on, from what the database holds of the session and what is configured now, and
@@ -46,7 +48,7 @@ func Input(state *progress.State, setup Setup, t Task) (agent.Input, []tarsy.MCP
 		return in, nil, err
 	}
 
-	addTask(&in, state, t.Stage, setup.ConcludeAfter)
+	addTask(&in, state, t.Stage, setup)
 	addConversation(&in, state)
 
 	return in, selected.Servers, nil
@@ -130,7 +132,7 @@ func digestFor(d agent.Digest, spec agent.Spec) agent.Digest {
 }
 
 // addTask adds what the execution works on, which depends on the type of its stage.
-func addTask(in *agent.Input, state *progress.State, stage int, concludeAfter time.Duration) {
+func addTask(in *agent.Input, state *progress.State, stage int, setup Setup) {
 	began := in.Stage.CreatedAt
 	in.EarlierCalls = callsOf(state, state.Stages[:stage])
 
@@ -146,7 +148,7 @@ func addTask(in *agent.Input, state *progress.State, stage int, concludeAfter ti
 		began = *state.Session.StartedAt
 	}
 
-	in.ConcludeAt = began.Add(concludeAfter)
+	in.ConcludeAt, in.Deadline = began.Add(setup.ConcludeAfter), began.Add(setup.Timeout)
 }
 
 // questionOf is what a chat stage answers, with everything that happened in the session before.

@@ -128,7 +128,7 @@ func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
 		2: {{Call: "1.1.1", EventID: "a"}, {Call: "2.1.1", EventID: "b"}, {Call: "2.2.1", EventID: "c"}},
 	} {
 		in := agent.Input{Stage: state.Stages[stage]}
-		addTask(&in, state, stage, 0)
+		addTask(&in, state, stage, Setup{})
 		require.Equal(t, want, in.EarlierCalls, "stage %d: what other agents of the stage do is nothing that an agent has seen", stage)
 	}
 }
