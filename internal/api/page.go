@@ -69,7 +69,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
 	}
 
 	// A script or a style that is not there must not turn out to be a page.
-	if strings.HasPrefix(r.URL.Path, assetsDir) || !accepts(r.Header.Values("Accept"), "text/html") {
+	if strings.HasPrefix(r.URL.Path, assetsDir) || !wantsPage(r.Header.Values("Accept")) {
 		return false
 	}
 
@@ -187,6 +187,23 @@ func accepts(headers []string, wanted string) bool {
 	}
 
 	return false
+}
+
+// wantsPage reports whether a client that sent these Accept headers gets the page: everyone who does not ask for JSON or
+// refuse HTML. Tools such as curl accept anything, and people use them to see whether the server is there.
+func wantsPage(headers []string) bool {
+	if accepts(headers, "text/html") {
+		return true
+	}
+
+	for item := range strings.SplitSeq(strings.ToLower(strings.Join(headers, ",")), ",") {
+		value, _, _ := strings.Cut(strings.TrimSpace(item), ";")
+		if value = strings.TrimSpace(value); value == "text/html" || strings.HasSuffix(value, "json") {
+			return false
+		}
+	}
+
+	return true
 }
 
 // unwanted reports whether the parameters say q=0.

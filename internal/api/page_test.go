@@ -71,6 +71,18 @@ func TestThePageIsServedToBrowsersAtEveryAddressThatIsNotTheAPIs(t *testing.T) {
 	}
 }
 
+func TestThePageIsServedToEveryClientThatDoesNotAskForJSON(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, withPage, locked)
+
+	for _, accept := range []string{"*/*", "", "text/*", "text/plain", "text/html, application/json;q=0.5"} {
+		got := f.request(t, http.MethodGet, "/", "", "Accept", accept)
+		require.Equal(t, http.StatusOK, got.status, accept)
+		require.Equal(t, "text/html; charset=utf-8", got.header.Get("Content-Type"), accept)
+	}
+}
+
 func TestThePagesPolicyAllowsWhatIsItsOwnAndNothingElse(t *testing.T) {
 	t.Parallel()
 
@@ -97,9 +109,9 @@ func TestWhatIsTheAPIsOrIsNotForABrowserIsNeverThePage(t *testing.T) {
 		{http.MethodGet, "/assets/main-0.js", asBrowser},
 		{http.MethodGet, "/assets/.hidden", asBrowser},
 		{http.MethodPost, "/sessions", asBrowser},
-		{http.MethodGet, "/", "*/*"},
-		{http.MethodGet, "/", ""},
-		{http.MethodGet, "/sessions", "application/json"},
+		{http.MethodGet, "/", "application/json"},
+		{http.MethodGet, "/sessions", "application/json, */*"},
+		{http.MethodGet, "/sessions", "application/problem+json"},
 		{http.MethodGet, "/sessions", "text/html;q=0, */*"},
 	} {
 		problem := f.requireProblem(t, f.request(t, c.method, c.address, "", "Accept", c.accept), http.StatusNotFound, tarsy.CodeNotFound)
