@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// inquiry is a question and what is to become of its answer.
+// inquiry is a question and how its answer is printed.
 type inquiry struct {
 	*tool
 
@@ -25,13 +25,13 @@ type inquiry struct {
 
 func (t *tool) ask() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ask SESSION [QUESTION|-]", Short: "Ask about a session that is over", GroupID: groupClient, Args: cobra.RangeArgs(1, 2),
-		Long: `Asks a follow-up question about a session that is over, from the command line or from stdin (-), waits for the answer and
-prints it. What the agent does meanwhile is told on stderr. The agent knows the whole investigation and what was asked before,
-and has the same tools. A session answers one question at a time.
+		Use: "ask SESSION [QUESTION|-]", Short: "Ask a follow-up question about a session", GroupID: groupClient, Args: namedArgs,
+		Long: `Asks a follow-up question about a finished session, from the command line or from stdin (-), waits for the answer and prints
+it. Progress is printed to stderr. The agent knows the whole investigation and all earlier questions, and has the same tools.
+A session answers one question at a time.
 
-With --no-wait it prints the id of the stage that answers, and ends. Ctrl-C stops waiting, not the answer; tarsy sessions
-cancel stops the answer. It ends with code 5 if the answer failed, timed out or was cancelled.`,
+With --no-wait it prints the id of the stage that answers and exits. Ctrl-C stops waiting but not the answer; use
+tarsy sessions cancel to stop the answer. The exit code is 5 if the answer fails, times out or is cancelled.`,
 		Example: `  tarsy ask 5f3a9c21 "why did it happen at night?"
   tarsy ask 5f3a9c21 - < question.md > answer.md
   tarsy ask 5f3a9c21 "is it still happening?" -o json | jq -r .answer`,
@@ -54,7 +54,7 @@ cancel stops the answer. It ends with code 5 if the answer failed, timed out or 
 	return cmd
 }
 
-var errNoQuestion = errors.New(`there is no question: write it after the session, in quotes, or give - for stdin`)
+var errNoQuestion = errors.New(`no question given: write it after the session, in quotes, or use - for stdin`)
 
 func (i *inquiry) question(args []string) (string, error) {
 	question := strings.Join(args, " ")
@@ -77,7 +77,7 @@ func (i *inquiry) question(args []string) (string, error) {
 }
 
 func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string) error {
-	// What comes after this is the answer, or what was asked before it.
+	// Events after this version belong to the answer, or to an earlier question.
 	detail, err := c.Session(ctx, id)
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string
 		return i.printJSON(asked)
 	}
 
-	i.sayf("Asked. Follow the answer with: %s watch %s", i.Name, id)
+	i.sayf("Question sent. Follow the answer with: %s watch %s", i.Name, id)
 
 	return i.printf("%s\n", asked.StageID)
 }
 
-// hint adds to a refusal what can be done about it.
+// hint adds to a refusal what the user can do about it.
 func (i *inquiry) hint(err error, id string) error {
 	problem, ok := errors.AsType[*client.Problem](err)
 	if !ok {
@@ -112,7 +112,7 @@ func (i *inquiry) hint(err error, id string) error {
 
 	switch problem.Code {
 	case tarsy.CodeChatBusy:
-		hinted.Detail += fmt.Sprintf("; see it with %s watch %s, end it with %s sessions cancel %s", i.Name, short(id), i.Name, short(id))
+		hinted.Detail += fmt.Sprintf("; follow it with %s watch %s, or stop it with %s sessions cancel %s", i.Name, short(id), i.Name, short(id))
 	case tarsy.CodeSessionNotOver:
 		hinted.Detail += fmt.Sprintf("; follow it with %s watch %s", i.Name, short(id))
 	default:
@@ -121,13 +121,13 @@ func (i *inquiry) hint(err error, id string) error {
 	return &hinted
 }
 
-// wait follows the answer and prints what came of it.
+// wait follows the answer and prints it.
 func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
-	i.sayf("Asked; Ctrl-C stops waiting, not the answer.")
+	i.sayf("Question sent. Ctrl-C stops waiting; the answer continues.")
 
 	if err := i.follow(ctx, c, detail, asked.StageID); err != nil {
 		if ctx.Err() != nil {
-			i.sayf("\nThe answer goes on. See it with: %s watch %s", i.Name, short(detail.ID))
+			i.sayf("\nThe answer continues. Follow it with: %s watch %s", i.Name, short(detail.ID))
 			i.sayf("Cancel it with: %s sessions cancel %s", i.Name, short(detail.ID))
 		}
 
@@ -146,7 +146,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 	}
 
 	if err == nil && a.Stage.Status != tarsy.StatusCompleted {
-		i.sayf("There is no answer: it %s.", ending(a.Stage))
+		i.sayf("No answer: it %s.", ending(a.Stage))
 
 		return notCompletedError{string(a.Stage.Status)}
 	}
@@ -154,7 +154,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 	return err
 }
 
-// ending says how an answer that did not complete ended.
+// ending describes how an answer that did not complete ended.
 func ending(stage tarsy.StageDetail) string {
 	text := readable(string(stage.Status))
 	if stage.Status == tarsy.StatusCancelled {
@@ -168,7 +168,7 @@ func ending(stage tarsy.StageDetail) string {
 	return text
 }
 
-// follow tells what happens until the stage is over.
+// follow prints progress until the stage has ended.
 func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, stageID string) error {
 	lines, session := i.lines(i.Stderr, detail)
 	lines.Work = true
@@ -181,7 +181,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 		i.connected(update)
 
 		if update.Reloaded != nil {
-			session.Apply(update) // an old session: all of it would be told
+			session.Apply(update) // an old session: it would be printed from its beginning
 		} else {
 			lines.Take(update)
 		}
@@ -194,7 +194,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 	return nil
 }
 
-// answer is what came of a question.
+// answer is the result of a question.
 type answer struct {
 	client.Asked
 

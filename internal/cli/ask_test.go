@@ -86,7 +86,7 @@ func TestAskPrintsTheAnswerAndNothingElseOnStdout(t *testing.T) {
 
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "clean, and only the answer")
-	require.Contains(t, got.stderr, "Ctrl-C stops waiting, not the answer")
+	require.Contains(t, got.stderr, "Ctrl-C stops waiting; the answer continues")
 	require.Contains(t, got.stderr, "thinking  Look at the pods.")
 	require.Contains(t, got.stderr, "tool      2.1.1 cluster.get_pods namespace=shop → ok in ")
 	require.NotContains(t, got.stderr, "summary   ", "the investigation is not told again")
@@ -94,7 +94,7 @@ func TestAskPrintsTheAnswerAndNothingElseOnStdout(t *testing.T) {
 	require.NotContains(t, got.stderr, "\x1b")
 
 	shown := tarsyWith(t, s.env, "", "sessions", "show", id)
-	require.Contains(t, shown.stdout, "\nQuestion of api-client\nis it still slow?\n\nAnswer\n# Found it\n")
+	require.Contains(t, shown.stdout, "\nQuestion from api-client\nis it still slow?\n\nAnswer\n# Found it\n")
 }
 
 func TestAskTakesTheQuestionFromStdinAndPrintsTheStageAsJSON(t *testing.T) {
@@ -145,19 +145,19 @@ func TestAskEndsWithFiveWhenThereIsNoAnswer(t *testing.T) {
 	require.Equal(t, cli.ExitNotCompleted, got.code, got.stderr)
 	require.Empty(t, got.stdout)
 	require.Contains(t, got.stderr, "error     the model is out of order (llm_error)")
-	require.Contains(t, got.stderr, "There is no answer: it failed: ")
+	require.Contains(t, got.stderr, "No answer: it failed: ")
 
 	id = s.investigated(t) // one that nobody asked to fail
 	waiting := s.run(t, "ask", id, "WAIT", "-o", "json")
-	waiting.stderr.wait(t, "Asked")
+	waiting.stderr.wait(t, "Question sent")
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 	require.Equal(t, cli.ExitNotCompleted, waiting.end())
 	require.Contains(t, waiting.stdout.String(), `"status": "cancelled"`)
-	require.Contains(t, waiting.stderr.String(), "There is no answer: it was cancelled")
+	require.Contains(t, waiting.stderr.String(), "No answer: it was cancelled")
 
 	shown := tarsyWith(t, s.env, "", "sessions", "show", id)
 	require.Regexp(t, `(?m)^status +completed$`, shown.stdout, "the session is as it was")
-	require.Contains(t, shown.stdout, "Question of api-client\nWAIT\n\nNo answer\nIt was cancelled")
+	require.Contains(t, shown.stdout, "Question from api-client\nWAIT\n\nNo answer\nIt was cancelled")
 }
 
 func TestWhoStopsWaitingIsToldThatTheAnswerGoesOn(t *testing.T) {
@@ -166,15 +166,15 @@ func TestWhoStopsWaitingIsToldThatTheAnswerGoesOn(t *testing.T) {
 	s := startServer(t, false)
 	id := s.investigated(t)
 	waiting := s.run(t, "ask", id, "WAIT")
-	waiting.stderr.wait(t, "Asked")
+	waiting.stderr.wait(t, "Question sent")
 	waiting.stop()
 	require.Equal(t, cli.ExitInterrupted, waiting.end())
-	require.Contains(t, waiting.stderr.String(), "The answer goes on. See it with: tarsy watch "+id[24:])
+	require.Contains(t, waiting.stderr.String(), "The answer continues. Follow it with: tarsy watch "+id[24:])
 	require.Contains(t, waiting.stderr.String(), "Cancel it with: tarsy sessions cancel "+id[24:])
 
 	got := tarsyWith(t, s.env, "", "ask", id, "and now?")
 	require.Equal(t, cli.ExitFailed, got.code)
-	require.Regexp(t, `^tarsy: another question is being answered: [^\n]*; see it with tarsy watch `+id[24:]+`, end it with tarsy sessions cancel `+id[24:]+"\n$", got.stderr)
+	require.Regexp(t, `^tarsy: another question is being answered: [^\n]*; follow it with tarsy watch `+id[24:]+`, or stop it with tarsy sessions cancel `+id[24:]+"\n$", got.stderr)
 
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 }
@@ -195,11 +195,11 @@ func TestWhatCannotBeAskedIsSaidWithWhatToDo(t *testing.T) {
 	}{
 		{[]string{"ask", running, "why?"}, cli.ExitFailed, "follow it with tarsy watch " + running[24:]},
 		{[]string{"ask", silent, "why?"}, cli.ExitFailed, `the chain "silent" takes no questions: set chat.enabled`},
-		{[]string{"ask", silent}, cli.ExitUsage, "there is no question"},
-		{[]string{"ask", silent, " "}, cli.ExitUsage, "there is no question"},
-		{[]string{"ask", silent, "-"}, cli.ExitUsage, "there is no question"},
-		{[]string{"ask"}, cli.ExitUsage, "arg(s)"},
-		{[]string{"ask", silent, "why", "so?"}, cli.ExitUsage, "arg(s)"},
+		{[]string{"ask", silent}, cli.ExitUsage, "no question given"},
+		{[]string{"ask", silent, " "}, cli.ExitUsage, "no question given"},
+		{[]string{"ask", silent, "-"}, cli.ExitUsage, "no question given"},
+		{[]string{"ask"}, cli.ExitUsage, "missing argument SESSION"},
+		{[]string{"ask", silent, "why", "so?"}, cli.ExitUsage, `unexpected argument "so?"`},
 		{[]string{"ask", "01a1dd25-0000-7262-b61a-000000000000", "why?"}, cli.ExitNotFound, "session"},
 		{[]string{"sessions", "delete", running}, cli.ExitFailed, "over"},
 		{[]string{"sessions", "delete", "abcdef"}, cli.ExitNotFound, "abcdef"},
@@ -252,7 +252,7 @@ func TestADeletedSessionIsGone(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, id+"\n", got.stdout)
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "sessions", "show", id).code)
-	require.Contains(t, tarsyWith(t, s.env, "", "sessions").stderr, "No sessions.")
+	require.Contains(t, tarsyWith(t, s.env, "", "sessions").stderr, "No sessions found.")
 }
 
 func TestASessionWhoseJournalIsGoneIsStillShown(t *testing.T) {

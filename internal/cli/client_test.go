@@ -163,6 +163,14 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.Contains(t, got.stdout, "MATCH\n")
 	require.Contains(t, got.stdout, "[slow]")
 
+	require.Equal(t, got.stdout, tarsyWith(t, s.env, "", "sessions", "list", "--search", "slow").stdout)
+
+	for _, id := range []string{strings.ReplaceAll(waiting, "-", ""), strings.ToUpper(waiting), strings.ReplaceAll(waiting, "-", "")[16:], waiting[20:]} {
+		got = tarsyWith(t, s.env, "", "sessions", "show", id)
+		require.Equal(t, cli.ExitOK, got.code, "%s: %s", id, got.stderr)
+		require.Contains(t, got.stdout, waiting, "with or without dashes")
+	}
+
 	short := waiting[28:]
 	got = tarsyWith(t, s.env, "", "sessions", "cancel", short)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
@@ -232,21 +240,29 @@ func TestWhatGoesWrongEndsWithItsCodeAndSaysWhatToDo(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"sessions", "--server", nobody}, cli.ExitFailed, "nothing answers at " + nobody + "; start a server with tarsy serve"},
+		{[]string{"sessions", "--server", nobody}, cli.ExitFailed, "no server responds at " + nobody + "; start one with tarsy serve"},
 		{[]string{"sessions", "--server", "localhost"}, cli.ExitUsage, "--server"},
-		{[]string{"frob"}, cli.ExitUsage, "there is no such command"},
+		{[]string{"frob"}, cli.ExitUsage, `unknown command "frob" for "tarsy"`},
 		{[]string{"serv"}, cli.ExitUsage, "did you mean serve?"},
 		{[]string{"sessions", "--frob"}, cli.ExitUsage, "see tarsy sessions --help"},
 		{[]string{"sessions", "--limit", "x"}, cli.ExitUsage, `--limit: "x" is not a number`},
 		{[]string{"sessions", "--limit", "0"}, cli.ExitUsage, "at least 1"},
-		{[]string{"sessions", "-o", "xml"}, cli.ExitUsage, "none of text, json"},
+		{[]string{"sessions", "-o", "xml"}, cli.ExitUsage, "not one of text, json"},
 		{[]string{"sessions", "--status", "dead"}, cli.ExitUsage, `there is no status "dead"`},
-		{[]string{"sessions", "show"}, cli.ExitUsage, "accepts 1 arg"},
+		{[]string{"sessions", "show"}, cli.ExitUsage, "missing argument SESSION; usage: tarsy sessions show SESSION"},
+		{[]string{"ask"}, cli.ExitUsage, "missing argument SESSION; usage: tarsy ask SESSION [QUESTION|-]"},
+		{[]string{"keys", "create"}, cli.ExitUsage, "missing argument NAME"},
+		{[]string{"version", "please"}, cli.ExitUsage, `unexpected argument "please"; usage: tarsy version`},
+		{[]string{"help", "frob"}, cli.ExitUsage, `unknown command "frob" for "tarsy"`},
+		{[]string{"help", "sessions", "lst"}, cli.ExitUsage, "did you mean list?"},
+		{[]string{"serve", "--listen", "8080"}, cli.ExitUsage, `flag --listen: "8080" is not an address`},
+		{[]string{"demo", "--listen", "127.0.0.1:http-ish"}, cli.ExitUsage, "is not an address"},
+		{[]string{"serve", "--database-url", "postgres://u:hunter2@host:port/db"}, cli.ExitUsage, "is not a PostgreSQL address"},
 		{[]string{"sessions", "show", "01a1dd25-0000-7262-b61a-000000000000"}, cli.ExitNotFound, "session"},
-		{[]string{"sessions", "show", "abcdef"}, cli.ExitNotFound, `there is no session "abcdef"`},
+		{[]string{"sessions", "show", "abcdef"}, cli.ExitNotFound, `no session matches "abcdef"`},
 		{[]string{"sessions", "show", "abc"}, cli.ExitNotFound, "at least 4 characters"},
-		{[]string{"watch"}, cli.ExitNotFound, "there are no sessions yet"},
-		{[]string{"submit"}, cli.ExitUsage, "there is no alert"},
+		{[]string{"watch"}, cli.ExitNotFound, "no sessions yet"},
+		{[]string{"submit"}, cli.ExitUsage, "no alert given"},
 		{[]string{"submit", "-m", "x", "file"}, cli.ExitUsage, "given twice"},
 		{[]string{"submit", "/no/such/file"}, cli.ExitFailed, "no such file"},
 		{[]string{"submit", "-m", "x", "--type", "nope"}, cli.ExitUsage, `there is no alert type "nope"`},

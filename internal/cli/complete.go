@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
 
 const (
-	// offered is how many sessions a shell offers, and completionLimit how long it waits for them.
+	// offered is how many sessions a shell offers, and completionLimit how long it waits for the server.
 	offered         = 20
 	completionLimit = 2 * time.Second
 )
@@ -51,4 +52,53 @@ func newestSessions(ctx context.Context, connection *connection) []cobra.Complet
 	}
 
 	return found
+}
+
+// completeTypes completes --type with the alert types of the server.
+func (t *tool) completeTypes(cmd *cobra.Command, connection *connection) {
+	complete(cmd, "type", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if t.bind(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+
+		return alertTypes(cmd.Context(), connection), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func alertTypes(ctx context.Context, connection *connection) []cobra.Completion {
+	c, err := connection.open()
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+
+	ctx, cancel := context.WithTimeout(ctx, completionLimit)
+	defer cancel()
+
+	types, err := c.AlertTypes(ctx)
+	if err != nil {
+		return nil
+	}
+
+	found := make([]cobra.Completion, len(types))
+	for i, kind := range types {
+		found[i] = cobra.CompletionWithDesc(terminal.Line(kind.Name), terminal.Line(kind.Description))
+	}
+
+	return found
+}
+
+// completeStatuses completes --status.
+func completeStatuses(cmd *cobra.Command) {
+	var names []cobra.Completion
+	for _, status := range tarsy.SessionStatuses() {
+		names = append(names, string(status))
+	}
+
+	complete(cmd, "status", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// complete registers a completion for a flag that the command has, which cannot fail.
+func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, values)
 }

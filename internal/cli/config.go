@@ -14,7 +14,7 @@ import (
 
 func (t *tool) config() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Check and show the configuration", GroupID: groupHelp, Args: onlyCommands,
+		Use: "config", Short: "Validate and show the configuration", GroupID: groupHelp, Args: onlyCommands,
 		Example: `  tarsy config check --config-dir ./config
   tarsy config show --config-dir ./config
   tarsy config schema > tarsy.schema.json`,
@@ -44,7 +44,7 @@ type verdict struct {
 
 func (t *tool) checkConfig() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "check", Short: "Validate the configuration and report every problem", Args: cobra.NoArgs,
+		Use: "check", Short: "Validate the configuration and report every problem", Args: namedArgs,
 		Long: `Prints every problem with its file and line, and exits with code 1 if there is one. It loads the configuration the way serve
 does, with the same flags and variables, so a configuration that passes does not stop the server.`,
 		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
@@ -116,7 +116,7 @@ func (t *tool) report(found verdict, problems []config.Problem, warnings []confi
 
 	if err == nil && !found.OK {
 		if format == formatText {
-			t.sayf("Problems found: %d.", len(found.Problems))
+			t.sayf("%d problems found.", len(found.Problems))
 		}
 
 		return errShown
@@ -134,9 +134,9 @@ type setting struct {
 
 func (t *tool) showConfig() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show each value and where it came from", Args: cobra.NoArgs,
-		Long: `Prints every setting with its value and where that came from: a flag, a variable, a file and line, or what is built in.
-Secrets are hidden, and so is whatever came through {{.VAR}}. It takes the flags of serve, to show what they would do.`,
+		Use: "show", Short: "Show every setting and where it came from", Args: namedArgs,
+		Long: `Prints every setting with its value and origin: a flag, an environment variable, a file and line, or the built-in default.
+Secrets and values from {{.VAR}} are hidden. It accepts the flags of serve, to show their effect.`,
 		Example: "  tarsy config show\n  TARSY_WORKERS=8 tarsy config show --config-dir ./config -o json",
 	}
 	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
@@ -159,12 +159,12 @@ Secrets are hidden, and so is whatever came through {{.VAR}}. It takes the flags
 
 		const longestValue = 80
 
-		rows := [][]string{{"SETTING", "VALUE", "FROM"}}
+		rows := make([][]string, 0, len(settings))
 		for _, s := range settings {
 			rows = append(rows, []string{s.Path, terminal.Truncate(terminal.Line(s.Value), longestValue), s.Origin})
 		}
 
-		return t.table(rows)
+		return t.table([]column{{name: "SETTING"}, {name: "VALUE", cut: true}, {name: "FROM"}}, rows)
 	}
 
 	return cmd
@@ -212,7 +212,7 @@ func hidePassword(text string) string {
 
 func (t *tool) configSchema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of the configuration files, for editors", Args: cobra.NoArgs,
+		Use: "schema", Short: "Print the JSON Schema of the configuration files, for editors", Args: namedArgs,
 		Example: "  tarsy config schema > tarsy.schema.json",
 		RunE:    func(*cobra.Command, []string) error { return t.printf("%s", config.Schema()) },
 	}

@@ -94,9 +94,9 @@ func TestVariablesThatDoNotFitAreRefusedByName(t *testing.T) {
 
 	for variable, says := range map[string]string{
 		"TARSY_WORKERS=many":   `TARSY_WORKERS: "many" is not a number`,
-		"TARSY_WORKERS=0":      "env TARSY_WORKERS: there must be at least one worker, not 0",
-		"TARSY_AUTH=maybe":     `TARSY_AUTH: "maybe" is none of auto, on, off`,
-		"TARSY_LOG_LEVEL=loud": `TARSY_LOG_LEVEL: "loud" is none of debug, info, warn, error`,
+		"TARSY_WORKERS=0":      "env TARSY_WORKERS: at least one worker is needed, not 0",
+		"TARSY_AUTH=maybe":     `TARSY_AUTH: "maybe" is not one of auto, on, off`,
+		"TARSY_LOG_LEVEL=loud": `TARSY_LOG_LEVEL: "loud" is not one of debug, info, warn, error`,
 	} {
 		got := tarsyWith(t, []string{variable}, "", "serve")
 		require.Equal(t, cli.ExitUsage, got.code, got.stderr)

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// defaultServer is where tarsy serve listens unless it is told otherwise.
+// defaultServer is where tarsy serve listens by default.
 const defaultServer = "http://127.0.0.1:8080"
 
 // connection is the flags of commands that talk to a server.
@@ -18,7 +18,7 @@ type connection struct {
 func connectionFlags(cmd *cobra.Command) *connection {
 	c := &connection{}
 	cmd.Flags().StringVar(&c.server, "server", defaultServer, "address of the server")
-	cmd.Flags().StringVar(&c.token, "token", "", "API key, where the server needs one")
+	cmd.Flags().StringVar(&c.token, "token", "", "API key, if the server requires one")
 	withEnv(cmd.Flags(), "server", "TARSY_SERVER")
 	withEnv(cmd.Flags(), "token", "TARSY_TOKEN")
 

@@ -26,7 +26,7 @@ const (
 	// demoChains is what the names of the demo's chains begin with.
 	demoChains = "demo-"
 
-	// At this pace a person can read along.
+	// A pace at which a person can read along.
 	demoFirstToken = 900 * time.Millisecond
 	demoTokens     = 40
 	demoJitter     = 0.3
@@ -34,23 +34,23 @@ const (
 
 func (t *tool) demo() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Run the server with a scripted model, a simulated cluster and example alerts", GroupID: groupServer, Args: cobra.NoArgs,
+		Use: "demo", Short: "Run the server with a scripted model, a simulated cluster and example alerts", GroupID: groupServer, Args: namedArgs,
 		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
-cluster behind a real MCP server. It needs no key, no network and no configuration.
+cluster behind a real MCP server. It needs no API key, no network and no configuration.
 
-At the first start it submits six example alerts: one for three agents at once, one in the text protocol, and one that fails because its
-model refuses. Each can be asked about with tarsy ask. Later starts keep what is there; --submit submits them again.`,
+The first start submits six example alerts: one is investigated by three agents concurrently, one uses the text protocol, and one fails
+because its model refuses. Use tarsy ask to ask follow-up questions. Later starts keep the sessions; --submit submits the alerts again.`,
 		Example: `  tarsy demo
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
 	}
 	flags := newServerFlags(cmd, "tarsy-demo", "warn")
-	speed := cmd.Flags().Float64("speed", 1, "how fast the model answers: 1 is a human pace, 2 twice as fast, 0 without waiting")
-	submit := cmd.Flags().Bool("submit", false, "submit the example alerts although there are sessions already")
+	speed := cmd.Flags().Float64("speed", 1, "how fast the model responds: 1 is readable, 2 twice as fast, 0 without delay")
+	submit := cmd.Flags().Bool("submit", false, "submit the example alerts even if there are sessions already")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *speed < 0 {
-			return usageError{fmt.Errorf("--speed must not be negative, it is %g", *speed)}
+			return usageError{fmt.Errorf("--speed must not be negative, but it is %g", *speed)}
 		}
 
 		cfg, err := t.load(flags, config.File{Name: "demo.yaml", Text: story.Config(t.Executable, demoMCPCommand)})
@@ -90,10 +90,10 @@ type demo struct {
 	token   string
 }
 
-var errRealSessions = errors.New("this database holds sessions that are not the demo's, and its scripted model would answer them; " +
+var errRealSessions = errors.New("this database has sessions that are not from the demo, and the scripted model would run them; " +
 	"use another --data-dir or --database-url")
 
-// prepare keeps the demo away from real work, and gets it a key if one is needed.
+// prepare refuses a database with real sessions, and creates a key if one is needed.
 func (d *demo) prepare(ctx context.Context, server *app.App) error {
 	const enough = 200
 
@@ -126,7 +126,7 @@ func (d *demo) ready(ctx context.Context, server *app.App) error {
 	return nil
 }
 
-// welcome says what runs where, and what to do next.
+// welcome prints what runs where, and what to do next.
 func (d *demo) welcome(at string, began []begunSession) {
 	p := d.palette(d.Stderr)
 	row := func(name, what string) {
@@ -140,7 +140,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 	}
 
 	if len(began) == 0 {
-		d.sayf("  %s", p.Paint(terminal.Dim, "The sessions of earlier runs are kept; --submit submits the example alerts again."))
+		d.sayf("  %s", p.Paint(terminal.Dim, "Sessions of earlier runs are kept. Use --submit to submit the example alerts again."))
 	}
 
 	d.sayf("\n%s", p.Paint(terminal.Bold, "In a browser"))
@@ -153,12 +153,13 @@ func (d *demo) welcome(at string, began []begunSession) {
 	}
 
 	row("follow", d.Name+" watch")
-	row("submit", d.Name+` submit -m "checkout is slow since the release" --wait`)
+	alertType, text := story.Example()
+	row("submit", fmt.Sprintf("%s submit --type %s -m %q --wait", d.Name, alertType, text))
 	row("ask", d.Name+" ask "+example(began)+` "is it still happening?"`)
 	row("list", d.Name+" sessions")
 	row("API", "curl -s "+at+"/api/v1/sessions")
 	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
-	d.sayf("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; what was investigated is kept."))
+	d.sayf("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
 }
 
 type begunSession struct{ title, id string }
@@ -218,7 +219,7 @@ func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, erro
 // demoMCP is the demo's MCP server on stdio: the server starts it, people do not.
 func (t *tool) demoMCP() *cobra.Command {
 	return &cobra.Command{
-		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: cobra.NoArgs,
+		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: namedArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cluster.Serve(cmd.Context(), &mcpsdk.StdioTransport{})
 		},

@@ -7,18 +7,24 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/cli/watch"
 )
 
 // description is a session written down for people.
 type description struct {
 	palette terminal.Palette
+	width   int // of the terminal; zero prints texts as they are
 	out     strings.Builder
 }
 
 func (d *description) row(name, text string) {
 	if text != "" {
-		fmt.Fprintf(&d.out, "%s%s\n", d.palette.Paint(terminal.Dim, terminal.Pad(name, shortID)), terminal.Line(text))
+		d.painted(name, text, terminal.Plain)
 	}
+}
+
+func (d *description) painted(name, text string, style terminal.Style) {
+	fmt.Fprintf(&d.out, "%s%s\n", d.palette.Paint(terminal.Dim, terminal.Pad(name, shortID)), d.palette.Paint(style, terminal.Line(text)))
 }
 
 func (d *description) part(name, text string) {
@@ -27,12 +33,32 @@ func (d *description) part(name, text string) {
 	}
 }
 
+// prose is a part that a model wrote in Markdown.
+func (d *description) prose(name, text string) {
+	if d.width == 0 {
+		d.part(name, text)
+
+		return
+	}
+
+	text = strings.TrimSpace(terminal.Clean(text))
+	if text == "" {
+		return
+	}
+
+	fmt.Fprintf(&d.out, "\n%s\n", d.palette.Paint(terminal.Bold, name))
+
+	for _, line := range d.palette.Markdown(text, d.width, terminal.Plain) {
+		d.out.WriteString(line + "\n")
+	}
+}
+
 // describe is a session for people. The timeline brings what was asked about it and answered.
 func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
-	d := &description{palette: t.palette(t.Stdout)}
+	d := &description{palette: t.palette(t.Stdout), width: min(t.columns(t.Stdout), textWidth)}
 
 	d.row("session", s.ID)
-	d.row("status", readable(string(s.Status)))
+	d.painted("status", readable(string(s.Status)), watch.StatusStyle(s.Status))
 	d.row("alert type", s.AlertType)
 	d.row("chain", s.ChainID)
 	d.row("author", s.Author)
@@ -43,7 +69,7 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	}
 
 	d.row("used", used(s.Spend))
-	d.row("early end", s.ConcludedEarly)
+	d.row("ended early", s.ConcludedEarly)
 	d.row("error", s.ErrorMessage)
 	d.row("no summary", s.ExecutiveSummaryError)
 
@@ -52,8 +78,8 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	}
 
 	d.part("Alert", s.AlertData)
-	d.part("Summary", s.ExecutiveSummary)
-	d.part("Analysis", s.FinalAnalysis)
+	d.prose("Summary", s.ExecutiveSummary)
+	d.prose("Analysis", s.FinalAnalysis)
 	d.chat(s.Stages, timeline)
 
 	return d.out.String()
@@ -88,7 +114,7 @@ func (d *description) stage(stage tarsy.StageDetail) {
 		case execution.ErrorMessage != "":
 			text += ": " + execution.ErrorMessage
 		case execution.ForcedConclusion != tarsy.NotForced:
-			text += ", told to conclude because of its " + string(execution.ForcedConclusion)
+			text += ", concluded early because of its " + string(execution.ForcedConclusion)
 		}
 
 		if spent := used(execution.Spend); spent != "" {
@@ -116,11 +142,11 @@ func (d *description) chat(stages []tarsy.StageDetail, timeline []tarsy.Timeline
 			switch event.EventType {
 			case tarsy.EventUserQuestion:
 				question := tarsy.MetadataAs[tarsy.QuestionMetadata](event.Metadata)
-				d.part("Question of "+terminal.Line(question.Author), event.Content)
+				d.part("Question from "+terminal.Line(question.Author), event.Content)
 			case tarsy.EventFinalAnalysis:
 				answered = true
 
-				d.part("Answer", event.Content)
+				d.prose("Answer", event.Content)
 			default:
 			}
 		}

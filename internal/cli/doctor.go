@@ -34,10 +34,10 @@ type finding struct {
 
 func (t *tool) doctor() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check that a server could run here, and say what to do if not", GroupID: groupHelp, Args: cobra.NoArgs,
-		Long: `Looks at what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration and the programs of
-its MCP servers. With --live it also asks each LLM provider that is configured for one word, which costs a few tokens. With --server it
-also asks a running server how it is. It changes nothing, and ends with code 1 if something fails.`,
+		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
+		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration and its MCP servers. With
+--live it also sends a one-word prompt to each configured LLM provider, which costs a few tokens. With --server it also checks the
+health of a running server. It changes nothing, and exits with code 1 if a check fails.`,
 		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
 	}
 	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
@@ -45,7 +45,7 @@ also asks a running server how it is. It changes nothing, and ends with code 1 i
 
 	var live bool
 
-	cmd.Flags().BoolVar(&live, "live", false, "ask each LLM provider that is configured for one word")
+	cmd.Flags().BoolVar(&live, "live", false, "send a one-word prompt to each configured LLM provider")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		findings := []finding{t.checkPostgres(flags), t.checkDataDir(flags), checkPort(cmd.Context(), flags.listen)}
@@ -70,7 +70,7 @@ func (t *tool) checkPostgres(f *serverFlags) finding {
 
 	found, err := private.Find(f.pgBin)
 	if err != nil {
-		return finding{check, findingFail, line(err), "run make setup, install PostgreSQL, or give --database-url"}
+		return finding{check, findingFail, line(err), "run make setup, install PostgreSQL, or set --database-url"}
 	}
 
 	return finding{check, findingOK, found.String(), ""}
@@ -82,7 +82,7 @@ func (t *tool) checkDataDir(f *serverFlags) finding {
 
 	dir, err := t.dataDir(f)
 	if err != nil {
-		return finding{check, findingFail, line(err), "give --data-dir"}
+		return finding{check, findingFail, line(err), "set --data-dir"}
 	}
 
 	if dir == "" {
@@ -98,7 +98,7 @@ func (t *tool) checkDataDir(f *serverFlags) finding {
 
 		parent := filepath.Dir(existing)
 		if err == nil || parent == existing {
-			return finding{check, findingFail, existing + " is not a directory", "give another with --data-dir"}
+			return finding{check, findingFail, existing + " is not a directory", "choose another with --data-dir"}
 		}
 
 		existing = parent
@@ -106,7 +106,7 @@ func (t *tool) checkDataDir(f *serverFlags) finding {
 
 	probe, err := os.CreateTemp(existing, ".tarsy-doctor-*")
 	if err != nil {
-		return finding{check, findingFail, existing + " cannot be written", "give another with --data-dir, or change its owner"}
+		return finding{check, findingFail, existing + " is not writable", "choose another with --data-dir, or change its owner"}
 	}
 
 	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
@@ -124,7 +124,7 @@ func checkPort(ctx context.Context, listen string) finding {
 
 	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return finding{check, findingWarn, line(err), "a server may be running already; choose another address with --listen"}
+		return finding{check, findingWarn, line(err), "another server may be running; choose another address with --listen"}
 	}
 
 	if err := listener.Close(); err != nil {
@@ -148,14 +148,14 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 	}
 
 	if err != nil {
-		return []finding{{check, findingFail, line(err), "name your files with --config-dir"}}
+		return []finding{{check, findingFail, line(err), "set the path of your files with --config-dir"}}
 	}
 
 	chains := chain.NewCatalog(cfg)
 
 	from := f.configDir
 	if from == "" {
-		from = "what is built in"
+		from = "built-in configuration"
 	}
 
 	all := []finding{{check, findingOK, from, ""}}

@@ -29,12 +29,12 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// notCompletedError says that a session or an answer that was waited for did not complete; that it did not has been shown.
+// notCompletedError reports that a session or answer did not complete. The output has shown it already.
 type notCompletedError struct{ status string }
 
 func (e notCompletedError) Error() string { return "it " + readable(e.status) }
 
-// errShown ends a command that has said itself what is wrong.
+// errShown ends a command that has printed what is wrong.
 var errShown = errors.New("see above")
 
 // explain turns an error into an exit code and one line for people.
@@ -108,9 +108,9 @@ func explainProblem(problem *client.Problem) string {
 
 	switch problem.Status {
 	case http.StatusUnauthorized:
-		return text + "; give the key with --token or TARSY_TOKEN"
+		return text + "; set the key with --token or TARSY_TOKEN"
 	case http.StatusForbidden:
-		return text + "; use a key that may, see tarsy keys create --help"
+		return text + "; use a key with that scope, see tarsy keys create --help"
 	default:
 		return text
 	}
@@ -119,9 +119,9 @@ func explainProblem(problem *client.Problem) string {
 func explainUnreachable(e *client.UnreachableError) string {
 	switch {
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
-		return "nothing answers at " + e.Server + "; start a server with tarsy serve (or tarsy demo), or name another with --server"
+		return "no server responds at " + e.Server + "; start one with tarsy serve (or tarsy demo), or choose another with --server"
 	case errors.Is(e.Err, context.DeadlineExceeded):
-		return e.Server + " does not answer in time; is it a TARSy server, and is it well?"
+		return e.Server + " did not respond in time; check that it is a healthy TARSy server"
 	default:
 		return line(e) + "; check --server"
 	}

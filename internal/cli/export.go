@@ -18,17 +18,17 @@ const formatMarkdown = "markdown"
 
 func (t *tool) export() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "export SESSION", Short: "Write all of a session down, as JSON or as a report", GroupID: groupClient, Args: cobra.ExactArgs(1),
-		Long: `Writes a session to stdout, or to a file (-f). JSON has everything: the session, its timeline and its trace. Markdown is a
-report for a ticket: facts, summary, analysis, the tool calls that it cites, the alert, an outline, questions and answers.
+		Use: "export SESSION", Short: "Export a session as JSON or as a Markdown report", GroupID: groupClient, Args: namedArgs,
+		Long: `Writes a session to stdout or to a file (-f). JSON contains everything: the session, its timeline and its trace. Markdown is a
+report for a ticket: facts, summary, analysis, cited tool calls, alert, outline, questions and answers.
 
-A file gets what the server sent, byte by byte; an existing one is replaced when all of it has arrived.`,
+A file receives the server's response unchanged. An existing file is replaced once the response is complete.`,
 		Example: `  tarsy export 5f3a9c21 --format markdown -f report.md
   tarsy export 5f3a9c21 | jq -r .session.final_analysis`,
 	}
 	connection := connectionFlags(cmd)
 	format := newChoice(formatJSON, formatMarkdown)
-	cmd.Flags().Var(format, "format", "what to write")
+	cmd.Flags().Var(format, "format", "export format")
 	// The flag's values complete by themselves; there is nothing that could fail.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
 	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
@@ -52,7 +52,7 @@ A file gets what the server sent, byte by byte; an existing one is replaced when
 	return cmd
 }
 
-// printExport prints what people may see: no control sequences.
+// printExport prints an export without control sequences.
 func (t *tool) printExport(ctx context.Context, c *client.Client, id, format string) error {
 	var text bytes.Buffer
 
@@ -67,7 +67,7 @@ func (t *tool) printExport(ctx context.Context, c *client.Client, id, format str
 	return t.printf("%s", terminal.Clean(text.String()))
 }
 
-// replaceFile writes a file that is there only once it is whole.
+// replaceFile writes a file that appears only once it is complete.
 func replaceFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
@@ -84,7 +84,7 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	}
 
 	if err != nil {
-		_ = os.Remove(file.Name()) // the first error is the one to tell
+		_ = os.Remove(file.Name()) // the first error is the one to report
 	}
 
 	return err

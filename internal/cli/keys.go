@@ -105,7 +105,7 @@ func (t *tool) keys() *cobra.Command {
 
 func (t *tool) createKey() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a key; its secret is shown once", Args: cobra.ExactArgs(1),
+		Use: "create NAME", Short: "Make a key; its secret is shown once", Args: namedArgs,
 		Example: "  tarsy keys create alertmanager --scope write\n  export TARSY_TOKEN=$(tarsy keys create me --scope admin)",
 	}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)
@@ -154,7 +154,7 @@ func scopeList(scopes []tarsy.Scope) string {
 }
 
 func (t *tool) listKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the keys", Args: cobra.NoArgs, Example: "  tarsy keys list\n  tarsy keys list -o json"}
+	cmd := &cobra.Command{Use: "list", Short: "List the keys", Args: namedArgs, Example: "  tarsy keys list\n  tarsy keys list -o json"}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -173,7 +173,7 @@ func (t *tool) listKeys() *cobra.Command {
 			return t.printJSON(append([]tarsy.APIKey{}, keys...))
 		}
 
-		rows := [][]string{{"PREFIX", "NAME", "SCOPES", "CREATED", "LAST USED", "EXPIRES", "STATE"}}
+		rows := make([][]string, 0, len(keys))
 
 		for _, key := range keys {
 			used, expires, state := "never", "never", "active"
@@ -198,7 +198,9 @@ func (t *tool) listKeys() *cobra.Command {
 			})
 		}
 
-		return t.table(rows)
+		return t.table([]column{
+			{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
+		}, rows)
 	}
 
 	return cmd
@@ -206,7 +208,7 @@ func (t *tool) listKeys() *cobra.Command {
 
 func (t *tool) revokeKey() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke KEY", Short: "Revoke a key by its id or prefix, at once and for good", Args: cobra.ExactArgs(1),
+		Use: "revoke KEY", Short: "Revoke a key by its id or prefix, at once and for good", Args: namedArgs,
 		Example: "  tarsy keys revoke k3x9m2qa",
 	}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)

@@ -43,17 +43,17 @@ type mockFlags struct {
 
 func (t *tool) mock() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mock", Short: "Stand in for the APIs of language models, and for MCP servers", GroupID: groupServer, Args: cobra.NoArgs,
-		Long: `Answers in the form of the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in
-any language can be tested without a key and without a network. docs/mock.md has the whole of it.
+		Use: "mock", Short: "Run scripted LLM APIs and MCP servers for tests", GroupID: groupServer, Args: namedArgs,
+		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
+be tested without an API key and without a network. See docs/mock.md for details.
 
---script FILE      answers are written in YAML; scripted MCP servers are at /mcp/NAME. A change of the file is taken over at once;
-                   while the file is wrong the old one stays.
---record URL       passes requests on to the real API and writes what it answers into the file of --cassette, without secrets
---cassette FILE    answers from such a file; a request that is not in it is an error that says what is different
+--script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes of the file take effect at once;
+                   an invalid file is reported and ignored.
+--record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
+--cassette FILE    replays such a file; a request that it does not contain is an error that shows the difference
 
-Base URLs are printed at the start. What nothing was planned for is answered with an error that says so, and told at the end
-together with what was planned and not asked; the exit code is 1 then, unless --strict=false. GET /_mock/verify tells the same to a test.`,
+Base URLs are printed at the start. An unexpected request gets an error. When the server stops, it reports unexpected requests and
+unused replies, and exits with code 1 if there are any, unless --strict=false. GET /_mock/verify returns the same report to a test.`,
 		Example: `  tarsy mock --script script.yaml
   tarsy mock --script script.yaml --check
   tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
@@ -90,26 +90,26 @@ together with what was planned and not asked; the exit code is 1 then, unless --
 func newMockFlags(cmd *cobra.Command) *mockFlags {
 	f := &mockFlags{timing: newChoice(timingAtOnce, timingRecorded), output: outputFlag(cmd)}
 	flags := cmd.Flags()
-	flags.StringVar(&f.script, "script", "", "YAML file with the answers")
-	flags.BoolVar(&f.check, "check", false, "say everything that is wrong with the script, and end")
-	flags.BoolVar(&f.printSchema, "print-schema", false, "print the JSON Schema of scripts, for editors, and end")
+	flags.StringVar(&f.script, "script", "", "YAML file with the replies")
+	flags.BoolVar(&f.check, "check", false, "validate the script, report every problem, and exit")
+	flags.BoolVar(&f.printSchema, "print-schema", false, "print the JSON Schema of scripts, for editors, and exit")
 	flags.StringVar(&f.listen, "listen", defaultMockListen, "address to listen on; port 0 chooses a free one")
-	flags.BoolVar(&f.allowPublic, "allow-public", false, "let --listen be an address that others can reach; there is no authentication")
-	flags.IntVar(&f.journal, "journal", mockJournal, "how many requests the journal keeps")
-	flags.BoolVar(&f.strict, "strict", true, "end with code 1 if something was not asked for, or not planned")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of all that is random, instead of the script's")
-	flags.Float64Var(&f.speed, "speed", 1, "how fast answers stream, instead of the script's: 2 is twice as fast, 0 without waiting")
-	flags.StringVar(&f.record, "record", "", "URL of the real API whose answers to record into --cassette")
-	flags.StringVar(&f.cassette, "cassette", "", "YAML file of recorded answers")
-	flags.Var(f.timing, "timing", "when recorded answers are sent")
-	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve this MCP server of the script on stdin and stdout, and nothing else")
+	flags.BoolVar(&f.allowPublic, "allow-public", false, "allow --listen on an address that other machines can reach; there is no authentication")
+	flags.IntVar(&f.journal, "journal", mockJournal, "number of requests to keep in the journal")
+	flags.BoolVar(&f.strict, "strict", true, "exit with code 1 on unexpected requests or unused replies")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed for random values, overrides the script")
+	flags.Float64Var(&f.speed, "speed", 1, "how fast replies stream, overrides the script: 2 is twice as fast, 0 without delay")
+	flags.StringVar(&f.record, "record", "", "URL of the real API whose responses to record in --cassette")
+	flags.StringVar(&f.cassette, "cassette", "", "YAML file of recorded responses")
+	flags.Var(f.timing, "timing", "timing of recorded responses")
+	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
 
 	_ = cmd.RegisterFlagCompletionFunc("timing", cobra.FixedCompletions(f.timing.allowed, cobra.ShellCompDirectiveNoFileComp))
 
 	return f
 }
 
-// mockExample is the least script that does something.
+// mockExample is a minimal script.
 const mockExample = `Put this into script.yaml, then run  tarsy mock --script script.yaml
 
     version: 1
@@ -119,14 +119,14 @@ const mockExample = `Put this into script.yaml, then run  tarsy mock --script sc
 `
 
 var (
-	errNoScript       = errors.New("there is nothing to answer from: name a script with --script, or a cassette with --cassette")
-	errTwoSources     = errors.New("answers come from a script or from a cassette: use --script or --cassette, not both")
-	errNoCassette     = errors.New("--record needs the file to write: name it with --cassette")
-	errScriptOnly     = errors.New("this is about a script: name it with --script")
-	errPublic         = errors.New("is reached by others and there is no authentication; listen on 127.0.0.1, or say --allow-public")
+	errNoScript       = errors.New("no replies given: name a script with --script, or a cassette with --cassette")
+	errTwoSources     = errors.New("use either --script or --cassette, not both")
+	errNoCassette     = errors.New("--record needs a file to write: name it with --cassette")
+	errScriptOnly     = errors.New("this flag needs a script: name it with --script")
+	errPublic         = errors.New("can be reached by other machines and there is no authentication; listen on 127.0.0.1, or add --allow-public")
 	errJournalSize    = errors.New("--journal must be at least 1")
-	errSpeed          = errors.New("--speed must be a number that is not negative")
-	errTimingOfScript = errors.New("--timing is about --cassette")
+	errSpeed          = errors.New("--speed must be a number, zero or more")
+	errTimingOfScript = errors.New("--timing needs --cassette")
 )
 
 // checkMock refuses flags that make no sense, by themselves or together.
@@ -151,7 +151,7 @@ func (t *tool) checkMock(f *mockFlags) error {
 	return nil
 }
 
-// checkMockSource tells whether there is one thing to answer from, and what is said of it fits.
+// checkMockSource checks that there is exactly one source of replies, and that the other flags fit it.
 func (t *tool) checkMockSource(f *mockFlags) error {
 	switch {
 	case f.script != "" && (f.cassette != "" || f.record != ""):
@@ -171,7 +171,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 	}
 }
 
-// check says everything that is wrong with the script.
+// check validates the script and reports every problem.
 func (m *mockRun) check() error {
 	file, err := scriptfile.Load(m.flags.script)
 	failed, wrong := errors.AsType[*scriptfile.FileError](err)

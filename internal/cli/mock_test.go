@@ -208,12 +208,12 @@ func TestMockTakesAChangedScriptOverAndKeepsTheOldOneWhileItIsWrong(t *testing.T
 	require.Contains(t, answer, "the first")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 1\nreplies:\n  - {txt: wrong}\n"), 0o600))
-	require.Contains(t, m.stderr.wait(t, "the one before stays"), "script.yaml:3:6: replies[0].txt: unknown key; did you mean text?")
+	require.Contains(t, m.stderr.wait(t, "keeping the previous one"), "script.yaml:3:6: replies[0].txt: unknown key; did you mean text?")
 	_, answer = m.ask(t, "/v1/chat/completions", mockChat)
 	require.Contains(t, answer, "the first")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 1\nreplies: [{text: the second}, {text: and more, times: forever}]\n"), 0o600))
-	m.stderr.wait(t, "begins anew: 2 replies in sequence (before: 1 reply in sequence)")
+	m.stderr.wait(t, "restarting it: 2 replies in sequence (before: 1 reply in sequence)")
 
 	_, answer = m.ask(t, "/v1/chat/completions", mockChat)
 	require.Contains(t, answer, "the second")
@@ -290,7 +290,7 @@ func TestMockServesAnMCPServerOnStandardStreamsAndOverHTTP(t *testing.T) {
 
 	got := tarsyWith(t, nil, "", "mock", "--script", path, "--mcp-stdio", "nosuch")
 	require.Equal(t, cli.ExitFailed, got.code)
-	require.Contains(t, got.stderr, "there are cluster")
+	require.Contains(t, got.stderr, "it has cluster")
 	require.Empty(t, got.stdout)
 }
 
@@ -332,17 +332,17 @@ func TestMockRefusesFlagsThatMakeNoSense(t *testing.T) {
 	path := scriptFile(t, mcpScript)
 
 	for want, args := range map[string][]string{
-		"name a script with --script":          {},
-		"use --script or --cassette, not both": {"--script", path, "--cassette", "x.yaml"},
-		"name it with --cassette":              {"--record", "https://api.openai.com"},
-		"name it with --script":                {"--check"},
-		"such as https://api.openai.com":       {"--record", "api.openai.com", "--cassette", filepath.Join(t.TempDir(), "x.yaml")},
-		"say --allow-public":                   {"--script", path, "--listen", "0.0.0.0:0"},
-		"--journal must be at least 1":         {"--script", path, "--journal", "0"},
-		"--speed must be a number":             {"--script", path, "--speed", "NaN"},
-		"that is not negative":                 {"--script", path, "--speed", "-1"},
-		"--timing is about --cassette":         {"--script", path, "--timing", "recorded"},
-		"is none of at-once, recorded":         {"--cassette", path, "--timing", "slow"},
+		"name a script with --script":                 {},
+		"use either --script or --cassette, not both": {"--script", path, "--cassette", "x.yaml"},
+		"name it with --cassette":                     {"--record", "https://api.openai.com"},
+		"name it with --script":                       {"--check"},
+		"such as https://api.openai.com":              {"--record", "api.openai.com", "--cassette", filepath.Join(t.TempDir(), "x.yaml")},
+		"add --allow-public":                          {"--script", path, "--listen", "0.0.0.0:0"},
+		"--journal must be at least 1":                {"--script", path, "--journal", "0"},
+		"--speed must be a number":                    {"--script", path, "--speed", "NaN"},
+		"zero or more":                                {"--script", path, "--speed", "-1"},
+		"--timing needs --cassette":                   {"--script", path, "--timing", "recorded"},
+		"is not one of at-once, recorded":             {"--cassette", path, "--timing", "slow"},
 	} {
 		got := tarsyWith(t, nil, "", append([]string{"mock"}, args...)...)
 		require.Equal(t, cli.ExitUsage, got.code, want)

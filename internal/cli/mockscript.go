@@ -116,7 +116,7 @@ func (m *mockRun) pace(profile *scriptfile.Profile) *scriptfile.Profile {
 // reload takes a changed script over, or says what is wrong with it.
 func (m *mockRun) reload(file *scriptfile.File, err error) {
 	if err != nil {
-		m.sayf("The script has changed and is wrong; the one before stays:\n%s", err)
+		m.sayf("Script changed but is invalid; keeping the previous one:\n%s", err)
 
 		return
 	}
@@ -126,8 +126,8 @@ func (m *mockRun) reload(file *scriptfile.File, err error) {
 	m.server.Reload()
 
 	if now := contents(file); now != before {
-		m.sayf("The script has changed and begins anew: %s (before: %s).", now, before)
+		m.sayf("Script changed; restarting it: %s (before: %s).", now, before)
 	} else {
-		m.sayf("The script has changed and begins anew: %s.", now)
+		m.sayf("Script changed; restarting it: %s.", now)
 	}
 }

@@ -153,7 +153,7 @@ func (m *mockRun) announce(at string) error {
 		err = errors.Join(err, m.printf("  MCP server %s: %s\n", name, a.MCP[name]))
 	}
 
-	m.sayf("\nAny API key will do. %s/_mock/journal shows what was asked. Ctrl-C stops.", base)
+	m.sayf("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)
 
 	return err
 }

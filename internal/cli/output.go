@@ -22,7 +22,7 @@ const (
 // outputFlag adds -o.
 func outputFlag(cmd *cobra.Command) *choice {
 	format := newChoice(formatText, formatJSON)
-	cmd.Flags().VarP(format, "output", "o", "how to print the answer")
+	cmd.Flags().VarP(format, "output", "o", "output format")
 	// The flag's values complete by themselves; there is nothing that could fail.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
 
@@ -47,7 +47,7 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 	encoder.SetIndent("", indent)
 
 	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("encode the answer: %w", err)
+		return nil, fmt.Errorf("encode the output: %w", err)
 	}
 
 	return terminal.JSON(bytes.TrimSpace(out.Bytes())), nil
@@ -56,11 +56,11 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 // textWidth is the widest that prose is set for people.
 const textWidth = 110
 
-// printMarkdown prints what a model wrote: as it is, or set for the terminal that it is read on.
+// printMarkdown prints Markdown: rendered on a terminal, unchanged elsewhere.
 func (t *tool) printMarkdown(text string) error {
 	text = strings.TrimSpace(terminal.Clean(text))
 
-	if width := columns(t.Stdout); width > 0 {
+	if width := t.columns(t.Stdout); width > 0 {
 		t.gap()
 		text = strings.Join(t.palette(t.Stdout).Markdown(text, min(width, textWidth), terminal.Plain), "\n")
 	}
@@ -72,51 +72,7 @@ func (t *tool) printMarkdown(text string) error {
 func (t *tool) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
 	session := watch.NewSession(detail)
 	lines := watch.NewLines(out, session)
-	lines.Width = columns(out)
+	lines.Width = t.columns(out)
 
 	return lines, session
-}
-
-// table prints rows in columns; the first row is the head. Cells are cleaned.
-func (t *tool) table(rows [][]string) error {
-	const gap = 2
-
-	var widths []int
-
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = terminal.Line(cell)
-
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-
-			widths[i] = max(widths[i], terminal.Width(row[i]))
-		}
-	}
-
-	palette := t.palette(t.Stdout)
-
-	for i, row := range rows {
-		var line strings.Builder
-
-		for j, cell := range row {
-			if j+1 < len(row) {
-				cell = terminal.Pad(cell, widths[j]+gap)
-			}
-
-			line.WriteString(cell)
-		}
-
-		text := strings.TrimRight(line.String(), " ")
-		if i == 0 {
-			text = palette.Paint(terminal.Bold, text)
-		}
-
-		if err := t.printf("%s\n", text); err != nil {
-			return err
-		}
-	}
-
-	return nil
 }

@@ -10,15 +10,15 @@ import (
 
 func (t *tool) rerun() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rerun SESSION", Short: "Investigate the alert of a session again", GroupID: groupClient, Args: cobra.ExactArgs(1),
-		Long: `Hands the alert of a session in again, with its type, runbook and selection of tools, and prints the id of the new session.
-The alert is taken as it was stored, that is with its secrets hidden. The old session stays as it is.
+		Use: "rerun SESSION", Short: "Submit the alert of a session again", GroupID: groupClient, Args: namedArgs,
+		Long: `Submits the alert of a session again, with its type, runbook and tool selection, and prints the id of the new session.
+It uses the alert as it was stored, with its secrets masked. The old session does not change.
 
-With --wait it follows the new session, prints the final analysis, and ends with code 5 if the session did not complete.`,
+With --wait it follows the new session, prints the final analysis, and exits with code 5 if the session does not complete.`,
 		Example: "  tarsy rerun 5f3a9c21\n  tarsy rerun 5f3a9c21 --wait",
 	}
 	s := &submission{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
-	cmd.Flags().BoolVarP(&s.wait, "wait", "w", false, "follow the session to its end and print the final analysis")
+	cmd.Flags().BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the final analysis")
 	t.offerSessions(cmd, s.connection)
 
 	cmd.RunE = onSession(s.connection, func(ctx context.Context, c *client.Client, id string) error {

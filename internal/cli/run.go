@@ -5,8 +5,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +29,8 @@ type Process struct {
 	Env []string
 	// Executable is the path of this program, which the demo starts again as its MCP server.
 	Executable string
+	// Columns returns the width of a stream that is a terminal, and zero for any other; nil asks the operating system.
+	Columns func(stream any) int
 }
 
 // Run runs one command and returns the exit code. When ctx is done, servers stop in order and clients give up.
@@ -68,17 +70,17 @@ type tool struct {
 func (t *tool) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tarsy",
-		Short: "AI agents investigate your alerts, and you can watch them",
-		Long: `TARSy takes an alert, puts a team of AI agents on it, and gives you back an answer that you can check.
+		Short: "Investigate alerts with AI agents, and watch them live",
+		Long: `TARSy investigates alerts with a team of AI agents and returns an answer that you can check.
 
-Start with  tarsy demo  to see it work without a key or any configuration, or with  tarsy serve  for your own alerts.
-A flag beats its environment variable, which beats the configuration files, which beat what is built in.
+Run  tarsy demo  to try it without an API key or any configuration, or  tarsy serve  for your own alerts.
+A flag overrides its environment variable, which overrides the configuration files, which override the defaults.
 
-Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed · 5 the session or the answer did not complete · 130 interrupted`,
-		Example: `  tarsy demo                          a server with example alerts, ready to look at
-  tarsy submit -m "checkout is slow"  hand in an alert
-  tarsy watch                         follow what the agents do
-  tarsy ask 5f3a9c21 "why?"           ask about what they found`,
+Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not authorized · 5 the session or answer did not complete · 130 interrupted`,
+		Example: `  tarsy demo                          run a server with example alerts
+  tarsy submit -m "checkout is slow"  submit an alert
+  tarsy watch                         follow the agents live
+  tarsy ask 5f3a9c21 "why?"           ask a follow-up question`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              onlyCommands,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -91,9 +93,9 @@ Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed ·
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "Server:"},
 		&cobra.Group{ID: groupClient, Title: "Client:"},
-		&cobra.Group{ID: groupHelp, Title: "Set-up and help:"},
+		&cobra.Group{ID: groupHelp, Title: "Setup and help:"},
 	)
-	root.SetHelpCommandGroupID(groupHelp)
+	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
 		t.serve(), t.demo(), t.demoMCP(), t.mock(),
@@ -103,26 +105,6 @@ Exit codes: 0 done · 1 failed · 2 wrong use · 3 not found · 4 not allowed ·
 	t.mark(root)
 
 	return root
-}
-
-// suggestionDistance is how many letters a command may be off to be suggested.
-const suggestionDistance = 2
-
-var errNoCommand = errors.New("there is no such command")
-
-// onlyCommands refuses what is not a command, and says which is nearest.
-func onlyCommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-
-	cmd.SuggestionsMinimumDistance = suggestionDistance
-	hint := cmd.CommandPath() + " --help lists them"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-
-	return fmt.Errorf("%w as %s %s; %s", errNoCommand, cmd.CommandPath(), terminal.Line(args[0]), hint)
 }
 
 // mark notes when a command begins: what fails before that was wrong use.
@@ -153,7 +135,7 @@ func (t *tool) sayf(format string, args ...any) {
 
 // gap parts talk from data where people see both.
 func (t *tool) gap() {
-	if isTerminal(t.Stdout) && isTerminal(t.Stderr) {
+	if t.isTerminal(t.Stdout) && t.isTerminal(t.Stderr) {
 		t.sayf("")
 	}
 }
@@ -192,27 +174,32 @@ func (t *tool) lookup(name string) (string, bool) {
 // palette paints where somebody can see it and did not ask for plain text.
 func (t *tool) palette(out io.Writer) terminal.Palette {
 	_, plain := t.variable("NO_COLOR")
-	kind, _ := t.variable("TERM")
 
-	return terminal.Palette{Colour: isTerminal(out) && !plain && kind != "dumb"}
+	return terminal.Palette{Colour: t.isTerminal(out) && !plain && !t.dumb()}
 }
 
-// columns is how wide a stream is that is a terminal; zero if it is none.
-func columns(stream any) int {
+// columns returns how wide a stream is that is a terminal, and zero for any other.
+func (t *tool) columns(stream any) int {
+	if t.Columns != nil {
+		return t.Columns(stream)
+	}
+
 	file, ok := stream.(*os.File)
-	if !ok {
+	if !ok || !terminal.Is(file.Fd()) {
 		return 0
 	}
 
-	return terminal.Columns(file.Fd())
+	// A terminal that does not know its width is taken for a usual one.
+	return cmp.Or(terminal.Columns(file.Fd()), defaultColumns)
 }
 
-// isTerminal reports whether a stream is a terminal.
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
+const defaultColumns = 80
 
-	return terminal.Is(file.Fd())
+func (t *tool) isTerminal(stream any) bool { return t.columns(stream) > 0 }
+
+// dumb reports whether the terminal understands no escape sequences.
+func (t *tool) dumb() bool {
+	kind, _ := t.variable("TERM")
+
+	return kind == "dumb"
 }

@@ -12,13 +12,13 @@ import (
 
 func (t *tool) serve() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the server", GroupID: groupServer, Args: cobra.NoArgs,
-		Long: `Runs the server: it takes alerts, puts agents on them and answers on one address.
+		Use: "serve", Short: "Run the server", GroupID: groupServer, Args: namedArgs,
+		Long: `Runs the server, which accepts alerts, runs the agents, and serves the API and the dashboard on one address.
 
-Without --database-url it starts a PostgreSQL of its own in the data directory. On an address that is not loopback it
+Without --database-url it starts a private PostgreSQL in the data directory. On an address that is not loopback it
 requires API keys; the first one is made and shown when there is none.
 
-Ctrl-C stops it in order: sessions under way are handed over or go on at the next start. A second Ctrl-C exits at once.`,
+Ctrl-C stops it gracefully: running sessions are handed over or continue at the next start. A second Ctrl-C exits at once.`,
 		Example: `  tarsy serve --config-dir ./config
   tarsy serve --listen 0.0.0.0:8080 --database-url postgres://tarsy:secret@db/tarsy
   TARSY_LOG_FORMAT=json tarsy serve --workers 16`,
@@ -57,7 +57,7 @@ Ctrl-C stops it in order: sessions under way are handed over or go on at the nex
 	return cmd
 }
 
-// warn says what is odd about a configuration that works.
+// warn prints what is suspicious about a valid configuration.
 func (t *tool) warn(cfg *config.Config) {
 	chains := chain.NewCatalog(cfg)
 

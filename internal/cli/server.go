@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/web"
 )
@@ -53,10 +55,10 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL and the first admin key (default ~/.local/share/"+dataDirName+")")
 	flags.StringVar(&f.databaseURL, "database-url", "", "PostgreSQL to use instead of a private one, as postgres://user:password@host/name")
 	flags.DurationVar(&f.databaseWait, "database-wait", time.Minute, "how long to wait at the start for a database that is not available")
-	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: looked for)")
-	flags.IntVar(&f.workers, "workers", 0, "sessions to work on at once (default: queue.worker_count of the configuration)")
-	flags.Var(f.logLevel, "log-level", "what to log")
-	flags.Var(f.logFormat, "log-format", "how to log")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: searched for)")
+	flags.IntVar(&f.workers, "workers", 0, "number of sessions to run concurrently (default: queue.worker_count of the configuration)")
+	flags.Var(f.logLevel, "log-level", "lowest level to log")
+	flags.Var(f.logFormat, "log-format", "log format")
 
 	for name, variable := range map[string]string{
 		"listen": "TARSY_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "database-wait": "TARSY_DATABASE_WAIT", "pg-bin": "TARSY_PG_BIN",
@@ -78,7 +80,7 @@ func (f *serverFlags) configured(cmd *cobra.Command) *serverFlags {
 }
 
 func configFlag(cmd *cobra.Command, target *string) {
-	cmd.Flags().StringVar(target, "config-dir", "", "directory of YAML files, or one file (default: what is built in)")
+	cmd.Flags().StringVar(target, "config-dir", "", "directory of YAML files, or one file (default: built-in configuration)")
 	withEnv(cmd.Flags(), "config-dir", "TARSY_CONFIG_DIR")
 }
 
@@ -94,14 +96,14 @@ func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error
 	}
 
 	if f.workers < 1 {
-		return nil, usageError{fmt.Errorf("%s: there must be at least one worker, not %d", t.origins["workers"], f.workers)}
+		return nil, usageError{fmt.Errorf("%s: at least one worker is needed, not %d", t.origins["workers"], f.workers)}
 	}
 
 	if err := override(cfg, "queue.worker_count", f.workers, t.origins["workers"]); err != nil {
 		return nil, err
 	}
 
-	// Whoever asks for more workers than there may be sessions wants them to have work, unless a file says otherwise.
+	// More workers than sessions would be idle, so the limit follows unless a file sets it.
 	if cfg.Queue.MaxConcurrentSessions < f.workers && builtIn(cfg, "queue.max_concurrent_sessions") {
 		if err := override(cfg, "queue.max_concurrent_sessions", f.workers, t.origins["workers"]); err != nil {
 			return nil, err
@@ -125,10 +127,36 @@ func builtIn(cfg *config.Config, path string) bool {
 	return false
 }
 
+// checkAddresses refuses flags that no server could use.
+func (t *tool) checkAddresses(f *serverFlags) error {
+	_, port, err := net.SplitHostPort(f.listen)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	}
+
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %q is not an address such as 127.0.0.1:8080", t.origins["listen"], terminal.Line(f.listen))}
+	}
+
+	if f.databaseURL == "" {
+		return nil
+	}
+
+	if err := postgres.CheckURL(f.databaseURL); err != nil {
+		return usageError{fmt.Errorf("%s: %w", t.origins["database-url"], err)}
+	}
+
+	return nil
+}
+
 // options turns flags into what an app is made of.
 func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) {
 	if f.databaseWait < 0 {
 		return app.Options{}, usageError{fmt.Errorf("%s must not be negative, it is %s", t.origins["database-wait"], f.databaseWait)}
+	}
+
+	if err := t.checkAddresses(f); err != nil {
+		return app.Options{}, err
 	}
 
 	dir, err := t.dataDir(f)
@@ -143,7 +171,7 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 	}, nil
 }
 
-var errNoHome = errors.New("there is no home directory to keep data in; name a directory with --data-dir")
+var errNoHome = errors.New("no home directory to keep data in; choose a directory with --data-dir")
 
 // dataDir is where the private PostgreSQL lives; empty if there is none and no directory was named.
 func (t *tool) dataDir(f *serverFlags) (string, error) {
@@ -218,7 +246,7 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	if ctx.Err() != nil {
-		t.sayf("\nStopping: sessions under way are kept and go on at the next start. Ctrl-C again exits at once.")
+		t.sayf("\nStopping: running sessions are kept and continue at the next start. Press Ctrl-C again to exit at once.")
 
 		err = nil
 	}
@@ -253,7 +281,7 @@ func address(server *app.App) string {
 // dashboard is where the page is, or why there is none.
 func dashboard(server string) string {
 	if !web.Built() {
-		return "not in this binary: make build puts it there, with Node installed"
+		return "not in this binary; install Node and run make build"
 	}
 
 	return server + "/"

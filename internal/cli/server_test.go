@@ -176,11 +176,17 @@ func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
 	}
 
 	requireTeam(t, server, items[len(items)-1].ID)
+
+	submit := regexp.MustCompile(`bin/tarsy (submit) --type (\S+) -m "([^"]+)" (--wait)`).FindStringSubmatch(text)
+	require.NotNil(t, submit, text)
+	got = tarsyWith(t, nil, "", submit[1], "--server", server, "--type", submit[2], "-m", submit[3], submit[4])
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "## Root cause", "the printed command leads to an investigation")
 	require.Equal(t, cli.ExitOK, first.end())
 
 	second := start(t, nil, flags...)
 	text = second.stderr.wait(t, "Ctrl-C stops everything")
-	require.Contains(t, text, "The sessions of earlier runs are kept")
+	require.Contains(t, text, "Sessions of earlier runs are kept")
 	require.NotContains(t, text, "▸")
 	require.Equal(t, cli.ExitOK, second.end())
 
@@ -225,7 +231,7 @@ func TestDemoKeepsAwayFromRealSessions(t *testing.T) {
 	demo := start(t, nil, "demo", "--listen", "127.0.0.1:0", "--database-url", database)
 	demo.stderr.wait(t, "\n") // the refusal, or the welcome that must not be
 	require.Equal(t, cli.ExitFailed, demo.end())
-	require.Contains(t, demo.stderr.String(), "this database holds sessions that are not the demo's")
+	require.Contains(t, demo.stderr.String(), "this database has sessions that are not from the demo")
 }
 
 func TestKeysCanBeMadeWithoutAServer(t *testing.T) {

@@ -11,20 +11,41 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/cli/watch"
 	"tarsy.dev/tarsy/internal/client"
 )
 
 func (t *tool) sessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: "List, show, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
-		Long: "Lists sessions, newest first; with --search the best matches first, with what matched in brackets. The id in the list is the end of the whole one; every command takes it.",
-		Example: `  tarsy sessions
-  tarsy sessions --status in_progress,pending
-  tarsy sessions --type pod-oom-killed --search checkout --all -o json
+		Long: "Without a command it lists sessions, as tarsy sessions list does.",
+		Example: `  tarsy sessions list --status in_progress,pending
   tarsy sessions show 5f3a9c21
   tarsy sessions cancel 5f3a9c21
   tarsy sessions delete 5f3a9c21`,
 	}
+	t.listing(cmd)
+	cmd.AddCommand(t.listSessions(), t.showSession(), t.cancelSession(), t.deleteSession())
+
+	return cmd
+}
+
+func (t *tool) listSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List sessions, newest first", Args: namedArgs,
+		Long: `Lists sessions, newest first; with --search the best matches first, with the matching words in brackets.
+The list shows the last characters of each id, which every command accepts.`,
+		Example: `  tarsy sessions list
+  tarsy sessions list --status in_progress,pending
+  tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
+	}
+	t.listing(cmd)
+
+	return cmd
+}
+
+// listing makes a command list sessions.
+func (t *tool) listing(cmd *cobra.Command) {
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
 	var filter client.Filter
@@ -32,13 +53,16 @@ func (t *tool) sessions() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
-	flags.StringVar(&filter.Search, "search", "", "only sessions whose alert, analysis, summary or error contain these words, the best matches first")
-	flags.IntVar(&filter.Limit, "limit", 20, "how many to list")
-	all := flags.Bool("all", false, "list all of them")
+	flags.StringVar(&filter.Search, "search", "", "only sessions whose alert, analysis, summary or error contain these words, best matches first")
+	flags.IntVar(&filter.Limit, "limit", 20, "number of sessions to list")
+	all := flags.Bool("all", false, "list all sessions")
+
+	t.completeTypes(cmd, connection)
+	completeStatuses(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if filter.Limit < 1 {
-			return usageError{fmt.Errorf("--limit must be at least 1, it is %d", filter.Limit)}
+			return usageError{fmt.Errorf("--limit must be at least 1, not %d", filter.Limit)}
 		}
 
 		if *all {
@@ -65,12 +89,8 @@ func (t *tool) sessions() *cobra.Command {
 			return t.printJSON(sessions)
 		}
 
-		return t.listSessions(sessions)
+		return t.printSessions(sessions)
 	}
-
-	cmd.AddCommand(t.showSession(), t.cancelSession(), t.deleteSession())
-
-	return cmd
 }
 
 // shortID is how many characters of an id lists show: the last ones, since ids of one time begin alike.
@@ -78,41 +98,50 @@ const shortID = 12
 
 func short(id string) string { return id[max(0, len(id)-shortID):] }
 
-func (t *tool) listSessions(sessions []tarsy.SessionItem) error {
+func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	if len(sessions) == 0 {
-		t.sayf("No sessions.")
+		t.sayf("No sessions found.")
 
 		return nil
 	}
 
+	text := column{name: "SUMMARY", cut: true}
+	if sessions[0].Match != nil {
+		text.name = "MATCH"
+	}
+
+	rows := make([][]string, len(sessions))
+	for i, s := range sessions {
+		rows[i] = sessionRow(s)
+	}
+
+	status := func(cell string) terminal.Style {
+		return watch.StatusStyle(tarsy.SessionStatus(strings.ReplaceAll(cell, " ", "_")))
+	}
+
+	return t.table([]column{
+		{name: "ID"}, {name: "STATUS", style: status}, {name: "TYPE", cut: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
+	}, rows)
+}
+
+func sessionRow(s tarsy.SessionItem) []string {
 	const summaryWidth = 60
 
-	rows := [][]string{{"ID", "STATUS", "TYPE", "AGE", "TOOK", "COST", "SUMMARY"}}
-	if sessions[0].Match != nil {
-		rows[0][len(rows[0])-1] = "MATCH"
+	took := ""
+
+	switch {
+	case s.StartedAt != nil && s.CompletedAt != nil:
+		took = terminal.Duration(s.CompletedAt.Sub(*s.StartedAt))
+	case s.StartedAt != nil:
+		took = terminal.Clock(time.Since(*s.StartedAt))
 	}
 
-	for _, s := range sessions {
-		took := ""
-
-		switch {
-		case s.StartedAt != nil && s.CompletedAt != nil:
-			took = terminal.Duration(s.CompletedAt.Sub(*s.StartedAt))
-		case s.StartedAt != nil:
-			took = terminal.Clock(time.Since(*s.StartedAt))
-		}
-
-		said := terminal.Truncate(terminal.Line(cmp.Or(s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
-		if s.Match != nil {
-			said = marked(s.Match.Snippet)
-		}
-
-		rows = append(rows, []string{
-			short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), said,
-		})
+	text := terminal.Truncate(terminal.Line(cmp.Or(s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
+	if s.Match != nil {
+		text = marked(s.Match.Snippet)
 	}
 
-	return t.table(rows)
+	return []string{short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text}
 }
 
 // marked is a snippet on one line, with what matched in brackets.
@@ -133,8 +162,7 @@ func marked(snippet []tarsy.SnippetPart) string {
 	return terminal.Truncate(terminal.Line(line.String()), width)
 }
 
-// cost is what tokens cost, as far as it is known: a dash where no price is, and a plus where some are missing. Who used
-// nothing has no cost.
+// cost formats the known cost: a dash without any price, a plus where some prices are missing, nothing without usage.
 func cost(u tarsy.Usage) string {
 	switch {
 	case u.TotalTokens == 0:
@@ -152,7 +180,7 @@ func readable(status string) string { return strings.ReplaceAll(status, "_", " "
 
 func (t *tool) showSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: "Show a session with its stages, its analysis and what was asked", Args: cobra.ExactArgs(1),
+		Use: "show SESSION", Short: "Show a session with its stages, analysis and questions", Args: namedArgs,
 		Example: "  tarsy sessions show 5f3a9c21\n  tarsy sessions show 5f3a9c21 -o json | jq -r .final_analysis",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
@@ -202,8 +230,8 @@ func onSession(connection *connection, do func(ctx context.Context, c *client.Cl
 
 func (t *tool) cancelSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel SESSION", Short: "Cancel a session that waits or runs, or the answer to a question", Args: cobra.ExactArgs(1),
-		Long:    "Cancels a session that waits or runs. Of a session that is over it cancels the answer that is being written, and nothing else.",
+		Use: "cancel SESSION", Short: "Cancel a queued or running session, or an answer in progress", Args: namedArgs,
+		Long:    "Cancels a queued or running session. For a finished session it cancels the answer in progress and leaves the session as it is.",
 		Example: "  tarsy sessions cancel 5f3a9c21",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
@@ -229,8 +257,8 @@ func (t *tool) cancelSession() *cobra.Command {
 
 func (t *tool) deleteSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete SESSION", Short: "Delete a session that is over", Args: cobra.ExactArgs(1),
-		Long:    "Deletes a session that is over. Nobody sees it any more, and nothing brings it back; it does not ask whether you are sure.",
+		Use: "delete SESSION", Short: "Delete a finished session", Args: namedArgs,
+		Long:    "Deletes a finished session. This cannot be undone, and there is no confirmation prompt.",
 		Example: "  tarsy sessions delete 5f3a9c21",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)

@@ -64,7 +64,7 @@ func (t *tool) bind(cmd *cobra.Command) error {
 // errNotNumber is what is wrong with a value that strconv refuses.
 var errNotNumber = errors.New("is not a number")
 
-// plain says what is wrong with a flag's value without the names of Go's functions.
+// plain removes the names of Go functions from an error about a flag.
 func plain(err error) error {
 	number, ok := errors.AsType[*strconv.NumError](err)
 	if !ok {
@@ -109,5 +109,5 @@ func (c *choice) Set(value string) error {
 		return nil
 	}
 
-	return usageError{fmt.Errorf("%q is none of %s", value, strings.Join(c.allowed, ", "))}
+	return usageError{fmt.Errorf("%q is not one of %s", value, strings.Join(c.allowed, ", "))}
 }

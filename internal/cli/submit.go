@@ -30,12 +30,12 @@ type submission struct {
 
 func (t *tool) submit() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "submit [FILE|-]", Short: "Hand in an alert", GroupID: groupClient, Args: cobra.MaximumNArgs(1),
-		Long: `Hands in an alert from a file, from stdin (-) or from the command line (-m), and prints the id of its session.
-A JSON object or list is sent as structured data, everything else as text.
+		Use: "submit [FILE|-]", Short: "Submit an alert", GroupID: groupClient, Args: namedArgs,
+		Long: `Submits an alert from a file, from stdin (-) or from the command line (-m), and prints the id of its session.
+A JSON object or list is sent as structured data, anything else as text.
 
-With --wait it follows the session, prints the final analysis, and ends with code 5 if the session did not complete.`,
-		Example: `  tarsy submit -m "checkout answers slowly since 9:30"
+With --wait it follows the session, prints the final analysis, and exits with code 5 if the session does not complete.`,
+		Example: `  tarsy submit -m "checkout has been slow since 9:30"
   tarsy submit alert.json --type pod-oom-killed --runbook runbook.md --wait
   kubectl get events -A -o json | tarsy submit - --mcp kubernetes-server
   tarsy submit -m "disk is full" --mcp metrics:query,labels --mcp logs -o json`,
@@ -43,12 +43,13 @@ With --wait it follows the session, prints the final analysis, and ends with cod
 	s := &submission{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
 	flags := cmd.Flags()
 	flags.StringVarP(&s.message, "message", "m", "", "the alert as text")
-	flags.StringVar(&s.alertType, "type", "", "alert type (default: what the server has configured)")
+	flags.StringVar(&s.alertType, "type", "", "alert type (default: the server's default)")
 	flags.StringVar(&s.runbook, "runbook", "", "file with a runbook for the agents")
-	flags.StringVar(&s.runbookURL, "runbook-url", "", "address of a runbook")
+	flags.StringVar(&s.runbookURL, "runbook-url", "", "URL of a runbook")
 	flags.StringArrayVar(&s.servers, "mcp", nil, "MCP server to use instead of the chain's, as server or server:tool,tool; may be repeated")
-	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session to its end and print the final analysis")
+	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the final analysis")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
+	t.completeTypes(cmd, s.connection)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args) }
 
@@ -75,7 +76,7 @@ func (s *submission) run(ctx context.Context, args []string) error {
 	return s.finish(ctx, c, accepted)
 }
 
-// finish tells of the new session, or waits for its end.
+// finish prints the new session, or waits for its end.
 func (s *submission) finish(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	if s.wait {
 		return s.follow(ctx, c, accepted)
@@ -92,8 +93,8 @@ func (s *submission) finish(ctx context.Context, c *client.Client, accepted clie
 }
 
 var (
-	errNoAlert   = errors.New("there is no alert: name a file, - for stdin, or give the text with -m")
-	errTwoAlerts = errors.New("the alert is given twice: by -m and as a file")
+	errNoAlert   = errors.New("no alert given: name a file, use - for stdin, or pass the text with -m")
+	errTwoAlerts = errors.New("the alert is given twice: with -m and as a file")
 	errBadServer = errors.New("--mcp must be server or server:tool,tool")
 )
 
@@ -198,9 +199,9 @@ func selection(texts []string) (*tarsy.MCPSelection, error) {
 	return selected, nil
 }
 
-// follow waits for the session and prints what came of it.
+// follow waits for the session and prints its result.
 func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
-	s.sayf("Session %s; Ctrl-C stops waiting, not the session.", accepted.SessionID)
+	s.sayf("Session %s. Ctrl-C stops waiting; the session continues.", accepted.SessionID)
 	s.sayf("In the browser: %s", c.SessionPage(accepted.SessionID))
 
 	detail, err := c.Session(ctx, accepted.SessionID)
@@ -242,12 +243,12 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 	return err
 }
 
-// connected says what happens to the connection.
+// connected reports changes of the connection.
 func (t *tool) connected(update client.Update) {
 	switch {
 	case update.Lost != nil:
-		t.sayf("-- connection lost (%s); connecting again --", line(update.Lost))
+		t.sayf("-- connection lost (%s); reconnecting --", line(update.Lost))
 	case update.Back:
-		t.sayf("-- connected again; what was missed follows --")
+		t.sayf("-- reconnected; catching up --")
 	}
 }

@@ -48,7 +48,7 @@ func userAgent() string { return "tarsy-cli/" + buildVersion().Version }
 
 func (t *tool) version() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version", Short: "Show which version this is", GroupID: groupHelp, Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", GroupID: groupHelp, Args: namedArgs,
 		Example: "  tarsy version\n  tarsy version -o json",
 	}
 	format := outputFlag(cmd)

@@ -13,18 +13,18 @@ import (
 
 func (t *tool) watch() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "watch [SESSION]", Short: "Follow a session live", GroupID: groupClient, Args: cobra.MaximumNArgs(1),
-		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, text as it is written.
+		Use: "watch [SESSION]", Short: "Follow a session live", GroupID: groupClient, Args: namedArgs,
+		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, and text as it is written.
 
-In a terminal it is a screen, and without SESSION a list to choose from. Elsewhere, with --lines or with -o json it prints
-one thing after the other until the session is over, and without SESSION takes the newest; with --follow it goes on then, for
-questions and their answers. When the connection is lost it connects again and goes on where it was. An id may be
+In a terminal it shows a screen, or a list to choose from if SESSION is missing. Otherwise, or with --lines or -o json, it
+prints events until the session ends, of the newest session if SESSION is missing. With --follow it continues after that and
+prints questions and their answers. If the connection is lost it reconnects and continues where it stopped. An id may be
 shortened to its beginning or its end.
 
-Agents that work at once are shown one below the other, and only their ends while they work. Of a long result that a model
-summarised, the summary is shown.
+Agents that run concurrently are shown one below the other, with only their last lines while they work. If a long tool result
+was summarized, the summary is shown.
 
-Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show everything · c cancel the session or the answer · Esc back · q quit`,
+Keys: ↑ ↓ PgUp PgDn scroll · End follow · e expand all · c cancel the session or the answer · Esc back · q quit`,
 		Example: `  tarsy watch
   tarsy watch 5f3a9c21
   tarsy watch --lines | tee investigation.log
@@ -36,8 +36,8 @@ Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show everything · c c
 	t.offerSessions(cmd, connection)
 
 	lines := cmd.Flags().Bool("lines", false, "print lines instead of showing a screen")
-	once := cmd.Flags().Bool("once", false, "print what has happened so far and end")
-	follow := cmd.Flags().Bool("follow", false, "do not end with the session: print what is asked about it, until Ctrl-C")
+	once := cmd.Flags().Bool("once", false, "print the events so far and exit")
+	follow := cmd.Flags().Bool("follow", false, "continue after the session ends: print questions and answers until Ctrl-C")
 	cmd.MarkFlagsMutuallyExclusive("once", "follow")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show everything · c c
 		}
 		defer c.Close()
 
-		screen := isTerminal(t.Stdout) && isTerminal(t.Stdin) && !*lines && !*once && format.value == formatText
+		screen := t.isTerminal(t.Stdout) && t.isTerminal(t.Stdin) && !t.dumb() && !*lines && !*once && format.value == formatText
 		id := ""
 
 		if len(args) > 0 {
@@ -72,7 +72,7 @@ Keys: ↑ ↓ PgUp PgDn scroll · End follow the end · e show everything · c c
 	return cmd
 }
 
-var errNoSessions = tarsy.Errorf(tarsy.CodeSessionNotFound, `there are no sessions yet; submit an alert with tarsy submit -m "what happened"`)
+var errNoSessions = tarsy.Errorf(tarsy.CodeSessionNotFound, `no sessions yet; submit an alert with tarsy submit -m "what happened"`)
 
 func newest(ctx context.Context, c *client.Client) (string, error) {
 	for session, err := range c.Sessions(ctx, client.Filter{Limit: 1}) {

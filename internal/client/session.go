@@ -200,15 +200,17 @@ const candidates = 1000
 // shortest is how few characters of an id are taken for one.
 const shortest = 4
 
-// Resolve finds the id of a session by its beginning or its end, which differ more. Only recent sessions are
-// looked at.
+// Resolve returns the id of a session, given whole or by its beginning or end, with or without its dashes. Only recent
+// sessions are searched for a part.
 func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
-	if tarsy.ValidID(part) {
-		return part, nil
+	digits := idDigits(part)
+
+	if id := withDashes(digits); tarsy.ValidID(id) {
+		return id, nil
 	}
 
-	if len(part) < shortest {
-		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "%q is too short for a session: give at least %d characters of its id", part, shortest)
+	if len(digits) < shortest {
+		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "%q is too short: use at least %d characters of the session's id", part, shortest)
 	}
 
 	var found []string
@@ -218,19 +220,32 @@ func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 			return "", err
 		}
 
-		if strings.HasSuffix(session.ID, part) || strings.HasPrefix(session.ID, part) {
+		if id := idDigits(session.ID); strings.HasSuffix(id, digits) || strings.HasPrefix(id, digits) {
 			found = append(found, session.ID)
 		}
 	}
 
 	switch len(found) {
 	case 0:
-		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q among the last %d", part, candidates)
+		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, candidates)
 	case 1:
 		return found[0], nil
 	default:
-		return "", tarsy.Errorf(tarsy.CodeInvalidParameter, "%q fits %d sessions: use more of the id", part, len(found))
+		return "", tarsy.Errorf(tarsy.CodeInvalidParameter, "%q matches %d sessions: use more of the id", part, len(found))
 	}
+}
+
+// idDigits is an id as it is compared: lower case, without dashes.
+func idDigits(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
+
+// withDashes writes an id of 32 digits as the server does.
+func withDashes(digits string) string {
+	const whole = 32
+	if len(digits) != whole {
+		return digits
+	}
+
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
 }
 
 // Delete takes a session that is over out of all lists.

@@ -120,7 +120,7 @@ func (m *model) entry(item tarsy.SessionItem, chosen bool) []string {
 		name = m.palette.Paint(terminal.Bold, name)
 	}
 
-	status := m.palette.Paint(statusStyle(item.Status), terminal.Pad(statusSign(item.Status, m.spin())+" "+words(string(item.Status)), len("○ in progress ")))
+	status := m.palette.Paint(StatusStyle(item.Status), terminal.Pad(statusSign(item.Status, m.spin())+" "+words(string(item.Status)), len("○ in progress ")))
 	when := terminal.Age(m.now.Sub(item.CreatedAt)) + " ago"
 	said := terminal.Line(item.ExecutiveSummary)
 

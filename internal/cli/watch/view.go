@@ -64,7 +64,7 @@ func (m *model) head() []string {
 	}
 
 	s := m.session
-	style := statusStyle(s.Status)
+	style := StatusStyle(s.Status)
 	sign := statusSign(s.Status, m.spin())
 	right := m.palette.Paint(style, sign+" "+words(string(s.Status))) + "  " + terminal.Clock(s.Elapsed(m.now))
 	facts := []string{s.ID, terminal.Line(s.ChainID), "by " + terminal.Line(s.Author), terminal.Age(m.now.Sub(s.CreatedAt)) + " ago"}
@@ -75,7 +75,8 @@ func (m *model) head() []string {
 	}
 }
 
-func statusStyle(status tarsy.SessionStatus) terminal.Style {
+// StatusStyle is how the status of a session is painted.
+func StatusStyle(status tarsy.SessionStatus) terminal.Style {
 	switch status {
 	case tarsy.SessionCompleted:
 		return terminal.Green

@@ -47,6 +47,11 @@ func Alerts() []Alert {
 	return alerts
 }
 
+// Example is an alert that people can submit to the demo by hand, and that its model investigates.
+func Example() (alertType, text string) {
+	return "pod-oom-killed", "KubePodOOMKilled: checkout in namespace shop was killed again"
+}
+
 // story is one file of stories/.
 type story struct {
 	Name      string `yaml:"name"`

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"strings"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+const (
+	tableGap = 2
+	// minCell is how narrow a column that may be cut becomes before an optional one is dropped.
+	minCell = 8
+)
+
+// column is one column of a table.
+type column struct {
+	name string
+	// cut lets the cells be truncated where the terminal is too narrow.
+	cut bool
+	// optional drops the whole column where truncating is not enough, the rightmost first.
+	optional bool
+	// style returns how a cell is painted; nil leaves it plain.
+	style func(cell string) terminal.Style
+}
+
+// table prints rows below their heads. On a terminal it fits the width; anywhere else nothing is cut, because a program
+// reads it. Cells are cleaned.
+func (t *tool) table(columns []column, rows [][]string) error {
+	head := make([]string, len(columns))
+	for i, c := range columns {
+		head[i] = c.name
+	}
+
+	rows = append([][]string{head}, rows...)
+	widths := cleanCells(rows)
+
+	if width := t.columns(t.Stdout); width > 0 {
+		widths = fitColumns(columns, widths, width)
+	}
+
+	palette := t.palette(t.Stdout)
+
+	for i, row := range rows {
+		if err := t.printf("%s\n", tableRow(palette, columns, widths, row, i == 0)); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// cleanCells makes every cell safe to print and returns the width of each column.
+func cleanCells(rows [][]string) []int {
+	widths := make([]int, len(rows[0]))
+
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = terminal.Line(cell)
+			widths[i] = max(widths[i], terminal.Width(row[i]))
+		}
+	}
+
+	return widths
+}
+
+// fitColumns returns the widths that fit into a terminal; a column of width 0 is dropped.
+func fitColumns(columns []column, widths []int, width int) []int {
+	floors := make([]int, len(widths))
+	for i, c := range columns {
+		floors[i] = widths[i]
+		if c.cut {
+			floors[i] = min(widths[i], minCell)
+		}
+	}
+
+	for i := len(columns) - 1; i >= 0 && tableWidth(floors) > width; i-- {
+		if columns[i].optional {
+			floors[i], widths[i] = 0, 0
+		}
+	}
+
+	for excess := tableWidth(widths) - width; excess > 0; excess-- {
+		widest := -1
+
+		for i := range widths {
+			if widths[i] > floors[i] && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+
+		if widest < 0 {
+			break // too narrow for the table: the terminal wraps the lines
+		}
+
+		widths[widest]--
+	}
+
+	return widths
+}
+
+func tableWidth(widths []int) int {
+	sum := -tableGap
+
+	for _, width := range widths {
+		if width > 0 {
+			sum += width + tableGap
+		}
+	}
+
+	return sum
+}
+
+func tableRow(palette terminal.Palette, columns []column, widths []int, row []string, head bool) string {
+	var line strings.Builder
+
+	pending := 0 // blanks before the next cell, so that none are at the end
+
+	for i, cell := range row {
+		if widths[i] == 0 {
+			continue
+		}
+
+		cell = terminal.Truncate(cell, widths[i])
+		style := terminal.Plain
+
+		switch {
+		case head:
+			style = terminal.Bold
+		case columns[i].style != nil:
+			style = columns[i].style(row[i])
+		}
+
+		if cell != "" {
+			line.WriteString(strings.Repeat(" ", pending))
+			line.WriteString(palette.Paint(style, cell))
+
+			pending = 0
+		}
+
+		pending += widths[i] - terminal.Width(cell) + tableGap
+	}
+
+	return line.String()
+}

@@ -1,0 +1,97 @@
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// inTerminal runs a command on a terminal of this width.
+func inTerminal(t *testing.T, width int, env []string, args ...string) result {
+	t.Helper()
+
+	stdout, stderr := newBuffer(), newBuffer()
+	code := cli.Run(t.Context(), cli.Process{
+		Name: "tarsy", Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Env: env, Executable: os.Args[0],
+		Columns: func(any) int { return width },
+	})
+
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func TestSessionListFitsTheTerminalAndPaintsStatuses(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait").code)
+	require.Equal(t, cli.ExitNotCompleted, tarsyWith(t, s.env, "", "submit", "-m", "FAIL", "--wait").code)
+
+	for _, width := range []int{200, 80, 60, 50} {
+		got := inTerminal(t, width, s.env, "sessions", "list")
+		require.Equal(t, cli.ExitOK, got.code, got.stderr)
+		require.Contains(t, got.stdout, "\x1b[32mcompleted\x1b[0m")
+		require.Contains(t, got.stdout, "\x1b[31mfailed\x1b[0m")
+
+		for line := range strings.Lines(got.stdout) {
+			require.LessOrEqual(t, terminal.Width(strings.TrimRight(line, "\n")), width, line)
+		}
+	}
+
+	require.Contains(t, inTerminal(t, 80, s.env, "sessions").stdout, "COST")
+	require.NotContains(t, inTerminal(t, 50, s.env, "sessions").stdout, "COST", "columns that matter less go first")
+
+	for _, plain := range []string{"TERM=dumb", "NO_COLOR=1"} {
+		require.NotContains(t, inTerminal(t, 80, append([]string{plain}, s.env...), "sessions").stdout, "\x1b", plain)
+	}
+}
+
+func TestSessionIsShownWithItsMarkdownRenderedInATerminal(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait").code)
+
+	id := strings.Fields(tarsyWith(t, s.env, "", "sessions").stdout)[7]
+
+	got := inTerminal(t, 80, s.env, "sessions", "show", id)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.NotContains(t, got.stdout, "# Found it")
+	require.Contains(t, got.stdout, "Found it")
+	require.Contains(t, got.stdout, "\x1b[32mcompleted\x1b[0m")
+}
+
+func TestWatchShowsNoScreenOnADumbTerminal(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait").code)
+
+	got := inTerminal(t, 80, append([]string{"TERM=dumb"}, s.env...), "watch")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "session   completed after ")
+	require.NotContains(t, got.stdout, "\x1b")
+}
+
+func TestShellsCompleteAlertTypesAndStatuses(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+
+	for _, command := range [][]string{{"submit"}, {"sessions"}, {"sessions", "list"}} {
+		got := tarsyWith(t, s.env, "", append(append([]string{"__complete"}, command...), "--type", "")...)
+		require.Equal(t, cli.ExitOK, got.code, got.stderr)
+		require.Contains(t, got.stdout, "silent", command)
+		require.Contains(t, got.stdout, "other", command)
+	}
+
+	got := tarsyWith(t, s.env, "", "__complete", "sessions", "list", "--status", "")
+	for _, status := range tarsy.SessionStatuses() {
+		require.Contains(t, got.stdout, string(status)+"\n")
+	}
+}
