@@ -46,6 +46,10 @@ func call(x *exchange.Exchange) {
 		generate(x, model, true)
 	case "countTokens":
 		countTokens(x)
+	case "embedContent":
+		embed(x, model)
+	case "batchEmbedContents":
+		embedAll(x, model)
 	default:
 		x.Entry.Unexpected = true
 		x.Fail(Error, &llm.Error{

@@ -25,7 +25,7 @@ type model struct {
 func newModel(id string) model {
 	return model{
 		Name: "models/" + id, Version: "001", DisplayName: id, Description: "Answers from a script.",
-		InputTokenLimit: 1 << 20, OutputTokenLimit: 1 << 16, Methods: []string{"generateContent", "countTokens"},
+		InputTokenLimit: 1 << 20, OutputTokenLimit: 1 << 16, Methods: []string{"generateContent", "countTokens", "embedContent", "batchEmbedContents"},
 		Temperature: 1, TopP: 0.95, TopK: 64, MaxTemperature: 2, Thinking: true,
 	}
 }

@@ -98,25 +98,30 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// readRequest reads a body; its error says where it went wrong.
-func readRequest(body []byte) (*request, error) {
-	var r request
-
-	err := json.Unmarshal(body, &r)
+// decodeBody reads a body; its error says where it went wrong.
+func decodeBody(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
 	if err == nil {
-		return &r, nil
+		return nil
 	}
 
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return nil, fmt.Errorf("Invalid value at '%s' (%s), %s, near byte %d", //nolint:staticcheck // as the API says it
+		return fmt.Errorf("Invalid value at '%s' (%s), %s, near byte %d", //nolint:staticcheck // as the API says it
 			wrong.Field, kindOf(wrong.Type), wrong.Value, wrong.Offset)
 	}
 
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, fmt.Errorf("Invalid JSON payload received. %w, near byte %d", err, broken.Offset) //nolint:staticcheck // as the API says it
+		return fmt.Errorf("Invalid JSON payload received. %w, near byte %d", err, broken.Offset) //nolint:staticcheck // as the API says it
 	}
 
-	return nil, fmt.Errorf("Invalid JSON payload received. %w", err) //nolint:staticcheck // as the API says it
+	return fmt.Errorf("Invalid JSON payload received. %w", err) //nolint:staticcheck // as the API says it
+}
+
+// readRequest reads a body.
+func readRequest(body []byte) (*request, error) {
+	r := &request{}
+
+	return r, decodeBody(body, r)
 }
 
 // decode is the request as the script sees it.

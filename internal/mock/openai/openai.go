@@ -33,6 +33,7 @@ func Routes() []exchange.Route {
 			exchange.Route{Pattern: "POST " + prefix + "/chat/completions", Handle: chat},
 			exchange.Route{Pattern: "POST " + prefix + "/responses", Handle: respond},
 			exchange.Route{Pattern: "POST " + prefix + "/responses/input_tokens", Handle: countTokens},
+			exchange.Route{Pattern: "POST " + prefix + "/embeddings", Handle: embed},
 			exchange.Route{Pattern: "GET " + prefix + "/models", Handle: models},
 			exchange.Route{Pattern: "GET " + prefix + "/models/{model...}", Handle: model},
 		)
