@@ -184,6 +184,7 @@ func (s *Server) postReset(w http.ResponseWriter, r *http.Request) error {
 		s.Reload()
 	} else {
 		s.lanes.forget(*lane)
+		s.exchanges.Store.Clear(lane)
 	}
 
 	s.journal.clear(lane)

@@ -2,6 +2,7 @@ package mock_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -319,4 +320,32 @@ func TestModelsAreThoseOfTheConfiguration(t *testing.T) {
 
 	anthropic := s.ask(t, "GET", "/v1/models", "", "Anthropic-Version", "2023-06-01", "X-Api-Key", "any")
 	require.Contains(t, anthropic.body, "my-own-model")
+}
+
+func TestKeptResponsesBelongToTheirLaneAndEndWithIt(t *testing.T) {
+	t.Parallel()
+
+	s := serve(t, mock.Config{Script: fresh(script.Reply{Text: "a", Times: -1}), Lane: mock.LaneByHeader})
+	first := func(lane string) string {
+		return fmt.Sprintf(`{"model":"m","input":%q}`, lane)
+	}
+	ask := func(lane, body string) answer { return s.ask(t, "POST", "/v1/responses", body, mock.LaneHeader, lane) }
+	next := func(made answer) string {
+		var response struct{ ID string }
+
+		require.NoError(t, json.Unmarshal([]byte(made.body), &response))
+
+		return `{"model":"m","input":"And?","previous_response_id":"` + response.ID + `"}`
+	}
+
+	ofA, ofB := next(ask("a", first("a"))), next(ask("b", first("b")))
+	require.Equal(t, 200, ask("a", ofA).status)
+	require.Equal(t, 400, ask("b", ofA).status, "it belongs to another lane")
+
+	require.Equal(t, 204, s.ask(t, "POST", "/_mock/reset?lane=a", "").status)
+	require.Equal(t, 400, ask("a", ofA).status)
+	require.Equal(t, 200, ask("b", ofB).status)
+
+	s.Reload()
+	require.Equal(t, 400, ask("b", ofB).status)
 }

@@ -107,6 +107,7 @@ type tools struct {
 func (s *Server) Reload() {
 	s.lanes.forgetAll()
 	s.strays.forget()
+	s.exchanges.Store.Clear(nil)
 
 	if s.cfg.MCP != nil {
 		fresh := s.cfg.MCP()

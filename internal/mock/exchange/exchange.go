@@ -67,6 +67,9 @@ type Call struct {
 	Encoder     Encoder
 }
 
+// Store is what the API keeps between exchanges.
+func (x *Exchange) Store() *Store { return &x.cfg.Store }
+
 // Answer lets the script answer a call.
 func (x *Exchange) Answer(call Call) {
 	x.Entry.Model, x.Entry.Stream = call.Request.Model, call.Stream

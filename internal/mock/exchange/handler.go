@@ -31,6 +31,8 @@ type Config struct {
 	Lane func(r *http.Request) (name string, s *script.Script, err *llm.Error)
 	// Models, where it is not nil, returns what the exchanges tell of models.
 	Models func() []string
+	// Store is what the APIs keep between exchanges.
+	Store Store
 	// Done is given each exchange that is over, before its last byte is sent: who has an answer finds it in the journal.
 	Done func(x *Exchange)
 	Now  func() time.Time

@@ -193,7 +193,7 @@ func TestEveryPathLeadsToTheModel(t *testing.T) {
 func TestOtherOperationsAreNotFound(t *testing.T) {
 	t.Parallel()
 
-	for _, method := range []string{":predict", ":predict", ""} {
+	for _, method := range []string{":predict", ":predictLongRunning", ""} {
 		resp, body := serve(t).post(t, "/v1beta/models/text-embedding-004"+method, hello)
 		require.Equal(t, http.StatusNotFound, resp.StatusCode)
 		require.Contains(t, body, `"code":404`)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy/internal/mock/exchange"
@@ -58,11 +59,8 @@ func (in *embeddingInput) UnmarshalJSON(data []byte) error {
 	in.set = true
 
 	var each []json.RawMessage
-	if json.Unmarshal(data, &each) != nil {
-		in.wrong = true
 
-		return nil
-	}
+	in.wrong = json.Unmarshal(data, &each) != nil
 
 	for _, one := range each {
 		var text string
@@ -129,10 +127,8 @@ func (r *embeddingRequest) check() *problem {
 			"Invalid value: '%s'. Supported values are: 'float' and 'base64'.", r.EncodingFormat)
 	}
 
-	for _, text := range r.Input.texts {
-		if text == "" {
-			return invalid("input", "invalid_value", "Invalid 'input': an input must not be an empty string.")
-		}
+	if slices.Contains(r.Input.texts, "") {
+		return invalid("input", "invalid_value", "Invalid 'input': an input must not be an empty string.")
 	}
 
 	return r.checkDimensions()

@@ -2,8 +2,8 @@
 // script's answers. It knows the form of the documented API and the llm contract, and nothing of the client in llm/openai:
 // the official SDKs are what holds the two together.
 //
-// Where it differs from the real API: it keeps nothing between calls (previous_response_id, conversations, item references and
-// background work are refused), looks into nothing but text, answers one choice, sends no log probabilities and no obfuscation, and shows
+// Where it differs from the real API: it keeps responses for as long as the run lasts, for previous_response_id and item
+// references only (they cannot be retrieved; conversations and background work are refused), looks into nothing but text, answers one choice, sends no log probabilities and no obfuscation, and shows
 // thinking in Chat Completions as reasoning_content, as compatible servers do. Code that a script's answer ran has no place in
 // Chat Completions and is left out there.
 package openai

@@ -93,6 +93,8 @@ func (e *responseEncoder) Whole(buf []byte, answer llm.Response) []byte {
 		status, reason = statusIncomplete, "max_output_tokens"
 	}
 
+	e.keep()
+
 	return e.appendResponse(buf, status, reason, nil, &answer.Usage)
 }
 
@@ -240,7 +242,9 @@ func (r *responseRequest) appendSettings(buf []byte) []byte {
 	buf = exchange.AppendString(buf, r.Model)
 	buf = append(buf, `,"parallel_tool_calls":`...)
 	buf = strconv.AppendBool(buf, r.ParallelToolCalls == nil || *r.ParallelToolCalls)
-	buf = append(buf, `,"previous_response_id":null,"prompt_cache_key":`...)
+	buf = append(buf, `,"previous_response_id":`...)
+	buf = appendNullable(buf, r.PreviousResponseID)
+	buf = append(buf, `,"prompt_cache_key":`...)
 	buf = appendNullable(buf, r.PromptCacheKey)
 	buf = appendRaw(buf, "reasoning", r.Reasoning, `{"effort":null,"summary":null}`)
 	buf = append(buf, `,"safety_identifier":`...)

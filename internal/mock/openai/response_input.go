@@ -53,22 +53,26 @@ type conversation struct {
 	thought string
 }
 
-func (r *responseRequest) readInput(asked *llm.Request) *problem {
+// readInput reads the conversation: what a previous response kept of it, then the input. Instructions are of one request only.
+func (r *responseRequest) readInput(asked *llm.Request, history []inputItem) *problem {
 	if r.Instructions != nil && *r.Instructions != "" {
 		asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleSystem, Content: *r.Instructions})
 	}
 
-	if r.Input.items == nil {
-		if r.Input.set {
-			asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleUser, Content: r.Input.text})
+	c := &conversation{asked: asked, open: calls{}}
+	for i := range history {
+		if p := c.add(&history[i], "previous_response_id"); p != nil {
+			return p
 		}
-
-		return nil
 	}
 
-	c := &conversation{asked: asked, open: calls{}}
-	for i := range r.Input.items {
-		if p := c.add(&r.Input.items[i], fmt.Sprintf("input[%d]", i)); p != nil {
+	var items []inputItem
+	if r.Input.set {
+		items = r.Input.all()
+	}
+
+	for i := range items {
+		if p := c.add(&items[i], fmt.Sprintf("input[%d]", i)); p != nil {
 			return p
 		}
 	}
@@ -121,8 +125,6 @@ func (c *conversation) add(item *inputItem, where string) *problem {
 		c.thought = ""
 
 		return nil
-	case "item_reference":
-		return invalid(where, "", "Item with id '%s' not found: this server keeps no items.", item.ID)
 	default:
 		return invalid(where+".type", "invalid_value", "Invalid value: '%s' for '%s.type': this server does not know such items.", item.Type, where)
 	}

@@ -47,7 +47,7 @@ type responseTool struct {
 func respond(x *exchange.Exchange) {
 	name(x)
 
-	request, asked, p := readResponse(x.Body)
+	request, asked, p := readResponse(x)
 	if p == nil && request.Model == "" {
 		p = missing("model")
 	}
@@ -69,7 +69,7 @@ func respond(x *exchange.Exchange) {
 
 // countTokens counts as people guess: four bytes are a token.
 func countTokens(x *exchange.Exchange) {
-	_, asked, p := readResponse(x.Body)
+	_, asked, p := readResponse(x)
 	if p != nil {
 		refuse(x, p)
 
@@ -84,20 +84,26 @@ func countTokens(x *exchange.Exchange) {
 }
 
 // readResponse reads a request as far as asking for a response and counting its tokens have it in common.
-func readResponse(body []byte) (*responseRequest, *llm.Request, *problem) {
+func readResponse(x *exchange.Exchange) (*responseRequest, *llm.Request, *problem) {
 	request := &responseRequest{}
-	if p := decode(body, request); p != nil {
+	if p := decode(x.Body, request); p != nil {
 		return nil, nil, p
 	}
 
 	switch {
-	case request.PreviousResponseID != "":
-		return nil, nil, invalid("previous_response_id", "previous_response_not_found",
-			"Previous response with id '%s' not found: this server keeps no responses.", request.PreviousResponseID)
 	case given(request.Conversation):
 		return nil, nil, invalid("conversation", "invalid_value", "Invalid value for 'conversation': this server keeps no conversations.")
 	case request.Background:
 		return nil, nil, invalid("background", "invalid_value", "Invalid value for 'background': this server answers at once only.")
+	}
+
+	history, p := request.history(x)
+	if p == nil {
+		p = resolve(x, request.Input.items)
+	}
+
+	if p != nil {
+		return nil, nil, p
 	}
 
 	asked := &llm.Request{Model: request.Model}
@@ -105,10 +111,14 @@ func readResponse(body []byte) (*responseRequest, *llm.Request, *problem) {
 		asked.MaxOutputTokens = *request.MaxOutputTokens
 	}
 
-	for _, read := range []func(*llm.Request) *problem{request.readReasoning, request.readFormat, request.readTools, request.readInput} {
+	for _, read := range []func(*llm.Request) *problem{request.readReasoning, request.readFormat, request.readTools} {
 		if p := read(asked); p != nil {
 			return nil, nil, p
 		}
+	}
+
+	if p := request.readInput(asked, history); p != nil {
+		return nil, nil, p
 	}
 
 	return request, asked, nil

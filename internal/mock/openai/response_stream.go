@@ -207,6 +207,10 @@ func (e *responseEncoder) Error(buf []byte, failure *llm.Error) []byte { return 
 func (e *responseEncoder) last(buf []byte, name, status, reason string, failure *llm.Error, usage *llm.UsageChunk) []byte {
 	buf = e.finishItem(buf, status)
 
+	if failure == nil {
+		e.keep()
+	}
+
 	buf = e.event(buf, name)
 	buf = append(buf, `,"response":`...)
 

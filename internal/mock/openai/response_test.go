@@ -181,7 +181,7 @@ func TestResponseSaysWhatIsWrongWithARequest(t *testing.T) {
 		"stray result":   {`{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"x"}]}`, "input", "No tool call found for function call output with call_id a"},
 		"no result":      {`{"model":"m","input":[{"type":"function_call","call_id":"a","name":"f","arguments":""}]}`, "input", "No tool output found for function call a"},
 		"lone reasoning": {`{"model":"m","input":[{"type":"reasoning","id":"rs_1","summary":[]},{"role":"user","content":"x"}]}`, "input", "'rs_1' of type 'reasoning' was provided without its required following item"},
-		"kept item":      {`{"model":"m","input":[{"type":"item_reference","id":"msg_1"}]}`, "input[0]", "this server keeps no items"},
+		"kept item":      {`{"model":"m","input":[{"type":"item_reference","id":"msg_1"}]}`, "input[0]", "Item with id 'msg_1' not found"},
 		"kept response":  {responseQuestion + `,"previous_response_id":"resp_1"}`, "previous_response_id", "'resp_1' not found"},
 		"background":     {responseQuestion + `,"background":true}`, "background", "at once only"},
 		"odd tool":       {responseQuestion + `,"tools":[{"type":"mcp"}]}`, "tools[0].type", "'mcp'"},
