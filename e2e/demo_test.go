@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,6 +65,32 @@ func TestDemoStopsInOrderThoughNobodyReadsIt(t *testing.T) {
 
 	demo.Signal(syscall.SIGINT)
 	require.Zero(t, demo.WaitExit())
+	requireNothingLeft(t, binary, dir)
+}
+
+// A private PostgreSQL that is killed, as by the kernel when memory is short, is started again, and nothing is lost.
+func TestDemoGoesOnAfterItsDatabaseWasKilled(t *testing.T) {
+	t.Parallel()
+
+	binary, dir := buildProgram(t), demoDir(t)
+	demo := startDemo(t, binary, dir)
+	ids := demo.sessions(t)
+
+	record, err := os.ReadFile(filepath.Join(dir, "postgres", "postmaster.pid"))
+	require.NoError(t, err)
+
+	first, _, _ := strings.Cut(string(record), "\n")
+	pid, err := strconv.Atoi(first)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	demo.Log.WaitLine("private postgresql ready again")
+
+	for _, id := range ids {
+		requireStory(t, demo, id)
+	}
+
+	demo.Signal(syscall.SIGINT)
+	require.Zero(t, demo.WaitExit(), "log:\n%s", demo.Log)
 	requireNothingLeft(t, binary, dir)
 }
 

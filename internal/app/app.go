@@ -98,6 +98,9 @@ type App struct {
 	notice    *limit.Notice
 	health    health
 
+	// failed gets why the server cannot go on.
+	failed chan error
+
 	ready    atomic.Bool
 	cleanups []cleanup
 	serving  sync.WaitGroup
@@ -131,6 +134,7 @@ func New(ctx context.Context, options Options) (*App, error) {
 
 	a := &App{
 		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
+		failed: make(chan error, 1),
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}
 	if err := a.wire(ctx); err != nil {
@@ -176,7 +180,12 @@ func (a *App) wire(ctx context.Context) error {
 	})
 
 	a.watchMCP()
-	a.onStop("the MCP monitor", func(context.Context) error { a.health.monitor.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("the MCP monitor", func(context.Context) error {
+		a.health.monitor.Stop()
+		a.health.end()
+
+		return nil
+	})
 
 	a.engine = engine.New(engine.Config{
 		DB:     a.db,
@@ -297,6 +306,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 	}
 
+	a.health.begin(a.Step)
 	a.health.monitor.Start()
 	a.retention.Start()
 	a.ready.Store(true)
@@ -337,6 +347,9 @@ func (a *App) stopPart(ctx context.Context, c cleanup) error {
 func (a *App) onStop(what string, stop func(ctx context.Context) error) {
 	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
 }
+
+// Failed delivers why the server cannot go on, if that happens. It should be stopped then.
+func (a *App) Failed() <-chan error { return a.failed }
 
 // Addr is the address that the server listens on.
 func (a *App) Addr() string { return a.listener.Addr().String() }

@@ -60,6 +60,7 @@ func (a *App) databaseURL(ctx context.Context) (string, error) {
 	}
 
 	a.onStop("the private PostgreSQL", server.Stop)
+	server.Supervise(func(err error) { a.failed <- err }) // called once at most
 
 	return server.URL(), nil
 }

@@ -20,6 +20,29 @@ type health struct {
 	// waited are the servers that a strict start still waits for, and why. One that answered once is not waited for
 	// again: a server that fails later is a warning, and no reason to take this one out of service.
 	waited map[string]string
+	// complete ends the step of the start that waits for them; nil if there is none.
+	complete func()
+}
+
+// begin notes that a strict start waits for its MCP servers.
+func (h *health) begin(step func(string) func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if len(h.waited) > 0 {
+		h.complete = step("waiting for MCP servers to answer: " + strings.Join(slices.Sorted(maps.Keys(h.waited)), ", "))
+	}
+}
+
+// end gives up waiting, because the server stops.
+func (h *health) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if h.complete != nil {
+		h.complete()
+		h.complete = nil
+	}
 }
 
 // watchMCP makes the monitor. It begins with Start.
@@ -60,6 +83,11 @@ func (h *health) found(id string, healthy bool) bool {
 	switch {
 	case waited && healthy:
 		delete(h.waited, id)
+
+		if len(h.waited) == 0 && h.complete != nil {
+			h.complete()
+			h.complete = nil
+		}
 
 		return len(h.waited) == 0
 	case waited:

@@ -116,7 +116,11 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {
+	done := server.Step("submitting the example alerts")
 	began, err := d.begin(ctx, server)
+
+	done()
+
 	if err != nil {
 		return err
 	}

@@ -232,7 +232,11 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 		return err
 	}
 
+	done := server.Step("checking what the database holds")
 	err = prepare(ctx, server)
+
+	done()
+
 	if err == nil {
 		err = server.Start(ctx)
 	}
@@ -242,7 +246,11 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	if err == nil {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case err = <-server.Failed():
+			t.sayf("Stopping: the database cannot be kept running.")
+		}
 	}
 
 	if ctx.Err() != nil {

@@ -116,3 +116,31 @@ func TestConnectTimeoutOfTheAddressIsKept(t *testing.T) {
 		require.Equal(t, want, postgres.ConnectTimeout(t, address), address)
 	}
 }
+
+// A server that waits for another one to migrate says so.
+func TestWaitForTheMigrationLockIsAStepOfOpen(t *testing.T) {
+	t.Parallel()
+
+	address := pgtest.Empty(t)
+	holder, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	_, err = holder.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, postgres.MigrateLock)
+	require.NoError(t, err)
+
+	var steps []string
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Migrate: true, Step: func(what string) func() {
+		steps = append(steps, what)
+		if strings.Contains(what, "migration lock") {
+			require.NoError(t, holder.Close(t.Context()), "gives the lock up")
+		}
+
+		return func() {}
+	}})
+	require.NoError(t, err)
+	db.Stop()
+	require.Contains(t, steps[0], "connecting to the database at ")
+	require.Contains(t, steps[1], "waiting for the migration lock")
+	require.Contains(t, steps[2], "applying the migration 0001")
+	require.Contains(t, steps[len(steps)-1], "job queue")
+}

@@ -10,11 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startBystander runs a harmless process as the given account and returns its pid.
-func startBystander(t *testing.T, runner account) int {
+// startBystander runs a harmless process as the given account, in a directory and under a name, and returns its pid.
+func startBystander(t *testing.T, runner account, directory, name string) int {
 	t.Helper()
-	command := exec.Command("sleep", "600")
-	command.Dir, command.SysProcAttr = "/", runner.attributes()
+	sleep, err := exec.LookPath("sleep")
+	require.NoError(t, err)
+	program, err := os.ReadFile(sleep)
+	require.NoError(t, err)
+	bin, err := os.MkdirTemp("", "tarsy-bystander-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(bin)) })
+	require.NoError(t, os.Chmod(bin, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, name), program, 0o755))
+	command := exec.Command(filepath.Join(bin, name), "600")
+	command.Dir, command.SysProcAttr = directory, runner.attributes()
 	require.NoError(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()

@@ -45,9 +45,12 @@ type Server struct {
 	lock     *lock
 	place    place
 	password string
-	process  *process
 	adopted  bool
 	version  string
+
+	mu         sync.Mutex
+	process    *process
+	supervisor *supervisor // nil if nobody asked for one
 
 	closing sync.Once
 	closed  error
@@ -120,14 +123,8 @@ func (s *Server) open(ctx context.Context) error {
 	if s.password, err = s.place.readPassword(); err != nil {
 		return err
 	}
-	if s.process, err = s.adopt(ctx); err != nil {
+	if s.process, s.adopted, err = s.bringUp(ctx); err != nil {
 		return err
-	}
-	s.adopted = s.process != nil
-	if !s.adopted {
-		if s.process, err = s.start(ctx); err != nil {
-			return err
-		}
 	}
 	if err := s.check(ctx); err != nil {
 		// A server that was running before stays as it was found.
@@ -141,11 +138,28 @@ func (s *Server) open(ctx context.Context) error {
 	return nil
 }
 
+// bringUp returns the server that runs already, or else starts one.
+func (s *Server) bringUp(ctx context.Context) (running *process, adopted bool, err error) {
+	if running, err = s.adopt(ctx); running != nil || err != nil {
+		return running, true, err
+	}
+	running, err = s.start(ctx)
+	return running, false, err
+}
+
+// current is the process that runs, or the one that ended last.
+func (s *Server) current() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process
+}
+
 // URL is the connection string of tarsy's database on this server. It contains the password.
 func (s *Server) URL() string { return s.url(databaseName) }
 
 func (s *Server) url(database string) string {
-	query := url.Values{"host": {s.process.socketDir}, "port": {strconv.Itoa(s.process.port)}}
+	running := s.current()
+	query := url.Values{"host": {running.socketDir}, "port": {strconv.Itoa(running.port)}}
 	location := url.URL{
 		Scheme: "postgres", User: url.UserPassword(userName, s.password), Path: "/" + database, RawQuery: query.Encode(),
 	}
@@ -163,6 +177,7 @@ func (s *Server) Version() string { return s.version }
 // When ctx ends first, the server is left to finish on its own and Stop returns an error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.closing.Do(func() {
+		s.supervisor.stop()
 		s.closed = s.process.stop(ctx, s.cfg.Progress)
 		if err := s.lock.release(); s.closed == nil {
 			s.closed = err
@@ -173,7 +188,10 @@ func (s *Server) Stop(ctx context.Context) error {
 
 // Detach gives the data directory free and leaves the server running; the next Open adopts it.
 func (s *Server) Detach() error {
-	s.closing.Do(func() { s.closed = s.lock.release() })
+	s.closing.Do(func() {
+		s.supervisor.stop()
+		s.closed = s.lock.release()
+	})
 	return s.closed
 }
 

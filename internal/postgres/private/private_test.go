@@ -33,6 +33,10 @@ func TestOneDataDirectory(t *testing.T) {
 		{"detached server goes on and is adopted", testDetachedServerGoesOnAndIsAdopted},
 		{"server killed with tarsy is started again", testServerKilledWithTarsyIsStartedAgain},
 		{"pid file whose number was given to another process is stale", testPidFileWhoseNumberWasGivenToAnotherProcessIsStale},
+		{"pid file of another program in the cluster's directory is stale", testPidFileOfAnotherProgramInTheDirectoryIsStale},
+		{"pid file of another user's process is stale", testPidFileOfAnotherUsersProcessIsStale},
+		{"supervised server is started again after it was killed", testSupervisedServerIsStartedAgainAfterItWasKilled},
+		{"supervised server that cannot start is given up with a reason", testSupervisedServerThatCannotStartIsGivenUpWithAReason},
 		{"second tarsy is kept out and told the pid", testSecondTarsyIsKeptOutAndToldThePID},
 		{"stop is idempotent", testStopIsIdempotent},
 		{"failed start shows the end of the log", testFailedStartShowsTheEndOfTheLog},
@@ -145,12 +149,40 @@ func testPidFileWhoseNumberWasGivenToAnotherProcessIsStale(t *testing.T, dir str
 	first := open(t, dir)
 	stop(t, first)
 	// A live process of the server's user that is not a server: PostgreSQL alone would refuse to start.
-	bystander := startBystander(t, first.place.account)
-	content := strconv.Itoa(bystander) + "\n" + first.place.cluster + "\n"
-	require.NoError(t, os.WriteFile(pidFile(first.place.cluster), []byte(content), 0o600))
-	require.NoError(t, first.place.account.own(pidFile(first.place.cluster)))
+	leavePid(t, first.place, startBystander(t, first.place.account, "/", "sleep"))
 
 	require.False(t, open(t, dir).Adopted())
+}
+
+func testPidFileOfAnotherProgramInTheDirectoryIsStale(t *testing.T, dir string) {
+	t.Helper()
+	first := open(t, dir)
+	stop(t, first)
+	leavePid(t, first.place, startBystander(t, first.place.account, first.place.cluster, "sleep"))
+
+	require.False(t, open(t, dir).Adopted())
+}
+
+func testPidFileOfAnotherUsersProcessIsStale(t *testing.T, dir string) {
+	t.Helper()
+	first := open(t, dir)
+	stop(t, first)
+	pid := 1 // root's
+	if os.Geteuid() == 0 {
+		// Even one that looks like a server of this cluster.
+		pid = startBystander(t, account{}, first.place.cluster, "postgres")
+	}
+	leavePid(t, first.place, pid)
+
+	require.False(t, open(t, dir).Adopted())
+}
+
+// leavePid writes the pid file that a killed server would have left, with the status of a running one.
+func leavePid(t *testing.T, home place, pid int) {
+	t.Helper()
+	content := strconv.Itoa(pid) + "\n" + home.cluster + "\n1700000000\n5432\n" + filepath.Join(home.root, "socket") + "\n\n\nready\n"
+	require.NoError(t, os.WriteFile(pidFile(home.cluster), []byte(content), 0o600))
+	require.NoError(t, home.account.own(pidFile(home.cluster)))
 }
 
 func testSecondTarsyIsKeptOutAndToldThePID(t *testing.T, dir string) {

@@ -72,17 +72,47 @@ func (p *process) alive() bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// serves says whether the process works in the cluster's directory, as a postmaster
-// does. Where that cannot be seen, the pid file is believed.
+// serves reports whether the process is the postmaster of the cluster: a program called postgres, of the user who owns the
+// cluster, that works in the cluster's directory. A pid file outlives a crash, and its number may be of any process by now.
+// Where processes cannot be looked at, the pid file is believed, but for a process of another user.
 func (p *process) serves() bool {
+	if errors.Is(syscall.Kill(p.pid, 0), syscall.EPERM) {
+		return false // PostgreSQL runs as the owner of its files, and so do we, or we are root
+	}
 	if runtime.GOOS != "linux" {
 		return true
 	}
-	directory, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.pid), "cwd"))
+	if owner, err := ownerAccount(p.cluster); err == nil {
+		if uid, known := p.uid(); known && uid != owner.uid {
+			return false
+		}
+	}
+	name, err := os.ReadFile(p.proc("comm"))
+	if err != nil || !strings.Contains(string(name), "postgres") && !strings.Contains(string(name), "postmaster") {
+		return false
+	}
+	directory, err := os.Readlink(p.proc("cwd"))
 	if err != nil {
 		return errors.Is(err, os.ErrPermission)
 	}
 	return directory == p.cluster
+}
+
+func (p *process) proc(file string) string { return filepath.Join("/proc", strconv.Itoa(p.pid), file) }
+
+// uid is the effective user of the process.
+func (p *process) uid() (int, bool) {
+	content, err := os.ReadFile(p.proc("status"))
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := strings.Cut(string(content), "\nUid:")
+	fields := strings.Fields(rest)
+	if !found || len(fields) < 2 {
+		return 0, false
+	}
+	uid, err := strconv.Atoi(fields[1]) // real, effective, saved, file system
+	return uid, err == nil
 }
 
 // disownPID helps PostgreSQL to see that a pid file is stale when its number now belongs
