@@ -50,6 +50,8 @@ type ToolSummaryMetadata struct {
 type ErrorMetadata struct {
 	// Same as Execution.ErrorCode, or one of the codes in this package that do not fail the execution.
 	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
+	// Set with ErrorQuestionRefused: the id that was returned for the question.
+	MessageID string `doc:"The question that cannot be answered; with question_refused." json:"message_id,omitempty" schema:"id"`
 }
 
 // QuestionMetadata is the metadata of EventUserQuestion.

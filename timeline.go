@@ -34,6 +34,9 @@ const ErrorRunbookUnavailable = "runbook_unavailable"
 // without their tools.
 const ErrorMCPUnavailable = "mcp_unavailable"
 
+// ErrorQuestionRefused is the code of the session's error event for a question that was accepted and can never be answered.
+const ErrorQuestionRefused = "question_refused"
+
 // EventStatus is the state of a timeline event, which is streaming until its content is final.
 type EventStatus string
 

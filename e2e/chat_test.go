@@ -108,7 +108,9 @@ func TestChatCancellation(t *testing.T) {
 	app.Watch(sessionID).WaitType(tarsy.TypeChatCreated)
 	require.NotNil(t, app.Session(sessionID).Chat.LastInteractionAt, "the beginning of an answer is an interaction")
 
-	app.Cancel(sessionID)
+	accepted := app.Do(http.MethodPost, "/api/v1/sessions/"+sessionID+"/cancel", nil)
+	require.Equal(t, http.StatusAccepted, accepted.Status)
+	require.JSONEq(t, `{"session_id": "`+sessionID+`", "status": "completed", "answer": "cancelling"}`, string(accepted.Body))
 
 	cancelled := app.WaitStage(sessionID, asked.StageID)
 	require.Equal(t, tarsy.StatusCancelled, cancelled.Status)

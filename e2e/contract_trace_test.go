@@ -152,7 +152,7 @@ func (c *contracts) cutOff(t *testing.T) {
 
 	answer := app.Do(http.MethodPost, "/api/v1/sessions/"+sessionID+"/cancel", nil)
 	require.Equal(t, http.StatusAccepted, answer.Status, "%s", answer.Body)
-	c.require(t, "CancelAccepted", decode[map[string]any](answer.Body), map[string]is{"session_id": equal(sessionID), "status": equal("cancelling")})
+	c.require(t, "CancelAccepted", decode[map[string]any](answer.Body), map[string]is{"session_id": equal(sessionID), "status": equal("cancelling"), "answer": isAbsent})
 	app.WaitFor(sessionID, tarsy.SessionCancelled)
 
 	call := within(t, get(t, app, "/api/v1/sessions/"+sessionID+"/trace"), "stages", 0, "executions", 0, "mcp_interactions", 0)

@@ -143,7 +143,7 @@ func (b *bench) input() Input {
 		Session: state.Session, Stage: state.Stages[0], Execution: state.Executions[0], Spec: b.spec,
 		Earlier: b.task.Earlier, Runbook: b.task.Runbook, Investigations: b.task.Investigations, Question: b.task.Question, EarlierCalls: b.task.EarlierCalls,
 		ConcludeAt: b.task.ConcludeAt, Deadline: b.task.Deadline,
-		Messages:   slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
+		Messages: slices.Clone(state.Messages), Timeline: slices.Clone(state.Timeline),
 		LLMInteractions: slices.Clone(state.LLMInteractions), MCPInteractions: slices.Clone(state.MCPInteractions),
 		Recorder: b.ledger, Fence: b.fence, Yield: b.yield,
 	}

@@ -20,7 +20,9 @@ type broken struct{ submit func() error }
 func (b broken) Submit(context.Context, tarsy.Alert) (tarsy.Session, error) {
 	return tarsy.Session{}, b.submit()
 }
-func (b broken) Cancel(context.Context, string, string) error { return b.submit() }
+func (b broken) Cancel(context.Context, string, string) (tarsy.SessionStatus, error) {
+	return "", b.submit()
+}
 func (b broken) Ask(context.Context, string, string, string) (tarsy.Question, error) {
 	return tarsy.Question{}, b.submit()
 }

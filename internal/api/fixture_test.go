@@ -224,20 +224,20 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	return session, i.db.CreateSession(ctx, session, postgres.Terms{})
 }
 
-func (i *intake) Cancel(ctx context.Context, sessionID, author string) error {
+func (i *intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
 	asked, err := i.db.AddCancel(ctx, tarsy.Request{
 		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: author, CreatedAt: i.clock.Now(),
 	})
 	if err != nil || asked {
-		return err
+		return tarsy.SessionCancelling, err
 	}
 
 	target, err := i.db.RequestTarget(ctx, sessionID)
 	if err != nil {
-		return err
+		return "", err
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", target.Status)
+	return "", tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", target.Status)
 }
 
 // logbook keeps what was logged.

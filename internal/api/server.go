@@ -32,7 +32,7 @@ type Store interface {
 // Intake takes what people ask for. Its errors for people are *tarsy.Error; it returns after what it did is durable.
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
-	Cancel(ctx context.Context, sessionID, author string) error
+	Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error)
 	Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error)
 }
 

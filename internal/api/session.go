@@ -55,7 +55,8 @@ type cancelOutput struct{ Body cancelAccepted }
 
 type cancelAccepted struct {
 	SessionID string              `json:"session_id"`
-	Status    tarsy.SessionStatus `json:"status"`
+	Status    tarsy.SessionStatus `doc:"The session's status from now on. It stays as it is if only an answer is cancelled." json:"status"`
+	Answer    string              `doc:"Set if it is the answer to a question that is being cancelled." enum:"cancelling" json:"answer,omitempty"`
 }
 
 // nothing is a body without fields.
@@ -72,7 +73,7 @@ func (s *Server) addSessions() {
 
 	add(s, tarsy.ScopeWrite, huma.Operation{
 		OperationID: "cancel-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/cancel", DefaultStatus: http.StatusAccepted,
-		Summary: "Cancel a session", Description: "Asks for it; the wish is durable when 202 is answered. Asking twice is asking once.",
+		Summary: "Cancel a session", Description: "Cancels the investigation or, of a session that has ended, the answer to a question. The request is durable when 202 is answered. Cancelling twice has no further effect.",
 	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.cancelSession)
 }
 
@@ -126,12 +127,17 @@ func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOu
 		return nil, err
 	}
 
-	err = s.intake.Cancel(ctx, in.ID, who.author)
+	status, err := s.intake.Cancel(ctx, in.ID, who.author)
 	if err != nil {
 		return nil, fmt.Errorf("cancel session: %w", err)
 	}
 
-	return &cancelOutput{Body: cancelAccepted{SessionID: in.ID, Status: tarsy.SessionCancelling}}, nil
+	accepted := cancelAccepted{SessionID: in.ID, Status: status}
+	if status != tarsy.SessionCancelling {
+		accepted.Answer = string(tarsy.SessionCancelling)
+	}
+
+	return &cancelOutput{Body: accepted}, nil
 }
 
 // check answers for ids that no session can have.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,7 +126,7 @@ func (i *inquiry) hint(err error, id string) error {
 func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
 	i.sayf("Question sent. Ctrl-C stops waiting; the answer continues.")
 
-	if err := i.follow(ctx, c, detail, asked.StageID); err != nil {
+	if err := i.follow(ctx, c, detail, asked); err != nil {
 		if ctx.Err() != nil {
 			i.sayf("\nThe answer continues. Follow it with: %s watch %s", i.Name, short(detail.ID))
 			i.sayf("Cancel it with: %s sessions cancel %s", i.Name, short(detail.ID))
@@ -168,8 +169,23 @@ func ending(stage tarsy.StageDetail) string {
 	return text
 }
 
-// follow prints progress until the stage has ended.
-func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, stageID string) error {
+// refusal is why a question cannot be answered, if an update says so.
+func refusal(update client.Update, messageID string) string {
+	if update.Event == nil || update.Event.Type != tarsy.TypeTimelineCreated {
+		return ""
+	}
+
+	var created tarsy.TimelineCreatedPayload
+	if json.Unmarshal(update.Event.Payload, &created) != nil || created.EventType != tarsy.EventError ||
+		tarsy.MetadataAs[tarsy.ErrorMetadata](created.Metadata).MessageID != messageID {
+		return ""
+	}
+
+	return created.Content
+}
+
+// follow prints progress until the stage has ended or the question is refused.
+func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
 	lines, session := i.lines(i.Stderr, detail)
 	lines.Work = true
 
@@ -186,7 +202,13 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 			lines.Take(update)
 		}
 
-		if session.StageStatus(stageID).Terminal() {
+		if reason := refusal(update, asked.MessageID); reason != "" {
+			i.sayf("There is no answer: %s", terminal.Line(reason))
+
+			return notCompletedError{string(tarsy.RequestRefused)}
+		}
+
+		if session.StageStatus(asked.StageID).Terminal() {
 			return nil
 		}
 	}

@@ -247,7 +247,11 @@ func (t *tool) cancelSession() *cobra.Command {
 			return t.printJSON(accepted)
 		}
 
-		t.sayf("Cancellation requested.")
+		if accepted.Answer != "" {
+			t.sayf("Cancellation of the answer requested; the session stays %s.", accepted.Status)
+		} else {
+			t.sayf("Cancellation requested.")
+		}
 
 		return t.printf("%s\n", accepted.SessionID)
 	})

@@ -16,6 +16,8 @@ type Accepted struct {
 	SessionID string              `json:"session_id"`
 	Status    tarsy.SessionStatus `json:"status"`
 	Message   string              `json:"message,omitempty"`
+	// Answer is "cancelling" if it is the answer to a question that is being cancelled.
+	Answer string `json:"answer,omitempty"`
 }
 
 // Submit hands an alert in. Data is text, or any JSON object or list.

@@ -130,7 +130,8 @@ func TestAQuestionThatIsRefusedSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	require.Equal(t, 1, query[int](h, `SELECT count(*) FROM requests WHERE kind = 'chat'`))
 	require.Equal(t, "why  so?", query[string](h, `SELECT content FROM chat_user_messages`))
 
-	require.Equal(t, tarsy.CodeSessionNotRunning, tarsy.CodeOf(s.intake.Cancel(h.ctx, waiting, "somebody")), "the answer is there")
+	_, err := s.intake.Cancel(h.ctx, waiting, "somebody")
+	require.Equal(t, tarsy.CodeSessionNotRunning, tarsy.CodeOf(err), "the answer is there")
 }
 
 func TestAnAnswerThatIsBeingWrittenIsCancelled(t *testing.T) {
@@ -333,7 +334,7 @@ func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 
 	// A question that cannot even be begun is refused, not tried without end.
 	h.exec(`ALTER TABLE chat_user_messages ADD CONSTRAINT never CHECK (content <> 'never') NOT VALID`)
-	s.ask(id, "never")
+	question := s.ask(id, "never")
 
 	refused := func() bool {
 		return query[int](h, `SELECT count(*) FROM requests WHERE kind = 'chat' AND status = 'refused'`) == 1
@@ -341,6 +342,14 @@ func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 	for !refused() {
 		require.NoError(t, h.ctx.Err(), "the question is tried without end")
 	}
+
+	page, err := s.DB.Timeline(h.ctx, id, tarsy.TimelineQuery{Limit: 100})
+	require.NoError(t, err)
+
+	told := page.Events[len(page.Events)-1]
+	require.Equal(t, tarsy.EventError, told.EventType)
+	require.Equal(t, "A question of asker cannot be answered: the results of the session could not be stored. Ask it again.", told.Content)
+	require.Equal(t, tarsy.ErrorMetadata{Code: tarsy.ErrorQuestionRefused, MessageID: question.MessageID}, tarsy.MetadataAs[tarsy.ErrorMetadata](told.Metadata))
 
 	s.answers(id, "and after that?")
 	h.requireWhole(id)

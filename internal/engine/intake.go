@@ -182,28 +182,32 @@ func (i *Intake) takesQuestions(ctx context.Context, sessionID, chainID string) 
 	return recipe.Chain.Chat != nil, nil
 }
 
-// Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the wish is durable;
-// the holder acts on it.
-func (i *Intake) Cancel(ctx context.Context, sessionID, author string) error {
-	if !tarsy.ValidID(sessionID) {
-		return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", sessionID)
+// Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the request is durable; the
+// holder acts on it. The status is the session's from now on: cancelling, or what it was if only an answer is cancelled.
+func (i *Intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
+	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
+	if err != nil {
+		return "", err
 	}
 
 	asked, err := i.cfg.DB.AddCancel(ctx, tarsy.Request{
 		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: tarsy.CleanText(author), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
 	})
 	if err != nil {
-		return fmt.Errorf("cancel session: %w", err)
+		return "", fmt.Errorf("cancel session: %w", err)
 	}
 
-	if asked {
-		return nil
+	switch {
+	case asked && target.Status.Terminal():
+		return target.Status, nil
+	case asked:
+		return tarsy.SessionCancelling, nil
 	}
 
-	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
-	if err != nil {
-		return err
+	// It may have ended meanwhile.
+	if target, err = i.cfg.DB.RequestTarget(ctx, sessionID); err != nil {
+		return "", err
 	}
 
-	return tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session, or one that is answering a question, can be cancelled", target.Status)
+	return "", tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s: only a pending or running session, or one that is answering a question, can be cancelled", target.Status)
 }

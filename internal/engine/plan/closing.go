@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -176,8 +177,32 @@ func (s Steps) GiveUp(message string) progress.Step {
 	case openChat(s.State) >= 0:
 		return releasing(s.closeChat(tarsy.StatusFailed, message))
 	default:
-		return releasing(progress.Step{Answered: s.closeRequests(tarsy.RequestRefused)})
+		return releasing(s.refuseQuestions(message))
 	}
+}
+
+// refuseQuestions refuses everything that is requested. A question was accepted before, so the timeline tells who asked it that
+// there will be no answer.
+func (s Steps) refuseQuestions(reason string) progress.Step {
+	step := progress.Step{Answered: s.closeRequests(tarsy.RequestRefused)}
+
+	for _, q := range step.Answered {
+		if q.Kind != tarsy.RequestChat {
+			continue
+		}
+
+		var question tarsy.Question
+		if err := json.Unmarshal(q.Payload, &question); err != nil {
+			continue // then there is no id that the asker could look for
+		}
+
+		event := s.newEvent(tarsy.EventError, fmt.Sprintf("A question of %s cannot be answered: %s. Ask it again.", q.Author, reason))
+		event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorQuestionRefused, MessageID: question.MessageID})
+		step.Timeline = append(step.Timeline, event)
+		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	return step
 }
 
 // Cancelling reports whether a request to cancel must stop the current work at once. If people are to see first that the
