@@ -27,7 +27,7 @@ func (r *run) callLimit(purpose tarsy.InteractionType) (time.Duration, error) {
 	now, wrapUp := r.Clock.Now(), r.Deadline.Sub(r.ConcludeAt)
 	left := r.Deadline.Sub(now)
 
-	switch purpose { //nolint:exhaustive // everything else is a call of an investigation
+	switch purpose {
 	case tarsy.InteractionForcedConclusion:
 		left = min(left, max(left-wrapUp/conclusionShare, wrapUp/conclusionShare))
 	case tarsy.InteractionSynthesis:
