@@ -73,6 +73,11 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 
 		return nil, err //nolint:wrapcheck // http.Client says what was being done
 	}
+	if noServer(resp.StatusCode) {
+		end()
+
+		return nil, errors.Join(fmt.Errorf("%w: %s", errNoServer, resp.Status), resp.Body.Close())
+	}
 	if observed && req.Header.Get("Mcp-Session-Id") != "" {
 		p.refused.Store(refusesSession(resp))
 	}
@@ -83,6 +88,14 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 	resp.Body = body
 
 	return resp, nil
+}
+
+// errNoServer is the answer of a proxy while its server restarts, also if that happens in the middle of a call. The SDK takes such
+// an answer for one of the server; as an error it means a lost connection.
+var errNoServer = errors.New("the server is unavailable")
+
+func noServer(status int) bool {
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable
 }
 
 // peekBytes is how much of a refusal is looked at.

@@ -40,6 +40,8 @@ func play(role string) int {
 		fmt.Fprintln(os.Stderr, "cannot read /etc/demo.conf")
 
 		return 3
+	case "http":
+		return serveHTTP()
 	case "help":
 		printHelp()
 

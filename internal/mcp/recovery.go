@@ -36,7 +36,9 @@ const (
 type failure struct {
 	kind kind
 	// acted is true if the request may have reached the tool.
-	acted   bool
+	acted bool
+	// again is true if the call had been sent before, on a session that was lost.
+	again   bool
 	err     error
 	explain func(string) string
 }
@@ -63,6 +65,12 @@ func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string
 	case timedOut:
 		text = fmt.Sprintf("The call to %s timed out after %s.", tool.WireName(), roundSeconds(limit))
 	case unreachable:
+		if f.again {
+			text = fmt.Sprintf("The connection to the MCP server %q was lost during the call to %s, and the server could not be reached again: %s",
+				tool.Server, tool.WireName(), detail)
+
+			break
+		}
 		text = fmt.Sprintf("The MCP server %q could not be reached, the call to %s was not made: %s",
 			tool.Server, tool.WireName(), detail)
 	case lost:
@@ -131,8 +139,13 @@ func lostErrors() []error {
 	return []error{
 		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed,
 		syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED,
-		mcpsdk.ErrConnectionClosed, mcpsdk.ErrSessionMissing, errNothingWritten,
+		mcpsdk.ErrConnectionClosed, mcpsdk.ErrSessionMissing, errNothingWritten, errNoServer,
 	}
+}
+
+// refusedConnection reports whether nothing answered for a server, as while it restarts.
+func refusedConnection(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errNoServer)
 }
 
 // lostTexts are broken connections that reach us as text only: the SDK and net/http drop the error below.

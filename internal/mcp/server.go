@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -78,35 +79,59 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 	if s.closed {
 		return nil, errClosed
 	}
-	if s.session != nil {
-		if s.session != broken && !s.session.isOver() {
-			return s.session, nil
-		}
-		old := s.session
+	old := s.session
+	if old != nil && old != broken && !old.isOver() {
+		return old, nil
+	}
+	if old != nil {
 		s.session = nil
 		if err := old.close(); err != nil {
 			s.factory.logger.WarnContext(ctx, "broken mcp session did not close", "mcp_server", s.id, "error", err)
 		}
 	}
-	if err := s.pause(ctx); err != nil {
-		return nil, err
-	}
-	fresh, err := s.factory.dial(ctx, s.target(), s.limits.Reinit, nil)
+	// A server that was there a moment ago may be restarting. One that was not there before either is not waited for, or every
+	// call to it would take that long.
+	fresh, err := s.recreate(ctx, old != nil)
 	if err != nil {
 		return nil, err
 	}
 	s.session = fresh
-	s.factory.logger.InfoContext(ctx, "mcp session created anew", "mcp_server", s.id)
+	s.factory.logger.InfoContext(ctx, "mcp session created again", "mcp_server", s.id)
 
 	return fresh, nil
 }
 
-// pause waits a random while, so that the many executions which lost one server do not return to it at once.
-func (s *server) pause(ctx context.Context) error {
+// redialPause is the time between two attempts to reach a server that may be restarting.
+const redialPause = 250 * time.Millisecond
+
+// recreate makes a session within the limit. If wait is true it tries again as long as nothing accepts connections.
+func (s *server) recreate(ctx context.Context, wait bool) (*session, error) {
+	if err := s.sleep(ctx, s.backoff()); err != nil {
+		return nil, err
+	}
+	deadline := s.factory.clock.Now().Add(s.limits.Reinit)
+	for {
+		fresh, err := s.factory.dial(ctx, s.target(), deadline.Sub(s.factory.clock.Now()), nil)
+		if err == nil || !wait || !refusedConnection(err) || deadline.Sub(s.factory.clock.Now()) <= redialPause {
+			return fresh, err
+		}
+		if err := s.sleep(ctx, redialPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// backoff is a random pause, so that the many executions that lost one server do not return to it at once.
+func (s *server) backoff() time.Duration {
 	wait := s.limits.BackoffMin
 	if spread := s.limits.BackoffMax - s.limits.BackoffMin; spread > 0 {
 		wait += rand.N(spread) //nolint:gosec // no secret
 	}
+
+	return wait
+}
+
+func (s *server) sleep(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}
@@ -132,7 +157,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 	for retried := false; ; retried = true {
 		current, err := s.current(limited, broken)
 		if err != nil {
-			return s.failure(ctx, limited, result, tool, failure{kind: unreachable, err: err})
+			return s.failure(ctx, limited, result, tool, failure{kind: unreachable, again: result.Attempts > 0, err: err})
 		}
 		p := &probe{}
 		p.sent.Store(!current.link.probed)
