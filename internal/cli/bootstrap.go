@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,7 +19,7 @@ const firstKeyFile = "admin-key"
 
 // bootstrap creates the first key where keys are needed and there is none. It prints the path of the file that holds the
 // key, not the key: what a server prints ends up in logs, which agents and people with fewer rights can read.
-func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags) error {
+func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, logger *slog.Logger) error {
 	has, err := server.DB().HasKeys(ctx)
 	if err != nil || has {
 		return err
@@ -40,6 +41,9 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags) e
 	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
+
+	logger.InfoContext(ctx, "key created", "first_key", true, "changed_key_id", issued.Key.ID, "changed_key_name", issued.Key.Name,
+		"changed_key_prefix", issued.Key.Prefix, "scopes", issued.Key.Scopes, "file", path)
 
 	t.sayf("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
 	t.sayf("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -302,5 +303,24 @@ func TestKeysExpireAsTheFlagSays(t *testing.T) {
 		got := tarsyWith(t, nil, "", "keys", "create", "x", "--expires", wrong, "--database-url", database)
 		require.Equal(t, cli.ExitUsage, got.code, "%s: %s", wrong, got.stderr)
 		require.Contains(t, got.stderr, "90d")
+	}
+}
+
+func TestKeyChangesInADatabaseAreReportedInEveryFormat(t *testing.T) {
+	t.Parallel()
+
+	database := pgtest.New(t)
+
+	for _, format := range []string{"text", "json"} {
+		created := tarsyWith(t, nil, "", "keys", "create", "rescue", "--scope", "admin", "--database-url", database, "-o", format)
+		require.Equal(t, cli.ExitOK, created.code, created.stderr)
+
+		parts := regexp.MustCompile(`Created key (\w{8}) \(id [0-9a-f-]{36}, name "rescue", scopes admin\) directly in the database at \S+Z\.`).FindStringSubmatch(created.stderr)
+		require.NotNil(t, parts, created.stderr)
+		require.NotRegexp(t, `tarsy_\w{8}_\w+`, created.stderr, "the secret is data, for stdout")
+
+		revoked := tarsyWith(t, nil, "", "keys", "revoke", parts[1], "--database-url", database, "-o", format)
+		require.Equal(t, cli.ExitOK, revoked.code, revoked.stderr)
+		require.Contains(t, revoked.stderr, "Revoked key "+parts[1])
 	}
 }

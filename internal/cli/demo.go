@@ -112,7 +112,7 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 		return nil
 	}
 
-	return d.bootstrap(ctx, server, d.flags)
+	return d.bootstrap(ctx, server, d.flags, d.options.Logger)
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {

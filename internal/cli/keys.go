@@ -87,6 +87,17 @@ func (f *keyFlags) open(ctx context.Context) (keyStore, error) {
 	return keyDatabase{db}, nil
 }
 
+// report prints a change that was made in the database, in every output format: no server has it in its log, so this line
+// is the only record.
+func (f *keyFlags) report(t *tool, change string, key tarsy.APIKey) {
+	if f.databaseURL == "" {
+		return
+	}
+
+	t.sayf("%s key %s (id %s, name %q, scopes %s) directly in the database at %s. No server logs this change.",
+		change, key.Prefix, key.ID, terminal.Line(key.Name), scopeList(key.Scopes), time.Now().UTC().Format(time.RFC3339))
+}
+
 func (t *tool) keys() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "keys", Short: "Make, list and revoke API keys", GroupID: groupClient, Args: onlyCommands,
@@ -131,6 +142,8 @@ func (t *tool) createKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
+		flags.report(t, "Created", created.APIKey)
 
 		if format.value == formatJSON {
 			return t.printJSON(created)
@@ -224,6 +237,8 @@ func (t *tool) revokeKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
+		flags.report(t, "Revoked", key)
 
 		if format.value == formatJSON {
 			return t.printJSON(key)

@@ -43,7 +43,7 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 				return nil
 			}
 
-			return t.bootstrap(ctx, server, flags)
+			return t.bootstrap(ctx, server, flags, options.Logger)
 		}
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
