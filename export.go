@@ -6,6 +6,8 @@ import "time"
 type Export struct {
 	// UTC. All parts are from one database snapshot.
 	ExportedAt time.Time `json:"exported_at"`
+	// Where people open the session in the dashboard; empty unless system.dashboard_url is set.
+	SessionURL string `json:"session_url,omitempty"`
 	// Includes stages, executions and chat.
 	Session SessionDetail `json:"session"`
 	// Full contents in order; empty, not nil, before the first event.

@@ -222,3 +222,30 @@ func TestThePageComesWithTheServerAndNeedsNoKey(t *testing.T) {
 	requireRefused(t, app.Do(http.MethodGet, "/", nil, "Accept", "*/*"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	requireRefused(t, app.Do(http.MethodGet, "/api/v1/nothing", nil, "Accept", "text/html"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
+
+func TestDashboardWorksBehindAProxyThatRewritesHost(t *testing.T) {
+	t.Parallel()
+
+	const public = "http://tarsy.example:8443"
+
+	app := tarsytest.New(t, tarsytest.Options{RequireKey: true, Config: "system: {dashboard_url: '" + public + "/'}\n" + oneAgent})
+	app.Script.Add(says("Analysed."), says("Summed up."))
+
+	// The proxy leaves the origin of the page and replaces the host by the server's own.
+	page := newBrowser(t, app)
+	page.origin = public
+	page.login(t, app.Key("ada", tarsy.ScopeWrite))
+
+	accepted := page.ask(t, http.MethodPost, "/api/v1/alerts", map[string]any{"alert_type": "test", "data": "x"})
+	require.Equal(t, http.StatusAccepted, accepted.Status, "%s", accepted.Body)
+
+	fields := decode[map[string]any](accepted.Body)
+	id, _ := fields["session_id"].(string)
+	require.Equal(t, public+"/sessions/"+id, fields["session_url"])
+
+	socket, refusal := app.DialSocket(page.header(t))
+	require.NotNil(t, socket, "%s", refusal.Body)
+	socket.Subscribe(tarsy.SessionChannel(id))
+	socket.WaitStatus("completed")
+	socket.Close()
+}

@@ -28,7 +28,8 @@ func (c *contracts) export(t *testing.T) {
 	// What is in it is compared with the other answers, so it is for their contracts to hold it.
 	sameAs := func(want any) is { return that(func(value any) bool { return equal(want)(value) == same }) }
 	c.require(t, "Export", decode[map[string]any](answer.Body), map[string]is{
-		"exported_at": minute(2), "session": sameAs(get(t, app, "/api/v1/sessions/"+sessionID)), "timeline": sameAs(timeline),
+		"exported_at": minute(2), "session_url": equal("https://tarsy.example/sessions/" + sessionID),
+		"session": sameAs(get(t, app, "/api/v1/sessions/"+sessionID)), "timeline": sameAs(timeline),
 		"trace": sameAs(get(t, app, "/api/v1/sessions/"+sessionID+"/trace")),
 	})
 

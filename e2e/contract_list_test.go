@@ -129,6 +129,7 @@ func (c *contracts) alert(t *testing.T) {
 	detail := get(t, app, "/api/v1/sessions/"+sessionID)
 	c.require(t, "AlertAccepted", accepted, map[string]is{
 		"session_id": equal(detail["id"]), "status": equal("pending"), "message": equal("The alert is stored and waits to be investigated."),
+		"session_url": equal("https://tarsy.example/sessions/" + sessionID),
 	})
 
 	data, _ := detail["alert_data"].(string)

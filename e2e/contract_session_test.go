@@ -33,7 +33,7 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	kubernetes := []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})}
 	chains := fmt.Sprintf(twoAgents, "any") +
-		"\nsystem: {cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
+		"\nsystem: {dashboard_url: 'https://tarsy.example', cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
 	app = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, RequireKey: true, Config: "queue: {worker_count: 0}\n" + chains})
 	app.Token = app.Key("alertmanager", tarsy.ScopeAdmin)
 
@@ -151,6 +151,7 @@ func (c *contracts) rerun(t *testing.T) {
 	accepted := decode[map[string]any](answer.Body)
 	c.require(t, "AlertAccepted", accepted, map[string]is{
 		"session_id": isID, "status": equal("pending"), "message": equal("The alert is stored and waits to be investigated."),
+		"session_url": equal("https://tarsy.example/sessions/" + accepted["session_id"].(string)),
 	})
 
 	again, _ := accepted["session_id"].(string)

@@ -145,6 +145,7 @@ func everything() tarsytest.Options {
 	return tarsytest.Options{
 		MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})},
 		Config: `
+system: {dashboard_url: 'https://tarsy.example'}
 agents: {Investigator: {mcp_servers: [kubernetes]}}
 agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}], chat: {enabled: true}}}
 `,

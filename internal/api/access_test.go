@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -219,4 +220,56 @@ func TestRemoteAddressIsThePeersUnlessATrustedProxySaysOtherwise(t *testing.T) {
 	f := newFixture(t, locked)
 	f.request(t, http.MethodGet, "/api/v1/sessions", "", "X-Forwarded-For", "203.0.113.1")
 	require.Contains(t, f.log.line(t, "request refused"), "remote=127.0.0.1:")
+}
+
+func TestForwardedAddressIsOneForTheLogAndForLimits(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, fewLogins)
+
+	// Some proxies write the port too; it makes no new client.
+	for i, forwarded := range []string{"192.0.2.1:1000", "192.0.2.1", "198.51.100.9, 192.0.2.1:2000, [::ffff:10.1.1.1]:80", "192.0.2.1:3000"} {
+		want := http.StatusUnauthorized
+		if i == 3 {
+			want = http.StatusTooManyRequests
+		}
+
+		got := f.request(t, http.MethodPost, "/api/v1/login", `{"key":"tarsy_wrong"}`, "X-Forwarded-For", forwarded)
+		require.Equal(t, want, got.status, forwarded)
+		require.Contains(t, f.log.line(t, "login failed"), "remote=192.0.2.1 ")
+	}
+}
+
+func TestFloodOfRefusedRequestsIsLoggedInPart(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, locked, behindProxy)
+	_, read := f.key(t, "reader", tarsy.ScopeRead)
+	logged := func(message string) int { return strings.Count(f.log.String(), `msg="`+message+`"`) }
+	flood := func(times int, headers ...string) {
+		for range times {
+			f.request(t, http.MethodGet, "/api/v1/keys", "", headers...)
+		}
+	}
+
+	flood(100, "X-Forwarded-For", "192.0.2.1")
+	require.Equal(t, 30, logged("request refused"), "the first ones")
+	require.Equal(t, 1, logged("too many refusals to log each"))
+
+	flood(1, "X-Forwarded-For", "192.0.2.2")
+	require.Equal(t, 31, logged("request refused"), "other addresses are still logged")
+
+	flood(40, append(read, "X-Forwarded-For", "192.0.2.1")...)
+	require.Equal(t, 61, logged("request refused"), "a key has its own share")
+
+	f.clock.Advance(10 * time.Second)
+	flood(6, "X-Forwarded-For", "192.0.2.1")
+	require.Equal(t, 66, logged("request refused"), "more are logged as time passes")
+	require.Contains(t, f.log.line(t, "too many refusals to log each"), "refused_total=81")
+
+	for i := range 1000 {
+		flood(1, "X-Forwarded-For", "198.51."+strconv.Itoa(i/250)+"."+strconv.Itoa(i%250))
+	}
+
+	require.LessOrEqual(t, logged("request refused"), 700, "and there is a bound for all addresses together")
 }

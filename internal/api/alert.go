@@ -47,9 +47,10 @@ type acceptedOutput struct {
 }
 
 type alertAccepted struct {
-	SessionID string              `json:"session_id"`
-	Status    tarsy.SessionStatus `json:"status"`
-	Message   string              `json:"message,omitempty"`
+	SessionID  string              `json:"session_id"`
+	Status     tarsy.SessionStatus `json:"status"`
+	Message    string              `json:"message,omitempty"`
+	SessionURL string              `doc:"The session in the dashboard; left out unless system.dashboard_url is set." json:"session_url,omitempty"`
 }
 
 type alertTypesOutput struct{ Body alertTypeList }
@@ -84,14 +85,15 @@ func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput,
 		return nil, fmt.Errorf("submit alert: %w", err)
 	}
 
-	return accepted(session), nil
+	return s.accepted(session), nil
 }
 
-func accepted(session tarsy.Session) *acceptedOutput {
+func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
 	return &acceptedOutput{
 		Location: "/api/v1/sessions/" + session.ID,
 		Body: alertAccepted{
 			SessionID: session.ID, Status: session.Status, Message: "The alert is stored and waits to be investigated.",
+			SessionURL: s.guard.public.sessionURL(session.ID),
 		},
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -57,41 +55,6 @@ func tooManyAttempts(wait time.Duration, message string) error {
 	p.RetryAfter = int(math.Ceil(wait.Seconds()))
 
 	return p
-}
-
-// network names where a request comes from: the peer, or what the trusted proxies before it report, read from the right
-// because a client can write anything to the left of that.
-func (g *guard) network(r *http.Request) string {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-
-	address := peer.Addr()
-	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-
-	for i := len(forwarded) - 1; i >= 0 && g.trusted(address); i-- {
-		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
-		if err != nil {
-			break
-		}
-
-		address = next
-	}
-
-	return limit.Network(address)
-}
-
-func (g *guard) trusted(address netip.Addr) bool {
-	address = address.Unmap().WithZone("")
-
-	for _, prefix := range g.proxies {
-		if prefix.Contains(address) {
-			return true
-		}
-	}
-
-	return false
 }
 
 // KeyOf is the id of the key behind a request that reached a handler; it is empty where nobody needs one.

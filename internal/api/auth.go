@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -35,10 +34,8 @@ type caller struct {
 	browser *postgres.BrowserSession
 	// cookie is the cookie's secret, whether it is still good or not, and token what came in the header for it.
 	cookie, token string
-	// network is where the request comes from, as attempts are counted.
-	network string
-	// remote is the address that the request came from.
-	remote string
+	// remote is where the request came from.
+	remote remote
 	// inactive is the key that was sent, if it was revoked or has expired.
 	inactive *tarsy.APIKey
 	// refused is the code of the error that the request was refused with.
@@ -75,6 +72,7 @@ type guard struct {
 	store    Store
 	required bool
 	proxies  []netip.Prefix
+	public   public
 	clock    clockwork.Clock
 	logger   *slog.Logger
 }
@@ -83,14 +81,13 @@ type guard struct {
 // sends a key is its owner; everybody else is, or may be, a browser, and then the request must not be the doing of
 // somebody else's web page. What is known of the caller is returned with an error too, for the log.
 func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
-	proxied := g.isProxy(r)
+	from := g.remote(r)
 	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	who := &caller{
-		network:  g.network(r),
-		remote:   g.remote(r),
+		remote:   from,
 		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader,nolintlint // the name as it is documented; the linter does not always see the constant
-		secure:   r.TLS != nil || proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
-		authorBy: func(key *tarsy.APIKey) string { return author(r, key, proxied) },
+		secure:   r.TLS != nil || g.public.isSecure(r) || from.proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
+		authorBy: func(key *tarsy.APIKey) string { return author(r, key, from.proxied) },
 	}
 
 	err := g.recognize(r, who)
@@ -105,12 +102,13 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 		return who, nil
 	case who.key == nil && g.required && !open:
 		return who, unauthenticated(r, who)
-	case !g.required && !proxied && !isLocalHost(r.Host):
+	case !g.required && !g.public.isOwnHost(r.Host):
 		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
-			"without an API key this server answers only to its address and to localhost, not to %q", shown(r.Host))
+			"Without an API key this server answers only to its address, to localhost and to the host of system.dashboard_url, not to %q",
+			shown(r.Host))
 	}
 
-	err = http.NewCrossOriginProtection().Check(r)
+	err = g.public.checkOrigin(r)
 	if err != nil {
 		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
 	}
@@ -220,28 +218,4 @@ func (g *guard) noteUse(ctx context.Context, key *tarsy.APIKey) {
 	if err != nil {
 		g.logger.WarnContext(ctx, "use of a key not noted", "key_id", key.ID, "error", err)
 	}
-}
-
-// isProxy reports whether a trusted proxy sent the request.
-func (g *guard) isProxy(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-
-	return g.trusted(peer.Addr())
-}
-
-// isLocalHost reports whether the name that a client used cannot be one that a stranger pointed at this server. Where
-// no key is needed, that is what keeps web pages out whose name changes its address (DNS rebinding).
-func isLocalHost(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-
-	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
-	_, err = netip.ParseAddr(name)
-
-	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }

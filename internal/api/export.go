@@ -69,6 +69,8 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 		return nil, fmt.Errorf("export session: %w", err)
 	}
 
+	export.SessionURL = s.guard.public.sessionURL(in.ID)
+
 	if format == formatMarkdown {
 		return s.attached(export, markdownType, "md", func(w io.Writer) error {
 			_, err := io.WriteString(w, report.Markdown(export))
@@ -86,6 +88,10 @@ func writeExport(w io.Writer, export *tarsy.Export) error {
 	p := newPieces(w)
 
 	p.text("{\n  \"exported_at\": ").value(export.ExportedAt, indent)
+	if export.SessionURL != "" {
+		p.text(",\n  \"session_url\": ").value(export.SessionURL, indent)
+	}
+
 	p.text(",\n  \"session\": ").value(export.Session, indent)
 	p.text(",\n  \"timeline\": [")
 

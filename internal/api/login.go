@@ -95,7 +95,7 @@ func (s *Server) me(who *caller) me {
 func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 	who := callerOf(ctx)
 
-	err := s.attempts.fromNetwork(ctx, who.network, s.clock.Now())
+	err := s.attempts.fromNetwork(ctx, who.remote.network, s.clock.Now())
 	if err != nil {
 		return nil, err
 	}

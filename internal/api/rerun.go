@@ -38,5 +38,5 @@ func (s *Server) rerunSession(ctx context.Context, in *sessionInput) (*acceptedO
 		return nil, fmt.Errorf("run session again: %w", err)
 	}
 
-	return accepted(session), nil
+	return s.accepted(session), nil
 }

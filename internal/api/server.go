@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -88,7 +89,9 @@ type Config struct {
 	LoginCheckEvery time.Duration
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
-	Login          LoginLimits
+	// PublicURL is where people open the dashboard, as browsers write it; nil if that is not configured.
+	PublicURL *url.URL
+	Login     LoginLimits
 	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
 	BodyTimeout time.Duration
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
@@ -122,6 +125,7 @@ type Server struct {
 
 	bodyTimeout    time.Duration
 	attempts       attempts
+	refusals       refusals
 	sessionsPerKey int
 
 	guard    guard
@@ -168,10 +172,11 @@ func New(cfg Config) *Server {
 			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute),
 			notice: limit.NewNotice(cfg.Logger, cfg.Clock),
 		},
+		refusals:       newRefusals(cfg.Logger, cfg.Clock),
 		sessionsPerKey: cfg.Login.SessionsPerKey,
 
 		guard: guard{
-			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, clock: cfg.Clock, logger: cfg.Logger,
+			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 		},
 		logins: &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger},
 		page:   newPage(cfg.Dashboard),

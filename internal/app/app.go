@@ -25,6 +25,7 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/stream"
@@ -168,7 +169,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
 
 	hub := stream.New(stream.Config{
-		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(),
+		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(), OwnOrigin: origin.Of(cfg.System.Dashboard()),
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 
@@ -234,6 +235,7 @@ func (a *App) wire(ctx context.Context) error {
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Auth:           api.AuthConfig{Required: a.options.RequireKey},
 		TrustedProxies: cfg.System.Proxies(),
+		PublicURL:      cfg.System.Dashboard(),
 		Login: api.LoginLimits{
 			AttemptsPerMinute: cfg.System.Login.AttemptsPerMinute, SessionsPerKey: cfg.System.Login.MaxSessionsPerKey,
 		},

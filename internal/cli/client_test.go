@@ -24,6 +24,7 @@ func TestSubmitAndWaitPrintsTheAnalysisAndNothingElseOnStdout(t *testing.T) {
 
 	s := startServer(t, false)
 	got := tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait")
+	require.Contains(t, got.stderr, "In the browser: https://tarsy.example/sessions/")
 
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "clean, and only the data")
@@ -67,7 +68,7 @@ func TestSubmitTakesFilesStdinTypesRunbooksAndServers(t *testing.T) {
 	id := strings.TrimSpace(got.stdout)
 	require.True(t, tarsy.ValidID(id), "stdout is the id alone: %q", got.stdout)
 	require.Contains(t, got.stderr, "tarsy watch "+id)
-	require.Contains(t, got.stderr, "http://"+s.Addr()+"/sessions/"+id, "the page of the session")
+	require.Contains(t, got.stderr, "https://tarsy.example/sessions/"+id, "the page of the session")
 
 	detail, err := s.DB().SessionDetail(t.Context(), id)
 	require.NoError(t, err)

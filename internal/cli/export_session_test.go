@@ -27,7 +27,7 @@ func TestARerunIsANewSessionOfTheSameAlert(t *testing.T) {
 	require.True(t, tarsy.ValidID(again), "stdout is the id alone: %q", got.stdout)
 	require.NotEqual(t, first, again)
 	require.Contains(t, got.stderr, "tarsy watch "+again)
-	require.Contains(t, got.stderr, "http://"+s.Addr()+"/sessions/"+again, "the page of the new session")
+	require.Contains(t, got.stderr, "https://tarsy.example/sessions/"+again, "the page of the new session")
 
 	detail, err := s.DB().SessionDetail(t.Context(), again)
 	require.NoError(t, err)

@@ -111,6 +111,7 @@ type server struct {
 }
 
 const serverConfig = `
+system: {dashboard_url: "https://tarsy.example/"}
 defaults: {llm_provider: told, alert_type: test}
 llm_providers: {told: {type: scripted}}
 mcp_servers:

@@ -48,7 +48,7 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
 			t.sayf("TARSy listens on %s", address(server))
-			t.sayf("Dashboard: %s", dashboard(address(server)))
+			t.sayf("Dashboard: %s", publicDashboard(cfg, address(server)))
 
 			return nil
 		})

@@ -294,3 +294,12 @@ func dashboard(server string) string {
 
 	return server + "/"
 }
+
+// publicDashboard is where people open the page: at the configured address, else at the server's own.
+func publicDashboard(cfg *config.Config, server string) string {
+	if public := cfg.System.Dashboard(); public != nil && web.Built() {
+		return public.String()
+	}
+
+	return dashboard(server)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
 
@@ -87,9 +88,18 @@ func (s *submission) finish(ctx context.Context, c *client.Client, accepted clie
 	}
 
 	s.sayf("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
-	s.sayf("Or in the browser: %s", c.SessionPage(accepted.SessionID))
+	s.sayf("Or in the browser: %s", sessionPage(c, accepted))
 
 	return s.printf("%s\n", accepted.SessionID)
+}
+
+// sessionPage is where people open a new session: where the server says, else at the address that it was asked at.
+func sessionPage(c *client.Client, accepted client.Accepted) string {
+	if accepted.SessionURL != "" {
+		return terminal.Line(accepted.SessionURL)
+	}
+
+	return c.SessionPage(accepted.SessionID)
 }
 
 var (
@@ -202,7 +212,7 @@ func selection(texts []string) (*tarsy.MCPSelection, error) {
 // follow waits for the session and prints its result.
 func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	s.sayf("Session %s. Ctrl-C stops waiting; the session continues.", accepted.SessionID)
-	s.sayf("In the browser: %s", c.SessionPage(accepted.SessionID))
+	s.sayf("In the browser: %s", sessionPage(c, accepted))
 
 	detail, err := c.Session(ctx, accepted.SessionID)
 	if err != nil {

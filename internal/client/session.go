@@ -18,6 +18,8 @@ type Accepted struct {
 	Message   string              `json:"message,omitempty"`
 	// Answer is "cancelling" if it is the answer to a question that is being cancelled.
 	Answer string `json:"answer,omitempty"`
+	// SessionURL is the session in the dashboard, if the server knows where people open it.
+	SessionURL string `json:"session_url,omitempty"`
 }
 
 // Submit hands an alert in. Data is text, or any JSON object or list.

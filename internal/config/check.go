@@ -135,6 +135,8 @@ func checkFormat(value, format string) (string, string) {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return "not an address", "it starts with http:// or https://"
 		}
+	case "public_url":
+		return checkPublicURL(value)
 	case "llm_url":
 		u, err := url.Parse(value)
 		if err != nil || !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, u.Scheme) || u.Host == "" {

@@ -81,7 +81,7 @@ func TestSecretsShowNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-hunter2"
 	c := mustLoad(t, `
-system: {dashboard_url: "https://me:hunter2-hunter2@example.org/x?token=hunter2-hunter2"}
+system: {runbooks: {repo_url: "https://me:hunter2-hunter2@example.org/x?token=hunter2-hunter2"}}
 mcp_servers:
   a:
     transport:

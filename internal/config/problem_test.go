@@ -295,3 +295,25 @@ func TestAliasesCannotBlowAFileUp(t *testing.T) {
 	_, err = load("agents: &a\n  <<: *a\n", nil)
 	require.Error(t, err)
 }
+
+func TestDashboardURLIsWhatLinksCanBeginWith(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://tarsy.example": "https://tarsy.example", "HTTPS://Tarsy.Example:443/ops/": "https://tarsy.example/ops/",
+		"http://tarsy.example:80": "http://tarsy.example", "http://[::1]:8080": "http://[::1]:8080", "https://tarsy.example:80": "https://tarsy.example:80",
+	} {
+		c := mustLoad(t, "system: {dashboard_url: '"+address+"'}", nil)
+		require.Equal(t, want, c.System.Dashboard().String())
+	}
+	require.Nil(t, mustLoad(t, "", nil).System.Dashboard())
+	for _, address := range []string{
+		"tarsy.example", "/dashboard", "ftp://tarsy.example", "javascript:alert(1)", "https://", "https://:8080", "https:///x",
+		"https://tarsy.example?a=b", "https://tarsy.example/?", "https://tarsy.example/#x", "https://tarsy.example/#",
+		"https://me:hunter2@tarsy.example", "https://täst.example", "https://tarsy example",
+	} {
+		got := problems(t, "system: {dashboard_url: '"+address+"'}", nil)
+		require.Len(t, got, 1, address)
+		require.Contains(t, got[0], "system.dashboard_url: not an address (")
+		require.NotContains(t, got[0], "hunter2")
+	}
+}

@@ -15,7 +15,7 @@ const (
 
 // System is the section about the server as a whole.
 type System struct {
-	DashboardURL     string         `yaml:"dashboard_url" doc:"Address people open the dashboard at; used in links." format:"url" secret:"url"`
+	DashboardURL     string         `yaml:"dashboard_url" doc:"Address at which people open the dashboard. Links in answers, reports and the server's output begin with it; its origin is the server's own for logins and WebSockets, and its host is accepted without API keys. Set it behind a proxy." format:"public_url" secret:"url"`
 	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Further origins whose pages may open a WebSocket, such as https://ops.example.com or *.example.com; the server's own is always allowed." format:"origin"`
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What an MCP server that fails its check at start means: a warning (lenient), or the server stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`

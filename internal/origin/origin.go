@@ -1,9 +1,10 @@
-// Package origin holds the patterns of web origins that may connect to a server. The configuration parses them and the
+// Package origin holds web origins: that of an address, and patterns of those that may connect to a server. The configuration parses them and the
 // streams match against them; the package knows neither.
 package origin
 
 import (
 	"errors"
+	"net/url"
 	"path"
 	"strings"
 )
@@ -48,4 +49,14 @@ func (p Pattern) Match(scheme, host string) bool {
 	matched, err := path.Match(p.text, target)
 
 	return err == nil && matched
+}
+
+// Of is what browsers send as the origin of the pages at an address, whose host is in lower case and without the scheme's
+// default port. It is empty without an address.
+func Of(address *url.URL) string {
+	if address == nil {
+		return ""
+	}
+
+	return address.Scheme + "://" + address.Host
 }

@@ -88,6 +88,11 @@ func (r *writer) facts() {
 	}
 
 	fact("Session", session.ID)
+
+	if r.export.SessionURL != "" {
+		fact("Dashboard", "<"+r.export.SessionURL+">")
+	}
+
 	fact("Alert type", inline(session.AlertType, maxCell))
 	fact("Chain", inline(session.ChainID, maxCell))
 	fact("Author", inline(session.Author, maxCell))

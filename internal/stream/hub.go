@@ -39,6 +39,8 @@ type Config struct {
 	Deltas   *Deltas
 	// AllowedOrigins are further origins whose pages may connect.
 	AllowedOrigins []origin.Pattern
+	// OwnOrigin is the origin of the server's own pages, where it is not that of the requests; it may be empty.
+	OwnOrigin string
 	// Owner names who the streams of a request are counted for; nil, or an empty name, means nobody in particular, who is
 	// bounded by the totals only.
 	Owner  func(*http.Request) string
@@ -95,7 +97,7 @@ func New(cfg Config) *Hub {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: cfg.AllowedOrigins, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
+		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: origins{cfg.OwnOrigin, cfg.AllowedOrigins}, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),

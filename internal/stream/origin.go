@@ -11,7 +11,11 @@ import (
 
 // origins decides which web pages may connect: those of this server itself, and those that match a pattern. A
 // request without an Origin header does not come from another page.
-type origins []origin.Pattern
+type origins struct {
+	// own is the origin of this server's pages behind a proxy that passes requests on under another name; it may be empty.
+	own     string
+	allowed []origin.Pattern
+}
 
 // allow reports whether the request may connect, and whether it comes from a page of another origin.
 func (o origins) allow(r *http.Request) (allowed, foreign bool) {
@@ -25,11 +29,11 @@ func (o origins) allow(r *http.Request) (allowed, foreign bool) {
 		return false, true
 	}
 
-	if page.Host != "" && strings.EqualFold(page.Host, r.Host) {
+	if header == o.own || page.Host != "" && strings.EqualFold(page.Host, r.Host) {
 		return true, false
 	}
 
 	matches := func(p origin.Pattern) bool { return p.Match(page.Scheme, page.Host) }
 
-	return slices.ContainsFunc(o, matches), true
+	return slices.ContainsFunc(o.allowed, matches), true
 }

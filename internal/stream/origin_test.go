@@ -22,6 +22,8 @@ func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
 
 			cfg.AllowedOrigins = append(cfg.AllowedOrigins, pattern)
 		}
+
+		cfg.OwnOrigin = "https://public.example"
 	})
 	id := h.session()
 	own := strings.TrimPrefix(h.server.URL, "http://")
@@ -32,7 +34,10 @@ func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
 	}{
 		{"", true, false},
 		{h.server.URL, true, false},
-		{"https://" + own, true, false}, // behind a proxy that ends TLS
+		{"https://" + own, true, false},         // behind a proxy that ends TLS
+		{"https://public.example", true, false}, // behind a proxy that rewrites Host
+		{"http://public.example", false, true},
+		{"https://public.example.evil.example", false, true},
 		{"https://dash.example.com", true, true},
 		{"http://DASH.example.com", true, true},
 		{"https://a.pages.example.com:8443", true, true},

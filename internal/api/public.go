@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/origin"
+)
+
+// public is the configured address of the dashboard. A proxy may pass requests on under another name, so what browsers
+// see cannot be derived from a request. Without an address nothing matches and there are no links.
+type public struct{ url *url.URL }
+
+// sessionURL is where people open a session, or empty.
+func (p public) sessionURL(id string) string {
+	if p.url == nil {
+		return ""
+	}
+
+	return p.url.JoinPath("sessions", id).String()
+}
+
+// isSecure reports whether a browser sent the request from our page over HTTPS.
+func (p public) isSecure(r *http.Request) bool {
+	return p.url != nil && p.url.Scheme == "https" && r.Header.Get("Origin") == origin.Of(p.url)
+}
+
+// isOwnHost reports whether a client used a name that a stranger cannot have pointed at this server: an address,
+// localhost, or the dashboard's. Where no key is needed, this keeps out pages whose name changes its address (DNS
+// rebinding). A trusted proxy makes no difference: it may pass on the name that such a page used.
+func (p public) isOwnHost(host string) bool {
+	name := hostName(host)
+	_, err := netip.ParseAddr(name)
+
+	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") || p.url != nil && name == hostName(p.url.Host)
+}
+
+// hostName is the name in a Host header, without its port.
+func hostName(host string) string {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+}
+
+// checkOrigin refuses what another site's page makes a browser send.
+func (p public) checkOrigin(r *http.Request) error {
+	protection := http.NewCrossOriginProtection()
+
+	if p.url != nil {
+		err := protection.AddTrustedOrigin(origin.Of(p.url))
+		if err != nil {
+			return err
+		}
+	}
+
+	return protection.Check(r)
+}
