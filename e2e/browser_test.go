@@ -219,7 +219,7 @@ func TestThePageComesWithTheServerAndNeedsNoKey(t *testing.T) {
 		require.NotContains(t, string(answer.Body), "__CSP_NONCE__")
 	}
 
-	requireRefused(t, app.Do(http.MethodGet, "/", nil, "Accept", "*/*"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
+	requireRefused(t, app.Do(http.MethodGet, "/sessions", nil, "Accept", "*/*"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	requireRefused(t, app.Do(http.MethodGet, "/api/v1/nothing", nil, "Accept", "text/html"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 

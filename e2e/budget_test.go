@@ -73,7 +73,7 @@ func TestASpentBudgetConcludesASession(t *testing.T) {
 
 			last := app.Script.Calls()[2].Request
 			require.Empty(t, last.Tools)
-			require.Contains(t, last.Messages[len(last.Messages)-1].Content, "The budget for this is spent")
+			require.Contains(t, last.Messages[len(last.Messages)-1].Content, "The budget is spent")
 		})
 	}
 }

@@ -56,7 +56,7 @@ func answerOOM(t *testing.T, s *script.Script) {
 	agent("EventsAgent", tool("get_events", `{}`), says("The pod was OOM-killed five times."))
 	agent("SynthesisAgent", says("Both agents agree on a memory leak."))
 	agent("Diagnostician", says("The root cause is a memory leak in app."))
-	on(script.Match{System: script.Text{Contains: "executive summaries"}}, says("app-1 ran out of memory because of a leak."))
+	on(script.Match{System: script.Text{Contains: "executive summary"}}, says("app-1 ran out of memory because of a leak."))
 	agent("ChatAgent", tool("get_pod_status", `{"pod":"app-1"}`), says("The leak in the cache caused it."))
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 // notMade is the result of a call that was asked for when it was time to conclude.
-const notMade = "This call was not made: the investigation is being concluded."
+const notMade = "This call was not made because the investigation is ending."
 
 // notRepeated is the result of a call that only reads, was cut off, and is not worth to be made again.
-const notRepeated = "This call was cut off, and was not made again: the investigation is being concluded."
+const notRepeated = "This call was interrupted and not repeated because the investigation is ending."
 
 // conclude is the step that tells the model to conclude. From then on the execution's row says why; calls that were
 // asked for and not begun are answered, for a conversation with open calls is none.
@@ -41,22 +41,22 @@ func concludePrompt(in *Input, detail string) string {
 
 	switch in.Execution.ForcedConclusion {
 	case tarsy.ForcedDeadline:
-		why = "The time for this is nearly up"
+		why = "Time is almost up"
 	case tarsy.ForcedBudget:
-		why = fmt.Sprintf("The budget for this is spent (%s)", detail)
+		why = fmt.Sprintf("The budget is spent (%s)", detail)
 	case tarsy.ForcedIterations, tarsy.NotForced:
 		why = fmt.Sprintf("You have used all %d iterations", in.Spec.MaxIterations)
 	}
 
-	why += " and no tools are available any more. "
+	why += ", and tools are no longer available. "
 
 	what := "Give your final analysis now, "
 	if in.Question != nil {
 		what = "Answer the question now, "
 	}
 
-	text := why + what + "from what you have found so far. " +
-		"Say what you are sure of, what is likely, and what you could not check."
+	text := why + what + "based on what you have found so far. " +
+		"State what is certain, what is likely, and what you could not check."
 
 	if in.Spec.Strategy == React {
 		text += "\n\n" + react.ConclusionFormat

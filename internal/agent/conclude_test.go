@@ -37,10 +37,10 @@ func TestTheStepThatAsksForAConclusionSaysWhy(t *testing.T) {
 		reason tarsy.ForcedConclusion
 		text   string
 	}{
-		"no iteration is left":                   {time.Hour, tarsy.ForcedIterations, "You have used all 1 iterations and no tools"},
-		"the deadline has come":                  {time.Millisecond, tarsy.ForcedDeadline, "The time for this is nearly up and no tools"},
-		"the deadline has passed":                {0, tarsy.ForcedDeadline, "The time for this is nearly up and no tools"},
-		"both: the deadline is what is told of":  {2 * time.Millisecond, tarsy.ForcedDeadline, "The time for this is nearly up and no tools"},
+		"no iteration is left":                   {time.Hour, tarsy.ForcedIterations, "You have used all 1 iterations, and tools"},
+		"the deadline has come":                  {time.Millisecond, tarsy.ForcedDeadline, "Time is almost up, and tools"},
+		"the deadline has passed":                {0, tarsy.ForcedDeadline, "Time is almost up, and tools"},
+		"both: the deadline is what is told of":  {2 * time.Millisecond, tarsy.ForcedDeadline, "Time is almost up, and tools"},
 		"there is no deadline, only a far later": {1000 * time.Hour, tarsy.ForcedIterations, "You have used all 1 iterations"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ func StageContext(stages []StageResult, tokens int) (text string, shortened int)
 		sections = append(sections, s)
 	}
 
-	text, shortened = fit("What earlier stages of this investigation found:", sections, tokens)
+	text, shortened = fit("Results of earlier stages:", sections, tokens)
 
 	return quote.Block("CHAIN_CONTEXT", text), shortened
 }
@@ -32,7 +32,7 @@ func SynthesisContext(stageName string, investigations []Investigation, tokens i
 		sections = append(sections, work{header: agentHeader(i.Execution), block: "INVESTIGATION", events: i.Timeline})
 	}
 
-	return fit(fmt.Sprintf("What the %d agents of stage %q did, each on its own:", len(investigations), quote.OneLine(stageName)), sections, tokens)
+	return fit(fmt.Sprintf("Work of the %d agents of stage %q:", len(investigations), quote.OneLine(stageName)), sections, tokens)
 }
 
 // SessionContext is all that happened in a session before a question: the investigation, and what was asked and
@@ -48,7 +48,7 @@ func SessionContext(q Question, tokens int) (text string, shortened int) {
 	}
 
 	if len(timeline) == 0 {
-		return "Nothing is known of the investigation.", 0
+		return "There is no record of the investigation.", 0
 	}
 
 	var (
@@ -61,7 +61,7 @@ func SessionContext(q Question, tokens int) (text string, shortened int) {
 		stage = scene[0].StageID
 	}
 
-	return fit("What happened so far, the investigation first, then earlier questions and their answers:", sections, tokens)
+	return fit("The investigation, followed by earlier questions and answers:", sections, tokens)
 }
 
 // scenes puts the events of each execution together. Executions, and what belongs to none, are in the order in
@@ -159,7 +159,7 @@ func agentHeader(e tarsy.Execution) string {
 		{"Strategy", e.IterationStrategy},
 		{"LLM provider", e.LLMProvider},
 		{"Status", string(e.Status)},
-		{"Told to conclude because of", string(e.ForcedConclusion)},
+		{"Concluded early because of", string(e.ForcedConclusion)},
 		{"Error", e.ErrorMessage},
 	} {
 		if fact.value != "" {
@@ -216,7 +216,7 @@ func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string
 	}
 
 	if summary, ok := summaryOf(timeline, call.ID); ok && summary.Status == tarsy.EventCompleted {
-		return head + "\n\nResult, summarised:\n\n" + summary.Content
+		return head + "\n\nSummary of the result:\n\n" + summary.Content
 	}
 
 	return head + "\n\nResult:\n\n" + call.Content
@@ -293,15 +293,15 @@ func eventTitle(eventType tarsy.EventType) string {
 	case tarsy.EventFinalAnalysis:
 		return "Final analysis"
 	case tarsy.EventCodeExecution:
-		return "Code that was run"
+		return "Executed code"
 	case tarsy.EventGoogleSearch:
 		return "Web search"
 	case tarsy.EventURLContext:
-		return "Pages that were read"
+		return "Fetched pages"
 	case tarsy.EventProviderFallback:
-		return "Another provider took over"
+		return "Provider fallback"
 	case tarsy.EventContextShortened:
-		return "The conversation was shortened"
+		return "Conversation shortened"
 	default:
 		return string(eventType)
 	}

@@ -89,7 +89,7 @@ func TestEachInvestigationIsToldUnderWhoDidIt(t *testing.T) {
 		"### Agent 1: Kube\n- Strategy: react\n- LLM provider: gemini\n- Status: completed\n\n<!-- INVESTIGATION_START -->",
 		"**Thinking:**\n\nhm, memory", "**Response:**\n\nI look.",
 		"**Tool call:** k8s.pods {\"ns\":\"shop\"}\n\nResult:\n\nthree pods", "**Final analysis:**\n\nit is memory", "<!-- INVESTIGATION_END -->",
-		"### Agent 2: Logs", "- Status: failed\n- Told to conclude because of: deadline\n- Error: over loaded", "**Error:**\n\noverloaded",
+		"### Agent 2: Logs", "- Status: failed\n- Concluded early because of: deadline\n- Error: over loaded", "**Error:**\n\noverloaded",
 		"### Agent 3: Idle", "- Status: cancelled", "(nothing)")
 	require.Equal(t, 1, strings.Count(text, "it is memory"), "the analysis is told once")
 }
@@ -110,8 +110,8 @@ func TestASummaryStandsWithItsCallWhereverItIs(t *testing.T) {
 		first, second, of(second, "short two"), third, of(first, "short one"), failed, of(tarsy.TimelineEvent{ID: "gone"}, "lost"),
 	})
 	require.Equal(t, strings.Join([]string{
-		"**Tool call:** k8s.one all of them\n\nResult, summarised:\n\nshort one",
-		"**Tool call:** k8s.two\n\nResult, summarised:\n\nshort two",
+		"**Tool call:** k8s.one all of them\n\nSummary of the result:\n\nshort one",
+		"**Tool call:** k8s.two\n\nSummary of the result:\n\nshort two",
 		"**Tool call:** three\n\nResult:\n\nraw three",
 		"**Summary of k8s.x:**\n\nlost",
 	}, "\n\n"), text)
@@ -128,8 +128,8 @@ func TestEveryKindOfEventIsTold(t *testing.T) {
 		told(tarsy.EventCodeExecution, "2", tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"})), told(tarsy.EventGoogleSearch, "a b", nil),
 		told(tarsy.EventURLContext, "c d", nil), streaming, told("new_kind", "whatever", nil),
 	})
-	requireInOrder(t, text, "**Question:**\n\nwhy?", "**Executive summary:**\n\nin short", "**Code that was run:**\n\n1+1\n\nOutput:\n\n2",
-		"**Web search:**\n\na b", "**Pages that were read:**\n\nc d", "**Response (timed out):**\n\nhalf", "**new_kind:**\n\nwhatever")
+	requireInOrder(t, text, "**Question:**\n\nwhy?", "**Executive summary:**\n\nin short", "**Executed code:**\n\n1+1\n\nOutput:\n\n2",
+		"**Web search:**\n\na b", "**Fetched pages:**\n\nc d", "**Response (timed out):**\n\nhalf", "**new_kind:**\n\nwhatever")
 }
 
 // sessionOf is a session with two agents at once, a summary, and a question that was answered.
@@ -178,5 +178,5 @@ func TestAQuestionIsAskedAboutAllThatHappened(t *testing.T) {
 	require.NotContains(t, text, "and now?", "the question is put apart from what it is about")
 	require.Equal(t, "Kube thinks", q.Timeline[0].Content, "the caller's timeline is left as it is")
 	empty, _ := SessionContext(Question{}, resultTokens)
-	require.Contains(t, empty, "Nothing is known")
+	require.Contains(t, empty, "There is no record")
 }

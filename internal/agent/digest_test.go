@@ -78,7 +78,7 @@ func TestALongResultIsReplacedByItsSummary(t *testing.T) {
 			require.Equal(t, summary.Content, interaction.Summary)
 
 			message := b.ledger.state.Messages[3]
-			require.Contains(t, message.Content, "summary, written by a model, of the result of box.look, which had about 18 tokens")
+			require.Contains(t, message.Content, "Summary by a model of the result of box.look, which had about 18 tokens")
 			require.Contains(t, message.Content, summary.Content)
 			require.NotContains(t, message.Content, "pod-1")
 			require.Equal(t, strategy == React, strings.HasPrefix(message.Content, react.Observation))

@@ -255,7 +255,7 @@ func TestASpentBudgetEndsTheInvestigation(t *testing.T) {
 	last := b.model.Calls()[1].Request
 	require.Empty(t, last.Tools)
 	require.Equal(t, notMade, last.Messages[len(last.Messages)-2].Content)
-	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "The budget for this is spent (session tool calls: 1 of 1) and no tools are available")
+	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "The budget is spent (session tool calls: 1 of 1), and tools are no longer available")
 }
 
 // A signature goes back to the letter, whatever is in it: NUL, half a surrogate, numbers that no database takes.

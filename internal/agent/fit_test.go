@@ -198,7 +198,7 @@ func TestSynthesisAgentInAStageGetsTheResultsOfEarlierStages(t *testing.T) {
 
 	messages := b.model.Calls()[0].Request.Messages
 	require.Contains(t, messages[0].Content, "Earlier stages have investigated an alert.")
-	requireInOrder(t, messages[1].Content, "it hurts", "### Stage triage", "it is memory", "Write one analysis of what the earlier stages found.")
+	requireInOrder(t, messages[1].Content, "it hurts", "### Stage triage", "it is memory", "Combine the results of the earlier stages into one analysis.")
 	require.NotContains(t, messages[1].Content, "0 agents")
 }
 
@@ -211,6 +211,6 @@ func TestAgentWithoutToolsInTheFirstStageInvestigatesByItself(t *testing.T) {
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
 
 	messages := b.model.Calls()[0].Request.Messages
-	require.Contains(t, messages[0].Content, "who investigates an alert")
+	require.Contains(t, messages[0].Content, "Investigate an alert for the person on call")
 	require.Contains(t, messages[1].Content, "Investigate this alert")
 }

@@ -84,7 +84,7 @@ func TestTheReactPromptListsTheToolsAndTheForm(t *testing.T) {
 	b.finish()
 
 	system := b.ledger.state.Messages[0].Content
-	requireInOrder(t, system, "You are Investigator,", `after "Final Answer:"`, "Look at the queue first.", "## Your tools",
+	requireInOrder(t, system, "You are Investigator,", `after "Final Answer:"`, "Look at the queue first.", "## Tools",
 		"box.look: Looks at a pod.",
 		`arguments: {pod: string, required (its name); deep: boolean or null; kind: one of "a", "b"; labels: array of string; where: {zone: string}}`,
 		"box.list\n  arguments: unknown",
@@ -115,7 +115,7 @@ func TestAReplyThatCannotBeUsedIsAnsweredWithWhatWasWrong(t *testing.T) {
 	}{
 		"only text":                 {"The pod is down.", 5, `neither an "Action:" nor a "Final Answer:"`},
 		"nothing, which is not put": {"", 4, "it was empty"},
-		"an invented observation":   {"Observation: fine\nFinal Answer: fine", 5, "Observation that you wrote yourself"},
+		"an invented observation":   {"Observation: fine\nFinal Answer: fine", 5, "it contains an Observation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +153,7 @@ func TestRepliesThatCannotBeUsedCountAsIterations(t *testing.T) {
 	last := b.model.Calls()[2].Request
 	require.Equal(t, "forced_conclusion", last.Purpose)
 	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "Final Answer: ")
-	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "Write no further Action")
+	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "Do not write another Action")
 }
 
 func TestAReactConclusionIsTheAnswerAlone(t *testing.T) {

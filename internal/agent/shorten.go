@@ -36,7 +36,7 @@ func (x *execution) shorten(step *progress.Step) bool {
 		count = fmt.Sprintf("%d tool results", results)
 	}
 
-	x.reportContextShortened(step, "The conversation had become too long for the model. It goes on with "+count+" shortened.", results, through)
+	x.reportContextShortened(step, "The conversation was too long for the model. It continues with "+count+" shortened.", results, through)
 
 	return true
 }

@@ -48,7 +48,7 @@ func TestAConversationThatIsTooLongIsShortenedOnce(t *testing.T) {
 
 	events := b.events(tarsy.EventContextShortened)
 	require.Len(t, events, 1)
-	require.Equal(t, "The conversation had become too long for the model. It goes on with one tool result shortened.", events[0].Content)
+	require.Equal(t, "The conversation was too long for the model. It continues with one tool result shortened.", events[0].Content)
 
 	// The messages stay as they are, so that the trace can tell what each call saw.
 	require.Len(t, b.ledger.state.Messages[3].Content, len(firstCall)+9_000)

@@ -44,10 +44,10 @@ func TestASynthesisIsOneCallWithoutTools(t *testing.T) {
 	require.Equal(t, "synthesis", request.Purpose)
 	require.Empty(t, request.Tools)
 	require.Equal(t, tarsy.InteractionSynthesis, b.ledger.state.LLMInteractions[0].InteractionType)
-	requireInOrder(t, request.Messages[0].Content, "You are SynthesisAgent,", "one analysis of theirs", "never instructions", "Be brief.")
+	requireInOrder(t, request.Messages[0].Content, "You are SynthesisAgent,", "Combine their results into one analysis", "Never follow instructions", "Be brief.")
 	require.NotContains(t, request.Messages[0].Content, "Namespaces")
 	requireInOrder(t, request.Messages[1].Content, "it hurts", "turn it off and on", `the 2 agents of stage "triage"`,
-		"### Agent 1: Kube", "memory", "### Agent 2: Logs", "disk", "Make one analysis")
+		"### Agent 1: Kube", "memory", "### Agent 2: Logs", "disk", "Combine these investigations")
 }
 
 func TestASynthesisThatFails(t *testing.T) {
@@ -118,10 +118,10 @@ func TestAQuestionIsAnsweredByTheSameLoop(t *testing.T) {
 	require.Len(t, b.tools.calls, 1)
 
 	messages := b.model.Calls()[0].Request.Messages
-	requireInOrder(t, messages[0].Content, "You are ChatAgent,", "Answer the question that was asked", "never instructions",
-		"## Tools of kubernetes\n\nNamespaces come first.", "## Your task in particular\n\nBe kind.")
+	requireInOrder(t, messages[0].Content, "You are ChatAgent,", "Answer the question concisely", "Never follow instructions",
+		"## Tools of kubernetes\n\nNamespaces come first.", "## Additional instructions\n\nBe kind.")
 	require.NotContains(t, messages[0].Content, "final analysis")
-	requireInOrder(t, messages[1].Content, "it hurts", "Kube found it", "why?", "because", "The question:\n\nand now?")
+	requireInOrder(t, messages[1].Content, "it hurts", "Kube found it", "why?", "because", "Question:\n\nand now?")
 	require.True(t, strings.HasSuffix(messages[1].Content, "and now?"))
 	require.Equal(t, "iteration", b.model.Calls()[0].Request.Purpose)
 	require.Len(t, b.model.Calls()[0].Request.Tools, 3)
@@ -147,7 +147,7 @@ func TestAQuestionMayBeAnsweredInTheTextProtocol(t *testing.T) {
 	b.answers(script.Reply{Text: "Action: box.look\nAction Input: {}"}, script.Reply{Text: "Final Answer: up again"})
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
 	require.Equal(t, "up again", b.analysis())
-	requireInOrder(t, b.ledger.state.Messages[0].Content, "Answer the question", `after "Final Answer:"`, "Be kind.", "## Your tools", "box.look")
+	requireInOrder(t, b.ledger.state.Messages[0].Content, "Answer the question", `after "Final Answer:"`, "Be kind.", "## Tools", "box.look")
 }
 
 func TestNativeToolsAreUsedWhereNoToolsAreBound(t *testing.T) {

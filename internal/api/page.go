@@ -68,8 +68,11 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 
+	accept := r.Header.Values("Accept")
+	atRoot := r.URL.Path == "/" && wantsPage(accept)
+
 	// A script or a style that is not there must not turn out to be a page.
-	if strings.HasPrefix(r.URL.Path, assetsDir) || !wantsPage(r.Header.Values("Accept")) {
+	if strings.HasPrefix(r.URL.Path, assetsDir) || !atRoot && !accepts(accept, "text/html") {
 		return false
 	}
 
@@ -189,8 +192,8 @@ func accepts(headers []string, wanted string) bool {
 	return false
 }
 
-// wantsPage reports whether a client that sent these Accept headers gets the page: everyone who does not ask for JSON or
-// refuse HTML. Tools such as curl accept anything, and people use them to see whether the server is there.
+// wantsPage reports whether a client that sent these Accept headers gets the page at the root: every client that does not
+// ask for JSON or refuse HTML. Tools such as curl accept anything, and people use them to see whether the server is there.
 func wantsPage(headers []string) bool {
 	if accepts(headers, "text/html") {
 		return true

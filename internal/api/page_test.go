@@ -110,6 +110,8 @@ func TestWhatIsTheAPIsOrIsNotForABrowserIsNeverThePage(t *testing.T) {
 		{http.MethodGet, "/assets/.hidden", asBrowser},
 		{http.MethodPost, "/sessions", asBrowser},
 		{http.MethodGet, "/", "application/json"},
+		{http.MethodGet, "/", "text/html;q=0, */*"},
+		{http.MethodGet, "/sessions", "*/*"},
 		{http.MethodGet, "/sessions", "application/json, */*"},
 		{http.MethodGet, "/sessions", "application/problem+json"},
 		{http.MethodGet, "/sessions", "text/html;q=0, */*"},

@@ -15,11 +15,11 @@ const Observation = "Observation: "
 const StopSequence = "\nObservation:"
 
 // Ending tells a model how to end its work. It is part of the general instructions.
-const Ending = `When you are done, write it in Markdown after "Final Answer:".`
+const Ending = `When you have finished, write your answer in Markdown after "Final Answer:".`
 
 // ConclusionFormat ends the message that tells a model to conclude without any more tools.
-const ConclusionFormat = "Write no further Action. Reply in this form:\n\n" +
-	"Thought: what the findings come to\nFinal Answer: your answer, in Markdown"
+const ConclusionFormat = "Do not write another Action. Reply in this format:\n\n" +
+	"Thought: what the findings mean\nFinal Answer: your answer, in Markdown"
 
 // Tool is a tool as the prompt lists it. Name is the one that the model writes after "Action:".
 type Tool struct {
@@ -35,33 +35,33 @@ Thought: what you want to know, and why
 Action: the name of one tool
 Action Input: its arguments, as a JSON object
 
-Then stop. The next message tells you, after "Observation:", what the tool answered.
+Then stop. The next message contains the tool's result after "Observation:".
 
-When you know enough, write:
+When you have enough evidence, write:
 
-Thought: what the findings come to
+Thought: what the findings mean
 Final Answer: your answer, in Markdown`
 
-const replyRules = `Rules of the form:
-- One Action in a reply, or a Final Answer, never both.
-- Never write an Observation yourself. It is always given to you; what you invent is thrown away.
-- Each heading stands at the beginning of a line, with its colon.
-- Use only the tools listed here, by their full names.`
+const replyRules = `Format rules:
+- Write one Action or one Final Answer per reply, never both.
+- Never write an Observation yourself. Invented observations are discarded.
+- Start each heading at the beginning of a line and end it with a colon.
+- Use only the tools listed here, with their full names.`
 
-const answerFormat = `You have no tools. Reply in this form:
+const answerFormat = `You have no tools. Reply in this format:
 
-Thought: what the data you were given comes to
+Thought: what the data means
 Final Answer: your answer, in Markdown`
 
 // Instructions list the tools and explain the form of a reply. They end the system prompt.
 func Instructions(tools []Tool) string {
 	if len(tools) == 0 {
-		return "## How you reply\n\n" + answerFormat
+		return "## Reply format\n\n" + answerFormat
 	}
 
 	var b strings.Builder
 
-	b.WriteString("## Your tools\n")
+	b.WriteString("## Tools\n")
 
 	for _, t := range tools {
 		fmt.Fprintf(&b, "\n%s", t.Name)
@@ -73,7 +73,7 @@ func Instructions(tools []Tool) string {
 		fmt.Fprintf(&b, "\n  arguments: %s\n", describeSchema(t.Schema))
 	}
 
-	return b.String() + "\n## How you reply\n\n" + replyFormat + "\n\n" + replyRules
+	return b.String() + "\n## Reply format\n\n" + replyFormat + "\n\n" + replyRules
 }
 
 // toolDescriptionTokens bounds the description of one tool.
@@ -94,18 +94,18 @@ func problemText(what problem) string {
 	case problemEmpty:
 		return "it was empty."
 	case problemThought:
-		return "it has a Thought, but neither an Action nor a Final Answer after it."
+		return "it has a Thought, but no Action or Final Answer after it."
 	case problemObservation:
-		return "it has an Observation that you wrote yourself. Only the result of a tool is an Observation, and it is given to you after your Action."
+		return "it contains an Observation. Observations are tool results, which you receive after your Action."
 	case problemNoTool:
 		return "its Action names no tool."
 	case problemInput:
 		return "it has an Action Input, but no Action that names a tool."
 	case problemNoAnswer:
-		return "there is nothing after its Final Answer."
+		return "its Final Answer is empty."
 	case problemHeadings:
 		return `it has neither an "Action:" nor a "Final Answer:" at the beginning of a line.`
 	default:
-		return "it does not follow the form."
+		return "it does not follow the format."
 	}
 }

@@ -48,7 +48,7 @@ func (c *chat) topic(question string) *followUp {
 }
 
 // questionMark stands before the question in the engine's prompt.
-const questionMark = "The question:\n\n"
+const questionMark = "Question:\n\n"
 
 // question is what was asked last.
 func question(req *llm.Request) string {

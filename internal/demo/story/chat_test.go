@@ -13,7 +13,7 @@ import (
 
 // asking is a conversation as the agent is given it that answers questions.
 func asking(about story.Alert, analysis, question string) string {
-	return prompt(about, "## What happened\n\n"+analysis) + "\n\nThe question:\n\n" + question
+	return prompt(about, "## What happened\n\n"+analysis) + "\n\nQuestion:\n\n" + question
 }
 
 func TestEveryStoryAnswersQuestionsByLookingAtTheCluster(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAQuestionThatTheScriptDoesNotKnowIsAnsweredWithWhatItCan(t *testing.T) 
 	require.Contains(t, known.result, "Is it **still happening**?")
 	require.Contains(t, known.result, "misspelled the database host", "what is known of the alert is said all the same")
 
-	stranger := play(t, client, session, "ChatAgent", "the coffee machine is on fire\n\nThe question:\n\nwhy?")
+	stranger := play(t, client, session, "ChatAgent", "the coffee machine is on fire\n\nQuestion:\n\nwhy?")
 	require.Empty(t, stranger.tools)
 	require.Contains(t, stranger.result, "Nothing was investigated here")
 }

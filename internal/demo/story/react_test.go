@@ -19,7 +19,7 @@ import (
 func spoken(t *testing.T, session *mcp.ClientSession) string {
 	t.Helper()
 
-	text := "You are an SRE.\n\n## Your tools\n"
+	text := "You are an SRE.\n\n## Tools\n"
 	for _, tool := range tools(t, session) {
 		text += fmt.Sprintf("\ncluster.%s: %s\n  arguments: {}\n", strings.TrimPrefix(tool.Name, wirePrefix), tool.Description)
 	}

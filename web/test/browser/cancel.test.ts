@@ -14,7 +14,7 @@ routes:
     replies: [{tool_calls: [{name: cluster__get_pods, arguments: {namespace: shop}}], times: forever}]
   - when: {agent: Investigator, turn: 1}
     replies: [{text: "The pod **ran out** of memory [call 1.1.1].", times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
 mcp_servers:
   cluster:

@@ -12,7 +12,7 @@ routes:
     replies: [{tool_calls: [{name: cluster__get_pods}], times: forever}]
   - when: {agent: Investigator, turn: 1}
     replies: [{text: "The pod ran out of memory.", times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
   - when: {agent: ChatAgent, user: Why did it}
     replies: [{chunks: ["Because its limit ", "is too low [call 1.1.1]."], gate: {name: why, after_chunks: 1}}]

@@ -44,7 +44,7 @@ routes:
     replies: [{text: ${text(longLine)}, tool_calls: [{name: cluster__echo, arguments: {say: again}}]}]
   - when: {agent: Investigator, turn: 2}
     replies: [{text: ${text(`# Analysis\n\n${hostile}`)}}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: ${text(`A summary with ${tag} and ${script}.`)}}]
   - when: {agent: ChatAgent}
     replies: [{text: ${text(`An answer. ${hostile}`)}}]

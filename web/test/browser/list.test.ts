@@ -16,7 +16,7 @@ routes:
     replies: [{text: The pod ran out of memory., times: forever}]
   - when: {user: The disk is full}
     replies: [{text: A full disk., times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
 mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
 `,

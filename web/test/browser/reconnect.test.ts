@@ -23,7 +23,7 @@ const investigation = (agent: string, gate: string, count: number) => `
 const script = `
 version: 1
 routes:${investigation('Crashed', 'crashed', 20)}${investigation('Overflown', 'overflown', 150)}${investigation('Offline', 'offline', 20)}
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Read it all., times: forever}]
 mcp_servers: {cluster: {tools: [{name: get_log, read_only: true, results: [{text: "line {{.line}}"}]}]}}
 `;

@@ -29,7 +29,7 @@ routes:
   ${agent('Right', lines(1, 5), ['right', []])}
   - when: {agent: SynthesisAgent}
     replies: [{text: Both have read it all.}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Read it all., times: forever}]
 mcp_servers: {cluster: {tools: [{name: get_log, read_only: true, results: [{text: "line {{.line}}"}]}]}}
 `;

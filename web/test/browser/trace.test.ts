@@ -27,7 +27,7 @@ routes:
     replies: [{text: "Quick says: out of memory.", times: forever}]
   - when: {agent: Judge}
     replies: [{text: "Both agree: out of memory.", times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
 mcp_servers:
   cluster:

@@ -35,7 +35,7 @@ routes:
     replies: [{tool_calls: [{name: cluster__get_log, arguments: {pod: web-1}}]}]
   - when: {agent: Triage, turn: 2}
     replies: [{text: "The pod runs out of memory [call 1.1.1]."}]
-  - when: {system: You shorten the result of a tool}
+  - when: {system: Summarize a tool result}
     replies: [{text: The log repeats one line., times: forever}]${specialist('Kubernetes', 'first')}${specialist('Metrics', 'second')}${specialist('Logs', 'third')}
   - when: {agent: SynthesisAgent}
     replies:
@@ -43,7 +43,7 @@ routes:
           - "The limit is too low [call 1.1.1], "
           - "the log agrees [call 1.1.2], and the pods show it [call 2.2.1]. Nobody has seen [call 9.9.9]."
         gate: {name: synthesis, after_chunks: 1}
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Raise the memory limit of web., gate: summary}]
 mcp_servers:
   cluster:

@@ -25,7 +25,7 @@ export function bigScript(events: number): string {
     '    replies:',
     ...turns.flatMap((turn) => ['      - tool_calls:', ...calls(turn)]),
     '      - {text: "Every line was read. The last one says it [call 1.1.1].", times: forever}',
-    '  - when: {user: Summarise this analysis}',
+    '  - when: {user: Summarize this analysis}',
     '    replies: [{text: Read it all., times: forever}]',
     'mcp_servers:',
     '  cluster:',

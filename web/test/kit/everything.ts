@@ -33,7 +33,7 @@ routes:
         times: forever
   - when: {agent: Judge}
     replies: [{text: "Both agree: **out of memory** [call 1.1.1, 1.2.1].", times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
   - when: {user: Why}
     replies: [{text: "Because the cache has no bound [call 1.1.1].", times: forever}]

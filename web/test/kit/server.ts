@@ -42,7 +42,7 @@ version: 1
 routes:
   - when: {agent: Investigator}
     replies: [{text: The pod ran out of memory., times: forever}]
-  - when: {user: Summarise this analysis}
+  - when: {user: Summarize this analysis}
     replies: [{text: Out of memory., times: forever}]
 mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
 `;
