@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -14,19 +16,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sdkChecks are the programs of the checks, one for each API form; each says how many checks it has.
-var sdkChecks = map[string]int{"openai-chat.mjs": 27, "openai-responses.mjs": 27, "anthropic.mjs": 28, "google.mjs": 28}
-
-// The official JavaScript SDKs, as they come from the npm registry, against the mock server in a process of its own: what
-// they make of its answers is what a real API's would be made of.
+// The official JavaScript SDKs, as published on npm, against the mock server in a process of its own: they read its answers
+// as they would read those of the real APIs. Each program is a lane and has this many checks.
 func TestOfficialJavaScriptSDKs(t *testing.T) {
 	t.Parallel()
 
+	checkSDKs(t, "script.yaml", 4, map[string]int{"openai-chat.mjs": 28, "openai-responses.mjs": 27, "anthropic.mjs": 28, "google.mjs": 29})
+}
+
+// The Vercel AI SDK and LangChain.js have clients of their own, which are stricter than the official ones, over all four APIs.
+func TestVercelAISDKAndLangChainJS(t *testing.T) {
+	t.Parallel()
+
+	checkSDKs(t, "frameworks.yaml", 9, map[string]int{"frameworks.mjs": 62})
+}
+
+// checkSDKs runs programs that have so many checks each against a mock server, in so many lanes of its script.
+func checkSDKs(t *testing.T, script string, lanes int, programs map[string]int) {
+	t.Helper()
+
 	modules := sdkModules(t)
-	server := startMock(t, buildProgram(t), filepath.Join("testdata", "sdk", "script.yaml"))
+	server := startMock(t, buildProgram(t), filepath.Join("testdata", "sdk", script))
 
 	t.Run("checks", func(t *testing.T) {
-		for program, count := range sdkChecks {
+		for program, count := range programs {
 			t.Run(strings.TrimSuffix(program, ".mjs"), func(t *testing.T) {
 				t.Parallel()
 
@@ -40,7 +53,7 @@ func TestOfficialJavaScriptSDKs(t *testing.T) {
 		}
 	})
 
-	// Every reply was used in every form, and nothing else was asked.
+	// Every reply was used in every lane, and nothing else was asked.
 	status, body := fetch(t, server.URL+"/_mock/verify")
 	require.Equal(t, http.StatusOK, status, "%s", body)
 
@@ -52,7 +65,7 @@ func TestOfficialJavaScriptSDKs(t *testing.T) {
 	}
 
 	require.NoError(t, json.Unmarshal(body, &verdict), "%s", body)
-	require.Len(t, verdict.Lanes, len(sdkChecks))
+	require.Len(t, verdict.Lanes, lanes)
 
 	for _, lane := range verdict.Lanes {
 		require.Empty(t, lane.Unused, lane.Lane)
@@ -60,8 +73,8 @@ func TestOfficialJavaScriptSDKs(t *testing.T) {
 	}
 }
 
-// sdkModules is the directory of the installed packages. Without it the test is skipped, with the reason that the
-// installation left.
+// sdkModules is the directory of the installed packages. Without it, or if it is older than the lock file, the test is
+// skipped, with the reason that the installation left.
 func sdkModules(t *testing.T) string {
 	t.Helper()
 
@@ -76,6 +89,14 @@ func sdkModules(t *testing.T) string {
 		}
 
 		t.Skipf("the JavaScript SDKs are not installed: %s", strings.TrimSpace(string(reason)))
+	}
+
+	lock, err := os.ReadFile(filepath.Join("..", "scripts", "js-sdks", "package-lock.json"))
+	require.NoError(t, err)
+
+	installed, _ := os.ReadFile(filepath.Join(cache, "js-sdks", ".lock-hash"))
+	if strings.TrimSpace(string(installed)) != fmt.Sprintf("%x", sha256.Sum256(lock)) {
+		t.Skip("the installed JavaScript SDKs are not those of the lock file: run scripts/install-packages.sh js-sdks")
 	}
 
 	if _, err := exec.LookPath("node"); err != nil {

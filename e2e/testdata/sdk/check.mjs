@@ -20,6 +20,21 @@ export const causeSchema = {
   additionalProperties: false,
 };
 
+// reporter runs checks by name, one after the other.
+export async function reporter(prefix, checks) {
+  for (const [name, run] of Object.entries(checks)) await report(`${prefix}/${name}`, run);
+}
+
+async function report(name, run) {
+  let detail = '';
+  try {
+    await run();
+  } catch (e) {
+    detail = `${e?.stack ?? e}`;
+  }
+  console.log(JSON.stringify({ name, ok: detail === '', detail }));
+}
+
 // lane makes the checks of one API form.
 export function lane(name) {
   const headers = { 'X-Tarsy-Lane': name };
@@ -27,13 +42,7 @@ export function lane(name) {
   return {
     headers,
     async check(check, run) {
-      let detail = '';
-      try {
-        await run({ ...headers, 'X-Check': check });
-      } catch (e) {
-        detail = `${e?.stack ?? e}`;
-      }
-      console.log(JSON.stringify({ name: `${name}/${check}`, ok: detail === '', detail }));
+      await report(`${name}/${check}`, () => run({ ...headers, 'X-Check': check }));
     },
     // journal waits until the server has n entries of a check, which are written when they are over.
     async journal(check, n) {

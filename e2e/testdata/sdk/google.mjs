@@ -215,3 +215,10 @@ await check('models', async () => {
   assert.equal(model.name, 'models/model-one');
   assert.ok(model.supportedActions.includes('generateContent'), JSON.stringify(model));
 });
+
+await check('embeddings', async (headers) => {
+  const config = { outputDimensionality: 64, httpOptions: { headers } };
+  const { embeddings } = await models.embedContent({ model: 'gemini-embedding-001', contents: ['disk full', 'pod crashed'], config });
+  assert.deepEqual(embeddings.map((e) => e.values.length), [64, 64]);
+  assert.notDeepEqual(embeddings[0].values, embeddings[1].values);
+});

@@ -207,3 +207,13 @@ await check('models', async () => {
   assert.equal(model.object, 'model');
   assert.equal(model.id, 'model-one');
 });
+
+await check('embeddings', async (headers) => {
+  const ask = { model: 'text-embedding-3-small', input: ['disk full', 'pod crashed'], dimensions: 64 };
+  const packed = await client.embeddings.create(ask, { headers }); // the SDK asks for base64
+  const plain = await client.embeddings.create({ ...ask, encoding_format: 'float' }, { headers });
+  assert.deepEqual(packed.data.map((e) => e.embedding.length), [64, 64]);
+  assert.deepEqual(packed.data[0].embedding, plain.data[0].embedding.map(Math.fround));
+  assert.notDeepEqual(packed.data[0].embedding, packed.data[1].embedding);
+  assert.ok(packed.usage.total_tokens > 0);
+});

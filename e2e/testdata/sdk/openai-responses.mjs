@@ -102,12 +102,12 @@ await check('tools-stream', async (headers) => {
 });
 
 await check('round-trip', async (headers) => {
-  const first = await responses.create({ ...ask, tools, store: false }, { headers });
-  const input = [
-    { role: 'user', content: ask.input }, ...first.output,
-    ...calls(first).map((c) => ({ type: 'function_call_output', call_id: c.call_id, output: `Running in ${JSON.parse(c.arguments).namespace}` })),
-  ];
-  assert.equal((await responses.create({ ...ask, input, tools, store: false }, { headers })).output_text, 'All pods run.');
+  const first = await responses.create({ ...ask, tools }, { headers });
+  const input = calls(first).map((c) => (
+    { type: 'function_call_output', call_id: c.call_id, output: `Running in ${JSON.parse(c.arguments).namespace}` }));
+  const second = await responses.create({ ...ask, previous_response_id: first.id, input, tools }, { headers });
+  assert.equal(second.output_text, 'All pods run.');
+  assert.equal(second.previous_response_id, first.id);
 });
 
 await check('thinking', async (headers) => {
