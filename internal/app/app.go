@@ -154,7 +154,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	masker, err := a.masker()
+	masker, err := a.options.masker()
 	if err != nil {
 		return err
 	}
@@ -176,9 +176,7 @@ func (a *App) wire(ctx context.Context) error {
 	runbooks := a.runbooks()
 	a.onStop("runbooks", func(context.Context) error { runbooks.Close(); return nil }) //nolint:nlreturn // one thought
 
-	a.factory = mcp.New(mcp.Config{
-		Servers: mcpServers(cfg), Transport: a.options.MCPTransport, Mask: masker.Result, Clock: a.clock, Logger: a.logger,
-	})
+	a.factory = a.options.mcpFactory(masker)
 
 	a.watchMCP()
 	a.onStop("the MCP monitor", func(context.Context) error {

@@ -11,10 +11,10 @@ import (
 )
 
 // masker hides secrets in whatever enters: by the configuration's rules, and what it holds itself by value.
-func (a *App) masker() (*mask.Masker, error) {
-	cfg := a.options.Config
+func (o Options) masker() (*mask.Masker, error) {
+	cfg := o.Config
 	rules := mask.Config{
-		Secrets: cfg.Secrets(a.options.Env),
+		Secrets: cfg.Secrets(o.Env),
 		Alerts: mask.Rules{
 			Enabled: cfg.Defaults.AlertMasking.Enabled, Patterns: []string{"kubernetes_secret"},
 			Groups: []string{cfg.Defaults.AlertMasking.PatternGroup, "gitleaks"},
@@ -23,7 +23,7 @@ func (a *App) masker() (*mask.Masker, error) {
 		Default: mask.DefaultRules(),
 	}
 
-	rules.Secrets = append(rules.Secrets, a.databasePasswords()...)
+	rules.Secrets = append(rules.Secrets, o.databasePasswords()...)
 
 	for id, server := range cfg.MCPServers {
 		if server.DataMasking != nil {
@@ -40,10 +40,10 @@ func (a *App) masker() (*mask.Masker, error) {
 }
 
 // databasePasswords are the password in the database's address and the one that PostgreSQL clients take from the environment.
-func (a *App) databasePasswords() []string {
+func (o Options) databasePasswords() []string {
 	var found []string
 
-	if at, err := url.Parse(a.options.DatabaseURL); err == nil {
+	if at, err := url.Parse(o.DatabaseURL); err == nil {
 		if at.User != nil {
 			password, _ := at.User.Password()
 			found = append(found, password)
@@ -52,8 +52,8 @@ func (a *App) databasePasswords() []string {
 		found = append(found, at.Query().Get("password"))
 	}
 
-	if a.options.Env != nil {
-		password, _ := a.options.Env("PGPASSWORD")
+	if o.Env != nil {
+		password, _ := o.Env("PGPASSWORD")
 		found = append(found, password)
 	}
 

@@ -30,8 +30,8 @@ mcp_servers:
 `)}}})
 	require.NoError(t, err)
 
-	a := &App{options: Options{Config: cfg, Env: func(string) (string, bool) { return "", false }}}
-	masker, err := a.masker()
+	options := Options{Config: cfg, Env: func(string) (string, bool) { return "", false }}
+	masker, err := options.masker()
 	require.NoError(t, err)
 
 	const text = "DB_PASSWORD=Xk29fLq8Zt71 card-99 ada@example.com"
@@ -61,10 +61,10 @@ func TestDatabasePasswordsAreMaskedByValue(t *testing.T) {
 		"postgres://app@db/orders?password=correct-horse-db2": "correct-horse-db2",
 		"postgres://app@db/orders":                            "correct-horse-env",
 	} {
-		a := &App{options: Options{Config: cfg, DatabaseURL: address, Env: func(name string) (string, bool) {
+		options := Options{Config: cfg, DatabaseURL: address, Env: func(name string) (string, bool) {
 			return "correct-horse-env", name == "PGPASSWORD"
-		}}}
-		masker, err := a.masker()
+		}}
+		masker, err := options.masker()
 		require.NoError(t, err)
 
 		text, err := masker.Text("connecting with " + password + " now")

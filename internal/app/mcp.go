@@ -2,8 +2,25 @@ package app
 
 import (
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/mcp"
 )
+
+// NewMCPFactory makes what a server with these options opens tools with, for a check without a server. Config and Env are required.
+func NewMCPFactory(options Options) (*mcp.Factory, error) {
+	masker, err := options.masker()
+	if err != nil {
+		return nil, err
+	}
+
+	return options.mcpFactory(masker), nil
+}
+
+func (o Options) mcpFactory(masker *mask.Masker) *mcp.Factory {
+	return mcp.New(mcp.Config{
+		Servers: mcpServers(o.Config), Transport: o.MCPTransport, Mask: masker.Result, Clock: o.Clock, Logger: o.Logger,
+	})
+}
 
 func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
 	servers := make(map[string]mcp.ServerConfig, len(cfg.MCPServers))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -35,9 +34,11 @@ type finding struct {
 func (t *tool) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
-		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration and its MCP servers. With
---live it also sends a one-word prompt to each configured LLM provider, which costs a few tokens. With --server it also checks the
-health of a running server. It changes nothing, and exits with code 1 if a check fails.`,
+		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration, and the MCP servers that
+chains use. It starts MCP servers of type stdio, connects to those of type http and sse, and lists their tools. With --live it also
+sends a one-word prompt to each configured LLM provider, which costs a few tokens. With --server it also checks the health of a
+running server. It exits with code 1 if a check fails; an MCP server that does not answer is a warning, or a failure with
+system.mcp_startup: strict.`,
 		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
 	}
 	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
@@ -166,29 +167,7 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 
 	all = append(all, t.checkProviders(ctx, cfg, chains.LLMProviders(), live)...)
 
-	for _, id := range chains.MCPServers() {
-		if server := cfg.MCPServers[id]; server.Transport.Type == config.TransportStdio {
-			all = append(all, checkProgram(id, server.Transport.Command))
-		}
-	}
-
-	return all
-}
-
-func checkProgram(id, command string) finding {
-	check := "MCP server " + id
-
-	path, err := exec.LookPath(command)
-	if err == nil {
-		return finding{check, findingOK, path, ""}
-	}
-
-	advice := "install " + command + ", or change mcp_servers." + id + ".transport.command"
-	if command == "npx" || command == "node" {
-		advice = "install Node.js, which brings " + command
-	}
-
-	return finding{check, findingWarn, command + " is not in PATH", advice}
+	return append(all, t.checkMCPServers(ctx, f, cfg, chains.MCPServers())...)
 }
 
 func checkServer(ctx context.Context, connection *connection) finding {
