@@ -22,6 +22,19 @@ type Alert struct {
 	Author string
 	// ID of the session being re-run; nil for a new alert.
 	RerunOf *string
+	// Identifies the request among its sender's; nil if the sender gave no key.
+	Idempotency *IdempotencyKey
+}
+
+// MaxIdempotencyKey is how many characters a sender's idempotency key may have.
+const MaxIdempotencyKey = 255
+
+// IdempotencyKey makes a repeated request return the session of the first one. The sender's own key is never stored.
+type IdempotencyKey struct {
+	// Hash of the sender and its key.
+	Hash []byte
+	// Hash of the request, to tell a repetition from another request with the same key.
+	Fingerprint []byte
 }
 
 // MCPSelection replaces the MCP servers of the chain for one alert. It is the complete list; nothing is merged.

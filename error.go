@@ -32,6 +32,7 @@ const (
 	CodeConflict            Code = "conflict"
 	CodeSessionNotRunning   Code = "session_not_cancellable"
 	CodeSessionNotOver      Code = "session_not_finished"
+	CodeIdempotencyConflict Code = "idempotency_conflict"
 	CodeChatBusy            Code = "chat_busy"
 	CodeChatDisabled        Code = "chat_disabled"
 	CodeInteractionNotFound Code = "interaction_not_found"

@@ -41,6 +41,10 @@ func (*alertData) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
+type alertInput struct {
+	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
+}
+
 type acceptedOutput struct {
 	Location string `doc:"The new session." header:"Location"`
 	Body     alertAccepted
@@ -62,7 +66,9 @@ type alertTypeList struct {
 func (s *Server) addAlerts() {
 	add(s, tarsy.ScopeWrite, huma.Operation{
 		OperationID: "submit-alert", Method: http.MethodPost, Path: "/api/v1/alerts", DefaultStatus: http.StatusAccepted,
-		Summary: "Submit an alert", Description: "Stores the alert as a pending session. It is durable when 202 is answered.",
+		Summary: "Submit an alert",
+		Description: "Stores the alert as a pending session. It is durable when 202 is answered. " +
+			"Send an Idempotency-Key to be able to repeat a request whose answer was lost.",
 	}, s.bodyOf(reflect.TypeFor[alertRequest](), true), s.submitAlert)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
@@ -70,7 +76,7 @@ func (s *Server) addAlerts() {
 	}, nil, s.listAlertTypes)
 }
 
-func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput, error) {
+func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
 	alert, err := readAlert(who.body)
@@ -79,6 +85,11 @@ func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput,
 	}
 
 	alert.Author = who.author
+
+	alert.Idempotency, err = in.Key.identify(who, "submit")
+	if err != nil {
+		return nil, err
+	}
 
 	session, err := s.intake.Submit(ctx, alert)
 	if err != nil {
@@ -89,10 +100,15 @@ func (s *Server) submitAlert(ctx context.Context, _ *struct{}) (*acceptedOutput,
 }
 
 func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
+	message := "The alert is stored and waits to be investigated."
+	if session.Status != tarsy.SessionPending {
+		message = "The alert was submitted before with this idempotency key."
+	}
+
 	return &acceptedOutput{
 		Location: "/api/v1/sessions/" + session.ID,
 		Body: alertAccepted{
-			SessionID: session.ID, Status: session.Status, Message: "The alert is stored and waits to be investigated.",
+			SessionID: session.ID, Status: session.Status, Message: message,
 			SessionURL: s.guard.public.sessionURL(session.ID),
 		},
 	}

@@ -220,8 +220,16 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	}
 
 	session := newSession(alert, i.clock.Now())
+	if alert.Idempotency == nil {
+		return session, i.db.CreateSession(ctx, session, postgres.Terms{})
+	}
 
-	return session, i.db.CreateSession(ctx, session, postgres.Terms{})
+	existing, err := i.db.CreateSessionOnce(ctx, *alert.Idempotency, session, postgres.Terms{})
+	if existing != nil {
+		session.ID, session.Status = existing.SessionID, existing.Status
+	}
+
+	return session, err
 }
 
 func (i *intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {

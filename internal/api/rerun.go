@@ -20,10 +20,15 @@ func (s *Server) addRerun() {
 	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.rerunSession)
 }
 
-func (s *Server) rerunSession(ctx context.Context, in *sessionInput) (*acceptedOutput, error) {
+type rerunInput struct {
+	ID  string         `doc:"The id of a session." path:"id"`
+	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
+}
+
+func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
-	err := in.checkAction(who)
+	err := (&sessionInput{ID: in.ID}).checkAction(who)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +38,14 @@ func (s *Server) rerunSession(ctx context.Context, in *sessionInput) (*acceptedO
 		return nil, fmt.Errorf("read the session to run again: %w", err)
 	}
 
-	session, err := s.intake.Submit(ctx, detail.Rerun(who.author))
+	alert := detail.Rerun(who.author)
+
+	alert.Idempotency, err = in.Key.identify(who, "rerun "+in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	session, err := s.intake.Submit(ctx, alert)
 	if err != nil {
 		return nil, fmt.Errorf("run session again: %w", err)
 	}

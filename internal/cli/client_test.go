@@ -325,3 +325,19 @@ func TestKeyChangesInADatabaseAreReportedInEveryFormat(t *testing.T) {
 		require.Contains(t, revoked.stderr, "Revoked key "+parts[1])
 	}
 }
+
+func TestSubmitOncePerKeyPrintsTheSameSession(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	once := []string{"submit", "-m", "checkout is slow", "--idempotency-key", "deploy-7"}
+
+	first := tarsyWith(t, s.env, "", once...)
+	require.Equal(t, cli.ExitOK, first.code, first.stderr)
+	require.Equal(t, first.stdout, tarsyWith(t, s.env, "", once...).stdout)
+	require.NotEqual(t, first.stdout, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow").stdout)
+
+	other := tarsyWith(t, s.env, "", "submit", "-m", "cart is slow", "--idempotency-key", "deploy-7")
+	require.NotEqual(t, cli.ExitOK, other.code)
+	require.Contains(t, other.stderr, "this idempotency key was used for another request")
+}

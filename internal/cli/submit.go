@@ -26,6 +26,7 @@ type submission struct {
 	runbook    string
 	runbookURL string
 	servers    []string
+	key        string
 	wait       bool
 }
 
@@ -34,6 +35,9 @@ func (t *tool) submit() *cobra.Command {
 		Use: "submit [FILE|-]", Short: "Submit an alert", GroupID: groupClient, Args: namedArgs,
 		Long: `Submits an alert from a file, from stdin (-) or from the command line (-m), and prints the id of its session.
 A JSON object or list is sent as structured data, anything else as text.
+
+If the connection fails or the server is unavailable, it tries again, at most twice. The alert is stored once: each submission has an
+idempotency key, a random one unless --idempotency-key is given. A script that may run twice passes its own.
 
 With --wait it follows the session, prints the final analysis, and exits with code 5 if the session does not complete.`,
 		Example: `  tarsy submit -m "checkout has been slow since 9:30"
@@ -48,6 +52,7 @@ With --wait it follows the session, prints the final analysis, and exits with co
 	flags.StringVar(&s.runbook, "runbook", "", "file with a runbook for the agents")
 	flags.StringVar(&s.runbookURL, "runbook-url", "", "URL of a runbook")
 	flags.StringArrayVar(&s.servers, "mcp", nil, "MCP server to use instead of the chain's, as server or server:tool,tool; may be repeated")
+	flags.StringVar(&s.key, "idempotency-key", "", "submit once per key: repeating the command within 24 hours returns the same session")
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the final analysis")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
 	t.completeTypes(cmd, s.connection)
@@ -109,7 +114,7 @@ var (
 )
 
 func (s *submission) alert(args []string) (client.Alert, error) {
-	alert := client.Alert{AlertType: s.alertType, RunbookURL: s.runbookURL}
+	alert := client.Alert{AlertType: s.alertType, RunbookURL: s.runbookURL, IdempotencyKey: s.key}
 
 	text, err := s.text(args)
 	if err != nil {

@@ -86,7 +86,17 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 
-	response, err := c.send(ctx, method, path, query, in)
+	request, err := c.request(ctx, method, path, query, in)
+	if err != nil {
+		return err
+	}
+
+	return c.do(request, out)
+}
+
+// do makes one request and reads the JSON answer into out, if out is not nil.
+func (c *Client) do(request *http.Request, out any) error {
+	response, err := c.answer(request)
 	if err != nil {
 		return err
 	}
@@ -103,19 +113,24 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	}
 
 	if err := json.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("%s answered %s with something that is not TARSy's: %w", c.Server(), path, err)
+		return fmt.Errorf("%s answered %s with something that is not TARSy's: %w", c.Server(), request.URL.Path, err)
 	}
 
 	return nil
 }
 
-// send makes one request and returns the answer, if it is not a problem. Whoever gets it closes its body.
+// send makes one request as answer does.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, in any) (*http.Response, error) {
 	request, err := c.request(ctx, method, path, query, in)
 	if err != nil {
 		return nil, err
 	}
 
+	return c.answer(request)
+}
+
+// answer makes a request and returns the answer, if it is not a problem. The caller closes its body.
+func (c *Client) answer(request *http.Request) (*http.Response, error) {
 	response, err := c.cfg.HTTP.Do(request)
 	if err != nil {
 		return nil, &UnreachableError{Server: c.Server(), Err: err}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"time"
 
 	"tarsy.dev/tarsy"
 )
@@ -20,6 +22,9 @@ type Problem struct { //nolint:errname // what RFC 9457 calls it
 	Title  string     `json:"title"`
 	Detail string     `json:"detail"`
 	Field  string     `json:"field"`
+
+	// RetryAfter is how long to wait before the next attempt; zero if the server does not say.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Error implements error.
@@ -48,6 +53,10 @@ func readProblem(response *http.Response) error {
 	}
 
 	problem.Status = response.StatusCode
+
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		problem.RetryAfter = time.Duration(seconds) * time.Second
+	}
 
 	return problem
 }

@@ -22,17 +22,16 @@ type Accepted struct {
 	SessionURL string `json:"session_url,omitempty"`
 }
 
-// Submit hands an alert in. Data is text, or any JSON object or list.
+// Submit submits an alert, and tries again as long as it may not have arrived. Data is text, or any JSON object or list.
 func (c *Client) Submit(ctx context.Context, alert Alert) (Accepted, error) {
-	var accepted Accepted
-
-	err := c.call(ctx, http.MethodPost, "/api/v1/alerts", nil, alert, &accepted)
-
-	return accepted, err
+	return c.create(ctx, "/api/v1/alerts", alert.IdempotencyKey, alert)
 }
 
 // Alert is the body that submits an alert.
 type Alert struct {
+	// IdempotencyKey is sent as a header; empty means a random one.
+	IdempotencyKey string `json:"-"`
+
 	AlertType    string              `json:"alert_type,omitempty"`
 	Data         any                 `json:"data"`
 	Runbook      string              `json:"runbook,omitempty"`
@@ -191,11 +190,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Accepted, error) {
 
 // Rerun investigates a session's alert again, in a new session.
 func (c *Client) Rerun(ctx context.Context, id string) (Accepted, error) {
-	var accepted Accepted
-
-	err := c.call(ctx, http.MethodPost, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", nil, nil, &accepted)
-
-	return accepted, err
+	return c.create(ctx, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", "", nil)
 }
 
 // candidates is how many sessions Resolve looks at.

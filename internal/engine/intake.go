@@ -40,7 +40,8 @@ func NewIntake(cfg IntakeConfig) *Intake {
 }
 
 // Submit turns an alert into a session. When it returns without error the session is durable. An alert that is too much at
-// the moment is an error with CodeOverloaded.
+// the moment is an error with CodeOverloaded. Of a session that an earlier request with the same idempotency key created, only the id
+// and the status are returned as they are.
 func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
 	leave, err := i.admission.enter(len(alert.Data) + len(alert.Runbook))
 	if err != nil {
@@ -88,11 +89,26 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
 
-	if err := i.cfg.DB.CreateSession(ctx, session, postgres.Terms{EngineVersion: Version, Recipe: route.Recipe}, tarsy.SessionStatusChanged(session, now)); err != nil {
+	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: Version, Recipe: route.Recipe}); err != nil {
 		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)
 	}
 
 	return session, nil
+}
+
+// store stores a new session. Where the sender's key has created one before, session gets the id and status of that one.
+func (i *Intake) store(ctx context.Context, session *tarsy.Session, key *tarsy.IdempotencyKey, terms postgres.Terms) error {
+	created := tarsy.SessionStatusChanged(*session, session.CreatedAt)
+	if key == nil {
+		return i.cfg.DB.CreateSession(ctx, *session, terms, created)
+	}
+
+	existing, err := i.cfg.DB.CreateSessionOnce(ctx, *key, *session, terms, created)
+	if existing != nil {
+		session.ID, session.Status = existing.SessionID, existing.Status
+	}
+
+	return err
 }
 
 // Ask asks a question about a session that is over. It returns once the question is durable; whoever claims the

@@ -19,14 +19,13 @@ import (
 // stored is dropped; after that, giving up only stops the waiting. An error with CodeOverloaded says that too many sessions
 // wait already.
 func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Terms, events ...tarsy.Event) error {
+	return db.take(ctx, newArrival(session, terms, events))
+}
+
+// take passes an arrival to the intake and waits until it is stored.
+func (db *DB) take(ctx context.Context, a *arrival) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-
-	a := &arrival{session: session, terms: terms, events: slices.Clone(events), done: make(chan struct{})}
-
-	for i := range a.events {
-		a.events[i].SessionID, a.events[i].Seq = session.ID, int64(i+1)
 	}
 
 	if !db.intake.arrivals.Add(a) {
@@ -49,13 +48,27 @@ func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Te
 	return nil
 }
 
-// arrival is a session on its way into the database.
+// arrival is a session that is about to be stored.
 type arrival struct {
 	session tarsy.Session
 	terms   Terms
 	events  []tarsy.Event
-	done    chan struct{}
-	err     error
+	// key is nil for a request without an idempotency key. Then existing and refused are nil too.
+	key      *tarsy.IdempotencyKey
+	existing *Existing
+	refused  error
+	done     chan struct{}
+	err      error
+}
+
+func newArrival(session tarsy.Session, terms Terms, events []tarsy.Event) *arrival {
+	a := &arrival{session: session, terms: terms, events: slices.Clone(events), done: make(chan struct{})}
+
+	for i := range a.events {
+		a.events[i].SessionID, a.events[i].Seq = session.ID, int64(i+1)
+	}
+
+	return a
 }
 
 // intake stores whatever sessions wait in one statement, so that a storm of alerts costs few commits. An alert that
@@ -112,6 +125,10 @@ func (i *intake) storeGroup(group []*arrival) {
 // settle tells readers and claimers of a session that is stored, whether or not somebody still waits for it.
 func (i *intake) settle(a *arrival, err error) {
 	if err == nil {
+		err = a.refused
+	}
+
+	if err == nil && a.existing == nil {
 		i.signals.moved(a.session.ID, int64(len(a.events)))
 		i.signals.raise(topicQueue, "")
 	}
@@ -129,19 +146,31 @@ type intakeRow struct {
 
 var intakeColumns = columnsOf[intakeRow]()
 
-// createSQL also stores the recipes that the sessions follow and that are not stored yet.
+// createSQL also stores the recipes that the sessions follow and that are not stored yet. It leaves out the sessions whose
+// idempotency key is taken. Where another transaction is storing the same key, it waits for the end of that one.
 var createSQL = `
 WITH followed AS (
     INSERT INTO recipes (` + recipeColumns.list() + `)
     SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7)
     ON CONFLICT (hash) DO NOTHING
+), keyed AS (
+    INSERT INTO idempotency_keys (hash, fingerprint, session_id, expires_at)
+    SELECT hash, fingerprint, session_id, expires_at
+    FROM unnest($8::bytea[], $9::bytea[], $10::uuid[], $11::timestamptz[]) AS k (hash, fingerprint, session_id, expires_at)
+    ORDER BY hash
+    ON CONFLICT (hash) DO NOTHING
+    RETURNING session_id
+), repeated AS (
+    SELECT unnest($10::uuid[]) AS session_id EXCEPT SELECT session_id FROM keyed
 ), created AS (
     INSERT INTO sessions (` + intakeColumns.list() + `, runnable_at)
     SELECT ` + intakeColumns.list() + `, created_at FROM jsonb_populate_recordset(NULL::sessions, $1)
+    WHERE id NOT IN (SELECT session_id FROM repeated)
 )
 INSERT INTO events (session_id, seq, type, payload, created_at)
 SELECT session_id, seq, type, payload, created_at
-FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
+FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)
+WHERE session_id NOT IN (SELECT session_id FROM repeated)`
 
 func (i *intake) store(ctx context.Context, group []*arrival) error {
 	rows := make([]intakeRow, len(group))
@@ -177,7 +206,7 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 		return err
 	}
 
-	if err := i.insert(ctx, len(group), append(append([]any{raw}, columns...), rawRecipes)); err != nil {
+	if err := i.insert(ctx, group, append(append([]any{raw}, columns...), rawRecipes)); err != nil {
 		return err
 	}
 
@@ -186,31 +215,36 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 	return nil
 }
 
-// insert stores n sessions, and counts those that wait in the same round trip if that is due.
-func (i *intake) insert(ctx context.Context, n int, args []any) error {
-	if !i.backlog.due() {
-		_, err := i.pool.Exec(ctx, createSQL, args...)
-		if err == nil {
-			i.backlog.add(n)
-		}
+// insert stores a group in one round trip, and counts the sessions that wait if that is due.
+func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error {
+	var (
+		all     pgx.Batch
+		waiting int
+		count   = i.backlog.due()
+		keys    = keysOf(group)
+	)
 
+	keys.queueBefore(&all)
+	all.Queue(createSQL, append(args, keys.columns()...)...)
+	keys.queueAfter(&all)
+
+	if count {
+		all.Queue(countWaitingSQL, i.backlog.limit).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
+	}
+
+	if err := i.pool.SendBatch(ctx, &all).Close(); err != nil {
 		return err
 	}
 
-	var (
-		both    pgx.Batch
-		waiting int
-	)
+	stored := keys.settle(group)
 
-	both.Queue(createSQL, args...)
-	both.Queue(countWaitingSQL, i.backlog.limit).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
-
-	err := i.pool.SendBatch(ctx, &both).Close()
-	if err == nil {
+	if count {
 		i.backlog.set(waiting)
+	} else {
+		i.backlog.add(stored)
 	}
 
-	return err
+	return nil
 }
 
 var errClosing = errors.New("the database is closing")

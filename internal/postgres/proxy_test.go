@@ -56,8 +56,33 @@ type proxy struct {
 	// startups are the names of the parameters of each start-up message.
 	startups [][]string
 
+	// thawed is open while the database is silent; nil means that it never was.
+	thawed chan struct{}
+
 	delivery  chan struct{}
 	delivered sync.Once
+}
+
+// freeze makes the database silent: whatever is sent to it arrives after thaw, also from connections that were closed meanwhile.
+func (p *proxy) freeze() (thaw func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	thawed := make(chan struct{})
+	p.thawed = thawed
+
+	return sync.OnceFunc(func() { close(thawed) })
+}
+
+// awaitThaw returns when the database is not silent.
+func (p *proxy) awaitThaw() {
+	p.mu.Lock()
+	thawed := p.thawed
+	p.mu.Unlock()
+
+	if thawed != nil {
+		<-thawed
+	}
 }
 
 // newProxy returns a proxy and the database's address through it.
@@ -289,6 +314,8 @@ func (l *link) forward() {
 
 			return
 		}
+
+		l.proxy.awaitThaw()
 
 		if _, err := l.database.Write(pipeline); err != nil {
 			return

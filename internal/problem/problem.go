@@ -99,6 +99,7 @@ func Kinds() []Kind {
 		{tarsy.CodeConflict, http.StatusConflict, "The request conflicts with the present state"},
 		{tarsy.CodeSessionNotRunning, http.StatusConflict, "The session cannot be cancelled"},
 		{tarsy.CodeSessionNotOver, http.StatusConflict, "The session is not over yet"},
+		{tarsy.CodeIdempotencyConflict, http.StatusConflict, "The idempotency key was used for another request"},
 		{tarsy.CodeChatBusy, http.StatusConflict, "Another question is being answered"},
 		{tarsy.CodeChatDisabled, http.StatusConflict, "The chain takes no questions"},
 		{tarsy.CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},

@@ -1,0 +1,92 @@
+package client_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// attempts is a server that notes the key and body of each attempt and answers as its scripts say.
+type attempts struct {
+	keys, bodies []string
+	scripts      []http.HandlerFunc
+}
+
+func (a *attempts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	a.keys, a.bodies = append(a.keys, r.Header.Get("Idempotency-Key")), append(a.bodies, string(body))
+	a.scripts[min(len(a.keys), len(a.scripts))-1](w, r)
+}
+
+func reply(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	}
+}
+
+// hangUp leaves the client without an answer.
+func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+const (
+	unavailable = `{"code":"unavailable","detail":"try again"}`
+	taken       = `{"session_id":"s","status":"pending"}`
+)
+
+func TestSubmitRepeatsWithTheSameKeyUntilItIsAnswered(t *testing.T) {
+	t.Parallel()
+
+	server := &attempts{scripts: []http.HandlerFunc{hangUp, reply(http.StatusServiceUnavailable, unavailable), reply(http.StatusAccepted, taken)}}
+	c := connect(t, server, client.Config{})
+
+	accepted, err := c.Submit(t.Context(), client.Alert{Data: "disk full"})
+	require.NoError(t, err)
+	require.Equal(t, "s", accepted.SessionID)
+	require.Len(t, server.keys, 3)
+	require.GreaterOrEqual(t, len(server.keys[0]), 20, "a random key")
+
+	for i := range server.keys {
+		require.Equal(t, server.keys[0], server.keys[i])
+		require.JSONEq(t, `{"data":"disk full"}`, server.bodies[i])
+	}
+
+	_, err = c.Submit(t.Context(), client.Alert{Data: "disk full"})
+	require.NoError(t, err)
+	require.NotEqual(t, server.keys[0], server.keys[3], "another submission has another key")
+
+	_, err = c.Submit(t.Context(), client.Alert{Data: "disk full", IdempotencyKey: "mine"})
+	require.NoError(t, err)
+	require.Equal(t, "mine", server.keys[4])
+
+	_, err = c.Rerun(t.Context(), "id")
+	require.NoError(t, err)
+	require.NotEmpty(t, server.keys[5])
+}
+
+func TestSubmitGivesUpAfterThreeAttempts(t *testing.T) {
+	t.Parallel()
+
+	server := &attempts{scripts: []http.HandlerFunc{reply(http.StatusServiceUnavailable, unavailable)}}
+
+	_, err := connect(t, server, client.Config{}).Submit(t.Context(), client.Alert{Data: "disk full"})
+	require.ErrorContains(t, err, "try again")
+	require.Len(t, server.keys, 3)
+}
+
+func TestSubmitDoesNotRepeatWhatWasRefused(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusInternalServerError} {
+		server := &attempts{scripts: []http.HandlerFunc{reply(status, strings.Replace(unavailable, "unavailable", "other", 1))}}
+
+		_, err := connect(t, server, client.Config{}).Submit(t.Context(), client.Alert{Data: "disk full"})
+		require.Error(t, err)
+		require.Len(t, server.keys, 1)
+	}
+}
