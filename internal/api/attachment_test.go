@@ -156,3 +156,16 @@ func TestHalfAnExportDoesNotPassForAWholeOne(t *testing.T) {
 	require.ErrorContains(t, err, "unexpected EOF")
 	require.NoError(t, response.Body.Close())
 }
+
+func TestExportAsJSONEscapesInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+
+	const hostile = "user\u202etxt.exe\u009b31m\U000e0041\u200b ok \u00e9 \U0001f469\u200d\U0001f4bb"
+
+	f := newFixture(t)
+	id := f.session(t, func(session *tarsy.Session) { session.AlertData = hostile })
+	got := f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/export", "")
+
+	require.Contains(t, got.body, `"user\u202etxt.exe\u009b31m\udb40\udc41\u200b ok é 👩`+"\u200d"+`💻"`)
+	require.Equal(t, hostile, decode[tarsy.Export](t, got).Session.AlertData, "programs get all of it")
+}

@@ -147,7 +147,7 @@ func (p *pieces) value(value any, prefix string) {
 
 	p.err = p.encoder.Encode(value)
 	if p.err == nil {
-		_, p.err = p.w.Write(bytes.TrimSuffix(p.buffer.Bytes(), []byte("\n")))
+		_, p.err = p.w.Write(tarsy.EscapeInvisible(bytes.TrimSuffix(p.buffer.Bytes(), []byte("\n"))))
 	}
 }
 

@@ -10,9 +10,24 @@ import (
 // shortestFence is how many backticks open code.
 const shortestFence = 3
 
+// readable is a text without characters that are not read but do something: control characters other than tabs and line
+// breaks, and those that change the direction of text or have no width. A file is opened where nobody escapes them.
+func readable(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && tarsy.Invisible(r) {
+			return -1
+		}
+
+		return r
+	}, text)
+}
+
 // fence puts a text between fences that are longer than any run of backticks in it, so that it cannot end them. They
 // stand at the beginning of a line, where a fence begins whatever came before.
 func fence(language, text string) string {
+	text = readable(text)
 	longest, run := 0, 0
 
 	for _, r := range text {
@@ -31,8 +46,9 @@ func fence(language, text string) string {
 // inline makes a text part of a line: one line, not longer than limit, and nothing in it is Markdown. What could begin
 // HTML is written as an entity: behind a bare address a backslash counts as part of the address, and escapes nothing.
 func inline(text string, limit int) string {
-	shown := tarsy.CutText(strings.Join(strings.Fields(text), " "), limit)
-	cut := len(shown) < len(strings.Join(strings.Fields(text), " "))
+	text = strings.Join(strings.Fields(readable(text)), " ")
+	shown := tarsy.CutText(text, limit)
+	cut := len(shown) < len(text)
 
 	var b strings.Builder
 
@@ -62,6 +78,12 @@ var (
 	underline = regexp.MustCompile(`^((?:[ \t>*+]|\d+[.)])*)(?:=+|-+)[ \t]*$`)
 	tag       = regexp.MustCompile(`<([A-Za-z/!?])`)
 	fenceMark = regexp.MustCompile("`{3,}|~{3,}")
+	// What follows the text of a link: a target that is safe, or any other.
+	target = regexp.MustCompile(`\]\((?:[ \t]*(?i:https?://|mailto:|#))?`)
+	// A definition of a link that is safe, whole in one line. No label has a call's number: it would turn a citation into a
+	// link that leads away.
+	definition = regexp.MustCompile(`^[ \t>]*\[([^\[\]\\]+)\]:[ \t]+(?i:https?://)`)
+	callNumber = regexp.MustCompile(`\d\.\d+\.\d`)
 )
 
 // The levels of headings under which models' texts stand, and the lowest that there is.
@@ -71,8 +93,8 @@ const (
 	deepest       = 6
 )
 
-// harmless keeps a model's Markdown readable as Markdown, without what could reach beyond it: HTML, images, headings that
-// pass for the report's own (they go below a level), and code that does not end.
+// harmless keeps a model's Markdown readable as Markdown, without what could reach beyond it: HTML, images, links
+// that are not to the web, headings that pass for the report's own (they go below a level), and code that does not end.
 //
 // Code is written anew, at the beginning of a line and with fences of our own; every other run of marks that could be a
 // fence is escaped. So what is code here is code for every reader, and nothing outside of it is HTML.
@@ -89,7 +111,7 @@ func harmless(text string, level int) string {
 		open, code = "", nil
 	}
 
-	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
+	for line := range strings.SplitSeq(readable(text), "\n") {
 		mark, rest := fenceOf(line)
 
 		switch {
@@ -141,6 +163,28 @@ func harmlessLine(line string, level int) string {
 
 	line = tag.ReplaceAllString(line, "&lt;$1")
 	line = strings.ReplaceAll(line, "![", `!\[`)
+	line = harmlessLinks(line)
 
 	return fenceMark.ReplaceAllStringFunc(line, func(mark string) string { return strings.Repeat(`\`+mark[:1], len(mark)) })
+}
+
+// harmlessLinks leaves links to the web and mail and makes text of all others: javascript:, data: and the like, however
+// they are encoded, and definitions that shadow a citation. The bracket becomes an entity, which is never part of a link;
+// a backslash would be undone by another one before it.
+func harmlessLinks(line string) string {
+	const bracket = "&#93;"
+
+	line = target.ReplaceAllStringFunc(line, func(found string) string {
+		if found != "](" {
+			return found
+		}
+
+		return bracket + "("
+	})
+
+	if label := definition.FindStringSubmatch(line); label != nil && !callNumber.MatchString(label[1]) {
+		return line
+	}
+
+	return strings.ReplaceAll(line, "]:", bracket+":")
 }

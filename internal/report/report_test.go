@@ -289,3 +289,64 @@ func TestAReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
 
 	require.Equal(t, questions, strings.Count(report.Markdown(export), "\n\nBecause.\n"))
 }
+
+func TestReportHasNoInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+
+	const hostile = "a\x1b[2Jb\u202etxt.exe\u2066c\u200fd\u009b31me\x00f\x08g\u2028h\ufeff\u200bi\U000e0041j\tk"
+
+	export := investigation()
+	session := &export.Session
+	session.AlertData, session.FinalAnalysis, session.ExecutiveSummary = hostile, "[call 1.1.1] "+hostile, hostile
+	session.Author, session.ErrorMessage, session.ChainID, session.AlertType = hostile, hostile, hostile, hostile
+
+	for i := range export.Timeline {
+		export.Timeline[i].Content = hostile
+		export.Timeline[i].Metadata = withTexts(t, export.Timeline[i].Metadata, hostile)
+	}
+
+	got := report.Markdown(export)
+	require.Contains(t, got, "btxt.exec")
+
+	for _, r := range got {
+		require.True(t, r == '\n' || r == '\t' || !tarsy.Invisible(r), "%U in %q", r, got)
+	}
+}
+
+func TestReportKeepsLinksToTheWebOnly(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"[x](https://ok.example/a) and [y]( HTTP://ok.example)": "[x](https://ok.example/a) and [y]( HTTP://ok.example)",
+		"[mail](mailto:ops@example.org) [here](#root-cause)":    "[mail](mailto:ops@example.org) [here](#root-cause)",
+		"[docs]: https://ok.example \"title\"":                  "[docs]: https://ok.example \"title\"",
+		"see [call 1.1.1]: the pod":                             "see [call 1.1.1&#93;: the pod",
+
+		"[x](javascript:alert(1))":              "[x&#93;(javascript:alert(1))",
+		"[x](JaVaScRiPt:alert(1))":              "[x&#93;(JaVaScRiPt:alert(1))",
+		"[x](&#106;avascript:alert(1))":         "[x&#93;(&#106;avascript:alert(1))",
+		"[x](java\x01script:alert(1))":          "[x&#93;(javascript:alert(1))",
+		"[x](java&Tab;script:alert(1))":         "[x&#93;(java&Tab;script:alert(1))",
+		"[x](javascript\\:alert(1))":            "[x&#93;(javascript\\:alert(1))",
+		"[x\\](javascript:alert(1))":            "[x\\&#93;(javascript:alert(1))",
+		"[x](\njavascript:alert(1))":            "[x&#93;(\njavascript:alert(1))",
+		"[x](data:text/html,1) [y](VBSCRIPT:1)": "[x&#93;(data:text/html,1) [y&#93;(VBSCRIPT:1)",
+		"[x](file:///etc/passwd)":               "[x&#93;(file:///etc/passwd)",
+		"[x](<javascript:alert(1)>)":            "[x&#93;(&lt;javascript:alert(1)>)",
+		"[x]: javascript:alert(1)":              "[x&#93;: javascript:alert(1)",
+		"> [x]: data:text/html,1":               "> [x&#93;: data:text/html,1",
+		"[x]:\njavascript:alert(1)":             "[x&#93;:\njavascript:alert(1)",
+
+		"[1.1.1]: http://evil.example":         "[1.1.1&#93;: http://evil.example",
+		"[call 1.1.1]: https://evil.example":   "[call 1.1.1&#93;: https://evil.example",
+		"[CALL\n1.1.1]: https://evil.example":  "[CALL\n1.1.1&#93;: https://evil.example",
+		"- [call 1.1.1]: https://evil.example": "- [call 1.1.1&#93;: https://evil.example",
+		"[a\\]b]: https://evil.example":        "[a\\]b&#93;: https://evil.example",
+	} {
+		export := investigation()
+		export.Session.FinalAnalysis = text
+
+		got := report.Markdown(export)
+		require.Contains(t, got, "## Final analysis\n\n"+want+"\n", "%q", text)
+	}
+}

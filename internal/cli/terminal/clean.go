@@ -5,8 +5,9 @@ package terminal
 import (
 	"encoding/json"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"tarsy.dev/tarsy"
 )
 
 const (
@@ -46,7 +47,7 @@ func Clean(text string) string {
 			out.WriteString(strings.Repeat(" ", n))
 
 			column += n
-		case !hidden(r):
+		case !tarsy.Invisible(r):
 			out.WriteRune(r)
 
 			column++
@@ -59,22 +60,6 @@ func Clean(text string) string {
 // Line is Clean for what must stay on one line.
 func Line(text string) string {
 	return strings.Join(strings.Fields(Clean(text)), " ")
-}
-
-// hidden reports whether a character does something instead of being read.
-func hidden(r rune) bool {
-	switch {
-	case unicode.IsControl(r):
-		return true
-	case r == '\u200d': // joins emoji
-		return false
-	case unicode.Is(unicode.Cf, r): // directions, zero width, tags
-		return true
-	case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0': // letters that are blank
-		return true
-	default:
-		return false
-	}
 }
 
 // sequence returns the length of the escape sequence that text begins with, 0 if it begins with none. A sequence that
@@ -167,24 +152,7 @@ func untilStringEnd(text string) int {
 }
 
 // JSON escapes what Clean would remove, in JSON that is already valid: programs get all of it, terminals none.
-func JSON(raw []byte) []byte {
-	var out []byte
-
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-
-		if r > '~' && r <= 0xffff && hidden(r) {
-			const hex = "0123456789abcdef"
-			out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
-		} else {
-			out = append(out, raw[:size]...)
-		}
-
-		raw = raw[size:]
-	}
-
-	return out
-}
+func JSON(raw []byte) []byte { return tarsy.EscapeInvisible(raw) }
 
 // Compact shows a JSON value on one line, cleaned.
 func Compact(value any) string {
