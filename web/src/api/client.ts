@@ -16,6 +16,11 @@ export function whenLoggedOut(listener: () => void): void {
   onLoggedOut = listener;
 }
 
+/** Another part of the page has learnt that nobody is logged in any more. */
+export function loggedOut(): void {
+  onLoggedOut();
+}
+
 const guard: Middleware = {
   onRequest({ request }) {
     if (csrfToken !== '' && request.method !== 'GET') request.headers.set('X-CSRF-Token', csrfToken);

@@ -1,4 +1,5 @@
 /** The surroundings of the socket in a browser. */
+import { loggedOut } from '@/api/client';
 import { systemClock } from './clock';
 import type { Surroundings } from './socket';
 
@@ -13,9 +14,10 @@ export const browser: Surroundings = {
     wire.onmessage = (message: MessageEvent<unknown>) => {
       if (typeof message.data === 'string') events.received(message.data);
     };
-    wire.onclose = () => events.closed();
+    wire.onclose = (event) => events.closed(event.code);
     return { send: (text) => wire.send(text), close: () => wire.close() };
   },
+  loggedOut,
   onWake(listener) {
     const seen = () => {
       if (!document.hidden) listener();

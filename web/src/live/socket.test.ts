@@ -75,6 +75,22 @@ describe('the socket', () => {
     expect(heard.slice(-2)).toEqual(['confirmed', server.journal[3]?.type]);
   });
 
+  test('goes to the login instead of reconnecting when its login has ended', async () => {
+    const { subscriber, heard } = follower();
+    socket.subscribe(channel, subscriber);
+    await clock.advance(10);
+    server.cut(1001);
+    await clock.advance(400);
+    expect([socket.state(), server.loggedOut]).toEqual(['open', 0]);
+    const wires = server.wires;
+    server.cut(4401);
+    expect(server.loggedOut).toBe(1);
+    expect([socket.state(), heard.at(-1)]).toEqual(['lost', 'lost']);
+    await clock.advance(60_000);
+    server.wake();
+    expect(server.wires).toBe(wires);
+  });
+
   test('waits longer after every failure, ten seconds at most, and anew after a success', async () => {
     server.reachable = false;
     socket.subscribe('sessions', follower().subscriber);

@@ -17,7 +17,7 @@ export interface Wire {
 export interface WireEvents {
   opened(): void;
   received(text: string): void;
-  closed(): void;
+  closed(code?: number): void;
 }
 
 /** What lies outside of the page; tests bring their own. */
@@ -26,6 +26,8 @@ export interface Surroundings {
   /** A number from 0 up to 1. */
   random(): number;
   connect(events: WireEvents): Wire;
+  /** Called when the server has ended the connection because the login is no longer valid. */
+  loggedOut(): void;
   /** Calls back when it is worth trying at once: the network is back or gone, or somebody looks at the page again. */
   onWake(listener: () => void): () => void;
 }
@@ -54,6 +56,9 @@ export interface Socket {
   onState(listener: () => void): () => void;
   subscribe(channel: string, subscriber: Subscriber): Subscription;
 }
+
+/** The close code of a connection whose API key or browser session is no longer valid. */
+const loggedOutCode = 4401;
 
 const firstDelay = 300;
 const longestDelay = 10_000;
@@ -102,7 +107,7 @@ export function createSocket(around: Surroundings): Socket {
     const mine = around.connect({
       opened: () => wire === mine && opened(),
       received: (text) => wire === mine && received(text),
-      closed: () => wire === mine && lost(),
+      closed: (code) => wire === mine && (code === loggedOutCode ? loggedOut() : lost()),
     });
     wire = mine;
     dieIn(patience);
@@ -145,16 +150,26 @@ export function createSocket(around: Surroundings): Socket {
   }
 
   function lost() {
+    drop();
+    if (channels.size === 0) return;
+    const delay = Math.min(longestDelay, firstDelay * 2 ** failures) * (0.5 + around.random() / 2);
+    failures++;
+    cancelRetry = clock.after(delay, connect);
+  }
+
+  /** Without a login every further attempt would be refused. */
+  function loggedOut() {
+    drop();
+    around.loggedOut();
+  }
+
+  function drop() {
     hangUp();
     setState('lost');
     for (const channel of channels.values()) {
       channel.confirmed = false;
       for (const subscriber of [...channel.subscribers]) subscriber.lost();
     }
-    if (channels.size === 0) return;
-    const delay = Math.min(longestDelay, firstDelay * 2 ** failures) * (0.5 + around.random() / 2);
-    failures++;
-    cancelRetry = clock.after(delay, connect);
   }
 
   /** Lets go of the connection without a word to anybody. */

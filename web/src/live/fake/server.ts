@@ -28,6 +28,8 @@ export class FakeServer {
   answers = true;
   version = 0;
   wake: () => void = () => {};
+  /** How often the page was told that its login has ended. */
+  loggedOut = 0;
   private peers: Peer[] = [];
   private readonly texts = new Map<string, { written: string; saved: string; fence: number }>();
 
@@ -44,6 +46,9 @@ export class FakeServer {
     },
     random: () => 0.5,
     connect: (events) => this.connect(events),
+    loggedOut: () => {
+      this.loggedOut++;
+    },
     onWake: (listener) => {
       this.wake = listener;
       return () => {
@@ -170,8 +175,8 @@ export class FakeServer {
     for (const [id, text] of this.texts) this.texts.set(id, { ...text, written: '', fence: text.fence + 1 });
   }
 
-  cut() {
-    for (const peer of this.peers.splice(0)) peer.events.closed();
+  cut(code?: number) {
+    for (const peer of this.peers.splice(0)) peer.events.closed(code);
   }
 
   /** The network takes the connection away without a word. */
