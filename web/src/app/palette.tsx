@@ -8,6 +8,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { age, firstLine } from '@/text/format';
+import { visible } from '@/text/visible';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
@@ -143,7 +144,7 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
   if (rows.length === 0) return <Said>No session contains “{text}”.</Said>;
   const choices = rows.map((row) => ({
     id: row.id,
-    label: `${row.alert_type} · ${age(row.created_at, now)}`,
+    label: `${visible(row.alert_type)} · ${age(row.created_at, now)}`,
     detail: firstLine(row.executive_summary || row.error_message) || row.id,
     icon: <StatusIcon status={row.status} />,
     run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),

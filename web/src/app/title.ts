@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
+import { visible } from '@/text/visible';
 
 const product = 'TARSy';
 
 /** Names the tab after the page. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title === '' ? product : `${title} · ${product}`;
+    document.title = title === '' ? product : `${visible(title)} · ${product}`;
     return () => {
       document.title = product;
     };

@@ -9,6 +9,7 @@ import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
 import { SafeLink } from './link';
 import { citationElement, longest, parseable, tame } from './tree';
+import { visible } from './visible';
 
 /** Where citations lead: the session, and the event of each of its tool calls by the call's number. */
 interface Calls {
@@ -168,7 +169,7 @@ export const Markdown = memo(function Markdown({
   className,
 }: Calls & { text: string; streaming?: boolean; className?: string }) {
   const context = useMemo(() => ({ calls, sessionId }), [calls, sessionId]);
-  const source = useMemo(() => text.replaceAll('\0', ''), [text]);
+  const source = useMemo(() => visible(text.replaceAll('\0', '')), [text]);
   const plain = useMemo(() => !parseable(source), [source]);
   const look = cn('break-words [overflow-wrap:anywhere] [&>*:first-child]:mt-0 [&>*:last-child]:mb-0', className);
   if (plain) {

@@ -4,6 +4,7 @@ import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { beginning } from './format';
 import { payloadOf } from './payload';
+import { visible } from './visible';
 
 /** A text node of megabytes makes the page stand still: more is drawn when it is asked for. */
 const shownLength = 20_000;
@@ -38,7 +39,7 @@ function PlainText({ text }: { text: string }) {
         tabIndex={0}
         className="max-h-112 overflow-auto rounded-md border border-line bg-sunken p-2 font-mono text-xs leading-[1.125rem] [overflow-wrap:anywhere] whitespace-pre-wrap"
       >
-        {shown}
+        {visible(shown)}
       </pre>
       {shown.length < text.length && (
         <Button variant="link" size="sm" className="px-0" onClick={() => setAll(true)}>

@@ -1,3 +1,4 @@
+import { visible } from '@/text/visible';
 import { cn } from './cn';
 
 /** A command or another short text of a program, as it is typed. */
@@ -11,7 +12,7 @@ export function Code({ text, className }: { text: string; className?: string }) 
         className,
       )}
     >
-      {text}
+      {visible(text)}
     </pre>
   );
 }

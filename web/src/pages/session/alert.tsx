@@ -6,6 +6,7 @@ import { SafeLink } from '@/text/link';
 import { Markdown } from '@/text/markdown';
 import { payloadOf } from '@/text/payload';
 import { PayloadView } from '@/text/payload-view';
+import { visible } from '@/text/visible';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { isLong, Section } from './fold';
 
@@ -49,7 +50,7 @@ export function AlertCard({ session }: { session: SessionDetail }) {
             <dt>Started</dt>
             <dd>{session.started_at ? dateTime(session.started_at) : 'not yet'}</dd>
             <dt>Author</dt>
-            <dd>{session.author}</dd>
+            <dd>{visible(session.author)}</dd>
             <dt>Tool calls</dt>
             <dd>{session.tool_calls}</dd>
             {session.pod_id && (

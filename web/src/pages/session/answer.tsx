@@ -6,6 +6,7 @@ import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore } from '@/live/view';
 import { clockTime, counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
+import { visible } from '@/text/visible';
 import { StatusBadge } from '@/ui/status';
 import { type Exchange, evidenceOf } from './exchange';
 import { UnknownCalls } from './outcome';
@@ -59,10 +60,10 @@ export function QuestionBubble({ author, at, text }: { author: string; at?: stri
   return (
     <div className="ml-6 rounded-lg bg-accent-soft px-3 py-2">
       <p className="mb-0.5 flex gap-2 text-xs text-ink-soft">
-        <span className="truncate font-medium">{author || 'You'}</span>
+        <span className="truncate font-medium">{visible(author) || 'You'}</span>
         {at && <time dateTime={at}>{clockTime(at)}</time>}
       </p>
-      <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>
+      <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(text)}</p>
     </div>
   );
 }

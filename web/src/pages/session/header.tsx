@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { SessionDetail, Usage } from '@/api/types';
 import type { SessionView } from '@/live/view';
 import { duration, elapsed, shortId, spent, tokens } from '@/text/format';
+import { visible } from '@/text/visible';
 import { Hint } from '@/ui/overlay';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
@@ -37,8 +38,8 @@ export function SessionHeader({
               <span className="max-sm:hidden">Sessions</span>
             </Link>
           </nav>
-          <h1 className="min-w-0 truncate text-base font-semibold" title={session.alert_type}>
-            {session.alert_type}
+          <h1 className="min-w-0 truncate text-base font-semibold" title={visible(session.alert_type)}>
+            {visible(session.alert_type)}
           </h1>
           <StatusBadge status={session.status} className="shrink-0" />
         </div>
@@ -71,8 +72,8 @@ export function SessionHeader({
         </Fact>
         {session.author && (
           <Fact name="By" className="max-sm:hidden">
-            <span className="inline-block max-w-48 truncate align-bottom" title={session.author}>
-              {session.author}
+            <span className="inline-block max-w-48 truncate align-bottom" title={visible(session.author)}>
+              {visible(session.author)}
             </span>
           </Fact>
         )}

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { SessionItem } from '@/api/types';
 import { age, dateTime, duration, elapsed, firstLine, spent, tokens } from '@/text/format';
+import { visible } from '@/text/visible';
 import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Steps } from '@/ui/progress';
@@ -50,12 +51,12 @@ export const SessionRow = memo(function SessionRow({
           <StatusBadge status={row.status} />
         </span>
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
-          <span className="block truncate font-semibold">{row.alert_type}</span>
+          <span className="block truncate font-semibold">{visible(row.alert_type)}</span>
           <span
             className="block truncate text-ink-soft max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"
           >
-            {row.match ? <Snippet parts={row.match.snippet} /> : outcomeOf(row)}
+            {row.match ? <Snippet parts={row.match.snippet} /> : visible(outcomeOf(row))}
           </span>
         </span>
         <span className="hidden truncate text-ink-soft wide:block">
@@ -98,7 +99,7 @@ export const SessionRow = memo(function SessionRow({
         </span>
         <span className="truncate text-ink-soft max-xl:hidden">
           <Said>By </Said>
-          {row.author || <Nothing />}
+          {row.author ? visible(row.author) : <Nothing />}
         </span>
       </Link>
     </li>
@@ -113,10 +114,10 @@ export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['s
     at += part.text.length;
     return part.match ? (
       <mark key={key} className="rounded-sm bg-accent-soft font-medium text-ink" data-testid="session-match">
-        {part.text}
+        {visible(part.text)}
       </mark>
     ) : (
-      <span key={key}>{part.text}</span>
+      <span key={key}>{visible(part.text)}</span>
     );
   });
 }

@@ -7,6 +7,7 @@ import * as queries from '@/api/queries';
 import type { MCPInteraction } from '@/api/types';
 import { duration } from '@/text/format';
 import { payloadOf } from '@/text/payload';
+import { visible } from '@/text/visible';
 import { Answer } from '@/ui/answer';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
@@ -61,7 +62,7 @@ function Call({ call }: { call: MCPInteraction }) {
           <StatusBadge status={status} />
         </Fact>
         <Fact name="Server">{call.server_name}</Fact>
-        <Fact name="Tool">{call.tool_name}</Fact>
+        <Fact name="Tool">{visible(call.tool_name)}</Fact>
         <Fact name="Duration">{call.status === 'started' ? 'running' : duration(call.duration_ms)}</Fact>
         <Fact name="Attempt">{call.attempt}</Fact>
         <Fact name="Effect">{call.read_only ? 'reads only' : 'may write'}</Fact>

@@ -9,6 +9,7 @@ import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { counted, duration, spent, tokens } from '@/text/format';
+import { visible } from '@/text/visible';
 import { Button } from '@/ui/button';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
@@ -79,7 +80,7 @@ function Frame({
             </nav>
             <h1 className="min-w-0 truncate text-base font-semibold">
               Trace
-              {view && <span className="font-normal text-ink-soft"> · {view.session.alert_type}</span>}
+              {view && <span className="font-normal text-ink-soft"> · {visible(view.session.alert_type)}</span>}
             </h1>
           </div>
           <div className="flex items-center gap-1">{actions}</div>

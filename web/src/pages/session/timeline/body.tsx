@@ -5,6 +5,7 @@ import type { EventView } from '@/live/view';
 import { tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { PayloadView } from '@/text/payload-view';
+import { visible } from '@/text/visible';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
@@ -174,7 +175,9 @@ function TextBody({ event }: { event: EventView }) {
   const { code, from, to } = event.metadata ?? {};
   return (
     <div className="max-w-[75ch]">
-      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{event.content || 'Nothing more is known.'}</p>
+      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">
+        {visible(event.content) || 'Nothing more is known.'}
+      </p>
       {typeof from === 'string' && typeof to === 'string' && (
         <p className="mt-1 text-ink-soft">
           {from} → {to}

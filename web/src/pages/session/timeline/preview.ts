@@ -1,6 +1,7 @@
 /** What a folded row says about its event in one line. Text of tools and models is huge or strange at times: work is bounded. */
 import type { EventView } from '@/live/view';
 import { firstLine } from '@/text/format';
+import { visible } from '@/text/visible';
 
 const longest = 240;
 const deepest = 4;
@@ -21,8 +22,8 @@ export function toolCallFacts(event: EventView): ToolCallFacts {
   const metadata = event.metadata ?? {};
   return {
     call: text(metadata.call),
-    server: text(metadata.server_name),
-    tool: text(metadata.tool_name) || 'unknown tool',
+    server: visible(text(metadata.server_name)),
+    tool: visible(text(metadata.tool_name)) || 'unknown tool',
     attempt: whole(metadata.attempt) ?? 1,
     resultTokens: whole(metadata.result_tokens),
     failed: metadata.is_error === true,
@@ -41,6 +42,10 @@ export function durationOf(event: EventView): number | undefined {
 
 /** One line of an event. */
 export function previewOf(event: EventView): string {
+  return visible(lineOf(event));
+}
+
+function lineOf(event: EventView): string {
   const metadata = event.metadata ?? {};
   switch (event.event_type) {
     case 'llm_tool_call':

@@ -4,6 +4,7 @@ import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
 import { clockTime, counted, duration, elapsed, spent, tokens } from '@/text/format';
+import { visible } from '@/text/visible';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { StatusBadge, statusLabel } from '@/ui/status';
@@ -73,8 +74,8 @@ export function PaneHead({ execution }: { execution: ExecutionDetail }) {
   return (
     <div className="border-b border-line px-3 py-2">
       <div className="flex items-center gap-2">
-        <h3 className="min-w-0 flex-1 truncate text-[13px] font-semibold" title={execution.agent_name}>
-          {execution.agent_name}
+        <h3 className="min-w-0 flex-1 truncate text-[13px] font-semibold" title={visible(execution.agent_name)}>
+          {visible(execution.agent_name)}
         </h3>
         <StatusBadge status={execution.status} />
       </div>
