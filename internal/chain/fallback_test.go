@@ -155,5 +155,5 @@ func TestBuiltInResearcherAndCodeExecutorHaveTheirNativeTools(t *testing.T) {
 	agents := get(t, c, "c").Stages[0].Agents
 	require.Equal(t, llm.NativeTools{GoogleSearch: true, URLContext: true}, agents[0].Spec.NativeTools)
 	require.Equal(t, llm.NativeTools{CodeExecution: true}, agents[1].Spec.NativeTools)
-	require.Equal(t, llm.NativeTools{}, agents[2].Spec.NativeTools)
+	require.Equal(t, llm.NativeTools{GoogleSearch: true, URLContext: true}, agents[2].Spec.NativeTools, "those of its model")
 }

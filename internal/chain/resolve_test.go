@@ -9,6 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/llm"
 )
 
 func TestTheMostSpecificLevelHolds(t *testing.T) {
@@ -137,11 +138,12 @@ mcp_servers:
 				Spec: agent.Spec{
 					Name: "A", Strategy: tt.strategy, Provider: tt.provider, Model: model(tt.provider), Backend: tt.backend,
 					MaxIterations: tt.iterations, IterationTimeout: 120 * time.Second,
+					NativeTools: nativeTools(tt.provider),
 				},
 				Servers: servers(tt.servers...),
 			}, got)
 			require.Equal(t, chain.Summary{
-				Models: []agent.Fallback{{Provider: tt.summaryProvider, Model: model(tt.summaryProvider), Backend: tt.summaryBackend}},
+				Models: []agent.Fallback{{Provider: tt.summaryProvider, Model: model(tt.summaryProvider), Backend: tt.summaryBackend, NativeTools: nativeTools(tt.summaryProvider)}},
 				Limit:  120 * time.Second, Instructions: resolved.Summary.Instructions,
 			}, resolved.Summary)
 		})
@@ -151,9 +153,15 @@ mcp_servers:
 // model is what the test's files, or the built-ins, name as a provider's model.
 func model(provider string) string {
 	if provider == "google-default" {
-		return "gemini-2.5-pro"
+		return "gemini-3.5-flash"
 	}
 	return "m"
+}
+
+// nativeTools are those of a provider: the built-in models of Google search and read pages, those of the test's files run none.
+func nativeTools(provider string) llm.NativeTools {
+	builtin := provider == "google-default"
+	return llm.NativeTools{GoogleSearch: builtin, URLContext: builtin}
 }
 
 func TestAStagesPolicyBeatsTheDefault(t *testing.T) {

@@ -65,7 +65,7 @@ func TestDefaultToolsAreThoseOfAllStagesInOrder(t *testing.T) {
 	tools, err := load(t, shop).DefaultTools("shop")
 	require.NoError(t, err)
 	require.Equal(t, chain.Tools{
-		AlertType: "shop", ChainID: "shop", Servers: []string{"logs", "metrics"}, NativeTools: llm.NativeTools{GoogleSearch: true},
+		AlertType: "shop", ChainID: "shop", Servers: []string{"logs", "metrics"}, NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true},
 	}, tools)
 
 	_, err = load(t, shop).DefaultTools("shp")

@@ -28,9 +28,7 @@ const (
 func (c *Config) addBuiltins() {
 	c.Agents = under(c.Agents, builtinAgents())
 	c.MCPServers = under(c.MCPServers, builtinServers())
-	c.LLMProviders = under(c.LLMProviders, map[string]LLMProvider{
-		builtinProvider: {Type: ProviderGoogle, Model: "gemini-2.5-pro", APIKeyEnv: "GOOGLE_API_KEY"},
-	})
+	c.LLMProviders = under(c.LLMProviders, builtinProviders())
 	c.addBuiltinChain()
 	if c.Defaults.AlertType == "" {
 		if _, ok := c.ChainFor(builtinChain); ok {
@@ -120,13 +118,13 @@ func builtinAgents() map[string]Agent {
 		},
 		"WebResearcher": {
 			Description: "Looks things up on the web for another agent.",
-			NativeTools: &NativeTools{GoogleSearch: new(true), URLContext: new(true)},
+			NativeTools: &NativeTools{GoogleSearch: new(true), CodeExecution: new(false), URLContext: new(true)},
 			CustomInstructions: "Find what is known about the question in documentation, release notes and issue trackers. " +
 				"Give the address of every source and say how old it is.",
 		},
 		"CodeExecutor": {
 			Description: "Computes and checks things by running code.",
-			NativeTools: &NativeTools{CodeExecution: new(true)},
+			NativeTools: &NativeTools{GoogleSearch: new(false), CodeExecution: new(true), URLContext: new(false)},
 			CustomInstructions: "Solve the task with short programs. Show the result and how it was computed. " +
 				"Do not guess what you can calculate.",
 		},

@@ -30,12 +30,12 @@ type LLMProvider struct {
 	Type                string            `yaml:"type" doc:"Who runs the model; openai is also whoever speaks its protocol, grpc a gateway of your own, scripted plays the demo's scripts." enum:"google,openai,anthropic,xai,vertexai,grpc,scripted" required:"true"`
 	Model               string            `yaml:"model" doc:"The model's name at the provider."`
 	API                 string            `yaml:"api" doc:"Which API of OpenAI is spoken (types openai and xai): responses if unset at OpenAI itself and on Azure, chat elsewhere." enum:"chat,responses"`
-	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env"`
-	CredentialsEnv      string            `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file." format:"env" secret:"env"`
-	ProjectEnv          string            `yaml:"project_env" doc:"Environment variable that holds the cloud project." format:"env" secret:"env"`
-	LocationEnv         string            `yaml:"location_env" doc:"Environment variable that holds the cloud region." format:"env" secret:"env"`
-	BaseURL             string            `yaml:"base_url" doc:"Address of the API, if not the provider's own; grpc:// or grpcs:// for type grpc, which has no other." format:"llm_url" secret:"url"`
-	Headers             map[string]Secret `yaml:"headers" doc:"Headers sent with each request." secret:"value"`
+	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env" only:"keyed"`
+	CredentialsEnv      string            `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file (vertexai)." format:"env" secret:"env" only:"vertexai"`
+	ProjectEnv          string            `yaml:"project_env" doc:"Environment variable that holds the cloud project (vertexai)." format:"env" secret:"env" only:"vertexai"`
+	LocationEnv         string            `yaml:"location_env" doc:"Environment variable that holds the cloud region (vertexai)." format:"env" secret:"env" only:"vertexai"`
+	BaseURL             string            `yaml:"base_url" doc:"Address of the API, if not the provider's own; grpc:// or grpcs:// for type grpc, which has no other." format:"llm_url" secret:"url" only:"called"`
+	Headers             map[string]Secret `yaml:"headers" doc:"Headers sent with each request." secret:"value" only:"called"`
 	NativeTools         *NativeTools      `yaml:"native_tools" doc:"Tools that the provider runs, while no MCP tools are bound."`
 	ReasoningEffort     string            `yaml:"reasoning_effort" doc:"How hard the model thinks, in the provider's words."`
 	MaxOutputTokens     int               `yaml:"max_output_tokens" doc:"Longest answer; the provider's own limit if unset." min:"1"`
@@ -73,6 +73,27 @@ func (c *Config) checkProviders() []Problem {
 		}
 	}
 	return problems
+}
+
+// Unsupported says why no call to this provider can succeed, "" if there is no such reason.
+func (p LLMProvider) Unsupported() string {
+	if p.Type == ProviderVertexAI && strings.HasPrefix(p.Model, "claude") {
+		return "Claude models on Vertex AI are not supported yet: use type anthropic, or a Gemini model"
+	}
+	return ""
+}
+
+// SupportWarnings lists the providers in use that cannot work.
+func (c *Config) SupportWarnings(used []string) []Warning {
+	var warnings []Warning
+	for _, name := range used {
+		if reason := c.LLMProviders[name].Unsupported(); reason != "" {
+			path := joinPath("llm_providers", name)
+			at := c.placeOf(path)
+			warnings = append(warnings, Warning{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: reason})
+		}
+	}
+	return warnings
 }
 
 // UnsetVariablesOf finds the environment variables that a provider needs and that are not set.

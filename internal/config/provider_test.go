@@ -62,3 +62,32 @@ func TestHeadersOfAProviderAreSecret(t *testing.T) {
 	require.Contains(t, c.Secrets(env(nil)), "a-header-value")
 	require.Equal(t, config.ProviderOpenAI, c.LLMProviders["p"].Type)
 }
+
+func TestTheBuiltInModelsOfThePublishedTARSyExist(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, "", nil)
+	got := map[string]string{}
+	for name, p := range c.LLMProviders {
+		got[name] = p.Type + " " + p.Model
+		require.True(t, p.Type != config.ProviderGoogle || *p.NativeTools.GoogleSearch && !*p.NativeTools.CodeExecution, name)
+		if name != "google-image-flash" {
+			require.True(t, c.Prices().Knows(p.Model), "no price is known for %s", p.Model)
+		}
+	}
+	require.False(t, *c.LLMProviders["google-image-flash"].NativeTools.URLContext)
+	require.Equal(t, map[string]string{
+		"google-default":     "google gemini-3.5-flash",
+		"google-image-flash": "google gemini-3.1-flash-image-preview",
+		"gemini-3-flash":     "google gemini-3-flash-preview",
+		"gemini-3-pro":       "google gemini-3-pro-preview",
+		"gemini-3.1-pro":     "google gemini-3.1-pro-preview",
+		"gemini-3.1-flash":   "google gemini-3.1-flash-lite",
+		"gemini-3.5-flash":   "google gemini-3.5-flash",
+		"gemini-2.5-flash":   "google gemini-2.5-flash",
+		"gemini-2.5-pro":     "google gemini-2.5-pro",
+		"openai-default":     "openai gpt-5.2",
+		"anthropic-default":  "anthropic claude-sonnet-4-6-20260217",
+		"xai-default":        "xai grok-4-1-fast-reasoning",
+		"vertexai-default":   "vertexai claude-sonnet-4-6",
+	}, got)
+}

@@ -65,6 +65,10 @@ func (p *Providers) google(c config.LLMProvider) (llm.Client, error) {
 
 // vertex finds its credentials in a file, or where the platform keeps them. An address of one's own is called as it is.
 func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
+	if reason := c.Unsupported(); reason != "" {
+		return nil, &llm.Error{Class: llm.ClassInvalid, Message: reason, Hint: fmt.Sprintf("change llm_providers.%s", c.Name)}
+	}
+
 	cfg := gemini.Config{
 		Vertex: true, BaseURL: c.BaseURL, CheckRedirect: stayHome, Headers: c.HeaderValues(),
 		Project: p.value(c.ProjectEnv), Location: p.value(c.LocationEnv), CredentialsFile: p.value(c.CredentialsEnv),

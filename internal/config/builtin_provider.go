@@ -1,0 +1,32 @@
+package config
+
+// builtinProviders are the models that exist without any file, under the names that the published TARSy gives them. A key that is
+// not set matters only where a chain uses its provider.
+func builtinProviders() map[string]LLMProvider {
+	providers := map[string]LLMProvider{
+		"openai-default":    {Type: ProviderOpenAI, Model: "gpt-5.2", APIKeyEnv: "OPENAI_API_KEY"},
+		"anthropic-default": {Type: ProviderAnthropic, Model: "claude-sonnet-4-6-20260217", APIKeyEnv: "ANTHROPIC_API_KEY"},
+		"xai-default":       {Type: ProviderXAI, Model: "grok-4-1-fast-reasoning", APIKeyEnv: "XAI_API_KEY"},
+		"vertexai-default": {
+			Type: ProviderVertexAI, Model: "claude-sonnet-4-6", ProjectEnv: "GOOGLE_CLOUD_PROJECT", LocationEnv: "GOOGLE_CLOUD_LOCATION",
+		},
+	}
+	for name, model := range map[string]string{
+		builtinProvider:      "gemini-3.5-flash",
+		"google-image-flash": "gemini-3.1-flash-image-preview",
+		"gemini-3-flash":     "gemini-3-flash-preview",
+		"gemini-3-pro":       "gemini-3-pro-preview",
+		"gemini-3.1-pro":     "gemini-3.1-pro-preview",
+		"gemini-3.1-flash":   "gemini-3.1-flash-lite",
+		"gemini-3.5-flash":   "gemini-3.5-flash",
+		"gemini-2.5-flash":   "gemini-2.5-flash",
+		"gemini-2.5-pro":     "gemini-2.5-pro",
+	} {
+		providers[name] = LLMProvider{
+			Type: ProviderGoogle, Model: model, APIKeyEnv: "GOOGLE_API_KEY",
+			// The API refuses url_context for models that make images.
+			NativeTools: &NativeTools{GoogleSearch: new(true), CodeExecution: new(false), URLContext: new(name != "google-image-flash")},
+		}
+	}
+	return providers
+}
