@@ -113,11 +113,14 @@ func (c *Catalog) LLMProviders() []string {
 
 // Warnings is what a person should know about a valid configuration, in the order of the files.
 func (c *Catalog) Warnings() []config.Warning {
-	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()))
+	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()), c.cfg.SupportWarnings(c.LLMProviders()))
 	strictyaml.SortWarnings(warnings)
 
 	return warnings
 }
+
+// Notes are the keys of the configuration that were written and have no effect.
+func (c *Catalog) Notes() []config.Note { return c.cfg.Notes() }
 
 // UnsetVariables finds the environment variables that the providers in use need and that are not set. Load does not
 // check it: files are valid wherever they are read, a key is set only where the server runs.

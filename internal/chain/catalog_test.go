@@ -92,3 +92,11 @@ func TestACapOnCostThatCannotBeKeptIsAWarning(t *testing.T) {
 		})
 	}
 }
+
+func TestAModelInUseThatCannotWorkIsAWarning(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, load(t, "defaults: {llm_provider: told}\nllm_providers: {told: {type: scripted}}\n").Warnings(), "nobody uses vertexai-default")
+	got := load(t, "defaults: {llm_provider: vertexai-default}\n").Warnings()
+	require.Len(t, got, 1)
+	require.Contains(t, got[0].String(), "llm_providers.vertexai-default: Claude models on Vertex AI are not supported yet")
+}

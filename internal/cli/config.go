@@ -40,6 +40,8 @@ type verdict struct {
 	OK       bool      `json:"ok"`
 	Problems []problem `json:"problems"`
 	Warnings []problem `json:"warnings"`
+	// Notes are keys without effect.
+	Notes []problem `json:"notes"`
 }
 
 func (t *tool) checkConfig() *cobra.Command {
@@ -61,11 +63,12 @@ does, with the same flags and variables, so a configuration that passes does not
 			return err
 		}
 
-		found := verdict{Problems: []problem{}, Warnings: []problem{}}
+		found := verdict{Problems: []problem{}, Warnings: []problem{}, Notes: []problem{}}
 
 		var (
 			problems []config.Problem
 			warnings []config.Warning
+			notes    []config.Note
 		)
 
 		if isFault {
@@ -73,15 +76,13 @@ does, with the same flags and variables, so a configuration that passes does not
 		} else {
 			// Files are right or wrong wherever they are read; a key is only where the server runs.
 			chains := chain.NewCatalog(cfg)
-			warnings = chains.Warnings()
+			warnings, notes = chains.Warnings(), chains.Notes()
 
 			for _, p := range chains.UnsetVariables(t.lookup) {
 				warnings = append(warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 			}
 
-			for _, w := range warnings {
-				found.Warnings = append(found.Warnings, problem{File: w.File, Line: w.Line, Column: w.Column, Path: w.Path, Message: w.Message})
-			}
+			found.Warnings, found.Notes = shownWarnings(warnings), shownWarnings(notes)
 		}
 
 		for _, p := range problems {
@@ -90,13 +91,22 @@ does, with the same flags and variables, so a configuration that passes does not
 
 		found.OK = len(problems) == 0
 
-		return t.report(found, problems, warnings, format.value)
+		return t.report(found, problems, warnings, notes, format.value)
 	}
 
 	return cmd
 }
 
-func (t *tool) report(found verdict, problems []config.Problem, warnings []config.Warning, format string) error {
+func shownWarnings(warnings []config.Warning) []problem {
+	shown := make([]problem, 0, len(warnings))
+	for _, w := range warnings {
+		shown = append(shown, problem{File: w.File, Line: w.Line, Column: w.Column, Path: w.Path, Message: w.Message})
+	}
+
+	return shown
+}
+
+func (t *tool) report(found verdict, problems []config.Problem, warnings []config.Warning, notes []config.Note, format string) error {
 	var err error
 
 	switch {
@@ -109,6 +119,10 @@ func (t *tool) report(found verdict, problems []config.Problem, warnings []confi
 	default:
 		for _, w := range warnings {
 			err = errors.Join(err, t.printf("warning: %s\n", w))
+		}
+
+		for _, n := range notes {
+			err = errors.Join(err, t.printf("note: %s\n", n))
 		}
 
 		t.sayf("The configuration is valid.")

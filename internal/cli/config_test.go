@@ -193,3 +193,16 @@ func TestVersionAndCompletionPrintToStdout(t *testing.T) {
 	require.Contains(t, tarsyWith(t, nil, "", "version", "-o", "json").stdout, `"go": "go1.`)
 	require.Contains(t, tarsyWith(t, nil, "", "completion", "bash").stdout, "bash completion")
 }
+
+func TestConfigCheckPrintsNotesApartFromWarnings(t *testing.T) {
+	t.Parallel()
+
+	dir := writeConfig(t, "defaults: {llm_provider: told, memory: {enabled: true}, scoring: {enabled: false}}\nllm_providers: {told: {type: scripted}}\n")
+	got := tarsyWith(t, nil, "", "config", "check", "--config-dir", dir)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Equal(t, "note: tarsy.yaml:1: defaults.memory: is accepted but has no effect yet\n", got.stdout)
+
+	got = tarsyWith(t, nil, "", "config", "check", "--config-dir", dir, "-o", "json")
+	require.JSONEq(t, `{"ok": true, "problems": [], "warnings": [],
+		"notes": [{"file": "tarsy.yaml", "line": 1, "column": 32, "path": "defaults.memory", "message": "is accepted but has no effect yet"}]}`, got.stdout)
+}

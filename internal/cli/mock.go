@@ -182,7 +182,7 @@ func (m *mockRun) check() error {
 
 	switch {
 	case m.flags.output.value == formatJSON:
-		found := verdict{OK: !wrong, Problems: []problem{}, Warnings: []problem{}}
+		found := verdict{OK: !wrong, Problems: []problem{}, Warnings: []problem{}, Notes: []problem{}}
 
 		if wrong {
 			for _, p := range failed.Problems {

@@ -57,12 +57,16 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 	return cmd
 }
 
-// warn prints what is suspicious about a valid configuration.
+// warn prints what to look at in a valid configuration.
 func (t *tool) warn(cfg *config.Config) {
 	chains := chain.NewCatalog(cfg)
 
 	for _, warning := range chains.Warnings() {
 		t.sayf("warning: %s", warning)
+	}
+
+	for _, note := range chains.Notes() {
+		t.sayf("note: %s", note)
 	}
 
 	for _, unset := range chains.UnsetVariables(t.lookup) {

@@ -63,6 +63,7 @@ func Load(src Source) (*Config, error) {
 	c := &Config{marks: make(map[string]mark)}
 	strictyaml.ApplyDefaults(reflect.ValueOf(c).Elem())
 	dec := strictyaml.NewDecoder(env)
+	dec.Loose = strictyaml.LooseKeys(reflect.TypeFor[Config]())
 	for _, file := range files {
 		dec.File(file.Name, file.Text, c)
 	}

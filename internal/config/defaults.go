@@ -6,7 +6,7 @@ import "time"
 // resolved by.
 type Defaults struct {
 	LLMProvider       string        `yaml:"llm_provider" doc:"Model that agents use." default:"google-default" ref:"llm_providers"`
-	LLMBackend        string        `yaml:"llm_backend" doc:"How the model is talked to; follows from the provider's type if unset." enum:"@backend"`
+	LLMBackend        string        `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told; follows from the provider's type if unset." enum:"@backend" only:"grpc"`
 	IterationStrategy string        `yaml:"iteration_strategy" doc:"How agents work: native-thinking, langchain and function-calling all mean function calling." enum:"@strategy"`
 	MaxIterations     int           `yaml:"max_iterations" doc:"LLM calls an agent may make before it is told to conclude." default:"20" min:"1"`
 	IterationTimeout  time.Duration `yaml:"iteration_timeout" doc:"Longest time for one LLM call." default:"120s" min:"1s"`
@@ -17,7 +17,7 @@ type Defaults struct {
 	AlertMasking      AlertMasking  `yaml:"alert_masking" doc:"Hiding of secrets in alerts."`
 
 	ExecutiveSummaryProvider     string                  `yaml:"executive_summary_provider" doc:"Model for executive summaries." ref:"llm_providers"`
-	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend"`
+	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend" only:"grpc"`
 	ExecutiveSummaryFallbackList string                  `yaml:"executive_summary_fallback_list" doc:"Fallback list for executive summaries." ref:"fallback_lists"`
 	ComposeProvider              string                  `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
 	ComposeBackend               string                  `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
@@ -48,13 +48,13 @@ type AlertMasking struct {
 // FallbackProvider is one entry of a fallback_providers list.
 type FallbackProvider struct {
 	Provider string `yaml:"provider" doc:"Model to try." ref:"llm_providers" required:"true"`
-	Backend  string `yaml:"backend" doc:"How to talk to it." enum:"@backend"`
+	Backend  string `yaml:"backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 }
 
 // FallbackEntry is one entry of a named list in fallback_lists.
 type FallbackEntry struct {
 	LLMProvider string `yaml:"llm_provider" doc:"Model to try." ref:"llm_providers" required:"true"`
-	LLMBackend  string `yaml:"llm_backend" doc:"How to talk to it." enum:"@backend"`
+	LLMBackend  string `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 }
 
 // Orchestrator limits agents that start other agents.
@@ -67,14 +67,15 @@ type Orchestrator struct {
 // AgentPairing is the model of one agent in defaults.agents.
 type AgentPairing struct {
 	LLMProvider  string `yaml:"llm_provider" doc:"Model of this agent." ref:"llm_providers"`
-	LLMBackend   string `yaml:"llm_backend" doc:"How to talk to it." enum:"@backend"`
+	LLMBackend   string `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 	FallbackList string `yaml:"fallback_list" doc:"Fallback list of this agent." ref:"fallback_lists"`
 }
 
 // SummaryModel is defaults.summarization.
 type SummaryModel struct {
-	LLMProvider string `yaml:"llm_provider" doc:"Model that shortens tool results." ref:"llm_providers"`
-	LLMBackend  string `yaml:"llm_backend" doc:"How to talk to it." enum:"@backend"`
+	LLMProvider  string `yaml:"llm_provider" doc:"Model that shortens tool results." ref:"llm_providers"`
+	LLMBackend   string `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
+	FallbackList string `yaml:"fallback_list" doc:"Fallback list for it." ref:"fallback_lists" later:"true"`
 }
 
 // Memory is defaults.memory.

@@ -22,16 +22,16 @@ type MCPServer struct {
 // Transport is mcp_servers.<id>.transport.
 type Transport struct {
 	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse call an address." enum:"stdio,http,sse" required:"true"`
-	Command           string            `yaml:"command" doc:"Program to start (stdio)."`
-	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args"`
-	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value"`
-	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass on TARSy's whole environment, with every secret in it (stdio)."`
-	URL               string            `yaml:"url" doc:"Address (http, sse)." format:"url" secret:"url"`
-	BearerToken       Secret            `yaml:"bearer_token" doc:"Token sent as Authorization: Bearer." secret:"value"`
-	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate." default:"true"`
+	Command           string            `yaml:"command" doc:"Program to start (stdio)." only:"stdio"`
+	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args" only:"stdio"`
+	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value" only:"stdio"`
+	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass on TARSy's whole environment, with every secret in it (stdio)." only:"stdio"`
+	URL               string            `yaml:"url" doc:"Address (http, sse)." format:"url" secret:"url" only:"http"`
+	BearerToken       Secret            `yaml:"bearer_token" doc:"Token sent as Authorization: Bearer (http, sse)." secret:"value" only:"http"`
+	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate (http, sse)." default:"true" only:"http"`
 	Timeout           time.Duration     `yaml:"timeout" doc:"Longest time for one request; a plain number is seconds." min:"0s" seconds:"true"`
-	CustomHeaders     map[string]Secret `yaml:"custom_headers" doc:"Headers sent with each request; {{.SESSION_ID}} is the execution's id." secret:"value" runtime:"SESSION_ID"`
-	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends; {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID"`
+	CustomHeaders     map[string]Secret `yaml:"custom_headers" doc:"Headers sent with each request (http, sse); {{.SESSION_ID}} is the execution's id." secret:"value" runtime:"SESSION_ID" only:"http"`
+	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends (http, sse); {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID" only:"http"`
 }
 
 // DataMasking is mcp_servers.<id>.data_masking.
@@ -47,7 +47,7 @@ type DataMasking struct {
 type CustomPattern struct {
 	Pattern     string `yaml:"pattern" doc:"Regular expression (RE2)." required:"true" format:"mask_pattern"`
 	Replacement string `yaml:"replacement" doc:"What is written instead." required:"true"`
-	Description string `yaml:"description" doc:"What it finds."`
+	Description string `yaml:"description" doc:"What it finds." later:"true"`
 }
 
 // Summarization is mcp_servers.<id>.summarization.
@@ -56,7 +56,7 @@ type Summarization struct {
 	SizeThresholdTokens  int    `yaml:"size_threshold_tokens" doc:"Results longer than this are shortened." default:"5000" min:"100"`
 	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"How long a summary should be. The model is asked for it; a summary of more than twice that is cut." default:"1000" min:"50"`
 	LLMProvider          string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
-	LLMBackend           string `yaml:"llm_backend" doc:"How the model is talked to." enum:"@backend"`
+	LLMBackend           string `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 }
 
 // Environment returns Env with its values in the clear, for the program to be started.

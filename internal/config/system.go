@@ -120,7 +120,7 @@ type ModelRate struct {
 
 // Promotion is a price that holds from Start to End.
 type Promotion struct {
-	ID               string  `yaml:"id" doc:"Name of the promotion."`
+	ID               string  `yaml:"id" doc:"Name of the promotion." later:"true"`
 	Model            string  `yaml:"model" doc:"Model that it is for." required:"true"`
 	Start            string  `yaml:"start" doc:"First day or moment (2026-01-31 or RFC 3339), UTC." required:"true"`
 	End              string  `yaml:"end" doc:"Last day or moment, included." required:"true"`

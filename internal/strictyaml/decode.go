@@ -3,7 +3,7 @@ package strictyaml
 import (
 	"fmt"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -24,6 +24,10 @@ type Decoder struct {
 	Broken bool
 	// RefuseNull makes a problem of a key without a value, which otherwise changes nothing.
 	RefuseNull bool
+
+	// Loose are keys that are ignored with a warning in a section that does not have them. They must be keys that restrict
+	// nothing: ignoring a switch or a limit would open what it was to close.
+	Loose []string
 
 	// Variables holds the value of each {{.VAR}} that was used, by its name.
 	Variables map[string]string
@@ -144,6 +148,10 @@ func (d *Decoder) section(node ast.Node, v reflect.Value, path string) {
 	for _, p := range pairs {
 		at := Join(path, p.key)
 		f, known := findField(fields, p.key)
+		if !known && slices.Contains(d.Loose, p.key) {
+			d.warn(p.node, at, "is not a key of this section and is ignored (keys of this section: "+strings.Join(keysOf(fields), ", ")+")")
+			continue
+		}
 		if !known {
 			d.fail(p.node, at, "unknown key", nearest.Hint(p.key, keysOf(fields), "keys"))
 			continue
@@ -154,9 +162,6 @@ func (d *Decoder) section(node ast.Node, v reflect.Value, path string) {
 			continue
 		}
 		d.mark(p.node, at)
-		if f.Later == "true" {
-			d.warn(p.node, at, "is accepted but has no effect yet")
-		}
 		d.value(p.value, fv, at, f)
 	}
 }
@@ -252,9 +257,6 @@ func (d *Decoder) scalar(node ast.Node, v reflect.Value, path string, f Field) {
 		}
 		d.fail(node, path, message, "")
 		return
-	}
-	if v.Kind() == reflect.String && f.Later != "true" && f.laterFor(text) {
-		d.warn(node, path, strconv.Quote(text)+" is accepted but has no effect yet")
 	}
 }
 

@@ -11,8 +11,10 @@
 //	required:"true"       the entry is useless without this key
 //	nonempty:"true"       text that is written must not be empty
 //	format:"regexp"       what text must be, see Check; a format may have more of its own
-//	later:"true"          the key loads with a warning: nothing acts on it yet
+//	later:"true"          the key loads, but nothing acts on it yet; see Notes
 //	later:"a,b"           the same, for these values only
+//	only:"rule"           the key has an effect only where a rule of the format says so; see Notes
+//	loose:"true"          the key is a warning, not an error, in a section that does not have it; see Decoder.Loose
 //	short:"true"          a plain value stands for a map with only this key
 //	seconds:"true"        a duration that may also be a plain number of seconds
 //	runtime:"SESSION_ID"  {{.SESSION_ID}} is kept and filled in later

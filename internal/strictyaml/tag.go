@@ -21,10 +21,12 @@ type Field struct {
 	Secret   string
 	Runtime  string
 	Later    string
+	Only     string
 	Kinds    []string
 	Nonempty bool
 	Required bool
 	Short    bool
+	Loose    bool
 	Seconds  bool
 }
 
@@ -50,10 +52,12 @@ func FieldsOf(t reflect.Type) []Field {
 			Secret:   tag.Get("secret"),
 			Runtime:  tag.Get("runtime"),
 			Later:    tag.Get("later"),
+			Only:     tag.Get("only"),
 			Kinds:    words(tag.Get("kinds")),
 			Nonempty: tag.Get("nonempty") != "",
 			Required: tag.Get("required") != "",
 			Short:    tag.Get("short") != "",
+			Loose:    tag.Get("loose") != "",
 			Seconds:  tag.Get("seconds") != "",
 		})
 	}
@@ -72,6 +76,31 @@ func keysOf(fields []Field) []string {
 	for i, f := range fields {
 		keys[i] = f.Key
 	}
+	return keys
+}
+
+// LooseKeys lists the keys of a struct, and of the structs in it, that have the tag loose.
+func LooseKeys(root reflect.Type) []string {
+	var keys []string
+	seen := make(map[reflect.Type]bool)
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		for _, f := range FieldsOf(t) {
+			if f.Loose && !slices.Contains(keys, f.Key) {
+				keys = append(keys, f.Key)
+			}
+			visit(t.Field(f.Index).Type)
+		}
+	}
+	visit(root)
+	slices.Sort(keys)
 	return keys
 }
 

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/strictyaml"
+)
+
+// Note is a key that was written and has no effect. Unlike a warning it asks nobody to do anything.
+type Note = strictyaml.Warning
+
+// Notes lists the keys that were written and have no effect, in the order of the files. The tags later and only of the fields say
+// which keys these are.
+func (c *Config) Notes() []Note {
+	var notes []Note
+	strictyaml.Notes(c,
+		func(path string) bool { _, ok := c.marks[path]; return ok },
+		c.idleReason,
+		func(path, message string) {
+			at := c.placeOf(path)
+			notes = append(notes, Note{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message})
+		})
+	strictyaml.SortWarnings(notes)
+	return notes
+}
+
+// idleReason says why a key with the tag only has no effect where it stands, "" if it has one.
+func (c *Config) idleReason(rule string, section reflect.Value, f strictyaml.Field) string {
+	switch rule {
+	case "stdio":
+		if kind := section.FieldByName("Type").String(); kind != TransportStdio {
+			return "transport type " + kind + " starts no program"
+		}
+	case "http":
+		if section.FieldByName("Type").String() == TransportStdio {
+			return "transport type stdio calls no address"
+		}
+	case "grpc":
+		return c.idleBackend(section, f)
+	case "vertexai":
+		if kind := section.FieldByName("Type").String(); kind != ProviderVertexAI {
+			return "only type vertexai uses it"
+		}
+	case "keyed":
+		if kind := section.FieldByName("Type").String(); kind == ProviderVertexAI || kind == ProviderScripted {
+			return "type " + kind + " uses no API key"
+		}
+	case "called":
+		if section.FieldByName("Type").String() == ProviderScripted {
+			return "type scripted calls no model"
+		}
+	case "parallel":
+		if stage, ok := reflect.TypeAssert[Stage](section); ok && len(stage.Agents)*max(1, stage.Replicas) == 1 {
+			return "the stage runs one agent"
+		}
+	case "tools":
+		return c.idleTools(section)
+	default:
+		panic("config: no rule " + rule) // a tag of our own is wrong
+	}
+	return ""
+}
+
+// idleBackend is idleReason for the backends: only gRPC gateways are told which one is meant. Where nothing below inherits the
+// backend, the model that stands beside it decides; otherwise any gateway may be meant.
+func (c *Config) idleBackend(section reflect.Value, f strictyaml.Field) string {
+	provider := strings.TrimSuffix(f.Key, "backend") + "provider"
+	switch section.Interface().(type) {
+	case Defaults, AgentPairing, SummaryModel:
+		provider = ""
+	case Chain:
+		if f.Key == "llm_backend" {
+			provider = ""
+		}
+	}
+	for _, sibling := range strictyaml.FieldsOf(section.Type()) {
+		if sibling.Key != provider {
+			continue
+		}
+		if name := section.Field(sibling.Index).String(); name != "" {
+			if kind := c.LLMProviders[name].Type; kind != ProviderGRPC {
+				return "LLM provider " + name + " is of type " + kind + "; only type grpc uses it"
+			}
+			return ""
+		}
+	}
+	for p := range maps.Values(c.LLMProviders) {
+		if p.Type == ProviderGRPC {
+			return ""
+		}
+	}
+	return "no LLM provider is of type grpc"
+}
+
+// idleTools is idleReason for what only agents with tools use.
+func (c *Config) idleTools(section reflect.Value) string {
+	kind := section.FieldByName("Type").String()
+	if kind == "" {
+		kind = c.Agents[section.FieldByName("Name").String()].Type
+	}
+	if slices.Contains([]string{AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring}, kind) {
+		return "an agent of type " + kind + " answers in one call without MCP tools"
+	}
+	return ""
+}
