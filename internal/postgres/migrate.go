@@ -165,7 +165,7 @@ func migrate(ctx context.Context, url string, known []migration, step func(strin
 }
 
 // prepare reaches the database and, where that is wanted, brings it up to date. One that is up to date, as at every
-// restart, costs the one query that also shows that it answers.
+// restart, costs two queries.
 func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 	done := c.Step("connecting to the database at " + hosts(pool))
 	conn, err := pool.Acquire(ctx)
@@ -173,6 +173,12 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 	done()
 
 	if err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+
+	if err := checkPooler(ctx, pool, conn); err != nil {
+		conn.Release()
+
 		return fmt.Errorf("reach the database: %w", err)
 	}
 
