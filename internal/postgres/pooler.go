@@ -36,14 +36,14 @@ func checkPooler(ctx context.Context, pool *pgxpool.Pool, first *pgxpool.Conn) e
 	second, err := pool.Acquire(ctx)
 	if err != nil {
 		// The first connection holds the last backend, so it does not share it.
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	defer second.Release()
 
 	for range poolerProbes {
 		other, err := backendOf(ctx, second)
 		if err != nil {
-			return nil //nolint:nilerr // as above
+			return nil // as above
 		}
 
 		again, err := backendOf(ctx, first)

@@ -73,7 +73,7 @@ func (f *fixture) bouncer(t *testing.T, mode string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
-	address := listener.Addr().(*net.TCPAddr) //nolint:forcetypeassert // it is TCP
+	address := listener.Addr().(*net.TCPAddr)
 	require.NoError(t, listener.Close())
 
 	// t.TempDir is closed to the other user that PgBouncer insists on.
@@ -94,7 +94,7 @@ pool_mode = %s
 default_pool_size = 30
 `, config.Database, config.Host, config.Port, config.Database, config.User, config.Password, address.Port, mode), 0o600))
 
-	command := exec.CommandContext(t.Context(), program, "-q", file) //nolint:gosec // the test's own program
+	command := exec.CommandContext(t.Context(), program, "-q", file)
 	command.Stderr = os.Stderr
 
 	if os.Geteuid() == 0 {
