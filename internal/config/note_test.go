@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,6 +111,6 @@ func TestAConfigurationInTheShapeOfThePublishedExampleLoads(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "published", "tarsy.yaml"))
 	require.NoError(t, err)
 	for _, section := range []string{"system", "queue", "defaults", "mcp_servers", "agents", "agent_chains", "fallback_lists", "label_maps"} {
-		require.True(t, strings.Contains(string(text), "\n"+section+":\n"), section)
+		require.Contains(t, string(text), "\n"+section+":\n")
 	}
 }

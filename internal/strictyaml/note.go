@@ -74,7 +74,7 @@ func (n notes) below(v reflect.Value, path string) {
 
 // isEmpty says whether a value sets nothing: a list or map without entries, a section that is not there or switched off.
 func isEmpty(v reflect.Value) bool {
-	switch v.Kind() { //nolint:exhaustive // every other value is one
+	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	case reflect.Pointer:
