@@ -16,7 +16,7 @@ type Alert struct {
 	Runbook string
 	// Fetched when the session starts. Ignored if Runbook is set; if both are empty, intake uses the default runbook.
 	RunbookURL string
-	// Overrides the tools that the chain configures; nil keeps them.
+	// Limits the tools that the chain allows; nil keeps all of them.
 	MCPSelection *MCPSelection
 	// User reported by a trusted proxy, else the name of the API key. Empty means DefaultAuthor.
 	Author string
@@ -37,7 +37,8 @@ type IdempotencyKey struct {
 	Fingerprint []byte
 }
 
-// MCPSelection replaces the MCP servers of the chain for one alert. It is the complete list; nothing is merged.
+// MCPSelection limits what the agents of a chain may use for one alert: each keeps those of its servers that are listed here.
+// Nothing outside the chain can be selected.
 type MCPSelection struct {
 	// Each server at most once. Empty only if NativeTools is set.
 	Servers []MCPServerSelection `json:"servers"`
@@ -53,9 +54,9 @@ type MCPServerSelection struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// NativeToolsSelection switches the provider's own tools on or off.
+// NativeToolsSelection switches the provider's own tools off.
 type NativeToolsSelection struct {
-	// True enables the tool, false disables it, nil leaves it as configured.
+	// False disables the tool. True and nil leave it as configured; true is refused where the chain has the tool off.
 	// Ignored in calls that have MCP tools bound.
 	GoogleSearch  *bool `json:"google_search,omitempty"`
 	CodeExecution *bool `json:"code_execution,omitempty"`

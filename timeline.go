@@ -30,8 +30,8 @@ const (
 // ErrorRunbookUnavailable is the code of the error event for a runbook that could not be fetched; the default one is used.
 const ErrorRunbookUnavailable = "runbook_unavailable"
 
-// ErrorMCPUnavailable is the code of the error event of an agent some of whose MCP servers could not be reached; it works
-// without their tools.
+// ErrorMCPUnavailable is the code of the error event of an agent some of whose MCP servers could not be reached or lack
+// tools that its alert selected; it works without those tools.
 const ErrorMCPUnavailable = "mcp_unavailable"
 
 // ErrorQuestionRefused is the code of the session's error event for a question that was accepted and can never be answered.

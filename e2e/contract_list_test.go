@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,7 +108,10 @@ func (c *contracts) status(t *testing.T) {
 
 // alert is what a client sends: each field of it is seen in the session that came of it.
 func (c *contracts) alert(t *testing.T) {
-	app := tarsytest.New(t, everything())
+	options := everything()
+	options.Config = strings.Replace(options.Config, "[kubernetes]}",
+		"[kubernetes], native_tools: {google_search: true, code_execution: true, url_context: true}}", 1)
+	app := tarsytest.New(t, options)
 	app.Script.Add(says("Analysed."), says("Summed up."), says("Analysed."), says("Summed up."))
 
 	every := decode[map[string]any]([]byte(`{

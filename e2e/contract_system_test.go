@@ -98,7 +98,8 @@ func (c *contracts) servers(t *testing.T) {
 	for _, path := range []string{"/api/v1/system/default-tools", "/api/v1/system/default-tools?alert_type=shop"} {
 		c.require(t, "DefaultTools", get(t, app, path), map[string]is{
 			"alert_type": equal("shop"), "chain_id": equal("shop"), "servers": equal([]any{
-				map[string]any{"name": "kubernetes", "tools": []any{"get_pods", "restart"}}, map[string]any{"name": "logs", "tools": []any{}},
+				map[string]any{"name": "kubernetes", "tools": []any{"get_pods", "restart"}, "known": true},
+				map[string]any{"name": "logs", "tools": []any{}, "known": false},
 			}),
 			"native_tools": equal(map[string]any{"google_search": true, "code_execution": false, "url_context": false}),
 		})

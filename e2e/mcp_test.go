@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,20 +87,45 @@ func TestAgentWorksWithoutAnyMCPServer(t *testing.T) {
 	require.NotNil(t, told.ExecutionID)
 }
 
-func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
+// bothServers is a chain whose only agent has the tools of two servers.
+const bothServers = `
+agents:
+  Investigator: {mcp_servers: [kubernetes, github]}
+agent_chains:
+  test:
+    alert_types: [test]
+    stages: [{name: look, agents: [{name: Investigator}]}]
+`
+
+// selecting makes an alert that selects tools of one server.
+func selecting(server string, tools ...string) map[string]any {
+	selected := map[string]any{"name": server}
+	if len(tools) > 0 {
+		selected["tools"] = tools
+	}
+
+	return map[string]any{"alert_type": "test", "data": "look", "mcp_selection": map[string]any{"servers": []any{selected}}}
+}
+
+func toolNames(tools []llm.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+
+	return names
+}
+
+func TestMCPSelectionNarrowsServersAndTools(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
 	github := tarsytest.NewMCPServer("github",
 		tarsytest.Tool{Name: "issues", ReadOnly: true, Text: "issues"}, tarsytest.Tool{Name: "merge", Text: "merged"})
-	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: kubernetesAgent})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: bothServers})
 	app.Script.Add(calls("github__issues", "github__merge", "kubernetes__get_pods"), says("Seen."), says("Seen."))
 
-	sessionID := app.SubmitAlert(map[string]any{
-		"alert_type": "test", "data": "look",
-		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "github", "tools": []string{"issues"}}}},
-	})
-	session := app.WaitFor(sessionID, tarsy.SessionCompleted)
+	session := app.WaitFor(app.SubmitAlert(selecting("github", "issues")), tarsy.SessionCompleted)
 	require.Equal(t, []tarsy.MCPServerSelection{{Name: "github", Tools: []string{"issues"}}}, session.MCPSelection.Servers)
 
 	tools := app.Script.Calls()[0].Request.Tools
@@ -114,7 +140,116 @@ func TestMCPSelectionReplacesServersAndRestrictsTools(t *testing.T) {
 	require.Empty(t, kubernetes.Calls())
 }
 
-// The chat configures servers of its own, and the alert still decides.
+// The server of the first alert is configured, but not for the chain.
+func TestMCPSelectionOutsideTheChainIsRefused(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true}, tarsytest.Tool{Name: "restart"})
+	github := tarsytest.NewMCPServer("github", tarsytest.Tool{Name: "merge"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: `
+agents:
+  Investigator: {mcp_servers: [kubernetes], read_only: true}
+agent_chains:
+  test:
+    alert_types: [test]
+    stages: [{name: look, agents: [{name: Investigator}]}]
+`})
+	app.WaitAnswer("/api/v1/system/default-tools?alert_type=test", "the tools", func(r tarsytest.Response) bool {
+		return strings.Contains(string(r.Body), `"known":true`)
+	})
+	require.Equal(t, []any{map[string]any{"name": "kubernetes", "tools": []any{"get_pods"}, "known": true}},
+		get(t, app, "/api/v1/system/default-tools?alert_type=test")["servers"], "what a read-only agent may not use is not offered")
+
+	native := selecting("kubernetes")
+	native["mcp_selection"].(map[string]any)["native_tools"] = map[string]any{"google_search": true}
+
+	tests := []struct {
+		alert  map[string]any
+		code   tarsy.Code
+		field  string
+		detail string
+	}{
+		{selecting("github"), tarsy.CodeMCPServerNotAllowed, "mcp_selection.servers", "known MCP servers of the chain: kubernetes"},
+		{selecting("kubernetes", "get_podz"), tarsy.CodeUnknownTool, "mcp_selection.servers[0].tools[0]", "did you mean get_pods?"},
+		{selecting("kubernetes", "get_pods", "restart"), tarsy.CodeToolNotAllowed, "mcp_selection.servers[0].tools[1]", "known tools of the chain: get_pods"},
+		{native, tarsy.CodeToolNotAllowed, "mcp_selection.native_tools.google_search", "only switch native tools off"},
+	}
+	for _, test := range tests {
+		answer := app.Do(http.MethodPost, "/api/v1/alerts", test.alert)
+		require.Equal(t, http.StatusBadRequest, answer.Status, "%s", answer.Body)
+		problem := answer.Problem(t)
+		require.Equal(t, string(test.code), problem.Code)
+		require.Equal(t, test.field, problem.Field)
+		require.Contains(t, problem.Detail, test.detail)
+	}
+
+	require.Empty(t, get(t, app, "/api/v1/sessions")["sessions"], "nothing is stored")
+	require.Empty(t, github.Calls())
+}
+
+// Nobody knows the tools of a server that has not answered yet. What is missing is told when the agent runs.
+func TestMisspeltToolOfAnUnknownServerIsInTheTimeline(t *testing.T) {
+	t.Parallel()
+
+	clock := clockwork.NewFakeClock()
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true})
+	kubernetes.Break(errors.New("connection refused"))
+
+	app := tarsytest.New(t, tarsytest.Options{
+		MCP: []*tarsytest.MCPServer{kubernetes}, Config: "system: {mcp_startup: strict}\n" + kubernetesAgent, Clock: clock,
+	})
+	waitWarnings(app, 1)
+	app.Script.Add(says("I could see nothing."), says("Nothing seen."))
+	waiting := app.SubmitAlert(selecting("kubernetes", "get_podz"))
+
+	kubernetes.Break(nil)
+	app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool {
+		clock.Advance(15 * time.Second)
+
+		return r.Status == http.StatusOK
+	})
+	app.WaitFor(waiting, tarsy.SessionCompleted)
+	require.Empty(t, app.Script.Calls()[0].Request.Tools)
+
+	told := app.Timeline(waiting)[0]
+	require.Equal(t, tarsy.EventError, told.EventType)
+	require.Equal(t, "Some tools of these MCP servers are missing. No tools are available.\n\n"+
+		"- kubernetes: the alert selected tools that are not available: get_podz", told.Content)
+	require.Equal(t, tarsy.ErrorMCPUnavailable, tarsy.MetadataAs[tarsy.ErrorMetadata](told.Metadata).Code)
+}
+
+// The chat's agent may be limited apart from the stages'.
+func TestToolRulesHideToolsFromTheModelAndRefuseCalls(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"},
+		tarsytest.Tool{Name: "get_secret", ReadOnly: true, Text: "hunter2"}, tarsytest.Tool{Name: "restart", Text: "restarted"}, tarsytest.Tool{Name: "delete"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Config: `
+mcp_servers:
+  kubernetes: {transport: {type: stdio, command: unused}, denied_tools: [get_secret]}
+agents:
+  Investigator: {mcp_servers: [kubernetes], denied_tools: ['del*']}
+agent_chains:
+  test:
+    alert_types: [test]
+    stages: [{name: look, agents: [{name: Investigator}]}]
+    chat: {enabled: true, read_only: true}
+`})
+	app.Script.Route("Investigator", calls("kubernetes__get_secret", "kubernetes__delete", "kubernetes__restart"), says("Seen."))
+	app.Script.Route("ExecSummaryAgent", says("Seen."))
+	app.Script.Route("ChatAgent", calls("kubernetes__restart"), says("No."))
+
+	session := app.Run("test", "look")
+	require.Equal(t, tarsy.SessionCompleted, session.Status)
+	app.Answer(session.ID, "Can you restart it again?")
+
+	require.Equal(t, []string{"kubernetes__get_pods", "kubernetes__restart"}, toolNames(requestOf(t, app, "Investigator").Tools))
+	require.Equal(t, []string{"kubernetes__get_pods"}, toolNames(requestOf(t, app, "ChatAgent").Tools))
+	require.Len(t, kubernetes.Calls(), 1, "refused calls do not reach the server")
+	require.Equal(t, "restart", kubernetes.Calls()[0].Tool)
+}
+
+// The chat configures servers of its own, and the alert narrows them.
 func TestAnAlertsSelectionHoldsForItsChat(t *testing.T) {
 	t.Parallel()
 
@@ -127,19 +262,17 @@ agent_chains:
   test:
     alert_types: [test]
     stages: [{name: look, agents: [{name: Investigator}]}]
-    chat: {enabled: true, mcp_servers: [kubernetes]}
+    chat: {enabled: true, mcp_servers: [kubernetes, github]}
 `})
 	app.Script.Route("Investigator", says("Seen."))
 	app.Script.Route("ExecSummaryAgent", says("Seen."))
 	app.Script.Route("ChatAgent", says("No."))
 
-	sessionID := app.SubmitAlert(map[string]any{
-		"alert_type": "test", "data": "look",
-		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "github", "tools": []string{"issues"}}}},
-	})
+	sessionID := app.SubmitAlert(selecting("github", "issues"))
 	app.WaitFor(sessionID, tarsy.SessionCompleted)
 	app.Answer(sessionID, "Is there more?")
 
+	require.Empty(t, requestOf(t, app, "Investigator").Tools, "an agent gets no server that it does not have itself")
 	tools := requestOf(t, app, "ChatAgent").Tools
 	require.Len(t, tools, 1)
 	require.Equal(t, "github__issues", tools[0].Name)
@@ -216,7 +349,7 @@ func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
 	require.Len(t, kubernetes.Calls(), 1, "the session had its tools")
 }
 
-// An alert chooses the provider's own tools: they are used where no MCP tools are bound, and only there.
+// An alert can switch the provider's own tools off. They are used where no MCP tools are bound, and only there.
 func TestNativeToolsOfAnAlert(t *testing.T) {
 	t.Parallel()
 
@@ -231,9 +364,9 @@ agent_chains: {test: {alert_types: [test], llm_provider: searching, stages: [{na
 		want      llm.NativeTools
 	}{
 		"the chain's servers":   {nil, llm.NativeTools{}},
-		"a server of the alert": {map[string]any{"servers": []any{map[string]any{"name": "kubernetes"}}, "native_tools": map[string]any{"code_execution": true}}, llm.NativeTools{}},
+		"a server of the chain": {map[string]any{"servers": []any{map[string]any{"name": "kubernetes"}}, "native_tools": map[string]any{"code_execution": true}}, llm.NativeTools{}},
 		"no servers":            {map[string]any{"servers": []any{}, "native_tools": map[string]any{}}, llm.NativeTools{GoogleSearch: true, CodeExecution: true, URLContext: true}},
-		"overridden":            {map[string]any{"servers": []any{}, "native_tools": map[string]any{"google_search": false}}, llm.NativeTools{CodeExecution: true, URLContext: true}},
+		"switched off":          {map[string]any{"servers": []any{}, "native_tools": map[string]any{"google_search": false}}, llm.NativeTools{CodeExecution: true, URLContext: true}},
 	}
 
 	for name, test := range tests {

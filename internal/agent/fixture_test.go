@@ -239,6 +239,7 @@ type fakeTools struct {
 	opened, closed int
 	list           []Tool
 	unavailable    map[string]string
+	missing        map[string]string
 	openErr        error
 	listErr        error
 	during         func(ctx context.Context, call Call) (Result, error)
@@ -279,6 +280,7 @@ func (f *fakeTools) Call(ctx context.Context, call Call) (Result, error) {
 }
 
 func (f *fakeTools) Unavailable() map[string]string { return f.unavailable }
+func (f *fakeTools) Missing() map[string]string     { return f.missing }
 
 func (f *fakeTools) Close() error {
 	f.closed++

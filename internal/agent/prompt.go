@@ -87,8 +87,8 @@ func (r *run) compose() progress.Step {
 		r.reportShortened(&step, "The results of earlier work are too long for the model", shortened, len(step.Messages))
 	}
 
-	if unavailable := r.tools.unavailable(); len(unavailable) > 0 {
-		event := r.newEvent(tarsy.EventError, tarsy.EventCompleted, tarsy.CleanText(r.tools.unavailableText(unavailable)))
+	if text := r.tools.unavailableText(); text != "" {
+		event := r.newEvent(tarsy.EventError, tarsy.EventCompleted, tarsy.CleanText(text))
 		event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorMCPUnavailable})
 		create(&step, event)
 	}
@@ -118,8 +118,8 @@ func systemPrompt(in *Input, tools *toolset) string {
 		}
 	}
 
-	if unavailable := tools.unavailable(); len(unavailable) > 0 {
-		b.WriteString("\n\n## Unavailable tools\n\n" + tools.unavailableText(unavailable) + "\n\nState in your answer what you could not check because of this.")
+	if text := tools.unavailableText(); text != "" {
+		b.WriteString("\n\n## Unavailable tools\n\n" + text + "\n\nState in your answer what you could not check because of this.")
 	}
 
 	if in.Spec.CustomInstructions != "" {

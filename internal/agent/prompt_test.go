@@ -44,6 +44,21 @@ func TestTheSystemPromptHasThreeTiersInOrder(t *testing.T) {
 	require.True(t, strings.HasSuffix(system, "first."), "instructions are trimmed")
 }
 
+func TestMissingToolsAreInTheTimelineAndInThePrompt(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.tools.list = []Tool{}
+	b.tools.missing = map[string]string{"github": "the alert selected tools that are not available: isues"}
+	b.model.Add(script.Reply{Text: "done"})
+	b.finish()
+
+	want := "Some tools of these MCP servers are missing. No tools are available.\n\n- github: the alert selected tools that are not available: isues"
+	require.Contains(t, b.ledger.state.Messages[0].Content, "## Unavailable tools\n\n"+want)
+	require.Equal(t, tarsy.EventError, b.ledger.state.Timeline[0].EventType)
+	require.Equal(t, want, b.ledger.state.Timeline[0].Content)
+}
+
 func TestTheUserPromptKeepsDataInsideItsMarkers(t *testing.T) {
 	t.Parallel()
 

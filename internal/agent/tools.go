@@ -16,6 +16,8 @@ type Tools interface {
 	Call(ctx context.Context, call Call) (Result, error)
 	// Unavailable maps servers that could not be reached to the reason.
 	Unavailable() map[string]string
+	// Missing maps servers that were reached, but without tools that the execution was to have, to what is missing.
+	Missing() map[string]string
 	Close() error
 }
 

@@ -44,30 +44,51 @@ func (s *toolset) close(logger *slog.Logger, executionID string) {
 	}
 }
 
-// unavailable lists the servers that could not be reached, in a stable order.
-func (s *toolset) unavailable() []string {
+// unavailableText tells which servers could not be reached, which tools are missing and what that means for the agent. It is
+// empty if everything is there.
+func (s *toolset) unavailableText() string {
 	if s.open == nil {
-		return nil
+		return ""
 	}
 
-	reasons := s.open.Unavailable()
-	lines := make([]string, 0, len(reasons))
+	var parts []string
 
-	for _, server := range slices.Sorted(maps.Keys(reasons)) {
-		lines = append(lines, fmt.Sprintf("%s: %s", server, quote.OneLine(reasons[server])))
-	}
-
-	return lines
-}
-
-// unavailableText says which servers could not be reached and what that means for the agent.
-func (s *toolset) unavailableText(lines []string) string {
 	consequence := "Their tools are not available."
 	if len(s.list) == 0 {
 		consequence = "No tools are available."
 	}
 
-	return "These MCP servers could not be reached. " + consequence + "\n\n- " + strings.Join(lines, "\n- ")
+	if lines := reasonLines(s.open.Unavailable()); lines != "" {
+		parts = append(parts, "These MCP servers could not be reached. "+consequence+lines)
+	}
+
+	consequence = ""
+	if len(s.list) == 0 {
+		consequence = " No tools are available."
+	}
+
+	if lines := reasonLines(s.open.Missing()); lines != "" {
+		parts = append(parts, "Some tools of these MCP servers are missing."+consequence+lines)
+	}
+
+	return strings.Join(parts, "\n\n")
+}
+
+// reasonLines is a list of servers with their reasons, in a stable order.
+func reasonLines(reasons map[string]string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+
+	var lines strings.Builder
+
+	lines.WriteString("\n")
+
+	for _, server := range slices.Sorted(maps.Keys(reasons)) {
+		fmt.Fprintf(&lines, "\n- %s: %s", server, quote.OneLine(reasons[server]))
+	}
+
+	return lines.String()
 }
 
 // lookUp finds the tool that a model means, for people and for what may be repeated; routing is the tools' own

@@ -27,7 +27,7 @@ type alertRequest struct {
 	Data         alertData           `json:"data"`
 	Runbook      string              `doc:"The text of a runbook for the agents."                         json:"runbook,omitempty"`
 	RunbookURL   string              `doc:"Where the runbook is." format:"uri"                            json:"runbook_url,omitempty"`
-	MCPSelection *tarsy.MCPSelection `doc:"Replaces the MCP servers of the chain for this alert."         json:"mcp_selection,omitempty"`
+	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools this alert uses."         json:"mcp_selection,omitempty"`
 }
 
 // alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.

@@ -15,8 +15,8 @@ import (
 type System struct {
 	// MCPServers are the servers that chains use, with the tools that they offered when they last answered.
 	MCPServers func() []MCPServer
-	// DefaultTools tells which tools an alert of a type gets that selects none; an empty type is the default one. Its
-	// errors for people are *tarsy.Error.
+	// DefaultTools tells which tools the chain of an alert type allows; an empty type is the default one. Its errors for
+	// people are *tarsy.Error.
 	DefaultTools func(alertType string) (DefaultTools, error)
 	// Providers are the LLM providers that chains use, the default one first.
 	Providers func() []Provider
@@ -40,18 +40,19 @@ type Tool struct {
 	InputSchema json.RawMessage `doc:"The JSON Schema of its arguments."              json:"input_schema"`
 }
 
-// DefaultTools is what an alert of a type gets to work with.
+// DefaultTools is what the chain of an alert type allows. An alert that selects nothing gets all of it.
 type DefaultTools struct {
 	AlertType   string          `json:"alert_type"`
 	ChainID     string          `json:"chain_id"`
-	Servers     []ServerTools   `json:"servers"`
-	NativeTools llm.NativeTools `doc:"The provider's own tools, which are used where there are no others." json:"native_tools"`
+	Servers     []ServerTools   `doc:"The servers that the agents of the chain may use. mcp_selection may name these only." json:"servers"`
+	NativeTools llm.NativeTools `doc:"The provider's own tools, used where an agent has no others. An alert can switch them off, not on." json:"native_tools"`
 }
 
-// ServerTools are the names of a server's tools; none are known before it has answered once.
+// ServerTools are the tools of a server that some agent of the chain may use.
 type ServerTools struct {
 	Name  string   `json:"name"`
-	Tools []string `json:"tools"`
+	Tools []string `doc:"Empty until the server has listed its tools." json:"tools"`
+	Known bool     `doc:"Whether the server has listed its tools."    json:"known"`
 }
 
 // Provider is an LLM provider, without its secrets.
@@ -117,7 +118,7 @@ func (s *Server) addSystem() {
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "get-default-tools", Method: http.MethodGet, Path: "/api/v1/system/default-tools",
-		Summary: "Which tools an alert gets that selects none",
+		Summary: "List the tools that the chain of an alert type allows",
 	}, nil, s.getDefaultTools)
 
 	add(s, tarsy.ScopeRead, huma.Operation{

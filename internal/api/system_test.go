@@ -28,7 +28,7 @@ func TestTheSystemIsShownAsTheDocumentSays(t *testing.T) {
 					return api.DefaultTools{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type", "there is no alert type %q", alertType)
 				}
 
-				return api.DefaultTools{AlertType: "kubernetes", ChainID: "k8s", Servers: []api.ServerTools{{Name: "k8s", Tools: []string{"get"}}}}, nil
+				return api.DefaultTools{AlertType: "kubernetes", ChainID: "k8s", Servers: []api.ServerTools{{Name: "k8s", Tools: []string{"get"}, Known: true}}}, nil
 			},
 			Providers: func() []api.Provider { return []api.Provider{{Name: "gemini", Type: "google", Default: true}} },
 			Settings: func() []api.Setting {
@@ -41,7 +41,7 @@ func TestTheSystemIsShownAsTheDocumentSays(t *testing.T) {
 		"warnings": `{"warnings":[{"id":"1","category":"mcp_health","message":"k8s is down","details":"","server_id":"","created_at":"0001-01-01T00:00:00Z"}]}`,
 		"mcp-servers": `{"servers":[{"id":"k8s","healthy":true,"checked":true,"error":"","tool_count":1,"last_check":null,"transport":"stdio",
 			"tools":[{"name":"get","description":"","read_only":true,"input_schema":{"type":"object"}}]}]}`,
-		"default-tools": `{"alert_type":"kubernetes","chain_id":"k8s","servers":[{"name":"k8s","tools":["get"]}],
+		"default-tools": `{"alert_type":"kubernetes","chain_id":"k8s","servers":[{"name":"k8s","tools":["get"],"known":true}],
 			"native_tools":{"google_search":false,"code_execution":false,"url_context":false}}`,
 		"providers": `{"providers":[{"name":"gemini","type":"google","model":"","base_url":"","default":true,"key_variable":"","key_set":false}]}`,
 		"config":    `{"settings":[{"path":"queue.worker_count","value":"4","origin":"built-in"}]}`,

@@ -20,7 +20,12 @@ func alertTypes(cfg *config.Config) func() []api.AlertType {
 // route finds an alert's chain and checks its runbook's address.
 func (a *App) route(runbooks *runbook.Fetcher, mask func(string) string) func(alert tarsy.Alert) (chain.Route, error) {
 	return func(alert tarsy.Alert) (chain.Route, error) {
-		route, err := a.chains.Route(alert)
+		var offered chain.Offered
+		if alert.MCPSelection != nil {
+			offered = a.health.monitor.Tools()
+		}
+
+		route, err := a.chains.Route(alert, offered)
 		if err != nil || alert.RunbookURL == "" {
 			return route, err
 		}

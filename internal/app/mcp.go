@@ -1,6 +1,7 @@
 package app
 
 import (
+	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/mcp"
@@ -32,6 +33,7 @@ func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
 				URL: s.Transport.URL, BearerToken: s.Transport.BearerToken.Reveal(), VerifySSL: &s.Transport.VerifySSL,
 				Headers: s.Transport.Headers(), CleanupURL: s.Transport.SessionCleanupURL, Timeout: s.Transport.Timeout,
 			},
+			Rule: chain.ServerRule(s),
 		}
 	}
 

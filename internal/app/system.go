@@ -3,7 +3,6 @@ package app
 import (
 	"slices"
 
-	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/strictyaml"
@@ -41,30 +40,20 @@ func (a *App) mcpWithTools() []api.MCPServer {
 	return servers
 }
 
-// defaultTools is what the agents of an alert type's chain get, with the tools that their servers offered last.
+// defaultTools is what the chain of an alert type allows, with the tools that its servers offered last.
 func (a *App) defaultTools(alertType string) (api.DefaultTools, error) {
-	defaults, err := a.chains.DefaultTools(alertType)
+	allowed, err := a.chains.AllowedTools(alertType, a.health.monitor.Tools())
 	if err != nil {
 		return api.DefaultTools{}, err
 	}
 
-	result := api.DefaultTools{AlertType: defaults.AlertType, ChainID: defaults.ChainID, NativeTools: defaults.NativeTools}
-	tools := a.health.monitor.Tools()
+	result := api.DefaultTools{AlertType: allowed.AlertType, ChainID: allowed.ChainID, NativeTools: allowed.NativeTools}
 
-	for _, id := range defaults.Servers {
-		result.Servers = append(result.Servers, api.ServerTools{Name: id, Tools: toolNames(tools[id])})
+	for _, s := range allowed.Servers {
+		result.Servers = append(result.Servers, api.ServerTools{Name: s.Name, Tools: append([]string{}, s.Tools...), Known: s.Known})
 	}
 
 	return result, nil
-}
-
-func toolNames(tools []agent.Tool) []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
-
-	return names
 }
 
 // providers are the models that chains use, the default one first. Addresses and names of variables are what the

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/strictyaml"
@@ -14,7 +15,9 @@ type Catalog struct {
 	cfg     *config.Config
 	chains  map[string]Chain
 	servers map[string]Server
-	has     []string
+	// rules are what servers' own configurations say about their tools, by id.
+	rules map[string]agent.ToolRule
+	has   []string
 	// stored are the recipes of chains whose alerts select no servers, by the chain's id.
 	stored map[string]progress.Recipe
 }
@@ -24,11 +27,13 @@ func NewCatalog(cfg *config.Config) *Catalog {
 	r := resolver{cfg}
 	c := &Catalog{
 		cfg: cfg, chains: make(map[string]Chain, len(cfg.Chains)), servers: make(map[string]Server, len(cfg.MCPServers)),
+		rules: make(map[string]agent.ToolRule, len(cfg.MCPServers)), has: []string{needToolRules},
 		stored: make(map[string]progress.Recipe, len(cfg.Chains)),
 	}
 
 	for id, configured := range cfg.MCPServers {
 		c.servers[id] = r.server(configured)
+		c.rules[id] = ServerRule(configured)
 		c.has = append(c.has, needServer(id))
 	}
 

@@ -53,7 +53,7 @@ agent_chains:
 `)
 	require.Empty(t, c.MCPServers())
 	require.Equal(t, []string{"told"}, c.LLMProviders())
-	_, err := c.Route(tarsy.Alert{AlertType: "kubernetes"})
+	_, err := c.Route(tarsy.Alert{AlertType: "kubernetes"}, nil)
 	require.NoError(t, err, "the built-in chain is still there for who submits to it")
 }
 

@@ -73,11 +73,13 @@ type Stage struct {
 	Synthesis Agent `json:"synthesis"`
 }
 
-// Agent is one agent of a stage, with the MCP servers that it may use. Its Spec holds nothing about servers, because an
-// alert may select others.
+// Agent is one agent of a stage, with the MCP servers and tools that it may use. Its Spec holds nothing about servers, because
+// an alert may select some of them.
 type Agent struct {
 	Spec    agent.Spec                 `json:"spec"`
 	Servers []tarsy.MCPServerSelection `json:"servers,omitempty"`
+	// ToolRules limit the tools of its servers: each rule must allow a tool.
+	ToolRules []agent.ToolRule `json:"tool_rules,omitempty"`
 }
 
 // Server is what agents are told about an MCP server, and how its long results are shortened.

@@ -13,6 +13,8 @@ type level struct {
 	maxIterations                          int
 	mcpServers                             []string                  // nil sets nothing, empty means none
 	fallbacks                              []config.FallbackProvider // likewise
+	rule                                   agent.ToolRule            // narrows those below it
+	rules                                  []agent.ToolRule          // of the levels merged so far
 }
 
 // merge lays each level over the previous ones. A strategy that implies a backend sets that as well, unless its own
@@ -33,6 +35,11 @@ func merge(levels ...level) level {
 
 		if l.mcpServers != nil {
 			sum.mcpServers = l.mcpServers
+		}
+
+		sum.rules = append(sum.rules, l.rules...)
+		if !l.rule.IsZero() {
+			sum.rules = append(sum.rules, l.rule)
 		}
 
 		if l.fallbacks != nil {

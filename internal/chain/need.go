@@ -10,6 +10,9 @@ const (
 	chainPrefix    = "chain:"
 	serverPrefix   = "mcp:"
 	providerPrefix = "llm:"
+	featurePrefix  = "feature:"
+	// needToolRules keeps sessions whose agents have rules about tools away from releases that do not know such rules.
+	needToolRules = featurePrefix + "tool-rules"
 )
 
 // NeedChain is what a session without a recipe needs: one that an earlier release stored.
@@ -26,7 +29,7 @@ func DescribeNeeds(needs []string) string {
 	for i, need := range needs {
 		words[i] = fmt.Sprintf("%q", need)
 
-		for prefix, what := range map[string]string{chainPrefix: "chain", serverPrefix: "MCP server", providerPrefix: "LLM provider"} {
+		for prefix, what := range map[string]string{chainPrefix: "chain", serverPrefix: "MCP server", providerPrefix: "LLM provider", featurePrefix: "feature"} {
 			if name, ok := strings.CutPrefix(need, prefix); ok {
 				words[i] = fmt.Sprintf("%s %q", what, name)
 			}

@@ -23,13 +23,18 @@ type Recipe struct {
 	Chain Chain `json:"chain"`
 	// Servers are the MCP servers that the session may use, by id.
 	Servers map[string]Server `json:"servers"`
+	// Narrows is set where the alert's selection narrows what each agent may use. Without it the selection replaces the
+	// agents' servers, as it did in earlier releases.
+	Narrows bool `json:"narrows,omitempty"`
 }
 
-// recipe is the recipe of a session of this chain, whose alert may have selected other MCP servers.
+// recipe is the recipe of a session of this chain, whose alert may have selected some of its MCP servers.
 func (c *Catalog) recipe(chain Chain, selection *tarsy.MCPSelection) Recipe {
 	r := Recipe{Chain: chain, Servers: map[string]Server{}}
 
 	if selection != nil {
+		r.Narrows = true
+
 		for _, s := range selection.Servers {
 			r.Servers[s.Name] = c.servers[s.Name]
 		}
@@ -71,11 +76,11 @@ func (r Recipe) Needs(selection *tarsy.MCPSelection) []string {
 		}
 	}
 
-	for _, stage := range r.Chain.Stages {
+	for _, stage := range r.Follow(selection).Stages {
 		for _, a := range stage.Agents {
 			model(a.Spec.Provider)
 
-			for _, s := range a.Select(selection).Servers {
+			for _, s := range a.Servers {
 				needs[needServer(s.Name)] = struct{}{}
 			}
 		}
@@ -87,6 +92,12 @@ func (r Recipe) Needs(selection *tarsy.MCPSelection) []string {
 
 	if len(r.Chain.Summary.Models) > 0 {
 		model(r.Chain.Summary.Models[0].Provider)
+	}
+
+	for a := range r.Chain.agents() {
+		if len(a.ToolRules) > 0 {
+			needs[needToolRules] = struct{}{}
+		}
 	}
 
 	return slices.Sorted(maps.Keys(needs))

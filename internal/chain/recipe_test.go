@@ -42,7 +42,7 @@ agent_chains:
 func TestStoredRecipeIsAContractBetweenReleases(t *testing.T) {
 	t.Parallel()
 	c := load(t, everything)
-	route, err := c.Route(tarsy.Alert{AlertType: "shop"})
+	route, err := c.Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
 
 	path := filepath.Join("testdata", "recipe.json")
@@ -70,7 +70,7 @@ func TestStoredRecipeIsAContractBetweenReleases(t *testing.T) {
 
 func TestStoredRecipeHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
-	route, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"})
+	route, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
 	require.NotContains(t, string(route.Recipe.Body), "secret")
 	require.NotContains(t, string(route.Recipe.Body), "example", "how a server is reached is no part of it")
@@ -79,17 +79,17 @@ func TestStoredRecipeHoldsNoSecrets(t *testing.T) {
 func TestSessionNeedsTheModelsAndServersOfItsStages(t *testing.T) {
 	t.Parallel()
 	c := load(t, everything)
-	route, err := c.Route(tarsy.Alert{AlertType: "shop"})
+	route, err := c.Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"llm:big", "mcp:logs", "mcp:metrics"}, route.Recipe.Needs, "what is fallen back on is not needed")
 	require.Subset(t, c.Has(), route.Recipe.Needs)
 	require.Contains(t, c.Has(), "chain:shop")
 
-	again, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"})
+	again, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, route.Recipe, again.Recipe, "two servers with one configuration store one recipe")
 
-	selected, err := c.Route(tarsy.Alert{AlertType: "shop", MCPSelection: &tarsy.MCPSelection{Servers: servers("metrics")}})
+	selected, err := c.Route(tarsy.Alert{AlertType: "shop", MCPSelection: &tarsy.MCPSelection{Servers: servers("metrics")}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"llm:big", "mcp:metrics"}, selected.Recipe.Needs)
 	require.NotEqual(t, route.Recipe.Hash, selected.Recipe.Hash)
@@ -100,7 +100,7 @@ func TestSessionNeedsTheModelsAndServersOfItsStages(t *testing.T) {
 
 func TestRecipeIsReadWithWhatIsConfiguredNow(t *testing.T) {
 	t.Parallel()
-	route, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"})
+	route, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
 
 	without := strings.NewReplacer(

@@ -75,6 +75,7 @@ func (r resolver) agent(chain config.Chain, stageIndex, agentIndex int) Agent {
 			agentType: own.Type, provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
 			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
 			fallbacks: r.fallbacks(own.FallbackProviders, own.FallbackList),
+			rule:      agent.ToolRule{Allowed: own.AllowedTools, Denied: own.DeniedTools, ReadOnly: own.ReadOnly},
 		},
 	))
 }
@@ -107,6 +108,7 @@ func (r resolver) chat(chain config.Chain) Agent {
 		level{
 			provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
 			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
+			rule: agent.ToolRule{Allowed: own.AllowedTools, Denied: own.DeniedTools, ReadOnly: own.ReadOnly},
 		}))
 }
 
@@ -197,6 +199,7 @@ func (r resolver) agentLevel(name string) level {
 		level{
 			agentType: configured.Type, backend: configured.LLMBackend, strategy: configured.IterationStrategy,
 			maxIterations: configured.MaxIterations, mcpServers: configured.MCPServers,
+			rule: agent.ToolRule{Allowed: configured.AllowedTools, Denied: configured.DeniedTools, ReadOnly: configured.ReadOnly},
 		},
 	)
 }
@@ -214,6 +217,10 @@ func (r resolver) merged(name string, l level) Agent {
 
 	for _, id := range l.mcpServers {
 		a.Servers = append(a.Servers, tarsy.MCPServerSelection{Name: id})
+	}
+
+	if a.hasTools() {
+		a.ToolRules = l.rules
 	}
 
 	return a

@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/chain"
-	"tarsy.dev/tarsy/llm"
 )
 
 const shop = `
@@ -24,50 +22,24 @@ agent_chains:
 func TestAnAlertGoesToTheChainOfItsType(t *testing.T) {
 	t.Parallel()
 	c := load(t, shop)
-	route, err := c.Route(tarsy.Alert{AlertType: "till"})
+	route, err := c.Route(tarsy.Alert{AlertType: "till"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, get(t, c, "shop"), route.Chain)
 	require.Equal(t, "till", route.AlertType)
 	require.Equal(t, "Look first.", route.Runbook)
 
-	route, err = c.Route(tarsy.Alert{})
+	route, err = c.Route(tarsy.Alert{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "kubernetes", route.AlertType, "the default type")
 }
 
 func TestAnAlertTypeWithoutAChainIsRejectedWithWhatThereIs(t *testing.T) {
 	t.Parallel()
-	_, err := load(t, shop).Route(tarsy.Alert{AlertType: "shp"})
+	_, err := load(t, shop).Route(tarsy.Alert{AlertType: "shp"}, nil)
 	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
 	require.ErrorContains(t, err, "did you mean shop")
 
-	_, err = load(t, "agent_chains: {kubernetes: {alert_types: [b, a], stages: [{name: s, agents: [{name: GeneralWorker}]}]}}").Route(tarsy.Alert{})
+	_, err = load(t, "agent_chains: {kubernetes: {alert_types: [b, a], stages: [{name: s, agents: [{name: GeneralWorker}]}]}}").Route(tarsy.Alert{}, nil)
 	require.Equal(t, tarsy.CodeMissingField, tarsy.CodeOf(err))
 	require.ErrorContains(t, err, "use one of a, b")
-}
-
-func TestASelectionOfAnUnknownServerIsRejected(t *testing.T) {
-	t.Parallel()
-	c := load(t, shop)
-	selection := func(name string) tarsy.Alert {
-		return tarsy.Alert{AlertType: "shop", MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "logs"}, {Name: name}}}}
-	}
-	_, err := c.Route(selection("metrics"))
-	require.NoError(t, err)
-
-	_, err = c.Route(selection("metrisc"))
-	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err))
-	require.ErrorContains(t, err, `there is no MCP server "metrisc"; did you mean metrics`)
-}
-
-func TestDefaultToolsAreThoseOfAllStagesInOrder(t *testing.T) {
-	t.Parallel()
-	tools, err := load(t, shop).DefaultTools("shop")
-	require.NoError(t, err)
-	require.Equal(t, chain.Tools{
-		AlertType: "shop", ChainID: "shop", Servers: []string{"logs", "metrics"}, NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true},
-	}, tools)
-
-	_, err = load(t, shop).DefaultTools("shp")
-	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
 }

@@ -8,34 +8,111 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Select is the agent with what an alert selected: its MCP servers replace the configured ones, and the native tools that
-// it mentions are switched on or off, for the model and for its fallbacks. An agent of a single call has no tools to
-// select.
-func (a Agent) Select(selection *tarsy.MCPSelection) Agent {
-	if selection == nil || a.Spec.Strategy == agent.Synthesis {
+// Follow returns the chain as a session runs it whose alert made this selection.
+func (r Recipe) Follow(selection *tarsy.MCPSelection) Chain {
+	if selection == nil {
+		return r.Chain
+	}
+
+	apply := Agent.replace
+	if r.Narrows {
+		apply = Agent.narrow
+	}
+
+	c := r.Chain
+	c.Stages = slices.Clone(c.Stages)
+
+	for i := range c.Stages {
+		c.Stages[i].Agents = slices.Clone(c.Stages[i].Agents)
+
+		for j, a := range c.Stages[i].Agents {
+			c.Stages[i].Agents[j] = apply(a, *selection)
+		}
+	}
+
+	if c.Chat != nil {
+		chat := apply(*c.Chat, *selection)
+		c.Chat = &chat
+	}
+
+	return c
+}
+
+// hasTools reports whether the agent may call tools. One that answers in a single call never does.
+func (a Agent) hasTools() bool { return a.Spec.Strategy != agent.Synthesis }
+
+// narrow keeps what an alert selected of what the agent may use: servers, their tools, and the provider's own tools.
+func (a Agent) narrow(selection tarsy.MCPSelection) Agent {
+	if !a.hasTools() {
+		return a
+	}
+
+	var kept []tarsy.MCPServerSelection
+
+	for _, own := range a.Servers {
+		i := slices.IndexFunc(selection.Servers, func(s tarsy.MCPServerSelection) bool { return s.Name == own.Name })
+		if i < 0 {
+			continue
+		}
+
+		tools, some := intersect(own.Tools, selection.Servers[i].Tools)
+		if some {
+			kept = append(kept, tarsy.MCPServerSelection{Name: own.Name, Tools: tools})
+		}
+	}
+
+	a.Servers = kept
+
+	return a.withNative(selection.NativeTools, func(configured bool, selected *bool) bool {
+		return configured && (selected == nil || *selected)
+	})
+}
+
+// intersect returns the names that are in both lists; an empty list means all names. It reports whether any is left.
+func intersect(a, b []string) (both []string, some bool) {
+	switch {
+	case len(a) == 0:
+		return b, true
+	case len(b) == 0:
+		return a, true
+	}
+
+	both = slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+
+	return both, len(both) > 0
+}
+
+// replace gives the agent what an alert selected, whatever it has itself. Sessions that earlier releases stored run by it.
+func (a Agent) replace(selection tarsy.MCPSelection) Agent {
+	if !a.hasTools() {
 		return a
 	}
 
 	a.Servers = selection.Servers
-	a.Spec.NativeTools = override(a.Spec.NativeTools, selection.NativeTools)
+
+	return a.withNative(selection.NativeTools, orBelow)
+}
+
+// withNative applies a selection to the native tools of the model and of its fallbacks.
+func (a Agent) withNative(selected *tarsy.NativeToolsSelection, apply func(configured bool, selected *bool) bool) Agent {
+	if selected == nil {
+		return a
+	}
+
+	with := func(tools llm.NativeTools) llm.NativeTools {
+		return llm.NativeTools{
+			GoogleSearch:  apply(tools.GoogleSearch, selected.GoogleSearch),
+			CodeExecution: apply(tools.CodeExecution, selected.CodeExecution),
+			URLContext:    apply(tools.URLContext, selected.URLContext),
+		}
+	}
+
+	a.Spec.NativeTools = with(a.Spec.NativeTools)
 	a.Spec.Fallbacks = slices.Clone(a.Spec.Fallbacks)
 
 	for i := range a.Spec.Fallbacks {
-		a.Spec.Fallbacks[i].NativeTools = override(a.Spec.Fallbacks[i].NativeTools, selection.NativeTools)
+		a.Spec.Fallbacks[i].NativeTools = with(a.Spec.Fallbacks[i].NativeTools)
 	}
 
 	return a
-}
-
-// override replaces the native tools that a selection mentions.
-func override(tools llm.NativeTools, selected *tarsy.NativeToolsSelection) llm.NativeTools {
-	if selected == nil {
-		return tools
-	}
-
-	tools.GoogleSearch = orBelow(tools.GoogleSearch, selected.GoogleSearch)
-	tools.CodeExecution = orBelow(tools.CodeExecution, selected.CodeExecution)
-	tools.URLContext = orBelow(tools.URLContext, selected.URLContext)
-
-	return tools
 }

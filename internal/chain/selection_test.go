@@ -11,30 +11,61 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestSelectionReplacesServersAndOverridesNativeTools(t *testing.T) {
+func TestSelectionNarrowsWhatEachAgentMayUse(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
-	configured := chain.Agent{
-		Servers: servers("logs"),
-		Spec: agent.Spec{
-			Strategy: agent.FunctionCalling, NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true},
-			Fallbacks: []agent.Fallback{{Provider: "other", NativeTools: llm.NativeTools{GoogleSearch: true}}},
-		},
+	spec := agent.Spec{
+		Strategy: agent.FunctionCalling, NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true},
+		Fallbacks: []agent.Fallback{{Provider: "other", NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}}},
 	}
-	require.Equal(t, configured, configured.Select(nil))
+	rules := []agent.ToolRule{{ReadOnly: true}}
+	synthesis := chain.Agent{Spec: agent.Spec{Strategy: agent.Synthesis}, Servers: servers("logs")}
+	recipe := chain.Recipe{Narrows: true, Chain: chain.Chain{
+		Stages: []chain.Stage{{Agents: []chain.Agent{
+			{Spec: spec, Servers: servers("logs", "metrics"), ToolRules: rules},
+			{Spec: spec, Servers: servers("traces")},
+			{Spec: spec, Servers: []tarsy.MCPServerSelection{{Name: "logs", Tools: []string{"read", "tail"}}, {Name: "metrics", Tools: []string{"write"}}}},
+			synthesis,
+		}}},
+		Chat: &chain.Agent{Spec: spec, Servers: servers("metrics", "traces")},
+	}}
+	require.Equal(t, recipe.Chain, recipe.Follow(nil))
 
-	selection := &tarsy.MCPSelection{
-		Servers:     servers("metrics"),
+	followed := recipe.Follow(&tarsy.MCPSelection{
+		Servers:     []tarsy.MCPServerSelection{{Name: "metrics", Tools: []string{"query"}}, {Name: "logs"}, {Name: "elsewhere"}},
 		NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes},
+	})
+	agents := followed.Stages[0].Agents
+	query := tarsy.MCPServerSelection{Name: "metrics", Tools: []string{"query"}}
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "logs"}, query}, agents[0].Servers)
+	require.Equal(t, rules, agents[0].ToolRules)
+	require.Empty(t, agents[1].Servers, "an agent gets no server that it does not have itself")
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "logs", Tools: []string{"read", "tail"}}}, agents[2].Servers,
+		"no tool in common must not become all tools")
+	require.Equal(t, synthesis, agents[3], "it has no tools, whatever the alert selects")
+	require.Equal(t, []tarsy.MCPServerSelection{query}, followed.Chat.Servers)
+
+	for _, a := range []chain.Agent{agents[0], *followed.Chat} {
+		require.Equal(t, llm.NativeTools{URLContext: true}, a.Spec.NativeTools, "switched off, never on")
+		require.Equal(t, llm.NativeTools{URLContext: true}, a.Spec.Fallbacks[0].NativeTools)
 	}
-	selected := configured.Select(selection)
-	require.Equal(t, servers("metrics"), selected.Servers)
-	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true}, selected.Spec.NativeTools)
-	require.Equal(t, llm.NativeTools{CodeExecution: true}, selected.Spec.Fallbacks[0].NativeTools)
-	require.True(t, configured.Spec.Fallbacks[0].NativeTools.GoogleSearch, "the chain itself stays as it is")
 
-	require.Equal(t, configured.Spec.NativeTools, configured.Select(&tarsy.MCPSelection{}).Spec.NativeTools)
+	require.True(t, recipe.Chain.Chat.Spec.Fallbacks[0].NativeTools.GoogleSearch, "the recipe itself stays as it is")
+	require.Equal(t, servers("logs", "metrics"), recipe.Chain.Stages[0].Agents[0].Servers)
+}
 
-	synthesis := chain.Agent{Spec: agent.Spec{Strategy: agent.Synthesis}}
-	require.Equal(t, synthesis, synthesis.Select(selection), "a synthesis has no tools, whatever the alert selects")
+// Earlier releases let an alert select any configured server. Their recipes lack the field.
+func TestSessionStoredByEarlierReleaseKeepsItsWiderSelection(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	c := load(t, shop)
+	recipe, err := c.Decode([]byte(`{"chain": {"id": "shop", "stages": [{"agents": [{"spec": {"strategy": "function-calling",
+		"native_tools": {"google_search": true, "url_context": true}}, "servers": [{"name": "logs"}]}]}]}, "servers": {"metrics": {}}}`))
+	require.NoError(t, err)
+
+	selection := &tarsy.MCPSelection{Servers: servers("metrics"), NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: &no, CodeExecution: &yes}}
+	a := recipe.Follow(selection).Stages[0].Agents[0]
+	require.Equal(t, servers("metrics"), a.Servers)
+	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true}, a.Spec.NativeTools)
+	require.Equal(t, []string{"mcp:metrics"}, recipe.Needs(selection))
 }

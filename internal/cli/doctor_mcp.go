@@ -77,7 +77,7 @@ func checkMCPServer(ctx context.Context, factory *mcp.Factory, cfg *config.Confi
 		}
 	}
 
-	tools, err := factory.Open(ctx, mcpCheckID, []tarsy.MCPServerSelection{{Name: id}})
+	tools, err := factory.Open(ctx, mcpCheckID, []tarsy.MCPServerSelection{{Name: id}}, nil)
 	if err != nil {
 		return finding{check, bad, line(err), ""}
 	}

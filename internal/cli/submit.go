@@ -51,7 +51,7 @@ With --wait it follows the session, prints the final analysis, and exits with co
 	flags.StringVar(&s.alertType, "type", "", "alert type (default: the server's default)")
 	flags.StringVar(&s.runbook, "runbook", "", "file with a runbook for the agents")
 	flags.StringVar(&s.runbookURL, "runbook-url", "", "URL of a runbook")
-	flags.StringArrayVar(&s.servers, "mcp", nil, "MCP server to use instead of the chain's, as server or server:tool,tool; may be repeated")
+	flags.StringArrayVar(&s.servers, "mcp", nil, "limit to this MCP server of the chain, as server or server:tool,tool; may be repeated")
 	flags.StringVar(&s.key, "idempotency-key", "", "submit once per key: repeating the command within 24 hours returns the same session")
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the final analysis")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")

@@ -22,6 +22,9 @@ type Agent struct {
 	Type               string        `yaml:"type" doc:"What the agent does: empty (investigate), synthesis, exec_summary, scoring or action." enum:"@agent_type" later:"scoring,action"`
 	Description        string        `yaml:"description" doc:"One sentence for people." later:"true" loose:"true"`
 	MCPServers         []string      `yaml:"mcp_servers" doc:"Servers whose tools the agent gets." ref:"mcp_servers" only:"tools"`
+	AllowedTools       []string      `yaml:"allowed_tools" doc:"Tools that the agent may use, of all its servers; all if not set. A name may end in *." only:"tools"`
+	DeniedTools        []string      `yaml:"denied_tools" doc:"Tools that the agent may not use, in the same form. Wins over allowed_tools." only:"tools"`
+	ReadOnly           bool          `yaml:"read_only" doc:"Let the agent use only tools that the server marks as read-only (readOnlyHint)." only:"tools"`
 	CustomInstructions string        `yaml:"custom_instructions" doc:"Plain text: what the agent should know and do."`
 	LLMBackend         string        `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent works; older files say this instead of llm_backend." enum:"@strategy"`

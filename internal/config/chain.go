@@ -54,6 +54,9 @@ type StageAgent struct {
 	IterationStrategy string             `yaml:"iteration_strategy" doc:"How the agent works; older files say this instead of llm_backend." enum:"@strategy"`
 	MaxIterations     int                `yaml:"max_iterations" doc:"LLM calls before the agent is told to conclude." min:"1" only:"tools"`
 	MCPServers        []string           `yaml:"mcp_servers" doc:"Servers whose tools the agent gets here." ref:"mcp_servers" only:"tools"`
+	AllowedTools      []string           `yaml:"allowed_tools" doc:"Only these of the agent's tools. A name may end in *." only:"tools"`
+	DeniedTools       []string           `yaml:"denied_tools" doc:"None of these tools, in the same form. Wins over allowed_tools." only:"tools"`
+	ReadOnly          bool               `yaml:"read_only" doc:"Only tools that the server marks as read-only (readOnlyHint)." only:"tools"`
 	SubAgents         []SubAgent         `yaml:"sub_agents" doc:"Agents that it may start." later:"true"`
 	FallbackProviders []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails."`
 	FallbackList      string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists"`
@@ -77,6 +80,9 @@ type Chat struct {
 	LLMBackend        string     `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
 	IterationStrategy string     `yaml:"iteration_strategy" doc:"Older name for the backend." enum:"@strategy"`
 	MCPServers        []string   `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
+	AllowedTools      []string   `yaml:"allowed_tools" doc:"Only these of the agent's tools. A name may end in *."`
+	DeniedTools       []string   `yaml:"denied_tools" doc:"None of these tools, in the same form. Wins over allowed_tools."`
+	ReadOnly          bool       `yaml:"read_only" doc:"Only tools that the server marks as read-only (readOnlyHint)."`
 	MaxIterations     int        `yaml:"max_iterations" doc:"LLM calls before it has to answer." min:"1"`
 	SubAgents         []SubAgent `yaml:"sub_agents" doc:"Agents that it may start." later:"true"`
 }

@@ -31,6 +31,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkProviders()...)
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkPrices()...)
+	problems = append(problems, c.checkTools()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
 		problems = append(problems, c.checkMasking(joinPath("mcp_servers", id)+".data_masking", c.MCPServers[id].DataMasking)...)

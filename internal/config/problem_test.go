@@ -172,6 +172,14 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"masking group that is on and off", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
 			"    data_masking: {pattern_groups: [gitleaks], disabled_groups: [gitleaks]}\n",
 			`tarsy.yaml:4: mcp_servers.a.data_masking.disabled_groups[0]: pattern_groups names gitleaks too`},
+		{"tool both allowed and denied", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n    allowed_tools: [get, put]\n    denied_tools: ['p*']\n",
+			`tarsy.yaml:4: mcp_servers.a.allowed_tools[1]: "put" is also denied, by "p*" (denied_tools wins: remove it from one of the lists)`},
+		{"no allowed tools", "agents:\n  A:\n    allowed_tools: []\n",
+			`tarsy.yaml:3: agents.A.allowed_tools: is empty (leave it out to allow all tools, or deny all with denied_tools: ['*'])`},
+		{"pattern in the middle", chain("", "{name: ChatAgent, denied_tools: [ok, 'a*b']}"),
+			`tarsy.yaml:7: agent_chains.c.stages[0].agents[0].denied_tools[1]: not the name of a tool (write the name as the server lists it, or its beginning and a *: get_*)`},
+		{"empty tool", chain("    chat: {allowed_tools: ['']}\n", "{name: ChatAgent}"),
+			`tarsy.yaml:4: agent_chains.c.chat.allowed_tools[0]: not the name of a tool`},
 		{"masking group that is not on by default", "mcp_servers:\n  a:\n    transport: {type: stdio, command: x}\n" +
 			"    data_masking: {disabled_groups: [cloud]}\n",
 			`tarsy.yaml:4: mcp_servers.a.data_masking.disabled_groups[0]: unknown value "cloud"`},

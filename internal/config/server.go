@@ -15,6 +15,9 @@ type MCPServer struct {
 
 	Transport     Transport      `yaml:"transport" doc:"How the server is reached." required:"true"`
 	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
+	AllowedTools  []string       `yaml:"allowed_tools" doc:"Tools that agents may use; all if not set. A name may end in *."`
+	DeniedTools   []string       `yaml:"denied_tools" doc:"Tools that no agent may use, in the same form. Wins over allowed_tools."`
+	ReadOnly      bool           `yaml:"read_only" doc:"Offer only tools that the server marks as read-only (readOnlyHint)."`
 	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are always searched for; this block adds to them."`
 	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results by a model."`
 }

@@ -33,7 +33,7 @@ type Config struct {
 	// means five minutes.
 	UnrunnableTimeout time.Duration
 	// OpenTools connects the tools of one execution.
-	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection) (agent.Tools, error)
+	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection, rules []agent.ToolRule) (agent.Tools, error)
 	// FetchRunbook reads the runbook at an address that an alert named; DefaultRunbook is used when it cannot.
 	FetchRunbook   func(ctx context.Context, url string) (string, error)
 	DefaultRunbook string

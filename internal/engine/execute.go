@@ -74,11 +74,11 @@ func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, messa
 
 // input gathers what an execution needs: what it works on, and how it reaches this server.
 func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
-	var servers []tarsy.MCPServerSelection
+	var equipped chain.Agent
 
 	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp, Timeout: r.engine.SessionTimeout}
 
-	r.memory.read(func(state *progress.State) { in, servers, err = plan.Input(state, setup, t) })
+	r.memory.read(func(state *progress.State) { in, equipped, err = plan.Input(state, setup, t) })
 
 	if err != nil {
 		return in, err
@@ -90,9 +90,9 @@ func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err erro
 		in.Spent = r.budgetReached
 	}
 
-	if len(servers) > 0 {
+	if len(equipped.Servers) > 0 {
 		in.OpenTools = func(ctx context.Context) (agent.Tools, error) {
-			return r.engine.OpenTools(ctx, t.Execution, servers)
+			return r.engine.OpenTools(ctx, t.Execution, equipped.Servers, equipped.ToolRules)
 		}
 	}
 

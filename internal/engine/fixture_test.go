@@ -398,7 +398,7 @@ type toolbox struct {
 	onList func()
 }
 
-func (b *toolbox) open(context.Context, string, []tarsy.MCPServerSelection) (agent.Tools, error) {
+func (b *toolbox) open(context.Context, string, []tarsy.MCPServerSelection, []agent.ToolRule) (agent.Tools, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -451,6 +451,7 @@ func duringCall(in, leave chan struct{}) func(context.Context, agent.Call) error
 }
 
 func (b *toolbox) Unavailable() map[string]string { return nil }
+func (b *toolbox) Missing() map[string]string     { return nil }
 func (b *toolbox) Close() error                   { return nil }
 
 func (b *toolbox) forget() {

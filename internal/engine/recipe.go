@@ -74,7 +74,7 @@ func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string
 // follow is the chain that the session follows, and what this server lacks of what it needs.
 func (r *sessionRun) follow(session tarsy.Session) (c chain.Chain, missing []string) {
 	if r.recipe != nil {
-		return r.recipe.Chain, r.engine.missing(r.recipe.Needs(session.MCPSelection))
+		return r.recipe.Follow(session.MCPSelection), r.engine.missing(r.recipe.Needs(session.MCPSelection))
 	}
 
 	c, known := r.engine.Chain(session.ChainID)
@@ -82,7 +82,8 @@ func (r *sessionRun) follow(session tarsy.Session) (c chain.Chain, missing []str
 		missing = []string{chain.NeedChain(session.ChainID)}
 	}
 
-	return c, missing
+	// Only earlier releases stored sessions without a recipe.
+	return chain.Recipe{Chain: c}.Follow(session.MCPSelection), missing
 }
 
 // server is what agents are told about an MCP server.

@@ -428,7 +428,7 @@ func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
 
 	h := newHouse(t)
 	s := h.start("one", func(c *Config) {
-		c.OpenTools = func(context.Context, string, []tarsy.MCPServerSelection) (agent.Tools, error) {
+		c.OpenTools = func(context.Context, string, []tarsy.MCPServerSelection, []agent.ToolRule) (agent.Tools, error) {
 			return nil, errors.New("no such \x00 file")
 		}
 	})

@@ -73,7 +73,7 @@ func cleaned(t *testing.T, atEnd http.HandlerFunc) (*recording, mcp.Transport) {
 
 func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {
 	t.Helper()
-	tools, err := mcp.New(cfg).Open(t.Context(), id, []tarsy.MCPServerSelection{{Name: "web"}})
+	tools, err := mcp.New(cfg).Open(t.Context(), id, []tarsy.MCPServerSelection{{Name: "web"}}, nil)
 	require.NoError(t, err)
 
 	return tools

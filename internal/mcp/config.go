@@ -9,6 +9,8 @@ import (
 
 	"github.com/jonboulle/clockwork"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy/internal/agent"
 )
 
 // Kinds of transport.
@@ -33,6 +35,8 @@ type Config struct {
 // ServerConfig is one MCP server.
 type ServerConfig struct {
 	Transport Transport
+	// Rule limits which of its tools exist for anybody here.
+	Rule agent.ToolRule
 }
 
 // Transport says how a server is reached.

@@ -42,10 +42,12 @@ func New(cfg Config) *Factory {
 	return f
 }
 
-// Open connects to the selected servers, all at once, and returns their tools for the execution with this id. A server
-// that cannot be reached is reported by Unavailable; only the end of ctx is an error.
-func (f *Factory) Open(ctx context.Context, id string, selections []tarsy.MCPServerSelection) (agent.Tools, error) {
-	tools, err := f.open(ctx, id, selections)
+// Open connects to the selected servers, all at once, and returns those of their tools that the rules allow, for the execution
+// with this id. A server that cannot be reached is reported by Unavailable; only the end of ctx is an error.
+func (f *Factory) Open(
+	ctx context.Context, id string, selections []tarsy.MCPServerSelection, rules []agent.ToolRule,
+) (agent.Tools, error) {
+	tools, err := f.open(ctx, id, selections, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +60,13 @@ func (f *Factory) limitsOf(serverID string) Limits {
 	return f.limits.forServer(f.cfg.Servers[serverID].Transport.Timeout)
 }
 
-func (f *Factory) open(ctx context.Context, id string, selections []tarsy.MCPServerSelection) (*toolset, error) {
+func (f *Factory) open(
+	ctx context.Context, id string, selections []tarsy.MCPServerSelection, rules []agent.ToolRule,
+) (*toolset, error) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	t := &toolset{factory: f, life: life, end: end}
 	for _, selection := range merged(selections) {
-		t.servers = append(t.servers, newServer(f, id, selection))
+		t.servers = append(t.servers, newServer(f, id, selection, rules))
 	}
 
 	var group sync.WaitGroup

@@ -187,7 +187,7 @@ func (m *memory) opened() int {
 
 func open(t *testing.T, cfg mcp.Config, selections ...tarsy.MCPServerSelection) agent.Tools {
 	t.Helper()
-	tools, err := mcp.New(cfg).Open(t.Context(), executionID, selections)
+	tools, err := mcp.New(cfg).Open(t.Context(), executionID, selections, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tools.Close()) })
 

@@ -318,7 +318,7 @@ func TestAMonitorsSessionIsNotSharedWithExecutions(t *testing.T) {
 	})
 	monitor.Start()
 	require.True(t, (<-first).Healthy)
-	tools, err := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}})
+	tools, err := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, m.opened())
 	monitor.Stop()

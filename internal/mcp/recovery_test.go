@@ -316,7 +316,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 
 		return &mcpsdk.IOTransport{Reader: reader, Writer: writer}, nil
 	}}
-	tools, err := mcp.New(cfg).Open(ctx, executionID, []tarsy.MCPServerSelection{{Name: "hangs"}})
+	tools, err := mcp.New(cfg).Open(ctx, executionID, []tarsy.MCPServerSelection{{Name: "hangs"}}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, tools == nil, "no typed nil") //nolint:testifylint // Nil would accept one
 }

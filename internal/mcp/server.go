@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,12 +24,15 @@ type server struct {
 	id      string
 	// execution is the id of the execution that the sessions are for.
 	execution string
-	allowed   []string
-	limits    Limits
+	// selected are the names of the tools that the alert selected; none means all.
+	selected []string
+	rules    []agent.ToolRule
+	limits   Limits
 
-	// Set by start, then only read.
-	tools  []agent.Tool
-	failed error
+	// Set by start, then only read. missing tells which tools the execution was to have and has not.
+	tools   []agent.Tool
+	missing string
+	failed  error
 
 	// turn is the lock of session and closed: a channel, so that waiting for it ends with a context.
 	turn    chan struct{}
@@ -36,12 +40,13 @@ type server struct {
 	closed  bool
 }
 
-func newServer(f *Factory, execution string, selection tarsy.MCPServerSelection) *server {
+func newServer(f *Factory, execution string, selection tarsy.MCPServerSelection, rules []agent.ToolRule) *server {
 	return &server{
 		factory:   f,
 		id:        selection.Name,
 		execution: execution,
-		allowed:   selection.Tools,
+		selected:  selection.Tools,
+		rules:     rules,
 		limits:    f.limitsOf(selection.Name),
 		turn:      make(chan struct{}, 1),
 	}
@@ -49,21 +54,45 @@ func newServer(f *Factory, execution string, selection tarsy.MCPServerSelection)
 
 func (s *server) target() target { return target{server: s.id, execution: s.execution} }
 
-// start connects and reads the tool list. What goes wrong is kept in failed.
+// start connects and reads the tool list. What goes wrong is kept in failed. The tools that it keeps are all that the
+// model sees and all that calls are routed to.
 func (s *server) start(ctx context.Context) {
 	s.session, s.failed = s.factory.dial(ctx, s.target(), s.limits.Init,
 		func(ctx context.Context, client *mcpsdk.ClientSession) error {
-			tools, err := s.factory.readTools(ctx, s.id, client)
-			if len(s.allowed) > 0 {
-				tools = slices.DeleteFunc(tools, func(t agent.Tool) bool { return !slices.Contains(s.allowed, t.Name) })
+			list, err := s.factory.readTools(ctx, s.id, client)
+			if err == nil {
+				s.keep(list)
 			}
-			s.tools = tools
 
 			return err
 		})
 	if s.failed != nil {
-		s.tools = nil
+		s.tools, s.missing = nil, ""
 	}
+}
+
+// keep takes from a server's list what this execution may use, and notes what it should have had.
+func (s *server) keep(list toolList) {
+	listed := len(list.tools) + list.withheld
+	s.tools = allowed(list.tools, s.rules...)
+	if listed > 0 && len(s.tools) == 0 {
+		s.missing = fmt.Sprintf("the configuration allows none of its %d tools", listed)
+	}
+	if len(s.selected) == 0 {
+		return
+	}
+	lost := slices.DeleteFunc(slices.Clone(s.selected), func(name string) bool {
+		return slices.ContainsFunc(s.tools, func(t agent.Tool) bool { return t.Name == name })
+	})
+	for i, name := range lost {
+		if !toolName.MatchString(name) {
+			lost[i] = "(invalid name)" // the alert's text goes to the model
+		}
+	}
+	if len(lost) > 0 {
+		s.missing = "the alert selected tools that are not available: " + short(strings.Join(lost, ", "))
+	}
+	s.tools = slices.DeleteFunc(s.tools, func(t agent.Tool) bool { return !slices.Contains(s.selected, t.Name) })
 }
 
 // current returns a session that is not known to be over and is not broken. If there is none it makes one; others that

@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"tarsy.dev/tarsy/internal/agent"
 )
 
 // protocolVersion is what sessions ask for. Newer versions begin with a request that older servers have never heard of,
 // and some of those exit on any first request that is not "initialize".
 const protocolVersion = "2025-11-25"
-
-// maxTools bounds the tool list of one server, which a server could otherwise go on paging for ever.
-const maxTools = 1000
 
 var (
 	errClosed    = errors.New("the tools of this execution are closed")
@@ -151,46 +143,4 @@ func within(done <-chan struct{}, grace time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
-
-// readTools reads the tool list for the first time, and says in the log what is left out of it.
-func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.ClientSession) ([]agent.Tool, error) {
-	tools, left, err := f.listTools(ctx, id, client)
-	for _, name := range left {
-		f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called", "mcp_server", id, "tool", f.received(id, short(name)))
-	}
-
-	return tools, err
-}
-
-// listTools reads the whole tool list of a server, masked and ordered by name, and the names that cannot be called.
-func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (tools []agent.Tool, left []string, err error) {
-	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
-		return nil, nil, nil
-	}
-	for tool, err := range client.Tools(ctx, nil) {
-		if err != nil {
-			return nil, left, fmt.Errorf("list tools: %w", err)
-		}
-		if len(tools)+len(left) == maxTools {
-			return nil, nil, fmt.Errorf("list tools: more than %d tools", maxTools)
-		}
-		if !toolName.MatchString(tool.Name) || f.received(id, tool.Name) != tool.Name {
-			left = append(left, tool.Name)
-
-			continue
-		}
-		tools = append(tools, agent.Tool{
-			Server:      id,
-			Name:        tool.Name,
-			Description: f.received(id, tool.Description),
-			Schema:      f.schemaOf(id, tool),
-			ReadOnly:    tool.Annotations != nil && tool.Annotations.ReadOnlyHint,
-		})
-	}
-	slices.SortStableFunc(tools, func(a, b agent.Tool) int { return strings.Compare(a.Name, b.Name) })
-
-	return slices.CompactFunc(tools, func(a, b agent.Tool) bool { return a.Name == b.Name }), left, nil
 }

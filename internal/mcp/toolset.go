@@ -50,6 +50,18 @@ func (t *toolset) Unavailable() map[string]string {
 	return result
 }
 
+// Missing implements agent.Tools.
+func (t *toolset) Missing() map[string]string {
+	result := make(map[string]string)
+	for _, s := range t.servers {
+		if s.missing != "" {
+			result[s.id] = t.factory.received(s.id, s.missing)
+		}
+	}
+
+	return result
+}
+
 // Call implements agent.Tools.
 func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, error) {
 	ctx, cancel := context.WithCancelCause(caller)

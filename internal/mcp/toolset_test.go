@@ -181,9 +181,9 @@ func TestExecutionsShareNoSession(t *testing.T) {
 	addTool(server, "read", true, answering("done"))
 	m := inMemory(map[string]*mcpsdk.Server{"srv": server})
 	factory := mcp.New(mcp.Config{Transport: m.transport})
-	first, err := factory.Open(t.Context(), "first", []tarsy.MCPServerSelection{{Name: "srv"}})
+	first, err := factory.Open(t.Context(), "first", []tarsy.MCPServerSelection{{Name: "srv"}}, nil)
 	require.NoError(t, err)
-	second, err := factory.Open(t.Context(), "second", []tarsy.MCPServerSelection{{Name: "srv"}})
+	second, err := factory.Open(t.Context(), "second", []tarsy.MCPServerSelection{{Name: "srv"}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, m.opened())
 	require.NoError(t, first.Close())
@@ -205,7 +205,7 @@ func TestAServerHasThirtySecondsToBegin(t *testing.T) {
 	})
 	opened := make(chan agent.Tools, 1)
 	go func() {
-		tools, _ := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}})
+		tools, _ := factory.Open(t.Context(), executionID, []tarsy.MCPServerSelection{{Name: "srv"}}, nil)
 		opened <- tools
 	}()
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))

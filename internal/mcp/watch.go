@@ -57,8 +57,9 @@ func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 	}
 	var tools []agent.Tool
 	fresh, err := w.monitor.cfg.Factory.dial(ctx, w.target(), limit,
-		func(ctx context.Context, client *mcpsdk.ClientSession) (err error) {
-			tools, err = w.monitor.cfg.Factory.readTools(ctx, w.id, client)
+		func(ctx context.Context, client *mcpsdk.ClientSession) error {
+			list, err := w.monitor.cfg.Factory.readTools(ctx, w.id, client)
+			tools = list.tools
 
 			return err
 		})
@@ -77,12 +78,12 @@ func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
 	limit := w.monitor.cfg.Ping
 	timer := w.monitor.cfg.Clock.AfterFunc(limit, func() { cancel(fmt.Errorf("no answer within %s: %w", limit, errTimeLimit)) })
 	defer timer.Stop()
-	tools, _, err := w.monitor.cfg.Factory.listTools(limited, w.id, w.session.client)
+	list, err := w.monitor.cfg.Factory.listTools(limited, w.id, w.session.client)
 	if err != nil && limited.Err() != nil {
 		return nil, context.Cause(limited) //nolint:wrapcheck // it says what was being done
 	}
 
-	return tools, err
+	return list.tools, err
 }
 
 func (w *watch) target() target { return target{server: w.id, execution: monitorID} }

@@ -18,6 +18,7 @@ const (
 
 // Setup is what executions run by.
 type Setup struct {
+	// Chain is the chain with what the alert selected applied.
 	Chain chain.Chain
 	// Server returns what agents are told about an MCP server.
 	Server func(id string) (chain.Server, bool)
@@ -28,8 +29,8 @@ type Setup struct {
 }
 
 // Input gathers what an execution works on, from what the database holds of the session and what is configured now, and
-// the MCP servers that it may use. The caller adds what only a running server has: recorder, fence, tools.
-func Input(state *progress.State, setup Setup, t Task) (agent.Input, []tarsy.MCPServerSelection, error) {
+// the agent that runs it, with the servers and tools it may use. The caller adds what only a running server has: recorder, fence, tools.
+func Input(state *progress.State, setup Setup, t Task) (agent.Input, chain.Agent, error) {
 	i := slices.IndexFunc(state.Executions, func(e tarsy.Execution) bool { return e.ID == t.Execution })
 	in := agent.Input{
 		Session: state.Session, Stage: state.Stages[t.Stage], Execution: state.Executions[i], Runbook: state.Session.Runbook,
@@ -37,21 +38,19 @@ func Input(state *progress.State, setup Setup, t Task) (agent.Input, []tarsy.MCP
 
 	configured, err := agentOf(state, setup.Chain, t.Stage, in.Execution)
 	if err != nil {
-		return in, nil, err
+		return in, chain.Agent{}, err
 	}
-
-	selected := configured.Select(state.Session.MCPSelection)
 
 	// Whoever answers a question can do with the servers that are left; those that are not are shown as unavailable.
 	optional := in.Stage.StageType == tarsy.StageChat
-	if in.Spec, err = describeServers(selected.Spec, selected.Servers, setup.Server, optional); err != nil {
-		return in, nil, err
+	if in.Spec, err = describeServers(configured.Spec, configured.Servers, setup.Server, optional); err != nil {
+		return in, chain.Agent{}, err
 	}
 
 	addTask(&in, state, t.Stage, setup)
 	addConversation(&in, state)
 
-	return in, selected.Servers, nil
+	return in, configured, nil
 }
 
 // agentOf is the agent of an execution as the chain has it now.

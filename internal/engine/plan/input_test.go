@@ -10,7 +10,6 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/llm"
 )
 
 func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
@@ -22,17 +21,17 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		"long":    {Digest: &agent.Digest{Threshold: 10, MaxTokens: 5}},
 		"special": {Digest: &agent.Digest{Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"}},
 	}
-	// equip is the input of the only agent of a chain, and its servers.
-	equip := func(spec agent.Spec, selection *tarsy.MCPSelection, configured ...string) (agent.Input, []tarsy.MCPServerSelection, error) {
+	// equip is the input of the only agent of a chain, and the agent.
+	equip := func(spec agent.Spec, configured ...string) (agent.Input, chain.Agent, error) {
 		started := time.Unix(0, 0)
-		only := chain.Agent{Spec: spec}
+		only := chain.Agent{Spec: spec, ToolRules: []agent.ToolRule{{ReadOnly: true}}}
 
 		for _, id := range configured {
 			only.Servers = append(only.Servers, tarsy.MCPServerSelection{Name: id})
 		}
 
 		return Input(&progress.State{
-			Session: tarsy.Session{MCPSelection: selection, StartedAt: &started},
+			Session: tarsy.Session{StartedAt: &started},
 			Stages:  []tarsy.Stage{{ID: "s", StageType: tarsy.StageInvestigation}}, Executions: []tarsy.Execution{{ID: "e", StageID: "s", AgentIndex: 1}},
 		}, Setup{
 			Chain: chain.Chain{Stages: []chain.Stage{{Agents: []chain.Agent{only}}}},
@@ -52,7 +51,7 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		return all
 	}
 
-	in, tools, err := equip(own, nil, "plain", "long", "special")
+	in, equipped, err := equip(own, "plain", "long", "special")
 	require.NoError(t, err)
 	require.Equal(t, []string{"plain", "long", "special"}, names(in))
 	require.Equal(t, "be gentle", in.Spec.ServerInstructions[0].Text)
@@ -60,30 +59,10 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 		"long":    {Threshold: 10, MaxTokens: 5, Provider: "agent's", Model: "agent's model", Backend: "agent's backend"},
 		"special": {Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"},
 	}, in.Spec.Digests)
-	require.Equal(t, []tarsy.MCPServerSelection{{Name: "plain"}, {Name: "long"}, {Name: "special"}}, tools)
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "plain"}, {Name: "long"}, {Name: "special"}}, equipped.Servers)
+	require.Equal(t, []agent.ToolRule{{ReadOnly: true}}, equipped.ToolRules)
 
-	in, _, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}}, "plain")
-	require.NoError(t, err)
-	require.Equal(t, []string{"long"}, names(in), "a selection replaces")
-
-	in, _, err = equip(agent.Spec{NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}},
-		&tarsy.MCPSelection{NativeTools: &tarsy.NativeToolsSelection{GoogleSearch: new(bool)}})
-	require.NoError(t, err)
-	require.Equal(t, llm.NativeTools{URLContext: true}, in.Spec.NativeTools, "what the alert says of the provider's own tools holds")
-
-	in, tools, err = equip(own, &tarsy.MCPSelection{}, "plain")
-	require.NoError(t, err)
-	require.Empty(t, names(in))
-	require.Empty(t, tools)
-
-	_, tools, err = equip(agent.Spec{Strategy: agent.Synthesis}, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "long"}}})
-	require.NoError(t, err)
-	require.Empty(t, tools, "a synthesis has no tools, whatever the alert selects")
-
-	_, _, err = equip(own, &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "gone"}}}, "plain")
-	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err))
-
-	_, _, err = equip(own, nil, "gone")
+	_, _, err = equip(own, "gone")
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
 }
 
@@ -91,14 +70,14 @@ func TestAnswersDoWithoutServersThatAreNoLongerConfigured(t *testing.T) {
 	t.Parallel()
 
 	both := []tarsy.MCPServerSelection{{Name: "gone"}, {Name: "there"}}
-	in, tools, err := Input(&progress.State{
+	in, equipped, err := Input(&progress.State{
 		Stages: []tarsy.Stage{{ID: "s", StageType: tarsy.StageChat}}, Executions: []tarsy.Execution{{ID: "e", StageID: "s", AgentIndex: 1}},
 	}, Setup{
 		Chain:  chain.Chain{Chat: &chain.Agent{Servers: both}},
 		Server: func(id string) (chain.Server, bool) { return chain.Server{Instructions: "be gentle"}, id == "there" },
 	}, Task{Kind: RunExecution, Execution: "e"})
 	require.NoError(t, err)
-	require.Equal(t, both, tools, "the one that is gone is reported as unavailable when it is opened")
+	require.Equal(t, both, equipped.Servers, "the one that is gone is reported as unavailable when it is opened")
 	require.Equal(t, []agent.ServerInstructions{{Server: "there", Text: "be gentle"}}, in.Spec.ServerInstructions)
 }
 

@@ -267,7 +267,7 @@ func TestOurOwnClientCallsScriptedServers(t *testing.T) {
 			t.Parallel()
 
 			factory := mcp.New(mcp.Config{Servers: map[string]mcp.ServerConfig{"cluster": {Transport: transport}}})
-			tools, err := factory.Open(t.Context(), "execution", []tarsy.MCPServerSelection{{Name: "cluster"}})
+			tools, err := factory.Open(t.Context(), "execution", []tarsy.MCPServerSelection{{Name: "cluster"}}, nil)
 			require.NoError(t, err)
 
 			defer func() { require.NoError(t, tools.Close()) }()

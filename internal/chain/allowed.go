@@ -1,0 +1,231 @@
+package chain
+
+import (
+	"fmt"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/llm"
+)
+
+// Offered are the tools that servers listed when they last answered, by server. A server that has not answered yet is not
+// in it.
+type Offered map[string][]agent.Tool
+
+// Tools is what the agents of a chain may use together: all that an alert can select from.
+type Tools struct {
+	AlertType string
+	ChainID   string
+	// Servers are MCP servers with the names of their tools, in the order of the stages, then the chat's.
+	Servers     []ServerTools
+	NativeTools llm.NativeTools
+}
+
+// ServerTools are the tools of one server that some agent may use.
+type ServerTools struct {
+	Name string
+	// Tools is empty as long as Known is false: the server has not listed its tools yet.
+	Tools []string
+	Known bool
+}
+
+// AllowedTools is what the chain of an alert type allows. Alerts that select nothing get all of it.
+func (c *Catalog) AllowedTools(alertType string, offered Offered) (Tools, error) {
+	chain, alertType, err := c.forType(alertType)
+	if err != nil {
+		return Tools{}, err
+	}
+
+	tools := Tools{AlertType: alertType, ChainID: chain.ID, NativeTools: chain.nativeTools()}
+
+	for _, id := range chain.servers() {
+		server := ServerTools{Name: id}
+
+		var listed []agent.Tool
+		listed, server.Known = offered[id]
+
+		for _, t := range listed {
+			if chain.allows(t) {
+				server.Tools = append(server.Tools, t.Name)
+			}
+		}
+
+		tools.Servers = append(tools.Servers, server)
+	}
+
+	return tools, nil
+}
+
+// servers are the MCP servers that some agent of the chain may use, in the order of the stages, then the chat's.
+func (c Chain) servers() []string {
+	var ids []string
+
+	for a := range c.agents() {
+		for _, s := range a.Servers {
+			if a.hasTools() && !slices.Contains(ids, s.Name) {
+				ids = append(ids, s.Name)
+			}
+		}
+	}
+
+	return ids
+}
+
+// nativeTools are those that some agent of the chain has.
+func (c Chain) nativeTools() llm.NativeTools {
+	var sum llm.NativeTools
+
+	add := func(tools llm.NativeTools) {
+		sum.GoogleSearch = sum.GoogleSearch || tools.GoogleSearch
+		sum.CodeExecution = sum.CodeExecution || tools.CodeExecution
+		sum.URLContext = sum.URLContext || tools.URLContext
+	}
+
+	for a := range c.agents() {
+		if !a.hasTools() {
+			continue
+		}
+
+		add(a.Spec.NativeTools)
+
+		for _, f := range a.Spec.Fallbacks {
+			add(f.NativeTools)
+		}
+	}
+
+	return sum
+}
+
+// allows reports whether some agent of the chain may use a tool.
+func (c Chain) allows(t agent.Tool) bool {
+	return c.grants(t.Server, func(r agent.ToolRule) bool { return r.Allows(t) })
+}
+
+// grants reports whether some agent has the server, and all its rules pass.
+func (c Chain) grants(server string, passes func(agent.ToolRule) bool) bool {
+	for a := range c.agents() {
+		has := slices.ContainsFunc(a.Servers, func(s tarsy.MCPServerSelection) bool { return s.Name == server })
+		if has && a.hasTools() && !slices.ContainsFunc(a.ToolRules, func(r agent.ToolRule) bool { return !passes(r) }) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// checkSelection refuses a selection of anything that the chain does not allow.
+func (c *Catalog) checkSelection(chain Chain, selection *tarsy.MCPSelection, offered Offered) error {
+	if selection == nil {
+		return nil
+	}
+
+	servers := chain.servers()
+
+	for i, s := range selection.Servers {
+		if !slices.Contains(servers, s.Name) {
+			return c.refuseServer(chain, s.Name, servers)
+		}
+
+		for j, tool := range s.Tools {
+			if err := c.checkTool(chain, s.Name, tool, offered); err != nil {
+				err.Field = fmt.Sprintf("mcp_selection.servers[%d].tools[%d]", i, j)
+
+				return err
+			}
+		}
+	}
+
+	return checkNative(chain, selection.NativeTools)
+}
+
+func (c *Catalog) refuseServer(chain Chain, name string, allowed []string) error {
+	code, what := tarsy.CodeMCPServerNotAllowed, fmt.Sprintf("the chain %q does not allow the MCP server %q", chain.ID, tarsy.CleanText(name))
+	if _, configured := c.servers[name]; !configured {
+		code, what = tarsy.CodeUnknownMCPServer, fmt.Sprintf("there is no MCP server %q", tarsy.CleanText(name))
+	}
+
+	hint := "its agents use no MCP servers"
+	if len(allowed) > 0 {
+		hint = nearest.HintWithList(name, allowed, "MCP servers of the chain")
+	}
+
+	return tarsy.FieldErrorf(code, "mcp_selection.servers", "%s; %s", what, hint)
+}
+
+// checkTool refuses a tool that the server does not list, or that no agent may use. Of a server that has not listed its
+// tools yet only the configured names are checked; what is missing then is told when the agent runs.
+func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *tarsy.Error {
+	listed, known := offered[server]
+
+	if !known {
+		ok := c.rules[server].AllowsName(name) && chain.grants(server, func(r agent.ToolRule) bool { return r.AllowsName(name) })
+		if ok {
+			return nil
+		}
+
+		return tarsy.Errorf(tarsy.CodeToolNotAllowed, "the chain %q does not allow the tool %q of the MCP server %q",
+			chain.ID, tarsy.CleanText(name), server)
+	}
+
+	var names []string
+
+	exists := false
+
+	for _, t := range listed {
+		exists = exists || t.Name == name
+
+		if chain.allows(t) {
+			names = append(names, t.Name)
+		}
+	}
+
+	if slices.Contains(names, name) {
+		return nil
+	}
+
+	code, what := tarsy.CodeUnknownTool, fmt.Sprintf("the MCP server %q offers no tool %q", server, tarsy.CleanText(name))
+	if exists || !c.rules[server].AllowsName(name) {
+		code, what = tarsy.CodeToolNotAllowed, fmt.Sprintf("the chain %q does not allow the tool %q of the MCP server %q", chain.ID, tarsy.CleanText(name), server)
+	}
+
+	hint := "it allows none of that server's tools"
+	if len(names) > 0 {
+		hint = nearest.HintWithList(name, names, "tools of the chain")
+	}
+
+	return tarsy.Errorf(code, "%s; %s", what, hint)
+}
+
+// checkNative refuses to switch on what the chain has off.
+func checkNative(chain Chain, selected *tarsy.NativeToolsSelection) error {
+	if selected == nil {
+		return nil
+	}
+
+	allowed := chain.nativeTools()
+
+	for _, t := range []struct {
+		name     string
+		selected *bool
+		allowed  bool
+	}{
+		{"google_search", selected.GoogleSearch, allowed.GoogleSearch},
+		{"code_execution", selected.CodeExecution, allowed.CodeExecution},
+		{"url_context", selected.URLContext, allowed.URLContext},
+	} {
+		if t.selected != nil && *t.selected && !t.allowed {
+			return tarsy.FieldErrorf(tarsy.CodeToolNotAllowed, "mcp_selection.native_tools."+t.name,
+				"the chain %q has %s off: an alert can only switch native tools off", chain.ID, t.name)
+		}
+	}
+
+	return nil
+}
+
+// ServerRule is what a server's configuration says about its tools.
+func ServerRule(s config.MCPServer) agent.ToolRule {
+	return agent.ToolRule{Allowed: s.AllowedTools, Denied: s.DeniedTools, ReadOnly: s.ReadOnly}
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var toolPattern = regexp.MustCompile(`^([A-Za-z0-9_./-]{1,128}\*?|\*)$`)
+
+// checkTools finds lists of tools that cannot be meant as they are written.
+func (c *Config) checkTools() []Problem {
+	var problems []Problem
+	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
+		s := c.MCPServers[id]
+		problems = append(problems, c.checkToolLists(joinPath("mcp_servers", id), s.AllowedTools, s.DeniedTools)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a := c.Agents[name]
+		problems = append(problems, c.checkToolLists(joinPath("agents", name), a.AllowedTools, a.DeniedTools)...)
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {
+		chain, path := c.Chains[id], joinPath("agent_chains", id)
+		for i, stage := range chain.Stages {
+			for j, a := range stage.Agents {
+				at := fmt.Sprintf("%s.stages[%d].agents[%d]", path, i, j)
+				problems = append(problems, c.checkToolLists(at, a.AllowedTools, a.DeniedTools)...)
+			}
+		}
+		if chain.Chat != nil {
+			problems = append(problems, c.checkToolLists(path+".chat", chain.Chat.AllowedTools, chain.Chat.DeniedTools)...)
+		}
+	}
+	return problems
+}
+
+// checkToolLists checks the two lists of one place. Whether the tools exist is only known to their servers.
+func (c *Config) checkToolLists(path string, allowed, denied []string) []Problem {
+	var problems []Problem
+	if _, set := c.marks[path+".allowed_tools"]; set && len(allowed) == 0 {
+		problems = append(problems, c.problem(path+".allowed_tools", "is empty", "leave it out to allow all tools, or deny all with denied_tools: ['*']"))
+	}
+	for key, names := range map[string][]string{".allowed_tools": allowed, ".denied_tools": denied} {
+		for i, name := range names {
+			if !toolPattern.MatchString(name) {
+				problems = append(problems, c.problem(fmt.Sprintf("%s%s[%d]", path, key, i), "not the name of a tool",
+					"write the name as the server lists it, or its beginning and a *: get_*"))
+			}
+		}
+	}
+	for i, name := range allowed {
+		for _, pattern := range denied {
+			if covers(pattern, name) {
+				problems = append(problems, c.problem(fmt.Sprintf("%s.allowed_tools[%d]", path, i),
+					fmt.Sprintf("%q is also denied, by %q", name, pattern), "denied_tools wins: remove it from one of the lists"))
+				break
+			}
+		}
+	}
+	return problems
+}
+
+// covers reports whether a pattern means every tool that another means.
+func covers(pattern, other string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(other, prefix)
+	}
+	return pattern == other
+}
