@@ -156,16 +156,17 @@ export const alertTypes = () =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/alert-types', { signal })),
   });
 
+/** How often pages that show the state of the system ask again. */
+const refresh = 10_000;
+
 export const defaultTools = (alertType: string) =>
   queryOptions({
     queryKey: [...keys.system, 'default-tools', alertType] as const,
     enabled: alertType !== '',
+    refetchInterval: refresh,
     queryFn: ({ signal }) =>
       body(api.GET('/api/v1/system/default-tools', { signal, params: { query: { alert_type: alertType } } })),
   });
-
-/** How often the System page asks again. */
-const refresh = 10_000;
 
 export const health = () =>
   queryOptions({

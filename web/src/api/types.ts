@@ -23,6 +23,7 @@ export type TraceMessage = Schemas['TraceMessage'];
 export type AlertRequest = Schemas['AlertRequest'];
 export type MCPSelection = Schemas['MCPSelection'];
 export type MCPServer = Schemas['MCPServer'];
+export type DefaultTools = Schemas['DefaultTools'];
 export type Tool = Schemas['Tool'];
 export type Provider = Schemas['Provider'];
 export type Setting = Schemas['Setting'];

@@ -164,7 +164,7 @@ test('a selection of tools and a runbook reach the session, and can be sent once
   await page.getByText('Text', { exact: true }).last().click();
   await page.getByTestId('submit-runbook').fill('# Look at the pods first');
   await page.getByTestId('submit-default-tools').getByText('get_log, get_pods, restart').waitFor();
-  await page.getByTestId('submit-tools').getByText('Own selection').click();
+  await page.getByTestId('submit-tools').getByText('Selected', { exact: true }).click();
   const cluster = page.getByTestId('mcp-server').filter({ hasText: 'cluster' });
   await cluster.locator('summary').click();
   await cluster.getByLabel('get_pods').check();

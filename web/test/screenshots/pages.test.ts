@@ -115,7 +115,7 @@ test('submit', async () => {
   await page
     .getByTestId('submit-payload')
     .fill(JSON.stringify({ alert: 'PodOOMKilled', namespace: 'shop', pod: 'web-1', restarts: 3 }, null, 2));
-  await page.getByTestId('submit-tools').getByText('Own selection').click();
+  await page.getByTestId('submit-tools').getByText('Selected', { exact: true }).click();
   await page.getByTestId('mcp-server').first().locator('summary').click();
   await page.getByText('Valid JSON').waitFor();
   await shoot(page, 'submit');

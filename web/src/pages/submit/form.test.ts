@@ -62,7 +62,10 @@ describe('a session sent once more', () => {
         alert_data: '{\n  "pod": "web-1"\n}',
         runbook_url: 'https://x.test/r.md',
         runbook: 'what was read there',
-        mcp_selection: { servers: [{ name: 'k8s', tools: ['get'] }], native_tools: { code_execution: true } },
+        mcp_selection: {
+          servers: [{ name: 'k8s', tools: ['get'] }],
+          native_tools: { code_execution: false, url_context: true },
+        },
       }),
     );
     expect(form).toEqual({
@@ -74,7 +77,7 @@ describe('a session sent once more', () => {
       runbookText: '',
       tools: 'own',
       servers: [{ name: 'k8s', tools: ['get'] }],
-      native: { google_search: 'configured', code_execution: 'on', url_context: 'configured' },
+      native: { google_search: 'configured', code_execution: 'off', url_context: 'configured' },
     });
   });
 

@@ -9,7 +9,7 @@ const labels = {
   url_context: 'Reading web pages',
 } as const;
 
-/** The tools that a provider runs itself: as configured, on or off. */
+/** The tools that a provider runs itself. An alert can switch off those that the chain has on. */
 export function NativeTools({
   alertType,
   choices,
@@ -20,14 +20,15 @@ export function NativeTools({
   onChange: (choices: NativeChoices) => void;
 }) {
   const { data } = useQuery(queries.defaultTools(alertType));
+  const allowed = nativeTools.filter((tool) => data?.native_tools[tool] || choices[tool] === 'off');
+  if (allowed.length === 0) return null;
   return (
     <div className="space-y-2">
       <h3 className="font-medium">Tools of the provider</h3>
       <p className="text-ink-soft">Used where an agent has no other tools, by providers that have them.</p>
       <div className="space-y-2">
-        {nativeTools.map((tool) => {
-          const configured = data && (data.native_tools[tool] ? ' (on)' : ' (off)');
-          const texts = { configured: `As configured${configured ?? ''}`, on: 'On', off: 'Off' };
+        {allowed.map((tool) => {
+          const texts = { configured: data?.native_tools[tool] ? 'On' : 'As configured', off: 'Off' };
           return (
             <div key={tool} className="flex flex-wrap items-center justify-between gap-2">
               <label htmlFor={`submit-${tool}`}>{labels[tool]}</label>

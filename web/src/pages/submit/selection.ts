@@ -1,11 +1,11 @@
-/** Which MCP servers and tools an alert gets instead of its chain's. A server without a list of tools means all it has. */
-import type { MCPSelection } from '@/api/types';
+/** Which MCP servers and tools of its chain an alert uses. A server without a list of tools means all it has. */
+import type { DefaultTools, MCPSelection, MCPServer } from '@/api/types';
 
 export type ServerSelection = MCPSelection['servers'][number];
 
 export const nativeTools = ['google_search', 'code_execution', 'url_context'] as const;
 type NativeTool = (typeof nativeTools)[number];
-export const nativeChoices = ['configured', 'on', 'off'] as const;
+export const nativeChoices = ['configured', 'off'] as const;
 type NativeChoice = (typeof nativeChoices)[number];
 export type NativeChoices = Record<NativeTool, NativeChoice>;
 
@@ -64,7 +64,7 @@ export function missingTools(servers: readonly ServerSelection[], name: string, 
 }
 
 export function choicesOf(selection: MCPSelection['native_tools']): NativeChoices {
-  const choice = (set: boolean | undefined): NativeChoice => (set === undefined ? 'configured' : set ? 'on' : 'off');
+  const choice = (set: boolean | undefined): NativeChoice => (set === false ? 'off' : 'configured');
   return {
     google_search: choice(selection?.google_search),
     code_execution: choice(selection?.code_execution),
@@ -74,7 +74,16 @@ export function choicesOf(selection: MCPSelection['native_tools']): NativeChoice
 
 /** The selection as the server takes it. An empty one is sent too: the server says what is wrong with it. */
 export function selectionOf(servers: readonly ServerSelection[], choices: NativeChoices): MCPSelection {
-  const set = nativeTools.filter((tool) => choices[tool] !== 'configured');
-  if (set.length === 0) return { servers: [...servers] };
-  return { servers: [...servers], native_tools: Object.fromEntries(set.map((tool) => [tool, choices[tool] === 'on'])) };
+  const off = nativeTools.filter((tool) => choices[tool] === 'off');
+  if (off.length === 0) return { servers: [...servers] };
+  return { servers: [...servers], native_tools: Object.fromEntries(off.map((tool) => [tool, false])) };
+}
+
+/** The servers that a chain allows, each with the tools that it allows. A server whose tools are not loaded yet has none. */
+export function allowedServers(known: readonly MCPServer[], allowed: DefaultTools['servers']): MCPServer[] {
+  return allowed.flatMap((granted) => {
+    const server = known.find((candidate) => candidate.id === granted.name);
+    if (server === undefined) return [];
+    return [{ ...server, tools: server.tools.filter((tool) => granted.tools.includes(tool.name)) }];
+  });
 }

@@ -1,4 +1,4 @@
-/** Every MCP server with its tools, to tick. */
+/** The MCP servers that the chain of an alert type allows, with their tools, to tick. */
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -6,24 +6,36 @@ import * as queries from '@/api/queries';
 import type { MCPServer } from '@/api/types';
 import { cn } from '@/ui/cn';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
-import { hasTool, missingTools, type ServerSelection, serverState, toggleServer, toggleTool } from './selection';
+import {
+  allowedServers,
+  hasTool,
+  missingTools,
+  type ServerSelection,
+  serverState,
+  toggleServer,
+  toggleTool,
+} from './selection';
 
 interface Props {
   servers: ServerSelection[];
   onChange: (servers: ServerSelection[]) => void;
 }
 
-export function ServerList({ servers, onChange }: Props) {
+export function ServerList({ alertType, servers, onChange }: Props & { alertType: string }) {
   const known = useQuery(queries.mcpServers());
-  if (known.isPending) return <Loading what="MCP servers" rows={3} className="p-0" />;
+  const allowed = useQuery(queries.defaultTools(alertType));
+  if (alertType === '') return <p className="text-ink-soft">Choose an alert type to see its tools.</p>;
+  if (known.isPending || allowed.isPending) return <Loading what="MCP servers" rows={3} className="p-0" />;
   if (known.data === undefined) return <ProblemPanel error={known.error} retry={() => void known.refetch()} />;
-  const gone = servers.filter((chosen) => !known.data.servers.some((server) => server.id === chosen.name));
-  if (known.data.servers.length === 0 && gone.length === 0) {
-    return <EmptyState title="No MCP servers">No chain of this server uses one.</EmptyState>;
+  if (allowed.data === undefined) return <ProblemPanel error={allowed.error} retry={() => void allowed.refetch()} />;
+  const offered = allowedServers(known.data.servers, allowed.data.servers);
+  const gone = servers.filter((chosen) => !offered.some((server) => server.id === chosen.name));
+  if (offered.length === 0 && gone.length === 0) {
+    return <EmptyState title="No MCP servers">The agents of this alert type use none.</EmptyState>;
   }
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
-      {known.data.servers.map((server) => (
+      {offered.map((server) => (
         <ServerItem key={server.id} server={server} servers={servers} onChange={onChange} />
       ))}
       {gone.map((server) => (
@@ -32,7 +44,7 @@ export function ServerList({ servers, onChange }: Props) {
             label={server.name}
             state="all"
             onToggle={() => onChange(servers.filter((chosen) => chosen.name !== server.name))}
-            note="not configured here"
+            note="not allowed for this alert type"
             warn
           />
         </li>

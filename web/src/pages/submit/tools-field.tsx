@@ -1,4 +1,4 @@
-/** Which tools the agents get: those of the chain, or a selection of servers and their tools. */
+/** Which tools the agents get: all that the chain allows, or a selection of them. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import { counted } from '@/text/format';
@@ -10,8 +10,8 @@ import { NativeTools } from './native-tools';
 import { ServerList } from './server-list';
 
 const sources: readonly { value: ToolSource; label: string }[] = [
-  { value: 'chain', label: "The chain's" },
-  { value: 'own', label: 'Own selection' },
+  { value: 'chain', label: 'All of the chain' },
+  { value: 'own', label: 'Selected' },
 ];
 
 export function ToolsField({
@@ -47,8 +47,8 @@ export function ToolsField({
         <ChainTools alertType={alertType} />
       ) : (
         <>
-          <p className="text-ink-soft">Replaces every server of the chain for this alert.</p>
-          <ServerList servers={form.servers} onChange={(servers) => update({ servers })} />
+          <p className="text-ink-soft">Limits this alert to some of the tools that its chain allows.</p>
+          <ServerList alertType={alertType} servers={form.servers} onChange={(servers) => update({ servers })} />
           <NativeTools alertType={alertType} choices={form.native} onChange={(native) => update({ native })} />
         </>
       )}
@@ -69,7 +69,7 @@ function ChainTools({ alertType }: { alertType: string }) {
           <p className="font-medium break-words">
             {server.name}{' '}
             <span className="font-normal text-ink-soft">
-              {server.tools.length === 0 ? 'has not told its tools yet' : counted(server.tools.length, 'tool')}
+              {server.known ? counted(server.tools.length, 'tool') : 'tools not loaded yet'}
             </span>
           </p>
           {server.tools.length > 0 && (
