@@ -130,44 +130,67 @@ func (c *Config) names(section string) []string {
 // checkFormat is checkText for the format tag. It never repeats the value: addresses
 // and misplaced keys hold secrets.
 func checkFormat(value, format string) (string, string) {
-	switch format {
-	case "url":
-		u, err := url.Parse(value)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return "not an address", "it starts with http:// or https://"
-		}
-	case "public_url":
+	if format == "public_url" {
 		return checkPublicURL(value)
-	case "llm_url":
-		u, err := url.Parse(value)
-		if err != nil || !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, u.Scheme) || u.Host == "" {
-			return "not an address", "it starts with http:// or https://, for type grpc with grpc:// or grpcs://"
-		}
-	case "cidr":
-		if _, err := parseNetwork(value); err != nil {
-			return "not a network", "write 10.0.0.0/8, or one address"
-		}
-	case "origin":
-		if _, err := origin.Parse(value); err != nil {
-			return "not an origin pattern", "write https://dashboard.example.com, dashboard.example.com or *.example.com"
-		}
-	case "env":
-		if !anyVariableName.MatchString(value) || looksSecret(value) {
-			return "not the name of an environment variable", "the name goes here, the key itself into the environment"
-		}
-	case "domain":
-		if _, ok := runbook.ParseDomain(value); !ok {
-			return "not a host name", "write docs.example.com or *.example.com, without https:// and path"
-		}
-	case "mask_pattern":
-		if err := mask.CheckPattern(value); err != nil {
-			return "not a regular expression that can be used", "see https://github.com/google/re2/wiki/Syntax"
-		}
-	default:
+	}
+	known, ok := formats()[format]
+	if !ok {
 		panic("config: no format " + format) // a tag of our own is wrong
 	}
-	return "", ""
+	if known.valid(value) {
+		return "", ""
+	}
+	return known.problem, known.hint
 }
+
+// valueFormat is one value of the format tag.
+type valueFormat struct {
+	valid         func(value string) bool
+	problem, hint string
+}
+
+func formats() map[string]valueFormat {
+	return map[string]valueFormat{
+		"url": {
+			func(v string) bool { return isURL(v, "http", "https") },
+			"not an address", "it starts with http:// or https://",
+		},
+		"llm_url": {
+			func(v string) bool { return isURL(v, "http", "https", "grpc", "grpcs") },
+			"not an address", "it starts with http:// or https://, for type grpc with grpc:// or grpcs://",
+		},
+		"cidr": {
+			func(v string) bool { return parses(parseNetwork(v)) },
+			"not a network", "write 10.0.0.0/8, or one address",
+		},
+		"origin": {
+			func(v string) bool { return parses(origin.Parse(v)) },
+			"not an origin pattern", "write https://dashboard.example.com, dashboard.example.com or *.example.com",
+		},
+		"env": {
+			func(v string) bool { return anyVariableName.MatchString(v) && !looksSecret(v) },
+			"not the name of an environment variable", "the name goes here, the key itself into the environment",
+		},
+		"domain": {
+			func(v string) bool {
+				_, ok := runbook.ParseDomain(v)
+				return ok
+			},
+			"not a host name", "write docs.example.com or *.example.com, without https:// and path",
+		},
+		"mask_pattern": {
+			func(v string) bool { return mask.CheckPattern(v) == nil },
+			"not a regular expression that can be used", "see https://github.com/google/re2/wiki/Syntax",
+		},
+	}
+}
+
+func isURL(value string, schemes ...string) bool {
+	u, err := url.Parse(value)
+	return err == nil && slices.Contains(schemes, u.Scheme) && u.Host != ""
+}
+
+func parses[T any](_ T, err error) bool { return err == nil }
 
 // checkRequired finds entries that leave out what they cannot do without.
 func (c *Config) checkRequired() []Problem {

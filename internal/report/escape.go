@@ -4,15 +4,19 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"tarsy.dev/tarsy"
 )
 
 // shortestFence is how many backticks open code.
 const shortestFence = 3
 
-// readable is a text without characters that are not read but do something: control characters other than tabs and line
-// breaks, and those that change the direction of text or have no width. A file is opened where nobody escapes them.
+// readable is a text without escape sequences and without characters that are not read but do something: control characters
+// other than tabs and line breaks, and those that change the direction of text or have no width. A file is opened where
+// nobody escapes them.
 func readable(text string) string {
+	text = ansi.Strip(text)
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 
 	return strings.Map(func(r rune) rune {
