@@ -18,6 +18,8 @@ type Alert struct {
 	RunbookURL string
 	// Limits the tools that the chain allows; nil keeps all of them.
 	MCPSelection *MCPSelection
+	// Slack message that the alert came from, as its sender identifies it; empty if there is none.
+	SlackMessageFingerprint string
 	// User reported by a trusted proxy, else the name of the API key. Empty means DefaultAuthor.
 	Author string
 	// ID of the session being re-run; nil for a new alert.

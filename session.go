@@ -60,6 +60,8 @@ type Session struct {
 	RunbookURL string `json:"runbook_url"`
 	// Nil unless the alert overrode the tools of the chain.
 	MCPSelection *MCPSelection `json:"mcp_selection"`
+	// Slack message that the alert came from, as its sender identifies it; empty if there is none.
+	SlackMessageFingerprint string `json:"slack_message_fingerprint"`
 	// Session whose alert this one investigates again; nil for a new alert. That session may have been deleted.
 	RerunOf *string `json:"rerun_of"`
 	// Server that claimed the session last; empty until the first claim.
@@ -180,7 +182,7 @@ type ExecutionDetail struct {
 func (s Session) Rerun(author string) Alert {
 	return Alert{
 		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
-		Author: author, RerunOf: &s.ID,
+		SlackMessageFingerprint: s.SlackMessageFingerprint, Author: author, RerunOf: &s.ID,
 	}
 }
 

@@ -116,7 +116,7 @@ func (c *contracts) alert(t *testing.T) {
 
 	every := decode[map[string]any]([]byte(`{
 		"alert_type": "test", "data": {"severity": "high"}, "runbook": "Restart it.",
-		"runbook_url": "https://github.com/shop/runbooks/1.md",
+		"runbook_url": "https://github.com/shop/runbooks/1.md", "slack_message_fingerprint": "pod-down-1",
 		"mcp_selection": {
 			"servers": [{"name": "kubernetes", "tools": ["get_pods"]}],
 			"native_tools": {"google_search": true, "code_execution": true, "url_context": true}
@@ -139,7 +139,8 @@ func (c *contracts) alert(t *testing.T) {
 	data, _ := detail["alert_data"].(string)
 	c.require(t, "AlertRequest", every, map[string]is{
 		"alert_type": equal(detail["alert_type"]), "data": equal(decode[any]([]byte(data))), "runbook": equal(detail["runbook"]),
-		"runbook_url": equal(detail["runbook_url"]), "mcp_selection": equal(detail["mcp_selection"]),
+		"runbook_url": equal(detail["runbook_url"]), "mcp_selection": equal(detail["mcp_selection"]), "mcp": isAbsent,
+		"slack_message_fingerprint": equal(detail["slack_message_fingerprint"]),
 	})
 
 	tools := app.Script.Calls()[0].Request.Tools

@@ -40,7 +40,8 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 
 	sessionID = app.SubmitAlert(map[string]any{
 		"alert_type": "test", "data": map[string]any{"severity": "high"}, "runbook": "Restart it.", "runbook_url": "https://github.com/shop/runbooks/1.md",
-		"mcp_selection": map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []string{"get_pods"}}}},
+		"mcp_selection":             map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []string{"get_pods"}}}},
+		"slack_message_fingerprint": "pod-down-1",
 	})
 	clock.Advance(time.Minute)
 
@@ -72,7 +73,7 @@ func (c *contracts) session(t *testing.T) {
 	c.require(t, "SessionDetail", detail, map[string]is{
 		"id": equal(sessionID), "alert_type": equal("test"), "alert_data": equal("{\n  \"severity\": \"high\"\n}"),
 		"chain_id": equal("test"), "agent_type": equal("Optimist"), "status": equal("completed"), "author": equal("alertmanager"),
-		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"),
+		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"), "slack_message_fingerprint": equal("pod-down-1"),
 		"mcp_selection": equal(map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []any{"get_pods"}}}}),
 		"rerun_of":      isNull, "stage_count": equal(2.0),
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(2.0), "current_stage_id": equal(synthesis["id"]),
@@ -161,7 +162,7 @@ func (c *contracts) rerun(t *testing.T) {
 	app.WaitFor(again, tarsy.SessionCompleted)
 
 	first, second := get(t, app, "/api/v1/sessions/"+sessionID), get(t, app, "/api/v1/sessions/"+again)
-	for _, copied := range []string{"alert_type", "alert_data", "chain_id", "agent_type", "runbook", "runbook_url", "mcp_selection", "stage_count"} {
+	for _, copied := range []string{"alert_type", "alert_data", "chain_id", "agent_type", "runbook", "runbook_url", "mcp_selection", "slack_message_fingerprint", "stage_count"} {
 		require.Equal(t, first[copied], second[copied], copied)
 	}
 

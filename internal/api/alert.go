@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,17 +18,21 @@ import (
 )
 
 const (
-	maxAlertType  = 200
-	maxRunbookURL = 2048
+	maxAlertType   = 200
+	maxRunbookURL  = 2048
+	maxFingerprint = 1000
 )
 
 // alertRequest is the body of an alert.
 type alertRequest struct {
 	AlertType    string              `doc:"An alert type; may be left out where a default is configured." json:"alert_type,omitempty"`
 	Data         alertData           `json:"data"`
-	Runbook      string              `doc:"The text of a runbook for the agents."                         json:"runbook,omitempty"`
+	Runbook      string              `doc:"The text of a runbook for the agents. An http or https URL alone is fetched, as runbook_url is."                         json:"runbook,omitempty"`
 	RunbookURL   string              `doc:"Where the runbook is." format:"uri"                            json:"runbook_url,omitempty"`
 	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools this alert uses."         json:"mcp_selection,omitempty"`
+	// MCP is what the published TARSy calls the selection.
+	MCP                     *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
+	SlackMessageFingerprint string              `doc:"Identifies the Slack message that the alert came from; kept with the session." json:"slack_message_fingerprint,omitempty"`
 }
 
 // alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
@@ -132,7 +137,7 @@ func readAlert(body []byte) (tarsy.Alert, error) {
 
 	return tarsy.Alert{
 		AlertType: request.AlertType, Data: string(request.Data), Runbook: request.Runbook, RunbookURL: request.RunbookURL,
-		MCPSelection: request.MCPSelection,
+		MCPSelection: cmp.Or(request.MCPSelection, request.MCP), SlackMessageFingerprint: request.SlackMessageFingerprint,
 	}, nil
 }
 
@@ -145,21 +150,40 @@ func (r *alertRequest) check() error {
 		return missing("data", dataKinds)
 	}
 
+	if utf8.RuneCountInString(r.SlackMessageFingerprint) > maxFingerprint {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "slack_message_fingerprint", "slack_message_fingerprint is longer than %d characters", maxFingerprint)
+	}
+
+	r.moveRunbookURL()
+
 	err := checkRunbookURL(r.RunbookURL)
 	if err != nil {
 		return err
 	}
 
-	return checkSelection(r.MCPSelection)
+	if r.MCPSelection != nil && r.MCP != nil {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "mcp", "mcp and mcp_selection are the same: send one of them")
+	}
+
+	return checkSelection(cmp.Or(r.MCPSelection, r.MCP))
+}
+
+// moveRunbookURL takes a runbook that is nothing but an address for what it means.
+func (r *alertRequest) moveRunbookURL() {
+	if text := strings.TrimSpace(r.Runbook); r.RunbookURL == "" && !strings.ContainsAny(text, " \t\n") && isRunbookURL(text) {
+		r.Runbook, r.RunbookURL = "", text
+	}
+}
+
+func isRunbookURL(text string) bool {
+	address, err := url.Parse(text)
+
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" &&
+		len(text) <= maxRunbookURL
 }
 
 func checkRunbookURL(text string) error {
-	if text == "" {
-		return nil
-	}
-
-	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || len(text) > maxRunbookURL {
+	if text != "" && !isRunbookURL(text) {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
 			"runbook_url must be an address that starts with http:// or https:// and has at most %d characters", maxRunbookURL)
 	}

@@ -201,7 +201,8 @@ func (f *fixture) session(t *testing.T, change func(*tarsy.Session)) string {
 func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 	return tarsy.Session{
 		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
-		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
+		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection,
+		SlackMessageFingerprint: tarsy.CleanText(alert.SlackMessageFingerprint), RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
 	}
 }
 

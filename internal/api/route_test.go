@@ -140,6 +140,34 @@ func TestASubmittedAlertIsWhatTheSessionShows(t *testing.T) {
 	}, session.Session))
 }
 
+func TestAlertBodyOfThePublishedTARSyIsAccepted(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	submit := func(body string) tarsy.Session {
+		got := f.request(t, http.MethodPost, "/api/v1/alerts", body)
+		require.Equal(t, http.StatusAccepted, got.status, got.body)
+
+		return get[tarsy.SessionDetail](t, f, got.header.Get("Location")).Session
+	}
+
+	session := submit(`{"alert_type": "kubernetes", "data": "pod down", "runbook": " https://runbooks.example/1\n",
+		"mcp": {"servers": [{"name": "k8s"}]}, "slack_message_fingerprint": "pod-down \u0000 1"}`)
+	require.Empty(t, session.Runbook)
+	require.Equal(t, "https://runbooks.example/1", session.RunbookURL, "an address alone is fetched")
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "k8s"}}, session.MCPSelection.Servers)
+	require.Equal(t, "pod-down  1", session.SlackMessageFingerprint)
+
+	for _, text := range []string{"https://runbooks.example/1 first, then restart", "ftp://runbooks.example/1", "See\\nhttps://runbooks.example/1"} {
+		session = submit(`{"alert_type": "kubernetes", "data": "x", "runbook": "` + text + `"}`)
+		require.NotEmpty(t, session.Runbook, text)
+		require.Empty(t, session.RunbookURL, text)
+	}
+
+	session = submit(`{"alert_type": "kubernetes", "data": "x", "runbook": "https://runbooks.example/1", "runbook_url": "https://runbooks.example/2"}`)
+	require.Equal(t, "https://runbooks.example/1", session.Runbook, "as before where both are given")
+}
+
 func TestStructuredDataIsKeptAsReadableJSON(t *testing.T) {
 	t.Parallel()
 

@@ -64,10 +64,11 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		runbook = route.Runbook
 	}
 
-	data := alert.Data
+	data, fingerprint := alert.Data, alert.SlackMessageFingerprint
 
 	if err := i.admission.mask(ctx, func() {
 		data, runbook = i.cfg.Mask(tarsy.CleanText(data)), i.cfg.Mask(tarsy.CleanText(runbook))
+		fingerprint = i.cfg.Mask(tarsy.CleanText(fingerprint))
 	}); err != nil {
 		return tarsy.Session{}, err
 	}
@@ -86,7 +87,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.AgentType,
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: runbook,
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
-		StageCount: route.Chain.StageCount(), CreatedAt: now,
+		SlackMessageFingerprint: fingerprint, StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
 
 	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: Version, Recipe: route.Recipe}); err != nil {

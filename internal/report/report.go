@@ -106,6 +106,8 @@ func (r *writer) facts() {
 	fact("Tokens", tokens(session.Usage))
 	fact("Tool calls", count(session.ToolCalls))
 
+	fact("Slack message", inline(session.SlackMessageFingerprint, maxCell))
+
 	if session.RerunOf != nil {
 		fact("Re-run of", *session.RerunOf)
 	}

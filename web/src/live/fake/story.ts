@@ -145,6 +145,7 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     author: 'ada',
     runbook: '',
     runbook_url: '',
+    slack_message_fingerprint: '',
     mcp_selection: null,
     rerun_of: null,
     pod_id: '',

@@ -112,6 +112,7 @@ export function session(
     status: 'completed',
     author: 'ann',
     runbook: '',
+    slack_message_fingerprint: '',
     runbook_url: '',
     mcp_selection: null,
     rerun_of: null,
