@@ -289,7 +289,7 @@ func (a *App) listen(ctx context.Context) error {
 // Start begins to answer requests and to work.
 func (a *App) Start(ctx context.Context) error {
 	a.db.Start()
-	a.dbWatch.start()
+	a.dbWatch.Start(a.dbWatch.run)
 	a.engine.Start()
 	a.serving.Go(func() {
 		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {

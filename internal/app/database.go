@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
@@ -41,7 +42,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	a.dbWatch = &databaseWatch{check: a.db.Check, changed: a.databaseChanged, logger: a.logger}
-	a.onStop("checks of the database", func(context.Context) error { a.dbWatch.stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("checks of the database", func(context.Context) error { a.dbWatch.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	return nil
 }
@@ -77,52 +78,22 @@ func (a *App) databaseChanged(err error) {
 // databaseWatch checks the database in the background, so that a probe is answered at once, however long the database
 // takes, and many probes cost nothing.
 type databaseWatch struct {
+	background.Task
+
 	check   func(context.Context) error
 	changed func(error)
 	logger  *slog.Logger
 
 	mu      sync.Mutex
 	failure error
-
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
-
-func (w *databaseWatch) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
-
-	w.running.Go(func() { w.run(ctx) })
-}
-
-func (w *databaseWatch) stop() {
-	if w.cancel != nil {
-		w.cancel()
-	}
-
-	w.running.Wait()
 }
 
 func (w *databaseWatch) run(ctx context.Context) {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-
-		within, cancel := context.WithTimeout(ctx, checkTimeout)
-		err := w.check(within)
-
-		cancel()
-
-		if ctx.Err() == nil {
+	background.Every(ctx, checkEvery, checkTimeout, func(within context.Context) {
+		if err := w.check(within); ctx.Err() == nil {
 			w.note(err)
 		}
-	}
+	})
 }
 
 // note keeps the result of a check, and reports when the database fails and when it works again.

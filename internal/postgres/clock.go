@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/background"
 )
 
 const (
@@ -27,6 +29,7 @@ const (
 type databaseClock struct {
 	clockwork.Clock
 
+	task   background.Task
 	pool   *pgxpool.Pool
 	logger *slog.Logger
 
@@ -34,9 +37,6 @@ type databaseClock struct {
 	// remote was the database's time when this server's clock showed local.
 	local, remote time.Time
 	skewed        bool
-
-	cancel  context.CancelFunc
-	running sync.WaitGroup
 }
 
 // Now implements clockwork.Clock.
@@ -53,35 +53,10 @@ func (c *databaseClock) Since(t time.Time) time.Duration { return c.Now().Sub(t)
 // Until implements clockwork.Clock.
 func (c *databaseClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 
-func (c *databaseClock) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-
-	c.running.Go(func() {
-		ticker := time.NewTicker(clockEvery)
-		defer ticker.Stop()
-
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-
-			patient, cancel := context.WithTimeout(ctx, clockPatience)
-			_ = c.compare(patient) // the time goes on from the last comparison
-
-			cancel()
-		}
+func (c *databaseClock) run(ctx context.Context) {
+	background.Every(ctx, clockEvery, clockPatience, func(ctx context.Context) {
+		_ = c.compare(ctx) // the time goes on from the last comparison
 	})
-}
-
-func (c *databaseClock) stop() {
-	if c.cancel != nil {
-		c.cancel()
-	}
-
-	c.running.Wait()
 }
 
 // compare asks the database for its time, which is taken to be that of the middle of the round trip.

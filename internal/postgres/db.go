@@ -130,22 +130,22 @@ func (db *DB) Start() {
 	db.signals.start()
 	db.committer.steps.Start()
 	db.intake.arrivals.Start()
-	db.filler.start()
-	db.reaper.start()
+	db.filler.Start(db.filler.run)
+	db.reaper.Start(db.reaper.run)
 
 	if db.compared != nil {
-		db.compared.start()
+		db.compared.task.Start(db.compared.run)
 	}
 }
 
 // Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
 func (db *DB) Stop() {
 	if db.compared != nil {
-		db.compared.stop()
+		db.compared.task.Stop()
 	}
 
-	db.reaper.stop()
-	db.filler.stop()
+	db.reaper.Stop()
+	db.filler.Stop()
 	db.intake.arrivals.Stop()
 	db.committer.steps.Stop()
 	db.signals.stop()

@@ -3,11 +3,12 @@ package postgres
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy/internal/background"
 )
 
 // Sessions from before there was search are listed at once, but have no words: to find those of a million sessions takes
@@ -28,25 +29,10 @@ FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
 
 // filler gives words to the sessions that have none, then ends. Any number of servers may do it at once.
 type filler struct {
-	pool    *pgxpool.Pool
-	logger  *slog.Logger
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
+	background.Task
 
-func (f *filler) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	f.cancel = cancel
-
-	f.running.Go(func() { f.run(ctx) })
-}
-
-func (f *filler) stop() {
-	if f.cancel != nil {
-		f.cancel()
-	}
-
-	f.running.Wait()
+	pool   *pgxpool.Pool
+	logger *slog.Logger
 }
 
 func (f *filler) run(ctx context.Context) {

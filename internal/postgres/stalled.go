@@ -3,11 +3,12 @@ package postgres
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy/internal/background"
 )
 
 const (
@@ -33,50 +34,23 @@ WHERE a.datname = current_database() AND a.usename = current_user AND a.applicat
 
 // reaper ends stalled transactions of any server on the database. Real time is meant: the database's limits follow it too.
 type reaper struct {
-	pool    *pgxpool.Pool
-	after   time.Duration
-	logger  *slog.Logger
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
+	background.Task
 
-func (r *reaper) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-
-	r.running.Go(func() { r.run(ctx) })
-}
-
-func (r *reaper) stop() {
-	if r.cancel != nil {
-		r.cancel()
-	}
-
-	r.running.Wait()
+	pool   *pgxpool.Pool
+	after  time.Duration
+	logger *slog.Logger
 }
 
 func (r *reaper) run(ctx context.Context) {
-	ticker := time.NewTicker(r.after / stalledChecks)
-	defer ticker.Stop()
-
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-
+	background.Every(ctx, r.after/stalledChecks, stalledPatience, func(ctx context.Context) {
 		// A database that is down is reported by those who need it.
 		if ended, err := r.end(ctx); err == nil && ended > 0 {
 			r.logger.Warn("ended transactions whose server stopped sending in the middle", "transactions", ended)
 		}
-	}
+	})
 }
 
 func (r *reaper) end(ctx context.Context) (ended int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, stalledPatience)
-	defer cancel()
-
 	rows, err := r.pool.Query(ctx, endStalledSQL, r.after)
 	if err != nil {
 		return 0, err
