@@ -12,7 +12,7 @@ import (
 )
 
 // Made from the OpenAPI document, so that no route can be forgotten.
-func TestEveryRouteIsRefusedWithoutAKey(t *testing.T) {
+func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})

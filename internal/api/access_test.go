@@ -70,7 +70,7 @@ func requireEnded(t *testing.T, stream <-chan string) {
 	}
 }
 
-func TestStreamsEndWhenTheirLoginDoesOnEveryServer(t *testing.T) {
+func TestStreamsEndWithTheirLoginOnEveryServer(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, endless)
@@ -128,7 +128,7 @@ func TestStreamsEndWhenTheirLoginDoesOnEveryServer(t *testing.T) {
 	f.http.CloseClientConnections()
 }
 
-func TestExpiryOfAKeyMustBeATimeInTheFuture(t *testing.T) {
+func TestKeyExpiryMustBeInTheFuture(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -159,7 +159,7 @@ func (l *logbook) line(t *testing.T, message string) string {
 	return found
 }
 
-func TestRefusalsAndLoginChangesAreLoggedWithWhoAndFromWhere(t *testing.T) {
+func TestRefusalsAndLoginChangesAreLoggedWithActorAndAddress(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, func(cfg *api.Config) {
@@ -214,7 +214,7 @@ func TestRefusalsAndLoginChangesAreLoggedWithWhoAndFromWhere(t *testing.T) {
 	}
 }
 
-func TestRemoteAddressIsThePeersUnlessATrustedProxySaysOtherwise(t *testing.T) {
+func TestRemoteAddressIsPeerUnlessTrustedProxyForwards(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -222,7 +222,7 @@ func TestRemoteAddressIsThePeersUnlessATrustedProxySaysOtherwise(t *testing.T) {
 	require.Contains(t, f.log.line(t, "request refused"), "remote=127.0.0.1:")
 }
 
-func TestForwardedAddressIsOneForTheLogAndForLimits(t *testing.T) {
+func TestForwardedAddressIsSharedByLogAndLimits(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, fewLogins)
@@ -240,7 +240,7 @@ func TestForwardedAddressIsOneForTheLogAndForLimits(t *testing.T) {
 	}
 }
 
-func TestFloodOfRefusedRequestsIsLoggedInPart(t *testing.T) {
+func TestFloodOfRefusedRequestsIsLogSampled(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, behindProxy)

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestStatusAndSummaryTellHowFarASessionIsAndWhatCameOfIt(t *testing.T) {
+func TestStatusAndSummaryShowProgressAndResult(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -27,7 +27,7 @@ func TestStatusAndSummaryTellHowFarASessionIsAndWhatCameOfIt(t *testing.T) {
 	}, get[tarsy.SessionSummary](t, f, "/api/v1/sessions/"+id+"/summary"))
 }
 
-func TestActiveSessionsAreApartFromThoseThatWait(t *testing.T) {
+func TestActiveSessionsAreSeparateFromQueued(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -42,7 +42,7 @@ func TestActiveSessionsAreApartFromThoseThatWait(t *testing.T) {
 	require.Equal(t, waiting, found.Queued[0].ID)
 }
 
-func TestFilterOptionsAreWhatTheListCanBeFilteredBy(t *testing.T) {
+func TestFilterOptionsMatchListFilters(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

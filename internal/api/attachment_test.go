@@ -43,7 +43,7 @@ func (f *fixture) called(t *testing.T, result string, arguments any) (string, ta
 	return id, event
 }
 
-func TestAnExportIsAFileWithEverything(t *testing.T) {
+func TestExportIsCompleteFile(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -72,7 +72,7 @@ func TestAnExportIsAFileWithEverything(t *testing.T) {
 	require.True(t, strings.HasPrefix(got.body, "# Kubernetes / Pod: läuft nicht!: pending\n"), got.body)
 }
 
-func TestTheNameOfAnExportHoldsNothingOfAnAlertTypeThatAHeaderCouldNot(t *testing.T) {
+func TestExportFileNameIsSafeForHeader(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -104,7 +104,7 @@ func (p *portions) Write(text []byte) (int, error) {
 	return p.Buffer.Write(text)
 }
 
-func TestAnExportIsWrittenEventByEventAsIfItWereOnePiece(t *testing.T) {
+func TestExportStreamsEventsAsOneDocument(t *testing.T) {
 	t.Parallel()
 
 	for _, events := range []int{0, 1, 2, 100} {
@@ -141,7 +141,7 @@ func (unwritable) Export(context.Context, string) (*tarsy.Export, error) {
 	}}, nil
 }
 
-func TestHalfAnExportDoesNotPassForAWholeOne(t *testing.T) {
+func TestTruncatedExportIsDetectable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) { cfg.Store = unwritable{cfg.Store} })

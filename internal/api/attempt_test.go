@@ -46,7 +46,7 @@ func TestLoginAttemptsAreLimitedPerAddress(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, try("192.0.2.1").status)
 }
 
-func TestForwardedAddressOfAStrangerIsNotBelieved(t *testing.T) {
+func TestForwardedAddressFromUntrustedPeerIsIgnored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, fewLogins, func(cfg *api.Config) { cfg.TrustedProxies = nil })
@@ -76,7 +76,7 @@ func TestLoginsAreLimitedPerKey(t *testing.T) {
 	f.login(t, bob, "X-Forwarded-For", "192.0.2.5")
 }
 
-func TestBrowserSessionsOfAKeyAreLimited(t *testing.T) {
+func TestBrowserSessionsPerKeyAreLimited(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, func(cfg *api.Config) { cfg.Login.SessionsPerKey = 2 })

@@ -53,7 +53,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 // hasBody reports whether the document asks for a body there.
 func (o operation) hasBody() bool { return o.method == http.MethodPost }
 
-func TestEveryRouteIsRefusedWithoutAKey(t *testing.T) {
+func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -102,7 +102,7 @@ func TestEveryRouteIsRefusedWithoutAKey(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPut, "/health", ""), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 
-func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
+func TestKeyIsLimitedToItsScope(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -130,7 +130,7 @@ func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
 	}
 }
 
-func TestAKeyMadeOverTheAPIWorksUntilItIsRevoked(t *testing.T) {
+func TestKeyCreatedOverAPIWorksUntilRevoked(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -165,7 +165,7 @@ func TestAKeyMadeOverTheAPIWorksUntilItIsRevoked(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions", "", key...), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 
-func TestTheUseOfAKeyIsNotedAtMostOnceAMinute(t *testing.T) {
+func TestKeyUseIsRecordedAtMostOnceAMinute(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -190,7 +190,7 @@ func TestTheUseOfAKeyIsNotedAtMostOnceAMinute(t *testing.T) {
 	require.Equal(t, first.Add(time.Minute), used())
 }
 
-func TestWhereNoKeyIsNeededAKeyStillNamesTheAuthorAndABadOneIsIgnored(t *testing.T) {
+func TestKeyIsOptionalWithoutAuthAndStillNamesAuthor(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -214,7 +214,7 @@ func (f *fixture) authorOf(t *testing.T, headers ...string) string {
 	return get[tarsy.SessionDetail](t, f, got.header.Get("Location")).Author
 }
 
-func TestForwardedNamesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
+func TestForwardedNamesAreTrustedFromProxiesOnly(t *testing.T) {
 	t.Parallel()
 
 	const user, email = "X-Forwarded-User", "X-Forwarded-Email"
@@ -245,7 +245,7 @@ func TestForwardedNamesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
 	require.Equal(t, "api-client", stranger.authorOf(t, user, "ada", email, "ada@example.org", "X-Forwarded-For", "10.0.0.1"))
 }
 
-func TestAPeerIsATrustedProxyByItsAddressAlone(t *testing.T) {
+func TestTrustedProxyIsIdentifiedByAddress(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) {
@@ -267,7 +267,7 @@ func TestAPeerIsATrustedProxyByItsAddressAlone(t *testing.T) {
 	}
 }
 
-func TestAKeyLetsPagesOfOtherOriginsAndNamesIn(t *testing.T) {
+func TestKeyAllowsOtherOriginsAndHosts(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -278,7 +278,7 @@ func TestAKeyLetsPagesOfOtherOriginsAndNamesIn(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, got.status)
 }
 
-func TestAWebSocketOpensWithAKeyAndIsRefusedWithout(t *testing.T) {
+func TestWebSocketNeedsKey(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, func(cfg *api.Config) {

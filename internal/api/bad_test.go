@@ -270,7 +270,7 @@ func badOrigins() []badRequest {
 	}
 }
 
-func TestBadRequestsGetAnExactProblemAndChangeNothing(t *testing.T) {
+func TestBadRequestsGetExactProblemAndChangeNothing(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

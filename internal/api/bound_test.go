@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-func TestBodyThatDoesNotArriveInTimeEndsTheRequest(t *testing.T) {
+func TestBodyThatArrivesTooLateEndsRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) { cfg.BodyTimeout = 50 * time.Millisecond })

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestReadRequestDecodesTheDocumentedType(t *testing.T) {
+func TestReadRequestDecodesDocumentedType(t *testing.T) {
 	t.Parallel()
 
 	yes := true
@@ -27,7 +27,7 @@ func TestReadRequestDecodesTheDocumentedType(t *testing.T) {
 	}, request)
 }
 
-func TestReadRequestReportsWhereAValueIsWrong(t *testing.T) {
+func TestReadRequestLocatesBadValue(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]string{

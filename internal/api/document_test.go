@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-func TestTheDocumentIsOpenAPI31AndDescribesTheProblem(t *testing.T) {
+func TestDocumentIsOpenAPI31AndDescribesProblem(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -72,7 +72,7 @@ const (
 	tableEnd   = "<!-- end of codes -->\n"
 )
 
-func TestTheReferenceListsEveryCodeAndEveryRoute(t *testing.T) {
+func TestReferenceListsEveryCodeAndEveryRoute(t *testing.T) {
 	t.Parallel()
 
 	const file = "../../docs/api.md"
@@ -140,7 +140,7 @@ func TestEveryCodeHasOneStatus(t *testing.T) {
 }
 
 // The dashboard's types are made from the committed document, so it must be what the server has.
-func TestTheCommittedOpenAPIDocumentIsWhatTheServerHas(t *testing.T) {
+func TestCommittedOpenAPIDocumentIsCurrent(t *testing.T) {
 	t.Parallel()
 
 	const file = "../../docs/openapi.json"

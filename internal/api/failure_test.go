@@ -27,7 +27,7 @@ func (b broken) Ask(context.Context, string, string, string) (tarsy.Question, er
 	return tarsy.Question{}, b.submit()
 }
 
-func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
+func TestInternalErrorsAreNotExposed(t *testing.T) {
 	t.Parallel()
 
 	for name, submit := range map[string]func() error{
@@ -54,7 +54,7 @@ func TestWhatGoesWrongInsideStaysInside(t *testing.T) {
 	}
 }
 
-func TestAnOverloadedServerSaysWhenToComeBack(t *testing.T) {
+func TestOverloadedServerSendsRetryAfter(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) {
@@ -65,7 +65,7 @@ func TestAnOverloadedServerSaysWhenToComeBack(t *testing.T) {
 	require.Equal(t, "5", got.header.Get("Retry-After"))
 }
 
-func TestReadinessTellsAReasonThatWasWrittenForPeople(t *testing.T) {
+func TestReadinessReportsReadableReason(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestReadinessTellsAReasonThatWasWrittenForPeople(t *testing.T) {
 	}
 }
 
-func TestWithoutADatabaseHealthIsUnavailableAndLifeGoesOn(t *testing.T) {
+func TestHealthWithoutDatabaseIsUnavailableAndLivenessOK(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -102,7 +102,7 @@ func TestWithoutADatabaseHealthIsUnavailableAndLifeGoesOn(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/livez", "").status)
 }
 
-func TestRequestsDuringAnOutageOfTheDatabaseGetUnavailable(t *testing.T) {
+func TestRequestsDuringDatabaseOutageAreUnavailable(t *testing.T) {
 	t.Parallel()
 
 	requests := map[string][2]string{
@@ -133,7 +133,7 @@ func TestRequestsDuringAnOutageOfTheDatabaseGetUnavailable(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/sessions", "").status)
 }
 
-func TestAlertOnAFullDiskGetsUnavailable(t *testing.T) {
+func TestAlertOnFullDiskIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -147,7 +147,7 @@ CREATE TRIGGER full_disk BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION
 	require.Equal(t, "5", got.header.Get("Retry-After"))
 }
 
-func TestAPanicInTheMiddleOfAnAnswerCutsTheConnection(t *testing.T) {
+func TestPanicDuringResponseClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) {

@@ -41,7 +41,7 @@ func (f *fixture) sessionCount(t *testing.T) int {
 	return len(get[page](t, f, "/api/v1/sessions?limit=200").Sessions)
 }
 
-func TestRepeatedAlertWithTheSameKeyReturnsTheFirstSession(t *testing.T) {
+func TestRepeatedAlertWithSameKeyReturnsFirstSession(t *testing.T) {
 	t.Parallel()
 
 	const path = "/api/v1/alerts"

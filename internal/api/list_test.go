@@ -33,7 +33,7 @@ func (f *fixture) list(t *testing.T, query url.Values) []string {
 	return ids
 }
 
-func TestWalkingTheListMeetsEverySessionOnceAlsoWhenTimesAreEqual(t *testing.T) {
+func TestPagingVisitsEverySessionOnceWithEqualTimes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -78,7 +78,7 @@ func TestWalkingTheListMeetsEverySessionOnceAlsoWhenTimesAreEqual(t *testing.T) 
 	}
 }
 
-func TestTheOrderOfAttentionShowsWhatRunsThenWhatFailedAndItsCursorGoesOn(t *testing.T) {
+func TestAttentionOrderListsRunningThenFailedWithCursor(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -109,7 +109,7 @@ func TestTheOrderOfAttentionShowsWhatRunsThenWhatFailedAndItsCursorGoesOn(t *tes
 	require.Equal(t, want, met)
 }
 
-func TestAListWithoutSessionsIsAnEmptyList(t *testing.T) {
+func TestListWithoutSessionsIsEmptyArray(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -120,7 +120,7 @@ func TestAListWithoutSessionsIsAnEmptyList(t *testing.T) {
 		f.request(t, http.MethodGet, "/api/v1/sessions/filter-options", "").body)
 }
 
-func TestAPageHasFiftySessionsUnlessAsked(t *testing.T) {
+func TestDefaultPageHasFiftySessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -133,7 +133,7 @@ func TestAPageHasFiftySessionsUnlessAsked(t *testing.T) {
 	require.NotEmpty(t, got.NextCursor)
 }
 
-func TestFiltersChooseExactly(t *testing.T) {
+func TestFiltersMatchExactly(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -177,7 +177,7 @@ func moment(start time.Time, minutes int) string {
 	return url.QueryEscape(start.Add(time.Duration(minutes) * time.Minute).In(time.FixedZone("", 3600)).Format(time.RFC3339Nano))
 }
 
-func TestSearchTreatsPunctuationAsTextAndNotAsPattern(t *testing.T) {
+func TestSearchTreatsPunctuationAsText(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

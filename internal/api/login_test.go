@@ -91,7 +91,7 @@ func (deaf) BrowserSession(context.Context, []byte, time.Time) (*postgres.Browse
 	return nil, errors.New("connection refused")
 }
 
-func TestALoginGivesACookieThatNoScriptAndNoOtherSiteGets(t *testing.T) {
+func TestLoginCookieIsHttpOnlyAndSameSite(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -118,7 +118,7 @@ func TestALoginGivesACookieThatNoScriptAndNoOtherSiteGets(t *testing.T) {
 	require.NotContains(t, f.stored(t)[0], hex.EncodeToString([]byte(b.cookie.Value)))
 }
 
-func TestTheCookieIsSecureWhereTheBrowserCameByTLS(t *testing.T) {
+func TestCookieIsSecureOverTLS(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, func(cfg *api.Config) { cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
@@ -150,7 +150,7 @@ func TestTheCookieIsSecureWhereTheBrowserCameByTLS(t *testing.T) {
 	}
 }
 
-func TestALoginThatFailsSaysWhyAndSetsNoCookie(t *testing.T) {
+func TestFailedLoginSaysWhyAndSetsNoCookie(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -180,7 +180,7 @@ func TestALoginThatFailsSaysWhyAndSetsNoCookie(t *testing.T) {
 	require.Empty(t, f.stored(t))
 }
 
-func TestAPageOfAnotherOriginCannotLogABrowserIn(t *testing.T) {
+func TestCrossOriginPageCannotLogBrowserIn(t *testing.T) {
 	t.Parallel()
 
 	for name, options := range map[string][]func(*api.Config){"keys required": {locked}, "no keys": nil} {
@@ -203,7 +203,7 @@ func TestAPageOfAnotherOriginCannotLogABrowserIn(t *testing.T) {
 	}
 }
 
-func TestABrowserWritesWithItsTokenOnly(t *testing.T) {
+func TestBrowserWritesNeedCSRFToken(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -240,7 +240,7 @@ func TestABrowserWritesWithItsTokenOnly(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/keys", "", b.without()...), http.StatusForbidden, tarsy.CodeForbidden)
 }
 
-func TestAHeaderBeatsTheCookie(t *testing.T) {
+func TestHeaderTakesPrecedenceOverCookie(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -257,7 +257,7 @@ func TestAHeaderBeatsTheCookie(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions", "", b.without(wrong...)...), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 
-func TestWhatAProxyAskedOfABrowserDoesNotHideItsCookie(t *testing.T) {
+func TestProxyAuthorizationDoesNotHideCookie(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -279,7 +279,7 @@ func TestWhatAProxyAskedOfABrowserDoesNotHideItsCookie(t *testing.T) {
 	require.Contains(t, f.requireProblem(t, post(b.headers()), http.StatusUnauthorized, tarsy.CodeUnauthenticated).Detail, "log in again")
 }
 
-func TestABrowserSessionEndsWithItsKeyWithItsTimeAndWithALogout(t *testing.T) {
+func TestBrowserSessionEndsWithKeyExpiryOrLogout(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -320,7 +320,7 @@ func TestABrowserSessionEndsWithItsKeyWithItsTimeAndWithALogout(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, again.status, "a browser whose session is over may say so too")
 }
 
-func TestALoginEndsTheSessionThatTheBrowserHad(t *testing.T) {
+func TestLoginEndsPreviousBrowserSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -334,7 +334,7 @@ func TestALoginEndsTheSessionThatTheBrowserHad(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/health", "", second.without()...).status)
 }
 
-func TestWhereNoKeyIsNeededEverybodyIsInAndALoginGivesAName(t *testing.T) {
+func TestWithoutAuthEveryoneHasAccessAndLoginSetsName(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -353,7 +353,7 @@ func TestWhereNoKeyIsNeededEverybodyIsInAndALoginGivesAName(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/me", "", "Host", "evil.example"), http.StatusForbidden, tarsy.CodeForbiddenOrigin)
 }
 
-func TestWhatIsNoSecretIsNotLookedUp(t *testing.T) {
+func TestMalformedSecretIsNotLookedUp(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked, func(cfg *api.Config) { cfg.Store = deaf{cfg.Store} })

@@ -34,7 +34,7 @@ func withPage(cfg *api.Config) {
 	}
 }
 
-func TestThePageIsServedToBrowsersAtEveryAddressThatIsNotTheAPIs(t *testing.T) {
+func TestPageIsServedToBrowsersOutsideAPIPaths(t *testing.T) {
 	t.Parallel()
 
 	for name, options := range map[string][]func(*api.Config){"keys required": {withPage, locked}, "no keys": {withPage}} {
@@ -71,7 +71,7 @@ func TestThePageIsServedToBrowsersAtEveryAddressThatIsNotTheAPIs(t *testing.T) {
 	}
 }
 
-func TestThePageIsServedToEveryClientThatDoesNotAskForJSON(t *testing.T) {
+func TestPageIsServedUnlessClientAsksForJSON(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, withPage, locked)
@@ -83,7 +83,7 @@ func TestThePageIsServedToEveryClientThatDoesNotAskForJSON(t *testing.T) {
 	}
 }
 
-func TestThePagesPolicyAllowsWhatIsItsOwnAndNothingElse(t *testing.T) {
+func TestPagePolicyAllowsOwnContentOnly(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, withPage)
@@ -93,7 +93,7 @@ func TestThePagesPolicyAllowsWhatIsItsOwnAndNothingElse(t *testing.T) {
 		regexp.MustCompile(`nonce-\w+`).ReplaceAllString(policy, "nonce-N"))
 }
 
-func TestWhatIsTheAPIsOrIsNotForABrowserIsNeverThePage(t *testing.T) {
+func TestAPIPathsAndOtherClientsNeverGetPage(t *testing.T) {
 	t.Parallel()
 
 	f, closed := newFixture(t, withPage), newFixture(t, withPage, locked)
@@ -125,7 +125,7 @@ func TestWhatIsTheAPIsOrIsNotForABrowserIsNeverThePage(t *testing.T) {
 	require.Equal(t, "application/json", f.request(t, http.MethodGet, "/health", "", "Accept", asBrowser).header.Get("Content-Type"))
 }
 
-func TestThePagesFilesAreForEverybodyAndKeptForEver(t *testing.T) {
+func TestPageFilesArePublicAndImmutable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, withPage, locked)
@@ -147,7 +147,7 @@ func TestThePagesFilesAreForEverybodyAndKeptForEver(t *testing.T) {
 	}
 }
 
-func TestFilesOfTextAreSentCompressedWhereThatIsAccepted(t *testing.T) {
+func TestTextFilesAreCompressedWhenAccepted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, withPage)
@@ -181,7 +181,7 @@ func TestFilesOfTextAreSentCompressedWhereThatIsAccepted(t *testing.T) {
 	require.Empty(t, f.request(t, http.MethodGet, "/assets/font.woff2", "", "Accept-Encoding", "gzip").header.Get("Content-Encoding"))
 }
 
-func TestAServerWithoutAPageAnswersAsBefore(t *testing.T) {
+func TestServerWithoutPageServesAPIOnly(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

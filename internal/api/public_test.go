@@ -28,7 +28,7 @@ func at(t *testing.T, address string) func(*api.Config) {
 	return func(cfg *api.Config) { cfg.PublicURL = public }
 }
 
-func TestHostIsCheckedBehindALoopbackProxyWithoutKeys(t *testing.T) {
+func TestHostIsCheckedBehindLoopbackProxyWithoutKeys(t *testing.T) {
 	t.Parallel()
 
 	status := func(f *fixture, host string) int {
@@ -52,7 +52,7 @@ func TestHostIsCheckedBehindALoopbackProxyWithoutKeys(t *testing.T) {
 	}
 }
 
-func TestLoginWorksBehindAProxyThatRewritesHost(t *testing.T) {
+func TestLoginWorksBehindProxyThatRewritesHost(t *testing.T) {
 	t.Parallel()
 
 	// A browser on a plain HTTP page sends no Sec-Fetch-Site: only the origin tells whose page it is.
@@ -89,7 +89,7 @@ func must(t *testing.T) func(*url.URL, error) *url.URL {
 	}
 }
 
-func TestLinksToSessionsBeginWithTheDashboardURL(t *testing.T) {
+func TestSessionLinksStartWithDashboardURL(t *testing.T) {
 	t.Parallel()
 
 	type links struct {

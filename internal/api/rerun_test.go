@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestARerunIsANewSessionWithTheSameAlertAndTheCallerAsItsAuthor(t *testing.T) {
+func TestRerunIsNewSessionWithSameAlertByCaller(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -49,7 +49,7 @@ func TestARerunIsANewSessionWithTheSameAlertAndTheCallerAsItsAuthor(t *testing.T
 	require.Equal(t, before, f.request(t, http.MethodGet, "/api/v1/sessions/"+first, "", key...).body, "the old session is as it was")
 }
 
-func TestWhatIntakeRefusesIsRefusedToARerunToo(t *testing.T) {
+func TestRerunIsRefusedLikeNewAlert(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -84,7 +84,7 @@ func TestDeletedSessionIsNotFoundAnywhere(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodDelete, "/api/v1/sessions/"+id, ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 }
 
-func TestDeletingWhatIsNotThereIsNotFound(t *testing.T) {
+func TestDeletingMissingSessionIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -94,7 +94,7 @@ func TestDeletingWhatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-func TestSessionAtWorkIsNotDeleted(t *testing.T) {
+func TestRunningSessionIsNotDeleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -122,7 +122,7 @@ func TestSessionAtWorkIsNotDeleted(t *testing.T) {
 	require.Equal(t, "the session is answering a question: cancel that or wait until it is done, then delete it", problem.Detail)
 }
 
-func TestDeletingNeedsAKeyThatMayWrite(t *testing.T) {
+func TestDeletingNeedsWriteScope(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)

@@ -53,7 +53,7 @@ func (f *fixture) investigated(t *testing.T) string {
 	return id
 }
 
-func TestEveryRouteAnswersItsSuccessCodeAndWhatTheDocumentSays(t *testing.T) {
+func TestEveryRouteReturnsSuccessCodeAndDocumentedBody(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) {
@@ -109,7 +109,7 @@ func TestEveryRouteAnswersItsSuccessCodeAndWhatTheDocumentSays(t *testing.T) {
 	require.Equal(t, "events "+id, f.request(t, http.MethodGet, "/api/v1/sessions/"+id+"/events?last_event_id=1&follow=true", "").body)
 }
 
-func TestASubmittedAlertIsWhatTheSessionShows(t *testing.T) {
+func TestSessionShowsSubmittedAlert(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -140,7 +140,7 @@ func TestASubmittedAlertIsWhatTheSessionShows(t *testing.T) {
 	}, session.Session))
 }
 
-func TestAlertBodyOfThePublishedTARSyIsAccepted(t *testing.T) {
+func TestAlertBodyOfPublishedTARSyIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -168,7 +168,7 @@ func TestAlertBodyOfThePublishedTARSyIsAccepted(t *testing.T) {
 	require.Equal(t, "https://runbooks.example/1", session.Runbook, "as before where both are given")
 }
 
-func TestStructuredDataIsKeptAsReadableJSON(t *testing.T) {
+func TestStructuredDataIsStoredAsReadableJSON(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -186,7 +186,7 @@ func TestStructuredDataIsKeptAsReadableJSON(t *testing.T) {
 	}
 }
 
-func TestABodyOfExactlyTheLimitIsTaken(t *testing.T) {
+func TestBodyAtExactLimitIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	const limit = 1 << 20
@@ -200,7 +200,7 @@ func TestABodyOfExactlyTheLimitIsTaken(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", body+" "), http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)
 }
 
-func TestASessionAndItsTimelineCarryTheirVersion(t *testing.T) {
+func TestSessionAndTimelineCarryVersion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -222,7 +222,7 @@ func TestASessionAndItsTimelineCarryTheirVersion(t *testing.T) {
 	require.Equal(t, "hm", timeline.Events[0].Content)
 }
 
-func TestCancellingAsksOnceAndIsRefusedForASessionThatIsOver(t *testing.T) {
+func TestCancelIsRequestedOnceAndRefusedAfterEnd(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -245,7 +245,7 @@ func TestCancellingAsksOnceAndIsRefusedForASessionThatIsOver(t *testing.T) {
 	require.Contains(t, problem.Detail, "timed_out")
 }
 
-func TestHealthCountsTheQueueAndIsDegradedByWarnings(t *testing.T) {
+func TestHealthCountsQueueAndIsDegradedByWarnings(t *testing.T) {
 	t.Parallel()
 
 	var warnings []api.Warning

@@ -49,7 +49,7 @@ func (f *fixture) connect(t *testing.T) *pgx.Conn {
 	return conn
 }
 
-func TestKeyChecksIntakeAndRequestsNeverWaitBehindSlowReads(t *testing.T) {
+func TestKeyChecksIntakeAndRequestsSkipSlowReads(t *testing.T) {
 	t.Parallel()
 
 	const readers, reads = 2, 16
@@ -80,7 +80,7 @@ func TestKeyChecksIntakeAndRequestsNeverWaitBehindSlowReads(t *testing.T) {
 	}
 }
 
-func TestReadBeyondItsTimeLimitIsAClearProblem(t *testing.T) {
+func TestReadOverItsTimeLimitIsClearProblem(t *testing.T) {
 	t.Parallel()
 
 	f := newFixtureOn(t, postgres.Config{MaxConns: 2, ReadTimeout: 50 * time.Millisecond})

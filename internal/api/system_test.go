@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-func TestTheSystemIsShownAsTheDocumentSays(t *testing.T) {
+func TestSystemMatchesDocument(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, func(cfg *api.Config) {
@@ -57,7 +57,7 @@ func TestTheSystemIsShownAsTheDocumentSays(t *testing.T) {
 	require.Equal(t, "alert_type", problem.Field)
 }
 
-func TestASystemOfNothingIsEmptyLists(t *testing.T) {
+func TestEmptySystemHasEmptyArrays(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

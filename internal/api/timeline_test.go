@@ -20,7 +20,7 @@ type timelineBody struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-func TestAPreviewShowsTheBeginningOfEventsAndEachCanBeHadInFull(t *testing.T) {
+func TestPreviewTruncatesEventsAndEachIsAvailableInFull(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

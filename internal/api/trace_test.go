@@ -145,7 +145,7 @@ func (f *fixture) requireAnswer(t *testing.T, route, path, body string) {
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodHead, path, "").status)
 }
 
-func TestTheTraceListsCallsByStageAndExecution(t *testing.T) {
+func TestTraceListsCallsByStageAndExecution(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -187,7 +187,7 @@ func TestTheTraceListsCallsByStageAndExecution(t *testing.T) {
 	}`))
 }
 
-func TestAnLLMCallIsShownWithItsConversation(t *testing.T) {
+func TestLLMCallIsShownWithItsConversation(t *testing.T) {
 	t.Parallel()
 
 	const route = "/llm/{interaction_id}"
@@ -236,7 +236,7 @@ func TestAnLLMCallIsShownWithItsConversation(t *testing.T) {
 	require.Equal(t, "the summary", digest.Response.Content)
 }
 
-func TestAnMCPCallIsShownInFull(t *testing.T) {
+func TestMCPCallIsShownInFull(t *testing.T) {
 	t.Parallel()
 
 	const route = "/mcp/{interaction_id}"
@@ -260,7 +260,7 @@ func TestAnMCPCallIsShownInFull(t *testing.T) {
 	}`))
 }
 
-func TestATraceThatIsNotThereIsNotFound(t *testing.T) {
+func TestMissingTraceIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -300,7 +300,7 @@ func long() string { return strings.Repeat("x", 5000) }
 
 func upper(id string) string { return strings.ToUpper(id) }
 
-func TestTheTraceNeedsAKeyThatMayRead(t *testing.T) {
+func TestTraceNeedsReadScope(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -316,7 +316,7 @@ func TestTheTraceNeedsAKeyThatMayRead(t *testing.T) {
 	}
 }
 
-func TestTheExamplesOfTheReferenceAreWhatTheDocumentSays(t *testing.T) {
+func TestReferenceExamplesMatchDocument(t *testing.T) {
 	t.Parallel()
 
 	text, err := os.ReadFile("../../docs/trace.md")

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestSessionsTellWhatTheyUsed(t *testing.T) {
+func TestSessionsReportUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -41,7 +41,7 @@ func TestSessionsTellWhatTheyUsed(t *testing.T) {
 	}
 }
 
-func TestTheUsageSummaryIsAboutTheTimeThatIsAskedFor(t *testing.T) {
+func TestUsageSummaryCoversRequestedPeriod(t *testing.T) {
 	t.Parallel()
 
 	const path = "/api/v1/usage/summary"
@@ -80,7 +80,7 @@ func TestTheUsageSummaryIsAboutTheTimeThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAUsageSummaryOfNoTimeIsRefused(t *testing.T) {
+func TestUsageSummaryOfEmptyPeriodIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -101,7 +101,7 @@ func TestAUsageSummaryOfNoTimeIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheUsageSummaryNeedsAKeyThatMayRead(t *testing.T) {
+func TestUsageSummaryNeedsReadScope(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
@@ -110,7 +110,7 @@ func TestTheUsageSummaryNeedsAKeyThatMayRead(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/usage/summary", "", reader...).status)
 }
 
-func TestTheExampleOfCostsIsWhatTheDocumentSays(t *testing.T) {
+func TestCostExampleMatchesDocument(t *testing.T) {
 	t.Parallel()
 
 	text, err := os.ReadFile("../../docs/costs.md")

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-func TestABrowserSecretIsLongAndNeverTheSame(t *testing.T) {
+func TestBrowserSecretIsLongAndUnique(t *testing.T) {
 	t.Parallel()
 
 	seen := map[string]bool{}
@@ -24,7 +24,7 @@ func TestABrowserSecretIsLongAndNeverTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeABrowserSecretIsSeen(t *testing.T) {
+func TestMalformedBrowserSecretIsRejected(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{"", "a", strings.Repeat("a", 51), strings.Repeat("a", 53), strings.Repeat("A", 52), strings.Repeat("é", 26)} {
@@ -32,7 +32,7 @@ func TestWhatCannotBeABrowserSecretIsSeen(t *testing.T) {
 	}
 }
 
-func TestATokenMustBeTheSameToTheLetter(t *testing.T) {
+func TestTokenMustMatchExactly(t *testing.T) {
 	t.Parallel()
 
 	require.True(t, auth.SameToken("abc", "abc"))

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-func TestAnIssuedKeyCarriesItsPrefixAndMatchesItsHash(t *testing.T) {
+func TestIssuedKeyCarriesItsPrefixAndMatchesItsHash(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
@@ -44,7 +44,7 @@ func TestTwoKeysShareNothing(t *testing.T) {
 	require.NotEqual(t, first.Secret, second.Secret)
 }
 
-func TestABadNameOrScopeMakesNoKey(t *testing.T) {
+func TestBadNameOrScopeIssuesNoKey(t *testing.T) {
 	t.Parallel()
 
 	read := []tarsy.Scope{tarsy.ScopeRead}
@@ -95,7 +95,7 @@ func TestAdminIncludesWriteAndWriteIncludesRead(t *testing.T) {
 	require.False(t, auth.Allows([]tarsy.Scope{tarsy.ScopeAdmin}, "root"))
 }
 
-func TestWhatCannotBeASecretIsToldApart(t *testing.T) {
+func TestMalformedSecretIsRejected(t *testing.T) {
 	t.Parallel()
 
 	for _, s := range []string{

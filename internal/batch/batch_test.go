@@ -69,7 +69,7 @@ func (l *ledger) leave(group []*item) {
 
 // Several callers, each with keys of its own, add and withdraw items; whenever Stop comes, each item that was accepted and
 // not withdrawn is handled once, in order.
-func TestNothingIsLostDoubledOrReorderedPerKey(t *testing.T) {
+func TestItemsAreNotLostDuplicatedOrReorderedPerKey(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,7 +126,7 @@ func TestNothingIsLostDoubledOrReorderedPerKey(t *testing.T) {
 	})
 }
 
-func TestStopHandlesWhatIsQueuedThenRefuses(t *testing.T) {
+func TestStopHandlesQueuedItemsThenRefuses(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestStopHandlesWhatIsQueuedThenRefuses(t *testing.T) {
 	})
 }
 
-func TestItemsWithoutKeyShareTheWorkers(t *testing.T) {
+func TestItemsWithoutKeyShareWorkers(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {

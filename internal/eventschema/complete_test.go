@@ -115,7 +115,7 @@ func vocabulary(t *testing.T) source {
 	return parse(t, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })...)
 }
 
-func TestEveryTypeOfMessageHasASchema(t *testing.T) {
+func TestEveryMessageTypeHasSchema(t *testing.T) {
 	t.Parallel()
 
 	messages := parse(t, "../../event.go", "../../frame.go")
@@ -130,7 +130,7 @@ func TestEveryTypeOfMessageHasASchema(t *testing.T) {
 	require.ElementsMatch(t, types, described)
 }
 
-func TestEveryPayloadIsTheOneOfItsType(t *testing.T) {
+func TestEveryPayloadMatchesItsType(t *testing.T) {
 	t.Parallel()
 
 	defs := definitions(t)
@@ -168,7 +168,7 @@ func TestEveryPayloadIsTheOneOfItsType(t *testing.T) {
 	require.GreaterOrEqual(t, found, 9+7+9)
 }
 
-func TestEnumerationsHoldEveryConstant(t *testing.T) {
+func TestEnumsHoldEveryConstant(t *testing.T) {
 	t.Parallel()
 
 	all, schema := vocabulary(t), definitions(t)
@@ -193,7 +193,7 @@ func TestEnumerationsHoldEveryConstant(t *testing.T) {
 	require.ElementsMatch(t, work, schema["work_status"].Enum)
 }
 
-func TestEveryFieldIsExplainedAndNothingElseIsAllowed(t *testing.T) {
+func TestEveryFieldIsDescribedAndNoOtherAllowed(t *testing.T) {
 	t.Parallel()
 
 	for name, def := range definitions(t) {
@@ -222,7 +222,7 @@ func definitions(t *testing.T) map[string]*jsonschema.Schema {
 	return schema.Defs
 }
 
-func TestThePublishedSchemaIsThisOne(t *testing.T) {
+func TestPublishedSchemaIsCurrent(t *testing.T) {
 	t.Parallel()
 
 	golden(t, filepath.Join("..", "..", "docs", "events.schema.json"), string(eventschema.Document()))

@@ -19,7 +19,7 @@ import (
 //nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write the documents anew instead of comparing with them")
 
-func TestTheReferenceDescribesEveryEvent(t *testing.T) {
+func TestReferenceDescribesEveryEvent(t *testing.T) {
 	t.Parallel()
 
 	const begin, end = "<!-- reference: begin -->\n", "<!-- reference: end -->\n"

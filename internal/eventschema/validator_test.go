@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/eventschema"
 )
 
-func TestMessagesOfEveryKindAreValid(t *testing.T) {
+func TestMessagesOfEveryTypeAreValid(t *testing.T) {
 	t.Parallel()
 
 	validator, whole := eventschema.NewValidator(), published(t)
@@ -45,7 +45,7 @@ func published(t *testing.T) *jsonschema.Resolved {
 	return resolved
 }
 
-func TestMessagesWithAMissingAnExtraOrAWrongFieldAreNot(t *testing.T) {
+func TestMissingExtraOrWrongFieldsAreInvalid(t *testing.T) {
 	t.Parallel()
 
 	validator, whole := eventschema.NewValidator(), published(t)

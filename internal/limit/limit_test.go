@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-func TestRateAllowsABurstAndThenOneAttemptAtATime(t *testing.T) {
+func TestRateAllowsBurstThenOneAttemptAtATime(t *testing.T) {
 	t.Parallel()
 
 	now, rate := time.Now(), limit.NewRate(30)
@@ -40,7 +40,7 @@ func TestRateAllowsABurstAndThenOneAttemptAtATime(t *testing.T) {
 	require.True(t, ok)
 }
 
-func TestRateRemembersABoundedNumberOfNames(t *testing.T) {
+func TestRateRemembersLimitedNumberOfNames(t *testing.T) {
 	t.Parallel()
 
 	now, rate := time.Now(), limit.NewRate(1)
@@ -60,7 +60,7 @@ func TestRateRemembersABoundedNumberOfNames(t *testing.T) {
 	require.True(t, ok, "names with all their attempts are forgotten")
 }
 
-func TestNetworkIsAnIPv4AddressOrAnIPv6Subscriber(t *testing.T) {
+func TestNetworkIsIPv4AddressOrIPv6Subscriber(t *testing.T) {
 	t.Parallel()
 
 	for address, want := range map[string]string{
@@ -70,7 +70,7 @@ func TestNetworkIsAnIPv4AddressOrAnIPv6Subscriber(t *testing.T) {
 	}
 }
 
-func TestCountBoundsOneOwnerAndAllOfThem(t *testing.T) {
+func TestCountLimitsOneOwnerAndTotal(t *testing.T) {
 	t.Parallel()
 
 	count := limit.NewCount(2, 3)
@@ -87,7 +87,7 @@ func TestCountBoundsOneOwnerAndAllOfThem(t *testing.T) {
 	require.Equal(t, limit.Total, count.Acquire(""), "nobody in particular is bounded by the total only")
 }
 
-func TestNoticeLogsARefusalAtOnceAndThenNowAndThen(t *testing.T) {
+func TestNoticeLogsRefusalImmediatelyThenPeriodically(t *testing.T) {
 	t.Parallel()
 
 	var log bytes.Buffer
@@ -105,7 +105,7 @@ func TestNoticeLogsARefusalAtOnceAndThenNowAndThen(t *testing.T) {
 	require.Contains(t, log.String(), "who=ada refused_total=101")
 }
 
-func TestListenerClosesTheOldestConnectionOfAFullReserve(t *testing.T) {
+func TestListenerClosesOldestConnectionOfFullReserve(t *testing.T) {
 	t.Parallel()
 
 	inner, err := net.Listen("tcp", "127.0.0.1:0")

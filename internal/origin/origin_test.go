@@ -29,7 +29,7 @@ func TestPatternMatchesHostsOrWholeOrigins(t *testing.T) {
 	}
 }
 
-func TestPatternThatCouldNeverMatchIsRefused(t *testing.T) {
+func TestPatternThatCannotMatchIsRefused(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{"", " ", "[bad", "a[", "https://example.com/dashboard", "example.com/x", `x\`} {

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-func TestCheckFindsAMissingReadOnlyOrFullDatabase(t *testing.T) {
+func TestCheckFindsMissingReadOnlyOrFullDatabase(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ $$ BEGIN RAISE EXCEPTION 'could not write to file' USING ERRCODE = 'disk_full'; 
 	}
 }
 
-func TestErrorsOfADatabaseThatIsGoneReadOnlyOrFullAreUnavailable(t *testing.T) {
+func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -30,7 +30,7 @@ func (f *fixture) requireOverloaded(t *testing.T, err error) {
 	require.ErrorContains(t, err, "3 sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.")
 }
 
-func TestSessionsBeyondTheWaitingLimitAreRefusedUntilOthersAreClaimed(t *testing.T) {
+func TestSessionsOverQueueLimitAreRefusedUntilOthersAreClaimed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -49,7 +49,7 @@ func TestSessionsBeyondTheWaitingLimitAreRefusedUntilOthersAreClaimed(t *testing
 	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
 }
 
-func TestWaitingSessionsAreNotCountedForEachAlert(t *testing.T) {
+func TestQueuedSessionsAreNotCountedPerAlert(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -68,7 +68,7 @@ func TestWaitingSessionsAreNotCountedForEachAlert(t *testing.T) {
 	require.NoError(t, f.limited(t, 0, time.Hour).CheckBacklog(), "without a limit nothing is refused")
 }
 
-func TestGroupIsStoredAsFarAsThereIsRoom(t *testing.T) {
+func TestGroupIsStoredUpToLimit(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -104,7 +104,7 @@ func TestGroupIsStoredAsFarAsThereIsRoom(t *testing.T) {
 	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`))
 }
 
-func TestSessionWhoseCallerIsGoneBeforeItIsStoredIsDropped(t *testing.T) {
+func TestSessionOfDisconnectedCallerIsDropped(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

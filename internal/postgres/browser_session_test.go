@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-func TestABrowserSessionIsItsKeysUntilItsTimeIsUp(t *testing.T) {
+func TestBrowserSessionIsValidUntilExpiry(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -36,7 +36,7 @@ func TestABrowserSessionIsItsKeysUntilItsTimeIsUp(t *testing.T) {
 	require.Nil(t, find(hash, epoch()))
 }
 
-func TestABrowserSessionEndsWithItsKeyAndNoOther(t *testing.T) {
+func TestBrowserSessionEndsOnlyWithItsKey(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -60,7 +60,7 @@ func TestABrowserSessionEndsWithItsKeyAndNoOther(t *testing.T) {
 	require.Equal(t, "kept", found.Name)
 }
 
-func TestANewBrowserSessionForgetsThosePastTheirTime(t *testing.T) {
+func TestNewBrowserSessionRemovesExpiredOnes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -79,7 +79,7 @@ func TestANewBrowserSessionForgetsThosePastTheirTime(t *testing.T) {
 	require.Equal(t, 2, left)
 }
 
-func TestBrowserSessionsBeyondTheLimitOfAKeyEndTheOldestOfIt(t *testing.T) {
+func TestBrowserSessionOverKeyLimitEndsOldest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

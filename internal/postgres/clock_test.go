@@ -21,7 +21,7 @@ func (c skewedClock) Now() time.Time                  { return c.Clock.Now().Add
 func (c skewedClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 func (c skewedClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 
-func TestServersWhoseClocksDifferByMoreThanTheLeaseStealNothing(t *testing.T) {
+func TestClockSkewBeyondLeaseStealsNothing(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

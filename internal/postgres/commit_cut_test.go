@@ -43,7 +43,7 @@ func requireWhole(t *testing.T, f *fixture, state *progress.State, step progress
 	return true
 }
 
-func TestCutDuringCommitEndsInOneEffect(t *testing.T) {
+func TestConnectionLossDuringCommitHasOneEffect(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -103,7 +103,7 @@ func TestCutDuringCommitEndsInOneEffect(t *testing.T) {
 	}
 }
 
-func TestLoadWaitsForACommitThatIsStillOnItsWay(t *testing.T) {
+func TestLoadWaitsForCommitInFlight(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -144,7 +144,7 @@ func TestLoadWaitsForACommitThatIsStillOnItsWay(t *testing.T) {
 	require.True(t, requireWhole(t, f, got.state, step))
 }
 
-func TestTakeoverLeavesASessionAloneWhileItsCommitIsUnderWay(t *testing.T) {
+func TestTakeoverWaitsForCommitInFlight(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

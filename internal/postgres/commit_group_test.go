@@ -91,7 +91,7 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 	require.Len(t, f.transactions(t, ids...), 1, "the steps were one group")
 }
 
-func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
+func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 	t.Parallel()
 
 	bad := map[string]func(claim postgres.Claim, step *progress.Step){
@@ -160,7 +160,7 @@ func TestBadRowLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 	}
 }
 
-func TestStepsOfOneHolderKeepTheirOrder(t *testing.T) {
+func TestStepsOfOneHolderKeepOrder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -192,7 +192,7 @@ func TestStepsOfOneHolderKeepTheirOrder(t *testing.T) {
 	require.Equal(t, want, f.journal(t, claim.SessionID))
 }
 
-func TestRowCreatedAndCompletedInOneGroupIsTheCompletedOne(t *testing.T) {
+func TestRowCreatedAndCompletedInOneGroupIsCompleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -225,7 +225,7 @@ func TestRowCreatedAndCompletedInOneGroupIsTheCompletedOne(t *testing.T) {
 	requireSame(t, []tarsy.TimelineEvent{completed}, state.Timeline)
 }
 
-func TestHolderCommitsNothingAfterAnError(t *testing.T) {
+func TestHolderCommitsNothingAfterError(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -251,7 +251,7 @@ func TestHolderCommitsNothingAfterAnError(t *testing.T) {
 	require.Equal(t, []string{"new.1"}, f.journal(t, claim.SessionID))
 }
 
-func TestGivingUpTheWaitDoesNotGiveUpTheStep(t *testing.T) {
+func TestAbandonedWaitDoesNotAbandonStep(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -273,7 +273,7 @@ func TestGivingUpTheWaitDoesNotGiveUpTheStep(t *testing.T) {
 	require.Equal(t, []string{"event.1"}, f.journal(t, claim.SessionID))
 }
 
-func TestGroupsOfSeveralServersNeverDeadlock(t *testing.T) {
+func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -338,7 +338,7 @@ func TestGroupsOfSeveralServersNeverDeadlock(t *testing.T) {
 	require.Zero(t, value[int](t, f, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
 }
 
-func TestStopCommitsWhatWaits(t *testing.T) {
+func TestStopCommitsQueuedSteps(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
+func TestStepWithRowOfAnotherSessionIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -47,7 +47,7 @@ func TestAStepWithARowOfAnotherSessionIsRefused(t *testing.T) {
 	require.NoError(t, err, "a new holder of the same lease goes on")
 }
 
-func TestNothingIsCommittedAfterARelease(t *testing.T) {
+func TestNothingIsCommittedAfterRelease(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -76,7 +76,7 @@ func TestNothingIsCommittedAfterARelease(t *testing.T) {
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 
-func TestAReleaseWakesClaimersThatWaitForRoom(t *testing.T) {
+func TestReleaseWakesClaimersAtLimit(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestAReleaseWakesClaimersThatWaitForRoom(t *testing.T) {
 	<-watch.C
 }
 
-func TestAHandedOverSessionKeepsItsPlaceInTheQueue(t *testing.T) {
+func TestHandedOverSessionKeepsItsQueuePosition(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

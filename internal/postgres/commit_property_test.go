@@ -19,9 +19,9 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// TestHoldersAndQueueAgreeWithTheModel lets two servers claim, commit, renew, give back and lose sessions in any
+// TestHoldersAndQueueAgreeWithModel lets two servers claim, commit, renew, give back and lose sessions in any
 // order, also with leases that they lost long ago, and compares every answer and all that is stored with the model.
-func TestHoldersAndQueueAgreeWithTheModel(t *testing.T) {
+func TestHoldersAndQueueAgreeWithModel(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

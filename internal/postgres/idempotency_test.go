@@ -17,7 +17,7 @@ func idempotencyKey(name, request string) tarsy.IdempotencyKey {
 	return tarsy.IdempotencyKey{Hash: []byte(name), Fingerprint: []byte(request)}
 }
 
-func TestRepeatedIdempotencyKeyReturnsTheFirstSession(t *testing.T) {
+func TestRepeatedIdempotencyKeyReturnsFirstSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -43,7 +43,7 @@ func TestRepeatedIdempotencyKeyReturnsTheFirstSession(t *testing.T) {
 }
 
 // One group, and two servers at once: sessions with and without a key, a repetition and a conflict.
-func TestRequestsOfOneGroupWithOneKeyMakeOneSession(t *testing.T) {
+func TestSameKeyInOneGroupMakesOneSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -92,7 +92,7 @@ func TestRequestsOfOneGroupWithOneKeyMakeOneSession(t *testing.T) {
 	require.Equal(t, 1+each*len(servers), value[int](t, f, `SELECT count(*) FROM events`))
 }
 
-func TestIdempotencyKeyIsForgottenAfterADay(t *testing.T) {
+func TestIdempotencyKeyExpiresAfterADay(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -121,7 +121,7 @@ func TestIdempotencyKeyIsForgottenAfterADay(t *testing.T) {
 
 // The database is silent for a while, and senders give up and try again all the time. With keys each alert is stored once
 // although some attempts arrived; what nobody waits for any more when it is its turn is not stored at all.
-func TestSendersThatRetryWhileTheDatabaseIsSilentAreStoredOnce(t *testing.T) {
+func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 	t.Parallel()
 
 	const (

@@ -12,7 +12,7 @@ import (
 )
 
 // Alerts that arrive while the database is busy are stored together; one that it refuses is refused alone.
-func TestABadSessionLeavesTheOthersOfItsGroupAlone(t *testing.T) {
+func TestBadSessionLeavesOthersOfGroupUnaffected(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -56,7 +56,7 @@ func TestABadSessionLeavesTheOthersOfItsGroupAlone(t *testing.T) {
 }
 
 // Whoever gives up waiting has not taken the alert back: it is stored, and claimers hear of it.
-func TestASessionIsStoredAndToldThoughNobodyWaits(t *testing.T) {
+func TestSessionIsStoredAndAnnouncedWithoutCaller(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestSessionJournalKeepsTheContractOfReaders(t *testing.T) {
+func TestSessionJournalConformsForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -90,7 +90,7 @@ func texts(events iter.Seq2[journal.Record[tarsy.Event], error]) iter.Seq2[journ
 	}
 }
 
-func TestJournalRecordIsTheCommittedEvent(t *testing.T) {
+func TestJournalRecordMatchesCommittedEvent(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -111,7 +111,7 @@ func TestJournalRecordIsTheCommittedEvent(t *testing.T) {
 	}
 }
 
-func TestHeadOfAMissingSessionIsNotFound(t *testing.T) {
+func TestHeadOfMissingSessionIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

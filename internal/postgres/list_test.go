@@ -33,7 +33,7 @@ func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus,
 
 func unchanged(*tarsy.Session) {}
 
-func TestTheOrderOfAttentionIsWhatRunsThenWhatFailedThenTheRest(t *testing.T) {
+func TestAttentionOrderIsRunningThenFailedThenTheRest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -121,7 +121,7 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	}
 }
 
-func TestListsShowHowManyStagesASessionHasAndWhatItIsARerunOf(t *testing.T) {
+func TestListsShowStageCountAndRerunSource(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -154,7 +154,7 @@ func TestListsShowHowManyStagesASessionHasAndWhatItIsARerunOf(t *testing.T) {
 	require.Equal(t, tarsy.SessionProgress{ID: again, Status: tarsy.SessionInProgress, StageCount: 4, CurrentStageIndex: 1}, *progress)
 }
 
-func TestActiveSessionsAreThoseThatAreNotOver(t *testing.T) {
+func TestActiveSessionsAreUnfinishedOnes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -189,7 +189,7 @@ func idsOf(items []tarsy.SessionItem) []string {
 	return ids
 }
 
-func TestFilterOptionsAreTheValuesThatSessionsHave(t *testing.T) {
+func TestFilterOptionsAreExistingValues(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

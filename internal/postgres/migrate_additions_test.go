@@ -33,7 +33,7 @@ func versionsOf(t *testing.T, address string) (migrations, additions []int) {
 	return migrations, additions
 }
 
-func TestMigrationsThatAddAreKeptApartFromBreakingOnes(t *testing.T) {
+func TestAdditiveMigrationsAreSeparateFromBreakingOnes(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)
@@ -52,7 +52,7 @@ func TestMigrationsThatAddAreKeptApartFromBreakingOnes(t *testing.T) {
 }
 
 // This release's own migrations let the release before it start: none of them is breaking.
-func TestPreviousReleaseFindsTheSchemaItKnows(t *testing.T) {
+func TestPreviousReleaseFindsSchemaItKnows(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)
@@ -87,7 +87,7 @@ func TestDatabaseOfPreviousReleaseIsUpgraded(t *testing.T) {
 }
 
 // Two branches of development each bring a file; the lower number may come second.
-func TestAdditionWithALowerNumberIsAppliedLate(t *testing.T) {
+func TestAdditionWithLowerNumberIsAppliedLate(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)
@@ -102,7 +102,7 @@ func TestAdditionWithALowerNumberIsAppliedLate(t *testing.T) {
 }
 
 // A newer release has migrated while a server of this one runs, which then restarts.
-func TestAdditionsOfANewerReleaseAreAccepted(t *testing.T) {
+func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -151,7 +151,7 @@ func TestAdditionsOfANewerReleaseAreAccepted(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestBreakingMigrationOfANewerReleaseIsRefused(t *testing.T) {
+func TestBreakingMigrationOfNewerReleaseIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -164,7 +164,7 @@ func TestBreakingMigrationOfANewerReleaseIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "use a newer tarsy")
 }
 
-func TestOnlySomeRefusalsProveThatAStepIsUnstorable(t *testing.T) {
+func TestOnlySomeErrorsProveStepUnstorable(t *testing.T) {
 	t.Parallel()
 
 	for _, test := range []struct {
@@ -208,7 +208,7 @@ func TestOnlySomeRefusalsProveThatAStepIsUnstorable(t *testing.T) {
 	require.False(t, postgres.SchemaRefused(errors.New("connection lost")))
 }
 
-func TestDeferredSessionWaitsUntilItsTimeOrARequest(t *testing.T) {
+func TestDeferredSessionWaitsForItsTimeOrRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -44,7 +44,7 @@ func emptyDatabase(t *testing.T) string {
 	return address.String()
 }
 
-func TestTenServersMigrateAtOnce(t *testing.T) {
+func TestTenServersMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)
@@ -73,7 +73,7 @@ func TestTenServersMigrateAtOnce(t *testing.T) {
 	require.Equal(t, postgres.RiverVersion, newest)
 }
 
-func TestRiverIsBroughtToTheNewestVersionThatItKnows(t *testing.T) {
+func TestRiverIsMigratedToNewestKnownVersion(t *testing.T) {
 	t.Parallel()
 
 	known := postgres.RiverVersions()
@@ -81,7 +81,7 @@ func TestRiverIsBroughtToTheNewestVersionThatItKnows(t *testing.T) {
 }
 
 // A server that died between two of River's migrations, and one whose River was older.
-func TestRiverIsMigratedFromWhereverItStands(t *testing.T) {
+func TestRiverIsMigratedFromAnyVersion(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)
@@ -104,7 +104,7 @@ func TestRiverIsMigratedFromWhereverItStands(t *testing.T) {
 }
 
 // While somebody migrates, a server whose database needs nothing starts; that it asks once is seen in what it waits for.
-func TestRestartWithEverythingAppliedTakesNoLock(t *testing.T) {
+func TestRestartWithNothingToApplyTakesNoLock(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -144,7 +144,7 @@ func TestNewerRiverIsRefused(t *testing.T) {
 	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "version 9999 of River's schema")
 }
 
-func TestSchemaRefusesWhatNoStateMachineAllows(t *testing.T) {
+func TestSchemaRefusesInvalidStates(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -176,7 +176,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 }
 
 // The release that added them is there too, or was. The server that is open has prepared its statements before.
-func TestColumnsOfANewerReleaseAreLeftAlone(t *testing.T) {
+func TestNewerColumnsAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -209,7 +209,7 @@ func TestColumnsOfANewerReleaseAreLeftAlone(t *testing.T) {
 }
 
 // What the newer release wrote in a row outlives this one's changes of it.
-func TestChangedRowsKeepColumnsOfANewerRelease(t *testing.T) {
+func TestChangedRowsKeepNewerColumns(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -177,7 +177,7 @@ func joined(expression ast.Expr) (string, bool) {
 	return computed, false
 }
 
-func TestOnlyTheStepCommitWritesSessions(t *testing.T) {
+func TestOnlyStepCommitWritesSessions(t *testing.T) {
 	t.Parallel()
 
 	root := moduleRoot(t)
@@ -253,7 +253,7 @@ func moduleRoot(t *testing.T) string {
 }
 
 // The check itself is checked: each of these must be found, or must not.
-func TestOwnershipCheckFindsWhatItMust(t *testing.T) {
+func TestOwnershipCheckFindsViolations(t *testing.T) {
 	t.Parallel()
 
 	const queue, request, intake, step, retention, other = "internal/postgres/queue.go", "internal/postgres/request.go",

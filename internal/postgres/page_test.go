@@ -31,7 +31,7 @@ func timelinePages(t *testing.T, db *postgres.DB, id string, query tarsy.Timelin
 	}
 }
 
-func TestTimelinePagesTogetherAreTheTimeline(t *testing.T) {
+func TestTimelinePagesFormTheTimeline(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -67,7 +67,7 @@ func TestTimelinePagesTogetherAreTheTimeline(t *testing.T) {
 }
 
 // A page must not hold hundreds of tool results of a megabyte each.
-func TestTimelinePageEndsEarlyWhereContentsAreLarge(t *testing.T) {
+func TestTimelinePageWithLargeContentsIsShorter(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -92,7 +92,7 @@ func TestTimelinePageEndsEarlyWhereContentsAreLarge(t *testing.T) {
 	require.Equal(t, []int{5}, pages, "previews are small")
 }
 
-func TestTracePagesTogetherAreTheTrace(t *testing.T) {
+func TestTracePagesFormTheTrace(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestPlannerSettingsApplyToWorkAndTimeLimitToReaders(t *testing.T) {
+func TestPlannerSettingsApplyToWorkAndTimeoutToReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -44,7 +44,7 @@ current_setting('TimeZone')`).Scan(&got.seqscan, &got.bitmapscan, &got.plans, &g
 }
 
 // PgBouncer refuses connections whose start-up message carries parameters that it does not track.
-func TestStartupMessageCarriesOnlyWhatPgBouncerTracks(t *testing.T) {
+func TestStartupMessageHasOnlyParametersPgBouncerTracks(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -89,7 +89,7 @@ func TestSlowReadEndsAtItsTimeLimit(t *testing.T) {
 	require.False(t, postgres.IsReadTimeout(err))
 }
 
-func TestNothingButReadersWaitsForReaders(t *testing.T) {
+func TestOnlyReadersWaitForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

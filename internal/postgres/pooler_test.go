@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestPgBouncerThatSharesBackendsIsRefusedAtTheStart(t *testing.T) {
+func TestPgBouncerSharingBackendsIsRefusedAtStartup(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -61,7 +61,7 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	return claim.SessionID
 }
 
-func TestPurgeRemovesEveryRowOfADeletedSession(t *testing.T) {
+func TestPurgeRemovesEveryRowOfDeletedSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -86,7 +86,7 @@ func TestPurgeRemovesEveryRowOfADeletedSession(t *testing.T) {
 	require.Equal(t, before, f.belongings(t, kept))
 }
 
-func TestPurgeIsBoundedAndOneTransactionWithItsEnd(t *testing.T) {
+func TestPurgeIsBoundedAndAtomicWithJobCompletion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -109,7 +109,7 @@ func TestPurgeIsBoundedAndOneTransactionWithItsEnd(t *testing.T) {
 	}
 }
 
-func TestPurgeLeavesLockedAndBusySessions(t *testing.T) {
+func TestPurgeSkipsLockedAndBusySessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) {
+func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -39,7 +39,7 @@ func TestAQuestionIsClaimedWhenEveryLimitIsReachedAndDoesNotCount(t *testing.T) 
 	require.False(t, claims[0].Uncounted)
 }
 
-func TestAQuestionIsNotClaimedAsASessionThatWaits(t *testing.T) {
+func TestQuestionIsNotClaimedAsQueuedSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -51,7 +51,7 @@ func TestAQuestionIsNotClaimedAsASessionThatWaits(t *testing.T) {
 	require.Len(t, f.claimAsked(t, db, serverA, 1), 1)
 }
 
-func TestNoMoreQuestionsAreClaimedThanThereIsRoomFor(t *testing.T) {
+func TestQuestionClaimsAreLimitedByFreeSlots(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -82,7 +82,7 @@ func TestNoMoreQuestionsAreClaimedThanThereIsRoomFor(t *testing.T) {
 	require.Len(t, f.claimAsked(t, b, serverB, 9), 1)
 }
 
-func TestAnAnswerWhoseServerDiedIsTakenOverWithoutAFreeWorker(t *testing.T) {
+func TestAnswerOfDeadServerIsTakenOverWithoutFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -110,7 +110,7 @@ func TestAnAnswerWhoseServerDiedIsTakenOverWithoutAFreeWorker(t *testing.T) {
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 
-func TestAWishToCancelASessionWhoseServerDiedNeedsNoFreeWorker(t *testing.T) {
+func TestCancelOfDeadServersSessionNeedsNoFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -130,7 +130,7 @@ func TestAWishToCancelASessionWhoseServerDiedNeedsNoFreeWorker(t *testing.T) {
 	require.True(t, value[bool](t, f, `SELECT lease_counted FROM sessions WHERE id = $1`, other.SessionID))
 }
 
-func TestAnAnswerThatIsHandedOverIsHeardByServersWithoutAFreeWorker(t *testing.T) {
+func TestHandedOverAnswerWakesServersWithoutFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -174,7 +174,7 @@ func (n planNode) visited(f func(node planNode, rows float64)) {
 }
 
 // The plan is made when the tables are empty, and kept: it must be good for full ones.
-func TestAClaimReadsNoMoreThanItTakesHoweverManySessionsThereAre(t *testing.T) {
+func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 	t.Parallel()
 
 	const many, asked, bound = 20_000, 8, 100

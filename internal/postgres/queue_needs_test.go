@@ -45,7 +45,7 @@ func (f *fixture) claimHaving(t *testing.T, db *postgres.DB, abandon time.Time, 
 	return sessionIDs(claims)
 }
 
-func TestServerClaimsOnlySessionsWhoseNeedsItHas(t *testing.T) {
+func TestServerClaimsOnlySessionsItCanRun(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -59,7 +59,7 @@ func TestServerClaimsOnlySessionsWhoseNeedsItHas(t *testing.T) {
 	require.Empty(t, f.claimHaving(t, db, time.Time{}, "mcp:logs", "llm:big", "mcp:metrics", "chain:chain"))
 }
 
-func TestClaimReturnsTheHashOfTheSessionsRecipe(t *testing.T) {
+func TestClaimReturnsRecipeHash(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -84,7 +84,7 @@ func TestClaimReturnsTheHashOfTheSessionsRecipe(t *testing.T) {
 	require.Empty(t, f.hold(t, db).RecipeHash)
 }
 
-func TestRecipeIsStoredOnceByHoweverManyServers(t *testing.T) {
+func TestRecipeIsStoredOnceByConcurrentServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -100,7 +100,7 @@ func TestRecipeIsStoredOnceByHoweverManyServers(t *testing.T) {
 	require.Equal(t, 12, value[int](t, f, `SELECT count(*) FROM sessions s JOIN recipes r ON r.hash = s.recipe_hash`))
 }
 
-func TestSessionsThatAServerCannotRunDoNotStandInTheWayOfOthers(t *testing.T) {
+func TestUnrunnableSessionsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -132,7 +132,7 @@ func TestSessionsThatAServerCannotRunDoNotStandInTheWayOfOthers(t *testing.T) {
 	require.Equal(t, want, got, "the oldest first, whatever they need")
 }
 
-func TestSessionThatNoServerCanRunIsTakenAfterAWhile(t *testing.T) {
+func TestSessionNoServerCanRunIsClaimedAfterTimeout(t *testing.T) {
 	t.Parallel()
 
 	const patience = time.Minute
@@ -162,7 +162,7 @@ func TestSessionThatNoServerCanRunIsTakenAfterAWhile(t *testing.T) {
 	require.Equal(t, []string{waiting.ID}, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"))
 }
 
-func TestExpiredLeaseIsLeftToServersThatCanRunTheSession(t *testing.T) {
+func TestExpiredLeaseIsLeftToCapableServers(t *testing.T) {
 	t.Parallel()
 
 	const patience = time.Minute
@@ -182,7 +182,7 @@ func TestExpiredLeaseIsLeftToServersThatCanRunTheSession(t *testing.T) {
 	require.Equal(t, []string{session.ID}, f.claimHaving(t, db, time.Time{}, "mcp:logs"), "whoever can takes over at once")
 }
 
-func TestSessionOfANewerEngineIsLeftToNewerServers(t *testing.T) {
+func TestSessionOfNewerEngineIsLeftToNewerServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -202,7 +202,7 @@ func TestSessionOfANewerEngineIsLeftToNewerServers(t *testing.T) {
 	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), understood()...), "also when its server has died")
 }
 
-func TestCancellationsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testing.T) {
+func TestCancelsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -229,7 +229,7 @@ func TestCancellationsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testin
 	require.Equal(t, []string{cancelled.ID}, f.claimHaving(t, db, time.Time{}), "any server can cancel")
 }
 
-func TestServersThatWereNotSeenForLongAreForgotten(t *testing.T) {
+func TestLongUnseenServersAreForgotten(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

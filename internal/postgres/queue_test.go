@@ -25,7 +25,7 @@ func sessionIDs(claims []postgres.Claim) []string {
 	return ids
 }
 
-func TestLimitIsExactWhenManyServersClaimAtOnce(t *testing.T) {
+func TestLimitIsExactWithConcurrentClaims(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -87,7 +87,7 @@ func TestLimitIsExactWhenManyServersClaimAtOnce(t *testing.T) {
 	}
 }
 
-func TestClaimFillsTheLimitAndNoMore(t *testing.T) {
+func TestClaimFillsLimitExactly(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -121,7 +121,7 @@ func TestClaimFillsTheLimitAndNoMore(t *testing.T) {
 	require.Equal(t, 5, value[int](t, f, `SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL`))
 }
 
-func TestClaimTakesTheOldestFirst(t *testing.T) {
+func TestClaimTakesOldestFirst(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -146,7 +146,7 @@ func TestClaimTakesTheOldestFirst(t *testing.T) {
 	require.Empty(t, f.claim(t, db, serverA, 1), "what is runnable later waits")
 }
 
-func TestExpiredLeaseIsTakenOverButNotFromOneself(t *testing.T) {
+func TestExpiredLeaseIsTakenOverButNotFromSelf(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -180,7 +180,7 @@ func TestExpiredLeaseIsTakenOverButNotFromOneself(t *testing.T) {
 	require.Equal(t, []string{"first.1"}, f.journal(t, claim.SessionID))
 }
 
-func TestClaimsThatOnlyCancelAreOutsideTheLimits(t *testing.T) {
+func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -247,7 +247,7 @@ func TestRenew(t *testing.T) {
 	require.Empty(t, renewed)
 }
 
-func TestASlowRenewalShortensNoLease(t *testing.T) {
+func TestSlowRenewalShortensNoLease(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -284,7 +284,7 @@ func TestReleasedLeaseIsNotRenewed(t *testing.T) {
 	require.Empty(t, f.claim(t, db, serverB, 1), "nothing is left to do")
 }
 
-func TestReleaseIsRefusedWhileARequestIsOpen(t *testing.T) {
+func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -321,7 +321,7 @@ func newRequestLike(r tarsy.Request) tarsy.Request {
 	return r
 }
 
-func TestAnsweringARequestWithoutClosingItDoesNotMiscount(t *testing.T) {
+func TestAnsweredButOpenRequestIsNotMiscounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -339,7 +339,7 @@ func TestAnsweringARequestWithoutClosingItDoesNotMiscount(t *testing.T) {
 	require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 }
 
-func TestNoRequestIsLeftLyingWhenItMeetsARelease(t *testing.T) {
+func TestRequestRacingWithReleaseIsNotLost(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -409,7 +409,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 	t.Logf("%d of %d releases came before the request", released, rounds)
 }
 
-func TestHandOverMakesTheSessionClaimableAndWakesClaimers(t *testing.T) {
+func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -441,7 +441,7 @@ func TestHandOverMakesTheSessionClaimableAndWakesClaimers(t *testing.T) {
 
 // A stale holder that commits just before the claim is seen by the claimer, and one that commits after it is refused:
 // the state is loaded in a statement after the claim.
-func TestClaimerSeesEveryCommitOfTheHolderBefore(t *testing.T) {
+func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -559,7 +559,7 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 }
 
 // After a failover to a standby that was behind, a session that a server works on may not exist.
-func TestLoadOfASessionThatIsGoneSaysThatTheLeaseIsLost(t *testing.T) {
+func TestLoadOfDeletedSessionReportsLeaseLost(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
+func TestRequestsAreAcceptedByStatus(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -57,7 +57,7 @@ func TestRequestsAreTakenAsTheStatusAllows(t *testing.T) {
 	require.False(t, ok, "there is no such session")
 }
 
-func TestADeletedSessionTakesNoRequest(t *testing.T) {
+func TestDeletedSessionAcceptsNoRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -77,7 +77,7 @@ func TestADeletedSessionTakesNoRequest(t *testing.T) {
 	require.Zero(t, value[int](t, f, `SELECT sum(open_requests) FROM sessions`))
 }
 
-func TestASessionThatIsOverIsCancelledOnlyWhileAQuestionIsAskedOrAnswered(t *testing.T) {
+func TestFinishedSessionIsCancellableOnlyDuringQuestion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -105,7 +105,7 @@ func TestASessionThatIsOverIsCancelledOnlyWhileAQuestionIsAskedOrAnswered(t *tes
 }
 
 // A wish to cancel one answer that is still open when the next question comes would cancel that one.
-func TestAQuestionIsRefusedWhileAWishToCancelTheAnswerBeforeIsOpen(t *testing.T) {
+func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -137,7 +137,7 @@ func TestAQuestionIsRefusedWhileAWishToCancelTheAnswerBeforeIsOpen(t *testing.T)
 	f.question(t, db, session.ID)
 }
 
-func TestOfManyQuestionsAtOnceExactlyOneIsTaken(t *testing.T) {
+func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	const askers, rounds = 20, 6
@@ -210,7 +210,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 
 // The next question and the end of the answer before it come at the same time: it is refused, or it is found by
 // whoever looks next.
-func TestNoQuestionIsLeftLyingWhenItMeetsTheEndOfAnAnswer(t *testing.T) {
+func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 	t.Parallel()
 
 	const rounds = 80
@@ -260,7 +260,7 @@ func TestNoQuestionIsLeftLyingWhenItMeetsTheEndOfAnAnswer(t *testing.T) {
 	t.Logf("%d of %d questions came before the end", refused, rounds)
 }
 
-func TestAQuestionAndAWishToCancelAtOnceLeaveNoWishWithoutAQuestion(t *testing.T) {
+func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 	t.Parallel()
 
 	const rounds = 60

@@ -130,7 +130,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	return free, alone
 }
 
-func TestOnlyJournalsOfSessionsThatAreOverAndQuietAreTrimmed(t *testing.T) {
+func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -163,7 +163,7 @@ func TestOnlyJournalsOfSessionsThatAreOverAndQuietAreTrimmed(t *testing.T) {
 	require.Zero(t, swept)
 }
 
-func TestOnlySessionsThatAreOverAndQuietExpire(t *testing.T) {
+func TestOnlyFinishedIdleSessionsExpire(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -186,7 +186,7 @@ func TestOnlySessionsThatAreOverAndQuietExpire(t *testing.T) {
 }
 
 // What was trimmed is trimmed again after a chat, which writes more events, and only then.
-func TestChatAfterTheCleanUpIsCleanedUpInItsTime(t *testing.T) {
+func TestChatAfterCleanupIsCleanedUpLater(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -223,7 +223,7 @@ func TestChatAfterTheCleanUpIsCleanedUpInItsTime(t *testing.T) {
 	require.Equal(t, 8, trimmed)
 }
 
-func TestBatchesAreBoundedAndTheLastOneIsKnown(t *testing.T) {
+func TestBatchesAreBoundedAndLastOneIsReported(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -265,7 +265,7 @@ func TestBatchesAreBoundedAndTheLastOneIsKnown(t *testing.T) {
 	require.Equal(t, 3, ends)
 }
 
-func TestABatchAndItsEndAreOneTransaction(t *testing.T) {
+func TestBatchAndItsJobCompleteInOneTransaction(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -288,7 +288,7 @@ func TestABatchAndItsEndAreOneTransaction(t *testing.T) {
 }
 
 // Whoever has the row locked has a reason to; the clean-up neither waits nor touches it.
-func TestLockedSessionsAreLeftForTheNextTime(t *testing.T) {
+func TestLockedSessionsAreSkippedUntilNextRun(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -316,7 +316,7 @@ func TestLockedSessionsAreLeftForTheNextTime(t *testing.T) {
 
 // Sessions are asked and answered while two servers clean up with a bound that makes everything ripe at once: no event
 // may be lost that its journal does not count as gone, and none be left that it does.
-func TestCleaningUpRacesWithHoldersWithoutLosingCount(t *testing.T) {
+func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	t.Parallel()
 
 	const sessions, rounds = 8, 15
@@ -390,7 +390,7 @@ func (f *fixture) requireCounted(t *testing.T, id string) {
 FROM sessions s LEFT JOIN events e ON e.session_id = s.id WHERE s.id = $1 GROUP BY s.id`, id))
 }
 
-func TestTrimmedSessionJournalKeepsTheContractOfReaders(t *testing.T) {
+func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -444,7 +444,7 @@ func TestTrimmedSessionJournalKeepsTheContractOfReaders(t *testing.T) {
 	}
 }
 
-func TestDeletedSessionIsNowhere(t *testing.T) {
+func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -506,7 +506,7 @@ func TestDeletedSessionIsNowhere(t *testing.T) {
 	require.Equal(t, postgres.Swept{Sessions: 2, Events: 5}, swept)
 }
 
-func TestSessionsThatAreAtWorkAreNotDeleted(t *testing.T) {
+func TestRunningSessionsAreNotDeleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -532,7 +532,7 @@ func TestSessionsThatAreAtWorkAreNotDeleted(t *testing.T) {
 	}
 }
 
-func TestCleanUpReadsByItsIndexes(t *testing.T) {
+func TestCleanupUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

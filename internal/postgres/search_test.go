@@ -47,7 +47,7 @@ image=registry.local/shop/checkout@sha256:9f86d081884c7d659a2feaa0c55ad015 in /v
 	}
 }
 
-func TestSearchFindsWhatTheEndOfASessionWrote(t *testing.T) {
+func TestSearchFindsFinalAnalysis(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -193,7 +193,7 @@ func TestSearchShowsWhatMatched(t *testing.T) {
 }
 
 // Whatever an alert contains, it is stored.
-func TestHostileTextNeitherFailsIntakeNorTheEnd(t *testing.T) {
+func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -222,7 +222,7 @@ func TestHostileTextNeitherFailsIntakeNorTheEnd(t *testing.T) {
 }
 
 // What the previous release stored is listed at once, and is found when a server has indexed it.
-func TestSessionsFromBeforeThereWasSearchAreFound(t *testing.T) {
+func TestSessionsOlderThanSearchAreFound(t *testing.T) {
 	t.Parallel()
 
 	address := emptyDatabase(t)

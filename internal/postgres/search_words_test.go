@@ -19,7 +19,7 @@ const firstWords = 12
 
 // Sessions that were indexed before stay as they are, so their words must be those that a search asks for today. The only
 // difference is that a word lost the punctuation around it.
-func TestSearchWordsAreThoseOfTheFirstReleaseWithSearch(t *testing.T) {
+func TestSearchTokenizationMatchesFirstReleaseWithSearch(t *testing.T) {
 	t.Parallel()
 
 	before, now := wordsOf(t, firstWords), wordsOf(t, postgres.Migrations())

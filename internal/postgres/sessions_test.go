@@ -170,9 +170,9 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 	}
 }
 
-// TestDetailAndTimelineShowOneMoment reads while a holder commits one stage, one execution, one timeline event and one
+// TestDetailAndTimelineAreOneSnapshot reads while a holder commits one stage, one execution, one timeline event and one
 // journal event at a time: whatever is read, the numbers agree.
-func TestDetailAndTimelineShowOneMoment(t *testing.T) {
+func TestDetailAndTimelineAreOneSnapshot(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -253,7 +253,7 @@ func TestDetailAndTimelineShowOneMoment(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-func TestASummaryHasWhatCameOfASessionAndHowLongItTook(t *testing.T) {
+func TestSummaryHasResultAndDuration(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

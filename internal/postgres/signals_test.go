@@ -104,7 +104,7 @@ func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
 	awaitChange(t, requests, session.ID, 0)
 }
 
-func TestBroadcastReachesOtherServersAndNotItself(t *testing.T) {
+func TestBroadcastReachesOnlyOtherServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -141,7 +141,7 @@ func TestBroadcastReachesOtherServersAndNotItself(t *testing.T) {
 }
 
 // Whoever relies on messages is told when they begin to come, and when they come again.
-func TestHearingIsToldAtFirstAndAfterEveryBreak(t *testing.T) {
+func TestListenerIsNotifiedAtStartAndAfterEveryBreak(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -161,7 +161,7 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 	stop()
 }
 
-func TestReceiverThatStoppedHearsNothing(t *testing.T) {
+func TestStoppedReceiverReceivesNothing(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -177,7 +177,7 @@ func TestReceiverThatStoppedHearsNothing(t *testing.T) {
 	require.Equal(t, "message", <-last)
 }
 
-func TestLostListenConnectionDelaysAndLosesNothing(t *testing.T) {
+func TestLostListenConnectionOnlyDelays(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -228,7 +228,7 @@ func awaitBehind(t *testing.T, watch *postgres.Watch) {
 	}
 }
 
-func TestNotificationThatCannotBeSentDelaysAndLosesNothing(t *testing.T) {
+func TestFailedNotificationOnlyDelays(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -248,7 +248,7 @@ func TestNotificationThatCannotBeSentDelaysAndLosesNothing(t *testing.T) {
 	awaitChange(t, journal, claim.SessionID, 2)
 }
 
-func TestBadJournalNameDoesNotDisturbThePolls(t *testing.T) {
+func TestBadJournalNameDoesNotAffectPolling(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -264,7 +264,7 @@ func TestBadJournalNameDoesNotDisturbThePolls(t *testing.T) {
 	awaitChange(t, good, session.ID, 7)
 }
 
-func TestWatchOverItsLimitIsBehind(t *testing.T) {
+func TestWatchOverItsLimitIsMarkedBehind(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -306,7 +306,7 @@ func TestWatchOverItsLimitIsBehind(t *testing.T) {
 	require.False(t, behind)
 }
 
-func TestWhatWasSaidLastIsHeard(t *testing.T) {
+func TestLastNotificationIsDelivered(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

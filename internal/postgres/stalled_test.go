@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-func TestHostThatVanishesInsideAClaimStopsNoOtherClaim(t *testing.T) {
+func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 	t.Parallel()
 
 	// A claim by pipeline was twelve messages.
@@ -70,7 +70,7 @@ func TestHostThatVanishesInsideAClaimStopsNoOtherClaim(t *testing.T) {
 	}
 }
 
-func TestSessionOfAHostThatVanishesInsideACommitIsTakenOver(t *testing.T) {
+func TestSessionOfHostVanishingDuringCommitIsTakenOver(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -103,7 +103,7 @@ func TestSessionOfAHostThatVanishesInsideACommitIsTakenOver(t *testing.T) {
 	require.False(t, requireWhole(t, f, &claims[0].State, cutStep(claim.SessionID)), "the step was not committed")
 }
 
-func TestStalledTransactionsOfOtherProgramsAreLeftAlone(t *testing.T) {
+func TestStalledTransactionsOfOtherProgramsAreUntouched(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // Each version of a session's row costs an entry in most of the table's indexes.
-func TestStepWritesItsSessionOnce(t *testing.T) {
+func TestStepWritesItsSessionRowOnce(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -15,7 +15,7 @@ import (
 // units is the length of a text as browsers count.
 func units(text string) int { return len(utf16.Encode([]rune(text))) }
 
-func TestAPreviewCutsEveryContentToItsFirstUnitsAndNeverInsideACharacter(t *testing.T) {
+func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -64,7 +64,7 @@ func TestAPreviewCutsEveryContentToItsFirstUnitsAndNeverInsideACharacter(t *test
 	}
 }
 
-func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
+func TestPreviewOmitsLargeArguments(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -112,7 +112,7 @@ func TestAPreviewLeavesLargeArgumentsOut(t *testing.T) {
 	}
 }
 
-func TestATimelineEventIsFoundInItsSessionOnly(t *testing.T) {
+func TestTimelineEventIsFoundOnlyInItsSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

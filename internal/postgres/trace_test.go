@@ -84,7 +84,7 @@ func traced(e tarsy.Execution, usage tarsy.Usage, llm []tarsy.LLMInteractionItem
 	}
 }
 
-func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testing.T) {
+func TestTraceGroupsInteractionsByExecutionAndSumsUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -161,7 +161,7 @@ func TestTheTraceHasEveryInteractionUnderItsExecutionAndSumsTheirUsage(t *testin
 	}, got)
 }
 
-func TestTheTraceOfANewSessionIsEmptyLists(t *testing.T) {
+func TestTraceOfNewSessionHasEmptyArrays(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -174,7 +174,7 @@ func TestTheTraceOfANewSessionIsEmptyLists(t *testing.T) {
 	}, got)
 }
 
-func TestAnLLMInteractionShowsTheConversationThatTheModelSaw(t *testing.T) {
+func TestLLMInteractionShowsConversation(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -233,7 +233,7 @@ func TestAnLLMInteractionShowsTheConversationThatTheModelSaw(t *testing.T) {
 	require.Equal(t, &seen[4], got.Response)
 }
 
-func TestASelfContainedCallShowsItsOwnRequestAndNotTheMessagesOfItsExecution(t *testing.T) {
+func TestSelfContainedCallShowsItsOwnRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -297,7 +297,7 @@ func TestASelfContainedCallShowsItsOwnRequestAndNotTheMessagesOfItsExecution(t *
 	}
 }
 
-func TestAnMCPInteractionIsShownInFull(t *testing.T) {
+func TestMCPInteractionIsShownInFull(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -319,7 +319,7 @@ func TestAnMCPInteractionIsShownInFull(t *testing.T) {
 	}
 }
 
-func TestInteractionsAreFoundInTheirOwnSessionOnly(t *testing.T) {
+func TestInteractionsAreFoundOnlyInTheirSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -374,9 +374,9 @@ func TestInteractionsAreFoundInTheirOwnSessionOnly(t *testing.T) {
 	}
 }
 
-// TestTheTraceShowsOneMoment reads while a holder commits one stage with one call of each kind at a time: whatever
+// TestTraceIsOneSnapshot reads while a holder commits one stage with one call of each kind at a time: whatever
 // is read, the numbers agree.
-func TestTheTraceShowsOneMoment(t *testing.T) {
+func TestTraceIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

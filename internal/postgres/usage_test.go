@@ -52,7 +52,7 @@ func usesOf(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Sta
 	return execution
 }
 
-func TestASessionItsStagesAndItsExecutionsTellWhatTheyUsed(t *testing.T) {
+func TestSessionStagesAndExecutionsReportUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -94,7 +94,7 @@ func TestASessionItsStagesAndItsExecutionsTellWhatTheyUsed(t *testing.T) {
 	}, listed)
 }
 
-func TestCallsFromBeforeThereWerePricesAreCounted(t *testing.T) {
+func TestCallsOlderThanPricesAreCounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -116,7 +116,7 @@ SELECT id, session_id, execution_id, interaction_type, usage - 'cost_usd' - 'unp
 	require.Equal(t, tokens(3), spent.Usage)
 }
 
-func TestWhatWasSpentSinceATimeIsAddedUpOverAllSessions(t *testing.T) {
+func TestSpendingSinceTimeIsSummedOverSessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -140,7 +140,7 @@ func TestWhatWasSpentSinceATimeIsAddedUpOverAllSessions(t *testing.T) {
 	}
 }
 
-func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) {
+func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -210,7 +210,7 @@ func TestTheSummaryTellsWhatWasUsedByDayAlertTypeModelAndProvider(t *testing.T) 
 	require.Empty(t, empty.ByDay)
 }
 
-func TestUsageSummaryReadsBucketsAndTheCallsAtItsEdges(t *testing.T) {
+func TestUsageSummaryReadsBucketsAndEdgeCalls(t *testing.T) {
 	t.Parallel()
 
 	db := newFixture(t).server(t)
@@ -226,7 +226,7 @@ func TestUsageSummaryReadsBucketsAndTheCallsAtItsEdges(t *testing.T) {
 }
 
 // The sums that are kept are those of the calls, whatever the period, also where several committers write at once.
-func TestUsageOfAnyPeriodIsThatOfItsCalls(t *testing.T) {
+func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-func TestOpenWaitsForADatabaseThatStartsLater(t *testing.T) {
+func TestOpenWaitsForLateDatabase(t *testing.T) {
 	t.Parallel()
 
 	address := pgtest.New(t)
@@ -35,7 +35,7 @@ func TestOpenWaitsForADatabaseThatStartsLater(t *testing.T) {
 	db.Stop()
 }
 
-func TestOpenGivesUpOnADatabaseAfterTheWait(t *testing.T) {
+func TestOpenFailsWithoutDatabaseAfterWait(t *testing.T) {
 	t.Parallel()
 
 	address := pgtest.New(t)
@@ -49,7 +49,7 @@ func TestOpenGivesUpOnADatabaseAfterTheWait(t *testing.T) {
 	require.NotContains(t, err.Error(), config.Password)
 }
 
-func TestOpenDoesNotWaitForWhatOnlyAPersonCanFix(t *testing.T) {
+func TestOpenDoesNotWaitForPermanentErrors(t *testing.T) {
 	t.Parallel()
 
 	parsed, err := url.Parse(pgtest.New(t))
@@ -76,7 +76,7 @@ func TestOpenDoesNotWaitForWhatOnlyAPersonCanFix(t *testing.T) {
 }
 
 // A host that accepts connections and never answers is what a frozen primary looks like.
-func TestFrozenHostOfTheAddressIsSkippedAfterTheConnectTimeout(t *testing.T) {
+func TestFrozenHostInURLIsSkippedAfterConnectTimeout(t *testing.T) {
 	t.Parallel()
 
 	frozen, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,7 +104,7 @@ func TestFrozenHostOfTheAddressIsSkippedAfterTheConnectTimeout(t *testing.T) {
 	db.Stop()
 }
 
-func TestConnectTimeoutOfTheAddressIsKept(t *testing.T) {
+func TestConnectTimeoutInURLIsKept(t *testing.T) {
 	t.Parallel()
 
 	for address, want := range map[string]time.Duration{
@@ -118,7 +118,7 @@ func TestConnectTimeoutOfTheAddressIsKept(t *testing.T) {
 }
 
 // A server that waits for another one to migrate says so.
-func TestWaitForTheMigrationLockIsAStepOfOpen(t *testing.T) {
+func TestMigrationLockWaitIsStartupStep(t *testing.T) {
 	t.Parallel()
 
 	address := pgtest.Empty(t)

@@ -50,7 +50,7 @@ func child(url string) int {
 	select {}
 }
 
-func TestTheJobOfAKilledServerIsFinishedByAnother(t *testing.T) {
+func TestKilledServerJobIsFinishedByAnother(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDeletedSessionsArePurgedAfterTheirPeriod(t *testing.T) {
+func TestDeletedSessionsArePurgedAfterRetention(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -31,7 +31,7 @@ func TestDeletedSessionsArePurgedAfterTheirPeriod(t *testing.T) {
 }
 
 // Servers of the previous release work on the queue "retention" and do not know this kind of job: they would fail it.
-func TestPurgeJobsAreNotInTheQueueOfThePreviousRelease(t *testing.T) {
+func TestPurgeJobsAreNotInPreviousReleaseQueue(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -46,7 +46,7 @@ func TestPurgeJobsAreNotInTheQueueOfThePreviousRelease(t *testing.T) {
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job WHERE queue = 'retention'`))
 }
 
-func TestPurgingAloneIsEnoughToStart(t *testing.T) {
+func TestPurgeAloneStartsQueue(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

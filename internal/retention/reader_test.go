@@ -65,7 +65,7 @@ func watch(t *testing.T, server, id string) (told []string) {
 	return told
 }
 
-func TestReadersOfATrimmedJournalLoadTheSession(t *testing.T) {
+func TestReadersOfTrimmedJournalLoadSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -98,7 +98,7 @@ func TestReadersOfATrimmedJournalLoadTheSession(t *testing.T) {
 	require.Equal(t, 3, frame.Head)
 }
 
-func TestReadersOfAnExpiredSessionFindNone(t *testing.T) {
+func TestReadersOfExpiredSessionGetNotFound(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/retention"
 )
 
-func TestJournalsGoAfterTheirTimeAndSessionsAfterTheirs(t *testing.T) {
+func TestJournalsAndSessionsExpireAfterTheirPeriods(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -51,7 +51,7 @@ func TestJournalsGoAfterTheirTimeAndSessionsAfterTheirs(t *testing.T) {
 	require.NotContains(t, f.log.String(), "level=WARN")
 }
 
-func TestWhatIsKeptForEverIsLeftAlone(t *testing.T) {
+func TestUnlimitedRetentionDeletesNothing(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -77,7 +77,7 @@ func TestWhatIsKeptForEverIsLeftAlone(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAJobEndsInTheTransactionOfItsLastBatch(t *testing.T) {
+func TestJobCompletesInTransactionOfLastBatch(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestAJobEndsInTheTransactionOfItsLastBatch(t *testing.T) {
 }
 
 // The queue is not started before there is something to plan: a server that just starts pays nothing for it.
-func TestTheQueueStartsWhenItIsNeeded(t *testing.T) {
+func TestQueueStartsWhenNeeded(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -108,7 +108,7 @@ func TestTheQueueStartsWhenItIsNeeded(t *testing.T) {
 	require.True(t, r.Started())
 }
 
-func TestManyServersDoAPeriodsJobsOnce(t *testing.T) {
+func TestConcurrentServersRunPeriodJobsOnce(t *testing.T) {
 	t.Parallel()
 
 	const servers = 4
@@ -141,7 +141,7 @@ func TestManyServersDoAPeriodsJobsOnce(t *testing.T) {
 	require.Equal(t, 6, value[int](t, f, `SELECT sum(attempt) FROM river_job`), "none was tried twice")
 }
 
-func TestALateServerDoesNotRepeatAPeriod(t *testing.T) {
+func TestLateServerDoesNotRepeatPeriod(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -155,7 +155,7 @@ func TestALateServerDoesNotRepeatAPeriod(t *testing.T) {
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
 }
 
-func TestServersInDifferentTimeZonesPlanTheSameJobs(t *testing.T) {
+func TestServersInDifferentTimeZonesScheduleSameJobs(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -173,7 +173,7 @@ func TestServersInDifferentTimeZonesPlanTheSameJobs(t *testing.T) {
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
 }
 
-func TestStopMayComeAtAnyTimeAndTwice(t *testing.T) {
+func TestStopIsSafeAnytimeAndTwice(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -198,7 +198,7 @@ func TestStopMayComeAtAnyTimeAndTwice(t *testing.T) {
 }
 
 // A job that is stopped in the middle keeps what it has done, and is finished by the next one.
-func TestAStoppedServersJobIsFinishedByAnother(t *testing.T) {
+func TestStoppedServerJobIsFinishedByAnother(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -229,7 +229,7 @@ func TestAStoppedServersJobIsFinishedByAnother(t *testing.T) {
 	require.Zero(t, f.events(t, third))
 }
 
-func TestAPlanThatFailsIsMadeAgainSoon(t *testing.T) {
+func TestFailedSchedulingIsRetriedSoon(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTextThatNobodyReadsStartsNoTimer(t *testing.T) {
+func TestUnreadTextStartsNoTimer(t *testing.T) {
 	t.Parallel()
 
 	d := NewDeltas(DeltasConfig{Clock: clockwork.NewRealClock()})

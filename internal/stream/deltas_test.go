@@ -136,7 +136,7 @@ func received(reader *stream.DeltaReader) []piece {
 	}
 }
 
-func TestFirstPieceGoesAtOnceAndLaterOnesAreGathered(t *testing.T) {
+func TestFirstChunkIsImmediateAndLaterOnesAreCoalesced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeltas(t)
@@ -175,7 +175,7 @@ func TestFirstPieceGoesAtOnceAndLaterOnesAreGathered(t *testing.T) {
 	})
 }
 
-func TestReaderWhoJoinsInTheMiddleGetsTheWholeTextAtOnce(t *testing.T) {
+func TestReaderJoiningMidStreamGetsWholeTextImmediately(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeltas(t)
@@ -206,7 +206,7 @@ func TestReaderWhoJoinsInTheMiddleGetsTheWholeTextAtOnce(t *testing.T) {
 	})
 }
 
-func TestFullReaderLosesChunksAndTheWriterDoesNotWait(t *testing.T) {
+func TestFullReaderLosesChunksWithoutBlockingWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeltas(t, func(cfg *stream.DeltasConfig) { cfg.Buffer = 2 })
@@ -225,7 +225,7 @@ func TestFullReaderLosesChunksAndTheWriterDoesNotWait(t *testing.T) {
 	})
 }
 
-func TestHigherFenceStartsTheTextOver(t *testing.T) {
+func TestHigherFenceRestartsText(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeltas(t)
@@ -275,7 +275,7 @@ func assemble(t require.TestingT, have []uint16, pieces []piece) []uint16 {
 	return have
 }
 
-func TestOffsetsAreInUTF16UnitsWhereverTheTextIsCut(t *testing.T) {
+func TestOffsetsAreInUTF16Units(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeltas(t)
@@ -326,7 +326,7 @@ func twoServers(t *testing.T) (*relay, *stream.Deltas, *stream.Deltas) {
 	return between, server("one"), server("two")
 }
 
-func TestTextCrossesToAnotherServerOnlyWhileThatHasAReader(t *testing.T) {
+func TestTextIsRelayedOnlyWhileRemoteReaderExists(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		between, running, reading := twoServers(t)
@@ -368,7 +368,7 @@ func TestTextCrossesToAnotherServerOnlyWhileThatHasAReader(t *testing.T) {
 }
 
 // Both ends make up for what was lost: the reader asks for the text that it missed, the writer for who reads.
-func TestServersThatDidNotHearEachOtherMakeUpForIt(t *testing.T) {
+func TestLostRelayMessagesAreRecovered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		between, running, reading := twoServers(t)
@@ -388,7 +388,7 @@ func TestServersThatDidNotHearEachOtherMakeUpForIt(t *testing.T) {
 	})
 }
 
-func TestReaderWhoWaitsForASessionOnAnotherServerGetsItsText(t *testing.T) {
+func TestReaderWaitingForRemoteSessionGetsItsText(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, running, reading := twoServers(t)
@@ -409,7 +409,7 @@ func TestReaderWhoWaitsForASessionOnAnotherServerGetsItsText(t *testing.T) {
 	})
 }
 
-func TestRelayedChunksFitIntoANotification(t *testing.T) {
+func TestRelayedChunksFitNotification(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		between, running, reading := twoServers(t)
@@ -450,7 +450,7 @@ func TestRelayedChunksFitIntoANotification(t *testing.T) {
 	})
 }
 
-func TestMessagesThatAreNotOursAreLeftAlone(t *testing.T) {
+func TestForeignMessagesAreIgnored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		between, running, reading := twoServers(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestChunkIsEncodedOnceForAllItsReaders(t *testing.T) {
+func TestChunkIsEncodedOnceForAllReaders(t *testing.T) {
 	t.Parallel()
 
 	deltas := NewDeltas(DeltasConfig{ServerID: "one", Clock: clockwork.NewFakeClock()})
@@ -23,7 +23,7 @@ func TestChunkIsEncodedOnceForAllItsReaders(t *testing.T) {
 	require.Same(t, &first[0], &second[0], "the same bytes, not equal ones")
 }
 
-func TestTextIsGatheredLongerTheMoreReadersThereAre(t *testing.T) {
+func TestMoreReadersMeanLongerCoalescing(t *testing.T) {
 	t.Parallel()
 
 	deltas := NewDeltas(DeltasConfig{ServerID: "one", Clock: clockwork.NewFakeClock(), Buffer: 1})

@@ -64,7 +64,7 @@ func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 	})
 }
 
-func TestGateHoldsABoundedNumberAndDropsTheOldest(t *testing.T) {
+func TestGateIsBoundedAndDropsOldest(t *testing.T) {
 	t.Parallel()
 
 	var dropped atomic.Int64
@@ -81,7 +81,7 @@ func TestGateHoldsABoundedNumberAndDropsTheOldest(t *testing.T) {
 	require.Equal(t, "10", released[0].Delta)
 }
 
-func TestGateDropsChunksOfEventsThatWereFinalFromTheStart(t *testing.T) {
+func TestGateDropsChunksOfInitiallyFinalEvents(t *testing.T) {
 	t.Parallel()
 
 	g := newGate(new(atomic.Int64))
@@ -91,7 +91,7 @@ func TestGateDropsChunksOfEventsThatWereFinalFromTheStart(t *testing.T) {
 	require.Empty(t, g.held)
 }
 
-func TestGateLearnsThePastButKnowsThePresentBetter(t *testing.T) {
+func TestGateKeepsLiveStateWhenLearningHistory(t *testing.T) {
 	t.Parallel()
 
 	g := newGate(new(atomic.Int64))

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
+func TestOnlyAllowedOriginsConnect(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t, func(cfg *stream.Config) {
@@ -87,7 +87,7 @@ func TestOnlyPagesOfAllowedOriginsConnect(t *testing.T) {
 	}
 }
 
-func TestPlainRequestToTheWebSocketIsToldToUpgrade(t *testing.T) {
+func TestPlainRequestToWebSocketGetsUpgradeRequired(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)

@@ -102,7 +102,7 @@ func TestEventStreamResumes(t *testing.T) {
 	h.watch(t, id, "?last_event_id=2", "Last-Event-ID", "9").expect(10, 10)
 }
 
-func TestEventStreamOfAFinishedSessionEndsAfterItsLastEvent(t *testing.T) {
+func TestEventStreamOfFinishedSessionEndsAfterLastEvent(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -126,7 +126,7 @@ func TestEventStreamOfAFinishedSessionEndsAfterItsLastEvent(t *testing.T) {
 	e.expect(6, 7)
 }
 
-func TestEventStreamOfASessionThatMovesAgainGoesOn(t *testing.T) {
+func TestEventStreamOfReopenedSessionContinues(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -142,7 +142,7 @@ func TestEventStreamOfASessionThatMovesAgainGoesOn(t *testing.T) {
 	e.over()
 }
 
-func TestEventStreamSendsEverythingThatWasCommittedWithTheEnd(t *testing.T) {
+func TestEventStreamSendsEventsCommittedWithEnd(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -188,7 +188,7 @@ func TestEventStreamRefusesBadRequests(t *testing.T) {
 	}
 }
 
-func TestEventStreamThatFailsEndsWithoutAnEnd(t *testing.T) {
+func TestFailedEventStreamEndsWithoutEndEvent(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -198,7 +198,7 @@ func TestEventStreamThatFailsEndsWithoutAnEnd(t *testing.T) {
 	h.watch(t, id, "").over()
 }
 
-func TestEventStreamAnswersHeadWithoutAStream(t *testing.T) {
+func TestEventStreamAnswersHEADWithoutStream(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -209,7 +209,7 @@ func TestEventStreamAnswersHeadWithoutAStream(t *testing.T) {
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 }
 
-func TestDroppedEventStreamsMissAndRepeatNothing(t *testing.T) {
+func TestReconnectingEventStreamsMissAndRepeatNothing(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)

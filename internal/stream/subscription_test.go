@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-func TestDeltasKeepTheirPlaceBetweenCreatedAndCompleted(t *testing.T) {
+func TestDeltasStayBetweenCreatedAndCompleted(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -41,7 +41,7 @@ func TestDeltasKeepTheirPlaceBetweenCreatedAndCompleted(t *testing.T) {
 	c.pong()
 }
 
-func TestReaderWhoComesBackGetsTheDeltasOfEventsItKnows(t *testing.T) {
+func TestReturningReaderGetsDeltasOfKnownEvents(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -90,7 +90,7 @@ func TestReaderWhoComesBackGetsTheDeltasOfEventsItKnows(t *testing.T) {
 	require.Equal(t, "so far", c.next().Delta)
 }
 
-func TestDeltasInAnEventStreamHaveNoID(t *testing.T) {
+func TestDeltasInEventStreamHaveNoID(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)

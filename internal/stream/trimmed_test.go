@@ -13,7 +13,7 @@ func overflowed(id string, head int64) message {
 	return message{Type: "catchup.overflow", Channel: "session:" + id, Head: head}
 }
 
-func TestSocketThatAsksForTrimmedEventsIsToldToReloadAndGoesOnLive(t *testing.T) {
+func TestSocketRequestingTrimmedEventsReloadsAndContinuesLive(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -43,7 +43,7 @@ func TestSocketThatAsksForTrimmedEventsIsToldToReloadAndGoesOnLive(t *testing.T)
 }
 
 // The whole journal is gone, and a chat begins: text of an event that came before the subscription is shown.
-func TestSocketOfATrimmedSessionSeesTheChat(t *testing.T) {
+func TestSocketOfTrimmedSessionReceivesChat(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -71,7 +71,7 @@ func TestSocketOfATrimmedSessionSeesTheChat(t *testing.T) {
 	c.expect(id, 7, 7)
 }
 
-func TestEventStreamThatAsksForTrimmedEventsIsToldToReloadAndGetsTheRest(t *testing.T) {
+func TestEventStreamRequestingTrimmedEventsReloadsAndContinues(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -104,7 +104,7 @@ func TestEventStreamThatAsksForTrimmedEventsIsToldToReloadAndGetsTheRest(t *test
 	e.expect(11, 11)
 }
 
-func TestEventStreamOfASessionWhoseJournalIsGoneEnds(t *testing.T) {
+func TestEventStreamOfTrimmedSessionEnds(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -124,7 +124,7 @@ func TestEventStreamOfASessionWhoseJournalIsGoneEnds(t *testing.T) {
 }
 
 // The journal is trimmed under a reader that was slow.
-func TestEventStreamThatFallsBehindTheTrimIsTold(t *testing.T) {
+func TestEventStreamBehindTrimIsTold(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)

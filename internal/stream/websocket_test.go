@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-func TestSubscriptionBringsWhatWasAndThenWhatIs(t *testing.T) {
+func TestSubscriptionReplaysThenFollows(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -47,7 +47,7 @@ func TestSubscriptionBringsWhatWasAndThenWhatIs(t *testing.T) {
 	require.Equal(t, message{Type: "none", ID: 8, Channel: "session:" + id}, last)
 }
 
-func TestSubscriptionsOfOneConnectionDoNotMeet(t *testing.T) {
+func TestSubscriptionsOfOneConnectionAreIndependent(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -69,7 +69,7 @@ func TestSubscriptionsOfOneConnectionDoNotMeet(t *testing.T) {
 	c.pong()
 }
 
-func TestCatchupStartsTheTailOver(t *testing.T) {
+func TestCatchupRestartsTail(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -111,7 +111,7 @@ func TestReplayOverflowsAbove200Events(t *testing.T) {
 	c.pong()
 }
 
-func TestMistakesAreAnsweredAndLeaveTheConnectionOpen(t *testing.T) {
+func TestBadMessagesAreAnsweredAndConnectionStaysOpen(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -193,7 +193,7 @@ func TestConnectionFollowsAtMost100Channels(t *testing.T) {
 	c.subscribe(one, 0)
 }
 
-func TestFrameAbove32KiBEndsTheConnection(t *testing.T) {
+func TestFrameOver32KiBClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -208,7 +208,7 @@ func TestFrameAbove32KiBEndsTheConnection(t *testing.T) {
 	require.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err))
 }
 
-func TestSessionsChannelIsAFeed(t *testing.T) {
+func TestSessionsChannelIsFeed(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -243,7 +243,7 @@ func TestSessionsChannelIsAFeed(t *testing.T) {
 	c.pong()
 }
 
-func TestFailingSubscriptionClosesTheConnectionSoThatTheClientComesBack(t *testing.T) {
+func TestFailedSubscriptionClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -266,7 +266,7 @@ func TestFailingSubscriptionClosesTheConnectionSoThatTheClientComesBack(t *testi
 	require.Equal(t, websocket.StatusInternalError, websocket.CloseStatus(err))
 }
 
-func TestDroppedConnectionsMissAndRepeatNothing(t *testing.T) {
+func TestReconnectingSocketsMissAndRepeatNothing(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -300,7 +300,7 @@ func TestDroppedConnectionsMissAndRepeatNothing(t *testing.T) {
 	})
 }
 
-func TestSlowReaderIsDroppedAndHoldsUpNobody(t *testing.T) {
+func TestSlowReaderIsDroppedWithoutBlockingOthers(t *testing.T) {
 	t.Parallel()
 
 	const number = 150
@@ -356,7 +356,7 @@ func TestSlowReaderIsDroppedAndHoldsUpNobody(t *testing.T) {
 	again.expect(id, seen+1, number+1)
 }
 
-func TestPeerThatDoesNotAnswerPingsIsDropped(t *testing.T) {
+func TestPeerIgnoringPingsIsDropped(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t, func(cfg *stream.Config) {
@@ -412,7 +412,7 @@ func waitFor(t *testing.T, signal <-chan struct{}) {
 	}
 }
 
-func TestClosingTellsEveryoneAndRefusesNewcomers(t *testing.T) {
+func TestCloseNotifiesReadersAndRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -454,7 +454,7 @@ func TestClosingTellsEveryoneAndRefusesNewcomers(t *testing.T) {
 	require.NotEmpty(t, late.Header.Get("Retry-After"))
 }
 
-func TestClosingCutsOffPeersThatDoNotAnswerInTime(t *testing.T) {
+func TestCloseDropsUnresponsivePeers(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -466,7 +466,7 @@ func TestClosingCutsOffPeersThatDoNotAnswerInTime(t *testing.T) {
 	require.ErrorIs(t, h.Close(ctx), enough)
 }
 
-func TestRawPayloadNumbersSurviveTheWire(t *testing.T) {
+func TestRawPayloadNumbersAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
@@ -482,7 +482,7 @@ func TestRawPayloadNumbersSurviveTheWire(t *testing.T) {
 	require.Contains(t, string(data), `"n":`+big+`,"text":"a\u2028<b>"`)
 }
 
-func TestStreamsOfALoginThatEndedAreClosedWithTheReason(t *testing.T) {
+func TestStreamsOfEndedLoginAreClosedWithReason(t *testing.T) {
 	t.Parallel()
 
 	ended := make(chan struct{})

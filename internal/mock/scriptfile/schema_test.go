@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
 )
 
-func TestThePublishedSchemaIsThisOne(t *testing.T) {
+func TestPublishedSchemaIsCurrent(t *testing.T) {
 	t.Parallel()
 
 	golden(t, filepath.Join("..", "..", "..", "docs", "script.schema.json"), string(scriptfile.Schema()))

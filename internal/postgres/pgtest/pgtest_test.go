@@ -27,13 +27,13 @@ func TestEveryTestGetsItsOwnMigratedDatabase(t *testing.T) {
 }
 
 // Not parallel: it looks at the goroutines of the whole process.
-func TestGoroutinesThatOutliveATestAreKnown(t *testing.T) { //nolint:paralleltest // see above
+func TestOutlivingGoroutinesAreKnown(t *testing.T) { //nolint:paralleltest // see above
 	New(t)
 	goleak.VerifyNone(t, IgnoreGoroutines()...)
 	require.Error(t, goleak.Find(), "without the options they are seen")
 }
 
-func TestDatabaseIsDroppedAfterItsTestEvenWhileConnected(t *testing.T) {
+func TestDatabaseIsDroppedAfterTestEvenWhileConnected(t *testing.T) {
 	t.Parallel()
 	begun, err := newRun(t.Context(), Server(t), emptySchema("dropped"))
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestFailedMigrationLeavesNoTemplate(t *testing.T) {
 	require.False(t, databaseExists(t, Server(t), templatePrefix+"broken"))
 }
 
-func TestTemplateNotUsedForAWhileIsDropped(t *testing.T) {
+func TestUnusedTemplateIsDropped(t *testing.T) {
 	t.Parallel()
 	old := emptySchema("old_" + rawID(t))
 	begun, err := newRun(t.Context(), Server(t), old)
@@ -151,9 +151,9 @@ func rawID(t *testing.T) string {
 	return query[string](t, Server(t), "SELECT replace(gen_random_uuid()::text, '-', '')")
 }
 
-// TestServerOfItsOwn goes through what may happen to a test server, one after another in a
+// TestDedicatedServer goes through what may happen to a test server, one after another in a
 // directory that no other process uses: creating a cluster is the most of what such a test costs.
-func TestServerOfItsOwn(t *testing.T) {
+func TestDedicatedServer(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TARSY_TEST_DATABASE_URL") != "" {
 		t.Skip("tests with the server at TARSY_TEST_DATABASE_URL start none of their own")

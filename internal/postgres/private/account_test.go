@@ -47,7 +47,7 @@ func fakeInstallations(t *testing.T, versions ...string) string {
 	return dir
 }
 
-func TestDirectoryThatTheServersUserCannotReach(t *testing.T) {
+func TestDirectoryUnreachableForServerUser(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)
 	dir := filepath.Join(t.TempDir(), "data") // below a directory with mode 0700
@@ -101,7 +101,7 @@ func TestReachable(t *testing.T) {
 	require.True(t, account{}.reaches("/nowhere"), "an account that is ours needs no look")
 }
 
-func TestBinariesThatTheServersUserCannotReachAreRefused(t *testing.T) {
+func TestBinariesUnreachableForServerUserAreRefused(t *testing.T) {
 	t.Parallel()
 	installations := fakeInstallations(t, "16.4")
 	stranger := account{name: "stranger", uid: 54321, gid: 54321, switched: true}

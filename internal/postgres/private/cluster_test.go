@@ -29,7 +29,7 @@ func testClusterOfAnotherMajorVersionIsRefusedWithTheStepsToMoveIt(t *testing.T,
 	open(t, dir)
 }
 
-func TestExistingClusterChoosesItsOwnVersionAmongSeveral(t *testing.T) {
+func TestExistingClusterSelectsItsOwnVersion(t *testing.T) {
 	t.Parallel()
 	search := finder{globs: []source{{"fake", filepath.Join(fakeInstallations(t, "9.6.1", "16.4", "17.2"), "*/bin")}}}
 
@@ -47,7 +47,7 @@ func TestExistingClusterChoosesItsOwnVersionAmongSeveral(t *testing.T) {
 	require.Len(t, others, 3)
 }
 
-func TestMissingBinariesAreOneSentenceThatSaysWhatToInstall(t *testing.T) {
+func TestMissingBinariesErrorSaysWhatToInstall(t *testing.T) {
 	t.Parallel()
 	_, err := finder{path: t.TempDir()}.find("")
 	require.ErrorContains(t, err, "install one (apt install postgresql")
@@ -62,7 +62,7 @@ func TestConfiguredDirectoryWithoutBinariesIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "there is no program postgres in "+dir)
 }
 
-func TestBinariesInPathAreFoundBehindTheirLinks(t *testing.T) {
+func TestBinariesInPathAreFoundThroughLinks(t *testing.T) {
 	t.Parallel()
 	installed := filepath.Join(fakeInstallations(t, "16.4"), "16.4", "bin")
 	links := t.TempDir()
@@ -101,7 +101,7 @@ func testDatabaseOfAnotherLocaleIsRefused(t *testing.T, dir string) {
 	require.NoFileExists(t, pidFile(server.place.cluster), "the server that was started for the check is stopped again")
 }
 
-func TestSystemWithoutTheWantedLocaleGetsCAndRemembersIt(t *testing.T) {
+func TestMissingLocaleFallsBackToCPermanently(t *testing.T) {
 	t.Parallel()
 	binDir := wrappedBinaries(t, `case "$*" in *C.UTF-8*) echo 'initdb: error: invalid locale name "C.UTF-8"' >&2; exit 1;; esac
 exec "$real" "$@"
@@ -121,7 +121,7 @@ exec "$real" "$@"
 	require.Equal(t, "C", queryText(t, again.URL(), "SELECT datcollate FROM pg_database WHERE datname = 'tarsy'"))
 }
 
-func TestInterruptedInitdbLeavesNothingThatLooksLikeADatabase(t *testing.T) {
+func TestInterruptedInitdbLeavesNoPartialDatabase(t *testing.T) {
 	t.Parallel()
 	// This initdb does its work and then never ends; it leaves its pid beside the directory it filled.
 	binDir := wrappedBinaries(t, `"$real" "$@" >/dev/null || exit 1
@@ -155,7 +155,7 @@ exec sleep 600
 	require.Empty(t, leftovers)
 }
 
-func TestFailingInitdbShowsWhatItSaid(t *testing.T) {
+func TestFailingInitdbShowsItsOutput(t *testing.T) {
 	t.Parallel()
 	binDir := wrappedBinaries(t, "echo 'the disk is full' >&2; exit 1\n")
 	dir := testDir(t)

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneDataDirectory goes through what may happen to a data directory, one after
+// TestDataDirectoryLifecycle goes through what may happen to a data directory, one after
 // another on the same one: creating a cluster is the most of what such a test costs.
 // Each case begins with a stopped, whole cluster and leaves one.
-func TestOneDataDirectory(t *testing.T) {
+func TestDataDirectoryLifecycle(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)
 	dir := testDir(t)
@@ -214,7 +214,7 @@ func testFailedStartShowsTheEndOfTheLog(t *testing.T, dir string) {
 	open(t, dir)
 }
 
-func TestLongDataDirectoryGetsAShortSocket(t *testing.T) {
+func TestLongDataDirectoryGetsShortSocket(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)
 	dir := filepath.Join(testDir(t), strings.Repeat("long", 30))
@@ -225,14 +225,14 @@ func TestLongDataDirectoryGetsAShortSocket(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(server.process.socketDir)) })
 }
 
-func TestSettingThatIsNoSettingIsRefused(t *testing.T) {
+func TestInvalidSettingIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := flags(map[string]string{"work_mem=1 -c fsync": "off"})
 	require.ErrorContains(t, err, "is not a setting of PostgreSQL")
 }
 
 // A process of the server that hangs would keep it from stopping for ever: it is made to stop, and nothing is lost.
-func TestAServerWithAProcessThatHangsIsMadeToStop(t *testing.T) {
+func TestServerWithHangingProcessIsStopped(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)
 	dir := testDir(t)
