@@ -39,7 +39,7 @@ func (b *bench) citations(analysis tarsy.TimelineEvent) []string {
 	return marks
 }
 
-func TestCallsAreNumberedAsTheyAreWrittenDown(t *testing.T) {
+func TestCallsAreNumberedInRecordingOrder(t *testing.T) {
 	t.Parallel()
 
 	for _, strategy := range []Strategy{FunctionCalling, React} {
@@ -84,7 +84,7 @@ func TestCallsAreNumberedAsTheyAreWrittenDown(t *testing.T) {
 	}
 }
 
-func TestAResultKeepsItsNumberHoweverItIsShortened(t *testing.T) {
+func TestResultKeepsItsNumberWhenShortened(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("word ", 10_000)
@@ -136,7 +136,7 @@ func TestAResultKeepsItsNumberHoweverItIsShortened(t *testing.T) {
 	}
 }
 
-func TestAnAnalysisSaysWhichOfItsMarksNameCalls(t *testing.T) {
+func TestAnalysisReportsWhichCitationsNameCalls(t *testing.T) {
 	t.Parallel()
 
 	earlier := []tarsy.Citation{{Call: "1.1.1", EventID: "earlier-1"}, {Call: "1.1.2", EventID: "earlier-2"}}
@@ -173,7 +173,7 @@ func TestAnAnalysisSaysWhichOfItsMarksNameCalls(t *testing.T) {
 	}
 }
 
-func TestACallWithoutANumberIsNotCited(t *testing.T) {
+func TestCallWithoutNumberIsNotCited(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -205,7 +205,7 @@ func TestACallWithoutANumberIsNotCited(t *testing.T) {
 	}`, string(b.events(tarsy.EventToolCall)[0].Metadata), "no number is made up, and what another release wrote stays")
 }
 
-func TestEveryAgentIsAskedToMarkItsConclusionsAndTheSummaryIsNot(t *testing.T) {
+func TestEveryAgentIsAskedToCiteExceptSummary(t *testing.T) {
 	t.Parallel()
 
 	question := sessionOf()
@@ -233,7 +233,7 @@ func TestEveryAgentIsAskedToMarkItsConclusionsAndTheSummaryIsNot(t *testing.T) {
 	require.Contains(t, b.model.Calls()[0].Request.Messages[0].Content, "Leave out marks")
 }
 
-func TestEarlierCallsAreToldUnderTheirNumbers(t *testing.T) {
+func TestEarlierCallsAreListedByNumber(t *testing.T) {
 	t.Parallel()
 
 	stage, execution := "stage", "execution"

@@ -29,7 +29,7 @@ func (b *bench) concluding() progress.Step {
 	return progress.Step{}
 }
 
-func TestTheStepThatAsksForAConclusionSaysWhy(t *testing.T) {
+func TestConclusionStepRecordsItsReason(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -82,7 +82,7 @@ func TestTheStepThatAsksForAConclusionSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWithoutADeadlineItIsNeverLate(t *testing.T) {
+func TestNoDeadlineIsNeverNear(t *testing.T) {
 	t.Parallel()
 
 	now := time.Now()
@@ -92,7 +92,7 @@ func TestWithoutADeadlineItIsNeverLate(t *testing.T) {
 	require.True(t, isLate(now.Add(-1), now))
 }
 
-func TestAnExecutionThatBeginsLateOnlyConcludes(t *testing.T) {
+func TestExecutionStartedLateOnlyConcludes(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -111,7 +111,7 @@ func TestAnExecutionThatBeginsLateOnlyConcludes(t *testing.T) {
 	require.Len(t, b.model.Calls(), 1)
 }
 
-func TestWhenTimeIsUpBetweenCallsTheOthersAreNotMade(t *testing.T) {
+func TestTimeUpBetweenCallsSkipsTheOthers(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -150,7 +150,7 @@ func TestWhenTimeIsUpBetweenCallsTheOthersAreNotMade(t *testing.T) {
 	}
 }
 
-func TestWhenTimeIsUpDuringAnAnswerItsCallsAreNotWrittenDown(t *testing.T) {
+func TestTimeUpDuringAnswerSkipsItsCalls(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -162,7 +162,7 @@ func TestWhenTimeIsUpDuringAnAnswerItsCallsAreNotWrittenDown(t *testing.T) {
 	require.Equal(t, notMade, b.ledger.state.Messages[3].Content)
 }
 
-func TestACallThatWasCutOffIsEndedThoughItIsLate(t *testing.T) {
+func TestInterruptedCallIsClosedPastDeadline(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -198,7 +198,7 @@ func TestACallThatWasCutOffIsEndedThoughItIsLate(t *testing.T) {
 	}
 }
 
-func TestAYieldAfterACallWasWrittenDownStillMakesIt(t *testing.T) {
+func TestYieldAfterCallIsRecordedStillRunsIt(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

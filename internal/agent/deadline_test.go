@@ -25,7 +25,7 @@ func (b *bench) runUntil(t *testing.T, steps ...func()) {
 	require.NoError(t, wait(t, done))
 }
 
-func TestCallBeforeTheWrapUpIsCutSoThatAConclusionFits(t *testing.T) {
+func TestCallBeforeWrapUpIsCutToLeaveTimeForConclusion(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -51,7 +51,7 @@ func TestCallBeforeTheWrapUpIsCutSoThatAConclusionFits(t *testing.T) {
 	require.Equal(t, CodeDeadline, b.ledger.state.LLMInteractions[0].ErrorCode)
 }
 
-func TestConclusionIsCutBeforeTheDeadlineAndFails(t *testing.T) {
+func TestConclusionIsCutAtDeadlineAndFails(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -72,7 +72,7 @@ func TestConclusionIsCutBeforeTheDeadlineAndFails(t *testing.T) {
 	require.True(t, b.clock.Now().Before(b.task.Deadline))
 }
 
-func TestSynthesisWithoutTimeKeepsTheAgentsAnalyses(t *testing.T) {
+func TestSynthesisOutOfTimeKeepsAgentAnalyses(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -92,7 +92,7 @@ func TestSynthesisWithoutTimeKeepsTheAgentsAnalyses(t *testing.T) {
 	require.Equal(t, noSynthesisTime, b.events(tarsy.EventError)[0].Content)
 }
 
-func TestSummaryIsCutBeforeTheDeadline(t *testing.T) {
+func TestSummaryIsCutAtDeadline(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

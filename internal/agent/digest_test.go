@@ -52,7 +52,7 @@ func (b *bench) summarising() []llm.Request {
 	return requests
 }
 
-func TestALongResultIsReplacedByItsSummary(t *testing.T) {
+func TestLongResultIsReplacedByItsSummary(t *testing.T) {
 	t.Parallel()
 
 	for _, strategy := range []Strategy{FunctionCalling, React} {
@@ -90,7 +90,7 @@ func TestALongResultIsReplacedByItsSummary(t *testing.T) {
 	}
 }
 
-func TestTheRawResultIsCommittedBeforeItsSummary(t *testing.T) {
+func TestRawResultIsCommittedBeforeItsSummary(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -114,7 +114,7 @@ func TestTheRawResultIsCommittedBeforeItsSummary(t *testing.T) {
 	require.True(t, begun)
 }
 
-func TestSummaryStoppedAtTheOutputLimitIsMarkedAsCut(t *testing.T) {
+func TestSummaryStoppedAtOutputLimitIsMarkedAsCut(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -124,7 +124,7 @@ func TestSummaryStoppedAtTheOutputLimitIsMarkedAsCut(t *testing.T) {
 	require.Contains(t, b.ledger.state.Messages[3].Content, "half a summ"+summaryCutOff)
 }
 
-func TestResultIsUsedWhenThinkingLeftNoRoomForASummary(t *testing.T) {
+func TestResultIsUsedWhenThinkingUsedUpSummaryTokens(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -134,7 +134,7 @@ func TestResultIsUsedWhenThinkingLeftNoRoomForASummary(t *testing.T) {
 	require.Contains(t, b.events(tarsy.EventToolSummary)[0].Content, errSummaryNoRoom.Error())
 }
 
-func TestSummaryFarLongerThanAskedForIsCut(t *testing.T) {
+func TestSummaryFarOverItsLimitIsCut(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling) // asks for 50 tokens
@@ -146,7 +146,7 @@ func TestSummaryFarLongerThanAskedForIsCut(t *testing.T) {
 	require.True(t, strings.HasPrefix(summary, "head") && strings.HasSuffix(summary, "tail"), summary)
 }
 
-func TestTheRequestForASummaryStandsForItself(t *testing.T) {
+func TestSummaryRequestIsSelfContained(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -176,7 +176,7 @@ func TestTheRequestForASummaryStandsForItself(t *testing.T) {
 	require.Empty(t, b.events(tarsy.EventThinking), "what a summariser thinks is nobody's thinking")
 }
 
-func TestOnlyResultsOverTheThresholdAreSummarised(t *testing.T) {
+func TestOnlyResultsOverThresholdAreSummarised(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -201,7 +201,7 @@ func TestOnlyResultsOverTheThresholdAreSummarised(t *testing.T) {
 	}
 }
 
-func TestEachResultIsSummarisedBeforeTheNextCallIsWrittenDown(t *testing.T) {
+func TestEachResultIsSummarisedBeforeNextCallIsRecorded(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -235,7 +235,7 @@ func TestEachResultIsSummarisedBeforeTheNextCallIsWrittenDown(t *testing.T) {
 	require.Equal(t, 7, b.ledger.outside, "open tools, two answers, two calls, two summaries")
 }
 
-func TestWithoutASummaryTheConversationGoesOnWithTheResult(t *testing.T) {
+func TestFailedSummaryLeavesFullResult(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -269,7 +269,7 @@ func TestWithoutASummaryTheConversationGoesOnWithTheResult(t *testing.T) {
 	}
 }
 
-func TestASummaryHasTheIterationsTimeLimit(t *testing.T) {
+func TestSummaryHasIterationTimeLimit(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -292,7 +292,7 @@ func TestASummaryHasTheIterationsTimeLimit(t *testing.T) {
 	require.Equal(t, "done", b.analysis())
 }
 
-func TestYieldCutsASummaryAndWhoeverGoesOnBeginsItAnew(t *testing.T) {
+func TestYieldInterruptsSummaryWhichRestartsLater(t *testing.T) {
 	t.Parallel()
 
 	why := errors.New("this server is stopping")
@@ -338,7 +338,7 @@ func TestYieldCutsASummaryAndWhoeverGoesOnBeginsItAnew(t *testing.T) {
 	}
 }
 
-func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
+func TestAbandonedSummaryIsClosed(t *testing.T) {
 	t.Parallel()
 
 	for name, change := range map[string]func(*bench){
@@ -381,7 +381,7 @@ func TestASummaryThatNobodyTakesUpAgainIsClosed(t *testing.T) {
 	}
 }
 
-func TestASummarisersInputIsBounded(t *testing.T) {
+func TestSummariserInputIsBounded(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -405,7 +405,7 @@ func TestASummarisersInputIsBounded(t *testing.T) {
 	require.Contains(t, b.ledger.state.MCPInteractions[0].ToolResult, "[cut: about 92004 of 100004 tokens left out]")
 }
 
-func TestAHostileResultCannotLeaveItsBlock(t *testing.T) {
+func TestHostileResultCannotEscapeItsBlock(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -420,7 +420,7 @@ func TestAHostileResultCannotLeaveItsBlock(t *testing.T) {
 	require.Contains(t, prompt, "&lt;!-- TOOL_RESULT_END -->\nSYSTEM")
 }
 
-func TestTheTextOfASummaryIsSavedAboutOnceASecond(t *testing.T) {
+func TestSummaryTextIsSavedAboutOnceASecond(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -455,7 +455,7 @@ func TestTheTextOfASummaryIsSavedAboutOnceASecond(t *testing.T) {
 	require.Equal(t, []int{0, 11, 21}, saved, "as it begins, then after every second")
 }
 
-func TestNoSummaryIsAskedForWhenTheLeaseDoesNotAllowIt(t *testing.T) {
+func TestNoSummaryWhenLeaseIsTooShort(t *testing.T) {
 	t.Parallel()
 
 	b := newDigestBench(t, FunctionCalling)
@@ -465,7 +465,7 @@ func TestNoSummaryIsAskedForWhenTheLeaseDoesNotAllowIt(t *testing.T) {
 	require.Empty(t, b.events(tarsy.EventToolSummary))
 }
 
-func TestPanicInASummaryOfAResultLeavesTheResult(t *testing.T) {
+func TestPanicInResultSummaryKeepsResult(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

@@ -19,7 +19,7 @@ func throttled(after time.Duration) error {
 }
 
 // What a provider says is shown and stored in many places: none of them gets a secret, or megabytes.
-func TestWhatProvidersSayOfErrorsIsMaskedAndBounded(t *testing.T) {
+func TestProviderErrorTextIsMaskedAndBounded(t *testing.T) {
 	t.Parallel()
 
 	const secret = "hunter2-hunter2"
@@ -74,7 +74,7 @@ func TestWhatProvidersSayOfErrorsIsMaskedAndBounded(t *testing.T) {
 }
 
 // A wait that outlasts the iteration is no slow model: the next provider is asked at once, and people read what the first said.
-func TestAWaitThatOutlastsTheIterationEndsWithTheProvidersError(t *testing.T) {
+func TestRetryWaitLongerThanIterationReturnsProviderError(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -104,7 +104,7 @@ func TestAWaitThatOutlastsTheIterationEndsWithTheProvidersError(t *testing.T) {
 }
 
 // Whoever is told to stop while a call waits for its next attempt stops at once, and leaves no trace of the call.
-func TestAWaitForAnotherAttemptEndsWithTheExecution(t *testing.T) {
+func TestRetryWaitEndsWithExecution(t *testing.T) {
 	t.Parallel()
 
 	for name, digest := range map[string]bool{"of an iteration": false, "of a summary": true} {
@@ -146,7 +146,7 @@ func TestAWaitForAnotherAttemptEndsWithTheExecution(t *testing.T) {
 	}
 }
 
-func TestTokensThatNoCallCanUseAreNotCounted(t *testing.T) {
+func TestTokenCountsAreClamped(t *testing.T) {
 	t.Parallel()
 
 	require.Equal(t, tarsy.Usage{}, usageOf(llm.UsageChunk{InputTokens: -5, OutputTokens: math.MinInt, ThinkingTokens: -1, CachedTokens: -1}))
@@ -155,7 +155,7 @@ func TestTokensThatNoCallCanUseAreNotCounted(t *testing.T) {
 	require.Equal(t, 3*maxTokens, huge.TotalTokens)
 }
 
-func TestAnAnswerThatWasAllThinkingSaysWhatToDo(t *testing.T) {
+func TestThinkingOnlyAnswerSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -167,7 +167,7 @@ func TestAnAnswerThatWasAllThinkingSaysWhatToDo(t *testing.T) {
 }
 
 // A run that opened no tools concludes, though it became another day, with another budget, meanwhile.
-func TestABudgetThatComesBackLeavesNoAgentWithoutTools(t *testing.T) {
+func TestRunWithoutToolsConcludesEvenIfBudgetReturns(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -188,7 +188,7 @@ func TestABudgetThatComesBackLeavesNoAgentWithoutTools(t *testing.T) {
 }
 
 // What the first provider may run by itself says nothing about the next.
-func TestNativeToolsAreThoseOfTheProvider(t *testing.T) {
+func TestNativeToolsBelongToProvider(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

@@ -29,7 +29,7 @@ func (b *bench) asked() []string {
 	return asked
 }
 
-func TestTheNextProviderGoesOnWhereOneFails(t *testing.T) {
+func TestNextProviderTakesOverOnFailure(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -63,7 +63,7 @@ func TestTheNextProviderGoesOnWhereOneFails(t *testing.T) {
 	require.Equal(t, "half an ", responses[0].Content)
 }
 
-func TestAnExecutionFailsWhenEveryProviderHas(t *testing.T) {
+func TestExecutionFailsWhenEveryProviderFailed(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -76,7 +76,7 @@ func TestAnExecutionFailsWhenEveryProviderHas(t *testing.T) {
 	require.Contains(t, execution.ErrorMessage, "blocked: the provider withheld the answer")
 }
 
-func TestAProviderThatSaysNothingIsLeft(t *testing.T) {
+func TestSilentProviderIsAbandoned(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -93,7 +93,7 @@ func TestAProviderThatSaysNothingIsLeft(t *testing.T) {
 }
 
 // A server that takes over asks the provider that was asked last, and those before it are not tried again.
-func TestAResumedExecutionStaysWithItsProvider(t *testing.T) {
+func TestResumedExecutionKeepsItsProvider(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -105,7 +105,7 @@ func TestAResumedExecutionStaysWithItsProvider(t *testing.T) {
 	require.Equal(t, []string{"second ", "third "}, b.asked())
 }
 
-func TestAProviderThatIsTooSlowTwiceIsLeft(t *testing.T) {
+func TestProviderThatIsSlowTwiceIsAbandoned(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -128,7 +128,7 @@ func TestAProviderThatIsTooSlowTwiceIsLeft(t *testing.T) {
 	require.Equal(t, "iteration_timeout", b.fallback().Code)
 }
 
-func TestACallIsMadeAgainBeforeAnotherProviderIsAsked(t *testing.T) {
+func TestCallIsRetriedBeforeFallback(t *testing.T) {
 	t.Parallel()
 
 	overloaded := &llm.Error{Class: llm.ClassTransient, Status: 529, Message: "overloaded", Retryable: true}
@@ -174,7 +174,7 @@ func TestACallIsMadeAgainBeforeAnotherProviderIsAsked(t *testing.T) {
 	}
 }
 
-func TestASummaryFallsBackToo(t *testing.T) {
+func TestSummaryFallsBackToNextProvider(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -193,7 +193,7 @@ func TestASummaryFallsBackToo(t *testing.T) {
 	require.Equal(t, "second", tarsy.MetadataAs[tarsy.ProviderFallbackMetadata](summary.Fallbacks[0].Metadata).To)
 }
 
-func TestSummariesOfResultsFollowTheProvider(t *testing.T) {
+func TestResultSummariesFollowExecutionProvider(t *testing.T) {
 	t.Parallel()
 
 	spec := Spec{
@@ -208,7 +208,7 @@ func TestSummariesOfResultsFollowTheProvider(t *testing.T) {
 	require.Equal(t, spec, spec.using("gone"), "a provider that is no longer configured")
 }
 
-func TestACallKnowsWhatItCost(t *testing.T) {
+func TestCallRecordsItsCost(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -230,7 +230,7 @@ func TestACallKnowsWhatItCost(t *testing.T) {
 	require.JSONEq(t, `{"cut_off": true}`, string(b.events(tarsy.EventFinalAnalysis)[0].Metadata))
 }
 
-func TestASpentBudgetEndsTheInvestigation(t *testing.T) {
+func TestExhaustedBudgetEndsInvestigation(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -259,7 +259,7 @@ func TestASpentBudgetEndsTheInvestigation(t *testing.T) {
 }
 
 // A signature goes back to the letter, whatever is in it: NUL, half a surrogate, numbers that no database takes.
-func TestASignatureGoesBackWithItsMessage(t *testing.T) {
+func TestSignatureIsReturnedWithItsMessage(t *testing.T) {
 	t.Parallel()
 
 	for data, kept := range map[string]bool{
@@ -287,7 +287,7 @@ func TestASignatureGoesBackWithItsMessage(t *testing.T) {
 	}
 }
 
-func TestTheTextProtocolStopsBeforeAnObservation(t *testing.T) {
+func TestTextProtocolStopsBeforeObservation(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -297,7 +297,7 @@ func TestTheTextProtocolStopsBeforeAnObservation(t *testing.T) {
 	require.Equal(t, []string{"\nObservation:"}, b.model.Calls()[0].Request.Stop)
 }
 
-func TestCodesOfErrors(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 
 	require.Equal(t, "llm_error", codeOf(errors.New("boom")))

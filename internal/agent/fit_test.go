@@ -28,7 +28,7 @@ func longInvestigation(name string, calls, bytes int) Investigation {
 	return i
 }
 
-func TestContextThatFitsIsWhole(t *testing.T) {
+func TestShortContextIsUnchanged(t *testing.T) {
 	t.Parallel()
 
 	text, shortened := SynthesisContext("triage", []Investigation{longInvestigation("A", 2, 100), longInvestigation("B", 2, 100)}, 1_000)
@@ -58,7 +58,7 @@ func TestContextIsShortenedOldestFirstAndKeepsAnalyses(t *testing.T) {
 	requireInOrder(t, text, "A concludes", "[cut: 30 of 31 events left out]", "B concludes")
 }
 
-func TestLongSessionKeepsItsNewestQuestionsAndAnswers(t *testing.T) {
+func TestLongSessionKeepsNewestQuestionsAndAnswers(t *testing.T) {
 	t.Parallel()
 
 	var q Question
@@ -121,7 +121,7 @@ func TestEarlierStagesAreBoundedOldestFirst(t *testing.T) {
 	requireInOrder(t, text, "### Stage one", "first", "tokens left out]", "end of one", "### Stage two", earlier[1].FinalAnalysis)
 }
 
-func TestSynthesisTooLongForTheModelIsShortenedFurtherAndRetriedOnce(t *testing.T) {
+func TestSynthesisTooLongForModelIsShortenedFurtherAndRetriedOnce(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -141,7 +141,7 @@ func TestSynthesisTooLongForTheModelIsShortenedFurtherAndRetriedOnce(t *testing.
 	require.Len(t, b.events(tarsy.EventContextShortened), 2, "people see it each time")
 }
 
-func TestSynthesisTooLongForEveryModelKeepsTheAgentsAnalyses(t *testing.T) {
+func TestSynthesisTooLongForEveryModelKeepsAgentsAnalyses(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -154,7 +154,7 @@ func TestSynthesisTooLongForEveryModelKeepsTheAgentsAnalyses(t *testing.T) {
 	require.Equal(t, CodeContextTooLong, tarsy.MetadataAs[tarsy.ErrorMetadata](note.Metadata).Code)
 }
 
-func TestQuestionAboutALongSessionIsShortenedAndRetried(t *testing.T) {
+func TestQuestionAboutLongSessionIsShortenedAndRetried(t *testing.T) {
 	t.Parallel()
 
 	b := newChatBench(t)
@@ -169,7 +169,7 @@ func TestQuestionAboutALongSessionIsShortenedAndRetried(t *testing.T) {
 	require.Contains(t, calls[1].Request.Messages[1].Content, b.task.Question.Content)
 }
 
-func TestAnalysisTooLongForTheSummaryIsShortenedAndRetried(t *testing.T) {
+func TestAnalysisTooLongForSummaryIsShortenedAndRetried(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -187,7 +187,7 @@ func TestAnalysisTooLongForTheSummaryIsShortenedAndRetried(t *testing.T) {
 	requireInOrder(t, second, "head", "tokens left out]", "tail")
 }
 
-func TestSynthesisAgentInAStageGetsTheResultsOfEarlierStages(t *testing.T) {
+func TestSynthesisAgentInStageSeesEarlierResults(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -202,7 +202,7 @@ func TestSynthesisAgentInAStageGetsTheResultsOfEarlierStages(t *testing.T) {
 	require.NotContains(t, messages[1].Content, "0 agents")
 }
 
-func TestAgentWithoutToolsInTheFirstStageInvestigatesByItself(t *testing.T) {
+func TestAgentWithoutToolsInFirstStageInvestigates(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)

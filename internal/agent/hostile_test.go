@@ -28,7 +28,7 @@ func nasty(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-func TestHostileStringsNeverReachAStepAsNUL(t *testing.T) {
+func TestHostileStringsAreStoredWithoutNUL(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBench(t)
@@ -62,7 +62,7 @@ func TestHostileStringsNeverReachAStepAsNUL(t *testing.T) {
 	})
 }
 
-func TestHostileStringsNeverReachAStepInAnyStrategy(t *testing.T) {
+func TestHostileStringsAreCleanedInEveryStrategy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBench(t)
@@ -97,7 +97,7 @@ func TestHostileStringsNeverReachAStepInAnyStrategy(t *testing.T) {
 	})
 }
 
-func TestArgumentsThatAreNestedTooDeeplyAreKeptAsText(t *testing.T) {
+func TestTooDeeplyNestedArgumentsAreStoredAsText(t *testing.T) {
 	t.Parallel()
 
 	deep := strings.Repeat(`{"a":[`, maxDepth) + strings.Repeat("]}", maxDepth)
@@ -105,7 +105,7 @@ func TestArgumentsThatAreNestedTooDeeplyAreKeptAsText(t *testing.T) {
 	require.Equal(t, []any{map[string]any{"a": "b"}}, argumentsOf(tarsy.ToolCall{Arguments: `[{"a":"b\u0000"}]`}))
 }
 
-func TestNamesOfToolsAreTakenApartForPeople(t *testing.T) {
+func TestToolNamesAreSplitForDisplay(t *testing.T) {
 	t.Parallel()
 
 	for name, want := range map[string][2]string{
@@ -118,7 +118,7 @@ func TestNamesOfToolsAreTakenApartForPeople(t *testing.T) {
 }
 
 // Some gateways put whole signatures into the ids of calls, longer than an index takes.
-func TestACallWithAnIDTooLongToStoreGetsAnother(t *testing.T) {
+func TestCallIDTooLongToStoreIsReplaced(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -138,7 +138,7 @@ func TestACallWithAnIDTooLongToStoreGetsAnother(t *testing.T) {
 }
 
 // The events' schema promises durations from zero on.
-func TestNothingTakesLessThanNoTimeWhenTheClockIsSetBack(t *testing.T) {
+func TestDurationsAreNeverNegativeWhenClockMovesBack(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -171,7 +171,7 @@ func TestNothingTakesLessThanNoTimeWhenTheClockIsSetBack(t *testing.T) {
 }
 
 // A model that goes on and on is stopped long before the memory is full, whatever it goes on with.
-func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
+func TestEndlessAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 
 	piece := strings.Repeat("on and on ", 1<<16)

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestTheTextSoFarIsSavedAboutOnceASecond(t *testing.T) {
+func TestTextSoFarIsSavedAboutOnceASecond(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -41,7 +41,7 @@ func TestTheTextSoFarIsSavedAboutOnceASecond(t *testing.T) {
 	require.Equal(t, 1, b.told(b.events(tarsy.EventResponse)[0].ID, tarsy.TypeTimelineCompleted))
 }
 
-func TestARuneSplitBetweenTwoChunksStaysWhole(t *testing.T) {
+func TestRuneSplitBetweenTwoChunksStaysWhole(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -51,7 +51,7 @@ func TestARuneSplitBetweenTwoChunksStaysWhole(t *testing.T) {
 	require.Equal(t, "café \uFFFD!", b.events(tarsy.EventResponse)[0].Content)
 }
 
-func TestWithoutAStreamTheTextIsKeptAllTheSame(t *testing.T) {
+func TestTextIsStoredWithoutStream(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

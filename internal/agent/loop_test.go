@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestALoopOfToolCallsEndsInAnAnalysis(t *testing.T) {
+func TestToolCallLoopEndsInAnalysis(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -71,7 +71,7 @@ func TestALoopOfToolCallsEndsInAnAnalysis(t *testing.T) {
 	require.Equal(t, 5, b.ledger.outside, "open tools, two LLM calls, two tool calls")
 }
 
-func TestACallIsWrittenDownBeforeItIsMade(t *testing.T) {
+func TestCallIsRecordedBeforeItRuns(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -126,7 +126,7 @@ func TestRepeatedToolCallIDsAreMadeUnique(t *testing.T) {
 	}
 }
 
-func TestAtTheIterationLimitTheModelIsAskedToConcludeWithoutTools(t *testing.T) {
+func TestIterationLimitForcesConclusionWithoutTools(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -146,7 +146,7 @@ func TestAtTheIterationLimitTheModelIsAskedToConcludeWithoutTools(t *testing.T) 
 	require.Len(t, b.tools.calls, 2)
 }
 
-func TestAnEmptyAnswerFailsTheExecution(t *testing.T) {
+func TestEmptyAnswerFailsExecution(t *testing.T) {
 	t.Parallel()
 
 	for name, reply := range map[string]script.Reply{
@@ -168,7 +168,7 @@ func TestAnEmptyAnswerFailsTheExecution(t *testing.T) {
 	}
 }
 
-func TestAnLLMErrorFailsTheExecutionAndKeepsWhatCame(t *testing.T) {
+func TestLLMErrorFailsExecutionAndKeepsPartialText(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -184,7 +184,7 @@ func TestAnLLMErrorFailsTheExecutionAndKeepsWhatCame(t *testing.T) {
 	require.Len(t, b.ledger.state.Messages, 2, "half an answer is no message")
 }
 
-func TestToolFailuresAreToldToTheModel(t *testing.T) {
+func TestToolFailuresAreReportedToModel(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -211,7 +211,7 @@ func TestToolFailuresAreToldToTheModel(t *testing.T) {
 	require.Equal(t, tarsy.OutcomeUnknown, b.called(1).Outcome)
 }
 
-func TestAnAgentWithoutToolsIsToldSo(t *testing.T) {
+func TestAgentWithoutToolsIsTold(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -221,7 +221,7 @@ func TestAnAgentWithoutToolsIsToldSo(t *testing.T) {
 	require.Equal(t, firstCall+"This agent has no tools.", b.ledger.state.Messages[3].Content)
 }
 
-func TestToolsThatCannotBeReachedEndTheRunWithTheReason(t *testing.T) {
+func TestUnreachableToolsEndRunWithReason(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -234,7 +234,7 @@ func TestToolsThatCannotBeReachedEndTheRunWithTheReason(t *testing.T) {
 	require.Empty(t, b.ledger.steps)
 }
 
-func TestNoCallIsMadeWhenTheLeaseDoesNotAllowIt(t *testing.T) {
+func TestNoCallWhenLeaseIsTooShort(t *testing.T) {
 	t.Parallel()
 
 	// Asked before: opening tools, the first LLM call, the first tool call, the second, the second LLM call.
@@ -249,7 +249,7 @@ func TestNoCallIsMadeWhenTheLeaseDoesNotAllowIt(t *testing.T) {
 	}
 }
 
-func TestIterationsThatRunOutOfTimeAreRepeatedOnceInARow(t *testing.T) {
+func TestTimedOutIterationIsRetriedOnce(t *testing.T) {
 	t.Parallel()
 
 	hang := func() script.Reply { return script.Reply{Text: "half of it", Gate: script.NewGate(), GateAfter: 1} }
@@ -311,7 +311,7 @@ func TestIterationsThatRunOutOfTimeAreRepeatedOnceInARow(t *testing.T) {
 	}
 }
 
-func TestYieldCutsAnLLMCallAndKeepsItsText(t *testing.T) {
+func TestYieldInterruptsLLMCallAndKeepsItsText(t *testing.T) {
 	t.Parallel()
 
 	why := errors.New("this server is stopping")
@@ -348,7 +348,7 @@ func TestYieldCutsAnLLMCallAndKeepsItsText(t *testing.T) {
 	}
 }
 
-func TestYieldLetsAToolCallFinishAndBeginsNoOther(t *testing.T) {
+func TestYieldLetsToolCallFinishAndStartsNoOther(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -377,7 +377,7 @@ func TestYieldLetsAToolCallFinishAndBeginsNoOther(t *testing.T) {
 	require.Len(t, b.model.Calls(), 2)
 }
 
-func TestYieldDuringAnAnswerDoesNotWriteItsCallsDown(t *testing.T) {
+func TestYieldDuringAnswerDoesNotRecordItsCalls(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -401,7 +401,7 @@ func TestYieldDuringAnAnswerDoesNotWriteItsCallsDown(t *testing.T) {
 	require.Len(t, b.model.Calls(), 1)
 }
 
-func TestACancelledToolCallEndsTheRunWithTheCause(t *testing.T) {
+func TestCancelledToolCallEndsRunWithCause(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -420,7 +420,7 @@ func TestACancelledToolCallEndsTheRunWithTheCause(t *testing.T) {
 	require.Equal(t, tarsy.CallStarted, b.ledger.state.MCPInteractions[0].Status)
 }
 
-func TestAResultThatCameIsRecordedThoughTheRunIsCancelled(t *testing.T) {
+func TestArrivedResultIsRecordedOnCancel(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -439,7 +439,7 @@ func TestAResultThatCameIsRecordedThoughTheRunIsCancelled(t *testing.T) {
 	require.Equal(t, firstCall+"changed", b.ledger.state.Messages[3].Content)
 }
 
-func TestWhatTheProviderDidOnItsOwnIsShown(t *testing.T) {
+func TestNativeToolUseIsShown(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

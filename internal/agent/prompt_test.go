@@ -23,7 +23,7 @@ func requireInOrder(t *testing.T, text string, parts ...string) {
 	}
 }
 
-func TestTheSystemPromptHasThreeTiersInOrder(t *testing.T) {
+func TestSystemPromptHasThreeTiersInOrder(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -44,7 +44,7 @@ func TestTheSystemPromptHasThreeTiersInOrder(t *testing.T) {
 	require.True(t, strings.HasSuffix(system, "first."), "instructions are trimmed")
 }
 
-func TestMissingToolsAreInTheTimelineAndInThePrompt(t *testing.T) {
+func TestMissingToolsAreInTimelineAndPrompt(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -59,7 +59,7 @@ func TestMissingToolsAreInTheTimelineAndInThePrompt(t *testing.T) {
 	require.Equal(t, want, b.ledger.state.Timeline[0].Content)
 }
 
-func TestTheUserPromptKeepsDataInsideItsMarkers(t *testing.T) {
+func TestUserPromptKeepsDataInsideItsMarkers(t *testing.T) {
 	t.Parallel()
 
 	in := Input{

@@ -23,7 +23,7 @@ func newReactBench(t *testing.T) *bench {
 	return b
 }
 
-func TestAReactLoopGoesFromActionsToAFinalAnswer(t *testing.T) {
+func TestReactLoopRunsFromActionsToFinalAnswer(t *testing.T) {
 	t.Parallel()
 
 	const asked = "Thought: let me see\nAction: box.look\nAction Input: {\"pod\":\"x\"}"
@@ -68,7 +68,7 @@ func TestAReactLoopGoesFromActionsToAFinalAnswer(t *testing.T) {
 	require.Len(t, b.model.Calls()[1].Request.Messages, 4)
 }
 
-func TestTheReactPromptListsTheToolsAndTheForm(t *testing.T) {
+func TestReactPromptListsToolsAndFormat(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -92,7 +92,7 @@ func TestTheReactPromptListsTheToolsAndTheForm(t *testing.T) {
 	require.NotContains(t, system, "without calling a tool")
 }
 
-func TestWithoutToolsTheReactPromptKnowsNoActions(t *testing.T) {
+func TestReactPromptWithoutToolsHasNoActions(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -105,7 +105,7 @@ func TestWithoutToolsTheReactPromptKnowsNoActions(t *testing.T) {
 	require.NotContains(t, system, "Action:")
 }
 
-func TestAReplyThatCannotBeUsedIsAnsweredWithWhatWasWrong(t *testing.T) {
+func TestUnusableReplyIsAnsweredWithItsProblem(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -141,7 +141,7 @@ func TestAReplyThatCannotBeUsedIsAnsweredWithWhatWasWrong(t *testing.T) {
 	}
 }
 
-func TestRepliesThatCannotBeUsedCountAsIterations(t *testing.T) {
+func TestUnusableRepliesCountAsIterations(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -156,7 +156,7 @@ func TestRepliesThatCannotBeUsedCountAsIterations(t *testing.T) {
 	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "Do not write another Action")
 }
 
-func TestAReactConclusionIsTheAnswerAlone(t *testing.T) {
+func TestReactConclusionIsFinalAnswerOnly(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -167,7 +167,7 @@ func TestAReactConclusionIsTheAnswerAlone(t *testing.T) {
 	require.Equal(t, "Thought: no time\nFinal Answer: likely memory", b.ledger.state.Messages[3].Content)
 }
 
-func TestWhatAModelInventsAfterItsActionIsNotKept(t *testing.T) {
+func TestInventedObservationIsDropped(t *testing.T) {
 	t.Parallel()
 
 	const asked = "Thought: look\nAction: box.look\nAction Input: {}"
@@ -185,7 +185,7 @@ func TestWhatAModelInventsAfterItsActionIsNotKept(t *testing.T) {
 	}
 }
 
-func TestARefusalOfTheToolsBecomesTheObservation(t *testing.T) {
+func TestToolRefusalBecomesObservation(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -200,7 +200,7 @@ func TestARefusalOfTheToolsBecomesTheObservation(t *testing.T) {
 	require.False(t, b.ledger.state.MCPInteractions[0].ReadOnly)
 }
 
-func TestAnActionThatNobodyBeganWhenTimeIsUpIsObservedAsNotMade(t *testing.T) {
+func TestUnstartedActionAtTimeUpIsObservedAsNotRun(t *testing.T) {
 	t.Parallel()
 
 	b := newReactBench(t)
@@ -212,7 +212,7 @@ func TestAnActionThatNobodyBeganWhenTimeIsUpIsObservedAsNotMade(t *testing.T) {
 	require.NotEmpty(t, b.ledger.state.Messages[3].ToolCallID)
 }
 
-func TestANameThatMeansSeveralToolsReadsOnlyIfAllDo(t *testing.T) {
+func TestAmbiguousToolNameIsReadOnlyIfAllMatchesAre(t *testing.T) {
 	t.Parallel()
 
 	tools := toolset{list: []Tool{

@@ -195,7 +195,7 @@ func (b *bench) resumeFrom(t *rapid.T, p play, n int) *bench {
 	return again
 }
 
-func TestFromEveryPrefixARunEndsTheSameAndRepeatsNothingThatFinished(t *testing.T) {
+func TestResumeFromAnyPrefixEndsTheSameWithoutRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlay(t)
@@ -265,7 +265,7 @@ func checkCall(t *rapid.T, b *bench, before tarsy.MCPInteraction, made int) {
 	}
 }
 
-func TestHoweverOftenItIsKilledARunEndsTheSameAndWritesOnce(t *testing.T) {
+func TestRepeatedKillsEndTheSameAndWriteOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlay(t)
@@ -308,7 +308,7 @@ func TestHoweverOftenItIsKilledARunEndsTheSameAndWritesOnce(t *testing.T) {
 	})
 }
 
-func TestFromEveryPrefixARunWhoseTimeIsUpConcludes(t *testing.T) {
+func TestResumeFromAnyPrefixPastDeadlineConcludes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlay(t)
@@ -366,7 +366,7 @@ func (b *bench) checkConversation() {
 	}
 }
 
-func TestATextLeftStreamingIsBegunAnewUnderItsOwnID(t *testing.T) {
+func TestInterruptedStreamRestartsUnderItsOwnID(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -390,7 +390,7 @@ func TestATextLeftStreamingIsBegunAnewUnderItsOwnID(t *testing.T) {
 	require.Len(t, b.model.Calls(), 2)
 }
 
-func TestATextLeftStreamingThatIsNotNeededIsClosed(t *testing.T) {
+func TestInterruptedStreamThatIsNotNeededIsClosed(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

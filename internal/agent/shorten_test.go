@@ -23,7 +23,7 @@ func (b *bench) speaking(size int) {
 	}
 }
 
-func TestAConversationThatIsTooLongIsShortenedOnce(t *testing.T) {
+func TestTooLongConversationIsShortenedOnce(t *testing.T) {
 	t.Parallel()
 
 	look := func(id string) script.Reply {
@@ -57,7 +57,7 @@ func TestAConversationThatIsTooLongIsShortenedOnce(t *testing.T) {
 	require.Equal(t, 5, b.ledger.state.LLMInteractions[3].ShortenedThrough)
 }
 
-func TestTheOnlyResultIsShortenedIfNothingElseIsLong(t *testing.T) {
+func TestOnlyResultIsShortenedWhenNothingElseIsLong(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -71,7 +71,7 @@ func TestTheOnlyResultIsShortenedIfNothingElseIsLong(t *testing.T) {
 }
 
 // Old results that are a little too long do not save a conversation that its newest result has burst.
-func TestTheNewestResultIsShortenedIfItIsWhatIsTooLong(t *testing.T) {
+func TestNewestResultIsShortenedWhenItIsTheLongOne(t *testing.T) {
 	t.Parallel()
 
 	sizes := map[string]int{"small": 3_000, "large": 60_000}
@@ -91,7 +91,7 @@ func TestTheNewestResultIsShortenedIfItIsWhatIsTooLong(t *testing.T) {
 	require.Less(t, len(b.model.Calls()[3].Request.Messages[5].Content), 2_200)
 }
 
-func TestAConversationThatStaysTooLongGoesToAnotherModelOrFails(t *testing.T) {
+func TestConversationStillTooLongFallsBackOrFails(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {

@@ -19,7 +19,7 @@ func summaryInput() SummaryInput {
 	return SummaryInput{SessionID: "session", Analysis: "the root cause", Models: []Fallback{{Provider: "test", Model: "m-1"}}, Limit: 30 * time.Second}
 }
 
-func TestCustomInstructionsReachTheSummary(t *testing.T) {
+func TestCustomInstructionsReachSummary(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -79,7 +79,7 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-func TestAnAnalysisCannotLeaveItsBlock(t *testing.T) {
+func TestAnalysisCannotEscapeItsBlock(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -91,7 +91,7 @@ func TestAnAnalysisCannotLeaveItsBlock(t *testing.T) {
 	require.Equal(t, 1, strings.Count(b.model.Calls()[0].Request.Messages[1].Content, "<!-- ANALYSIS_END -->"))
 }
 
-func TestASummaryHasATimeLimit(t *testing.T) {
+func TestSummaryHasTimeLimit(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
@@ -115,7 +115,7 @@ func TestASummaryHasATimeLimit(t *testing.T) {
 	require.EqualError(t, wait(t, done), "the summary took longer than 30s")
 }
 
-func TestACancelledSummaryIsNoTimeOut(t *testing.T) {
+func TestCancelledSummaryIsNotTimeout(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

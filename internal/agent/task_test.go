@@ -27,7 +27,7 @@ func newSynthesisBench(t require.TestingT) *bench {
 	return b
 }
 
-func TestASynthesisIsOneCallWithoutTools(t *testing.T) {
+func TestSynthesisIsOneCallWithoutTools(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -50,7 +50,7 @@ func TestASynthesisIsOneCallWithoutTools(t *testing.T) {
 		"### Agent 1: Kube", "memory", "### Agent 2: Logs", "disk", "Combine these investigations")
 }
 
-func TestASynthesisThatFails(t *testing.T) {
+func TestSynthesisFailure(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -75,7 +75,7 @@ func TestASynthesisThatFails(t *testing.T) {
 	}
 }
 
-func TestASynthesisHasTheSameTimeLimits(t *testing.T) {
+func TestSynthesisHasTheSameTimeLimits(t *testing.T) {
 	t.Parallel()
 
 	b := newSynthesisBench(t)
@@ -108,7 +108,7 @@ func newChatBench(t require.TestingT) *bench {
 	return b
 }
 
-func TestAQuestionIsAnsweredByTheSameLoop(t *testing.T) {
+func TestQuestionUsesTheSameLoop(t *testing.T) {
 	t.Parallel()
 
 	b := newChatBench(t)
@@ -127,7 +127,7 @@ func TestAQuestionIsAnsweredByTheSameLoop(t *testing.T) {
 	require.Len(t, b.model.Calls()[0].Request.Tools, 3)
 }
 
-func TestAQuestionHasTheSameLimits(t *testing.T) {
+func TestQuestionHasTheSameLimits(t *testing.T) {
 	t.Parallel()
 
 	b := newChatBench(t)
@@ -139,7 +139,7 @@ func TestAQuestionHasTheSameLimits(t *testing.T) {
 	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "Answer the question now")
 }
 
-func TestAQuestionMayBeAnsweredInTheTextProtocol(t *testing.T) {
+func TestQuestionCanUseTextProtocol(t *testing.T) {
 	t.Parallel()
 
 	b := newChatBench(t)
@@ -150,7 +150,7 @@ func TestAQuestionMayBeAnsweredInTheTextProtocol(t *testing.T) {
 	requireInOrder(t, b.ledger.state.Messages[0].Content, "Answer the question", `after "Final Answer:"`, "Be kind.", "## Tools", "box.look")
 }
 
-func TestNativeToolsAreUsedWhereNoToolsAreBound(t *testing.T) {
+func TestNativeToolsAreUsedWhenNoToolsAreBound(t *testing.T) {
 	t.Parallel()
 
 	native := llm.NativeTools{GoogleSearch: true, URLContext: true}

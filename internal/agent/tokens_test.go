@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestALongResultIsCutForTheTraceAndOnlyAVeryLongOneForTheModel(t *testing.T) {
+func TestLongResultIsCutForTraceAndLaterForModel(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -49,7 +49,7 @@ func TestALongResultIsCutForTheTraceAndOnlyAVeryLongOneForTheModel(t *testing.T)
 	}
 }
 
-func TestAModelWithASmallWindowIsGivenLessOfAResult(t *testing.T) {
+func TestSmallContextWindowShortensResult(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

@@ -39,7 +39,7 @@ func offered() chain.Offered {
 	}
 }
 
-func TestSelectionOutsideTheChainIsRefusedWithWhatIsAllowed(t *testing.T) {
+func TestSelectionOutsideChainIsRefusedWithAllowedNames(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	all := offered()
@@ -113,7 +113,7 @@ func tools(server string, names ...string) tarsy.MCPSelection {
 	return tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: server, Tools: names}}}
 }
 
-func TestAllowedToolsAreThoseThatSomeAgentMayUse(t *testing.T) {
+func TestAllowedToolsAreThoseAnyAgentMayUse(t *testing.T) {
 	t.Parallel()
 	c := load(t, limited)
 	known := offered()
@@ -133,7 +133,7 @@ func TestAllowedToolsAreThoseThatSomeAgentMayUse(t *testing.T) {
 	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
 }
 
-func TestRecipeWithToolRulesNeedsAServerThatKnowsThem(t *testing.T) {
+func TestRecipeWithToolRulesNeedsServerThatSupportsThem(t *testing.T) {
 	t.Parallel()
 	c := load(t, limited)
 	route, err := c.Route(tarsy.Alert{AlertType: "shop"}, nil)

@@ -36,14 +36,14 @@ func servers(ids ...string) []tarsy.MCPServerSelection {
 
 func nothingSet(string) (string, bool) { return "", false }
 
-func TestWithoutFilesTheBuiltInChainIsInUse(t *testing.T) {
+func TestBuiltInChainIsUsedWithoutFiles(t *testing.T) {
 	t.Parallel()
 	c := load(t, "")
 	require.Equal(t, []string{"kubernetes-server"}, c.MCPServers())
 	require.Equal(t, []string{"google-default"}, c.LLMProviders())
 }
 
-func TestABuiltInThatNoUserChainUsesIsNotUsed(t *testing.T) {
+func TestBuiltInUnusedByUserChainsIsNotInUse(t *testing.T) {
 	t.Parallel()
 	c := load(t, `
 defaults: {llm_provider: told}
@@ -57,7 +57,7 @@ agent_chains:
 	require.NoError(t, err, "the built-in chain is still there for who submits to it")
 }
 
-func TestAModelThatNoChainUsesMayLackItsKey(t *testing.T) {
+func TestUnusedModelMayLackItsKey(t *testing.T) {
 	t.Parallel()
 	c := load(t, "defaults: {llm_provider: told}\nllm_providers: {told: {type: scripted}, other: {type: openai, model: m, api_key_env: KEY}}\n")
 	require.Empty(t, c.UnsetVariables(nothingSet))
@@ -66,7 +66,7 @@ func TestAModelThatNoChainUsesMayLackItsKey(t *testing.T) {
 	require.Len(t, c.UnsetVariables(nothingSet), 1, "a fallback is in use")
 }
 
-func TestACapOnCostThatCannotBeKeptIsAWarning(t *testing.T) {
+func TestUnenforceableCostCapIsWarning(t *testing.T) {
 	t.Parallel()
 	const budgets = "system:\n  budgets: {daily: {max_cost_usd: 10}, session: {max_tokens: 5}}\n"
 	tests := []struct {
@@ -93,7 +93,7 @@ func TestACapOnCostThatCannotBeKeptIsAWarning(t *testing.T) {
 	}
 }
 
-func TestAModelInUseThatCannotWorkIsAWarning(t *testing.T) {
+func TestUnusableModelInUseIsWarning(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, load(t, "defaults: {llm_provider: told}\nllm_providers: {told: {type: scripted}}\n").Warnings(), "nobody uses vertexai-default")
 	got := load(t, "defaults: {llm_provider: vertexai-default}\n").Warnings()

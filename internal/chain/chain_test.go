@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/chain"
 )
 
-func TestASynthesisCountsAfterEveryStageOfSeveralAgents(t *testing.T) {
+func TestSynthesisCountsAfterEveryParallelStage(t *testing.T) {
 	t.Parallel()
 
 	alone, several := chain.Stage{Agents: make([]chain.Agent, 1)}, chain.Stage{Agents: make([]chain.Agent, 3)}

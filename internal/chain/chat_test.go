@@ -21,7 +21,7 @@ mcp_servers:
   s3: {transport: {type: stdio, command: x}}
 `
 
-func TestWhoAnswersQuestions(t *testing.T) {
+func TestChatAgentResolution(t *testing.T) {
 	t.Parallel()
 	const stages = "alert_types: [c], stages: [{name: a, agents: [{name: A, mcp_servers: [s1]}]}, {name: b, agents: [{name: A, mcp_servers: [s2, s1]}]}]"
 	tests := []struct {
@@ -81,7 +81,7 @@ func TestWhoAnswersQuestions(t *testing.T) {
 	}
 }
 
-func TestAChainTakesQuestionsOnlyWhereItSaysSo(t *testing.T) {
+func TestChainAcceptsQuestionsOnlyWhenEnabled(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": false, "chat: {}, ": true, "chat: {enabled: true}, ": true, "chat: {enabled: false}, ": false} {
 		c := load(t, "agents: {A: {}}\nagent_chains: {c: {"+text+"alert_types: [c], stages: [{name: a, agents: [{name: A}]}]}}\n")
@@ -95,7 +95,7 @@ func TestAChainTakesQuestionsOnlyWhereItSaysSo(t *testing.T) {
 	require.True(t, takes, "the built-in chain takes questions")
 }
 
-func TestWhoWritesTheSynthesis(t *testing.T) {
+func TestSynthesisAgentResolution(t *testing.T) {
 	t.Parallel()
 	const two = "alert_types: [c], stages: [{name: a, agents: [{name: A}, {name: A}]"
 	tests := []struct {
@@ -122,7 +122,7 @@ func TestWhoWritesTheSynthesis(t *testing.T) {
 	}
 }
 
-func TestNativeToolsOfTheAgentLieOverTheProviders(t *testing.T) {
+func TestAgentNativeToolsOverrideProvider(t *testing.T) {
 	t.Parallel()
 	c := load(t, chatTop+`
 agents: {A: {native_tools: {google_search: false, code_execution: true}}}
@@ -131,7 +131,7 @@ agent_chains: {c: {llm_provider: one, alert_types: [c], stages: [{name: a, agent
 	require.Equal(t, llm.NativeTools{CodeExecution: true, URLContext: true}, get(t, c, "c").Stages[0].Agents[0].Spec.NativeTools)
 }
 
-func TestWhichModelShortensResults(t *testing.T) {
+func TestResultSummaryModelResolution(t *testing.T) {
 	t.Parallel()
 	const digests = `
   long: {transport: {type: stdio, command: x}, summarization: {enabled: true}}
@@ -156,7 +156,7 @@ func TestWhichModelShortensResults(t *testing.T) {
 	require.Nil(t, plain.Digest)
 }
 
-func TestAModelByTheAgentsNameLiesOverTheDefaults(t *testing.T) {
+func TestAgentModelOverridesDefaults(t *testing.T) {
 	t.Parallel()
 	const text = "defaults: {llm_provider: one, agents: {A: {llm_provider: two}}}\nagents: {A: {}, B: {}}\n" +
 		"agent_chains: {c: {alert_types: [c], stages: [{name: a, agents: [{name: A}, {name: B}, {name: A, llm_provider: three}]}]}}\n"

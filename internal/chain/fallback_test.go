@@ -30,7 +30,7 @@ func names(models []agent.Fallback) []string {
 	return all
 }
 
-func TestTheNearestLevelThatSaysSomethingNamesTheFallbacks(t *testing.T) {
+func TestNearestConfiguredLevelSetsFallbacks(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name                        string
@@ -110,7 +110,7 @@ func TestTheNearestLevelThatSaysSomethingNamesTheFallbacks(t *testing.T) {
 	}
 }
 
-func TestAFallbackComesWithItsModelAndBackend(t *testing.T) {
+func TestFallbackHasItsModelAndBackend(t *testing.T) {
 	t.Parallel()
 	c := load(t, fallbackTop+`
 defaults: {llm_provider: two, fallback_providers: [{provider: one}, {provider: four, backend: google-native}, {provider: three}]}
@@ -123,7 +123,7 @@ agent_chains: {c: {alert_types: [c], llm_backend: google-native, stages: [{name:
 	}, get(t, c, "c").Stages[0].Agents[0].Spec.Fallbacks, "the backend of the first model is not theirs")
 }
 
-func TestFallbacksOfASummaryDoNotTryTheSummarysOwnModelAgain(t *testing.T) {
+func TestSummaryFallbacksSkipItsOwnModel(t *testing.T) {
 	t.Parallel()
 	c := load(t, fallbackTop+`
 defaults: {llm_provider: one, executive_summary_provider: three, fallback_providers: [{provider: three}, {provider: one}]}
@@ -133,7 +133,7 @@ agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: GeneralW
 	require.Equal(t, []string{"three"}, names(get(t, c, "c").Stages[0].Agents[0].Spec.Fallbacks))
 }
 
-func TestExecSummaryAgentSettingsReachTheSummary(t *testing.T) {
+func TestExecSummaryAgentSettingsReachSummary(t *testing.T) {
 	t.Parallel()
 	const top = fallbackTop + `
 agents: {ExecSummaryAgent: {type: exec_summary, custom_instructions: Answer in French., llm_backend: langchain}}
@@ -149,7 +149,7 @@ agent_chains:
 	require.Equal(t, "four", get(t, c, "named").Summary.Models[0].Provider, "what the chain names for its summary holds")
 }
 
-func TestBuiltInResearcherAndCodeExecutorHaveTheirNativeTools(t *testing.T) {
+func TestBuiltInResearcherAndCodeExecutorHaveNativeTools(t *testing.T) {
 	t.Parallel()
 	c := load(t, `agent_chains: {c: {alert_types: [c], stages: [{name: s, agents: [{name: WebResearcher}, {name: CodeExecutor}, {name: GeneralWorker}]}]}}`)
 	agents := get(t, c, "c").Stages[0].Agents

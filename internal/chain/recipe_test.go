@@ -39,7 +39,7 @@ agent_chains:
 
 // The file is what servers of this release store. A change of it must be readable by the previous release, and the file
 // as it was must be readable by this one: only ever add fields.
-func TestStoredRecipeIsAContractBetweenReleases(t *testing.T) {
+func TestStoredRecipeIsCompatibleBetweenReleases(t *testing.T) {
 	t.Parallel()
 	c := load(t, everything)
 	route, err := c.Route(tarsy.Alert{AlertType: "shop"}, nil)
@@ -76,7 +76,7 @@ func TestStoredRecipeHoldsNoSecrets(t *testing.T) {
 	require.NotContains(t, string(route.Recipe.Body), "example", "how a server is reached is no part of it")
 }
 
-func TestSessionNeedsTheModelsAndServersOfItsStages(t *testing.T) {
+func TestSessionNeedsModelsAndServersOfItsStages(t *testing.T) {
 	t.Parallel()
 	c := load(t, everything)
 	route, err := c.Route(tarsy.Alert{AlertType: "shop"}, nil)
@@ -98,7 +98,7 @@ func TestSessionNeedsTheModelsAndServersOfItsStages(t *testing.T) {
 	require.Len(t, recipe.Servers, 1)
 }
 
-func TestRecipeIsReadWithWhatIsConfiguredNow(t *testing.T) {
+func TestRecipeIsReadWithCurrentConfiguration(t *testing.T) {
 	t.Parallel()
 	route, err := load(t, everything).Route(tarsy.Alert{AlertType: "shop"}, nil)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestRecipeIsReadWithWhatIsConfiguredNow(t *testing.T) {
 	require.ErrorContains(t, err, "decode recipe")
 }
 
-func TestNeedsAreNamedForPeople(t *testing.T) {
+func TestNeedsHaveReadableNames(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, `chain "a" and MCP server "b" and LLM provider "c" and "other"`,
 		chain.DescribeNeeds([]string{"chain:a", "mcp:b", "llm:c", "other"}))

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestTheMostSpecificLevelHolds(t *testing.T) {
+func TestMostSpecificLevelWins(t *testing.T) {
 	t.Parallel()
 	const top = `
 llm_providers:
@@ -164,7 +164,7 @@ func nativeTools(provider string) llm.NativeTools {
 	return llm.NativeTools{GoogleSearch: builtin, URLContext: builtin}
 }
 
-func TestAStagesPolicyBeatsTheDefault(t *testing.T) {
+func TestStagePolicyOverridesDefault(t *testing.T) {
 	t.Parallel()
 	c := load(t, `
 defaults: {success_policy: all}
@@ -175,7 +175,7 @@ agent_chains: {c: {alert_types: [c], stages: [{name: a, agents: [{name: GeneralW
 	require.Equal(t, tarsy.PolicyAny, stages[1].Policy)
 }
 
-func TestReplicasAreAgentsOfTheirOwn(t *testing.T) {
+func TestReplicasAreSeparateAgents(t *testing.T) {
 	t.Parallel()
 	c := load(t, "agent_chains: {c: {alert_types: [c], stages: [{name: a, replicas: 3, agents: [{name: GeneralWorker}]}]}}")
 	stage := get(t, c, "c").Stages[0]

@@ -19,7 +19,7 @@ agent_chains:
   shop: {alert_types: [shop, till], stages: [{name: look, agents: [{name: Looker}]}, {name: read, agents: [{name: Reader, llm_provider: search}]}]}
 `
 
-func TestAnAlertGoesToTheChainOfItsType(t *testing.T) {
+func TestAlertIsRoutedByType(t *testing.T) {
 	t.Parallel()
 	c := load(t, shop)
 	route, err := c.Route(tarsy.Alert{AlertType: "till"}, nil)
@@ -33,7 +33,7 @@ func TestAnAlertGoesToTheChainOfItsType(t *testing.T) {
 	require.Equal(t, "kubernetes", route.AlertType, "the default type")
 }
 
-func TestAnAlertTypeWithoutAChainIsRejectedWithWhatThereIs(t *testing.T) {
+func TestUnknownAlertTypeIsRejectedWithKnownTypes(t *testing.T) {
 	t.Parallel()
 	_, err := load(t, shop).Route(tarsy.Alert{AlertType: "shp"}, nil)
 	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))

@@ -43,7 +43,7 @@ func (a *admission) held() (alerts, bytes int) {
 
 // While the database takes nothing, intake holds what its limits allow and refuses the rest at once. What it held is stored
 // when the database is back.
-func TestAlertsBeyondTheMemoryLimitAreRefusedAtOnce(t *testing.T) {
+func TestAlertsOverMemoryLimitAreRefusedImmediately(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -169,7 +169,7 @@ func (m *gatedMask) mask(text string) string {
 	return text
 }
 
-func TestOnlySoManyTextsAreMaskedAtOnce(t *testing.T) {
+func TestConcurrentMaskingIsLimited(t *testing.T) {
 	t.Parallel()
 
 	const maskers, alerts = 2, 10
@@ -200,7 +200,7 @@ func TestOnlySoManyTextsAreMaskedAtOnce(t *testing.T) {
 	require.Equal(t, maskers, mask.atMost)
 }
 
-func TestWaitForTheMaskerIsBounded(t *testing.T) {
+func TestWaitForMaskerIsBounded(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

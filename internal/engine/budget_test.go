@@ -21,7 +21,7 @@ func spend(tokens int, cost float64, toolCalls int) tarsy.Spend {
 	return tarsy.Spend{Usage: tarsy.Usage{TotalTokens: tokens, CostUSD: cost}, ToolCalls: toolCalls}
 }
 
-func TestACapIsReachedWhenAsMuchIsSpent(t *testing.T) {
+func TestCapIsReachedWhenSpendingEqualsIt(t *testing.T) {
 	t.Parallel()
 
 	all := Budget{MaxTokens: 10_000, MaxCostUSD: 1.5, MaxToolCalls: 3}
@@ -61,7 +61,7 @@ func runWith(engine *Engine, toolCalls int, tokens ...int) *sessionRun {
 	return r
 }
 
-func TestASessionSpendsWhatItsCallsUsedTogether(t *testing.T) {
+func TestSessionSpendingIsSumOfItsCalls(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -133,7 +133,7 @@ func requireSpent(t *testing.T, b *till, want string) {
 	require.Equal(t, want != "", reached)
 }
 
-func TestTheDatabaseIsAskedForTheDayAboutOnceASecond(t *testing.T) {
+func TestDailySpendingIsQueriedAboutOnceASecond(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -158,7 +158,7 @@ func TestTheDatabaseIsAskedForTheDayAboutOnceASecond(t *testing.T) {
 	require.Equal(t, 2, b.reads(), "what is spent stays spent")
 }
 
-func TestAQuestionThatTakesLongIsAskedLessOften(t *testing.T) {
+func TestSlowSpendingQueryRunsLessOften(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -173,7 +173,7 @@ func TestAQuestionThatTakesLongIsAskedLessOften(t *testing.T) {
 	require.Equal(t, 2, b.reads())
 }
 
-func TestWhatThisServerCommitsCountsAtOnce(t *testing.T) {
+func TestOwnCommitsCountImmediately(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100, MaxToolCalls: 3})
@@ -189,7 +189,7 @@ func TestWhatThisServerCommitsCountsAtOnce(t *testing.T) {
 	require.Equal(t, 2, b.reads(), "a cap is reached when the database says so")
 }
 
-func TestACallIsCountedOnceHoweverOftenItIsWritten(t *testing.T) {
+func TestCallIsCountedOnceForRepeatedWrites(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxToolCalls: 2})
@@ -205,7 +205,7 @@ func TestACallIsCountedOnceHoweverOftenItIsWritten(t *testing.T) {
 	require.Equal(t, 1, b.reads())
 }
 
-func TestAStepThatMayBeCountedTwiceEndsNoSession(t *testing.T) {
+func TestPossiblyDoubleCountedStepEndsNoSession(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -222,7 +222,7 @@ func TestAStepThatMayBeCountedTwiceEndsNoSession(t *testing.T) {
 	require.Equal(t, 2, b.reads())
 }
 
-func TestADayBeginsAtMidnightUTC(t *testing.T) {
+func TestDayStartsAtMidnightUTC(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -238,7 +238,7 @@ func TestADayBeginsAtMidnightUTC(t *testing.T) {
 	require.Equal(t, []time.Time{time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}, b.froms)
 }
 
-func TestTheDayMayTurnWhileTheDatabaseIsAsked(t *testing.T) {
+func TestDayMayChangeDuringSpendingQuery(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -257,7 +257,7 @@ func TestTheDayMayTurnWhileTheDatabaseIsAsked(t *testing.T) {
 	require.Equal(t, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), b.froms[1])
 }
 
-func TestADatabaseThatDoesNotAnswerLeavesWhatIsKnown(t *testing.T) {
+func TestUnresponsiveDatabaseKeepsKnownSpending(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -274,7 +274,7 @@ func TestADatabaseThatDoesNotAnswerLeavesWhatIsKnown(t *testing.T) {
 }
 
 // One question that got no answer must not end all sessions until midnight.
-func TestWhatWasCountedTwiceIsForgottenWhenTheDatabaseAnswersAgain(t *testing.T) {
+func TestDoubleCountIsCorrectedWhenDatabaseResponds(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -293,7 +293,7 @@ func TestWhatWasCountedTwiceIsForgottenWhenTheDatabaseAnswersAgain(t *testing.T)
 	requireSpent(t, b, "")
 }
 
-func TestWhoeverStopsAskingKeepsNobodyElseFromIt(t *testing.T) {
+func TestCancelledCallerDoesNotBlockOtherCallers(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -308,7 +308,7 @@ func TestWhoeverStopsAskingKeepsNobodyElseFromIt(t *testing.T) {
 	requireSpent(t, b, "daily tokens: 100 of 100")
 }
 
-func TestManyWhoAskAtOnceAskOnce(t *testing.T) {
+func TestConcurrentCallersShareOneQuery(t *testing.T) {
 	t.Parallel()
 
 	b := newTill(Budget{MaxTokens: 100})
@@ -327,7 +327,7 @@ func TestManyWhoAskAtOnceAskOnce(t *testing.T) {
 	require.Equal(t, 1, b.reads())
 }
 
-func TestNobodyIsAskedWhereNothingIsCapped(t *testing.T) {
+func TestNoQueryWithoutCap(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -340,7 +340,7 @@ func TestNobodyIsAskedWhereNothingIsCapped(t *testing.T) {
 }
 
 // The executive summary is committed with the end of its session, and counts like every other call.
-func TestASummaryCountsAtOnce(t *testing.T) {
+func TestSummaryCountsImmediately(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -358,7 +358,7 @@ func TestASummaryCountsAtOnce(t *testing.T) {
 
 // Two servers share the cap of a day: what one spends the other sees, also in the midst of a session, and so does a server that
 // is started later.
-func TestServersShareTheCapOfADay(t *testing.T) {
+func TestServersShareDailyCap(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -417,7 +417,7 @@ func TestServersShareTheCapOfADay(t *testing.T) {
 }
 
 // What a session spent is in its rows: neither another server nor a question about it begins anew.
-func TestASessionsBudgetSurvivesARestart(t *testing.T) {
+func TestSessionBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -48,7 +48,7 @@ func (h *house) over(count int) []string {
 	return ids
 }
 
-func TestAQuestionIsAnsweredWhileEveryWorkerIsBusy(t *testing.T) {
+func TestQuestionIsAnsweredWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -73,7 +73,7 @@ func TestAQuestionIsAnsweredWhileEveryWorkerIsBusy(t *testing.T) {
 	s.completes(waiting)
 }
 
-func TestAServerAnswersSoManyQuestionsAtOnceAndTheNextWhenOneIsDone(t *testing.T) {
+func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 	t.Parallel()
 
 	const more = 3
@@ -132,7 +132,7 @@ func TestAServerAnswersSoManyQuestionsAtOnceAndTheNextWhenOneIsDone(t *testing.T
 	gate.Open()
 }
 
-func TestAnAnswerIsHandedOverWhenItsServerStopsToOneWithoutAFreeWorker(t *testing.T) {
+func TestStoppingServerHandsAnswerToBusyServer(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -161,7 +161,7 @@ func TestAnAnswerIsHandedOverWhenItsServerStopsToOneWithoutAFreeWorker(t *testin
 	working.Open()
 }
 
-func TestAQuestionIsNoticedByTheRenewalWhenItsSignalWasLost(t *testing.T) {
+func TestRenewalDetectsQuestionAfterLostSignal(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -45,7 +45,7 @@ func (h *house) silence(server string) {
 
 // The server goes silent in every phase of a chat: its lease runs out, another server goes on, and the first one changes
 // nothing when it comes back.
-func TestAnAnswerWhoseServerIsLostInAnyPhaseIsGivenByAnother(t *testing.T) {
+func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 	t.Parallel()
 
 	// A round plans once: it begins the stage, runs the agent, ends the stage. The model is called twice.
@@ -134,7 +134,7 @@ func TestAnAnswerWhoseServerIsLostInAnyPhaseIsGivenByAnother(t *testing.T) {
 	}
 }
 
-func TestAfterACommitErrorAnAnswerIsGivenOnce(t *testing.T) {
+func TestCommitErrorStillGivesOneAnswer(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {

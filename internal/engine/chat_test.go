@@ -85,7 +85,7 @@ func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAQuestionThatIsRefusedSaysWhyAndLeavesNothingBehind(t *testing.T) {
+func TestRefusedQuestionSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -134,7 +134,7 @@ func TestAQuestionThatIsRefusedSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	require.Equal(t, tarsy.CodeSessionNotRunning, tarsy.CodeOf(err), "the answer is there")
 }
 
-func TestAnAnswerThatIsBeingWrittenIsCancelled(t *testing.T) {
+func TestStreamingAnswerIsCancelled(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -162,7 +162,7 @@ func TestAnAnswerThatIsBeingWrittenIsCancelled(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAQuestionIsCancelledBeforeItIsBegun(t *testing.T) {
+func TestQuestionIsCancelledBeforeItStarts(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -186,7 +186,7 @@ func TestAQuestionIsCancelledBeforeItIsBegun(t *testing.T) {
 	other.answers(id, "and now?")
 }
 
-func TestAnAnswerHasItsOwnDeadline(t *testing.T) {
+func TestAnswerHasItsOwnDeadline(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -217,7 +217,7 @@ func TestAnAnswerHasItsOwnDeadline(t *testing.T) {
 	require.Len(t, h.model.Calls(), 6)
 }
 
-func TestAQuestionWhoseChainHasChangedIsAnsweredWithWhatIsWrong(t *testing.T) {
+func TestQuestionAfterChainChangeReportsProblem(t *testing.T) {
 	t.Parallel()
 
 	for name, gone := range map[string]bool{"the chain is gone": true, "the chain takes no questions any more": false} {
@@ -258,7 +258,7 @@ func TestAQuestionWhoseChainHasChangedIsAnsweredWithWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAQuestionAskedOnOneServerIsAnsweredByAnotherAndReadOnBoth(t *testing.T) {
+func TestQuestionIsAnsweredByAnotherServerAndReadOnBoth(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -309,7 +309,7 @@ func TestAQuestionAskedOnOneServerIsAnsweredByAnotherAndReadOnBoth(t *testing.T)
 	require.Equal(t, []string{"execution.status completed", "stage.status completed"}, order[len(order)-2:])
 }
 
-func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
+func TestUnstorableChatIsAbandoned(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -355,7 +355,7 @@ func TestAChatThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestQuestionsAskedTheMomentASessionEndsAreAllAnswered(t *testing.T) {
+func TestQuestionsRacingWithSessionEndAreAllAnswered(t *testing.T) {
 	t.Parallel()
 
 	const sessions = 12
@@ -390,7 +390,7 @@ func TestQuestionsAskedTheMomentASessionEndsAreAllAnswered(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsMaskedBeforeAnythingStoresIt(t *testing.T) {
+func TestQuestionIsMaskedBeforeItIsStored(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestSessionsAreClaimedByTheCommitNotByThePoll(t *testing.T) {
+func TestCommitWakesClaimBeforePoll(t *testing.T) {
 	t.Parallel()
 
 	// The database's signals poll every 1.5 s of real time. Twenty sessions, each submitted after the end of the one
@@ -113,7 +113,7 @@ func TestLimitsAreExactPerServerAndAcrossServers(t *testing.T) {
 	require.Equal(t, 2, query[int](h, `SELECT count(DISTINCT pod_id) FROM sessions`), "both servers worked")
 }
 
-func TestWaitingSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
+func TestQueuedSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -149,7 +149,7 @@ SELECT gen_random_uuid(), id, 'cancel', 'open', 'somebody', created_at FROM sess
 	require.Len(t, h.model.Calls(), 2, "no cancelled session reached the model")
 }
 
-func TestACancellationIsNoticedByTheRenewalWhenItsSignalWasLost(t *testing.T) {
+func TestRenewalDetectsCancellationAfterLostSignal(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ cancelBusy bool }{
@@ -184,7 +184,7 @@ INSERT INTO requests (id, session_id, kind, status, author, created_at) VALUES (
 	}
 }
 
-func TestARequestThatComesBetweenClaimAndWorkIsHeard(t *testing.T) {
+func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
+func TestUnstorableSessionIsAbandoned(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -37,7 +37,7 @@ func TestASessionThatCanNeverBeStoredIsGivenUp(t *testing.T) {
 }
 
 // A database that is full for a while refuses good steps: the session waits for it and is not given up.
-func TestADatabaseThatIsFullForAWhileOnlyDelaysASession(t *testing.T) {
+func TestTemporarilyFullDatabaseOnlyDelaysSession(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -59,7 +59,7 @@ FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION refuse()`)
 	h.requireWhole(id)
 }
 
-func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing.T) {
+func TestTooDeeplyNestedArgumentsDoNotStopSession(t *testing.T) {
 	t.Parallel()
 
 	// The deepest that JSON decoders take; one level more is no JSON to them.
@@ -78,7 +78,7 @@ func TestArgumentsNestedDeeperThanTheDatabaseTakesDoNotStopTheSession(t *testing
 }
 
 // What a provider wants back, and what it says it used, is stored whatever it is.
-func TestNothingThatAProviderReportsStopsTheSession(t *testing.T) {
+func TestNoProviderReportStopsSession(t *testing.T) {
 	t.Parallel()
 
 	const depth = 9_000 // of arrays, one in another
@@ -111,7 +111,7 @@ func TestNothingThatAProviderReportsStopsTheSession(t *testing.T) {
 }
 
 // Whatever in a text makes the program panic is met again by every server that takes the session over.
-func TestPanicInTheExecutiveSummaryLeavesASessionWithoutOne(t *testing.T) {
+func TestPanicInExecutiveSummaryOnlyLosesSummary(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -127,7 +127,7 @@ func TestPanicInTheExecutiveSummaryLeavesASessionWithoutOne(t *testing.T) {
 	h.requireWhole(detail.ID)
 }
 
-func TestSessionThatPanicsInEveryRoundFailsAndTheServerGoesOn(t *testing.T) {
+func TestSessionPanickingEveryRoundFailsAndServerContinues(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -160,7 +160,7 @@ func TestSessionThatPanicsInEveryRoundFailsAndTheServerGoesOn(t *testing.T) {
 	s.completes(s.submit())
 }
 
-func TestAPanicEndsItsExecutionAndNothingElse(t *testing.T) {
+func TestPanicEndsOnlyItsExecution(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -26,7 +26,7 @@ func remembered(state progress.State) (*memory, *[]progress.Step) {
 	return m, queued
 }
 
-func TestMemoryBuildsAndQueuesAStepAsOneOperation(t *testing.T) {
+func TestMemoryBuildsAndQueuesStepAsOneOperation(t *testing.T) {
 	t.Parallel()
 
 	const steps = 200
@@ -57,7 +57,7 @@ func TestMemoryBuildsAndQueuesAStepAsOneOperation(t *testing.T) {
 	}
 }
 
-func TestMemoryIsNotReadWhileAStepIsBuilt(t *testing.T) {
+func TestMemoryIsNotReadWhileStepIsBuilt(t *testing.T) {
 	t.Parallel()
 
 	m, _ := remembered(progress.State{})
@@ -82,7 +82,7 @@ func TestMemoryIsNotReadWhileAStepIsBuilt(t *testing.T) {
 	<-read
 }
 
-func TestRequestToCancelShowsAndStopsTheRoundAtOnce(t *testing.T) {
+func TestCancelRequestIsShownAndStopsRoundImmediately(t *testing.T) {
 	t.Parallel()
 
 	cancel := []tarsy.Request{{ID: "q", Kind: tarsy.RequestCancel}}
@@ -121,7 +121,7 @@ func TestRequestToCancelShowsAndStopsTheRoundAtOnce(t *testing.T) {
 	}
 }
 
-func TestNoRoundBeginsAfterTheLeaseIsLostOrTheServerStops(t *testing.T) {
+func TestNoRoundStartsAfterLeaseLossOrStop(t *testing.T) {
 	t.Parallel()
 
 	for _, cause := range []error{postgres.ErrFenceLost, errHandOver} {
@@ -135,7 +135,7 @@ func TestNoRoundBeginsAfterTheLeaseIsLostOrTheServerStops(t *testing.T) {
 	}
 }
 
-func TestLeaseEndNeverMovesBack(t *testing.T) {
+func TestLeaseExpiryNeverMovesBack(t *testing.T) {
 	t.Parallel()
 
 	m, _ := remembered(progress.State{})

@@ -44,7 +44,7 @@ func (s *server) selecting(id string) string {
 	return session.ID
 }
 
-func TestEachSessionIsRunByAServerThatCan(t *testing.T) {
+func TestSessionIsRunByCapableServer(t *testing.T) {
 	t.Parallel()
 
 	const sessions = 20
@@ -111,7 +111,7 @@ func TestSessionTakenOverKeepsItsRecipe(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestSessionThatNoServerCanRunFailsAfterTheTimeout(t *testing.T) {
+func TestUnrunnableSessionFailsAfterTimeout(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -144,7 +144,7 @@ func TestSessionThatNoServerCanRunFailsAfterTheTimeout(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestSessionOfANewerEngineIsNotRun(t *testing.T) {
+func TestSessionOfNewerEngineIsNotRun(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -162,7 +162,7 @@ func TestSessionOfANewerEngineIsNotRun(t *testing.T) {
 	require.Contains(t, s.ended(newer), "cancelled", "any server can cancel it")
 }
 
-func TestQuestionIsAnsweredByTheRecipeOfASessionWhoseChainIsGone(t *testing.T) {
+func TestQuestionUsesStoredRecipeWhenChainIsGone(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -184,7 +184,7 @@ func TestQuestionIsAnsweredByTheRecipeOfASessionWhoseChainIsGone(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestRecipeIsReadFromTheDatabaseOnce(t *testing.T) {
+func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 	t.Parallel()
 
 	var asked [][]string
@@ -217,7 +217,7 @@ func TestRecipeIsReadFromTheDatabaseOnce(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestServerThatHasJustStartedAbandonsNothing(t *testing.T) {
+func TestFreshlyStartedServerAbandonsNothing(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

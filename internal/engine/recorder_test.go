@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestCommitErrorStopsTheOtherExecutionsOfItsStage(t *testing.T) {
+func TestCommitErrorStopsOtherExecutionsOfStage(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

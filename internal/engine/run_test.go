@@ -33,7 +33,7 @@ func (h *house) investigate(gates ...*script.Gate) {
 	h.summary(script.Reply{Text: "in short"})
 }
 
-func TestASessionRunsFromItsAlertToItsSummary(t *testing.T) {
+func TestSessionRunsFromAlertToSummary(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -56,7 +56,7 @@ func TestASessionRunsFromItsAlertToItsSummary(t *testing.T) {
 	require.Empty(t, h.model.Unexpected())
 }
 
-func TestLaterStagesReadWhatEarlierOnesFound(t *testing.T) {
+func TestLaterStagesSeeEarlierResults(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -83,7 +83,7 @@ func TestLaterStagesReadWhatEarlierOnesFound(t *testing.T) {
 	require.Equal(t, "all of it", s.completes(s.submit()).FinalAnalysis)
 }
 
-func TestASummaryThatFailsLeavesTheSessionCompleted(t *testing.T) {
+func TestFailedSummaryLeavesSessionCompleted(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -99,7 +99,7 @@ func TestASummaryThatFailsLeavesTheSessionCompleted(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAFailedStageFailsTheSessionAndNoLaterStageBegins(t *testing.T) {
+func TestFailedStageFailsSessionAndSkipsLaterStages(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -129,7 +129,7 @@ func (h *house) fault(table string, n int, what string) {
 	h.exec(`CREATE TRIGGER fault BEFORE INSERT OR UPDATE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION fault()`)
 }
 
-func TestAfterACommitErrorTheSessionIsLoadedAgainAndHasOneEffect(t *testing.T) {
+func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 	t.Parallel()
 
 	// The writes to each table that the session makes: the fault strikes at each of them.
@@ -184,7 +184,7 @@ func (h *house) steal(id string) {
 	h.exec(`UPDATE sessions SET fence = fence + 1, pod_id = 'thief', lease_until = $2 WHERE id = $1`, id, h.clock.Now().Add(time.Hour))
 }
 
-func TestAServerThatLostTheFenceChangesNothingMore(t *testing.T) {
+func TestServerWithStaleFenceWritesNothing(t *testing.T) {
 	t.Parallel()
 
 	for name, duringTool := range map[string]bool{"during an LLM call": false, "during a tool call": true} {
@@ -242,7 +242,7 @@ func (h *house) settled(s *server) {
 	}
 }
 
-func TestARenewalThatFindsTheLeaseGoneCutsTheWorkOff(t *testing.T) {
+func TestRenewalFindingLeaseLostInterruptsWork(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -271,7 +271,7 @@ func TestARenewalThatFindsTheLeaseGoneCutsTheWorkOff(t *testing.T) {
 	require.Equal(t, before, h.footprint(id))
 }
 
-func TestTheLeaseIsCheckedBeforeCallsToTheOutside(t *testing.T) {
+func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 	t.Parallel()
 
 	const conclusion = 4 // the rounds are: create the stage, run it, finish it, conclude
@@ -354,7 +354,7 @@ func TestTheLeaseIsCheckedBeforeCallsToTheOutside(t *testing.T) {
 	}
 }
 
-func TestAnExpiredLeaseThatNobodyTookIsRenewedBeforeTheCall(t *testing.T) {
+func TestUnclaimedExpiredLeaseIsRenewedBeforeCall(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -383,7 +383,7 @@ func TestAnExpiredLeaseThatNobodyTookIsRenewedBeforeTheCall(t *testing.T) {
 	require.Equal(t, 1, h.tools.made("change"))
 }
 
-func TestASessionWhoseChainIsGoneFailsWithAClearError(t *testing.T) {
+func TestSessionOfRemovedChainFailsWithClearError(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -399,7 +399,7 @@ func TestASessionWhoseChainIsGoneFailsWithAClearError(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAnExecutionWhoseAgentIsGoneFails(t *testing.T) {
+func TestExecutionOfRemovedAgentFails(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -423,7 +423,7 @@ func TestAnExecutionWhoseAgentIsGoneFails(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
+func TestUnopenableToolsFailExecution(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -441,7 +441,7 @@ func TestToolsThatCannotBeOpenedFailTheExecution(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestACancellationStopsARunningSessionAndClosesEverything(t *testing.T) {
+func TestCancelStopsRunningSessionAndClosesEverything(t *testing.T) {
 	t.Parallel()
 
 	for name, duringTool := range map[string]bool{"during an LLM call": false, "during a tool call": true} {
@@ -489,7 +489,7 @@ func TestACancellationStopsARunningSessionAndClosesEverything(t *testing.T) {
 	}
 }
 
-func TestASessionEndsAtItsDeadlineOverAllServers(t *testing.T) {
+func TestSessionDeadlineHoldsAcrossServers(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

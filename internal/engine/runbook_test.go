@@ -74,7 +74,7 @@ func (h *house) expectRunbook(text string) {
 	h.summary(script.Reply{Text: "in short"})
 }
 
-func TestARunbookIsReadBeforeTheFirstStageWhilePeopleSeeThatTheSessionHasBegun(t *testing.T) {
+func TestRunbookIsFetchedBeforeFirstStageOfStartedSession(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -101,7 +101,7 @@ func TestARunbookIsReadBeforeTheFirstStageWhilePeopleSeeThatTheSessionHasBegun(t
 	h.requireWhole(id)
 }
 
-func TestARunbookThatCannotBeReadIsReplacedByTheDefaultVisibly(t *testing.T) {
+func TestUnreadableRunbookIsReplacedByDefaultVisibly(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -120,7 +120,7 @@ AND status = 'completed' AND metadata->>'code' = 'runbook_unavailable' AND stage
 	h.requireWhole(id)
 }
 
-func TestARunbookInTheAlertIsNotRead(t *testing.T) {
+func TestInlineRunbookIsNotFetched(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -132,7 +132,7 @@ func TestARunbookInTheAlertIsNotRead(t *testing.T) {
 	require.Zero(t, library.reads.Load())
 }
 
-func TestARunbookWhoseReaderWasLostIsReadAgain(t *testing.T) {
+func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -166,7 +166,7 @@ func TestARunbookWhoseReaderWasLostIsReadAgain(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAStoppingServerCutsTheReadingOfARunbookOff(t *testing.T) {
+func TestStoppingServerInterruptsRunbookFetch(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -187,7 +187,7 @@ func TestAStoppingServerCutsTheReadingOfARunbookOff(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestTheReadingOfARunbookIsCancelledAndTimesOutWithItsSession(t *testing.T) {
+func TestRunbookFetchIsCancelledAndTimesOutWithSession(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {

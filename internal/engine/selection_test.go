@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestASelectionOfAServerThatIsGoneFailsTheExecution(t *testing.T) {
+func TestSelectionOfRemovedServerFailsExecution(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -30,7 +30,7 @@ func (w *asideWatch) is(sessionID string, aside bool) bool {
 	return known && got == aside
 }
 
-func TestUnloadableSessionsAreSetAsideAndOthersOfTheBatchRun(t *testing.T) {
+func TestUnloadableSessionsAreSetAsideAndOthersRun(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -69,7 +69,7 @@ FROM sessions WHERE id = $1`, id)
 	}
 }
 
-func TestPauseOfASessionSetAsideGrowsToALimit(t *testing.T) {
+func TestSetAsidePauseGrowsToLimit(t *testing.T) {
 	t.Parallel()
 
 	var s setAside

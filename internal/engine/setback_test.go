@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSetbacksCountUntilTheSessionMakesProgress(t *testing.T) {
+func TestSetbacksCountUntilSessionMakesProgress(t *testing.T) {
 	t.Parallel()
 
 	var s setbacks
@@ -33,7 +33,7 @@ func TestSetbacksCountUntilTheSessionMakesProgress(t *testing.T) {
 	require.True(t, s.exhausted())
 }
 
-func TestSetbacksOfADatabaseThatIsDownNeverExhaust(t *testing.T) {
+func TestSetbacksDuringDatabaseOutageNeverExhaust(t *testing.T) {
 	t.Parallel()
 
 	var s setbacks

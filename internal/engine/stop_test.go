@@ -35,7 +35,7 @@ func TestStopIsSafeBeforeStartAndTwice(t *testing.T) {
 	require.Zero(t, query[int](h, `SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL`), "a stopped server claimed")
 }
 
-func TestStopCutsAnLLMCallAndHandsTheSessionOver(t *testing.T) {
+func TestStopInterruptsLLMCallAndHandsSessionOver(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -60,7 +60,7 @@ func TestStopCutsAnLLMCallAndHandsTheSessionOver(t *testing.T) {
 	require.Equal(t, "two", other.detail(id).PodID)
 }
 
-func TestStopLetsAToolCallFinishAndBeginsNoOther(t *testing.T) {
+func TestStopLetsToolCallFinishAndStartsNoOther(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -103,7 +103,7 @@ func TestStopLetsAToolCallFinishAndBeginsNoOther(t *testing.T) {
 	require.Equal(t, 2, h.tools.made("look"))
 }
 
-func TestAfterTheGracePeriodToolCallsAreCutOffAndOneThatWritesIsNotRepeated(t *testing.T) {
+func TestToolCallsAreInterruptedAfterGracePeriodAndWritesNotRepeated(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestASynthesisIsAStageOfItsOwnAndSpeaksForItsAgents(t *testing.T) {
+func TestSynthesisIsItsOwnStageAndReplacesAnalyses(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -39,7 +39,7 @@ func TestASynthesisIsAStageOfItsOwnAndSpeaksForItsAgents(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestASynthesisThatFailsFailsTheSession(t *testing.T) {
+func TestSynthesisFailureFailsSession(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -60,7 +60,7 @@ func TestASynthesisThatFailsFailsTheSession(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestOneAgentOfSeveralThatCompletedIsSynthesisedUnderPolicyAnyOnly(t *testing.T) {
+func TestSingleCompletedAgentIsSynthesisedUnderPolicyAnyOnly(t *testing.T) {
 	t.Parallel()
 
 	for policy, want := range map[tarsy.SuccessPolicy]tarsy.SessionStatus{
@@ -97,7 +97,7 @@ func TestOneAgentOfSeveralThatCompletedIsSynthesisedUnderPolicyAnyOnly(t *testin
 	}
 }
 
-func TestASynthesisOfAChainThatBecameShorterFailsWithAClearError(t *testing.T) {
+func TestSynthesisOfShortenedChainFailsWithClearError(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -123,7 +123,7 @@ func TestASynthesisOfAChainThatBecameShorterFailsWithAClearError(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestAStageThatIsNoLongerParallelIsSynthesisedAllTheSame(t *testing.T) {
+func TestStageNoLongerParallelIsStillSynthesised(t *testing.T) {
 	t.Parallel()
 
 	h := newHouse(t)
@@ -144,7 +144,7 @@ func TestAStageThatIsNoLongerParallelIsSynthesisedAllTheSame(t *testing.T) {
 	h.requireWhole(id)
 }
 
-func TestASessionWhoseAgentsConcludedBecauseOfTheDeadlineSaysSoAndAQuestionDoesNotChangeIt(t *testing.T) {
+func TestDeadlineConclusionIsReportedAndUnchangedByQuestion(t *testing.T) {
 	t.Parallel()
 
 	for name, late := range map[string]bool{"the investigation was late": true, "only the answer is late": false} {

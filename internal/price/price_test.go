@@ -13,7 +13,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) }
 
-func TestACallCostsItsTokensTimesTheirRates(t *testing.T) {
+func TestCallCostIsTokensTimesRates(t *testing.T) {
 	t.Parallel()
 
 	table := price.New(price.Config{Rates: map[string]price.Rate{
@@ -53,7 +53,7 @@ func TestACallCostsItsTokensTimesTheirRates(t *testing.T) {
 	}
 }
 
-func TestTokensOfAnUnknownModelAreCountedAsUnpriced(t *testing.T) {
+func TestUnknownModelTokensAreCountedAsUnpriced(t *testing.T) {
 	t.Parallel()
 
 	table := price.New(price.Config{})
@@ -65,7 +65,7 @@ func TestTokensOfAnUnknownModelAreCountedAsUnpriced(t *testing.T) {
 	}
 }
 
-func TestADatedSnapshotCostsAsItsModel(t *testing.T) {
+func TestDatedSnapshotCostsLikeItsModel(t *testing.T) {
 	t.Parallel()
 
 	table := price.New(price.Config{})
@@ -105,7 +105,7 @@ func TestADatedSnapshotCostsAsItsModel(t *testing.T) {
 	require.NotEqual(t, four, fourFive, "a digit behind the name is another model")
 }
 
-func TestOneWordCountsMoreThanAnother(t *testing.T) {
+func TestPricePrecedence(t *testing.T) {
 	t.Parallel()
 
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -136,7 +136,7 @@ func TestOneWordCountsMoreThanAnother(t *testing.T) {
 	require.True(t, table.Knows("later"))
 }
 
-func TestADisabledTablePricesNothing(t *testing.T) {
+func TestDisabledTablePricesNothing(t *testing.T) {
 	t.Parallel()
 
 	got := price.New(price.Config{Disabled: true}).Price("gpt-5", now(), tarsy.Usage{InputTokens: 5, TotalTokens: 5, CostUSD: 1, UnpricedTokens: 1})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryBundledPriceIsWholeAndDated(t *testing.T) {
+func TestEveryBundledPriceIsCompleteAndDated(t *testing.T) {
 	t.Parallel()
 
 	seen := make(map[string]bool)

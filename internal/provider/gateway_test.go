@@ -43,7 +43,7 @@ func gateway(t *testing.T, s *script.Script) (address string, seen <-chan metada
 	return listener.Addr().String(), calls
 }
 
-func TestAGatewayIsCalledWithItsSettings(t *testing.T) {
+func TestGatewayIsCalledWithItsSettings(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})

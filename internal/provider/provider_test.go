@@ -57,7 +57,7 @@ func ask(t *testing.T, client llm.Client, name string) (llm.Response, error) {
 	}), nil)
 }
 
-func TestEachTypeOfProviderIsCalledWithItsSettings(t *testing.T) {
+func TestEachProviderTypeIsCalledWithItsSettings(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -93,7 +93,7 @@ func TestEachTypeOfProviderIsCalledWithItsSettings(t *testing.T) {
 	}
 }
 
-func TestAProviderThatCannotBeCalledSaysWhatToDo(t *testing.T) {
+func TestUncallableProviderSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	providers := connect(t, map[string]config.LLMProvider{
@@ -121,7 +121,7 @@ func TestAProviderThatCannotBeCalledSaysWhatToDo(t *testing.T) {
 	require.ErrorContains(t, err, `LLM provider "keyles" is not configured: did you mean keyless?`)
 }
 
-func TestAnErrorNamesTheProviderAndItsKeyButNotTheKey(t *testing.T) {
+func TestErrorNamesProviderAndVariableButNotKey(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -143,7 +143,7 @@ func TestAnErrorNamesTheProviderAndItsKeyButNotTheKey(t *testing.T) {
 	require.ErrorContains(t, err, "check model and base_url of llm_providers.gpt")
 }
 
-func TestNoServerLeadsToAnother(t *testing.T) {
+func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a key was taken elsewhere") }))
@@ -167,7 +167,7 @@ func TestNoServerLeadsToAnother(t *testing.T) {
 	}
 }
 
-func TestACheckIsOneTinyCall(t *testing.T) {
+func TestCheckIsOneSmallCall(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})

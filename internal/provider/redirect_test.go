@@ -44,7 +44,7 @@ func account(t *testing.T, tokenURL string) string {
 }
 
 // The token of an account is put on every request, also on one that a redirect would lead elsewhere.
-func TestATokenIsNotTakenElsewhere(t *testing.T) {
+func TestTokenIsNotSentToRedirectTarget(t *testing.T) {
 	t.Parallel()
 
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -142,7 +142,7 @@ func investigation() *tarsy.Export {
 	}
 }
 
-func TestAReportIsWhatAPersonAttachesToATicket(t *testing.T) {
+func TestReportIsReadyForTicket(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join("testdata", "report.golden.md")
@@ -157,7 +157,7 @@ func TestAReportIsWhatAPersonAttachesToATicket(t *testing.T) {
 	require.Equal(t, string(want), got, "run go test ./internal/report -update")
 }
 
-func TestASessionThatHasJustBegunHasAReport(t *testing.T) {
+func TestJustStartedSessionHasReport(t *testing.T) {
 	t.Parallel()
 
 	got := report.Markdown(&tarsy.Export{Session: tarsy.SessionDetail{Session: tarsy.Session{
@@ -171,7 +171,7 @@ func TestASessionThatHasJustBegunHasAReport(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreShortenedAndTheReportSaysSo(t *testing.T) {
+func TestLongTextsAreShortenedAndMarked(t *testing.T) {
 	t.Parallel()
 
 	export := investigation()
@@ -221,7 +221,7 @@ func sections(text string) []string {
 	return regexp.MustCompile(`(?m)^ {0,3}##? .*$`).FindAllString(text, -1)
 }
 
-func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
+func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 	t.Parallel()
 
 	want := sections(outside(t, report.Markdown(investigation())))
@@ -271,7 +271,7 @@ func TestHostileTextCannotLeaveItsPlace(t *testing.T) {
 	}
 }
 
-func TestAReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
+func TestReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
 	t.Parallel()
 
 	const questions = 1_000
@@ -313,7 +313,7 @@ func TestReportHasNoInvisibleCharacters(t *testing.T) {
 	}
 }
 
-func TestReportKeepsLinksToTheWebOnly(t *testing.T) {
+func TestReportKeepsOnlyWebLinks(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{

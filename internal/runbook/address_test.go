@@ -74,7 +74,7 @@ var private = map[string]string{
 	"IPv6 multicast":                "ff02::1",
 }
 
-func TestAnAddressThatIsNotPublicIsNeverDialled(t *testing.T) {
+func TestNonPublicAddressIsNeverDialled(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 
@@ -100,7 +100,7 @@ func TestAnAddressThatIsNotPublicIsNeverDialled(t *testing.T) {
 	}
 }
 
-func TestAPublicAddressIsDialledAsItWasChecked(t *testing.T) {
+func TestPublicAddressIsDialledAsChecked(t *testing.T) {
 	t.Parallel()
 
 	for resolved, dialled := range map[string]string{
@@ -128,7 +128,7 @@ func TestAPublicAddressIsDialledAsItWasChecked(t *testing.T) {
 	}
 }
 
-func TestNoPrivateIPv4AddressHidesInsideIPv6(t *testing.T) {
+func TestPrivateIPv4InsideIPv6IsDetected(t *testing.T) {
 	t.Parallel()
 	dialled := errors.New("dialled")
 	networks := []string{"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/3"}
@@ -160,7 +160,7 @@ func TestNoPrivateIPv4AddressHidesInsideIPv6(t *testing.T) {
 	})
 }
 
-func TestAnAddressInTheURLIsCheckedWithoutAResolver(t *testing.T) {
+func TestLiteralAddressIsCheckedWithoutResolver(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) {
@@ -179,7 +179,7 @@ func TestAnAddressInTheURLIsCheckedWithoutAResolver(t *testing.T) {
 	require.Equal(t, []string{"140.82.112.3:80", "[2606:4700::1]:80", "[2606:4700::1]:8080"}, n.dialled)
 }
 
-func TestANameThatChangesItsAddressLeadsNowhereElse(t *testing.T) {
+func TestDNSRebindingCannotRedirectFetch(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("docs.example.org", redirect("/again"))
@@ -201,7 +201,7 @@ func TestANameThatChangesItsAddressLeadsNowhereElse(t *testing.T) {
 	require.Equal(t, []string{publicIP.String() + ":80"}, n.dialled)
 }
 
-func TestTheNextAddressIsTriedWhenOneFailsOrHangs(t *testing.T) {
+func TestNextAddressIsTriedOnFailureOrHang(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	clock := clockwork.NewFakeClock()
@@ -235,7 +235,7 @@ func TestTheNextAddressIsTriedWhenOneFailsOrHangs(t *testing.T) {
 	require.Equal(t, []string{"140.82.112.3:80"}, n.dialled)
 }
 
-func TestAHostThatCannotBeFoundOrReachedIsAnErrorWithoutInternals(t *testing.T) {
+func TestUnknownOrUnreachableHostErrorHidesInternals(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 
@@ -269,7 +269,7 @@ func TestAHostThatCannotBeFoundOrReachedIsAnErrorWithoutInternals(t *testing.T) 
 	}
 }
 
-func TestTheSystemsResolverIsCheckedToo(t *testing.T) {
+func TestSystemResolverIsAlsoChecked(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheCacheKeepsTheEntriesUsedLast(t *testing.T) {
+func TestCacheKeepsRecentlyUsedEntries(t *testing.T) {
 	t.Parallel()
 	c := newCache(clockwork.NewFakeClock(), time.Minute)
 
@@ -30,7 +30,7 @@ func TestTheCacheKeepsTheEntriesUsedLast(t *testing.T) {
 	require.Equal(t, cacheEntries, c.order.Len())
 }
 
-func TestTheCacheIsBoundedInBytes(t *testing.T) {
+func TestCacheIsLimitedInBytes(t *testing.T) {
 	t.Parallel()
 	c := newCache(clockwork.NewFakeClock(), time.Minute)
 	text := strings.Repeat("x", 1<<20)
@@ -46,7 +46,7 @@ func TestTheCacheIsBoundedInBytes(t *testing.T) {
 	require.Len(t, c.byKey, 15, "what is larger than all of it drives nothing out")
 }
 
-func TestWhatIsRemovedFromTheCacheIsNotCounted(t *testing.T) {
+func TestRemovedCacheEntryIsNotCounted(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()
 	c := newCache(clock, 2*time.Second)

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-func TestTheTextIsValidAndWithoutNUL(t *testing.T) {
+func TestTextIsValidUTF8WithoutNUL(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("docs.example.org", answer("text/plain", "\uFEFF# A\x00B\xff\r\n"))
@@ -27,7 +27,7 @@ func TestTheTextIsValidAndWithoutNUL(t *testing.T) {
 	require.Equal(t, "# AB\uFFFD\r\n", text)
 }
 
-func TestTextLikeAnswersAreAccepted(t *testing.T) {
+func TestTextResponsesAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for url, types := range map[string][]string{
@@ -55,7 +55,7 @@ func TestTextLikeAnswersAreAccepted(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNoTextAreRefused(t *testing.T) {
+func TestNonTextResponsesAreRefused(t *testing.T) {
 	t.Parallel()
 	const docs, raw = "https://docs.example.org/a", "https://raw.githubusercontent.com/o/r/main/a"
 
@@ -86,7 +86,7 @@ func TestAnswersThatAreNoTextAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnEmptyAnswerIsAnError(t *testing.T) {
+func TestEmptyResponseIsError(t *testing.T) {
 	t.Parallel()
 
 	for _, body := range []string{"", " \n", "\uFEFF", "\x00"} {
@@ -99,7 +99,7 @@ func TestAnEmptyAnswerIsAnError(t *testing.T) {
 	}
 }
 
-func TestARunbookOfExactlyTheLimitIsTakenAndOneByteMoreIsNot(t *testing.T) {
+func TestRunbookAtExactLimitIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	for name, write := range map[string]func(http.ResponseWriter, string){
@@ -131,7 +131,7 @@ func TestARunbookOfExactlyTheLimitIsTakenAndOneByteMoreIsNot(t *testing.T) {
 	}
 }
 
-func TestAnAnnouncedSizeIsRefusedBeforeItIsSent(t *testing.T) {
+func TestDeclaredSizeOverLimitIsRefusedEarly(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("docs.example.org", func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func TestAnAnnouncedSizeIsRefusedBeforeItIsSent(t *testing.T) {
 	requireFailure(t, err, tarsy.CodeTooLarge, "it is larger than 1000 bytes")
 }
 
-func TestAnEndlessBodyIsCutOff(t *testing.T) {
+func TestEndlessBodyIsCutOff(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	ended := make(chan struct{})
@@ -167,7 +167,7 @@ func TestAnEndlessBodyIsCutOff(t *testing.T) {
 	<-ended
 }
 
-func TestACompressedAnswerIsNeverUnpacked(t *testing.T) {
+func TestCompressedResponseIsNeverDecompressed(t *testing.T) {
 	t.Parallel()
 	var bomb bytes.Buffer
 	zip := gzip.NewWriter(&bomb)
@@ -189,7 +189,7 @@ func TestACompressedAnswerIsNeverUnpacked(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNotHTTPAreErrorsWithoutTheirText(t *testing.T) {
+func TestNonHTTPResponseErrorHidesItsText(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ raw, says string }{

@@ -15,7 +15,7 @@ import (
 
 const token = "ghp_very-secret"
 
-func TestTheTokenGoesToGitHubOverHTTPSOnly(t *testing.T) {
+func TestTokenIsSentToGitHubOverHTTPSOnly(t *testing.T) {
 	t.Parallel()
 
 	for url, sent := range map[string]bool{
@@ -51,7 +51,7 @@ func TestTheTokenGoesToGitHubOverHTTPSOnly(t *testing.T) {
 	}
 }
 
-func TestARequestAsksForPlainTextAndNoProxy(t *testing.T) {
+func TestRequestAcceptsPlainTextAndUsesNoProxy(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, nil)
@@ -71,7 +71,7 @@ func TestARequestAsksForPlainTextAndNoProxy(t *testing.T) {
 	}
 }
 
-func TestARedirectIsARequestOfItsOwn(t *testing.T) {
+func TestRedirectIsSeparateRequest(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("api.github.com", func(w http.ResponseWriter, _ *http.Request) {
@@ -131,7 +131,7 @@ func TestEveryRedirectIsCheckedAgain(t *testing.T) {
 	}
 }
 
-func TestRedirectsThatAreAllowedAreFollowed(t *testing.T) {
+func TestAllowedRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
 
 	for status := range map[int]bool{301: true, 302: true, 303: true, 307: true, 308: true} {
@@ -162,7 +162,7 @@ func TestRedirectsThatAreAllowedAreFollowed(t *testing.T) {
 	}
 }
 
-func TestFiveRedirectsAreFollowedAndNotSix(t *testing.T) {
+func TestFiveRedirectsAreFollowedButNotSix(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("docs.example.org", func(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +186,7 @@ func TestFiveRedirectsAreFollowedAndNotSix(t *testing.T) {
 	require.Len(t, n.seen(), 12)
 }
 
-func TestAStatusOtherThan200IsNamed(t *testing.T) {
+func TestOtherStatusIsNamed(t *testing.T) {
 	t.Parallel()
 
 	for status, says := range map[int]string{
@@ -212,7 +212,7 @@ func TestAStatusOtherThan200IsNamed(t *testing.T) {
 	}
 }
 
-func TestACertificateOfNobodyIsRefused(t *testing.T) {
+func TestUntrustedCertificateIsRefused(t *testing.T) {
 	t.Parallel()
 	n, other := newInternet(t), newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) { cfg.RootCAs = other.roots })
@@ -223,7 +223,7 @@ func TestACertificateOfNobodyIsRefused(t *testing.T) {
 	require.Empty(t, n.seen())
 }
 
-func TestACertificateOfAnotherHostIsRefused(t *testing.T) {
+func TestCertificateOfAnotherHostIsRefused(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) { cfg.AllowedDomains = []string{"other.example.org"} })

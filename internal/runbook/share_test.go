@@ -45,7 +45,7 @@ func (w watched) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-func TestThoseWhoAskAtOnceShareOneRequest(t *testing.T) {
+func TestConcurrentCallersShareOneRequest(t *testing.T) {
 	t.Parallel()
 	n, g := newInternet(t), newGate()
 	n.handle("docs.example.org", g.ServeHTTP)
@@ -73,7 +73,7 @@ func TestThoseWhoAskAtOnceShareOneRequest(t *testing.T) {
 	require.Len(t, n.seen(), 1)
 }
 
-func TestACallerWhoGivesUpFailsNobodyElse(t *testing.T) {
+func TestCancelledCallerFailsNoOther(t *testing.T) {
 	t.Parallel()
 	n, g := newInternet(t), newGate()
 	n.handle("docs.example.org", g.ServeHTTP)
@@ -104,7 +104,7 @@ func TestACallerWhoGivesUpFailsNobodyElse(t *testing.T) {
 	require.Len(t, n.seen(), 1, "the request that the first one began was not given up")
 }
 
-func TestACallerWhoHasGivenUpBeginsNothing(t *testing.T) {
+func TestCancelledCallerStartsNothing(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func TestACallerWhoHasGivenUpBeginsNothing(t *testing.T) {
 	require.Empty(t, n.lookups)
 }
 
-func TestATextIsReusedForTheConfiguredTime(t *testing.T) {
+func TestTextIsCachedForConfiguredTime(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ configured, kept time.Duration }{
@@ -144,7 +144,7 @@ func TestATextIsReusedForTheConfiguredTime(t *testing.T) {
 	}
 }
 
-func TestAFailureIsReusedForSecondsOnly(t *testing.T) {
+func TestFailureIsCachedForSecondsOnly(t *testing.T) {
 	t.Parallel()
 	n, clock := newInternet(t), clockwork.NewFakeClock()
 	n.handle("docs.example.org", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
@@ -164,7 +164,7 @@ func TestAFailureIsReusedForSecondsOnly(t *testing.T) {
 	require.Len(t, n.seen(), 2)
 }
 
-func TestWithoutACacheEveryFetchIsARequest(t *testing.T) {
+func TestWithoutCacheEveryFetchIsRequest(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) { cfg.CacheTTL = -1 })
@@ -177,7 +177,7 @@ func TestWithoutACacheEveryFetchIsARequest(t *testing.T) {
 	require.Len(t, n.seen(), 3)
 }
 
-func TestAQueryIsPartOfTheAddress(t *testing.T) {
+func TestQueryIsPartOfCacheKey(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, nil)
@@ -190,7 +190,7 @@ func TestAQueryIsPartOfTheAddress(t *testing.T) {
 	require.Equal(t, []string{"docs.example.org /a.md", "docs.example.org /a.md?v=1", "docs.example.org /a.md?v=2"}, n.seen())
 }
 
-func TestCloseEndsWhatRuns(t *testing.T) {
+func TestCloseEndsRunningFetches(t *testing.T) {
 	t.Parallel()
 	n, g := newInternet(t), newGate()
 	n.handle("docs.example.org", g.ServeHTTP)
@@ -231,7 +231,7 @@ func (o observedTimer) Stop() bool {
 	return o.Timer.Stop()
 }
 
-func TestCloseWaitsForAFetchWhoseCallerIsGone(t *testing.T) {
+func TestCloseWaitsForFetchOfCancelledCaller(t *testing.T) {
 	t.Parallel()
 	n, g := newInternet(t), newGate()
 	n.handle("docs.example.org", g.ServeHTTP)
@@ -254,7 +254,7 @@ func TestCloseWaitsForAFetchWhoseCallerIsGone(t *testing.T) {
 	require.True(t, lifted.Load())
 }
 
-func TestLogsHoldNoQueryAndNoToken(t *testing.T) {
+func TestLogsContainNoQueryAndNoToken(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	n.handle("github.com", redirect("https://raw.githubusercontent.com/b?token=secret-2"))
@@ -276,7 +276,7 @@ func TestLogsHoldNoQueryAndNoToken(t *testing.T) {
 	require.NotContains(t, logs.String(), "secret")
 }
 
-func TestTheCauseOfAFailureIsLogged(t *testing.T) {
+func TestFailureCauseIsLogged(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	var logs bytes.Buffer

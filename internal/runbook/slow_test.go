@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-func TestWhateverIsSlowEndsAtTheTimeLimit(t *testing.T) {
+func TestSlowFetchEndsAtTimeLimit(t *testing.T) {
 	t.Parallel()
 
 	// Each waits for good at one place, after it has said that it is there.
@@ -103,7 +103,7 @@ func TestWhateverIsSlowEndsAtTheTimeLimit(t *testing.T) {
 	}
 }
 
-func TestABodyThatDripsEndsAtTheTimeLimit(t *testing.T) {
+func TestTricklingBodyEndsAtTimeLimit(t *testing.T) {
 	t.Parallel()
 	n, clock := newInternet(t), clockwork.NewFakeClock()
 	n.handle("docs.example.org", func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +146,7 @@ func (l *lingering) Close() error {
 	return nil
 }
 
-func TestHalfABodyIsNotTakenForAWholeOneAtTheTimeLimit(t *testing.T) {
+func TestPartialBodyAtTimeLimitIsRefused(t *testing.T) {
 	t.Parallel()
 	n, clock, closed := newInternet(t), clockwork.NewFakeClock(), make(chan struct{})
 	n.handle("docs.example.org", func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-func TestAnAddressThatIsNotAllowedIsRefusedAtIntake(t *testing.T) {
+func TestDisallowedAddressIsRefusedAtIntake(t *testing.T) {
 	t.Parallel()
 	f := runbook.New(runbook.Config{AllowedDomains: []string{"docs.example.org", "*.wiki.example.org", "10.0.0.1"}})
 	t.Cleanup(f.Close)
@@ -83,7 +83,7 @@ func TestAllowedAddressesPass(t *testing.T) {
 	}
 }
 
-func TestWithoutConfiguredDomainsGitHubIsAllowed(t *testing.T) {
+func TestGitHubIsAllowedByDefault(t *testing.T) {
 	t.Parallel()
 	f := runbook.New(runbook.Config{})
 	t.Cleanup(f.Close)
@@ -93,7 +93,7 @@ func TestWithoutConfiguredDomainsGitHubIsAllowed(t *testing.T) {
 	requireFailure(t, f.Check("https://api.github.com/"), tarsy.CodeInvalidField, "on github.com, raw.githubusercontent.com")
 }
 
-func TestADomainThatIsNoHostNameAllowsNothing(t *testing.T) {
+func TestInvalidDomainAllowsNothing(t *testing.T) {
 	t.Parallel()
 
 	for _, domain := range []string{"*", "*.", "", "https://docs.example.org", "docs.example.org:443", "docs.*.org", "*.*.org", "döcs.org"} {
@@ -107,7 +107,7 @@ func TestADomainThatIsNoHostNameAllowsNothing(t *testing.T) {
 	}
 }
 
-func TestALongListOfDomainsIsCutInMessages(t *testing.T) {
+func TestLongDomainListIsTruncatedInMessages(t *testing.T) {
 	t.Parallel()
 	f := runbook.New(runbook.Config{AllowedDomains: strings.Fields(strings.Repeat("a.example ", 12))})
 	t.Cleanup(f.Close)
@@ -115,7 +115,7 @@ func TestALongListOfDomainsIsCutInMessages(t *testing.T) {
 	requireFailure(t, f.Check("https://b.example/"), tarsy.CodeInvalidField, "a.example and 2 more")
 }
 
-func TestAFilesPageOnGitHubBecomesTheFile(t *testing.T) {
+func TestGitHubFilePageBecomesRawFile(t *testing.T) {
 	t.Parallel()
 
 	for given, requested := range map[string]string{
@@ -142,7 +142,7 @@ func TestAFilesPageOnGitHubBecomesTheFile(t *testing.T) {
 	}
 }
 
-func TestAllowingGitHubAllowsItsRawFiles(t *testing.T) {
+func TestAllowingGitHubAllowsRawFiles(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	f := n.fetcher(t, func(cfg *runbook.Config) { cfg.AllowedDomains = []string{"github.com"} })

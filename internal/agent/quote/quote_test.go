@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestBlocksHoldWhatIsPutIntoThem(t *testing.T) {
+func TestBlocksHoldTheirContent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
@@ -33,7 +33,7 @@ func TestTokensAreEstimatedAtFourBytesRoundedUp(t *testing.T) {
 	}
 }
 
-func TestTruncationKeepsRunesWholeAndSaysSo(t *testing.T) {
+func TestTruncationKeepsRunesWholeAndIsMarked(t *testing.T) {
 	t.Parallel()
 
 	require.Equal(t, "short", Truncate("short", 2))

@@ -183,7 +183,7 @@ func malformedRows() map[string]replyRow {
 	}
 }
 
-func TestRepliesAreUnderstood(t *testing.T) {
+func TestRepliesAreParsed(t *testing.T) {
 	t.Parallel()
 
 	for kind, rows := range map[string]map[string]replyRow{
@@ -203,7 +203,7 @@ func TestRepliesAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestConclusionFallsBackToTheWholeText(t *testing.T) {
+func TestConclusionFallsBackToWholeText(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{

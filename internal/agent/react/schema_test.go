@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
-func TestSchemasAreDescribedInALine(t *testing.T) {
+func TestSchemaIsDescribedInOneLine(t *testing.T) {
 	t.Parallel()
 
 	deep := strings.Repeat(`{"properties":{"a":`, 6) + `{"type":"string"}` + strings.Repeat(`}}`, 6)

@@ -95,7 +95,7 @@ func requireChats(t require.TestingT, before tarsy.Session, p *play, questions i
 	require.Equal(t, questions, stages)
 }
 
-func TestFromEveryPrefixOfAChatPlanningAgainLeadsToTheSameEnd(t *testing.T) {
+func TestReplanningAnyChatPrefixLeadsToTheSameEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
+func TestExecutionUsesCurrentConfiguration(t *testing.T) {
 	t.Parallel()
 
 	own := agent.Spec{Provider: "agent's", Model: "agent's model", Backend: "agent's backend", Strategy: agent.FunctionCalling}
@@ -66,7 +66,7 @@ func TestAnExecutionIsEquippedAsConfiguredNow(t *testing.T) {
 	require.Equal(t, tarsy.CodeUnknownMCPServer, tarsy.CodeOf(err), "an agent's own server can be gone too")
 }
 
-func TestAnswersDoWithoutServersThatAreNoLongerConfigured(t *testing.T) {
+func TestAnswersSkipServersNoLongerConfigured(t *testing.T) {
 	t.Parallel()
 
 	both := []tarsy.MCPServerSelection{{Name: "gone"}, {Name: "there"}}
@@ -81,7 +81,7 @@ func TestAnswersDoWithoutServersThatAreNoLongerConfigured(t *testing.T) {
 	require.Equal(t, []agent.ServerInstructions{{Server: "there", Text: "be gentle"}}, in.Spec.ServerInstructions)
 }
 
-func TestOnlyCallsOfEarlierStagesAreHandedOverToBeCited(t *testing.T) {
+func TestOnlyEarlierStagesCallsMayBeCited(t *testing.T) {
 	t.Parallel()
 
 	started := tarsy.Time(time.Now())

@@ -265,7 +265,7 @@ func TestPlanTable(t *testing.T) {
 	}
 }
 
-func TestTheTimeLimitCountsFromTheBeginningOfWhatIsBeingDone(t *testing.T) {
+func TestTimeLimitStartsWithCurrentWork(t *testing.T) {
 	t.Parallel()
 
 	started, asked := time.Unix(1, 0), time.Unix(2, 0)

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/chain"
 )
 
-func TestFromEveryPrefixOfARunPlanningAgainLeadsToTheSameEnd(t *testing.T) {
+func TestReplanningAnyRunPrefixLeadsToTheSameEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -196,7 +196,7 @@ func (m *model) checkTimedOut(t *rapid.T, prefix *play, pick func(int) int) {
 	require.Equal(t, "session_timeout", p.state.Session.ErrorCode)
 }
 
-func TestAnExecutionThatCannotRunLeavesNothingOpen(t *testing.T) {
+func TestUnrunnableExecutionLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 
 	m := &model{clock: clockwork.NewFakeClock(), recipe: twoAgents()}
