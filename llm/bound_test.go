@@ -25,7 +25,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestOfAnErrorOnlyTheBeginningIsRead(t *testing.T) {
+func TestLongErrorBodyIsReadInPart(t *testing.T) {
 	t.Parallel()
 
 	answer := &http.Response{StatusCode: http.StatusBadRequest, Body: io.NopCloser(&endless{text: "x"})}
@@ -36,7 +36,7 @@ func TestOfAnErrorOnlyTheBeginningIsRead(t *testing.T) {
 	require.Equal(t, int64(64<<10), read)
 }
 
-func TestStreamBreaksOffWhoseEventDoesNotEnd(t *testing.T) {
+func TestStreamWithEndlessEventIsAborted(t *testing.T) {
 	t.Parallel()
 
 	for name, text := range map[string]string{
@@ -51,7 +51,7 @@ func TestStreamBreaksOffWhoseEventDoesNotEnd(t *testing.T) {
 	}
 }
 
-func TestStreamOfOrdinaryEventsMayGoOn(t *testing.T) {
+func TestStreamOfOrdinaryEventsContinues(t *testing.T) {
 	t.Parallel()
 
 	for name, text := range map[string]string{"lines": "data: " + strings.Repeat("x", 40_000) + "\n\n", "returns": "data: " + strings.Repeat("x", 40_000) + "\r\n\r\n"} {

@@ -27,7 +27,7 @@ func stream(err error, left *int, chunks ...llm.Chunk) iter.Seq2[llm.Chunk, erro
 	}
 }
 
-func TestCollectPutsEveryKindOfChunkTogetherAndShowsEachAsItComes(t *testing.T) {
+func TestCollectJoinsEveryChunkTypeAndShowsEach(t *testing.T) {
 	t.Parallel()
 
 	call := llm.ToolCall{ID: "call_1", Name: "cluster__get_pods", Arguments: `{"namespace":"shop"}`}
@@ -59,7 +59,7 @@ func TestCollectPutsEveryKindOfChunkTogetherAndShowsEachAsItComes(t *testing.T) 
 	}, response))
 }
 
-func TestCollectKeepsWhatCameBeforeAnError(t *testing.T) {
+func TestCollectKeepsChunksBeforeError(t *testing.T) {
 	t.Parallel()
 
 	broken := errors.New("connection reset")
@@ -104,7 +104,7 @@ func TestCollectKeepsWhatCameBeforeAnError(t *testing.T) {
 	}
 }
 
-func TestCollectRefusesAChunkOfNoKnownKind(t *testing.T) {
+func TestCollectRefusesUnknownChunkType(t *testing.T) {
 	t.Parallel()
 
 	var left int

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestTheStatusOfAnAnswerIsClassed(t *testing.T) {
+func TestHTTPStatusIsClassified(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -49,7 +49,7 @@ func TestTheStatusOfAnAnswerIsClassed(t *testing.T) {
 	}
 }
 
-func TestAConversationThatIsTooLongIsRecognisedByWhatProvidersSay(t *testing.T) {
+func TestContextOverflowIsRecognisedByProviderText(t *testing.T) {
 	t.Parallel()
 
 	for _, said := range []string{
@@ -78,7 +78,7 @@ func TestAConversationThatIsTooLongIsRecognisedByWhatProvidersSay(t *testing.T) 
 	require.Equal(t, llm.ClassContextTooLong, llm.ErrorOfStatus(http.StatusBadRequest, nil, "context_length_exceeded", "no").Class)
 }
 
-func TestRetryAfterIsReadInEveryForm(t *testing.T) {
+func TestRetryAfterIsParsedInEveryFormat(t *testing.T) {
 	t.Parallel()
 
 	const longest = 365 * 24 * time.Hour
@@ -111,7 +111,7 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 	require.InDelta(t, time.Hour, e.RetryAfter, float64(time.Minute), "a date")
 }
 
-func TestAnErrorSaysWhatHappenedAndWhatToDo(t *testing.T) {
+func TestErrorSaysWhatHappenedAndWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -143,7 +143,7 @@ func TestAnErrorSaysWhatHappenedAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAnyErrorIsAnError(t *testing.T) {
+func TestAnyErrorIsWrapped(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, llm.AsError(nil))
 
@@ -166,7 +166,7 @@ func TestAnyErrorIsAnError(t *testing.T) {
 	require.ErrorIs(t, e, context.Canceled)
 }
 
-func TestACallThatBrokeIsTransientUnlessItsCallerLeft(t *testing.T) {
+func TestBrokenCallIsTransientUnlessCallerCancelled(t *testing.T) {
 	t.Parallel()
 
 	broken := errors.New("connection reset")
@@ -182,7 +182,7 @@ func TestACallThatBrokeIsTransientUnlessItsCallerLeft(t *testing.T) {
 	require.Equal(t, why, llm.Transient(ctx, broken))
 }
 
-func TestAProviderMayRefuseAnotherTry(t *testing.T) {
+func TestProviderCanForbidRetry(t *testing.T) {
 	t.Parallel()
 
 	for value, retryable := range map[string]bool{"": true, "true": true, "false": false} {

@@ -55,7 +55,7 @@ func try(ctx context.Context, retry llm.Retry, client llm.Client) (llm.Response,
 	return response, failed, err
 }
 
-func TestACallIsMadeAgainUntilAnAnswerBegins(t *testing.T) {
+func TestCallIsRetriedUntilAnswerStarts(t *testing.T) {
 	t.Parallel()
 
 	clock := newPatient()
@@ -82,7 +82,7 @@ func TestAttemptsAreCounted(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatStaysIsNotTriedAgain(t *testing.T) {
+func TestPermanentErrorIsNotRetried(t *testing.T) {
 	t.Parallel()
 
 	for _, stays := range []error{
@@ -97,7 +97,7 @@ func TestAnErrorThatStaysIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestACallIsNeverMadeAgainOnceAChunkWasPassedOn(t *testing.T) {
+func TestCallIsNotRetriedAfterFirstChunk(t *testing.T) {
 	t.Parallel()
 
 	for name, first := range map[string]llm.Chunk{
@@ -122,7 +122,7 @@ func TestACallIsNeverMadeAgainOnceAChunkWasPassedOn(t *testing.T) {
 	}
 }
 
-func TestAnErrorChunkCountsAsTheErrorItIs(t *testing.T) {
+func TestErrorChunkCountsAsError(t *testing.T) {
 	t.Parallel()
 
 	busy := llm.ErrorChunk{Message: "busy", Code: "529", Retryable: true}
@@ -137,7 +137,7 @@ func TestAnErrorChunkCountsAsTheErrorItIs(t *testing.T) {
 	require.ErrorIs(t, err, busy)
 }
 
-func TestWaitsAreSpreadOverAllOfTheirBound(t *testing.T) {
+func TestWaitsAreSpreadOverWholeRange(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,7 +171,7 @@ func TestWaitsAreSpreadOverAllOfTheirBound(t *testing.T) {
 	})
 }
 
-func TestWaitsDifferWithoutBeingTold(t *testing.T) {
+func TestWaitsDifferByDefault(t *testing.T) {
 	t.Parallel()
 
 	clock := newPatient()
@@ -184,7 +184,7 @@ func TestWaitsDifferWithoutBeingTold(t *testing.T) {
 	require.Less(t, slices.Max(clock.waits), time.Second)
 }
 
-func TestRetryAfterIsHonouredUpToALimitAndNoEarlier(t *testing.T) {
+func TestRetryAfterIsHonouredUpToLimit(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -224,7 +224,7 @@ func TestRetryAfterIsHonouredUpToALimitAndNoEarlier(t *testing.T) {
 	}
 }
 
-func TestCancellingEndsTheWaitWithTheCause(t *testing.T) {
+func TestCancelEndsWaitWithCause(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -247,7 +247,7 @@ func TestCancellingEndsTheWaitWithTheCause(t *testing.T) {
 	require.Equal(t, 1, s.CallCount())
 }
 
-func TestACallWhoseCallerLeftIsNotMadeAgain(t *testing.T) {
+func TestCallIsNotRetriedAfterCancel(t *testing.T) {
 	t.Parallel()
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +265,7 @@ func TestACallWhoseCallerLeftIsNotMadeAgain(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-func TestAConsumerThatStopsReadingEndsTheCallAndIsNotAskedAgain(t *testing.T) {
+func TestStoppedConsumerEndsCallWithoutRetry(t *testing.T) {
 	t.Parallel()
 
 	s := replies(script.Reply{Text: "one two"})
@@ -280,7 +280,7 @@ func TestAConsumerThatStopsReadingEndsTheCallAndIsNotAskedAgain(t *testing.T) {
 	require.True(t, s.Calls()[0].Cancelled)
 }
 
-func TestRetryNeedsNoClockAndNobodyToTell(t *testing.T) {
+func TestRetryNeedsNeitherClockNorCallback(t *testing.T) {
 	t.Parallel()
 
 	s := replies(fail(errBusy), script.Reply{Text: "at last"})

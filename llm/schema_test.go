@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestObjectSchemaIsAnObjectWhateverAServerSends(t *testing.T) {
+func TestObjectSchemaIsAlwaysObject(t *testing.T) {
 	t.Parallel()
 
 	const empty = `{"type":"object","properties":{}}`
@@ -74,7 +74,7 @@ func TestObjectSchemaIsAnObjectWhateverAServerSends(t *testing.T) {
 	}
 }
 
-func TestObjectSchemaEndsWhateverReferencesDo(t *testing.T) {
+func TestObjectSchemaTerminatesOnCyclicReferences(t *testing.T) {
 	t.Parallel()
 
 	// Each part leads to twenty others, and back.
@@ -86,7 +86,7 @@ func TestObjectSchemaEndsWhateverReferencesDo(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(llm.ObjectSchema(json.RawMessage(deep))))
 }
 
-func TestObjectSchemaIsAlwaysAnObjectAndOfItselfTheSame(t *testing.T) {
+func TestObjectSchemaIsIdempotent(t *testing.T) {
 	t.Parallel()
 
 	keyword := rapid.SampledFrom([]string{"type", "properties", "required", "$ref", "$defs", "anyOf", "allOf", "enum", "items", "\xff"})

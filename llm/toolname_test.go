@@ -25,7 +25,7 @@ func names() *rapid.Generator[string] {
 	)
 }
 
-func TestEveryToolHasANameThatProvidersTakeAndComesBack(t *testing.T) {
+func TestEveryToolHasAcceptedNameAndRoundTrips(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -56,7 +56,7 @@ func TestEveryToolHasANameThatProvidersTakeAndComesBack(t *testing.T) {
 	})
 }
 
-func TestANameThatProvidersTakeStays(t *testing.T) {
+func TestAcceptedNameIsUnchanged(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -67,7 +67,7 @@ func TestANameThatProvidersTakeStays(t *testing.T) {
 	})
 }
 
-func TestAToolCalledWhatAnotherBecomesIsNotTakenForIt(t *testing.T) {
+func TestToolNamedLikeMappedNameIsDistinguished(t *testing.T) {
 	t.Parallel()
 
 	alone := llm.NewToolNames(&llm.Request{Tools: []llm.Tool{{Name: "shop.pay"}}})
@@ -84,7 +84,7 @@ func TestAToolCalledWhatAnotherBecomesIsNotTakenForIt(t *testing.T) {
 	}
 }
 
-func TestNamesOfTheConversationAreKnownToo(t *testing.T) {
+func TestConversationNamesAreAlsoMapped(t *testing.T) {
 	t.Parallel()
 
 	mapped := llm.NewToolNames(&llm.Request{Messages: []llm.Message{
@@ -96,7 +96,7 @@ func TestNamesOfTheConversationAreKnownToo(t *testing.T) {
 	require.Equal(t, "invented", mapped.Name("invented"), "a name that was never given stays what it is")
 }
 
-func TestAToolHasTheSameNameInEveryRequestOfAConversation(t *testing.T) {
+func TestToolKeepsItsNameThroughoutConversation(t *testing.T) {
 	t.Parallel()
 
 	first := llm.NewToolNames(&llm.Request{Tools: []llm.Tool{{Name: "a.b"}}})

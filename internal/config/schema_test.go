@@ -162,7 +162,7 @@ func TestTheSchemaRefusesUnknownKeysAndCarriesWhatEditorsShow(t *testing.T) {
 	require.Contains(t, system, "Accepted, but has no effect yet.")
 }
 
-func TestTheReferenceListsEveryKey(t *testing.T) {
+func TestReferenceListsEveryKey(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- reference: begin -->\n", "<!-- reference: end -->\n"
 	path := filepath.Join("..", "..", "docs", "configuration.md")

@@ -43,7 +43,7 @@ func spent(call func()) time.Duration {
 }
 
 // Every line matches a rule that has a large allowlist. Checking the matches must not take longer than finding them.
-func TestLinesOfUUIDsCostNoMoreThanOneSearch(t *testing.T) {
+func TestUUIDLinesCostAtMostOneSearch(t *testing.T) {
 	m := newMasker(t, Config{Default: DefaultRules()})
 	text := fill(1<<19, func(i int) string { return "key=" + uuid(i)[:35] + "\n" })
 	generic := shared().finders[slices.IndexFunc(shared().finders, func(f finder) bool { return f.rule != nil && f.rule.marker == "generic_api_key" })].rule
@@ -67,7 +67,7 @@ func TestLinesOfUUIDsCostNoMoreThanOneSearch(t *testing.T) {
 }
 
 // Whatever the text is, it takes no longer than the limit and one step more.
-func TestTextsOfOneMiBStayWithinTheLimit(t *testing.T) {
+func TestOneMiBTextsStayWithinLimit(t *testing.T) {
 	const (
 		size  = 1 << 20
 		limit = 200 * time.Millisecond
@@ -112,7 +112,7 @@ func TestTextsOfOneMiBStayWithinTheLimit(t *testing.T) {
 
 // When there is no time for expressions, a result is withheld, and in what people wrote the other finders still hide what
 // they find.
-func TestTextThatIsOverItsLimit(t *testing.T) {
+func TestTextOverItsLimit(t *testing.T) {
 	t.Parallel()
 
 	text := "DB_PASSWORD=Xk29fLq8Zt71\n" + strings.Repeat("bearer of a configured secret\n", 10) + fill(64<<10, func(i int) string { return "key=" + uuid(i) + "\n" })
@@ -135,7 +135,7 @@ func TestTextThatIsOverItsLimit(t *testing.T) {
 }
 
 // Custom patterns are matched one by one, which must find what matching all at once finds.
-func TestCustomPatternsFindWhatAllMatchesAre(t *testing.T) {
+func TestCustomPatternsMatchLikeFindAll(t *testing.T) {
 	t.Parallel()
 
 	texts := []string{
@@ -173,7 +173,7 @@ func TestCustomPatternsFindWhatAllMatchesAre(t *testing.T) {
 }
 
 // A value that is longer than what an expression sees is hidden to its end.
-func TestEndlessValueIsHiddenWhole(t *testing.T) {
+func TestEndlessValueIsMaskedCompletely(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Default: Rules{Enabled: true, Groups: []string{"gitleaks"}}})

@@ -76,7 +76,7 @@ func TestSecretsAreFoundInUnusualForms(t *testing.T) {
 	}
 }
 
-func TestHarmlessTextsThatLookLikeThoseFormsStay(t *testing.T) {
+func TestHarmlessLookalikesAreUnchanged(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Alerts: DefaultRules()})

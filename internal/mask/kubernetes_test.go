@@ -12,7 +12,7 @@ import (
 
 // Each manifest has its secrets written as <<…>>, so that what must be hidden stands where it
 // is hidden. Everything else must stay as it is, to the byte.
-func TestSecretsAreHiddenInPlace(t *testing.T) {
+func TestSecretsAreMaskedInPlace(t *testing.T) {
 	t.Parallel()
 
 	mask := with(t, kubernetesSecret)
@@ -86,7 +86,7 @@ var manifestsUnderTest = map[string]string{
 	"last applied, config": "kind: ConfigMap\nmetadata:\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"data\":{\"a\":\"stays\"},\"kind\":\"ConfigMap\"}\ndata:\n  a: stays, although Secret is said\n",
 }
 
-func TestStructureIsReadBeforePatternsSweep(t *testing.T) {
+func TestStructureIsParsedBeforePatternsApply(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Secrets: []string{"a configured value"}, Alerts: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}}})

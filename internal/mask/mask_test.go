@@ -44,7 +44,7 @@ func with(t testing.TB, patterns ...string) func(string) string {
 	}
 }
 
-func TestNewNamesWhatItDoesNotKnow(t *testing.T) {
+func TestNewReportsUnknownNames(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestNewNamesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestEachServerHasItsRules(t *testing.T) {
+func TestEachServerHasItsOwnRules(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{
@@ -88,7 +88,7 @@ func TestEachServerHasItsRules(t *testing.T) {
 	assert.Equal(t, "password=Xk29fLq8Zt71 access_token=Xk29fLq8Zt71mW3vR5 [MASKED_EMAIL]", written(m, text))
 }
 
-func TestConfiguredSecretsAreHiddenInEveryForm(t *testing.T) {
+func TestConfiguredSecretsAreMaskedInEveryEncoding(t *testing.T) {
 	t.Parallel()
 
 	const secret = "s3cr&t/välue+42"
@@ -121,7 +121,7 @@ func TestConfiguredSecretsAreHiddenInEveryForm(t *testing.T) {
 	assert.Equal(t, "[MASKED_SECRET]", result, "also where the rules are disabled")
 }
 
-func TestLongConfiguredSecretsAreHiddenWhole(t *testing.T) {
+func TestLongConfiguredSecretsAreMaskedCompletely(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("0123456789abcdef ", 500) + "end"
@@ -133,7 +133,7 @@ func TestLongConfiguredSecretsAreHiddenWhole(t *testing.T) {
 	assert.Less(t, len(m.secrets.words().ends), 1000, "the automaton does not grow with the values")
 }
 
-func TestCustomPatternsMayKeepGroups(t *testing.T) {
+func TestCustomPatternsCanKeepGroups(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Default: Rules{Enabled: true, Custom: []Custom{
@@ -151,7 +151,7 @@ func TestCustomPatternsMayKeepGroups(t *testing.T) {
 	assert.Equal(t, masked, again)
 }
 
-func TestFailureGivesNoResultButKeepsTheText(t *testing.T) {
+func TestFailureGivesNoResultButKeepsText(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{})
@@ -168,7 +168,7 @@ func TestFailureGivesNoResultButKeepsTheText(t *testing.T) {
 	assert.Equal(t, int64(2), m.Failures())
 }
 
-func TestMaskingTwiceIsMaskingOnce(t *testing.T) {
+func TestMaskingIsIdempotent(t *testing.T) {
 	t.Parallel()
 
 	for _, group := range []string{"security", "all", "gitleaks", "kubernetes"} {
@@ -195,7 +195,7 @@ func TestMaskingTwiceIsMaskingOnce(t *testing.T) {
 }
 
 // The end of one secret may be what the next one needs for its beginning.
-func TestNeighboursAreAllFound(t *testing.T) {
+func TestAdjacentSecretsAreAllFound(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Alerts: Rules{Enabled: true, Groups: []string{"gitleaks"}}})
@@ -204,7 +204,7 @@ func TestNeighboursAreAllFound(t *testing.T) {
 	assert.Equal(t, strings.Repeat("[MASKED_AZURE_AD_CLIENT_SECRET] ", 3), written(m, strings.Repeat(secret+" ", 3)))
 }
 
-func TestTextStaysUTF8(t *testing.T) {
+func TestTextStaysValidUTF8(t *testing.T) {
 	t.Parallel()
 
 	m := newMasker(t, Config{Alerts: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}}})

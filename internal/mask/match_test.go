@@ -88,7 +88,7 @@ func longestRandom(tree *syntax.Regexp, without []int) int {
 }
 
 // A rule hides all of its match but for what stands around its secret group: names, signs and hosts, never random characters.
-func TestRulesHideTheirWholeMatch(t *testing.T) {
+func TestRulesMaskTheirWholeMatch(t *testing.T) {
 	t.Parallel()
 
 	r := rand.New(rand.NewPCG(1, 2))
@@ -145,7 +145,7 @@ func TestRulesHideTheirWholeMatch(t *testing.T) {
 	require.Greater(t, tried, 220, "so many rules had a sample that was masked")
 }
 
-func TestBase64TokensAndTeamsWebhooksAreHiddenWhole(t *testing.T) {
+func TestBase64TokensAndTeamsWebhooksAreMaskedCompletely(t *testing.T) {
 	t.Parallel()
 
 	jwt := text("ZXlKaGJHY2lPaUpTVXpJMU5pSXNJbXRwWkNJNklrWXhNbGx3", "WXlKOS5leUpwYzNNaU9pSnJkV0psY201bGRHVnpJbjAuYzJsbmJtRjBkWEps", "WGsyOWZMcThadDcxbVczdlI1Yk4=")

@@ -13,7 +13,7 @@ import (
 // text puts samples together from parts, so that no scanner takes this file for a leak.
 func text(parts ...string) string { return strings.Join(parts, "") }
 
-func TestEachPatternHidesItsOwn(t *testing.T) {
+func TestEachPatternMasksItsOwnKind(t *testing.T) {
 	t.Parallel()
 
 	const random = "Xk29fLq8Zt71mW3vR5bN"
@@ -61,7 +61,7 @@ func TestEachPatternHidesItsOwn(t *testing.T) {
 	}
 }
 
-func TestGroupsHoldWhatTheirNamesSay(t *testing.T) {
+func TestGroupsContainTheNamedPatterns(t *testing.T) {
 	t.Parallel()
 
 	inGroup := map[string][]string{}
@@ -86,7 +86,7 @@ func TestGroupsHoldWhatTheirNamesSay(t *testing.T) {
 	assert.Subset(t, inGroup["secrets"], inGroup["basic"])
 }
 
-func TestValuesAreFoundHoweverTheyAreWritten(t *testing.T) {
+func TestValuesAreFoundInAnyNotation(t *testing.T) {
 	t.Parallel()
 
 	mask := with(t, "password")
@@ -153,7 +153,7 @@ func TestEveryRuleCompiles(t *testing.T) {
 }
 
 // What a rule sees ends somewhere; a match that goes up to there is no match.
-func TestMatchesThatMayBeCutOffAreLeftOut(t *testing.T) {
+func TestPossiblyTruncatedMatchesAreSkipped(t *testing.T) {
 	t.Parallel()
 
 	r := newRule(password, `start[a-z ]+$`, "start")

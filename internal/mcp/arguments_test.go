@@ -20,7 +20,7 @@ const (
 	namedInput = `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`
 )
 
-func TestArgumentsAreReadByTheFirstFormThatFits(t *testing.T) {
+func TestArgumentsAreParsedByFirstMatchingFormat(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, written, want string }{
 		{"object", `{"n":1,"s":"x"}`, `{"n":1,"s":"x"}`},
@@ -114,7 +114,7 @@ func TestArgumentsAreReadByTheFirstFormThatFits(t *testing.T) {
 	}
 }
 
-func TestASchemaHelpsToReadArguments(t *testing.T) {
+func TestSchemaHelpsToParseArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, schema, written, want string }{
 		{"a text is the one that is wanted", oneText, `disk is full`, `{"message":"disk is full"}`},
@@ -142,7 +142,7 @@ func TestASchemaHelpsToReadArguments(t *testing.T) {
 	}
 }
 
-func TestHalfAnObjectIsNeverTheTextOfATool(t *testing.T) {
+func TestIncompleteObjectIsNeverToolText(t *testing.T) {
 	t.Parallel()
 	for _, written := range []string{
 		`{"message": "rm -rf /tmp/x`, `{"message":`, `{"a":1} {"b":2}`, `{`, `{ 'a':`, `{}}`, "```json\n{\"a\": [1,\n```",

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-func TestOnlyABrokenConnectionIsARepeatableFailure(t *testing.T) {
+func TestOnlyBrokenConnectionIsRetryable(t *testing.T) {
 	t.Parallel()
 	network := func(err error) error {
 		return &url.Error{Op: "Post", URL: "http://x", Err: &net.OpError{Op: "read", Net: "tcp", Err: err}}

@@ -79,7 +79,7 @@ func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {
 	return tools
 }
 
-func TestHeadersAndCleanUpCarryTheIDOfTheExecution(t *testing.T) {
+func TestHeadersAndCleanupCarryExecutionID(t *testing.T) {
 	t.Parallel()
 	r, transport := cleaned(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) })
 	cfg := mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: fast}
@@ -101,7 +101,7 @@ func TestHeadersAndCleanUpCarryTheIDOfTheExecution(t *testing.T) {
 	}, cleanups)
 }
 
-func TestAMonitorCleansUpWhenItStops(t *testing.T) {
+func TestMonitorCleansUpWhenItStops(t *testing.T) {
 	t.Parallel()
 	r, transport := cleaned(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) })
 	checked := make(chan mcp.Status, 1)
@@ -116,7 +116,7 @@ func TestAMonitorCleansUpWhenItStops(t *testing.T) {
 	require.Equal(t, []seenRequest{{http.MethodDelete, "/sessions/tarsy-health", "tarsy-tarsy-health", "Bearer t0ken"}}, cleanups)
 }
 
-func TestACleanUpThatFailsIsOnlyLogged(t *testing.T) {
+func TestFailedCleanupIsOnlyLogged(t *testing.T) {
 	t.Parallel()
 	hung := make(chan struct{})
 	defer close(hung)
@@ -148,7 +148,7 @@ func TestACleanUpThatFailsIsOnlyLogged(t *testing.T) {
 	}
 }
 
-func TestAServerThatWasNotReachedIsNotCleanedUp(t *testing.T) {
+func TestUnreachedServerIsNotCleanedUp(t *testing.T) {
 	t.Parallel()
 	r, transport := cleaned(t, func(http.ResponseWriter, *http.Request) {})
 	transport.URL += "elsewhere"

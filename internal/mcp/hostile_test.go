@@ -89,7 +89,7 @@ func TestHostileBytesAreReplaced(t *testing.T) {
 	require.True(t, strings.HasSuffix(result.Content, "d ok"), "%q", result.Content)
 }
 
-func TestAHostileToolListIsTamed(t *testing.T) {
+func TestHostileToolListIsSanitised(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{list: `{"tools":[{"name":"b","inputSchema":{}},{"name":"rm -rf /"},null,{"name":"a","description":"x\u0000y"},` +
 		`{"name":"c","inputSchema":true},{"name":"a"},{"name":""}]}`}
@@ -107,14 +107,14 @@ func TestAHostileToolListIsTamed(t *testing.T) {
 	require.Equal(t, "x\uFFFDy", listed[0].Description)
 }
 
-func TestAToolListWithoutEndMakesTheServerUnavailable(t *testing.T) {
+func TestEndlessToolListMakesServerUnavailable(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{list: `{"tools":[` + strings.Repeat(`{"name":"a"},`, 99) + `{"name":"b"}],"nextCursor":"again"}`}
 	tools := open(t, mcp.Config{Transport: raw.transport}, tarsy.MCPServerSelection{Name: "raw"})
 	require.Contains(t, tools.Unavailable()["raw"], "more than 1000 tools")
 }
 
-func TestAnAnswerThatIsNotJSONBreaksTheSessionOnly(t *testing.T) {
+func TestNonJSONAnswerBreaksOnlyItsSession(t *testing.T) {
 	t.Parallel()
 	raw := &rawServer{onCall: func(string) []string { return []string{`Listening on port 8080`} }}
 	tools := open(t, mcp.Config{Transport: raw.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "raw"})
@@ -126,7 +126,7 @@ func TestAnAnswerThatIsNotJSONBreaksTheSessionOnly(t *testing.T) {
 	}
 }
 
-func TestDeeplyNestedArgumentsAreAResult(t *testing.T) {
+func TestDeeplyNestedArgumentsReturnResult(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "read", true, answering("done"))

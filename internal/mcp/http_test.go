@@ -100,7 +100,7 @@ func openHTTP(t *testing.T, transport mcp.Transport, limits mcp.Limits) agent.To
 		tarsy.MCPServerSelection{Name: "web"})
 }
 
-func TestHTTPCarriesTokenAndHeadersToTheConfiguredHostOnly(t *testing.T) {
+func TestHTTPSendsTokenAndHeadersToConfiguredHostOnly(t *testing.T) {
 	t.Parallel()
 	var leaked atomic.Bool
 	elsewhere := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
@@ -135,7 +135,7 @@ func TestHTTPCarriesTokenAndHeadersToTheConfiguredHostOnly(t *testing.T) {
 	require.Contains(t, refused.Unavailable()["web"], "Unauthorized")
 }
 
-func TestAnHTTPServerRestartedBetweenCallsIsUsedAgainEvenByAWriter(t *testing.T) {
+func TestHTTPServerRestartBetweenCallsIsTransparentForWrites(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]*mcpsdk.StreamableHTTPOptions{"event stream": nil, "json": {JSONResponse: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestAnHTTPServerRestartedBetweenCallsIsUsedAgainEvenByAWriter(t *testing.T)
 	}
 }
 
-func TestASessionRefusedWithAJSONBodyIsARefusedSession(t *testing.T) {
+func TestSessionRefusedWithJSONBodyIsDetected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status int
@@ -173,7 +173,7 @@ func TestASessionRefusedWithAJSONBodyIsARefusedSession(t *testing.T) {
 	}
 }
 
-func TestABadRequestIsNoRefusedSession(t *testing.T) {
+func TestBadRequestIsNotRefusedSession(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)
 	server := serve(t, once(w, http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"n is missing"},"id":3}`))
@@ -200,7 +200,7 @@ func once(next http.Handler, status int, body string) http.Handler {
 	})
 }
 
-func TestAConnectionCutAfterTheRequestWasSent(t *testing.T) {
+func TestConnectionCutAfterRequestIsSent(t *testing.T) {
 	t.Parallel()
 	begin := func(contentType string) func(http.ResponseWriter) {
 		return func(rw http.ResponseWriter) {
@@ -245,7 +245,7 @@ func answerStatus(status int) func(http.ResponseWriter) {
 	}
 }
 
-func TestInternalErrorOfAnHTTPServerIsNotRepeated(t *testing.T) {
+func TestHTTPInternalErrorIsNotRetried(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)
 	server := serve(t, once(w, http.StatusInternalServerError, ""))
@@ -256,7 +256,7 @@ func TestInternalErrorOfAnHTTPServerIsNotRepeated(t *testing.T) {
 	require.Zero(t, w.calls.Load())
 }
 
-func TestAServerThatRefusesConnectionsWasNotCalled(t *testing.T) {
+func TestRefusedConnectionMeansNotCalled(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)
 	server := serve(t, w)
@@ -274,7 +274,7 @@ func TestAServerThatRefusesConnectionsWasNotCalled(t *testing.T) {
 	require.NotContains(t, result.Content, "s3cret", "the URL's secrets stay out of what a model reads")
 }
 
-func TestAnUnverifiedCertificateIsAcceptedOnlyIfConfigured(t *testing.T) {
+func TestUnverifiedCertificateNeedsConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)
 	server := httptest.NewUnstartedServer(w)
@@ -291,7 +291,7 @@ func TestAnUnverifiedCertificateIsAcceptedOnlyIfConfigured(t *testing.T) {
 	}
 }
 
-func TestAConfiguredTimeoutLowersTheLimits(t *testing.T) {
+func TestConfiguredTimeoutLowersLimits(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing
 	require.NoError(t, err)
@@ -305,7 +305,7 @@ func TestAConfiguredTimeoutLowersTheLimits(t *testing.T) {
 	require.Less(t, time.Since(begun), 4*time.Second, "the SDK's own wait of 5 s is cut short")
 }
 
-func TestAHangingHTTPCallTimesOut(t *testing.T) {
+func TestHangingHTTPCallTimesOut(t *testing.T) {
 	t.Parallel()
 	server, called, cancelled := hanging()
 	handler := mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
@@ -319,7 +319,7 @@ func TestAHangingHTTPCallTimesOut(t *testing.T) {
 	<-cancelled
 }
 
-func TestSSEWorksBeyondItsHandshakeAndCarriesTokenAndHeaders(t *testing.T) {
+func TestSSEWorksPastHandshakeWithTokenAndHeaders(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "read", true, answering("done"))
@@ -346,7 +346,7 @@ func TestSSEWorksBeyondItsHandshakeAndCarriesTokenAndHeaders(t *testing.T) {
 	require.Contains(t, openHTTP(t, transport, fast).Unavailable()["web"], "Unauthorized")
 }
 
-func TestAnSSEStreamThatEndsInTheMiddleOfACall(t *testing.T) {
+func TestSSEStreamEndsDuringCall(t *testing.T) {
 	t.Parallel()
 	for tool, writes := range map[string]bool{"read": false, "write": true} {
 		t.Run(tool, func(t *testing.T) {

@@ -86,7 +86,7 @@ func (swallowing) Close() error { return nil }
 // tick lets the next checks begin.
 func (w *watched) tick() { w.clock.Advance(15 * time.Second) }
 
-func TestAMonitorChecksAtOnceAndTellsTheFirstResult(t *testing.T) {
+func TestMonitorChecksImmediatelyAndReportsFirstResult(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, "a", "b")
 	w.broken.Store("b", errors.New("connection refused, password hunter2"))
@@ -111,7 +111,7 @@ func TestAMonitorChecksAtOnceAndTellsTheFirstResult(t *testing.T) {
 	require.True(t, mcp.NewMonitor(mcp.MonitorConfig{Factory: mcp.New(mcp.Config{})}).Healthy(), "nothing to be ill")
 }
 
-func TestAMonitorTellsOnlyChanges(t *testing.T) {
+func TestMonitorReportsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, "a")
 	w.broken.Store("a", errors.New("refused"))
@@ -142,7 +142,7 @@ func TestAMonitorTellsOnlyChanges(t *testing.T) {
 	require.Empty(t, w.changes)
 }
 
-func TestAMonitorKeepsItsSessionAndMakesALostOneAnew(t *testing.T) {
+func TestMonitorReusesSessionAndReplacesLostOne(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, "a")
 	w.Start()
@@ -171,7 +171,7 @@ func waitChecked(t *testing.T, w *watched, id string) {
 	require.Eventually(t, func() bool { return w.Statuses()[id].LastCheck.Equal(w.clock.Now()) }, 10*time.Second, time.Millisecond)
 }
 
-func TestAServerThatHangsDelaysNeitherTheOthersNorStop(t *testing.T) {
+func TestHangingServerDelaysNeitherOthersNorStop(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, "good", "hangs")
 	w.hanging.Store("hangs", true)
@@ -204,7 +204,7 @@ func (c *tickingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return c.Clock.AfterFunc(d, f)
 }
 
-func TestAMonitorChecksEveryFifteenSecondsAndWaitsFiveForAnAnswer(t *testing.T) {
+func TestMonitorChecksEvery15SecondsWith5SecondTimeout(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "read", true, answering("done"))
@@ -223,7 +223,7 @@ func TestAMonitorChecksEveryFifteenSecondsAndWaitsFiveForAnAnswer(t *testing.T) 
 	require.Equal(t, 5*time.Second, <-clock.limits)
 }
 
-func TestAServerThatStopsAnsweringIsUnhealthyAfterItsLimits(t *testing.T) {
+func TestUnresponsiveServerIsUnhealthyAfterItsLimits(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()
 	stuck := make(chan struct{})
@@ -264,7 +264,7 @@ func TestAServerThatStopsAnsweringIsUnhealthyAfterItsLimits(t *testing.T) {
 	require.EqualValues(t, 2, connections.Load(), "made anew once")
 }
 
-func TestAMonitorMayBeStoppedAtAnyTimeAndStartedAgain(t *testing.T) {
+func TestMonitorCanStopAnytimeAndRestart(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, "a")
 	w.Stop()
@@ -286,7 +286,7 @@ func TestAMonitorMayBeStoppedAtAnyTimeAndStartedAgain(t *testing.T) {
 	require.Eventually(t, func() bool { return len(slices.Collect(w.servers["a"].Sessions())) == 0 }, 10*time.Second, time.Millisecond)
 }
 
-func TestStopWaitsForTheChecksThatItCutOff(t *testing.T) {
+func TestStopWaitsForInterruptedChecks(t *testing.T) {
 	t.Parallel()
 	connecting, finished := make(chan struct{}), &atomic.Bool{}
 	monitor := mcp.NewMonitor(mcp.MonitorConfig{
@@ -306,7 +306,7 @@ func TestStopWaitsForTheChecksThatItCutOff(t *testing.T) {
 	require.True(t, finished.Load())
 }
 
-func TestAMonitorsSessionIsNotSharedWithExecutions(t *testing.T) {
+func TestMonitorSessionIsNotSharedWithExecutions(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "read", true, answering("done"))

@@ -82,7 +82,7 @@ func zombieOfOthers(pid int) bool {
 	return state == 'Z' && parent != os.Getpid()
 }
 
-func TestASubprocessInheritsTheEnvironmentAndHasItsOwnGroup(t *testing.T) {
+func TestSubprocessInheritsEnvironmentAndHasOwnGroup(t *testing.T) {
 	t.Parallel()
 	tools := openProcess(t, "plain", map[string]string{"OWN": "set", "LANG": "xx_XX"}, fast)
 	a := aboutOf(t, tools)
@@ -95,7 +95,7 @@ func TestASubprocessInheritsTheEnvironmentAndHasItsOwnGroup(t *testing.T) {
 	requireGone(t, a.Pid)
 }
 
-func TestCloseEndsTheWholeGroup(t *testing.T) {
+func TestCloseKillsWholeProcessGroup(t *testing.T) {
 	t.Parallel()
 	// The plain one exits by itself and leaves a child behind, the stubborn one has to be killed.
 	for _, role := range []string{"plain", "stubborn"} {
@@ -116,7 +116,7 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 }
 
 // The write fails while the other direction is still open, so that only the refused write proves that nothing was sent.
-func TestARefusedWriteWasNotSent(t *testing.T) {
+func TestRefusedWriteWasNotSent(t *testing.T) {
 	t.Parallel()
 	script := `read a
 echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",'\
@@ -134,7 +134,7 @@ exec sleep 600`
 	require.Equal(t, agent.Result{Server: "half", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "half__write", ""))
 }
 
-func TestASubprocessKilledInTheMiddleOfACall(t *testing.T) {
+func TestSubprocessKilledDuringCall(t *testing.T) {
 	t.Parallel()
 	t.Run("the reader is called again", func(t *testing.T) {
 		t.Parallel()
@@ -153,7 +153,7 @@ func TestASubprocessKilledInTheMiddleOfACall(t *testing.T) {
 	})
 }
 
-func TestASubprocessThatDiedBetweenCallsIsReplacedEvenForAWriter(t *testing.T) {
+func TestSubprocessDeathBetweenCallsIsTransparentForWrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	// The mark is there: the tool does not kill itself.
@@ -168,7 +168,7 @@ func TestASubprocessThatDiedBetweenCallsIsReplacedEvenForAWriter(t *testing.T) {
 	require.NotEqual(t, first.Pid, aboutOf(t, tools).Pid)
 }
 
-func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
+func TestUnstartableServerIsUnavailableWithReason(t *testing.T) {
 	t.Parallel()
 	limits := fast
 	limits.Exit = 100 * time.Millisecond
@@ -204,7 +204,7 @@ func TestAServerThatCannotStartIsUnavailableAndSaysWhy(t *testing.T) {
 	require.Len(t, listed, 5)
 }
 
-func TestStdioServerGetsOnlyTheVariablesItNeeds(t *testing.T) {
+func TestStdioServerGetsOnlyVariablesItNeeds(t *testing.T) {
 	t.Setenv("TARSY_TEST_SECRET", "not for servers")
 	t.Setenv("LC_TIME", "de_DE.UTF-8")
 	t.Setenv("https_proxy", "http://proxy.example.com:3128")

@@ -37,7 +37,7 @@ func fragile(losses int32) (*memory, *atomic.Int32) {
 	return m, calls
 }
 
-func TestAReaderThatLosesItsSessionIsCalledAgainOnce(t *testing.T) {
+func TestReadOnLostSessionIsRetriedOnce(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(1)
 	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
@@ -46,7 +46,7 @@ func TestAReaderThatLosesItsSessionIsCalledAgainOnce(t *testing.T) {
 	require.Equal(t, 2, m.opened())
 }
 
-func TestAReaderIsNotCalledAThirdTime(t *testing.T) {
+func TestReadIsNotRetriedTwice(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(5)
 	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
@@ -57,7 +57,7 @@ func TestAReaderIsNotCalledAThirdTime(t *testing.T) {
 	require.EqualValues(t, 2, calls.Load())
 }
 
-func TestAWriterThatLosesItsSessionHasAnUnknownOutcome(t *testing.T) {
+func TestWriteOnLostSessionHasUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	m, calls := fragile(1)
 	tools := open(t, mcp.Config{Transport: m.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "srv"})
@@ -72,7 +72,7 @@ func TestAWriterThatLosesItsSessionHasAnUnknownOutcome(t *testing.T) {
 	require.Equal(t, "done", again.Content, "the next call has a session again")
 }
 
-func TestCallsThatLoseOneSessionShareTheNext(t *testing.T) {
+func TestCallsLosingOneSessionShareReconnect(t *testing.T) {
 	t.Parallel()
 	const callers = 8
 	server := newServer()
@@ -118,7 +118,7 @@ func (c *hastyClock) NewTimer(d time.Duration) clockwork.Timer {
 	return c.Clock.NewTimer(0)
 }
 
-func TestThePauseBeforeANewSessionIsRandomWithinItsBounds(t *testing.T) {
+func TestReconnectPauseIsRandomWithinBounds(t *testing.T) {
 	t.Parallel()
 	const losses = 50
 	clock := &hastyClock{Clock: clockwork.NewRealClock()}
@@ -137,7 +137,7 @@ func TestThePauseBeforeANewSessionIsRandomWithinItsBounds(t *testing.T) {
 	require.Greater(t, len(different), losses/2)
 }
 
-func TestAnAnswerOfTheProtocolIsNotRepeated(t *testing.T) {
+func TestProtocolErrorIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int64{
 		jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeInternalError,
@@ -157,7 +157,7 @@ func TestAnAnswerOfTheProtocolIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestASessionIsCreatedAnewAfterAPauseAndWithinItsLimit(t *testing.T) {
+func TestSessionIsRecreatedAfterPauseWithinLimit(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()
 	m, _ := fragile(1)
@@ -212,7 +212,7 @@ func hanging() (server *mcpsdk.Server, called, cancelled chan struct{}) {
 	return server, called, cancelled
 }
 
-func TestACallThatHangsTimesOutAndTheServerIsTold(t *testing.T) {
+func TestHangingCallTimesOutAndServerIsNotified(t *testing.T) {
 	t.Parallel()
 	for name, unknown := range map[string]bool{"srv__read": false, "srv__write": true} {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestACallThatHangsTimesOutAndTheServerIsTold(t *testing.T) {
 	}
 }
 
-func TestTheCallersOwnEndIsAnError(t *testing.T) {
+func TestCallerCancellationIsError(t *testing.T) {
 	t.Parallel()
 	server, called, cancelled := hanging()
 	tools := openOne(t, server, mcp.Config{})
@@ -260,7 +260,7 @@ func TestTheCallersOwnEndIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, why, "and nothing is sent after it")
 }
 
-func TestAServerThatStopsReadingCannotHoldTheCaller(t *testing.T) {
+func TestServerThatStopsReadingCannotBlockCaller(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()
 	stuck := make(chan struct{})
@@ -286,7 +286,7 @@ func TestAServerThatStopsReadingCannotHoldTheCaller(t *testing.T) {
 	}
 }
 
-func TestCloseCutsOffCallsAndMayBeRepeated(t *testing.T) {
+func TestCloseInterruptsCallsAndIsIdempotent(t *testing.T) {
 	t.Parallel()
 	server, called, cancelled := hanging()
 	tools := openOne(t, server, mcp.Config{})

@@ -117,7 +117,7 @@ func (c *countingClock) count() int {
 	return c.pauses
 }
 
-func TestHTTPServerRestartedDuringAReadIsCalledAgainOnce(t *testing.T) {
+func TestHTTPServerRestartDuringReadIsRetriedOnce(t *testing.T) {
 	t.Parallel()
 	for form, slow := range map[string]bool{
 		"stream": true, "json": true, "sse": true,
@@ -152,7 +152,7 @@ func TestHTTPServerRestartedDuringAReadIsCalledAgainOnce(t *testing.T) {
 	}
 }
 
-func TestHTTPServerKilledDuringAWriteHasAnUnknownOutcome(t *testing.T) {
+func TestHTTPServerKillDuringWriteHasUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	process := startHTTPProcess(t, "stream")
 	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: "http://" + process.address}, fast)
@@ -162,7 +162,7 @@ func TestHTTPServerKilledDuringAWriteHasAnUnknownOutcome(t *testing.T) {
 	require.Contains(t, result.Content, "outcome unknown, check before repeating")
 }
 
-func TestHTTPServerThatStaysAwayIsWaitedForOnce(t *testing.T) {
+func TestUnreachableHTTPServerIsAwaitedOnce(t *testing.T) {
 	t.Parallel()
 	process, clock := startHTTPProcess(t, "stream"), newCountingClock()
 	limits := fast

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-func TestToolsThatRulesExcludeAreNeitherListedNorCalled(t *testing.T) {
+func TestExcludedToolsAreNeitherListedNorCalled(t *testing.T) {
 	t.Parallel()
 	read := []string{"get_log", "get_pods"}
 	tests := map[string]struct {
@@ -88,7 +88,7 @@ func TestToolsThatRulesExcludeAreNeitherListedNorCalled(t *testing.T) {
 	}
 }
 
-func TestSelectedToolsThatAServerLacksAreReported(t *testing.T) {
+func TestMissingSelectedToolsAreReported(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "get_pods", true, answering("pods"))
@@ -106,7 +106,7 @@ func TestSelectedToolsThatAServerLacksAreReported(t *testing.T) {
 	require.Empty(t, open(t, cfg, tarsy.MCPServerSelection{Name: "srv", Tools: []string{"get_pods"}}).Missing())
 }
 
-func TestMonitorKnowsOnlyAllowedToolsAndLogsNamesThatMatchNone(t *testing.T) {
+func TestMonitorListsOnlyAllowedToolsAndLogsUnmatchedNames(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "get_pods", true, answering("pods"))

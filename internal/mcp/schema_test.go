@@ -59,7 +59,7 @@ func TestToolDescriptionsAndSchemasAreMasked(t *testing.T) {
 	requireMaskedTool(t, monitor.Tools()["srv"][0])
 }
 
-func TestToolWithAnUncheckedDescriptionIsWithheld(t *testing.T) {
+func TestToolWithUnmaskableDescriptionIsWithheld(t *testing.T) {
 	t.Parallel()
 	fail := func(_, text string) (string, error) {
 		if text == "query" {

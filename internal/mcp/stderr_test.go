@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-func TestServerThatPrintsHelpIsReportedWithItsError(t *testing.T) {
+func TestServerPrintingHelpIsReportedWithItsError(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2hunter2"
 	cfg := mcp.Config{

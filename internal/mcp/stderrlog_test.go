@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStderrLogKeepsWholeLinesOfBothEndsWithinBounds(t *testing.T) {
+func TestStderrLogKeepsWholeLinesOfHeadAndTailWithinLimit(t *testing.T) {
 	t.Parallel()
 	var log stderrLog
 	for i := range 100_000 {
@@ -34,14 +34,14 @@ func TestStderrLogKeepsWholeLinesOfBothEndsWithinBounds(t *testing.T) {
 	require.Equal(t, log.written, kept+left)
 }
 
-func TestStderrLogLeavesOutALineLongerThanItKeeps(t *testing.T) {
+func TestStderrLogSkipsOverlongLine(t *testing.T) {
 	t.Parallel()
 	var log stderrLog
 	_, _ = fmt.Fprintf(&log, "first\n%s\nlast\n", strings.Repeat("x", 3*keptStderrBytes))
 	require.Equal(t, fmt.Sprintf("first\n[… %d bytes left out …]\nlast\n", 3*keptStderrBytes+1), log.String())
 }
 
-func TestStderrExcerptPutsLinesWithAnErrorFirst(t *testing.T) {
+func TestStderrExcerptPutsErrorLinesFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ stderr, want string }{
 		"nothing":         {"", ""},

@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-func TestCallAcceptsBothSpellingsAndCarriesTheCallID(t *testing.T) {
+func TestCallAcceptsBothSpellingsAndCarriesCallID(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "echo", true, func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
@@ -37,7 +37,7 @@ func TestCallAcceptsBothSpellingsAndCarriesTheCallID(t *testing.T) {
 	}
 }
 
-func TestArgumentsBecomeAnObjectWithExactNumbers(t *testing.T) {
+func TestArgumentsBecomeObjectWithExactNumbers(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "echo", true, func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
@@ -61,7 +61,7 @@ func TestArgumentsBecomeAnObjectWithExactNumbers(t *testing.T) {
 	require.JSONEq(t, `{"input":"{\"n\":"}`, call(t, tools, "srv__echo", `{"n":`).Content)
 }
 
-func TestHalfAnObjectIsNotGivenToAToolThatWrites(t *testing.T) {
+func TestIncompleteObjectIsNotPassedToWritingTool(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "write", false, answering("written"))
@@ -76,7 +76,7 @@ func TestHalfAnObjectIsNotGivenToAToolThatWrites(t *testing.T) {
 	}
 }
 
-func TestAnErrorAfterArgumentsThatWereNoObjectSaysHowTheyWereRead(t *testing.T) {
+func TestErrorAfterNonObjectArgumentsSaysHowTheyWereParsed(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	addTool(server, "fails", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
@@ -95,7 +95,7 @@ func TestAnErrorAfterArgumentsThatWereNoObjectSaysHowTheyWereRead(t *testing.T) 
 	}
 }
 
-func TestANameThatLeadsNowhereIsAResultThatListsTheNearestFirst(t *testing.T) {
+func TestUnknownNameReturnsNearestFirst(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	for _, name := range []string{"get_events", "get_pods", "get_pod_logs", "delete_pod"} {
@@ -133,7 +133,7 @@ func TestANameThatLeadsNowhereIsAResultThatListsTheNearestFirst(t *testing.T) {
 	}
 }
 
-func TestSeparatorsInNamesAreResolvedByWhatExists(t *testing.T) {
+func TestSeparatorsInNamesAreResolvedByExistingNames(t *testing.T) {
 	t.Parallel()
 	inner, outer := newServer(), newServer()
 	addTool(inner, "c", true, answering("inner"))
@@ -148,7 +148,7 @@ func TestSeparatorsInNamesAreResolvedByWhatExists(t *testing.T) {
 	require.Equal(t, "dotted", call(t, tools, "a.v1.get", "").Content)
 }
 
-func TestListFollowsPagesInStableOrderAndTrustsAnnotationsOnly(t *testing.T) {
+func TestListFollowsPagesInOrderAndTrustsOnlyAnnotations(t *testing.T) {
 	t.Parallel()
 	paged := mcpsdk.NewServer(&mcpsdk.Implementation{Name: "paged"}, &mcpsdk.ServerOptions{PageSize: 2})
 	for _, name := range []string{"e", "a", "d", "b", "c"} {
@@ -192,7 +192,7 @@ func TestExecutionsShareNoSession(t *testing.T) {
 	require.NoError(t, second.Close())
 }
 
-func TestAServerHasThirtySecondsToBegin(t *testing.T) {
+func TestServerHasThirtySecondsToStart(t *testing.T) {
 	t.Parallel()
 	clock := clockwork.NewFakeClock()
 	factory := mcp.New(mcp.Config{
@@ -217,7 +217,7 @@ func TestAServerHasThirtySecondsToBegin(t *testing.T) {
 	require.NoError(t, tools.Close())
 }
 
-func TestSelectingAServerTwiceOpensItOnce(t *testing.T) {
+func TestSelectingServerTwiceOpensItOnce(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	for _, name := range []string{"a", "b", "c"} {
@@ -232,7 +232,7 @@ func TestSelectingAServerTwiceOpensItOnce(t *testing.T) {
 	require.Equal(t, 1, m.opened())
 }
 
-func TestWhatAToolSaysIsContent(t *testing.T) {
+func TestToolOutputIsContent(t *testing.T) {
 	t.Parallel()
 	server := newServer()
 	result := func(name string, result *mcpsdk.CallToolResult, err error) {
@@ -327,7 +327,7 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 }
 
 // A result of any size costs no more than what can be kept of it, and no half of a secret is left where it is cut.
-func TestAHugeResultIsMaskedAsFarAsItIsKept(t *testing.T) {
+func TestHugeResultIsMaskedUpToKeptLength(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
 	huge := strings.Repeat("SECRET ", 1<<18)

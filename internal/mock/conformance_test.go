@@ -35,12 +35,12 @@ func ownConnections(t *testing.T) *http.Client {
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestAnthropicMessagesKeepTheContract(t *testing.T) {
+func TestAnthropicMessagesConform(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{Name: anthropic.Name, Handler: mockAPI, New: newAnthropic})
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestAnthropicMessagesWithThinkingBudgetKeepTheContract(t *testing.T) {
+func TestAnthropicMessagesWithThinkingBudgetConform(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{Name: anthropic.Name, Model: "claude-opus-4-5", Handler: mockAPI, New: newAnthropic})
 }
 
@@ -54,14 +54,14 @@ func newAnthropic(t *testing.T, url, key string) llm.Client {
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestGeminiAPIKeepsTheContract(t *testing.T) {
+func TestGeminiAPIConforms(t *testing.T) {
 	llmtest.Run(t, geminiProvider("gemini", "", func(url, key string) gemini.Config {
 		return gemini.Config{APIKey: key, BaseURL: url}
 	}))
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestVertexAIKeepsTheContract(t *testing.T) {
+func TestVertexAIConforms(t *testing.T) {
 	llmtest.Run(t, geminiProvider("vertexai", "gemini-3-flash-preview", func(url, key string) gemini.Config {
 		return gemini.Config{
 			Vertex: true, Project: "p", Location: "us-central1", BaseURL: url, Headers: map[string]string{"Authorization": "Bearer " + key},
@@ -88,13 +88,13 @@ func geminiProvider(name, model string, config func(url, key string) gemini.Conf
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestChatCompletionsKeepTheContract(t *testing.T) {
+func TestChatCompletionsConform(t *testing.T) {
 	llmtest.Run(t, openaiProvider(openai.APIChat,
 		llmtest.FeatureSignature, llmtest.FeatureNativeTools, llmtest.FeatureStopReason))
 }
 
 //nolint:paralleltest // goroutines are counted
-func TestResponsesKeepTheContract(t *testing.T) {
+func TestResponsesConform(t *testing.T) {
 	llmtest.Run(t, openaiProvider(openai.APIResponses,
 		llmtest.FeatureStopSequences, llmtest.FeatureStopReason, llmtest.FeatureURLContext))
 }

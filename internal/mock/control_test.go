@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestVerifyTellsWhatWasUnusedAndUnexpected(t *testing.T) {
+func TestVerifyReportsUnusedAndUnexpected(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Lane: mock.LaneByHeader, Script: fresh(script.Reply{Text: "only"})})
@@ -57,7 +57,7 @@ func TestVerifyTellsWhatWasUnusedAndUnexpected(t *testing.T) {
 	require.Equal(t, 200, s.ask(t, "POST", chatPath, chat("x"), "X-Tarsy-Lane", "much").status, "a fresh script")
 }
 
-func TestAGateIsWatchedAndOpenedOverHTTP(t *testing.T) {
+func TestGateIsObservedAndOpenedOverHTTP(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Gates: func() []string { return []string{"half"} }, Script: func(string) *script.Script {
@@ -101,7 +101,7 @@ func TestAGateIsWatchedAndOpenedOverHTTP(t *testing.T) {
 	}
 }
 
-func TestADropClosesTheConnectionAndATruncationEndsInGoodOrder(t *testing.T) {
+func TestDropClosesConnectionAndTruncationEndsCleanly(t *testing.T) {
 	t.Parallel()
 
 	fault := func(kind script.FaultKind) script.Reply {
@@ -176,7 +176,7 @@ func exchangeOn(conn net.Conn, body string) (string, error) {
 	return string(text), err
 }
 
-func TestACallerThatLeavesIsSeen(t *testing.T) {
+func TestDisconnectedCallerIsDetected(t *testing.T) {
 	t.Parallel()
 
 	gate := script.NewGate()
@@ -200,7 +200,7 @@ func TestACallerThatLeavesIsSeen(t *testing.T) {
 	}, patience, tick)
 }
 
-func TestErrorEndpointsSpeakTheFormOfThePathBelow(t *testing.T) {
+func TestErrorEndpointsUseFormatOfTheirPath(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t)
@@ -223,7 +223,7 @@ func TestErrorEndpointsSpeakTheFormOfThePathBelow(t *testing.T) {
 	require.Empty(t, s.Verify()[0].Unexpected, "they are there to be asked")
 }
 
-func TestUnknownPathsAreToldWhatThereIsAndAreUnexpected(t *testing.T) {
+func TestUnknownPathsListKnownOnesAndAreUnexpected(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t)
@@ -241,7 +241,7 @@ func TestUnknownPathsAreToldWhatThereIsAndAreUnexpected(t *testing.T) {
 	require.Len(t, s.Verify()[0].Unexpected, 3)
 }
 
-func TestUnknownPathsAreAnsweredInTheFormOfTheAPIThatWasMeant(t *testing.T) {
+func TestUnknownPathsAnswerInFormatOfIntendedAPI(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t)
@@ -277,7 +277,7 @@ func TestUnknownPathsAreAnsweredInTheFormOfTheAPIThatWasMeant(t *testing.T) {
 	require.Contains(t, s.ask(t, "POST", "/_error/404/v1/messages/batches", "{}").body, `"not_found_error"`)
 }
 
-func TestGeminiPathsWorkWithOtherVersionsAndWithout(t *testing.T) {
+func TestGeminiPathsWorkWithAnyOrNoVersion(t *testing.T) {
 	t.Parallel()
 
 	for _, prefix := range []string{"/v1beta", "/v1", ""} {
@@ -286,7 +286,7 @@ func TestGeminiPathsWorkWithOtherVersionsAndWithout(t *testing.T) {
 	}
 }
 
-func TestWebPagesMayNotControlTheServer(t *testing.T) {
+func TestWebPagesCannotControlServer(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t)
@@ -299,7 +299,7 @@ func TestWebPagesMayNotControlTheServer(t *testing.T) {
 	require.Contains(t, s.ask(t, "GET", "/_mock/nothing", "").body, "POST reset and gates/NAME/open")
 }
 
-func TestAnErrorOfTheScriptKeepsItsForm(t *testing.T) {
+func TestScriptedErrorKeepsItsFormat(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t, script.Reply{Err: errors.New("boom")})
@@ -309,7 +309,7 @@ func TestAnErrorOfTheScriptKeepsItsForm(t *testing.T) {
 	require.Empty(t, s.Verify()[0].Unexpected, "it was planned")
 }
 
-func TestModelsAreThoseOfTheConfiguration(t *testing.T) {
+func TestModelsAreConfiguredOnes(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Script: fresh(), Models: func() []string { return []string{"my-own-model"} }})
@@ -322,7 +322,7 @@ func TestModelsAreThoseOfTheConfiguration(t *testing.T) {
 	require.Contains(t, anthropic.body, "my-own-model")
 }
 
-func TestKeptResponsesBelongToTheirLaneAndEndWithIt(t *testing.T) {
+func TestStoredResponsesBelongToTheirLane(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Script: fresh(script.Reply{Text: "a", Times: -1}), Lane: mock.LaneByHeader})

@@ -26,7 +26,7 @@ func endless(string) *script.Script {
 	return s
 }
 
-func TestTheJournalTellsWhatWasAskedAndAnswered(t *testing.T) {
+func TestJournalShowsRequestsAndAnswers(t *testing.T) {
 	t.Parallel()
 
 	s := scripted(t, script.Reply{Text: "one two"})
@@ -67,7 +67,7 @@ func (s *spy) Write(piece []byte) (int, error) {
 	return s.ResponseRecorder.Write(piece)
 }
 
-func TestAnExchangeIsInTheJournalBeforeItsLastByteIsSent(t *testing.T) {
+func TestExchangeIsInJournalBeforeLastByte(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ path, body, last string }{
@@ -94,7 +94,7 @@ func TestAnExchangeIsInTheJournalBeforeItsLastByteIsSent(t *testing.T) {
 	}
 }
 
-func TestTheJournalIsBoundedAndInOrder(t *testing.T) {
+func TestJournalIsLimitedAndOrdered(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Script: endless, JournalSize: 10})
@@ -118,7 +118,7 @@ func TestTheJournalIsBoundedAndInOrder(t *testing.T) {
 	require.Len(t, rest.Entries, 2)
 }
 
-func TestTheJournalIsAskedByLaneModelAPIAndNumber(t *testing.T) {
+func TestJournalIsQueriedByLaneModelAPIAndNumber(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Script: endless, Lane: mock.LaneByHeader})
@@ -165,7 +165,7 @@ func TestTheJournalIsAskedByLaneModelAPIAndNumber(t *testing.T) {
 	require.EqualValues(t, 4, left[0].Number, "numbers go on")
 }
 
-func TestHostileBodiesAreJSONInTheJournal(t *testing.T) {
+func TestHostileBodiesAreValidJSONInJournal(t *testing.T) {
 	t.Parallel()
 
 	for name, body := range map[string]string{
@@ -189,7 +189,7 @@ func TestHostileBodiesAreJSONInTheJournal(t *testing.T) {
 	}
 }
 
-func TestTheJournalIsBoundedInBytes(t *testing.T) {
+func TestJournalIsLimitedInBytes(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Script: endless})

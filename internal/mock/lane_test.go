@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestLanesKeepTwentyParallelCallersApart(t *testing.T) {
+func TestLanesSeparateTwentyParallelCallers(t *testing.T) {
 	t.Parallel()
 
 	const callers = 20
@@ -57,7 +57,7 @@ func TestLanesKeepTwentyParallelCallersApart(t *testing.T) {
 	}
 }
 
-func TestALaneByKeyShowsAHashAndNeverTheKey(t *testing.T) {
+func TestLaneByKeyShowsHashAndNotKey(t *testing.T) {
 	t.Parallel()
 
 	const secret = "sk-very-secret-0123456789"
@@ -90,7 +90,7 @@ func TestALaneByKeyShowsAHashAndNeverTheKey(t *testing.T) {
 	}
 }
 
-func TestMoreLanesThanAllowedAreRefusedAndNoneIsForgotten(t *testing.T) {
+func TestLanesOverLimitAreRefusedAndNoneIsDropped(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, mock.Config{Lane: mock.LaneByHeader, MaxLanes: 2, Script: fresh(script.Reply{Text: "hi"}, script.Reply{Text: "ho"})})

@@ -30,7 +30,7 @@ func hosting(t *testing.T, names ...string) *server {
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-func TestOnlyMCPServerNeedsNoNameInItsPath(t *testing.T) {
+func TestSingleMCPServerNeedsNoNameInPath(t *testing.T) {
 	t.Parallel()
 
 	s := hosting(t, "shop")
@@ -42,7 +42,7 @@ func TestOnlyMCPServerNeedsNoNameInItsPath(t *testing.T) {
 	}
 }
 
-func TestMCPPathWithoutNameIsNotFoundUnlessThereIsOneServer(t *testing.T) {
+func TestMCPPathWithoutNameNeedsExactlyOneServer(t *testing.T) {
 	t.Parallel()
 
 	for _, names := range [][]string{{}, {"shop", "web"}} {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestTextStreamsAsItComes(t *testing.T) {
+func TestTextIsStreamedAsItArrives(t *testing.T) {
 	t.Parallel()
 
 	a := newAPI(t, reply{body: sse(start,
@@ -33,7 +33,7 @@ func TestTextStreamsAsItComes(t *testing.T) {
 	require.Empty(t, a.headers[0].Get("X-Stainless-Os"), "nothing is told of this machine")
 }
 
-func TestThinkingGoesBackAsItCame(t *testing.T) {
+func TestThinkingIsReturnedUnchanged(t *testing.T) {
 	t.Parallel()
 
 	thinking := sse(start,
@@ -91,7 +91,7 @@ func TestThinkingGoesBackAsItCame(t *testing.T) {
 	require.NotContains(t, a.bodies[2], "thinking", "another model did not sign it")
 }
 
-func TestParallelCallsArePutTogether(t *testing.T) {
+func TestParallelCallsAreAssembled(t *testing.T) {
 	t.Parallel()
 
 	a := newAPI(t, reply{body: sse(start,
@@ -126,7 +126,7 @@ func TestParallelCallsArePutTogether(t *testing.T) {
 	}, chunks)
 }
 
-func TestCallThatWasCutIsNotPassedOn(t *testing.T) {
+func TestTruncatedCallIsDropped(t *testing.T) {
 	t.Parallel()
 
 	a := newAPI(t, reply{body: sse(start,
@@ -200,7 +200,7 @@ func TestNativeToolsAreShown(t *testing.T) {
 	require.JSONEq(t, `[{"type":"web_search_20250305","name":"web_search"},{"type":"web_fetch_20250910","name":"web_fetch"},{"type":"code_execution_20250825","name":"code_execution"}]`, string(tools))
 }
 
-func TestReasonToStopIsTold(t *testing.T) {
+func TestStopReasonIsReported(t *testing.T) {
 	t.Parallel()
 
 	for reason, want := range map[string]llm.StopReason{

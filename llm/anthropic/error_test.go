@@ -22,7 +22,7 @@ func failureBody(kind, message string) string {
 	return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_011CSHoEeqs5C35K2UUqR7Fy"}`
 }
 
-func TestErrorsOfTheAPIHaveTheirClass(t *testing.T) {
+func TestAPIErrorsAreClassified(t *testing.T) {
 	t.Parallel()
 
 	type failure = reply
@@ -67,7 +67,7 @@ func TestErrorsOfTheAPIHaveTheirClass(t *testing.T) {
 	}
 }
 
-func TestBrokenStreamMayBeTriedAgain(t *testing.T) {
+func TestBrokenStreamIsRetryable(t *testing.T) {
 	t.Parallel()
 
 	text := []string{
@@ -101,7 +101,7 @@ func TestBrokenStreamMayBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestErrorShowsNoKeyAndNotAllOfALongBody(t *testing.T) {
+func TestErrorHidesKeyAndTruncatesLongBody(t *testing.T) {
 	t.Parallel()
 
 	_, err := newAPI(t, reply{status: 400, body: failureBody("invalid_request_error", "your sk-ant-secret "+strings.Repeat("ü", 10000))}).generate(question())
@@ -110,7 +110,7 @@ func TestErrorShowsNoKeyAndNotAllOfALongBody(t *testing.T) {
 	require.Less(t, len([]rune(err.Error())), 700)
 }
 
-func TestOfAnEndlessErrorOnlyTheBeginningIsRead(t *testing.T) {
+func TestEndlessErrorBodyIsReadInPart(t *testing.T) {
 	t.Parallel()
 
 	var written atomic.Int64
@@ -138,7 +138,7 @@ func TestOfAnEndlessErrorOnlyTheBeginningIsRead(t *testing.T) {
 	require.Less(t, written.Load(), int64(64<<20))
 }
 
-func TestCancellingClosesTheConnection(t *testing.T) {
+func TestCancelClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	for name, leave := range map[string]func(cancel context.CancelCauseFunc) (goOn bool){

@@ -59,7 +59,7 @@ func sentBack(t *testing.T, req *llm.Request) string {
 	return string(asked.Messages[1].Content)
 }
 
-func TestThinkingGoesBackWhereItStood(t *testing.T) {
+func TestThinkingIsReturnedInPlace(t *testing.T) {
 	t.Parallel()
 
 	const call = `{"type":"tool_use","id":"toolu_1","name":"get_pods","input":{}}`
@@ -73,7 +73,7 @@ func TestThinkingGoesBackWhereItStood(t *testing.T) {
 	require.JSONEq(t, `[{"type":"text","text":"I looked."},`+call+`]`, sentBack(t, req))
 }
 
-func TestThinkingIsLeftOutWhereWhatCameBeforeItHasChanged(t *testing.T) {
+func TestThinkingIsOmittedWhenItsPrefixChanged(t *testing.T) {
 	t.Parallel()
 
 	for _, model := range []string{"claude-fable-5-2", "claude-opus-5.5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-of-tomorrow"} {
@@ -103,7 +103,7 @@ func TestThinkingIsLeftOutWhereWhatCameBeforeItHasChanged(t *testing.T) {
 	require.Contains(t, sentBack(t, req), `"s2"`, "this model does not mind")
 }
 
-func TestThinkingBetweenWhatTheAPIRanIsNotKept(t *testing.T) {
+func TestThinkingBetweenServerToolsIsDropped(t *testing.T) {
 	t.Parallel()
 
 	chunks, err := newAPI(t, reply{body: sse(start, thought("0", "One.", "s1"),

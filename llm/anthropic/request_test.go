@@ -22,7 +22,7 @@ func body(t *testing.T, req *llm.Request) string {
 	return a.bodies[0]
 }
 
-func TestRequestIsInTheFormOfTheAPI(t *testing.T) {
+func TestRequestMatchesAPI(t *testing.T) {
 	t.Parallel()
 
 	require.JSONEq(t, `{
@@ -79,7 +79,7 @@ func TestRequestIsInTheFormOfTheAPI(t *testing.T) {
 	}))
 }
 
-func TestEffortIsWhatTheModelUnderstands(t *testing.T) {
+func TestEffortIsMappedPerModel(t *testing.T) {
 	t.Parallel()
 
 	for _, test := range []struct {
@@ -126,7 +126,7 @@ func TestEffortIsWhatTheModelUnderstands(t *testing.T) {
 	}
 }
 
-func TestUnknownEffortIsRefusedBeforeTheCall(t *testing.T) {
+func TestUnknownEffortIsRefusedBeforeCall(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -136,7 +136,7 @@ func TestUnknownEffortIsRefusedBeforeTheCall(t *testing.T) {
 	require.ErrorContains(t, err, `the reasoning effort "enormous" is not one of`)
 }
 
-func TestModelWithABudgetDoesNotThinkOnFromLostThinking(t *testing.T) {
+func TestBudgetModelSkipsThinkingAfterLostThinking(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -162,7 +162,7 @@ func TestModelWithABudgetDoesNotThinkOnFromLostThinking(t *testing.T) {
 	require.Contains(t, body(t, req), "budget_tokens", "a new turn begins")
 }
 
-func TestSpoiltSignatureIsLeftOut(t *testing.T) {
+func TestDamagedSignatureIsOmitted(t *testing.T) {
 	t.Parallel()
 
 	for _, data := range []string{`{"blocks":7}`, `"text"`, `[7]`, `[{"thinking":"no signature"}]`, `[{}]`, `not JSON`, `[]`} {
@@ -174,7 +174,7 @@ func TestSpoiltSignatureIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestToolsOfTheConversationAreNamedWhereNoneAreBound(t *testing.T) {
+func TestToolsOfConversationAreDeclaredWhenNoneAreBound(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -193,7 +193,7 @@ func TestToolsOfTheConversationAreNamedWhereNoneAreBound(t *testing.T) {
 	require.Contains(t, asked, "web_search_20250305")
 }
 
-func TestModelThatCannotReadPagesIsNotAskedTo(t *testing.T) {
+func TestModelWithoutWebFetchIsNotOfferedIt(t *testing.T) {
 	t.Parallel()
 
 	for model, reads := range map[string]bool{"claude-opus-5": false, "claude-opus-5-5": true, "claude-opus-4-8": true, "claude-sonnet-5": true} {
@@ -247,7 +247,7 @@ func TestEnvironmentIsIgnored(t *testing.T) {
 	}
 }
 
-func TestBaseURLMustBeOne(t *testing.T) {
+func TestBaseURLIsValidated(t *testing.T) {
 	t.Parallel()
 
 	for _, base := range []string{"api.anthropic.com", "ftp://a", "http://", "://"} {

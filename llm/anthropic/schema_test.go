@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestSchemaOfTheAnswerSaysInWordsWhatTheAPIRefuses(t *testing.T) {
+func TestAnswerSchemaDescribesRefusedKeywordsInWords(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -37,7 +37,7 @@ func TestSchemaOfTheAnswerSaysInWordsWhatTheAPIRefuses(t *testing.T) {
 	}}`, string(asked.OutputConfig.Format.Schema))
 }
 
-func TestArgumentWhoseNameTheAPIRefusesIsDescribedInWords(t *testing.T) {
+func TestArgumentWithRefusedNameIsDescribedInWords(t *testing.T) {
 	t.Parallel()
 
 	req := question()

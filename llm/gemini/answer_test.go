@@ -21,7 +21,7 @@ const (
 		`"promptTokensDetails": [{"modality": "TEXT","tokenCount": 100}],"toolUsePromptTokenCount": 10,"thoughtsTokenCount": 20}}`
 )
 
-func TestAnAnswerIsReadAsItComes(t *testing.T) {
+func TestAnswerIsReadAsItArrives(t *testing.T) {
 	t.Parallel()
 
 	four := llm.UsageChunk{InputTokens: 4}
@@ -109,7 +109,7 @@ func TestAnAnswerIsReadAsItComes(t *testing.T) {
 	}
 }
 
-func TestCallsGetIDsThatTheConversationDoesNotHave(t *testing.T) {
+func TestCallsGetIDsUnusedInConversation(t *testing.T) {
 	t.Parallel()
 
 	req := ask(
@@ -134,7 +134,7 @@ func TestCallsGetIDsThatTheConversationDoesNotHave(t *testing.T) {
 	}
 }
 
-func TestNamesOfToolsComeBackAsTheyWere(t *testing.T) {
+func TestToolNamesRoundTrip(t *testing.T) {
 	t.Parallel()
 
 	req := ask()
@@ -151,7 +151,7 @@ func TestNamesOfToolsComeBackAsTheyWere(t *testing.T) {
 	require.Equal(t, "kube.get pods/ü", chunks[0].(llm.ToolCallChunk).Call.Name)
 }
 
-func TestAnAnswerThatIsNoneIsAnError(t *testing.T) {
+func TestMalformedAnswerIsError(t *testing.T) {
 	t.Parallel()
 
 	finish := func(reason string) []string {

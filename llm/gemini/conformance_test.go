@@ -34,7 +34,7 @@ func newClient(t *testing.T, cfg gemini.Config) llm.Client {
 	return client
 }
 
-func TestTheRealGeminiAPIKeepsTheContract(t *testing.T) {
+func TestRealGeminiAPIConforms(t *testing.T) {
 	t.Parallel()
 	llmtest.RunReal(t, llmtest.RealProvider{
 		Name: "gemini", KeyVariable: "GEMINI_API_KEY", Model: "gemini-2.5-flash", Effort: "medium",

@@ -27,7 +27,7 @@ func hanging(t *testing.T) (*wire, chan struct{}) {
 	}), left
 }
 
-func TestCancellingClosesTheConnection(t *testing.T) {
+func TestCancelClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	w, left := hanging(t)
@@ -43,7 +43,7 @@ func TestCancellingClosesTheConnection(t *testing.T) {
 	<-left
 }
 
-func TestAConsumerThatStopsClosesTheConnection(t *testing.T) {
+func TestStoppedConsumerClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	w, left := hanging(t)
@@ -57,7 +57,7 @@ func TestAConsumerThatStopsClosesTheConnection(t *testing.T) {
 	<-left
 }
 
-func TestAConsumersPanicIsItsOwn(t *testing.T) {
+func TestConsumerPanicPropagates(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, done)
@@ -69,7 +69,7 @@ func TestAConsumersPanicIsItsOwn(t *testing.T) {
 	})
 }
 
-func TestACutStreamIsTransient(t *testing.T) {
+func TestTruncatedStreamIsTransient(t *testing.T) {
 	t.Parallel()
 
 	for name, cut := range map[string]string{
@@ -96,7 +96,7 @@ func TestACutStreamIsTransient(t *testing.T) {
 	}
 }
 
-func TestLineEndsMayBeMixed(t *testing.T) {
+func TestLineEndingsMayBeMixed(t *testing.T) {
 	t.Parallel()
 
 	w := serve(t, func(rw http.ResponseWriter, _ *http.Request) {
@@ -108,7 +108,7 @@ func TestLineEndsMayBeMixed(t *testing.T) {
 }
 
 //nolint:paralleltest // sets the environment
-func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+func TestNothingIsReadFromEnvironment(t *testing.T) {
 	other := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the environment chose the server") })
 
 	for name, value := range map[string]string{
@@ -161,7 +161,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestAddressesMayHaveAVersion(t *testing.T) {
+func TestBaseURLMayIncludeVersion(t *testing.T) {
 	t.Parallel()
 
 	for suffix, path := range map[string]string{

@@ -25,7 +25,7 @@ func info(reason string) string {
 	return `{"@type": "type.googleapis.com/google.rpc.ErrorInfo","reason": "` + reason + `","domain": "googleapis.com"}`
 }
 
-func TestErrorsAreClassed(t *testing.T) {
+func TestErrorsAreClassified(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -119,7 +119,7 @@ func TestErrorsAreClassed(t *testing.T) {
 	}
 }
 
-func TestAModelThatHasNoPathIsRefused(t *testing.T) {
+func TestModelNameUnusableInPathIsRefused(t *testing.T) {
 	t.Parallel()
 
 	for _, model := range []string{"", "../secrets", "a?b"} {
@@ -132,7 +132,7 @@ func TestAModelThatHasNoPathIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatNeverEndsIsNotReadToItsEnd(t *testing.T) {
+func TestEndlessErrorBodyIsReadInPart(t *testing.T) {
 	t.Parallel()
 
 	w := serve(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func TestAnErrorThatNeverEndsIsNotReadToItsEnd(t *testing.T) {
 	require.ErrorContains(t, err, "busy")
 }
 
-func TestTheEndOfTheContextGoesBeforeWhatTheServerSays(t *testing.T) {
+func TestCancellationTakesPrecedenceOverServerError(t *testing.T) {
 	t.Parallel()
 
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-func TestAConversationIsPutIntoTurns(t *testing.T) {
+func TestConversationBecomesTurns(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, done)
@@ -52,7 +52,7 @@ func TestAConversationIsPutIntoTurns(t *testing.T) {
 	require.Equal(t, key, w.requests[0].Header.Get("X-Goog-Api-Key"))
 }
 
-func TestSystemTextsAloneAreATurn(t *testing.T) {
+func TestSystemTextAloneBecomesTurn(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, done)
@@ -61,7 +61,7 @@ func TestSystemTextsAloneAreATurn(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","parts":[{"text":"Say hello."}]}]`, jsonOf(t, w.sent(t)["contents"]))
 }
 
-func TestAnEmptyConversationIsRefused(t *testing.T) {
+func TestEmptyConversationIsRefused(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, done)
@@ -85,7 +85,7 @@ func TestSettingsAreSent(t *testing.T) {
 	require.NotContains(t, w.sent(t), "tools")
 }
 
-func TestToolsAreBoundAndThoseOfTheProviderOnlyWithoutThem(t *testing.T) {
+func TestNativeToolsAreBoundOnlyWithoutFunctionTools(t *testing.T) {
 	t.Parallel()
 
 	req := ask()
@@ -110,7 +110,7 @@ func TestToolsAreBoundAndThoseOfTheProviderOnlyWithoutThem(t *testing.T) {
 	  {"name":"deep","parametersJsonSchema":{"type":"object","properties":{}}}]}]`, jsonOf(t, w.sent(t)["tools"]))
 }
 
-func TestDeeplyNestedArgumentsDoNotSpoilTheRequest(t *testing.T) {
+func TestDeeplyNestedArgumentsDoNotBreakRequest(t *testing.T) {
 	t.Parallel()
 
 	deep := strings.Repeat(`{"a":`, 9990) + `1` + strings.Repeat(`}`, 9990)
@@ -124,7 +124,7 @@ func TestDeeplyNestedArgumentsDoNotSpoilTheRequest(t *testing.T) {
 	require.Equal(t, deep, at(t, w.sent(t), "contents.1.parts.0.functionCall.args.arguments"))
 }
 
-func TestASchemaThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, done)
@@ -135,7 +135,7 @@ func TestASchemaThatIsNoneIsRefused(t *testing.T) {
 	require.Empty(t, w.requests)
 }
 
-func TestEffortIsSaidInTheModelsWords(t *testing.T) {
+func TestEffortIsMappedPerModel(t *testing.T) {
 	t.Parallel()
 
 	for _, test := range []struct{ model, effort, want string }{

@@ -43,7 +43,7 @@ func back(t *testing.T, model string, change func(*llm.Message), events ...strin
 	return at(t, w.sent(t), "contents.1.parts")
 }
 
-func TestSignaturesGoBackOnThePartsTheyCameOn(t *testing.T) {
+func TestSignaturesReturnOnTheirParts(t *testing.T) {
 	t.Parallel()
 
 	const flash3 = "gemini-3-flash-preview"
@@ -116,7 +116,7 @@ func TestSignaturesGoBackOnThePartsTheyCameOn(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutSignaturesHasNone(t *testing.T) {
+func TestAnswerWithoutSignaturesHasNone(t *testing.T) {
 	t.Parallel()
 
 	chunks, err := answering(t, event(`{"text": "x"},{"functionCall": {"name": "get"}}`, stop)).generate(t, ask())

@@ -40,7 +40,7 @@ func credentialsFile(t *testing.T, tokenURL string) string {
 	return path
 }
 
-func TestVertexAIIsCalledWithTheCredentialsOfTheFile(t *testing.T) {
+func TestVertexAIUsesCredentialsFile(t *testing.T) {
 	t.Parallel()
 
 	tokens := serve(t, func(rw http.ResponseWriter, _ *http.Request) {
@@ -62,14 +62,14 @@ func TestVertexAIIsCalledWithTheCredentialsOfTheFile(t *testing.T) {
 	require.Len(t, tokens.requests, 1)
 }
 
-func TestCredentialsThatAreNotThereAreTold(t *testing.T) {
+func TestMissingCredentialsAreReported(t *testing.T) {
 	t.Parallel()
 
 	_, err := gemini.New(gemini.Config{Vertex: true, Project: "p", CredentialsFile: filepath.Join(t.TempDir(), "none.json")})
 	require.ErrorContains(t, err, "find the credentials of Vertex AI")
 }
 
-func TestVertexAISaysWhyItStopped(t *testing.T) {
+func TestVertexAIReportsStopReason(t *testing.T) {
 	t.Parallel()
 
 	w := answering(t, `{"candidates": [{"finishReason": "SAFETY","finishMessage": "because","index": 0}]}`)

@@ -86,7 +86,7 @@ func sends(err error, responses ...*llmpb.GenerateResponse) handler {
 	}
 }
 
-func TestTheStatusOfACallIsClassed(t *testing.T) {
+func TestCallStatusIsClassified(t *testing.T) {
 	t.Parallel()
 
 	wait, err := status.New(codes.ResourceExhausted, "slow down").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(9 * time.Second)})
@@ -137,7 +137,7 @@ func TestTheStatusOfACallIsClassed(t *testing.T) {
 	}
 }
 
-func TestAnErrorWithoutClassIsGuessed(t *testing.T) {
+func TestUnclassifiedErrorIsInferred(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -164,7 +164,7 @@ func TestAnErrorWithoutClassIsGuessed(t *testing.T) {
 	}
 }
 
-func TestAForeignGatewayNeedNotBePerfect(t *testing.T) {
+func TestNonconformingGatewayIsTolerated(t *testing.T) {
 	t.Parallel()
 
 	client := newClient(t, grpc.Config{Target: foreign(t, sends(nil,
@@ -190,7 +190,7 @@ func TestAForeignGatewayNeedNotBePerfect(t *testing.T) {
 	}, chunks)
 }
 
-func TestAStreamThatMakesNoSenseIsAnErrorThatMayPass(t *testing.T) {
+func TestInvalidStreamIsTransientError(t *testing.T) {
 	t.Parallel()
 
 	for name, handle := range map[string]handler{
@@ -210,7 +210,7 @@ func TestAStreamThatMakesNoSenseIsAnErrorThatMayPass(t *testing.T) {
 	}
 }
 
-func TestTheGatewayIsToldWhoAsksAndFromWhere(t *testing.T) {
+func TestGatewayReceivesCallerMetadata(t *testing.T) {
 	t.Parallel()
 
 	type seen struct {
@@ -255,7 +255,7 @@ func TestTheGatewayIsToldWhoAsksAndFromWhere(t *testing.T) {
 	require.Equal(t, "gateway", got.req.GetConfig().GetProvider(), "unless the gateway has its own name for it")
 }
 
-func TestTLSIsSpokenWhenAsked(t *testing.T) {
+func TestTLSIsUsedWhenConfigured(t *testing.T) {
 	t.Parallel()
 
 	// httptest brings a certificate for 127.0.0.1.
@@ -283,7 +283,7 @@ func TestTLSIsSpokenWhenAsked(t *testing.T) {
 	require.Equal(t, "secure", response.Text)
 }
 
-func TestMessagesOfManyMegabytesPassAndLargerOnesAreTold(t *testing.T) {
+func TestLargeMessagesPassAndTooLargeOnesAreReported(t *testing.T) {
 	t.Parallel()
 
 	address := foreign(t, func(req *llmpb.GenerateRequest, stream rpc.ServerStreamingServer[llmpb.GenerateResponse]) error {
@@ -309,7 +309,7 @@ func TestMessagesOfManyMegabytesPassAndLargerOnesAreTold(t *testing.T) {
 	require.False(t, llm.AsError(err).Retryable)
 }
 
-func TestADeadlineThatTheGatewayMeetsFirstIsStillTheCallers(t *testing.T) {
+func TestDeadlineMetByGatewayIsCallersDeadline(t *testing.T) {
 	t.Parallel()
 
 	client := newClient(t, grpc.Config{Target: foreign(t, sends(status.Error(codes.DeadlineExceeded, "over")))})
@@ -322,7 +322,7 @@ func TestADeadlineThatTheGatewayMeetsFirstIsStillTheCallers(t *testing.T) {
 	require.ErrorIs(t, err, slow)
 }
 
-func TestAnAddressIsNeeded(t *testing.T) {
+func TestAddressIsRequired(t *testing.T) {
 	t.Parallel()
 
 	_, err := grpc.New(grpc.Config{})
@@ -332,7 +332,7 @@ func TestAnAddressIsNeeded(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAClientThatWasClosedSaysSo(t *testing.T) {
+func TestClosedClientReturnsError(t *testing.T) {
 	t.Parallel()
 
 	client := newClient(t, grpc.Config{Target: "127.0.0.1:1"})

@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 //nolint:paralleltest // counts goroutines
-func TestGenerateKeepsTheContract(t *testing.T) {
+func TestGenerateConforms(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{
 		Name: "grpc",
 		New: func(t *testing.T, serverURL, key string) llm.Client {

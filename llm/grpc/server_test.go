@@ -45,7 +45,7 @@ func all(t *testing.T, client llmpb.LLMServiceClient, req *llmpb.GenerateRequest
 	}
 }
 
-func TestARequestThatMakesNoSenseIsRefusedAndSaysWhere(t *testing.T) {
+func TestInvalidRequestIsRefusedWithPlace(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -109,7 +109,7 @@ func goodRequest() *llmpb.GenerateRequest {
 	}
 }
 
-func TestAnyClientCanBeAGateway(t *testing.T) {
+func TestAnyClientCanServeAsGateway(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -127,7 +127,7 @@ func TestAnyClientCanBeAGateway(t *testing.T) {
 	require.Equal(t, "m-1", seen.Model)
 }
 
-func TestAGatewayTellsAnErrorInFullAndByItsStatus(t *testing.T) {
+func TestGatewaySendsErrorDetailAndStatus(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {

@@ -22,7 +22,7 @@ const (
 	modelVariable = "TARSY_LLMTEST_KEY"
 )
 
-func TestTheRealAPIIsCalledOnlyWhenAskedForAndWithAKey(t *testing.T) {
+func TestRealAPIIsCalledOnlyOnRequestWithKey(t *testing.T) {
 	for name, set := range map[string]struct{ real, key string }{
 		"neither": {"", ""}, "no key": {"1", ""}, "not asked": {"", modelKey}, "asked in other words": {"yes", modelKey},
 	} {
@@ -52,7 +52,7 @@ func TestTheRealAPIIsCalledOnlyWhenAskedForAndWithAKey(t *testing.T) {
 }
 
 // The cases against real APIs are rarely run; this shows that a client and a model that are as they should be pass them.
-func TestTheRealCasesPassWithAModelThatDoesAsItIsTold(t *testing.T) {
+func TestRealCasesPassWithObedientModel(t *testing.T) {
 	t.Setenv(RealVariable, "1")
 	t.Setenv(modelVariable, modelKey)
 

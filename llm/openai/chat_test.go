@@ -47,7 +47,7 @@ func TestChatStreamsTextThinkingAndUsage(t *testing.T) {
 	require.Equal(t, "Bearer "+secretKey, s.request.Header.Get("Authorization"))
 }
 
-func TestChatCountsThinkingBesideTheOutputWhereTheServerDoes(t *testing.T) {
+func TestChatCountsThinkingOutsideOutputWhenServerDoes(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t, delta(`{"content":"x"}`), chatStop,
@@ -58,7 +58,7 @@ func TestChatCountsThinkingBesideTheOutputWhereTheServerDoes(t *testing.T) {
 	require.Equal(t, llm.UsageChunk{InputTokens: 10, OutputTokens: 5, ThinkingTokens: 20}, response.Usage)
 }
 
-func TestChatSendsTheConversation(t *testing.T) {
+func TestChatSendsConversation(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t, chatStop, chatDone)
@@ -84,7 +84,7 @@ func TestChatSendsTheConversation(t *testing.T) {
 	}
 }
 
-func TestChatSendsTheSettings(t *testing.T) {
+func TestChatSendsSettings(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -105,7 +105,7 @@ func TestChatSendsTheSettings(t *testing.T) {
 	require.NotContains(t, sent, "tools")
 }
 
-func TestChatPutsCallsTogether(t *testing.T) {
+func TestChatAssemblesCalls(t *testing.T) {
 	t.Parallel()
 
 	pods := llm.ToolCall{ID: "call_a", Name: "get_pods", Arguments: `{"namespace":"shop"}`}
@@ -156,7 +156,7 @@ func TestChatPutsCallsTogether(t *testing.T) {
 	}
 }
 
-func TestChatLeavesOutACallThatWasCutByTheLimit(t *testing.T) {
+func TestChatDropsCallTruncatedByLimit(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t,
@@ -169,7 +169,7 @@ func TestChatLeavesOutACallThatWasCutByTheLimit(t *testing.T) {
 	require.Equal(t, []llm.ToolCall{{ID: "a", Name: "get_pods", Arguments: "{}"}}, response.ToolCalls)
 }
 
-func TestChatEndsInManyWays(t *testing.T) {
+func TestChatFinishReasons(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -211,7 +211,7 @@ func TestChatEndsInManyWays(t *testing.T) {
 	}
 }
 
-func TestChatShowsPagesThatTheModelNames(t *testing.T) {
+func TestChatReportsCitedPages(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t, delta(`{"content":"x","annotations":[{"type":"url_citation","url_citation":{"start_index":0,"end_index":1,"title":"T","url":"https://example.com"}}]}`), chatStop, chatDone)
@@ -226,7 +226,7 @@ func property(schema string) string {
 	return `{"type":"object","properties":{"a":` + schema + `},"required":["a"],"additionalProperties":false}`
 }
 
-func TestOnlyASchemaThatLeavesNothingOpenIsStrict(t *testing.T) {
+func TestOnlyFullyClosedSchemaIsStrict(t *testing.T) {
 	t.Parallel()
 
 	const open = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`

@@ -52,7 +52,7 @@ func send(t *testing.T, cfg openai.Config) (*http.Request, string) {
 	return r.request, r.body
 }
 
-func TestTheServerDecidesTheFormOfTheAPI(t *testing.T) {
+func TestServerSelectsAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -93,7 +93,7 @@ func TestTheServerDecidesTheFormOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestTheKeyGoesWhereTheServerWantsIt(t *testing.T) {
+func TestKeyIsSentAsServerExpects(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -115,7 +115,7 @@ func TestTheKeyGoesWhereTheServerWantsIt(t *testing.T) {
 	}
 }
 
-func TestHeadersGoAlongAndNothingIsToldOfThisMachine(t *testing.T) {
+func TestHeadersAreSentWithoutClientFingerprint(t *testing.T) {
 	t.Parallel()
 
 	request, _ := send(t, openai.Config{Headers: map[string]string{"X-Team": "sre"}})
@@ -126,7 +126,7 @@ func TestHeadersGoAlongAndNothingIsToldOfThisMachine(t *testing.T) {
 	}
 }
 
-func TestConfigIsChecked(t *testing.T) {
+func TestConfigIsValidated(t *testing.T) {
 	t.Parallel()
 
 	for message, cfg := range map[string]openai.Config{
@@ -137,17 +137,17 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestTheEnvironmentIsIgnored runs itself in a process whose environment is full of the library's variables.
-func TestTheEnvironmentIsIgnored(t *testing.T) {
+// TestEnvironmentIsIgnored runs itself in a process whose environment is full of the library's variables.
+func TestEnvironmentIsIgnored(t *testing.T) {
 	const inside = "OPENAI_TEST_INSIDE"
 
 	if os.Getenv(inside) == "" {
-		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheEnvironmentIsIgnored$", "-test.v")
+		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEnvironmentIsIgnored$", "-test.v")
 		command.Env = append(os.Environ(), inside+"=1", "OPENAI_API_KEY=env-key", "OPENAI_ADMIN_KEY=env-admin", "OPENAI_BASE_URL=http://127.0.0.1:1/env",
 			"OPENAI_ORG_ID=env-org", "OPENAI_PROJECT_ID=env-project", "OPENAI_CUSTOM_HEADERS=X-Env: env", "OPENAI_WEBHOOK_SECRET=env")
 		output, err := command.CombinedOutput()
 		require.NoError(t, err, "%s", output)
-		require.Contains(t, string(output), "--- PASS: TestTheEnvironmentIsIgnored")
+		require.Contains(t, string(output), "--- PASS: TestEnvironmentIsIgnored")
 
 		return
 	}
@@ -162,7 +162,7 @@ func TestTheEnvironmentIsIgnored(t *testing.T) {
 	require.Empty(t, request.Header.Get("Authorization"))
 }
 
-func TestCancellingClosesTheConnection(t *testing.T) {
+func TestCancelClosesConnection(t *testing.T) {
 	t.Parallel()
 
 	for _, api := range []string{openai.APIChat, openai.APIResponses} {
@@ -261,7 +261,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-func TestAnAnswerIsReadToItsEndSoThatItsConnectionIsUsedAgain(t *testing.T) {
+func TestAnswerIsDrainedForConnectionReuse(t *testing.T) {
 	t.Parallel()
 
 	for _, api := range []string{openai.APIChat, openai.APIResponses} {

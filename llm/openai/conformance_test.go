@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-func TestTheRealAPIKeepsTheContract(t *testing.T) {
+func TestRealAPIConforms(t *testing.T) {
 	for api, lacks := range map[string][]llmtest.Feature{
 		openai.APIResponses: {llmtest.FeatureStopSequences, llmtest.FeatureStopReason, llmtest.FeatureURLContext},
 		openai.APIChat: {

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-func TestErrorsAreClassed(t *testing.T) {
+func TestErrorsAreClassified(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -82,7 +82,7 @@ func TestErrorsAreClassed(t *testing.T) {
 	}
 }
 
-func TestErrorsNeverShowTheKeyNorAllOfALongBody(t *testing.T) {
+func TestErrorsHideKeyAndTruncateLongBody(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("ż", 100_000)
@@ -100,7 +100,7 @@ func TestErrorsNeverShowTheKeyNorAllOfALongBody(t *testing.T) {
 	require.NotContains(t, e.Error(), secretKey)
 }
 
-func TestErrorInAStreamIsClassedByAStatusForItsCode(t *testing.T) {
+func TestStreamErrorIsClassifiedByItsCode(t *testing.T) {
 	t.Parallel()
 
 	for code, class := range map[string]llm.Class{"400": llm.ClassInvalid, "401": llm.ClassAuth, "429": llm.ClassQuota, "500": llm.ClassTransient, "7": llm.ClassTransient} {
@@ -110,7 +110,7 @@ func TestErrorInAStreamIsClassedByAStatusForItsCode(t *testing.T) {
 	}
 }
 
-func TestErrorsDoNotShowWhatTheHeadersHold(t *testing.T) {
+func TestErrorsHideHeaderValues(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, http.StatusForbidden, "application/json", `{"error":{"message":"no entry for gateway-token-1"}}`)
@@ -121,7 +121,7 @@ func TestErrorsDoNotShowWhatTheHeadersHold(t *testing.T) {
 	require.ErrorContains(t, err, "no entry for [hidden]")
 }
 
-func TestRetryAfterIsRead(t *testing.T) {
+func TestRetryAfterIsParsed(t *testing.T) {
 	t.Parallel()
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +141,7 @@ func TestRetryAfterIsRead(t *testing.T) {
 	require.True(t, llm.AsError(err).Retryable)
 }
 
-func TestAConnectionThatFailsIsTransientAndShowsNoQuery(t *testing.T) {
+func TestFailedConnectionIsTransientAndHidesQuery(t *testing.T) {
 	t.Parallel()
 
 	client, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1?code=hidden"})

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-func TestModelsThatThinkAreNotToldWhereToStopByThoseWhoRefuseIt(t *testing.T) {
+func TestReasoningModelsGetNoStopWhereRefused(t *testing.T) {
 	t.Parallel()
 
 	for _, test := range []struct {
@@ -40,7 +40,7 @@ func TestModelsThatThinkAreNotToldWhereToStopByThoseWhoRefuseIt(t *testing.T) {
 	}
 }
 
-func TestWhatOpenAISealedIsNotSentToAzure(t *testing.T) {
+func TestEncryptedReasoningIsNotSentToAzure(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -59,7 +59,7 @@ func TestWhatOpenAISealedIsNotSentToAzure(t *testing.T) {
 	}
 }
 
-func TestResponseIsAskedForLessWhereAnExtraIsRefused(t *testing.T) {
+func TestRefusedExtraIsDroppedFromRequest(t *testing.T) {
 	t.Parallel()
 
 	const (

@@ -86,7 +86,7 @@ func TestResponseStreamsThinkingTextAndCalls(t *testing.T) {
 	require.Equal(t, "/v1/responses", s.request.URL.Path)
 }
 
-func TestResponseSendsThinkingBackWhereItBelongs(t *testing.T) {
+func TestResponseReturnsThinkingInPlace(t *testing.T) {
 	t.Parallel()
 
 	second := `{"id":"rs_2","type":"reasoning","encrypted_content":"sealed 2","summary":[]}`
@@ -119,7 +119,7 @@ func TestResponseSendsThinkingBackWhereItBelongs(t *testing.T) {
 	require.NotContains(t, string(s.body), "rs_1")
 }
 
-func TestResponseTakesThinkingFromItsItemsWhereTheLastEventHasNone(t *testing.T) {
+func TestResponseTakesThinkingFromItemsWhenLastEventHasNone(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t, created, itemDone("0", reasoningItem), textDelta("x"), itemDone("1", messageItem), completed(""))
@@ -130,7 +130,7 @@ func TestResponseTakesThinkingFromItsItemsWhereTheLastEventHasNone(t *testing.T)
 	require.Contains(t, string(response.End.Signature.Data), "gAAAA==")
 }
 
-func TestResponseSendsTheConversation(t *testing.T) {
+func TestResponseSendsConversation(t *testing.T) {
 	t.Parallel()
 
 	s := stream(t, completed(""))
@@ -159,7 +159,7 @@ func TestResponseSendsTheConversation(t *testing.T) {
 	}
 }
 
-func TestResponseSendsTheSettings(t *testing.T) {
+func TestResponseSendsSettings(t *testing.T) {
 	t.Parallel()
 
 	req := question()
@@ -187,7 +187,7 @@ func TestResponseSendsTheSettings(t *testing.T) {
 	require.NotContains(t, s.sentJSON(t, "tools"), "web_search")
 }
 
-func TestResponseAsksOldModelsForNoThinking(t *testing.T) {
+func TestResponseRequestsNoThinkingFromOldModels(t *testing.T) {
 	t.Parallel()
 
 	for model, include := range map[string]bool{"gpt-4.1": false, "gpt-4o": false, "gpt-5-chat-latest": false, "gpt-5.1": true, "o4-mini": true} {
@@ -200,7 +200,7 @@ func TestResponseAsksOldModelsForNoThinking(t *testing.T) {
 	}
 }
 
-func TestResponseShowsWhatTheProviderDidItself(t *testing.T) {
+func TestResponseShowsNativeToolUse(t *testing.T) {
 	t.Parallel()
 
 	citation := `{"type":"url_citation","start_index":0,"end_index":5,"title":"Exit codes","url":"https://example.com/137"}`
@@ -223,7 +223,7 @@ func TestResponseShowsWhatTheProviderDidItself(t *testing.T) {
 	}}, response.Groundings)
 }
 
-func TestResponseEndsInManyWays(t *testing.T) {
+func TestResponseStopReasons(t *testing.T) {
 	t.Parallel()
 
 	failed := func(code, message string) string {

@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got, "%s is not up to date; run go test ./llm/script -update", name)
 }
 
-func TestACallThatNothingFitsIsExplained(t *testing.T) {
+func TestUnmatchedCallIsExplained(t *testing.T) {
 	t.Parallel()
 
 	on := func(t *testing.T, s *script.Script, match script.Match, replies ...script.Reply) {

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestAFaultBreaksTheAnswerOffAfterItsChunks(t *testing.T) {
+func TestFaultInterruptsAnswerAfterItsChunks(t *testing.T) {
 	t.Parallel()
 
 	for _, kind := range []script.FaultKind{script.FaultDrop, script.FaultMalformed, script.FaultTruncate} {
@@ -31,7 +31,7 @@ func TestAFaultBreaksTheAnswerOffAfterItsChunks(t *testing.T) {
 	}
 }
 
-func TestAFaultThatIsAnAnswerIsTheProvidersError(t *testing.T) {
+func TestAnswerFaultIsProviderError(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -48,7 +48,7 @@ func TestAFaultThatIsAnAnswerIsTheProvidersError(t *testing.T) {
 	require.True(t, llm.AsError(err).Retryable)
 }
 
-func TestABurstIsAnErrorSeveralTimes(t *testing.T) {
+func TestBurstRepeatsError(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -74,7 +74,7 @@ func fate(s *script.Script, req *llm.Request) string {
 	return fmt.Sprintf("%q %v", response.Text, err)
 }
 
-func TestRandomFaultsAreTheSameForTheSameConversationAndSeed(t *testing.T) {
+func TestRandomFaultsAreStablePerConversationAndSeed(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,7 +123,7 @@ func TestRandomFaultsAreTheSameForTheSameConversationAndSeed(t *testing.T) {
 	})
 }
 
-func TestRandomFaultsComeAtTheirRateOfAllKindsAndUseNoReplyUp(t *testing.T) {
+func TestRandomFaultsHitTheirRateAndConsumeNoReply(t *testing.T) {
 	t.Parallel()
 
 	const calls = 2000
@@ -156,7 +156,7 @@ func TestRandomFaultsComeAtTheirRateOfAllKindsAndUseNoReplyUp(t *testing.T) {
 	require.Empty(t, s.Unused())
 }
 
-func TestAModelThatFailsDoesNotDoomTheNextOne(t *testing.T) {
+func TestFailingModelDoesNotAffectNextOne(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{Faults: script.Faults{Seed: 3, Rate: 0.5, Kinds: []script.FaultKind{script.FaultServerError}}})

@@ -30,7 +30,7 @@ func drawMatch(t *rapid.T) script.Match {
 	return match
 }
 
-func TestTheFirstRouteThatFitsAnswersHoweverRoutesAreFiled(t *testing.T) {
+func TestFirstMatchingRouteAnswersInAnyOrder(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +65,7 @@ func TestTheFirstRouteThatFitsAnswersHoweverRoutesAreFiled(t *testing.T) {
 	})
 }
 
-func TestTheSignatureIsKnownBeforeTheFirstChunk(t *testing.T) {
+func TestSignatureIsKnownBeforeFirstChunk(t *testing.T) {
 	t.Parallel()
 
 	given := func(data string) []llm.Chunk {

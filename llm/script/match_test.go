@@ -39,7 +39,7 @@ func takes(t *testing.T, match script.Match, in script.Incoming) bool {
 	return err == nil
 }
 
-func TestEachConditionLooksAtItsPartOfTheCall(t *testing.T) {
+func TestEachConditionChecksItsPartOfCall(t *testing.T) {
 	t.Parallel()
 
 	contains := func(text string) script.Text { return script.Text{Contains: text} }
@@ -82,7 +82,7 @@ func TestEachConditionLooksAtItsPartOfTheCall(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereFulfilsNoCondition(t *testing.T) {
+func TestMissingValueMatchesNoCondition(t *testing.T) {
 	t.Parallel()
 
 	anything := script.Text{Matches: ".*"}
@@ -132,7 +132,7 @@ func pick(right bool, text string) string {
 	return "something else"
 }
 
-func TestACallOverTheWireIsOfTheAgentThatItsHeaderOrItsPromptNames(t *testing.T) {
+func TestCallerAgentIsReadFromHeaderOrPrompt(t *testing.T) {
 	t.Parallel()
 
 	prompt := func(text string) *llm.Request {
@@ -165,7 +165,7 @@ func TestACallOverTheWireIsOfTheAgentThatItsHeaderOrItsPromptNames(t *testing.T)
 	}
 }
 
-func TestARouteThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidRouteIsRefused(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -180,7 +180,7 @@ func TestARouteThatCannotBeIsRefused(t *testing.T) {
 	require.Empty(t, s.Unused(), "nothing was added")
 }
 
-func TestRoutesAreTriedInTheirOrderUntilTheyAreUsedUp(t *testing.T) {
+func TestRoutesAreTriedInOrderUntilUsedUp(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -204,7 +204,7 @@ func TestRoutesAreTriedInTheirOrderUntilTheyAreUsedUp(t *testing.T) {
 	require.Equal(t, []string{`agent B, reply 1 of 1: text "never"`}, s.Unused())
 }
 
-func TestTwoRoutesWithOneNameAreToldApart(t *testing.T) {
+func TestRoutesOfSameNameAreDistinguished(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})

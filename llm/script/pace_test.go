@@ -32,7 +32,7 @@ func arrivals(t *testing.T, client llm.Client) []time.Duration {
 	return times
 }
 
-func TestPaceTimesTheFirstTokenAndTheRate(t *testing.T) {
+func TestPaceSetsFirstTokenDelayAndRate(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -62,7 +62,7 @@ func TestPaceTimesTheFirstTokenAndTheRate(t *testing.T) {
 	}
 }
 
-func TestJitterIsTheSameForTheSameSeedAndStaysWithinItsShare(t *testing.T) {
+func TestJitterIsStablePerSeedAndWithinItsRange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		play := func(seed uint64) []time.Duration {
@@ -84,7 +84,7 @@ func TestJitterIsTheSameForTheSameSeedAndStaysWithinItsShare(t *testing.T) {
 	})
 }
 
-func TestASlowConsumerDoesNotSlowTheScheduleDown(t *testing.T) {
+func TestSlowConsumerDoesNotDelaySchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := script.New(script.Options{Pace: script.Pace{TokensPerSecond: 1}})
@@ -104,7 +104,7 @@ func TestASlowConsumerDoesNotSlowTheScheduleDown(t *testing.T) {
 	})
 }
 
-func TestPaceFollowsTheGivenClock(t *testing.T) {
+func TestPaceFollowsGivenClock(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -126,7 +126,7 @@ func TestPaceFollowsTheGivenClock(t *testing.T) {
 	require.Equal(t, began.Add(time.Hour), s.Calls()[0].End)
 }
 
-func TestAGateHoldsTheStreamUntilItIsOpened(t *testing.T) {
+func TestGateBlocksStreamUntilOpened(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ after, chunks int }{
@@ -166,7 +166,7 @@ func TestAGateHoldsTheStreamUntilItIsOpened(t *testing.T) {
 	}
 }
 
-func TestCancellationEndsTheCallWithItsCauseWhereverItWaits(t *testing.T) {
+func TestCancelEndsCallWithCauseAtAnyWait(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -224,7 +224,7 @@ func TestCancellationEndsTheCallWithItsCauseWhereverItWaits(t *testing.T) {
 	}
 }
 
-func TestCancellationBetweenChunksLetsNoMoreThrough(t *testing.T) {
+func TestCancelBetweenChunksStopsStream(t *testing.T) {
 	t.Parallel()
 
 	why := errors.New("enough")

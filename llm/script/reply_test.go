@@ -34,7 +34,7 @@ func chunksOf(t *testing.T, reply script.Reply) []llm.Chunk {
 	return chunks
 }
 
-func TestTheEndIsToldOnlyWhereThereIsSomethingToTell(t *testing.T) {
+func TestEndIsReportedOnlyWithContent(t *testing.T) {
 	t.Parallel()
 
 	usage := llm.UsageChunk{OutputTokens: 1}
@@ -70,7 +70,7 @@ func TestTheEndIsToldOnlyWhereThereIsSomethingToTell(t *testing.T) {
 	}
 }
 
-func TestBeforeEveryWaitAndNoOtherTheCallerIsTold(t *testing.T) {
+func TestCallerIsNotifiedBeforeEveryWait(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -122,7 +122,7 @@ func TestBeforeEveryWaitAndNoOtherTheCallerIsTold(t *testing.T) {
 	}
 }
 
-func TestAnOpenGateIsNoWait(t *testing.T) {
+func TestOpenGateDoesNotWait(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -144,7 +144,7 @@ func TestAnOpenGateIsNoWait(t *testing.T) {
 	}
 }
 
-func TestTheLatestCallsAreKept(t *testing.T) {
+func TestLatestCallsAreKept(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{Keep: 3})
@@ -166,7 +166,7 @@ func TestTheLatestCallsAreKept(t *testing.T) {
 	require.Contains(t, s.Unexpected()[0], "call 12: ")
 }
 
-func TestEveryReplyIsUsedExactlyAsOftenAsItSaysWhoeverAsksAtOnce(t *testing.T) {
+func TestRepliesAreUsedExactlyAsOftenAsGivenConcurrently(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {

@@ -42,7 +42,7 @@ func answer(t *testing.T, client llm.Client, agent string) string {
 	return response.Text
 }
 
-func TestRouteOfTheAgentWinsThenTheFunctionThenTheSequence(t *testing.T) {
+func TestAgentRouteWinsThenFunctionThenSequence(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -74,7 +74,7 @@ func TestRouteOfTheAgentWinsThenTheFunctionThenTheSequence(t *testing.T) {
 	require.Empty(t, s.Unexpected())
 }
 
-func TestConcurrentAgentsEachGetTheirOwnRepliesInOrder(t *testing.T) {
+func TestConcurrentAgentsGetTheirOwnRepliesInOrder(t *testing.T) {
 	t.Parallel()
 
 	const agents, replies = 8, 20
@@ -104,7 +104,7 @@ func TestConcurrentAgentsEachGetTheirOwnRepliesInOrder(t *testing.T) {
 	require.Len(t, s.Calls(), agents*replies)
 }
 
-func TestACallWithoutReplySaysWhatWasAskedAndWhatIsLeft(t *testing.T) {
+func TestCallWithoutReplyReportsRequestAndRemainder(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -131,7 +131,7 @@ func TestACallWithoutReplySaysWhatWasAskedAndWhatIsLeft(t *testing.T) {
 	require.False(t, call.Cancelled)
 }
 
-func TestExpectIsTheCallsErrorAndIsRecorded(t *testing.T) {
+func TestExpectFailureIsCallErrorAndIsRecorded(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -159,7 +159,7 @@ func TestExpectIsTheCallsErrorAndIsRecorded(t *testing.T) {
 	require.Len(t, s.Unexpected(), 1)
 }
 
-func TestCallsAreCopiesOfTheRequestsAsTheyWere(t *testing.T) {
+func TestCallsAreCopiesOfRequests(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -181,7 +181,7 @@ func TestCallsAreCopiesOfTheRequestsAsTheyWere(t *testing.T) {
 	require.Empty(t, cmp.Diff(want, s.Calls()[0].Request))
 }
 
-func TestAScriptThatForgetsStillCountsAndAnswers(t *testing.T) {
+func TestForgettingScriptStillCountsAndAnswers(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{Forget: true})
@@ -195,7 +195,7 @@ func TestAScriptThatForgetsStillCountsAndAnswers(t *testing.T) {
 	require.Empty(t, s.Unexpected())
 }
 
-func TestToolCallIDsCountOnFromTheConversation(t *testing.T) {
+func TestToolCallIDsContinueFromConversation(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -221,7 +221,7 @@ func TestToolCallIDsCountOnFromTheConversation(t *testing.T) {
 		llm.Message{Role: llm.RoleAssistant, ToolCalls: make([]llm.ToolCall, 2)})))
 }
 
-func TestUsageIsEstimatedUnlessItIsGiven(t *testing.T) {
+func TestUsageIsEstimatedUnlessGiven(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -290,7 +290,7 @@ func TestErrComesAfterItsChunks(t *testing.T) {
 	}
 }
 
-func TestAConsumerThatStopsReadingEndsTheCall(t *testing.T) {
+func TestStoppedConsumerEndsCall(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})
@@ -311,7 +311,7 @@ func TestAConsumerThatStopsReadingEndsTheCall(t *testing.T) {
 	require.NotZero(t, call.End)
 }
 
-func TestACallWhoseContextIsOverTakesNoReply(t *testing.T) {
+func TestCancelledCallTakesNoReply(t *testing.T) {
 	t.Parallel()
 
 	why := errors.New("shutting down")
@@ -327,7 +327,7 @@ func TestACallWhoseContextIsOverTakesNoReply(t *testing.T) {
 	require.Equal(t, "kept", answer(t, s, "A"))
 }
 
-func TestPiecesTogetherAreTheTextAndCutNoRune(t *testing.T) {
+func TestPiecesJoinToTextWithoutSplittingRunes(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {

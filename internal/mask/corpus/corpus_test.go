@@ -45,7 +45,7 @@ func TestCorpusIsLargeAndLabelled(t *testing.T) {
 	t.Logf("%d kinds, %d harmless texts", len(kinds), len(benign))
 }
 
-func TestCorpusDependsOnItsSeedAlone(t *testing.T) {
+func TestCorpusDependsOnlyOnSeed(t *testing.T) {
 	t.Parallel()
 
 	text := func(seed uint64) string {

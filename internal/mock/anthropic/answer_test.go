@@ -35,7 +35,7 @@ func everything() script.Reply {
 	}}
 }
 
-func TestWholeAnswerHasTheFormOfTheAPI(t *testing.T) {
+func TestWholeAnswerMatchesAPI(t *testing.T) {
 	t.Parallel()
 
 	response, body := serve(t, everything()).post("/v1/messages", question)
@@ -55,7 +55,7 @@ func TestWholeAnswerHasTheFormOfTheAPI(t *testing.T) {
 		anonymous(body))
 }
 
-func TestStreamHasTheEventsOfTheAPI(t *testing.T) {
+func TestStreamMatchesAPI(t *testing.T) {
 	t.Parallel()
 
 	response, body := serve(t, everything()).post("/v1/messages", streamed)
@@ -107,7 +107,7 @@ func TestStreamHasTheEventsOfTheAPI(t *testing.T) {
 	}, "\n"), anonymous(body))
 }
 
-func TestEmptyAnswerIsAMessageWithoutContent(t *testing.T) {
+func TestEmptyAnswerIsMessageWithoutContent(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{}, script.Reply{})
@@ -121,7 +121,7 @@ func TestEmptyAnswerIsAMessageWithoutContent(t *testing.T) {
 	require.True(t, strings.HasSuffix(stream, "data: {\"type\":\"message_stop\"}\n\n"))
 }
 
-func TestMessageStartReportsTheScriptedPrompt(t *testing.T) {
+func TestMessageStartReportsScriptedPrompt(t *testing.T) {
 	t.Parallel()
 
 	usage := &llm.UsageChunk{InputTokens: 120, CachedTokens: 100, OutputTokens: 7, ThinkingTokens: 3}
@@ -140,7 +140,7 @@ func TestMessageStartReportsTheScriptedPrompt(t *testing.T) {
 
 const noCacheCreation = `"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},`
 
-func TestPathsWorkWithoutTheVersion(t *testing.T) {
+func TestPathsWorkWithoutVersion(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "a"})
@@ -152,7 +152,7 @@ func TestPathsWorkWithoutTheVersion(t *testing.T) {
 	require.JSONEq(t, `{"input_tokens":1}`, count)
 }
 
-func TestIDsAreTheSameAtEveryRunAndDifferentInEveryAnswer(t *testing.T) {
+func TestIDsAreStableAcrossRunsAndUniquePerAnswer(t *testing.T) {
 	t.Parallel()
 
 	ids := func() []string {
@@ -170,7 +170,7 @@ func TestIDsAreTheSameAtEveryRunAndDifferentInEveryAnswer(t *testing.T) {
 	require.NotEmpty(t, one[0])
 }
 
-func TestSignatureOfTheScriptIsSent(t *testing.T) {
+func TestScriptedSignatureIsSent(t *testing.T) {
 	t.Parallel()
 
 	reply := script.Reply{Chunks: []llm.Chunk{
@@ -217,7 +217,7 @@ func TestSignatureWithoutThinkingComesFirst(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstThinkingHasTheScriptsSignature(t *testing.T) {
+func TestOnlyFirstThinkingHasScriptedSignature(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Signature: "signed", Chunks: []llm.Chunk{
@@ -229,7 +229,7 @@ func TestOnlyTheFirstThinkingHasTheScriptsSignature(t *testing.T) {
 	require.Contains(t, stream, `"index":2,"delta":{"type":"signature_delta","signature":"`+thinkingSignature+`"}`)
 }
 
-func TestNativeToolsAreBlocksOfTheirOwn(t *testing.T) {
+func TestNativeToolsAreSeparateBlocks(t *testing.T) {
 	t.Parallel()
 
 	reply := script.Reply{Chunks: []llm.Chunk{
@@ -267,7 +267,7 @@ func TestNativeToolsAreBlocksOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestStopReasonIsTheScripts(t *testing.T) {
+func TestStopReasonIsScripted(t *testing.T) {
 	t.Parallel()
 
 	for reason, want := range map[llm.StopReason]string{
@@ -281,7 +281,7 @@ func TestStopReasonIsTheScripts(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveTheFormOfTheAPI(t *testing.T) {
+func TestErrorsMatchAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -309,7 +309,7 @@ func TestErrorsHaveTheFormOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestErrorInTheMiddleOfAStreamIsAnEvent(t *testing.T) {
+func TestErrorDuringStreamIsEvent(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t,

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestRequestReachesTheScriptWhole(t *testing.T) {
+func TestWholeRequestReachesScript(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "ok"})
@@ -67,7 +67,7 @@ func TestRequestReachesTheScriptWhole(t *testing.T) {
 	}, seen.Messages)
 }
 
-func TestBudgetIsTheEffortThatItStandsFor(t *testing.T) {
+func TestBudgetMapsToEffort(t *testing.T) {
 	t.Parallel()
 
 	for budget, want := range map[int]string{1024: "low", 4096: "low", 16000: "medium", 32000: "high"} {
@@ -78,7 +78,7 @@ func TestBudgetIsTheEffortThatItStandsFor(t *testing.T) {
 	}
 }
 
-func TestWrongRequestIsRefusedWithTheReason(t *testing.T) {
+func TestBadRequestIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 
 	// with puts messages into a request.
@@ -136,7 +136,7 @@ func TestWrongRequestIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestSignatureThatTheServerGaveIsTakenBack(t *testing.T) {
+func TestOwnSignatureIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "ok"})
@@ -147,7 +147,7 @@ func TestSignatureThatTheServerGaveIsTakenBack(t *testing.T) {
 	require.Equal(t, `"`+thinkingSignature+`"`, string(s.Calls()[0].Request.Messages[1].Signature.Data))
 }
 
-func TestToolsThatMustNotBeCalledAreNotBound(t *testing.T) {
+func TestToolsDisabledByToolChoiceAreNotBound(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "ok"})
@@ -156,7 +156,7 @@ func TestToolsThatMustNotBeCalledAreNotBound(t *testing.T) {
 	require.Empty(t, s.Calls()[0].Request.Tools)
 }
 
-func TestHeadersThatTheAPIWantsAreWanted(t *testing.T) {
+func TestRequiredHeadersAreEnforced(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -170,7 +170,7 @@ func TestHeadersThatTheAPIWantsAreWanted(t *testing.T) {
 	require.Contains(t, body, `{"type":"invalid_request_error","message":"anthropic-version: header is required"}`)
 }
 
-func TestTokensAreCountedWithoutTheScript(t *testing.T) {
+func TestTokensAreCountedWithoutScript(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)

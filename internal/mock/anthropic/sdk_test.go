@@ -46,7 +46,7 @@ func check(t *testing.T, message sdk.Message) {
 	require.EqualValues(t, 4, message.Usage.OutputTokensDetails.ThinkingTokens)
 }
 
-func TestOfficialClientReadsAWholeAnswer(t *testing.T) {
+func TestOfficialClientReadsWholeAnswer(t *testing.T) {
 	t.Parallel()
 
 	client := serve(t, everything()).official()
@@ -55,7 +55,7 @@ func TestOfficialClientReadsAWholeAnswer(t *testing.T) {
 	check(t, *message)
 }
 
-func TestOfficialClientReadsAStreamAndSendsItBack(t *testing.T) {
+func TestOfficialClientReadsStreamAndSendsItBack(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything(), script.Reply{Text: "ok"})

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func TestWhatWasRecordedIsReplayedByteForByte(t *testing.T) {
+func TestRecordingIsReplayedByteForByte(t *testing.T) {
 	t.Parallel()
 
 	text := "Grüße,\n  \"quoted\" \\ back\tslash\u2028 and 😀.\n\n"
@@ -72,7 +72,7 @@ func TestWhatWasRecordedIsReplayedByteForByte(t *testing.T) {
 	require.Contains(t, string(raw), "          event: |-\n            data: {", "events are blocks")
 }
 
-func TestAStreamIsPassedOnAsItComesAndItsTimingIsStored(t *testing.T) {
+func TestStreamIsForwardedLiveAndItsTimingStored(t *testing.T) {
 	t.Parallel()
 
 	gate := script.NewGate()
@@ -134,7 +134,7 @@ func TestAStreamIsPassedOnAsItComesAndItsTimingIsStored(t *testing.T) {
 	require.Equal(t, string(rest), string(again))
 }
 
-func TestSecretsInBodiesAreHiddenAndStillFit(t *testing.T) {
+func TestSecretsInBodiesAreMaskedAndStillMatch(t *testing.T) {
 	t.Parallel()
 
 	const token = "ghp_Zx8qLw2Rt5Yn7Bv3Kc9Md1Fh4Jg6Ps0Qa2We"
@@ -165,7 +165,7 @@ func TestSecretsInBodiesAreHiddenAndStillFit(t *testing.T) {
 	require.NotContains(t, got.body, token)
 }
 
-func TestTheCallersOwnKeyIsHiddenWhateverItLooksLike(t *testing.T) {
+func TestCallerKeyIsMaskedInAnyFormat(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -199,7 +199,7 @@ func TestTheCallersOwnKeyIsHiddenWhateverItLooksLike(t *testing.T) {
 	require.NotContains(t, string(raw), name)
 }
 
-func TestACallerThatLeavesIsNotRecordedAndEndsTheRealCall(t *testing.T) {
+func TestDisconnectedCallerIsNotRecordedAndCancelsUpstream(t *testing.T) {
 	t.Parallel()
 
 	left := make(chan struct{})
@@ -225,7 +225,7 @@ func TestACallerThatLeavesIsNotRecordedAndEndsTheRealCall(t *testing.T) {
 	require.Empty(t, c.Recordings)
 }
 
-func TestACassetteIsItsOwnersAndReplacedAsAWhole(t *testing.T) {
+func TestCassetteIsPrivateAndReplacedAtomically(t *testing.T) {
 	t.Parallel()
 
 	path := file(t)
@@ -250,7 +250,7 @@ func TestACassetteIsItsOwnersAndReplacedAsAWhole(t *testing.T) {
 	require.Len(t, entries, 1, "nothing else is left")
 }
 
-func TestWhatCannotBeRecordedIsSaid(t *testing.T) {
+func TestUnrecordableExchangeIsReported(t *testing.T) {
 	t.Parallel()
 
 	path := file(t)

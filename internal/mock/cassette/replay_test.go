@@ -30,7 +30,7 @@ func taped(t *testing.T, bodies ...string) string {
 	return path
 }
 
-func TestEqualRequestsAreAnsweredInOrderAndThenNoMore(t *testing.T) {
+func TestEqualRequestsAreAnsweredInOrderUntilUsedUp(t *testing.T) {
 	t.Parallel()
 
 	address, server := replaying(t, taped(t, chat("a"), chat("b"), chat("a")), nil)
@@ -48,7 +48,7 @@ func TestEqualRequestsAreAnsweredInOrderAndThenNoMore(t *testing.T) {
 	require.Len(t, verdict.Unexpected, 1)
 }
 
-func TestTheOrderOfMembersTheFormOfNumbersAndIgnoredFieldsDoNotMatter(t *testing.T) {
+func TestMemberOrderNumberFormatAndIgnoredFieldsDoNotMatter(t *testing.T) {
 	t.Parallel()
 
 	path := taped(t, chat("a"))
@@ -62,7 +62,7 @@ func TestTheOrderOfMembersTheFormOfNumbersAndIgnoredFieldsDoNotMatter(t *testing
 	require.Equal(t, 200, got.status, got.body)
 }
 
-func TestAStaleCassetteTellsWhatIsDifferent(t *testing.T) {
+func TestStaleCassetteReportsDifference(t *testing.T) {
 	t.Parallel()
 
 	address, _ := replaying(t, taped(t, chat("what was asked"), chatStream("what was asked")), nil)
@@ -83,7 +83,7 @@ func TestAStaleCassetteTellsWhatIsDifferent(t *testing.T) {
 	require.Less(t, len(huge.body), 2000, "the difference is short")
 }
 
-func TestBrokenCassettesAreRefusedWithTheLine(t *testing.T) {
+func TestBrokenCassetteIsRefusedWithLine(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ text, want string }{

@@ -30,7 +30,7 @@ func text() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z "\\\n\t\r:#{}\[\],&*!|>'%@-]{0,120}`))
 }
 
-func TestWhateverIsWrittenIsReadAsItWas(t *testing.T) {
+func TestWrittenCassetteIsReadBackUnchanged(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {

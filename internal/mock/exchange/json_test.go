@@ -18,7 +18,7 @@ func TestAppendStringAppends(t *testing.T) {
 	require.Equal(t, `{"a":"b \"c\" \\ \n\u0000"`, string(exchange.AppendString([]byte(`{"a":`), "b \"c\" \\ \n\x00")))
 }
 
-func TestAppendStringAllocatesNothingWhereThereIsRoom(t *testing.T) {
+func TestAppendStringWithCapacityAllocatesNothing(t *testing.T) {
 	buf, text := make([]byte, 0, 4096), strings.Repeat("plain and \n escaped, żółw; ", 20)
 	require.Zero(t, testing.AllocsPerRun(100, func() { buf = exchange.AppendString(buf[:0], text) }))
 }

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/exchange"
 )
 
-func TestStoreKeepsLanesApartAndClearsOne(t *testing.T) {
+func TestStoreSeparatesLanesAndClearsOne(t *testing.T) {
 	t.Parallel()
 
 	var store exchange.Store
@@ -29,7 +29,7 @@ func TestStoreKeepsLanesApartAndClearsOne(t *testing.T) {
 	require.Nil(t, store.Get("b", "1"))
 }
 
-func TestFullStoreDropsTheOldest(t *testing.T) {
+func TestFullStoreDropsOldest(t *testing.T) {
 	t.Parallel()
 
 	const half = 33 << 20

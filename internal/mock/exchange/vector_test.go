@@ -18,7 +18,7 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-func TestVectorHasLengthOneAndDependsOnlyOnItsText(t *testing.T) {
+func TestVectorHasUnitLengthAndDependsOnlyOnText(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{"", "disk full", "日本"} {
@@ -35,7 +35,7 @@ func TestVectorHasLengthOneAndDependsOnlyOnItsText(t *testing.T) {
 	require.Equal(t, []float32{-0.29897776, -0.9416837, 0.15441526}, exchange.Vector("disk full", 3))
 }
 
-func TestShorterVectorIsTheBeginningOfALongerOne(t *testing.T) {
+func TestShorterVectorIsPrefixOfLonger(t *testing.T) {
 	t.Parallel()
 
 	short, long := exchange.Vector("disk full", 256), exchange.Vector("disk full", 1024)

@@ -46,7 +46,7 @@ const (
 	signature = "dGhvdWdodF9iODJlMjE3OGVjZjRkMGM1ODU5ZGMyZTE="
 )
 
-func TestAnAnswerInOnePieceHasTheFormOfTheAPI(t *testing.T) {
+func TestWholeAnswerMatchesAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -121,7 +121,7 @@ func streams() map[string]struct {
 	}
 }
 
-func TestAStreamOfEventsHasTheFormOfTheAPI(t *testing.T) {
+func TestEventStreamMatchesAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range streams() {
@@ -135,7 +135,7 @@ func TestAStreamOfEventsHasTheFormOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestAStreamWithoutEventsIsAnArray(t *testing.T) {
+func TestStreamWithoutEventsIsArray(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range streams() {
@@ -150,7 +150,7 @@ func TestAStreamWithoutEventsIsAnArray(t *testing.T) {
 	}
 }
 
-func TestThoughtsAreShownOnlyToThoseWhoAsk(t *testing.T) {
+func TestThoughtsAreShownOnRequestOnly(t *testing.T) {
 	t.Parallel()
 
 	const quiet = `{"contents":[{"parts":[{"text":"hi"}]}]}`
@@ -167,7 +167,7 @@ func TestThoughtsAreShownOnlyToThoseWhoAsk(t *testing.T) {
 	}
 }
 
-func TestASignatureOfTheScriptComesBackAsItWas(t *testing.T) {
+func TestScriptedSignatureIsReturnedUnchanged(t *testing.T) {
 	t.Parallel()
 
 	given := &llm.Signature{By: "any", Data: json.RawMessage(`"signed by ü"`)}
@@ -186,7 +186,7 @@ func TestASignatureOfTheScriptComesBackAsItWas(t *testing.T) {
 	require.Equal(t, &llm.Signature{By: "wire", Data: given.Data}, back.asked(t).Messages[1].Signature)
 }
 
-func TestASignatureOfTheScriptStandsWithTheFirstCall(t *testing.T) {
+func TestScriptedSignatureIsOnFirstCall(t *testing.T) {
 	t.Parallel()
 
 	reply := script.Reply{
@@ -201,7 +201,7 @@ func TestASignatureOfTheScriptStandsWithTheFirstCall(t *testing.T) {
 	}
 }
 
-func TestIDsAreUniqueAndTheSameAtEveryPlaying(t *testing.T) {
+func TestIDsAreUniqueAndStableAcrossRuns(t *testing.T) {
 	t.Parallel()
 
 	ids := func() (ids []string) {
@@ -219,7 +219,7 @@ func TestIDsAreUniqueAndTheSameAtEveryPlaying(t *testing.T) {
 	require.Equal(t, first, ids())
 }
 
-func TestErrorsHaveTheFormOfTheAPI(t *testing.T) {
+func TestErrorsMatchAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -261,7 +261,7 @@ func TestErrorsHaveTheFormOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestAnErrorInTheMiddleOfAStreamIsAnEvent(t *testing.T) {
+func TestErrorDuringStreamIsEvent(t *testing.T) {
 	t.Parallel()
 
 	broken := script.Reply{Text: "one two", AfterChunks: 1, Err: &llm.Error{Status: 503, Message: "gone"}}

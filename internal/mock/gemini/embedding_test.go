@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/exchange"
 )
 
-func TestTheOfficialSDKReadsEmbeddings(t *testing.T) {
+func TestOfficialSDKReadsEmbeddings(t *testing.T) {
 	t.Parallel()
 
 	client := sdk(t, serve(t), genai.BackendGeminiAPI)
@@ -23,7 +23,7 @@ func TestTheOfficialSDKReadsEmbeddings(t *testing.T) {
 	require.Equal(t, exchange.Vector("pod crashed", 8), answer.Embeddings[1].Values)
 }
 
-func TestEmbedContentAnswersOneVector(t *testing.T) {
+func TestEmbedContentReturnsOneVector(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)

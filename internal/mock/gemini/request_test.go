@@ -33,7 +33,7 @@ const conversation = `{
  "unheardOf": {"a": []}
 }`
 
-func TestARequestIsReadWhole(t *testing.T) {
+func TestWholeRequestIsRead(t *testing.T) {
 	t.Parallel()
 
 	want := llm.Request{
@@ -85,7 +85,7 @@ func TestARequestIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestEventsThatAreSentBackOneByOneAreOneAnswer(t *testing.T) {
+func TestEventsReturnedOneByOneAreOneAnswer(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -106,7 +106,7 @@ func TestEventsThatAreSentBackOneByOneAreOneAnswer(t *testing.T) {
 	}, s.asked(t).Messages)
 }
 
-func TestThinkingBudgetsAreReadAsEffort(t *testing.T) {
+func TestThinkingBudgetMapsToEffort(t *testing.T) {
 	t.Parallel()
 
 	for budget, want := range map[string]string{"-1": "", "0": "none", "512": "minimal", "1024": "low", "8192": "medium", "24576": "high"} {
@@ -116,7 +116,7 @@ func TestThinkingBudgetsAreReadAsEffort(t *testing.T) {
 	}
 }
 
-func TestABadRequestIsRefusedWithThePlace(t *testing.T) {
+func TestBadRequestIsRefusedWithPlace(t *testing.T) {
 	t.Parallel()
 
 	const asked = `{"parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"get"}},{"functionCall":{"name":"get"}}]}`
@@ -164,7 +164,7 @@ func TestABadRequestIsRefusedWithThePlace(t *testing.T) {
 	}
 }
 
-func TestHostileTextGoesThroughAsJSON(t *testing.T) {
+func TestHostileTextIsValidJSON(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -173,7 +173,7 @@ func TestHostileTextGoesThroughAsJSON(t *testing.T) {
 	require.Equal(t, "\x00 � \u2028 \" \\ </script>", s.asked(t).Messages[0].Content)
 }
 
-func TestEveryPathLeadsToTheModel(t *testing.T) {
+func TestEveryPathSelectsModel(t *testing.T) {
 	t.Parallel()
 
 	for _, target := range []string{

@@ -30,7 +30,7 @@ func sdk(t *testing.T, s *server, backend genai.Backend) *genai.Client {
 	return client
 }
 
-func TestTheOfficialSDKReadsEveryKindOfAnswer(t *testing.T) {
+func TestOfficialSDKReadsEveryAnswerType(t *testing.T) {
 	t.Parallel()
 
 	for name, backend := range map[string]genai.Backend{"Gemini API": genai.BackendGeminiAPI, "Vertex AI": genai.BackendVertexAI} {
@@ -84,7 +84,7 @@ func TestTheOfficialSDKReadsEveryKindOfAnswer(t *testing.T) {
 	}
 }
 
-func TestTheOfficialSDKIsUnderstood(t *testing.T) {
+func TestOfficialSDKRequestIsParsed(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -119,7 +119,7 @@ func TestTheOfficialSDKIsUnderstood(t *testing.T) {
 	require.Equal(t, []string{"X"}, asked.Stop)
 }
 
-func TestTheOfficialSDKReadsModelsTokensAndErrors(t *testing.T) {
+func TestOfficialSDKReadsModelsTokensAndErrors(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Err: &llm.Error{Class: llm.ClassQuota, Status: http.StatusTooManyRequests, Message: "later", RetryAfter: 7 * time.Second}})

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 )
 
-func TestConditionsHoldOfArguments(t *testing.T) {
+func TestConditionsMatchArguments(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestTextsAreFilledWithArguments(t *testing.T) {
 	}
 }
 
-func TestATextWhoseArgumentIsMissingIsAnError(t *testing.T) {
+func TestTextWithMissingArgumentIsError(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, "      - {name: look, results: [{text: 'in {{.namespace}}'}]}\n")
@@ -87,7 +87,7 @@ func TestATextWhoseArgumentIsMissingIsAnError(t *testing.T) {
 	require.Equal(t, 0, w.host.Calls("shop")[0].Result)
 }
 
-func TestHostileArgumentsDoNoHarm(t *testing.T) {
+func TestHostileArgumentsAreHarmless(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, `
@@ -138,7 +138,7 @@ func TestHostileArgumentsDoNoHarm(t *testing.T) {
 	require.False(t, failed, "the server goes on")
 }
 
-func TestCheckReportsEveryMistakeWithItsPlace(t *testing.T) {
+func TestCheckReportsEveryProblemWithItsPlace(t *testing.T) {
 	t.Parallel()
 
 	servers, err := parse(`
@@ -194,7 +194,7 @@ mcp_servers:
 	}
 }
 
-func TestTheExampleOfTheDocumentIsAScript(t *testing.T) {
+func TestDocumentedExampleIsValid(t *testing.T) {
 	t.Parallel()
 
 	document, err := os.ReadFile("../../../docs/mcp-mock.md")
@@ -210,7 +210,7 @@ func TestTheExampleOfTheDocumentIsAScript(t *testing.T) {
 	require.Empty(t, servers.Check())
 }
 
-func TestAnEmptyTextIsAResult(t *testing.T) {
+func TestEmptyTextIsResult(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, "      - {name: look, results: [{text: ''}]}\n")
@@ -219,7 +219,7 @@ func TestAnEmptyTextIsAResult(t *testing.T) {
 	require.Empty(t, text)
 }
 
-func TestNoServersAreAHostToo(t *testing.T) {
+func TestHostWithoutServersWorks(t *testing.T) {
 	t.Parallel()
 
 	host, err := mcpserver.NewHost(nil, mcpserver.Options{})

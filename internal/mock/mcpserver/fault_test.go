@@ -69,7 +69,7 @@ func (w *world) send(t *testing.T, conn net.Conn, tool, arguments string) {
 	require.NoError(t, req.Write(conn))
 }
 
-func TestFaultsBreakTheWire(t *testing.T) {
+func TestFaultsBreakHTTP(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, brokenTools)
@@ -98,7 +98,7 @@ func TestFaultsBreakTheWire(t *testing.T) {
 	require.Equal(t, []string{"text", "drop", "malformed", "protocol_error"}, outcomes)
 }
 
-func TestAClientSeesFaultsAsErrors(t *testing.T) {
+func TestClientSeesFaultsAsErrors(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, brokenTools)
@@ -117,7 +117,7 @@ func TestAClientSeesFaultsAsErrors(t *testing.T) {
 }
 
 // A caller that leaves ends what it waited for, in the journal and in the server.
-func TestACallerThatLeavesIsNoticed(t *testing.T) {
+func TestDisconnectedCallerIsDetected(t *testing.T) {
 	t.Parallel()
 
 	for _, how := range []string{"hang", "wait"} {
@@ -136,7 +136,7 @@ func TestACallerThatLeavesIsNoticed(t *testing.T) {
 	}
 }
 
-func TestACallThatIsCancelledEnds(t *testing.T) {
+func TestCancelledCallEnds(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, brokenTools)
@@ -152,7 +152,7 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 	waitFor(t, func() bool { return w.host.Calls("shop")[0].Cancelled })
 }
 
-func TestFaultsBreakAProcess(t *testing.T) {
+func TestFaultsBreakProcess(t *testing.T) {
 	t.Parallel()
 
 	t.Run("drop", func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestFaultsBreakAProcess(t *testing.T) {
 }
 
 // Without the SDK's client, which ends a session at the first line that it cannot read.
-func TestAMalformedLineIsAllTheAnswerThereIs(t *testing.T) {
+func TestMalformedLineIsWholeAnswer(t *testing.T) {
 	t.Parallel()
 
 	p := serve(t)
@@ -219,7 +219,7 @@ func TestAMalformedLineIsAllTheAnswerThereIs(t *testing.T) {
 	require.NoError(t, <-p.served, "it was told to stop")
 }
 
-func TestAClientThatGoesLeavesNothingBehind(t *testing.T) {
+func TestDisconnectedClientLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 
 	p := serve(t)
@@ -231,7 +231,7 @@ func TestAClientThatGoesLeavesNothingBehind(t *testing.T) {
 	require.True(t, p.host.Calls("shop")[0].Cancelled)
 }
 
-func TestAClientThatDoesNotReadDoesNotHoldTheServer(t *testing.T) {
+func TestNonReadingClientDoesNotBlockServer(t *testing.T) {
 	t.Parallel()
 
 	p := serve(t)
@@ -243,7 +243,7 @@ func TestAClientThatDoesNotReadDoesNotHoldTheServer(t *testing.T) {
 }
 
 // Its parent still holds the streams, and a call is under way.
-func TestAProcessThatIsToldToStopStops(t *testing.T) {
+func TestProcessStopsOnRequest(t *testing.T) {
 	t.Parallel()
 
 	binary, err := os.Executable()

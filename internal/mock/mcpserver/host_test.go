@@ -43,7 +43,7 @@ const podTools = `
         results: [{text: restarted}]
 `
 
-func TestAServerSaysWhatItsScriptSays(t *testing.T) {
+func TestServerFollowsItsScript(t *testing.T) {
 	t.Parallel()
 
 	session := open(t, podTools).connect(t)
@@ -63,7 +63,7 @@ func TestAServerSaysWhatItsScriptSays(t *testing.T) {
 	require.Equal(t, map[string]any{"type": "object"}, restart.InputSchema)
 }
 
-func TestTheFirstResultThatFitsAnswers(t *testing.T) {
+func TestFirstMatchingResultAnswers(t *testing.T) {
 	t.Parallel()
 
 	session := open(t, podTools).connect(t)
@@ -85,7 +85,7 @@ func TestTheFirstResultThatFitsAnswers(t *testing.T) {
 	}
 }
 
-func TestJSONIsStructuredContentToo(t *testing.T) {
+func TestJSONIsAlsoStructuredContent(t *testing.T) {
 	t.Parallel()
 
 	session := open(t, podTools).connect(t)
@@ -99,7 +99,7 @@ func TestJSONIsStructuredContentToo(t *testing.T) {
 	require.Nil(t, result.StructuredContent, "older clients take objects only")
 }
 
-func TestACallThatNothingFitsIsExplained(t *testing.T) {
+func TestUnmatchedCallIsExplained(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, podTools)
@@ -132,7 +132,7 @@ func TestACallThatNothingFitsIsExplained(t *testing.T) {
 	require.Contains(t, unexpected[3], `there is no tool "get_nodes"`)
 }
 
-func TestResultsThatShouldBeUsedUpAreReported(t *testing.T) {
+func TestUnusedResultsAreReported(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, podTools)
@@ -147,7 +147,7 @@ func TestResultsThatShouldBeUsedUpAreReported(t *testing.T) {
 	require.Empty(t, w.host.Unexpected())
 }
 
-func TestTheJournalTellsTheCalls(t *testing.T) {
+func TestJournalListsCalls(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, podTools)
@@ -177,7 +177,7 @@ func TestTheJournalTellsTheCalls(t *testing.T) {
 	require.EqualValues(t, -1, shown.Calls[1]["result"])
 }
 
-func TestTheJournalIsBounded(t *testing.T) {
+func TestJournalIsLimited(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, podTools)
@@ -196,7 +196,7 @@ func TestTheJournalIsBounded(t *testing.T) {
 	require.Less(t, len(calls[999].Arguments.(string)), 70_000)
 }
 
-func TestAnUnknownServerIsNotFound(t *testing.T) {
+func TestUnknownServerIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, podTools)
@@ -210,7 +210,7 @@ func TestAnUnknownServerIsNotFound(t *testing.T) {
 	require.Empty(t, w.host.Calls("nope"))
 }
 
-func TestAWrongScriptIsAnsweredWithWhatIsWrong(t *testing.T) {
+func TestBrokenScriptIsReported(t *testing.T) {
 	t.Parallel()
 
 	servers := mcpserver.Servers{"shop": {Tools: []mcpserver.Tool{{Name: "get_pods"}}}}
@@ -219,7 +219,7 @@ func TestAWrongScriptIsAnsweredWithWhatIsWrong(t *testing.T) {
 	require.Error(t, servers.ServeStdio(t.Context(), "shop"))
 }
 
-func TestADelayLastsAsLongAsTheClockSays(t *testing.T) {
+func TestDelayFollowsClock(t *testing.T) {
 	t.Parallel()
 
 	w := open(t, "      - {name: slow, results: [{text: done, delay: 200ms}]}\n")
@@ -251,7 +251,7 @@ func TestADelayLastsAsLongAsTheClockSays(t *testing.T) {
 }
 
 // The product's own client over both transports.
-func TestOurOwnClientCallsScriptedServers(t *testing.T) {
+func TestOwnClientCallsScriptedServers(t *testing.T) {
 	t.Parallel()
 
 	binary, err := os.Executable()
@@ -283,7 +283,7 @@ func TestOurOwnClientCallsScriptedServers(t *testing.T) {
 	}
 }
 
-func TestAProcessServesItsParent(t *testing.T) {
+func TestProcessServesItsParent(t *testing.T) {
 	t.Parallel()
 
 	session, exited := process(t, podTools)

@@ -14,7 +14,7 @@ import (
 
 const chatQuestion = `{"model":"gpt-5","messages":[{"role":"user","content":"What is wrong?"}]`
 
-func TestChatAnswersInOnePiece(t *testing.T) {
+func TestChatAnswersWhole(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -45,7 +45,7 @@ func TestChatStreamsWithoutUsageUnlessAsked(t *testing.T) {
 	require.NotContains(t, string(answer), "usage")
 }
 
-func TestChatStreamOfCallsBeginsWithoutContent(t *testing.T) {
+func TestChatStreamOfCallsStartsWithoutContent(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{ToolCalls: []llm.ToolCall{{Name: "get_pods", Arguments: "{}"}}})
@@ -54,7 +54,7 @@ func TestChatStreamOfCallsBeginsWithoutContent(t *testing.T) {
 	require.Contains(t, string(answer), `"finish_reason":"tool_calls"`)
 }
 
-func TestChatIdsAreUniqueAndTheSameWheneverItIsPlayed(t *testing.T) {
+func TestChatIDsAreUniqueAndStableAcrossRuns(t *testing.T) {
 	t.Parallel()
 
 	id := func(s *server) string {
@@ -75,7 +75,7 @@ func TestChatIdsAreUniqueAndTheSameWheneverItIsPlayed(t *testing.T) {
 	require.Equal(t, []string{first, second}, []string{id(other), id(other)})
 }
 
-func TestChatReadsWhatIsAsked(t *testing.T) {
+func TestChatParsesRequest(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{})
@@ -111,7 +111,7 @@ func TestChatReadsWhatIsAsked(t *testing.T) {
 	}, s.script.Calls()[0].Request)
 }
 
-func TestChatReadsOneStopAndTheOlderLimit(t *testing.T) {
+func TestChatParsesSingleStopAndLegacyLimit(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{})
@@ -124,7 +124,7 @@ func TestChatReadsOneStopAndTheOlderLimit(t *testing.T) {
 	require.True(t, asked.NativeTools.GoogleSearch)
 }
 
-func TestChatSaysWhatIsWrongWithARequest(t *testing.T) {
+func TestChatReportsBadRequest(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ body, param, message string }{
@@ -182,7 +182,7 @@ func requireError(t *testing.T, body []byte, kind, param, message string) {
 	}
 }
 
-func TestErrorsHaveTheAPIsForm(t *testing.T) {
+func TestErrorsMatchAPI(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -236,7 +236,7 @@ func TestErrorsHaveTheAPIsForm(t *testing.T) {
 	}
 }
 
-func TestChatEndsAStreamThatFailsWithItsError(t *testing.T) {
+func TestChatEndsFailedStreamWithItsError(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ class llm.Class }{
@@ -253,7 +253,7 @@ func TestChatEndsAStreamThatFailsWithItsError(t *testing.T) {
 	}
 }
 
-func TestChatDoesNotBlameTheCallerForAnErrorOfNoClass(t *testing.T) {
+func TestChatUnclassifiedErrorIsNotCallersFault(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "one two", AfterChunks: 1, Err: &llm.Error{Class: llm.ClassUnknown, Message: "broke"}})
@@ -261,7 +261,7 @@ func TestChatDoesNotBlameTheCallerForAnErrorOfNoClass(t *testing.T) {
 	require.Contains(t, string(answer), `{"message":"broke","type":"server_error"`)
 }
 
-func TestAnImageIsSeenAsWhatItIs(t *testing.T) {
+func TestImageIsParsedAsImage(t *testing.T) {
 	t.Parallel()
 
 	for path, body := range map[string]string{

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/exchange"
 )
 
-func TestTheOfficialLibraryReadsEmbeddings(t *testing.T) {
+func TestOfficialLibraryReadsEmbeddings(t *testing.T) {
 	t.Parallel()
 
 	client := serve(t).sdk()
@@ -37,7 +37,7 @@ func TestTheOfficialLibraryReadsEmbeddings(t *testing.T) {
 	}
 }
 
-func TestEmbeddingsHaveTheLengthOfTheirModelOrTheOneAskedFor(t *testing.T) {
+func TestEmbeddingLengthIsModelDefaultOrRequested(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -66,7 +66,7 @@ func TestEmbeddingsHaveTheLengthOfTheirModelOrTheOneAskedFor(t *testing.T) {
 	require.Empty(t, s.script.Calls(), "the script is not asked")
 }
 
-func TestEmbeddingsInBase64AreTheSameVectors(t *testing.T) {
+func TestBase64EmbeddingsAreTheSameVectors(t *testing.T) {
 	t.Parallel()
 
 	_, _, answer := serve(t).post(t, "/v1/embeddings", `{"model":"m","input":"disk full","dimensions":3,"encoding_format":"base64"}`)

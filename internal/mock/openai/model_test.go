@@ -23,7 +23,7 @@ func (s *server) get(t *testing.T, path, version string) (int, string) {
 	return status, string(body)
 }
 
-func TestModelsAreListedAndEveryModelExists(t *testing.T) {
+func TestModelsAreListedAndAnyModelExists(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)
@@ -39,7 +39,7 @@ func TestModelsAreListedAndEveryModelExists(t *testing.T) {
 	}
 }
 
-func TestModelsAreAnsweredInTheFormOfTheOtherAPIToItsCallers(t *testing.T) {
+func TestModelsAreListedInCallerAPIFormat(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t)

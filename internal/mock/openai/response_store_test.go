@@ -64,7 +64,7 @@ func requireConversation(t *testing.T, messages []llm.Message) {
 
 const callResult = `{"type":"function_call_output","call_id":"call_1","output":"ok"}`
 
-func TestResponseContinuesAPreviousOne(t *testing.T) {
+func TestResponseContinuesPreviousOne(t *testing.T) {
 	t.Parallel()
 
 	for _, stream := range []bool{false, true} {
@@ -86,7 +86,7 @@ func TestResponseContinuesAPreviousOne(t *testing.T) {
 	}
 }
 
-func TestItemReferencesStandForItemsOfThisRun(t *testing.T) {
+func TestItemReferencesResolveWithinRun(t *testing.T) {
 	t.Parallel()
 
 	for _, stream := range []bool{false, true} {
@@ -107,7 +107,7 @@ func TestItemReferencesStandForItemsOfThisRun(t *testing.T) {
 	}
 }
 
-func TestResponsesThatMustNotBeStoredAreNotKept(t *testing.T) {
+func TestUnstoredResponsesAreNotKept(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Text: "a"})
@@ -124,7 +124,7 @@ func TestResponsesThatMustNotBeStoredAreNotKept(t *testing.T) {
 	}
 }
 
-func TestReasoningCannotBeReferencedWithoutWhatFollowedIt(t *testing.T) {
+func TestReasoningReferenceNeedsItsFollower(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, callReply())

@@ -18,7 +18,7 @@ const (
 	includeAll       = `,"store":false,"include":["reasoning.encrypted_content","code_interpreter_call.outputs","web_search_call.action.sources"]`
 )
 
-func TestResponseAnswersInOnePiece(t *testing.T) {
+func TestResponseAnswersWhole(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -46,14 +46,14 @@ func TestResponseStreams(t *testing.T) {
 	golden(t, "response_stream.txt", answer)
 }
 
-func TestResponseStreamsAnEmptyAnswerAsAnEmptyMessage(t *testing.T) {
+func TestEmptyResponseStreamsEmptyMessage(t *testing.T) {
 	t.Parallel()
 
 	_, _, answer := serve(t, script.Reply{}).post(t, "/responses", responseQuestion+`,"stream":true}`)
 	golden(t, "response_stream_empty.txt", answer)
 }
 
-func TestResponseShowsSecretsAndOutputsOnlyToThoseWhoAsk(t *testing.T) {
+func TestResponseIncludesExtrasOnRequestOnly(t *testing.T) {
 	t.Parallel()
 
 	for _, stream := range []string{"false", "true"} {
@@ -66,7 +66,7 @@ func TestResponseShowsSecretsAndOutputsOnlyToThoseWhoAsk(t *testing.T) {
 	}
 }
 
-func TestSignatureIsThatOfTheReasoningItself(t *testing.T) {
+func TestSignatureBelongsToItsReasoning(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -105,7 +105,7 @@ func reasoningID(t *testing.T, stream []byte) string {
 	return string(found)
 }
 
-func TestResponseTellsHowItEnded(t *testing.T) {
+func TestResponseReportsHowItEnded(t *testing.T) {
 	t.Parallel()
 
 	for name, reply := range map[string]script.Reply{
@@ -123,7 +123,7 @@ func TestResponseTellsHowItEnded(t *testing.T) {
 	}
 }
 
-func TestResponseReadsWhatIsAsked(t *testing.T) {
+func TestResponseParsesRequest(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{})
@@ -167,7 +167,7 @@ func TestResponseReadsWhatIsAsked(t *testing.T) {
 	}, s.script.Calls()[0].Request)
 }
 
-func TestResponseSaysWhatIsWrongWithARequest(t *testing.T) {
+func TestResponseReportsBadRequest(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ body, param, message string }{

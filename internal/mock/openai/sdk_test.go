@@ -37,7 +37,7 @@ func responseParams() responses.ResponseNewParams {
 
 const everythingsText = "It is \"2\" \x00\ufffd żółw"
 
-func TestTheOfficialLibraryReadsAChatCompletion(t *testing.T) {
+func TestOfficialLibraryReadsChatCompletion(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -53,7 +53,7 @@ func TestTheOfficialLibraryReadsAChatCompletion(t *testing.T) {
 	require.EqualValues(t, 80, completion.Usage.PromptTokensDetails.CachedTokens)
 }
 
-func TestTheOfficialLibraryPutsAStreamedChatCompletionTogether(t *testing.T) {
+func TestOfficialLibraryAssemblesStreamedChatCompletion(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -83,7 +83,7 @@ func TestTheOfficialLibraryPutsAStreamedChatCompletionTogether(t *testing.T) {
 	require.EqualValues(t, 127, whole.Usage.TotalTokens)
 }
 
-func TestTheOfficialLibraryReadsAResponse(t *testing.T) {
+func TestOfficialLibraryReadsResponse(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -115,7 +115,7 @@ func requireOutput(t *testing.T, response *responses.Response) {
 	require.Equal(t, responses.ResponseStatusCompleted, response.Status)
 }
 
-func TestTheOfficialLibraryReadsAStreamedResponse(t *testing.T) {
+func TestOfficialLibraryReadsStreamedResponse(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything())
@@ -168,7 +168,7 @@ func TestTheOfficialLibraryReadsAStreamedResponse(t *testing.T) {
 	requireOutput(t, last)
 }
 
-func TestTheOfficialLibrarySendsBackWhatItGot(t *testing.T) {
+func TestOfficialLibraryReturnsWhatItReceived(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, everything(), script.Reply{Text: "fine"})
@@ -202,7 +202,7 @@ func TestTheOfficialLibrarySendsBackWhatItGot(t *testing.T) {
 	require.JSONEq(t, `"sealed"`, string(messages[1].Signature.Data))
 }
 
-func TestTheOfficialLibraryReadsModelsTokensAndErrors(t *testing.T) {
+func TestOfficialLibraryReadsModelsTokensAndErrors(t *testing.T) {
 	t.Parallel()
 
 	s := serve(t, script.Reply{Err: &llm.Error{Status: http.StatusTooManyRequests, Class: llm.ClassQuota, Message: "slow down", Retryable: true}},

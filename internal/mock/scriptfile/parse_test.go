@@ -31,7 +31,7 @@ func golden(t *testing.T, path, got string) {
 	require.Equal(t, string(want), got, "%s is not up to date; run go test ./internal/mock/scriptfile -update", filepath.Base(path))
 }
 
-func TestEverythingThatIsWrongIsReportedAtOnceWithItsPlace(t *testing.T) {
+func TestEveryProblemIsReportedWithItsPlace(t *testing.T) {
 	t.Parallel()
 
 	text, err := os.ReadFile(filepath.Join("testdata", "wrong.yaml"))
@@ -50,7 +50,7 @@ func TestEverythingThatIsWrongIsReportedAtOnceWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestAProblemNamesFileLineColumnPathAndWhatWouldBeRight(t *testing.T) {
+func TestProblemNamesPlaceAndExpectedValue(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct{ text, want string }{
@@ -79,7 +79,7 @@ func TestAProblemNamesFileLineColumnPathAndWhatWouldBeRight(t *testing.T) {
 	}
 }
 
-func TestParsingNeverPanicsAndWhatItAcceptsPlays(t *testing.T) {
+func TestParsingNeverPanicsAndAcceptedScriptsPlay(t *testing.T) {
 	t.Parallel()
 
 	words := []string{
@@ -112,7 +112,7 @@ func examples(t *testing.T) []string {
 	return found
 }
 
-func TestTheExamplesOfTheDocumentationAreRight(t *testing.T) {
+func TestDocumentedExamplesAreValid(t *testing.T) {
 	t.Parallel()
 
 	all := examples(t)

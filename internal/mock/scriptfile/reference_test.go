@@ -17,7 +17,7 @@ import (
 
 type node = map[string]any
 
-func TestTheReferenceListsEveryKey(t *testing.T) {
+func TestReferenceListsEveryKey(t *testing.T) {
 	t.Parallel()
 
 	const begin, end = "<!-- reference: begin -->\n", "<!-- reference: end -->\n"

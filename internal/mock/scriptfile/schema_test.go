@@ -53,7 +53,7 @@ func samples(t *testing.T, name string) []string {
 	return strings.Split(string(text), "---\n")
 }
 
-func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {
+func TestSchemaAcceptsValidFiles(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range samples(t, "right.samples") {
@@ -63,7 +63,7 @@ func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {
 	}
 }
 
-func TestTheSchemaRefusesWhatIsWrong(t *testing.T) {
+func TestSchemaRefusesInvalidFiles(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range samples(t, "wrong.samples") {
@@ -73,7 +73,7 @@ func TestTheSchemaRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatNoSchemaCanSayIsStillRefused(t *testing.T) {
+func TestProblemsBeyondSchemaAreRefused(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range samples(t, "subtle.samples") {

@@ -48,7 +48,7 @@ func play(t *testing.T, s *script.Script, in script.Incoming) ([]llm.Chunk, erro
 	return chunks, nil
 }
 
-func TestAReplyIsPlayedAsItIsWritten(t *testing.T) {
+func TestReplyIsPlayedAsWritten(t *testing.T) {
 	t.Parallel()
 
 	usage := llm.UsageChunk{InputTokens: 1, OutputTokens: 2, ThinkingTokens: 3, CachedTokens: 4}
@@ -95,7 +95,7 @@ func TestAReplyIsPlayedAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsWhatAClientOfTheProviderWouldSee(t *testing.T) {
+func TestErrorMatchesProvider(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -126,7 +126,7 @@ func TestAnErrorIsWhatAClientOfTheProviderWouldSee(t *testing.T) {
 	}
 }
 
-func TestRoutesTakeTheCallsThatFulfilTheirConditions(t *testing.T) {
+func TestRoutesMatchTheirConditions(t *testing.T) {
 	t.Parallel()
 
 	s := parse(t, `
@@ -166,7 +166,7 @@ routes:
 	require.Equal(t, "Investigator", s.Calls()[1].Request.Agent)
 }
 
-func TestEveryScriptOfAFileIsItsOwn(t *testing.T) {
+func TestScriptsOfOneFileAreIndependent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file := parse(t, "version: 1\nreplies: [{text: once, gate: go}]\nroutes: [{when: {turn: 9}, replies: [{gate: later}]}]\n")
@@ -192,7 +192,7 @@ func TestEveryScriptOfAFileIsItsOwn(t *testing.T) {
 	})
 }
 
-func TestProfilesAndHangingFollowTheClock(t *testing.T) {
+func TestProfilesAndHangsFollowClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := parse(t, "version: 1\nprofile: {ttft: 2s, speed: 2}\nreplies: [{text: a}, {text: b, profile: {ttft: 5s}}, {text: c, hang: true}]\n").Script(nil)
@@ -211,7 +211,7 @@ func TestProfilesAndHangingFollowTheClock(t *testing.T) {
 	})
 }
 
-func TestFaultsOfTheFileBefallCalls(t *testing.T) {
+func TestFileFaultsApplyToCalls(t *testing.T) {
 	t.Parallel()
 
 	s := parse(t, "version: 1\nfaults: {rate: 1, kinds: [500]}\nreplies: [{text: a}]\n").Script(nil)
@@ -220,7 +220,7 @@ func TestFaultsOfTheFileBefallCalls(t *testing.T) {
 	require.Len(t, s.Unused(), 1, "a fault uses no reply up")
 }
 
-func TestAChangedFileIsReadAgainAndABrokenOneReported(t *testing.T) {
+func TestChangedFileIsReloadedAndBrokenOneReported(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "script.yaml")
