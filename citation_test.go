@@ -10,14 +10,14 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestACallIsNamedByStageAgentAndPlace(t *testing.T) {
+func TestCallLabelNamesStageAgentAndPosition(t *testing.T) {
 	t.Parallel()
 
 	require.Equal(t, "1.2.3", tarsy.CallNumber(1, 2, 3))
 	require.Equal(t, []string{"12.1.40"}, tarsy.CitedCalls("so it is "+tarsy.CallMark(tarsy.CallNumber(12, 1, 40))), "what is written is what is read")
 }
 
-func TestMarksAreFoundAsModelsWriteThem(t *testing.T) {
+func TestCitationMarksAreParsedAsModelsWriteThem(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestMarksAreFoundAsModelsWriteThem(t *testing.T) {
 	}
 }
 
-func TestWhatIsQuotedInFencedCodeIsNoMark(t *testing.T) {
+func TestFencedCodeHoldsNoCitationMarks(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -85,7 +85,7 @@ func TestWhatIsQuotedInFencedCodeIsNoMark(t *testing.T) {
 	}
 }
 
-func TestHostileTextIsReadInBoundedTimeAndSpace(t *testing.T) {
+func TestHostileTextIsParsedInBoundedTimeAndMemory(t *testing.T) {
 	t.Parallel()
 
 	const size = 1 << 20

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestMetadataIsTheJSONOfItsStruct(t *testing.T) {
+func TestMetadataMatchesJSONOfItsStruct(t *testing.T) {
 	t.Parallel()
 
 	started := tarsy.ToolCallMetadata{Call: "1.2.3", ServerName: "s", ToolName: "t", Arguments: json.RawMessage(`[1]`)}
@@ -46,7 +46,7 @@ func TestMetadataIsTheJSONOfItsStruct(t *testing.T) {
 	require.NotContains(t, string(raw), "metadata", "an event without metadata does not name it")
 }
 
-func TestMetadataFromTheDatabaseHasTheSameBytes(t *testing.T) {
+func TestMetadataFromDatabaseHasTheSameBytes(t *testing.T) {
 	t.Parallel()
 
 	made := tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: "1.2.3", ServerName: "<s>", ToolName: "t", Arguments: json.RawMessage(`{"aa":[1],"b":2}`)})
@@ -79,7 +79,7 @@ func TestMetadataOfOtherReleasesIsRead(t *testing.T) {
 	}
 }
 
-func TestMergingMetadataKeepsKeysThatAreNotKnown(t *testing.T) {
+func TestMergingMetadataKeepsUnknownKeys(t *testing.T) {
 	t.Parallel()
 
 	next := tarsy.NewMetadata(tarsy.ToolCallResult{IsError: true, Attempt: 2})

@@ -37,7 +37,7 @@ func TestTextIsCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-func TestCutMiddleKeepsHeadAndTailWithinTheLimit(t *testing.T) {
+func TestCutMiddleKeepsHeadAndTailWithinLimit(t *testing.T) {
 	t.Parallel()
 
 	require.Equal(t, "short", tarsy.CutMiddle("short", 5, "…"))

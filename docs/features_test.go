@@ -40,7 +40,7 @@ func features(t *testing.T) []feature {
 	return rows
 }
 
-func TestEveryFeatureIsShownByATestThatExists(t *testing.T) {
+func TestEveryFeatureNamesAnExistingTest(t *testing.T) {
 	t.Parallel()
 
 	packages, makefile := testsByPackage(t), read(t, "../Makefile")

@@ -17,7 +17,7 @@ const module = "tarsy.dev/tarsy"
 
 // llm is a library of its own: its packages and their tests may import each other and the vocabulary, and nothing else
 // of this module. The mock server in particular knows llm, so the tests that need both belong to the mock.
-func TestLLMImportsOnlyItselfAndTheVocabulary(t *testing.T) {
+func TestLLMImportsOnlyItselfAndRootPackage(t *testing.T) {
 	t.Parallel()
 
 	files := 0

@@ -69,7 +69,7 @@ func ask(t *testing.T, app *tarsytest.App, op operation, authorization string) t
 	return stranger.Send(req)
 }
 
-func TestAKeyWithTooSmallAScopeIsRefused(t *testing.T) {
+func TestKeyWithInsufficientScopeIsRefused(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
@@ -94,7 +94,7 @@ func TestAKeyWithTooSmallAScopeIsRefused(t *testing.T) {
 	require.Equal(t, map[string]int{"": 5, "read": 24, "write": 5, "admin": 3}, seen)
 }
 
-func TestEverythingWorksWithAKey(t *testing.T) {
+func TestEverythingWorksWithKey(t *testing.T) {
 	t.Parallel()
 
 	options := everything()

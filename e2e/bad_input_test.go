@@ -126,7 +126,7 @@ func badOthers() []badRequest {
 	}
 }
 
-func TestBadInputGetsAnExactProblemAndChangesNothing(t *testing.T) {
+func TestBadInputGetsExactProblemAndChangesNothing(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods"})
@@ -163,7 +163,7 @@ func TestBadInputGetsAnExactProblemAndChangesNothing(t *testing.T) {
 }
 
 // What a client gets wrong on a WebSocket is answered there, and the connection goes on.
-func TestBadMessagesOnAWebSocketAreAnswered(t *testing.T) {
+func TestBadWebSocketMessagesGetErrorReplies(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

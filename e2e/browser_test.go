@@ -107,7 +107,7 @@ func requireRefused(t *testing.T, answer tarsytest.Response, status int, code ta
 	require.Equal(t, string(code), answer.Problem(t).Code)
 }
 
-func TestABrowserLogsInWatchesAndLogsOut(t *testing.T) {
+func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
@@ -165,7 +165,7 @@ func TestABrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	require.Equal(t, false, page.me(t)["authenticated"])
 }
 
-func TestABrowsersSessionEndsWithItsKeyAndAfterAWeekOnEveryServer(t *testing.T) {
+func TestBrowserSessionEndsWithItsKeyAndAfterOneWeekOnEveryServer(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
@@ -206,7 +206,7 @@ func TestABrowsersSessionEndsWithItsKeyAndAfterAWeekOnEveryServer(t *testing.T) 
 	require.Len(t, tarsytest.Rows[struct{ KeyID string }](app, `SELECT key_id FROM browser_sessions`), 1, "a login forgets what is over")
 }
 
-func TestThePageComesWithTheServerAndNeedsNoKey(t *testing.T) {
+func TestDashboardIsServedWithoutKey(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
@@ -223,7 +223,7 @@ func TestThePageComesWithTheServerAndNeedsNoKey(t *testing.T) {
 	requireRefused(t, app.Do(http.MethodGet, "/api/v1/nothing", nil, "Accept", "text/html"), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 }
 
-func TestDashboardWorksBehindAProxyThatRewritesHost(t *testing.T) {
+func TestDashboardWorksBehindProxyThatRewritesHost(t *testing.T) {
 	t.Parallel()
 
 	const public = "http://tarsy.example:8443"

@@ -41,7 +41,7 @@ func used(reply script.Reply, input, output int) script.Reply {
 }
 
 // A session that reaches a cap is asked to conclude, and completes with what is known by then.
-func TestASpentBudgetConcludesASession(t *testing.T) {
+func TestExhaustedBudgetConcludesSession(t *testing.T) {
 	t.Parallel()
 
 	// Each look uses 1,100 tokens, costs 1.2 USD and makes one tool call.
@@ -79,7 +79,7 @@ func TestASpentBudgetConcludesASession(t *testing.T) {
 }
 
 // What was spent is in the database, so neither another server nor the next question begins anew.
-func TestASpentBudgetSurvivesARestart(t *testing.T) {
+func TestExhaustedBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 
 	app := budgetApp(t, "daily: {max_tokens: 1000}", "")
@@ -104,7 +104,7 @@ func TestASpentBudgetSurvivesARestart(t *testing.T) {
 }
 
 // What a session cost is on its calls, its executions, its stages and itself.
-func TestCostIsAddedUp(t *testing.T) {
+func TestCostIsSummedUp(t *testing.T) {
 	t.Parallel()
 
 	app := budgetApp(t, "", "")

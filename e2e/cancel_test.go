@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestCancelWhileTheModelAnswers(t *testing.T) {
+func TestCancelDuringLLMCall(t *testing.T) {
 	t.Parallel()
 
 	const thinking = "I begin to think about"
@@ -60,7 +60,7 @@ func (m stubborn) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Ch
 	}
 }
 
-func TestCancellingTwiceIsCancellingOnce(t *testing.T) {
+func TestCancellingTwiceHasOneEffect(t *testing.T) {
 	t.Parallel()
 
 	model := stubborn{reached: make(chan struct{}), open: make(chan struct{})}
@@ -84,7 +84,7 @@ func TestCancellingTwiceIsCancellingOnce(t *testing.T) {
 	requireReleased(t, app)
 }
 
-func TestCancelWhileAToolIsCalled(t *testing.T) {
+func TestCancelDuringToolCall(t *testing.T) {
 	t.Parallel()
 
 	tool := newHeldTool()
@@ -110,7 +110,7 @@ func TestCancelWhileAToolIsCalled(t *testing.T) {
 	require.Len(t, app.Script.Calls(), 1, "the model was not asked again")
 }
 
-func TestCancelWhileTheSummaryIsWritten(t *testing.T) {
+func TestCancelDuringSummary(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -129,7 +129,7 @@ func TestCancelWhileTheSummaryIsWritten(t *testing.T) {
 }
 
 // A session that waits is cancelled at once, whether all workers are busy or this server has none.
-func TestCancelOfAPendingSession(t *testing.T) {
+func TestCancelPendingSession(t *testing.T) {
 	t.Parallel()
 
 	t.Run("no workers", func(t *testing.T) {

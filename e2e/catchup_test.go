@@ -25,7 +25,7 @@ type follower interface {
 
 // A reader that is dropped at any point comes back with the number of the last event that it has, and misses nothing
 // and gets nothing twice. It is the reader who lets the investigation go on, so that it always comes back amid one.
-func TestReaderThatIsDroppedCatchesUp(t *testing.T) {
+func TestDroppedReaderCatchesUp(t *testing.T) {
 	t.Parallel()
 
 	const steps = 12
@@ -179,7 +179,7 @@ func firstSeq(events []tarsytest.Event) int64 {
 	return 0
 }
 
-func TestEventStreamEndsWithTheSession(t *testing.T) {
+func TestEventStreamEndsWithSession(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -197,7 +197,7 @@ func TestEventStreamEndsWithTheSession(t *testing.T) {
 }
 
 // The list of all sessions is a feed: it tells which session changed and how far it is.
-func TestSessionsFeedTellsWhatChanged(t *testing.T) {
+func TestSessionsFeedReportsChanges(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -213,7 +213,7 @@ func TestSessionsFeedTellsWhatChanged(t *testing.T) {
 }
 
 // A server that stops says goodbye, and what it was doing goes on where it comes back.
-func TestReadersAreToldThatTheServerStops(t *testing.T) {
+func TestReadersAreNotifiedOfShutdown(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

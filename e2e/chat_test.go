@@ -170,7 +170,7 @@ func TestRefusedQuestionsLeaveNothingBehind(t *testing.T) {
 	require.Nil(t, app.Session(sessionID).Chat)
 }
 
-func TestAChainWithoutChatTakesNoQuestions(t *testing.T) {
+func TestChainWithoutChatRefusesQuestions(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -183,7 +183,7 @@ func TestAChainWithoutChatTakesNoQuestions(t *testing.T) {
 }
 
 // Failed sessions take questions too: that is when people have them.
-func TestAFailedSessionTakesQuestions(t *testing.T) {
+func TestFailedSessionAcceptsQuestions(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: chatty, MCP: []*tarsytest.MCPServer{oomTools()}})

@@ -143,7 +143,7 @@ func eventsOf(t *testing.T, app *tarsytest.App, sessionID, eventType string) []m
 	return found
 }
 
-func TestContractOfStageStatus(t *testing.T) {
+func TestStageStatusContract(t *testing.T) {
 	t.Parallel()
 
 	app, _, sessionID := investigated(t)

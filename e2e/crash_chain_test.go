@@ -134,7 +134,7 @@ func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 // A server is killed while it has a session of three parallel stages at each point that there is, also in the chat, and
 // another one goes on: what was finished is not done again, and what comes out is, word for word, what comes out of
 // the session that nobody disturbed.
-func TestResumeOfAParallelChainAfterKill(t *testing.T) {
+func TestParallelChainResumesAfterKill(t *testing.T) {
 	t.Parallel()
 
 	points := chainKills()

@@ -13,7 +13,7 @@ import (
 
 // A server is frozen past its lease, in LLM calls and in tool calls, and another one takes over. When the first thaws,
 // all answers but one have come; it changes nothing and makes no further call.
-func TestFrozenServerChangesNothingWhenItThaws(t *testing.T) {
+func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 	t.Parallel()
 
 	asking, waiting := newInvestigation(t, "asking", twoTools()), newInvestigation(t, "waiting", twoTools())

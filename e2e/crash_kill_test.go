@@ -82,7 +82,7 @@ func amid(i *investigation, call, whole string) func() {
 
 // A server is killed while it has a session at each point that there is, and another one goes on: what was finished is
 // not done again, and the journal does not show that anything happened.
-func TestKillAtEachPointOfASession(t *testing.T) {
+func TestKillAtEachPointOfSession(t *testing.T) {
 	t.Parallel()
 
 	points := killPoints()

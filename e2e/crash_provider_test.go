@@ -87,7 +87,7 @@ func deskLook() script.Reply {
 
 // The program that people get is killed while a provider fails, and another one goes on from there: with the provider
 // whose turn it was, without a finished call made again, and with what was spent before.
-func TestKillWhileAProviderFails(t *testing.T) {
+func TestKillDuringProviderFailure(t *testing.T) {
 	t.Parallel()
 
 	binary := buildProgram(t)

@@ -34,7 +34,7 @@ func textProtocol() recipe {
 
 // A server is killed between the turns of the text protocol, amid its words, and in the call that they ask for; what
 // comes out is what comes out of the session that nobody disturbed.
-func TestKillDuringAReActRun(t *testing.T) {
+func TestKillDuringReActRun(t *testing.T) {
 	t.Parallel()
 
 	type point struct {

@@ -53,7 +53,7 @@ WHEN (NEW.event_type = 'mcp_tool_summary') EXECUTE FUNCTION stall_summaries()`
 
 // A server is killed while a model shortens a long result: before it has said anything, amid its words, and when it has
 // said all. The tool is not called again; the summary is made again, and is what the agent reads.
-func TestKillDuringASummaryOfALongResult(t *testing.T) {
+func TestKillDuringResultSummary(t *testing.T) {
 	t.Parallel()
 
 	undisturbed, silent := newReader(t, "undisturbed"), newReader(t, "silent")
@@ -153,7 +153,7 @@ func (s *stall) Break() {
 }
 
 // A server is killed when the long result is stored, and nothing of its summary is.
-func TestKillBetweenALongResultAndItsSummary(t *testing.T) {
+func TestKillBetweenLongResultAndItsSummary(t *testing.T) {
 	t.Parallel()
 
 	i := newReader(t, "reading")

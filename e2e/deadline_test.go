@@ -14,7 +14,7 @@ import (
 
 // Three minutes before its forty are over a session's agents are told to conclude: the calls that the model still asks
 // for are not made, the stages that are left conclude at once, and the session completes and says why.
-func TestASessionConcludesBeforeItsDeadline(t *testing.T) {
+func TestSessionConcludesBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))

@@ -25,7 +25,7 @@ import (
 
 // The program that people get, as they run it: the demo is killed in the middle of its stories and started again. It
 // adopts the PostgreSQL that it left behind and brings the stories to their end. Ctrl-C leaves nothing behind.
-func TestDemoGoesOnAfterItWasKilled(t *testing.T) {
+func TestDemoResumesAfterKill(t *testing.T) {
 	t.Parallel()
 
 	binary, dir := buildProgram(t), demoDir(t)
@@ -56,7 +56,7 @@ func TestDemoGoesOnAfterItWasKilled(t *testing.T) {
 
 // A tee that prints the demo's output gets the same Ctrl-C and is gone first: nobody reads what the demo says while it
 // stops, and it must stop all the same.
-func TestDemoStopsInOrderThoughNobodyReadsIt(t *testing.T) {
+func TestDemoStopsCleanlyWithoutReader(t *testing.T) {
 	t.Parallel()
 
 	binary, dir := buildProgram(t), demoDir(t)
@@ -69,7 +69,7 @@ func TestDemoStopsInOrderThoughNobodyReadsIt(t *testing.T) {
 }
 
 // A private PostgreSQL that is killed, as by the kernel when memory is short, is started again, and nothing is lost.
-func TestDemoGoesOnAfterItsDatabaseWasKilled(t *testing.T) {
+func TestDemoResumesAfterDatabaseKill(t *testing.T) {
 	t.Parallel()
 
 	binary, dir := buildProgram(t), demoDir(t)

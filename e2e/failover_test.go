@@ -30,7 +30,7 @@ import (
 
 // The primary is killed while alerts arrive and sessions run, and its synchronous standby is promoted. Every alert that was
 // answered with 202 is there and is investigated to its end, and no caller gets anything but 202 and 503.
-func TestFailoverToASynchronousStandbyLosesNothing(t *testing.T) {
+func TestFailoverToSynchronousStandbyLosesNothing(t *testing.T) {
 	t.Parallel()
 
 	const (

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestFirstStageFailsAndTheSecondNeverStarts(t *testing.T) {
+func TestFirstStageFailureSkipsSecondStage(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: twoStages})
@@ -41,7 +41,7 @@ func TestFirstStageFailsAndTheSecondNeverStarts(t *testing.T) {
 	tarsytest.GoldenJSON(t, n, "fail_fast/timeline.golden", app.Timeline(sessionID))
 }
 
-func TestTheSecondStageKnowsWhatTheFirstFound(t *testing.T) {
+func TestSecondStageSeesFirstStageResults(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: twoStages})
@@ -63,7 +63,7 @@ func TestTheSecondStageKnowsWhatTheFirstFound(t *testing.T) {
 }
 
 // Both agents finish before the policy decides.
-func TestSuccessPolicyOfAStageWithTwoAgents(t *testing.T) {
+func TestSuccessPolicyOfStageWithTwoAgents(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -119,7 +119,7 @@ func TestSuccessPolicyOfAStageWithTwoAgents(t *testing.T) {
 	}
 }
 
-func TestModelThatSaysNothingFailsTheSession(t *testing.T) {
+func TestEmptyModelAnswerFailsSession(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

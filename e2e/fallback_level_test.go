@@ -46,7 +46,7 @@ agent_chains:
 
 // Whoever asks a model falls back on what the nearest level names: the agent's entry in its stage, the stage, the agent's
 // name, the defaults; the synthesis, the executive summary and the answer to a question as well.
-func TestEveryLevelsFallbackListIsUsed(t *testing.T) {
+func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 	t.Parallel()
 
 	answers := script.New(script.Options{})

@@ -58,7 +58,7 @@ func overloaded() script.Reply {
 
 // A call that fails is made again; a provider that stays away is left for the next, in the middle of an investigation. The
 // timeline says so, and the trace has every call.
-func TestAnotherProviderGoesOn(t *testing.T) {
+func TestFallbackProviderContinuesSession(t *testing.T) {
 	t.Parallel()
 
 	app, first, second := fallbackApp(t)
@@ -104,7 +104,7 @@ func TestAnotherProviderGoesOn(t *testing.T) {
 }
 
 // An operator reads what to do, not what a library thought.
-func TestAProvidersErrorSaysWhatToDo(t *testing.T) {
+func TestProviderErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	app, first, second := fallbackApp(t)
@@ -123,7 +123,7 @@ func TestAProvidersErrorSaysWhatToDo(t *testing.T) {
 
 // A conversation that has become too long goes on with old results shortened, once and visibly; what each call saw can be
 // told afterwards.
-func TestAConversationThatIsTooLongGoesOn(t *testing.T) {
+func TestTooLongConversationIsShortenedAndContinues(t *testing.T) {
 	t.Parallel()
 
 	app, first, _ := fallbackApp(t)

@@ -33,7 +33,7 @@ func hostile() map[string]string {
 
 // Whatever an alert, a model or a tool says is kept as it was, or cleaned where no database could hold it; it comes to
 // the reader the same over REST and over the journal, and the model sees it as data.
-func TestHostileTextIsData(t *testing.T) {
+func TestHostileTextIsTreatedAsData(t *testing.T) {
 	t.Parallel()
 
 	for name, text := range hostile() {
@@ -128,7 +128,7 @@ func requireSameEverywhere(t *testing.T, app *tarsytest.App, sessionID string, e
 	}
 }
 
-func TestAnAlertOfOneMegabyte(t *testing.T) {
+func TestAlertOfOneMegabyteIsInvestigated(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -145,7 +145,7 @@ func TestAnAlertOfOneMegabyte(t *testing.T) {
 }
 
 // The model gets 100,000 tokens of a huge result, people 8,000: its head and its tail.
-func TestAHugeToolResultIsCut(t *testing.T) {
+func TestHugeToolResultIsTruncated(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{
@@ -168,7 +168,7 @@ func TestAHugeToolResultIsCut(t *testing.T) {
 }
 
 // The id of a call may be longer than the database can index; no model is paid twice for that.
-func TestACallIDOfAnyLengthIsStored(t *testing.T) {
+func TestCallIDOfAnyLengthIsStored(t *testing.T) {
 	t.Parallel()
 
 	var id strings.Builder

@@ -44,7 +44,7 @@ func rawAnswer(t *testing.T, conn net.Conn) (status int, body string) {
 	return response.StatusCode, string(raw)
 }
 
-func TestIdleConnectionsBeyondTheLimitLeaveHealthChecksAnswered(t *testing.T) {
+func TestHealthChecksWorkWithIdleConnectionsAtLimit(t *testing.T) {
 	t.Parallel()
 
 	const most, idle = 8, 60
@@ -105,7 +105,7 @@ func TestHalfSentLoginsAreRefusedBeforeTheirBodiesArrive(t *testing.T) {
 	}
 }
 
-func TestGetWithAnUnsentBodyIsAnswered(t *testing.T) {
+func TestGetWithUnsentBodyIsAnswered(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
@@ -122,7 +122,7 @@ func TestGetWithAnUnsentBodyIsAnswered(t *testing.T) {
 	}
 }
 
-func TestHeadersBeyondTheLimitAreRefused(t *testing.T) {
+func TestHeadersBeyondLimitAreRefused(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

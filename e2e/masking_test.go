@@ -31,7 +31,7 @@ func masked() map[string]string {
 }
 
 // Secrets come in by every gate: nothing that is stored, streamed or sent to the model holds one of them.
-func TestSecretsAreMaskedAtEveryGate(t *testing.T) {
+func TestSecretsAreMaskedAtEveryEntryPoint(t *testing.T) {
 	t.Parallel()
 
 	secrets := masked()

@@ -18,7 +18,7 @@ import (
 
 // A server over HTTP gets the token, and the execution's id in the headers that ask for it; when the execution ends it
 // is told at the configured address.
-func TestAServerOverHTTPIsToldWhoseExecutionCalls(t *testing.T) {
+func TestHTTPServerReceivesExecutionID(t *testing.T) {
 	t.Parallel()
 
 	type look struct{}

@@ -200,7 +200,7 @@ func TestInvestigationThroughServerEverything(t *testing.T) {
 	}
 }
 
-func TestASelectionRestrictsARealServer(t *testing.T) {
+func TestSelectionRestrictsRealServer(t *testing.T) {
 	t.Parallel()
 
 	app := realWorld(t, map[string]string{"everything": stdioTransport(realServer(t, everythingServer))},
@@ -219,7 +219,7 @@ func TestASelectionRestrictsARealServer(t *testing.T) {
 }
 
 // A server that was restarted between two calls knows nothing of the session, and says so with a status of its own.
-func TestARealHTTPServerIsRestartedBetweenTwoCalls(t *testing.T) {
+func TestRealHTTPServerRestartsBetweenTwoCalls(t *testing.T) {
 	t.Parallel()
 
 	port, gate := freePort(t), script.NewGate()
@@ -301,7 +301,7 @@ func realDir(t *testing.T) string {
 }
 
 // The server dies in the middle of a call. The file that the call reads is a pipe, which shows when the call is under way.
-func TestARealServerDiesInTheMiddleOfACall(t *testing.T) {
+func TestRealServerDiesDuringCall(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {

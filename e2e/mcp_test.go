@@ -34,7 +34,7 @@ func waitWarnings(app *tarsytest.App, count int) healthBody {
 	return decode[healthBody](answer.Body)
 }
 
-func TestOneOfTwoMCPServersCannotBeReached(t *testing.T) {
+func TestOneOfTwoMCPServersIsUnreachable(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
@@ -141,7 +141,7 @@ func TestMCPSelectionNarrowsServersAndTools(t *testing.T) {
 }
 
 // The server of the first alert is configured, but not for the chain.
-func TestMCPSelectionOutsideTheChainIsRefused(t *testing.T) {
+func TestMCPSelectionOutsideChainIsRefused(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true}, tarsytest.Tool{Name: "restart"})
@@ -188,7 +188,7 @@ agent_chains:
 }
 
 // Nobody knows the tools of a server that has not answered yet. What is missing is told when the agent runs.
-func TestMisspeltToolOfAnUnknownServerIsInTheTimeline(t *testing.T) {
+func TestMisspelledToolOfUnknownServerIsInTimeline(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -219,7 +219,7 @@ func TestMisspeltToolOfAnUnknownServerIsInTheTimeline(t *testing.T) {
 }
 
 // The chat's agent may be limited apart from the stages'.
-func TestToolRulesHideToolsFromTheModelAndRefuseCalls(t *testing.T) {
+func TestToolRulesHideToolsFromModelAndRefuseCalls(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"},
@@ -250,7 +250,7 @@ agent_chains:
 }
 
 // The chat configures servers of its own, and the alert narrows them.
-func TestAnAlertsSelectionHoldsForItsChat(t *testing.T) {
+func TestAlertMCPSelectionAppliesToItsChat(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})
@@ -278,7 +278,7 @@ agent_chains:
 	require.Equal(t, "github__issues", tools[0].Name)
 }
 
-func TestStrictStartKeepsTheServerUnready(t *testing.T) {
+func TestStrictStartKeepsServerUnready(t *testing.T) {
 	t.Parallel()
 
 	const strict = "system: {mcp_startup: strict}\n" + kubernetesAgent
@@ -315,7 +315,7 @@ func TestStrictStartKeepsTheServerUnready(t *testing.T) {
 
 // The monitor looks every 15 s: a server that comes back takes its warning away and, where the start is strict, makes
 // the installation ready without a restart.
-func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
+func TestWarningClearsWhenServerRecovers(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -350,7 +350,7 @@ func TestAWarningGoesWhenTheServerIsBack(t *testing.T) {
 }
 
 // An alert can switch the provider's own tools off. They are used where no MCP tools are bound, and only there.
-func TestNativeToolsOfAnAlert(t *testing.T) {
+func TestAlertNativeToolsReachProvider(t *testing.T) {
 	t.Parallel()
 
 	const searching = `

@@ -49,7 +49,7 @@ func chatWith(t *testing.T, p *process, key, question string) (status int, body 
 }
 
 // What a script and the flags say of chance and of isolation holds for the program that people get.
-func TestTheMockProgram(t *testing.T) {
+func TestMockProgram(t *testing.T) {
 	t.Parallel()
 
 	binary := buildProgram(t)

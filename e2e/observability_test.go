@@ -135,7 +135,7 @@ func conversations(app *tarsytest.App, sessionID string, trace tarsy.Trace) []by
 }
 
 // What the trace shows of a call is what the model was sent, message by message.
-func TestTheTraceShowsWhatTheModelWasSent(t *testing.T) {
+func TestTraceShowsWhatModelReceived(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: oomChain, MCP: []*tarsytest.MCPServer{oomTools()}})

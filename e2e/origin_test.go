@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestOnlyPagesOfKnownOriginsMayConnect(t *testing.T) {
+func TestOnlyKnownOriginsMayConnect(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{

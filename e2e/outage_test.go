@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestServerIsNotReadyWhileItsDatabaseIsAway(t *testing.T) {
+func TestServerIsNotReadyWithoutItsDatabase(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

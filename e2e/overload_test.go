@@ -11,7 +11,7 @@ import (
 )
 
 // Alertmanager and its like come again after a 5xx, and only then.
-func TestAlertBeyondTheWaitingLimitIsToldWhenToComeBack(t *testing.T) {
+func TestAlertOverQueueLimitGetsRetryAfter(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: "queue: {worker_count: 0, max_waiting_sessions: 2}\n" + oneAgent})

@@ -67,7 +67,7 @@ func TestPolicyAny(t *testing.T) {
 }
 
 // Neither agent is answered before both have asked: agents that ran one after the other would wait forever.
-func TestAgentsOfAStageRunConcurrently(t *testing.T) {
+func TestAgentsOfStageRunConcurrently(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(twoWithTools, "all"), MCP: []*tarsytest.MCPServer{oomTools()}})
@@ -187,7 +187,7 @@ agent_chains:
 }
 
 // A synthesis that fails ends the session: later stages would rest on nothing.
-func TestASynthesisThatFailsEndsTheSession(t *testing.T) {
+func TestSynthesisFailureFailsSession(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(twoWithTools, "any"), MCP: []*tarsytest.MCPServer{oomTools()}})
@@ -204,7 +204,7 @@ func TestASynthesisThatFailsEndsTheSession(t *testing.T) {
 }
 
 // No model can be given what the agents found: the session completes with their analyses, and says so.
-func TestSynthesisTooLongForTheModelCompletesWithTheAnalyses(t *testing.T) {
+func TestSynthesisTooLongForModelCompletesWithAnalyses(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: `

@@ -84,7 +84,7 @@ func gateway(t *testing.T, s *script.Script) string {
 }
 
 // The same investigation through every provider's own SDK, over the wire: people see the same of it, to the letter.
-func TestAnInvestigationThroughEachProvider(t *testing.T) {
+func TestInvestigationWithEachProvider(t *testing.T) {
 	t.Parallel()
 
 	for name, settings := range providers {

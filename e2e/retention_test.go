@@ -13,7 +13,7 @@ import (
 
 // The jobs that forget what is old are planned by every server that runs, a minute after its start; internal/retention
 // shows what they do.
-func TestAServerPlansToForgetWhatIsOld(t *testing.T) {
+func TestRetentionJobsAreScheduled(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -30,7 +30,7 @@ func TestAServerPlansToForgetWhatIsOld(t *testing.T) {
 	require.Equal(t, []job{{"expire_sessions"}, {"purge_sessions"}, {"trim_journals"}}, planned())
 }
 
-func TestAPersonDeletesASession(t *testing.T) {
+func TestUserDeletesSession(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

@@ -181,7 +181,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	}
 }
 
-func TestEveryRouteAnswersWithItsExactSuccessCodeAndDocumentedBody(t *testing.T) {
+func TestEveryRouteReturnsItsSuccessCodeAndDocumentedBody(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, everything())

@@ -78,7 +78,7 @@ func TestRunbooks(t *testing.T) {
 	}
 }
 
-func TestARunbookFromAHostThatIsNotAllowedIsRefused(t *testing.T) {
+func TestRunbookFromDisallowedHostIsRefused(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: withRunbooks})
@@ -91,7 +91,7 @@ func TestARunbookFromAHostThatIsNotAllowedIsRefused(t *testing.T) {
 }
 
 // The address is stored and shown as it is, so it must not hold a secret.
-func TestARunbooksAddressWithASecretIsRefused(t *testing.T) {
+func TestRunbookURLWithSecretIsRefused(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{Config: withRunbooks})

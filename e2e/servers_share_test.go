@@ -97,7 +97,7 @@ FROM sessions WHERE lease_until IS NOT NULL; RETURN NULL; END$$;
 CREATE TRIGGER count_leases AFTER UPDATE OF lease_until ON sessions FOR EACH STATEMENT EXECUTE FUNCTION count_leases()`
 
 // The limit over all servers is exact, however many of them want the next session.
-func TestLimitOverAllServersIsExact(t *testing.T) {
+func TestLimitAcrossServersIsExact(t *testing.T) {
 	t.Parallel()
 
 	for _, limit := range []int{1, 3} {
@@ -130,7 +130,7 @@ func TestLimitOverAllServersIsExact(t *testing.T) {
 }
 
 // A session runs on one server; readers on another see its journal in order, and its text while it is being written.
-func TestReadersOnAnotherServerSeeEverything(t *testing.T) {
+func TestReadersOnAnotherServerSeeEveryEvent(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -200,7 +200,7 @@ func showing(whole string) func(tarsytest.Event) bool {
 }
 
 // Two servers run; one is killed, the other one takes its session over.
-func TestTakeoverWithinTheLeaseAndFiveSeconds(t *testing.T) {
+func TestTakeoverWithinLeasePlusFiveSeconds(t *testing.T) {
 	t.Parallel()
 
 	i := newInvestigation(t, "asking", twoTools())

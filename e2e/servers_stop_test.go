@@ -11,7 +11,7 @@ import (
 // A server is told to stop while one session is in an LLM call and another in a tool call. The first is handed over at
 // once; the second when its tool call is finished, for which the server waits; nothing is done twice. The lease is so
 // long that nobody takes over by waiting.
-func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
+func TestStoppingServerHandsOverItsSessions(t *testing.T) {
 	t.Parallel()
 
 	asking, calling := newInvestigation(t, "asking", twoTools()), newInvestigation(t, "calling", twoTools())
@@ -52,7 +52,7 @@ func TestStoppingServerHandsItsSessionsOver(t *testing.T) {
 }
 
 // A tool call that takes longer than the grace period is cut off and handed over with the session.
-func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
+func TestStoppingServerInterruptsToolCallsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 
 	calling := newInvestigation(t, "calling", twoTools())
@@ -73,7 +73,7 @@ func TestStoppingServerCutsToolCallsOffAfterItsGracePeriod(t *testing.T) {
 }
 
 // Whoever is in a hurry asks twice.
-func TestSecondSignalEndsAServerAtOnce(t *testing.T) {
+func TestSecondSignalStopsServerImmediately(t *testing.T) {
 	t.Parallel()
 
 	calling := newInvestigation(t, "calling", twoTools())

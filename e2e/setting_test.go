@@ -42,7 +42,7 @@ func settled(t *testing.T, settings string, replies ...script.Reply) (app *tarsy
 }
 
 // What a configuration file says of a provider is in the requests that the provider gets.
-func TestSettingsReachTheProvider(t *testing.T) {
+func TestSettingsReachProvider(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -83,7 +83,7 @@ func TestSettingsReachTheProvider(t *testing.T) {
 }
 
 // How often a call is made, and how long a provider may ask to wait, is the operator's word.
-func TestRetriesAreThoseOfTheConfiguration(t *testing.T) {
+func TestConfiguredRetriesAreUsed(t *testing.T) {
 	t.Parallel()
 
 	const provider = "llm_providers: {p: {type: openai, model: gpt-5, api: chat, base_url: 'VIRTUAL/v1', api_key_env: KEY}}\n" +
@@ -131,7 +131,7 @@ func TestRetriesAreThoseOfTheConfiguration(t *testing.T) {
 }
 
 // A call has the price of the bundled table, unless the configuration has another, unless there is a promotion.
-func TestPricesAreThoseOfTheConfiguration(t *testing.T) {
+func TestConfiguredPricesAreUsed(t *testing.T) {
 	t.Parallel()
 
 	const (

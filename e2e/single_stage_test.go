@@ -12,7 +12,7 @@ import (
 )
 
 // One stage, one agent, one tool call, then the answer: everything that people can see of it is in golden files.
-func TestSingleStageWithAToolCall(t *testing.T) {
+func TestSingleStageWithToolCall(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes",

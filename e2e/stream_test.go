@@ -62,7 +62,7 @@ const (
 
 // The answer is held before its end until everybody has all of it: chunks are lossy, and one that comes with the end
 // may be left out, because the end carries the whole text.
-func TestStreamedChunksAreTheText(t *testing.T) {
+func TestStreamedChunksFormTheText(t *testing.T) {
 	t.Parallel()
 
 	tool := newHeldTool()
@@ -135,7 +135,7 @@ func requireChunksInTheirPlace(t *testing.T, events []tarsytest.Event) {
 	}
 }
 
-func TestReaderWhoJoinsInTheMiddleGetsTheTextSoFar(t *testing.T) {
+func TestReaderJoiningMidStreamGetsTextSoFar(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

@@ -15,7 +15,7 @@ import (
 // beginning is where fake clocks start; sub-microseconds would not survive the database.
 func beginning() time.Time { return time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
-func TestSessionRunsOutOfTime(t *testing.T) {
+func TestSessionTimesOut(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
@@ -43,7 +43,7 @@ func TestSessionRunsOutOfTime(t *testing.T) {
 	requireReleased(t, app)
 }
 
-func TestSessionTimeLimitEndsATool(t *testing.T) {
+func TestSessionTimeoutInterruptsTool(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
@@ -68,7 +68,7 @@ func TestSessionTimeLimitEndsATool(t *testing.T) {
 }
 
 // One call that is too slow is made again.
-func TestASlowLLMCallIsRepeated(t *testing.T) {
+func TestSlowLLMCallIsRetried(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
@@ -97,7 +97,7 @@ func TestASlowLLMCallIsRepeated(t *testing.T) {
 	require.Len(t, app.Script.Calls()[1].Request.Messages, 2, "what was cut off is not part of the conversation")
 }
 
-func TestTwoSlowLLMCallsInARowEndTheExecution(t *testing.T) {
+func TestTwoConsecutiveSlowLLMCallsFailExecution(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
@@ -126,7 +126,7 @@ func TestTwoSlowLLMCallsInARowEndTheExecution(t *testing.T) {
 	requireReleased(t, app)
 }
 
-func TestASlowToolIsTheModelsToKnow(t *testing.T) {
+func TestSlowToolIsReportedToModel(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestSeveralToolCallsInOneAnswerAreMadeInOrder(t *testing.T) {
+func TestToolCallsOfOneAnswerRunInOrder(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes",
@@ -54,7 +54,7 @@ func TestSeveralToolCallsInOneAnswerAreMadeInOrder(t *testing.T) {
 }
 
 // What a tool says of its failure, and that a name is none of a tool, is told to the model, which goes on.
-func TestToolErrorsAreContent(t *testing.T) {
+func TestToolErrorsAreShownToModel(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {
@@ -108,7 +108,7 @@ func TestToolErrorsAreContent(t *testing.T) {
 }
 
 // At its limit the agent is asked to conclude, without tools.
-func TestForcedConclusionAtTheIterationLimit(t *testing.T) {
+func TestForcedConclusionAtIterationLimit(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})

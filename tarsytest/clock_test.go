@@ -15,7 +15,7 @@ import (
 )
 
 // Every time that the database holds is one that the fake clock has shown.
-func TestFakeClockRulesTheDatabase(t *testing.T) {
+func TestFakeClockControlsDatabase(t *testing.T) {
 	t.Parallel()
 
 	start := time.Date(1999, time.December, 31, 23, 59, 0, 0, time.UTC)

@@ -21,7 +21,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 	c.said = append(c.said, fmt.Sprintf(format, args...))
 }
 
-func TestMessageThatTheSchemaDoesNotAllowFailsTheTest(t *testing.T) {
+func TestMessageViolatingSchemaFailsTest(t *testing.T) {
 	t.Parallel()
 
 	established := `{"type":"connection.established","connection_id":"` + tarsy.NewID() + `"}`

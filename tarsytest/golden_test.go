@@ -18,7 +18,7 @@ func skipUpdate(t *testing.T) {
 	}
 }
 
-func TestGoldenFileThatDiffersFailsTheTest(t *testing.T) {
+func TestDifferingGoldenFileFailsTest(t *testing.T) {
 	t.Parallel()
 	skipUpdate(t)
 
@@ -31,7 +31,7 @@ func TestGoldenFileThatDiffersFailsTheTest(t *testing.T) {
 	require.Contains(t, complaint, "-update")
 }
 
-func TestGoldenFileThatIsNotThereFailsTheTest(t *testing.T) {
+func TestMissingGoldenFileFailsTest(t *testing.T) {
 	t.Parallel()
 	skipUpdate(t)
 

@@ -43,7 +43,7 @@ func ask(t testing.TB, url, body string) (int, string) {
 
 const chatBody = `{"model":"gpt-test","messages":[{"role":"user","content":"hi"}]}`
 
-func TestAVirtualServerAnswersInTheFormsOfThreeAPIs(t *testing.T) {
+func TestVirtualServerSpeaksThreeAPIs(t *testing.T) {
 	t.Parallel()
 
 	server := tarsytest.NewLLMServer(t, scriptOf(script.Reply{Text: "one"}, script.Reply{Text: "two"}, script.Reply{Text: "three"}))
@@ -69,7 +69,7 @@ func TestAVirtualServerAnswersInTheFormsOfThreeAPIs(t *testing.T) {
 	require.JSONEq(t, chatBody, string(requests[0].Body))
 }
 
-func TestAVirtualServerFailsTheTestThatDoesNotKeepToItsScript(t *testing.T) {
+func TestVirtualServerFailsTestOnUnusedOrUnexpectedCalls(t *testing.T) {
 	t.Parallel()
 
 	require.Contains(t, failuresOf(t, func(f testing.TB) {
@@ -108,7 +108,7 @@ func TestAVirtualServerFailsTheTestThatDoesNotKeepToItsScript(t *testing.T) {
 	}))
 }
 
-func TestAScriptFileIsLoadedOrFailsTheTestWithItsLines(t *testing.T) {
+func TestBrokenScriptFileFailsTestWithItsLines(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "script.yaml")

@@ -14,7 +14,7 @@ import (
 // impatient is how long the waits of these tests take to fail: long enough for what they must have seen by then.
 const impatient = time.Second
 
-func TestWaitsFailAndTellWhatWasSeen(t *testing.T) {
+func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 	t.Parallel()
 
 	waits := map[string]struct {
@@ -77,7 +77,7 @@ func TestWaitsFailAndTellWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestModelThatIsAskedTheUnknownFailsTheTest(t *testing.T) {
+func TestUnscriptedModelCallFailsTest(t *testing.T) {
 	t.Parallel()
 
 	for unwatched, want := range map[bool]string{false: "the model was asked what the script does not know", true: ""} {
@@ -94,7 +94,7 @@ func TestModelThatIsAskedTheUnknownFailsTheTest(t *testing.T) {
 	}
 }
 
-func TestAnUnexpectedAnswerFailsTheTestAndIsShown(t *testing.T) {
+func TestUnexpectedResponseFailsTestAndIsShown(t *testing.T) {
 	t.Parallel()
 
 	complaint := failuresOf(t, func(t testing.TB) { tarsytest.New(t, tarsytest.Options{}).Submit("unheard-of", "x") })

@@ -50,7 +50,7 @@ func TestTrimmedMemoryConforms(t *testing.T) {
 	})
 }
 
-func TestMemoryDropsOnlyWhatItIsTold(t *testing.T) {
+func TestMemoryTrimsOnlyRequestedEntries(t *testing.T) {
 	t.Parallel()
 
 	memory := journal.NewMemory[string](clockwork.NewRealClock())
@@ -83,7 +83,7 @@ func TestMemoryDropsOnlyWhatItIsTold(t *testing.T) {
 	require.EqualValues(t, 4, position, "positions go on")
 }
 
-func TestAppendReturnsThePositionOfItsLastEntryAndStampsTheTime(t *testing.T) {
+func TestAppendReturnsLastPositionAndStampsTime(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClock()
@@ -127,7 +127,7 @@ func TestCancelledCallsChangeNothing(t *testing.T) {
 }
 
 // Every writer's batches stay together and in their order, whoever else writes.
-func TestConcurrentAppendsAreEachOneBatch(t *testing.T) {
+func TestConcurrentAppendsAreAtomicBatches(t *testing.T) {
 	t.Parallel()
 
 	const writers, batches, size = 8, 50, 3

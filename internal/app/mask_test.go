@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-func TestDataMaskingBlockAddsToTheDefaults(t *testing.T) {
+func TestDataMaskingBlockAddsToDefaults(t *testing.T) {
 	t.Parallel()
 
 	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "tarsy.yaml", Text: []byte(`
@@ -77,7 +77,7 @@ func TestDatabasePasswordsAreMaskedByValue(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
+func TestPartlyMaskedTextRaisesWarning(t *testing.T) {
 	t.Parallel()
 
 	masker, err := mask.New(mask.Config{Limit: time.Nanosecond, Alerts: mask.DefaultRules()})
@@ -103,7 +103,7 @@ func TestTextThatIsNotFullyMaskedRaisesAWarning(t *testing.T) {
 	assert.NotContains(t, log.String(), "Xk29")
 }
 
-func TestTextThatCannotBeMaskedRaisesAWarning(t *testing.T) {
+func TestUnmaskableTextRaisesWarning(t *testing.T) {
 	t.Parallel()
 
 	var log bytes.Buffer

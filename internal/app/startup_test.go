@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSlowStepOfTheStartIsReportedUntilItEnds(t *testing.T) {
+func TestSlowStartupStepIsReportedUntilItEnds(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ func load(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-func TestProvidersAreThoseThatChainsUseTheDefaultFirstWithoutTheirSecrets(t *testing.T) {
+func TestProvidersAreThoseInUseDefaultFirstWithoutSecrets(t *testing.T) {
 	t.Parallel()
 
 	env := func(name string) (string, bool) {
@@ -51,7 +51,7 @@ func TestProvidersAreThoseThatChainsUseTheDefaultFirstWithoutTheirSecrets(t *tes
 	}, providers(cfg, chain.NewCatalog(cfg).LLMProviders(), env))
 }
 
-func TestSettingsSayWhereTheyCameFromAndHideSecrets(t *testing.T) {
+func TestSettingsShowTheirSourceAndHideSecrets(t *testing.T) {
 	t.Parallel()
 
 	values := map[string]api.Setting{}

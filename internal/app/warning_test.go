@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestACategoryAndServerHasOneWarning(t *testing.T) {
+func TestOneWarningPerCategoryAndServer(t *testing.T) {
 	t.Parallel()
 
 	var w warnings

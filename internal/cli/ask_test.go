@@ -77,7 +77,7 @@ func (s *server) run(t *testing.T, args ...string) *clientCommand {
 	return c
 }
 
-func TestAskPrintsTheAnswerAndNothingElseOnStdout(t *testing.T) {
+func TestAskPrintsOnlyAnswerOnStdout(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -97,7 +97,7 @@ func TestAskPrintsTheAnswerAndNothingElseOnStdout(t *testing.T) {
 	require.Contains(t, shown.stdout, "\nQuestion from api-client\nis it still slow?\n\nAnswer\n# Found it\n")
 }
 
-func TestAskTakesTheQuestionFromStdinAndPrintsTheStageAsJSON(t *testing.T) {
+func TestAskReadsQuestionFromStdinAndPrintsStageAsJSON(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -123,7 +123,7 @@ func TestAskTakesTheQuestionFromStdinAndPrintsTheStageAsJSON(t *testing.T) {
 	require.Contains(t, got.stdout, "answer    # Found it")
 }
 
-func TestAskWithoutWaitingPrintsTheIDs(t *testing.T) {
+func TestAskWithoutWaitingPrintsIDs(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -135,7 +135,7 @@ func TestAskWithoutWaitingPrintsTheIDs(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 }
 
-func TestAskEndsWithFiveWhenThereIsNoAnswer(t *testing.T) {
+func TestAskExitsWith5WithoutAnswer(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -160,7 +160,7 @@ func TestAskEndsWithFiveWhenThereIsNoAnswer(t *testing.T) {
 	require.Contains(t, shown.stdout, "Question from api-client\nWAIT\n\nNo answer\nIt was cancelled")
 }
 
-func TestWhoStopsWaitingIsToldThatTheAnswerGoesOn(t *testing.T) {
+func TestInterruptedAskSaysThatAnswerContinues(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -179,7 +179,7 @@ func TestWhoStopsWaitingIsToldThatTheAnswerGoesOn(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 }
 
-func TestWhatCannotBeAskedIsSaidWithWhatToDo(t *testing.T) {
+func TestRefusedQuestionSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -213,7 +213,7 @@ func TestWhatCannotBeAskedIsSaidWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWatchThatFollowsGoesOnWithWhatIsAsked(t *testing.T) {
+func TestWatchFollowContinuesWithNewQuestions(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -228,7 +228,7 @@ func TestWatchThatFollowsGoesOnWithWhatIsAsked(t *testing.T) {
 	require.Equal(t, cli.ExitInterrupted, watching.end())
 }
 
-func TestShellsAreOfferedTheNewestSessions(t *testing.T) {
+func TestCompletionOffersNewestSessions(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -243,7 +243,7 @@ func TestShellsAreOfferedTheNewestSessions(t *testing.T) {
 	require.Regexp(t, `^:\d+\n$`, tarsyWith(t, nil, "", "__complete", "ask", "--server", "http://127.0.0.1:1", "").stdout, "no server, no offer")
 }
 
-func TestADeletedSessionIsGone(t *testing.T) {
+func TestDeletedSessionIsGone(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -255,7 +255,7 @@ func TestADeletedSessionIsGone(t *testing.T) {
 	require.Contains(t, tarsyWith(t, s.env, "", "sessions").stderr, "No sessions found.")
 }
 
-func TestASessionWhoseJournalIsGoneIsStillShown(t *testing.T) {
+func TestSessionWithTrimmedJournalIsStillShown(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)

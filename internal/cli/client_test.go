@@ -19,7 +19,7 @@ import (
 
 func tarsyNow() time.Time { return time.Now() }
 
-func TestSubmitAndWaitPrintsTheAnalysisAndNothingElseOnStdout(t *testing.T) {
+func TestSubmitAndWaitPrintsOnlyAnalysisOnStdout(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -40,7 +40,7 @@ func TestSubmitAndWaitPrintsTheAnalysisAndNothingElseOnStdout(t *testing.T) {
 	require.NotContains(t, got.stderr, "\x1b")
 }
 
-func TestSubmitAndWaitEndsWithFiveWhenTheSessionDoesNotComplete(t *testing.T) {
+func TestSubmitAndWaitExitsWith5WhenSessionDoesNotComplete(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -53,7 +53,7 @@ func TestSubmitAndWaitEndsWithFiveWhenTheSessionDoesNotComplete(t *testing.T) {
 	require.Equal(t, tarsy.SessionFailed, detail.Status)
 }
 
-func TestSubmitTakesFilesStdinTypesRunbooksAndServers(t *testing.T) {
+func TestSubmitAcceptsFilesStdinTypesRunbooksAndServers(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -90,7 +90,7 @@ func TestSubmitTakesFilesStdinTypesRunbooksAndServers(t *testing.T) {
 	require.Equal(t, "{not json", detail.AlertData, "everything else is text")
 }
 
-func TestWatchPrintsTheJournalAsLinesOrAsJSON(t *testing.T) {
+func TestWatchPrintsJournalAsLinesOrAsJSON(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -125,7 +125,7 @@ func TestWatchPrintsTheJournalAsLinesOrAsJSON(t *testing.T) {
 	require.Greater(t, next, int64(8))
 }
 
-func TestWatchOnceShowsWhatHasHappenedAndEnds(t *testing.T) {
+func TestWatchOncePrintsPastEventsAndExits(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -194,7 +194,7 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.NotContains(t, got.stdout, "\x1b")
 }
 
-func TestKeysAreManagedThroughTheServerAndDirectlyOnTheDatabase(t *testing.T) {
+func TestKeysAreManagedThroughServerAndDatabase(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, true)
@@ -227,7 +227,7 @@ func TestKeysAreManagedThroughTheServerAndDirectlyOnTheDatabase(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, tarsyWith(t, admin, "", "keys", "create", "x", "--scope", "root").code)
 }
 
-func TestWhatGoesWrongEndsWithItsCodeAndSaysWhatToDo(t *testing.T) {
+func TestFailuresExitWithTheirCodeAndSayWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -282,7 +282,7 @@ func TestWhatGoesWrongEndsWithItsCodeAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestKeysExpireAsTheFlagSays(t *testing.T) {
+func TestKeysExpireAsFlagged(t *testing.T) {
 	t.Parallel()
 
 	database := pgtest.New(t)
@@ -307,7 +307,7 @@ func TestKeysExpireAsTheFlagSays(t *testing.T) {
 	}
 }
 
-func TestKeyChangesInADatabaseAreReportedInEveryFormat(t *testing.T) {
+func TestKeyChangesInDatabaseAreReportedInEveryFormat(t *testing.T) {
 	t.Parallel()
 
 	database := pgtest.New(t)
@@ -326,7 +326,7 @@ func TestKeyChangesInADatabaseAreReportedInEveryFormat(t *testing.T) {
 	}
 }
 
-func TestSubmitOncePerKeyPrintsTheSameSession(t *testing.T) {
+func TestSubmitWithIdempotencyKeyPrintsSameSession(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)

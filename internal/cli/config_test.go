@@ -38,7 +38,7 @@ func shown(t *testing.T, got result, path string) (value, origin string) {
 	return "", ""
 }
 
-func TestFlagsBeatVariablesBeatFilesBeatWhatIsBuiltIn(t *testing.T) {
+func TestFlagsOverrideVariablesOverrideFilesOverrideDefaults(t *testing.T) {
 	t.Parallel()
 
 	home := "HOME=" + t.TempDir()
@@ -79,7 +79,7 @@ func TestFlagsBeatVariablesBeatFilesBeatWhatIsBuiltIn(t *testing.T) {
 	}
 }
 
-func TestAFileThatLimitsSessionsIsObeyedWhateverTheWorkers(t *testing.T) {
+func TestFileSessionLimitAppliesWithAnyWorkerCount(t *testing.T) {
 	t.Parallel()
 
 	dir := writeConfig(t, "queue: {max_concurrent_sessions: 2}\n")
@@ -89,7 +89,7 @@ func TestAFileThatLimitsSessionsIsObeyedWhateverTheWorkers(t *testing.T) {
 	require.Equal(t, "tarsy.yaml:1", origin)
 }
 
-func TestVariablesThatDoNotFitAreRefusedByName(t *testing.T) {
+func TestBadVariablesAreRefusedByName(t *testing.T) {
 	t.Parallel()
 
 	for variable, says := range map[string]string{
@@ -163,7 +163,7 @@ func TestSchemaIsJSON(t *testing.T) {
 	require.True(t, json.Valid([]byte(got.stdout)))
 }
 
-func TestDoctorSaysWhatFailsAndWhatToDo(t *testing.T) {
+func TestDoctorReportsFailuresAndFixes(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "file")
@@ -194,7 +194,7 @@ func TestVersionAndCompletionPrintToStdout(t *testing.T) {
 	require.Contains(t, tarsyWith(t, nil, "", "completion", "bash").stdout, "bash completion")
 }
 
-func TestConfigCheckPrintsNotesApartFromWarnings(t *testing.T) {
+func TestConfigCheckPrintsNotesSeparatelyFromWarnings(t *testing.T) {
 	t.Parallel()
 
 	dir := writeConfig(t, "defaults: {llm_provider: told, memory: {enabled: true}, scoring: {enabled: false}}\nllm_providers: {told: {type: scripted}}\n")

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-func TestCostIsWrittenAsFarAsItIsKnown(t *testing.T) {
+func TestCostIsPrintedAsFarAsKnown(t *testing.T) {
 	t.Parallel()
 
 	for want, usage := range map[string]tarsy.Usage{

@@ -25,7 +25,7 @@ agents: {A: {}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
 `
 
-func TestDoctorAsksEachProviderThatIsConfigured(t *testing.T) {
+func TestDoctorCallsEachConfiguredProvider(t *testing.T) {
 	t.Parallel()
 
 	s := script.New(script.Options{})

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-func TestARerunIsANewSessionOfTheSameAlert(t *testing.T) {
+func TestRerunIsNewSessionOfSameAlert(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -50,7 +50,7 @@ func TestARerunIsANewSessionOfTheSameAlert(t *testing.T) {
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "rerun", tarsy.NewID()).code)
 }
 
-func TestExportGoesToStdoutOrToAFileWithoutEscapeSequences(t *testing.T) {
+func TestExportWritesToStdoutOrFileWithoutEscapeSequences(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)

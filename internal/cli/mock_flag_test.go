@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-func TestMockKeepsAsManyRequestsAsItIsTold(t *testing.T) {
+func TestMockKeepsConfiguredNumberOfRequests(t *testing.T) {
 	t.Parallel()
 
 	m := startMock(t, "--journal", "2", "--script", scriptFile(t, "version: 1\nreplies: [{text: scripted, times: forever}]\n"))
@@ -36,7 +36,7 @@ func TestMockKeepsAsManyRequestsAsItIsTold(t *testing.T) {
 }
 
 // A script whose first word would take an hour is answered at once.
-func TestMockGoesAsFastAsItIsTold(t *testing.T) {
+func TestMockRunsAtConfiguredSpeed(t *testing.T) {
 	t.Parallel()
 
 	script := scriptFile(t, "version: 1\nprofile: {ttft: 1h, tps: 1}\nreplies: [{text: scripted at last, times: forever}]\n")

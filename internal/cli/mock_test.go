@@ -116,7 +116,7 @@ func scriptFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestMockAnswersEveryAPIAndStopsInOrder(t *testing.T) {
+func TestMockServesEveryAPIAndStopsCleanly(t *testing.T) {
 	t.Parallel()
 
 	m := startMock(t, "--script", scriptFile(t, "version: 1\nreplies: [{text: scripted, times: 3}]\n"))
@@ -135,7 +135,7 @@ func TestMockAnswersEveryAPIAndStopsInOrder(t *testing.T) {
 	require.NotContains(t, m.stderr.String(), "unused")
 }
 
-func TestMockTellsAtTheEndWhatWasNotPlannedOrNotAsked(t *testing.T) {
+func TestMockReportsUnexpectedAndUnusedRepliesAtExit(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -159,7 +159,7 @@ func TestMockTellsAtTheEndWhatWasNotPlannedOrNotAsked(t *testing.T) {
 	}
 }
 
-func TestMockEndsAnswersThatWaitWhenItIsStopped(t *testing.T) {
+func TestMockStopEndsPendingAnswers(t *testing.T) {
 	t.Parallel()
 
 	m := startMock(t, "--script", scriptFile(t, `version: 1
@@ -199,7 +199,7 @@ replies:
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestMockTakesAChangedScriptOverAndKeepsTheOldOneWhileItIsWrong(t *testing.T) {
+func TestMockReloadsChangedScriptAndKeepsOldOneWhileInvalid(t *testing.T) {
 	t.Parallel()
 
 	path := scriptFile(t, "version: 1\nreplies: [{text: the first, times: forever}]\n")
@@ -222,7 +222,7 @@ func TestMockTakesAChangedScriptOverAndKeepsTheOldOneWhileItIsWrong(t *testing.T
 	require.Equal(t, cli.ExitOK, m.end(t))
 }
 
-func TestMockRecordsReplaysAndFailsOnWhatIsStale(t *testing.T) {
+func TestMockRecordsReplaysAndFailsOnStaleCassette(t *testing.T) {
 	t.Parallel()
 
 	replies := script.New(script.Options{})
@@ -265,7 +265,7 @@ mcp_servers:
         results: [{text: "pods of {{.namespace}}"}]
 `
 
-func TestMockServesAnMCPServerOnStandardStreamsAndOverHTTP(t *testing.T) {
+func TestMockServesMCPServerOverStdioAndHTTP(t *testing.T) {
 	t.Parallel()
 
 	path := scriptFile(t, mcpScript)
@@ -294,7 +294,7 @@ func TestMockServesAnMCPServerOnStandardStreamsAndOverHTTP(t *testing.T) {
 	require.Empty(t, got.stdout)
 }
 
-func TestMockCheckSaysEverythingThatIsWrongWithItsLine(t *testing.T) {
+func TestMockCheckReportsEveryProblemWithItsLine(t *testing.T) {
 	t.Parallel()
 
 	good := tarsyWith(t, nil, "", "mock", "--check", "--script", scriptFile(t, mcpScript))
@@ -326,7 +326,7 @@ func TestMockCheckSaysEverythingThatIsWrongWithItsLine(t *testing.T) {
 	require.True(t, json.Valid([]byte(schema.stdout)))
 }
 
-func TestMockRefusesFlagsThatMakeNoSense(t *testing.T) {
+func TestMockRefusesMissingOrConflictingFlags(t *testing.T) {
 	t.Parallel()
 
 	path := scriptFile(t, mcpScript)

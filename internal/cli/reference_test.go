@@ -19,7 +19,7 @@ const (
 	referenceBegin = "<!-- Everything below is written by make golden. -->\n"
 )
 
-func TestReferenceIsWhatTheCommandsSay(t *testing.T) {
+func TestReferenceMatchesCommands(t *testing.T) {
 	t.Parallel()
 
 	var out strings.Builder

@@ -60,7 +60,7 @@ func addressIn(t *testing.T, text string) string {
 	return found
 }
 
-func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
+func TestServeCreatesFirstKeyOnceAndStopsCleanly(t *testing.T) {
 	t.Parallel()
 
 	home := t.TempDir()
@@ -100,7 +100,7 @@ func TestServeMakesTheFirstKeyOnceAndStopsInOrder(t *testing.T) {
 	require.Equal(t, cli.ExitOK, second.end())
 }
 
-func TestServeWithoutAPlaceForTheFirstKeyCreatesNone(t *testing.T) {
+func TestServeWithUnwritableFirstKeyFileCreatesNone(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "file")
@@ -117,7 +117,7 @@ func TestServeWithoutAPlaceForTheFirstKeyCreatesNone(t *testing.T) {
 	require.JSONEq(t, "[]", keys.stdout, "a key that nobody knows is not left behind")
 }
 
-func TestServeWaitsForItsDatabaseAndThenFailsWithAReason(t *testing.T) {
+func TestServeWaitsForDatabaseThenFailsWithReason(t *testing.T) {
 	t.Parallel()
 
 	url := pgtest.New(t)
@@ -139,7 +139,7 @@ func TestServeWaitsForItsDatabaseAndThenFailsWithAReason(t *testing.T) {
 	require.Equal(t, cli.ExitOK, waiting.end())
 }
 
-func TestDemoInvestigatesItsAlertsAndSubmitsThemOnce(t *testing.T) {
+func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 	t.Parallel()
 
 	flags := []string{"demo", "--listen", "127.0.0.1:0", "--database-url", pgtest.New(t), "--speed", "0"}
@@ -217,7 +217,7 @@ func requireTeam(t *testing.T, server, id string) {
 	}
 }
 
-func TestDemoKeepsAwayFromRealSessions(t *testing.T) {
+func TestDemoRefusesDatabaseWithRealSessions(t *testing.T) {
 	t.Parallel()
 
 	database := pgtest.New(t)
@@ -235,7 +235,7 @@ func TestDemoKeepsAwayFromRealSessions(t *testing.T) {
 	require.Contains(t, demo.stderr.String(), "this database has sessions that are not from the demo")
 }
 
-func TestKeysCanBeMadeWithoutAServer(t *testing.T) {
+func TestKeysCanBeCreatedWithoutServer(t *testing.T) {
 	t.Parallel()
 
 	database := pgtest.New(t)

@@ -25,7 +25,7 @@ func inTerminal(t *testing.T, width int, env []string, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-func TestSessionListFitsTheTerminalAndPaintsStatuses(t *testing.T) {
+func TestSessionListFitsTerminalAndColoursStatuses(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -51,7 +51,7 @@ func TestSessionListFitsTheTerminalAndPaintsStatuses(t *testing.T) {
 	}
 }
 
-func TestSessionIsShownWithItsMarkdownRenderedInATerminal(t *testing.T) {
+func TestSessionMarkdownIsRenderedInTerminal(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -66,7 +66,7 @@ func TestSessionIsShownWithItsMarkdownRenderedInATerminal(t *testing.T) {
 	require.Contains(t, got.stdout, "\x1b[32mcompleted\x1b[0m")
 }
 
-func TestWatchShowsNoScreenOnADumbTerminal(t *testing.T) {
+func TestWatchUsesNoScreenOnDumbTerminal(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func TestAskSendsTheQuestionAndTellsWhereItsAnswerWillBe(t *testing.T) {
+func TestAskSendsQuestionAndReportsItsStage(t *testing.T) {
 	t.Parallel()
 
 	var got string
@@ -32,7 +32,7 @@ func TestAskSendsTheQuestionAndTellsWhereItsAnswerWillBe(t *testing.T) {
 	require.Equal(t, "POST /api/v1/sessions/id/chat/messages {\"content\":\"why <here>?\"}\n", got)
 }
 
-func TestARefusedQuestionIsTheServersProblem(t *testing.T) {
+func TestRefusedQuestionReturnsServerProblem(t *testing.T) {
 	t.Parallel()
 
 	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -47,7 +47,7 @@ func TestARefusedQuestionIsTheServersProblem(t *testing.T) {
 	require.Equal(t, tarsy.CodeChatBusy, problem.Code)
 }
 
-func TestStayAsksForAStreamThatDoesNotEndAlsoWhenItComesBack(t *testing.T) {
+func TestStayRequestsEndlessStreamAlsoOnReconnect(t *testing.T) {
 	t.Parallel()
 
 	var (
@@ -85,7 +85,7 @@ func TestStayAsksForAStreamThatDoesNotEndAlsoWhenItComesBack(t *testing.T) {
 	require.Equal(t, []string{"follow=true after 7", "follow=true after 8"}, asked)
 }
 
-func TestDeleteTakesAnEmptyAnswer(t *testing.T) {
+func TestDeleteAcceptsEmptyResponse(t *testing.T) {
 	t.Parallel()
 
 	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -39,7 +39,7 @@ const (
 	taken       = `{"session_id":"s","status":"pending"}`
 )
 
-func TestSubmitRepeatsWithTheSameKeyUntilItIsAnswered(t *testing.T) {
+func TestSubmitRetriesWithSameKeyUntilAnswered(t *testing.T) {
 	t.Parallel()
 
 	server := &attempts{scripts: []http.HandlerFunc{hangUp, reply(http.StatusServiceUnavailable, unavailable), reply(http.StatusAccepted, taken)}}
@@ -79,7 +79,7 @@ func TestSubmitGivesUpAfterThreeAttempts(t *testing.T) {
 	require.Len(t, server.keys, 3)
 }
 
-func TestSubmitDoesNotRepeatWhatWasRefused(t *testing.T) {
+func TestSubmitDoesNotRetryRefusals(t *testing.T) {
 	t.Parallel()
 
 	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusInternalServerError} {

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func TestAnExportIsWrittenAsTheServerSentIt(t *testing.T) {
+func TestExportIsWrittenAsSent(t *testing.T) {
 	t.Parallel()
 
 	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +26,7 @@ func TestAnExportIsWrittenAsTheServerSentIt(t *testing.T) {
 	require.Equal(t, "# GET /api/v1/sessions/a%2Fb/export?format=markdown", out.String())
 }
 
-func TestAnExportThatIsCutOffIsAnError(t *testing.T) {
+func TestTruncatedExportIsError(t *testing.T) {
 	t.Parallel()
 
 	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-func TestARerunAsksForANewSession(t *testing.T) {
+func TestRerunRequestsNewSession(t *testing.T) {
 	t.Parallel()
 
 	var asked string

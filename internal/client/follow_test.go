@@ -97,7 +97,7 @@ func collect(ctx context.Context, c *client.Client) (happened []string, failed e
 	return happened, nil
 }
 
-func TestFollowGoesOnAfterALostConnectionWithoutGapOrDuplicate(t *testing.T) {
+func TestFollowReconnectsWithoutGapOrDuplicate(t *testing.T) {
 	t.Parallel()
 
 	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){
@@ -128,7 +128,7 @@ func restful(s http.Handler, detail, timeline string) http.Handler {
 
 const overflow = "id: 4\nevent: catchup.overflow\ndata: {\"type\":\"catchup.overflow\",\"head\":4}\n\n"
 
-func TestFollowLoadsTheSessionWhereTheJournalIsGone(t *testing.T) {
+func TestFollowLoadsSessionWhenJournalIsGone(t *testing.T) {
 	t.Parallel()
 
 	const detail, timeline = `{"id":"s","status":"completed","version":6}`, `{"session_id":"s","version":7,"events":[{"id":"e"},{"id":"f"}]}`
@@ -151,7 +151,7 @@ func TestFollowLoadsTheSessionWhereTheJournalIsGone(t *testing.T) {
 	require.Equal(t, []string{"reloaded completed at 6 with 2", "end completed"}, happened)
 }
 
-func TestFollowTriesAgainWhenTheSessionCannotBeLoaded(t *testing.T) {
+func TestFollowRetriesWhenSessionCannotBeLoaded(t *testing.T) {
 	t.Parallel()
 
 	tries := 0
@@ -175,7 +175,7 @@ func TestFollowTriesAgainWhenTheSessionCannotBeLoaded(t *testing.T) {
 	require.Equal(t, []string{"", ""}, s.asked())
 }
 
-func TestFollowGivesUpWhenTheFirstConnectionFailsOrTheServerRefuses(t *testing.T) {
+func TestFollowFailsWhenFirstConnectionFailsOrIsRefused(t *testing.T) {
 	t.Parallel()
 
 	refuse := func(w http.ResponseWriter, _ *http.Request) {
@@ -201,7 +201,7 @@ func TestFollowGivesUpWhenTheFirstConnectionFailsOrTheServerRefuses(t *testing.T
 	require.ErrorContains(t, err, "the server answered 502 Bad Gateway and did not say why")
 }
 
-func TestFollowConnectsAgainWhenTheServerGoesSilent(t *testing.T) {
+func TestFollowReconnectsWhenServerGoesSilent(t *testing.T) {
 	t.Parallel()
 
 	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){
@@ -233,7 +233,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestTheKeyGoesWithEveryRequest(t *testing.T) {
+func TestKeyIsSentWithEveryRequest(t *testing.T) {
 	t.Parallel()
 
 	var sent []string
@@ -258,7 +258,7 @@ func TestTheKeyGoesWithEveryRequest(t *testing.T) {
 	require.Equal(t, []string{"Bearer secret test", "Bearer secret test"}, sent)
 }
 
-func TestAnAddressThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidAddressIsRefused(t *testing.T) {
 	t.Parallel()
 
 	for _, address := range []string{"", "localhost:8080", "ftp://x", "http://", "::"} {

@@ -16,7 +16,7 @@ import (
 var suggestion = regexp.MustCompile(`(?m)^( *)# ( *[a-z0-9_.-]+:(?: .*)?)$`)
 
 // What the example files only suggest is as right as what they set.
-func TestWhatTheExampleFilesSuggestLoads(t *testing.T) {
+func TestExampleFileSuggestionsLoad(t *testing.T) {
 	t.Parallel()
 	dir, found := t.TempDir(), 0
 	for _, name := range []string{"tarsy.yaml", "llm-providers.yaml"} {

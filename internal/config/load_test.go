@@ -73,7 +73,7 @@ func lines(t *testing.T, err error) []string {
 	return out
 }
 
-func TestEveryKeyOfThePublishedTARSyLoads(t *testing.T) {
+func TestEveryKeyOfPublishedTARSyLoads(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "full"), Env: fullEnv()})
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestEveryKeyOfThePublishedTARSyLoads(t *testing.T) {
 	}, c.System.Budgets)
 }
 
-func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
+func TestEmptyConfigurationGivesBuiltIns(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Source{})
 	require.NoError(t, err)
@@ -148,13 +148,13 @@ func TestNothingConfiguredGivesTheBuiltIns(t *testing.T) {
 	require.True(t, c.MCPServers["kubernetes-server"].Transport.VerifySSL)
 }
 
-func TestResultsAreShortenedFrom5000TokensTo1000WhereNobodySaysOtherwise(t *testing.T) {
+func TestResultSummariesDefaultTo5000And1000Tokens(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "mcp_servers: {s: {transport: {type: stdio, command: x}, summarization: {enabled: true}}}", nil)
 	require.Equal(t, &config.Summarization{Enabled: true, SizeThresholdTokens: 5000, SummaryMaxTokenLimit: 1000}, c.MCPServers["s"].Summarization)
 }
 
-func TestAUserEntryReplacesTheWholeBuiltIn(t *testing.T) {
+func TestUserEntryReplacesWholeBuiltIn(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, `
 agents:
@@ -168,7 +168,7 @@ mcp_servers:
 	require.True(t, c.MCPServers["kubernetes-server"].Transport.VerifySSL, "defaults of keys still hold")
 }
 
-func TestAUserChainTakesItsAlertTypeFromTheBuiltInChain(t *testing.T) {
+func TestUserChainTakesAlertTypeFromBuiltInChain(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, `
 agent_chains:
@@ -188,7 +188,7 @@ agent_chains:
 	require.False(t, ok)
 }
 
-func TestFilesOfADirectoryMergeBySection(t *testing.T) {
+func TestDirectoryFilesMergeBySection(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", "queue: {worker_count: 2}\nagents: {One: {description: a}}\n")
@@ -208,7 +208,7 @@ func TestFilesOfADirectoryMergeBySection(t *testing.T) {
 	require.Equal(t, 5, c.Queue.WorkerCount, "one file only")
 }
 
-func TestTheSameValueInTwoFilesIsRefusedWithBothPlaces(t *testing.T) {
+func TestSameValueInTwoFilesIsRefusedWithBothPlaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", "queue: {worker_count: 2}\nagents:\n  One: {description: a}\n")
@@ -220,13 +220,13 @@ func TestTheSameValueInTwoFilesIsRefusedWithBothPlaces(t *testing.T) {
 	}, lines(t, err))
 }
 
-func TestAPathThatIsNotThereIsAnError(t *testing.T) {
+func TestMissingPathIsError(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(config.Source{Path: filepath.Join(t.TempDir(), "nowhere")})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestTheExampleFilesLoadWithoutAWarning(t *testing.T) {
+func TestExampleFilesLoadWithoutWarning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"tarsy.yaml", "llm-providers.yaml"} {

@@ -21,7 +21,7 @@ func notes(c *config.Config) []string {
 	return all
 }
 
-func TestKeysWithoutEffectAreNotedWhereTheyStand(t *testing.T) {
+func TestKeysWithoutEffectAreReportedAtTheirPlace(t *testing.T) {
 	t.Parallel()
 	chain := func(stage string) string {
 		return "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - " + stage + "\n"
@@ -76,14 +76,14 @@ func TestKeysWithoutEffectAreNotedWhereTheyStand(t *testing.T) {
 	}
 }
 
-func TestAMisplacedKeyThatRestrictsNothingIsIgnoredWithAWarning(t *testing.T) {
+func TestHarmlessMisplacedKeyIsIgnoredWithWarning(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - name: s\n        llm_provider: gemini-3-flash\n        agents: [{name: ChatAgent}]\n", nil)
 	require.Len(t, c.Warnings, 1)
 	require.Contains(t, c.Warnings[0].String(), "tarsy.yaml:6: agent_chains.c.stages[0].llm_provider: is not a key of this section and is ignored")
 }
 
-func TestAMisplacedKeyThatRestrictsSomethingIsAnError(t *testing.T) {
+func TestMisplacedRestrictionIsError(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"enabled: true", "mcp_servers: [kubernetes-server]", "data_masking: {}", "verify_ssl: true", "worker_count: 1"} {
 		require.Len(t, problems(t, "system: {"+key+"}\n", nil), 1, key)
@@ -98,7 +98,7 @@ func TestAMisplacedKeyThatRestrictsSomethingIsAnError(t *testing.T) {
 }
 
 // The fixture has the shape of the published TARSy's example: its keys, its names, and one key in a place where it has no meaning.
-func TestAConfigurationInTheShapeOfThePublishedExampleLoads(t *testing.T) {
+func TestPublishedExampleConfigurationLoads(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "published"), Env: func(string) (string, bool) { return "http://set.example", true }})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func originsOf(c *config.Config) map[string]config.Value {
 	return values
 }
 
-func TestOriginsSayWhereEachValueCameFrom(t *testing.T) {
+func TestOriginsShowWhereEachValueCameFrom(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, `queue:
   session_timeout: 90m
@@ -54,7 +54,7 @@ agents:
 	require.Equal(t, 8, c.Queue.WorkerCount)
 }
 
-func TestOverridesAreChecked(t *testing.T) {
+func TestOverridesAreValidated(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "", nil)
 	for _, tt := range []struct{ path, value, want string }{
@@ -77,7 +77,7 @@ func TestOverridesAreChecked(t *testing.T) {
 	require.NoError(t, c.Validate())
 }
 
-func TestSecretsShowNowhere(t *testing.T) {
+func TestSecretsAreShownNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-hunter2"
 	c := mustLoad(t, `
@@ -122,7 +122,7 @@ defaults: {runbook: sk-hunter2-hunter2}
 	require.Equal(t, secret, transport.BearerToken.Reveal())
 }
 
-func TestAKeyWrittenInsteadOfItsVariablesNameIsRefusedUnseen(t *testing.T) {
+func TestSecretInPlaceOfVariableNameIsRefusedWithoutShowingIt(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"sk-proj-abcdefgh12345678", "AIzaSyabcdefghijklmnop", "abc-def"} {
 		got := problems(t, "llm_providers: {p: {type: openai, model: m, api_key_env: "+key+"}}", nil)
@@ -133,7 +133,7 @@ func TestAKeyWrittenInsteadOfItsVariablesNameIsRefusedUnseen(t *testing.T) {
 	require.Equal(t, config.Hidden, originsOf(c)["llm_providers.p.api_key_env"].Value)
 }
 
-func TestOriginsOfTheFullFixture(t *testing.T) {
+func TestOriginsOfFullFixture(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "full"), Env: fullEnv()})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ func cost(t *testing.T, text, model string, at time.Time) tarsy.Usage {
 	})
 }
 
-func TestConfiguredPricesBeatTheBundledOnes(t *testing.T) {
+func TestConfiguredPricesOverrideBundledOnes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 	const rates = "system: {cost_estimation: {model_rates: {gpt-5: {input_per_million: 7, output_per_million: 11}, " +
@@ -27,7 +27,7 @@ func TestConfiguredPricesBeatTheBundledOnes(t *testing.T) {
 	require.Equal(t, 3_000_000, cost(t, rates, "theirs", now).UnpricedTokens)
 }
 
-func TestAPromotionHoldsFromItsFirstDayToItsLast(t *testing.T) {
+func TestPromotionAppliesFromFirstToLastDay(t *testing.T) {
 	t.Parallel()
 	const promotion = "system: {cost_estimation: {promotions: [{model: gpt-5, input_per_million: 0, output_per_million: 1, "
 	days := promotion + "start: 2026-03-01, end: 2026-03-31}]}}\n"
@@ -53,14 +53,14 @@ func TestAPromotionHoldsFromItsFirstDayToItsLast(t *testing.T) {
 	}
 }
 
-func TestNothingIsPricedWhereCostEstimationIsOff(t *testing.T) {
+func TestNothingIsPricedWhenCostEstimationIsOff(t *testing.T) {
 	t.Parallel()
 	got := cost(t, "system: {cost_estimation: {enabled: false}}", "gpt-5", time.Now())
 	require.Zero(t, got.CostUSD)
 	require.Zero(t, got.UnpricedTokens)
 }
 
-func TestWhatAScriptPlaysCostsNothingUnlessItsModelHasAPrice(t *testing.T) {
+func TestScriptedModelIsFreeUnlessPriced(t *testing.T) {
 	t.Parallel()
 	const told = "llm_providers: {told: {type: scripted, model: demo-script}}\n"
 	got := cost(t, told, "demo-script", time.Now())

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-func TestUnknownKeysNameFileLineAndTheNearestKey(t *testing.T) {
+func TestUnknownKeyErrorNamesFileLineAndNearestKey(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"tarsy.yaml:2: queue.worker_cuont: unknown key (did you mean worker_count?)",
@@ -41,7 +41,7 @@ func TestDuplicateKeysAreRefused(t *testing.T) {
 	}, problems(t, "queue:\n  worker_count: 1\n  worker_count: 2\nqueue: {}\nagents:\n  A: {}\n  A: {}\n", nil))
 }
 
-func TestAValueOfTheWrongKindSaysWhatWasExpected(t *testing.T) {
+func TestWrongTypeErrorSaysWhatWasExpected(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"queue: {worker_count: many}", `queue.worker_count: expected a whole number, got text (write it without quotes)`},
@@ -77,7 +77,7 @@ func TestAValueOfTheWrongKindSaysWhatWasExpected(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotYAMLSaysWhereAndShowsNothingOfIt(t *testing.T) {
+func TestYAMLSyntaxErrorNamesPlaceWithoutContent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
 		{"queue:\n  a: 'hunter2\n", "tarsy.yaml:2: not valid YAML"},
@@ -101,7 +101,7 @@ func promotion(days string) string {
 	return "system:\n  cost_estimation: {promotions: [{model: m, input_per_million: 1, output_per_million: 1, " + days + "}]}\n"
 }
 
-func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
+func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 	t.Parallel()
 	chain := func(extra, agent string) string {
 		return "agent_chains:\n  c:\n    alert_types: [c]\n" + extra +
@@ -232,7 +232,7 @@ func TestEveryWrongReferenceIsReportedAtItsPlace(t *testing.T) {
 	}
 }
 
-func TestAnAlertTypeBelongsToOneChain(t *testing.T) {
+func TestAlertTypeBelongsToOneChain(t *testing.T) {
 	t.Parallel()
 	text := "agent_chains:\n"
 	for _, id := range []string{"a", "b"} {
@@ -244,7 +244,7 @@ func TestAnAlertTypeBelongsToOneChain(t *testing.T) {
 	}, problems(t, text, nil))
 }
 
-func TestAllProblemsOfAllFilesComeAtOnceInOrder(t *testing.T) {
+func TestProblemsOfAllFilesAreReportedTogetherInOrder(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(config.Source{Files: []config.File{
 		{Name: "b.yaml", Text: []byte("queue:\n  wrong: 1\n  worker_count: x\n")},
@@ -254,7 +254,7 @@ func TestAllProblemsOfAllFilesComeAtOnceInOrder(t *testing.T) {
 	require.Len(t, lines(t, err), 3)
 }
 
-func TestABrokenFileDoesNotMakeTheNamesOfOthersUnknown(t *testing.T) {
+func TestBrokenFileDoesNotHideNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(config.Source{Files: []config.File{
 		{Name: "a.yaml", Text: []byte("agents: {")},
@@ -265,7 +265,7 @@ func TestABrokenFileDoesNotMakeTheNamesOfOthersUnknown(t *testing.T) {
 	require.Contains(t, got[0], "a.yaml:1: not valid YAML")
 }
 
-func TestWhatCannotBeReadIsNotAlsoReportedAsMissing(t *testing.T) {
+func TestUnreadableValueIsNotAlsoReportedMissing(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"tarsy.yaml:2: llm_providers.a: expected keys with values, got a number",
@@ -290,7 +290,7 @@ agents:
 	require.Equal(t, "base", c.Agents["C"].Description)
 }
 
-func TestAliasesCannotBlowAFileUp(t *testing.T) {
+func TestAliasExpansionIsBounded(t *testing.T) {
 	t.Parallel()
 	text := "agents:\n  A:\n    skills: &l0 [x, x, x]\n"
 	for i := 1; i <= 9; i++ {
@@ -304,7 +304,7 @@ func TestAliasesCannotBlowAFileUp(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDashboardURLIsWhatLinksCanBeginWith(t *testing.T) {
+func TestDashboardURLMustBeUsableForLinks(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://tarsy.example": "https://tarsy.example", "HTTPS://Tarsy.Example:443/ops/": "https://tarsy.example/ops/",

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-func TestModelsInUseTellWhichVariablesAreMissing(t *testing.T) {
+func TestModelsInUseReportMissingVariables(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, provider string
@@ -49,7 +49,7 @@ func TestModelsInUseTellWhichVariablesAreMissing(t *testing.T) {
 	}
 }
 
-func TestHeadersOfAProviderAreSecret(t *testing.T) {
+func TestProviderHeadersAreSecret(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "llm_providers: {p: {type: openai, model: m, headers: {X-Api-Key: a-header-value, X-Team: \"{{.TEAM}}\"}}}\n",
 		map[string]string{"TEAM": "a-team-name"})
@@ -63,7 +63,7 @@ func TestHeadersOfAProviderAreSecret(t *testing.T) {
 	require.Equal(t, config.ProviderOpenAI, c.LLMProviders["p"].Type)
 }
 
-func TestTheBuiltInModelsOfThePublishedTARSyExist(t *testing.T) {
+func TestPublishedTARSyBuiltInModelsExist(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "", nil)
 	got := map[string]string{}

@@ -103,7 +103,7 @@ func publishedKeys(t *testing.T) []string {
 	return keys
 }
 
-func TestTheSchemaHasEveryKeyOfThePublishedTARSy(t *testing.T) {
+func TestSchemaHasEveryKeyOfPublishedTARSy(t *testing.T) {
 	t.Parallel()
 	root := schema(t)
 	for _, key := range publishedKeys(t) {
@@ -113,7 +113,7 @@ func TestTheSchemaHasEveryKeyOfThePublishedTARSy(t *testing.T) {
 	require.False(t, find(root, "agents.*.nothing"))
 }
 
-func TestFixturesSetEveryKeyOfTheSchema(t *testing.T) {
+func TestFixturesSetEverySchemaKey(t *testing.T) {
 	t.Parallel()
 	var set []string
 	for _, fixture := range []string{"full", "more"} {
@@ -139,7 +139,7 @@ func TestFixturesSetEveryKeyOfTheSchema(t *testing.T) {
 	require.Empty(t, missing, "add these keys to testdata/full")
 }
 
-func TestTheSchemaRefusesUnknownKeysAndCarriesWhatEditorsShow(t *testing.T) {
+func TestSchemaRefusesUnknownKeysAndHasEditorHints(t *testing.T) {
 	t.Parallel()
 	root := schema(t)
 	require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestVariablesAreSecretWhereverTheyAreUsed(t *testing.T) {
+func TestVariablesAreSecretWhereverUsed(t *testing.T) {
 	t.Parallel()
 	vars := map[string]string{
 		"ARG": "Qw8-argument-Zx71k", "QUERY": "Qw8-query-Zx71k", "TENANT": "Qw8tenantZx71kPp3", "WORDS_TOKEN": "correct horse battery",
@@ -36,7 +36,7 @@ mcp_servers:
 	}, got)
 }
 
-func TestSecretsOfTheConfiguration(t *testing.T) {
+func TestConfigurationSecrets(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"OPENAI": "value-of-openai", "GH": "value-of-github"}
 	c := mustLoad(t, `

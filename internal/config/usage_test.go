@@ -28,7 +28,7 @@ import (
 const configPackage = "tarsy.dev/tarsy/internal/config"
 
 // A key that nothing reads must say so: it is tagged later, or it stands in a section that is.
-func TestEveryKeyIsReadBySomethingOrTaggedAsWithoutEffect(t *testing.T) {
+func TestEveryKeyIsReadOrTaggedAsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	read := fieldsRead(t)
 	seen := map[reflect.Type]bool{}

@@ -17,7 +17,7 @@ func hostile() []string {
 	}
 }
 
-func TestAVariableStandsAnywhereInAScalar(t *testing.T) {
+func TestVariableWorksAnywhereInScalar(t *testing.T) {
 	t.Parallel()
 	for name, scalar := range map[string]string{
 		"unquoted": "{{.VAR}}", "with spaces": "{{ .VAR }}", "double-quoted": `"{{.VAR}}"`, "single-quoted": `'{{.VAR}}'`,
@@ -43,7 +43,7 @@ func TestAVariableStandsAnywhereInAScalar(t *testing.T) {
 	}
 }
 
-func TestNoValueOfAVariableChangesAnythingElse(t *testing.T) {
+func TestVariableValueCannotChangeStructure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		value := rapid.String().Draw(rt, "value")
@@ -57,7 +57,7 @@ func TestNoValueOfAVariableChangesAnythingElse(t *testing.T) {
 	})
 }
 
-func TestNumbersBoolsDurationsAndListsConvertFromAVariable(t *testing.T) {
+func TestNumbersBoolsDurationsAndListsConvertFromVariable(t *testing.T) {
 	t.Parallel()
 	for _, quote := range []string{"", `"`, "'"} {
 		text := strings.ReplaceAll(`
@@ -79,7 +79,7 @@ system:
 	}
 }
 
-func TestAVariableThatIsNotSetIsAProblemAtItsLine(t *testing.T) {
+func TestUnsetVariableIsReportedAtItsLine(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"tarsy.yaml:3: defaults.runbook: environment variable A is not set",
@@ -88,7 +88,7 @@ func TestAVariableThatIsNotSetIsAProblemAtItsLine(t *testing.T) {
 	}, problems(t, "# {{.IN_A_COMMENT}}\ndefaults:\n  runbook: {{.A}} and {{.B}}\nqueue:\n  worker_count: {{.C}}\n", nil))
 }
 
-func TestAVariableOfTheWrongKindIsAProblemThatDoesNotShowIt(t *testing.T) {
+func TestVariableOfWrongTypeIsReportedWithoutItsValue(t *testing.T) {
 	t.Parallel()
 	got := problems(t, `
 queue: {worker_count: {{.V}}, session_timeout: "{{.V}}"}
@@ -103,13 +103,13 @@ llm_providers: {x: {type: openai, model: m, api_key_env: {{.V}}}}
 	require.Equal(t, "tarsy.yaml:2: queue.worker_count: expected a whole number, and that is not what the environment variable holds", got[0])
 }
 
-func TestAVariableCannotBePartOfAKey(t *testing.T) {
+func TestVariableCannotBePartOfKey(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"tarsy.yaml:2: agents: an environment variable cannot be part of a key"},
 		problems(t, "agents:\n  {{.A}}: {}\n", map[string]string{"A": "x"}))
 }
 
-func TestTextThatOnlyLooksLikeAVariableIsLeftAlone(t *testing.T) {
+func TestTextResemblingVariableIsUnchanged(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "defaults:\n  runbook: 'see {{ .Values.image }} and {{range}} and {x}'\n", nil)
 	require.Equal(t, "see {{ .Values.image }} and {{range}} and {x}", c.Defaults.Runbook)

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-func TestHintNamesTheLikelySlipOrListsWhatThereIs(t *testing.T) {
+func TestHintSuggestsNearestOrListsAll(t *testing.T) {
 	t.Parallel()
 
 	known := []string{"worker_count", "session_timeout", "custom_instructions"}

@@ -62,7 +62,7 @@ func read(text string, env func(string) (string, bool)) (document, []string) {
 	return doc, problems
 }
 
-func TestValuesOfAnyKindBecomeJSONInTheirOrder(t *testing.T) {
+func TestAnyValueBecomesJSONInOrder(t *testing.T) {
 	t.Parallel()
 	doc, problems := read("value: &v {z: 1, a: [true, null, 1.5, 0x10, \"t<>\"]}\nobject: {<<: *v, b: *v}\nfree: {x: {y: [1]}, n: ~}\n", nil)
 	require.Empty(t, problems)
@@ -72,7 +72,7 @@ func TestValuesOfAnyKindBecomeJSONInTheirOrder(t *testing.T) {
 	require.Equal(t, map[string]any{"x": map[string]any{"y": []any{json.Number("1")}}, "n": nil}, doc.Free)
 }
 
-func TestEveryTagIsChecked(t *testing.T) {
+func TestEveryTagIsValidated(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"count: 0":                            "f.yaml:1: count: must be at least 1",
@@ -99,7 +99,7 @@ func TestEveryTagIsChecked(t *testing.T) {
 	}
 }
 
-func TestAliasesCannotBlowAFileUp(t *testing.T) {
+func TestAliasExpansionIsBounded(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	text.WriteString("free:\n  a0: &a0 [" + strings.Repeat("x, ", 9) + "x]\n")
@@ -111,7 +111,7 @@ func TestAliasesCannotBlowAFileUp(t *testing.T) {
 	require.Contains(t, strings.Join(problems, "\n"), "too many values")
 }
 
-func TestWithoutVariablesBracesAreText(t *testing.T) {
+func TestBracesAreTextWithoutVariables(t *testing.T) {
 	t.Parallel()
 	doc, problems := read(`parts: ["{{.NAME}}"]`, nil)
 	require.Empty(t, problems)
@@ -122,7 +122,7 @@ func TestWithoutVariablesBracesAreText(t *testing.T) {
 	require.Equal(t, "of NAME", doc.Parts[0].Name)
 }
 
-func TestTheSchemaSaysWhatTheTagsSay(t *testing.T) {
+func TestSchemaMatchesTags(t *testing.T) {
 	t.Parallel()
 	format := strictyaml.Format{Title: "Document", Rules: map[reflect.Type]map[string]any{reflect.TypeFor[part](): {"maxProperties": 2}}}
 	require.JSONEq(t, `{

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-func TestHostileTextIsReducedToWhatWasToBeRead(t *testing.T) {
+func TestHostileTextIsReducedToVisibleText(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ in, want string }{
@@ -50,7 +50,7 @@ func TestHostileTextIsReducedToWhatWasToBeRead(t *testing.T) {
 	}
 }
 
-func TestCleanTextNeverHoldsAControlCharacter(t *testing.T) {
+func TestCleanTextHasNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.OneOf(
@@ -71,7 +71,7 @@ func TestCleanTextNeverHoldsAControlCharacter(t *testing.T) {
 	})
 }
 
-func TestJSONForTerminalsMeansTheSame(t *testing.T) {
+func TestJSONForTerminalsIsEquivalent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text") + "\u009b31m\u202e"
@@ -118,7 +118,7 @@ func TestWrappedLinesFitAndLoseNothing(t *testing.T) {
 	})
 }
 
-func TestMarkdownFitsTheWidthAndReadsWell(t *testing.T) {
+func TestMarkdownIsRenderedWithinWidth(t *testing.T) {
 	t.Parallel()
 
 	text := `# Summary of **it**
@@ -165,13 +165,13 @@ end`
 	}
 }
 
-func TestColoursAreOnlyThereWhenWanted(t *testing.T) {
+func TestColoursAppearOnlyWhenWanted(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "x", terminal.Palette{}.Paint(terminal.Red, "x"))
 	require.Equal(t, "\x1b[1;31mx\x1b[0m", terminal.Palette{Colour: true}.Paint(terminal.Bold.With(terminal.Red), "x"))
 }
 
-func TestTimesReadAsPeopleSayThem(t *testing.T) {
+func TestTimesAreReadable(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "12 ms", terminal.Duration(12*time.Millisecond))
 	require.Equal(t, "3.4 s", terminal.Duration(3400*time.Millisecond))

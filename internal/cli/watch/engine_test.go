@@ -71,7 +71,7 @@ func replicas(s *story) []client.Update {
 	}
 }
 
-func TestAgentsAtOnceAreAllInSightWhileTheyWork(t *testing.T) {
+func TestParallelAgentsAreAllVisibleWhileRunning(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -136,7 +136,7 @@ func atSession(e tarsy.TimelineEvent) tarsy.TimelineEvent {
 	return e
 }
 
-func TestATeamItsSynthesisAndItsQuestionsAreShownByKind(t *testing.T) {
+func TestTeamSynthesisAndQuestionsAreShownByType(t *testing.T) {
 	t.Parallel()
 
 	var (
@@ -160,7 +160,7 @@ func TestATeamItsSynthesisAndItsQuestionsAreShownByKind(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out.String(), "It is the cache."), "the analysis is not told twice")
 }
 
-func TestASessionThatWasLoadedAgainLooksAsIfItHadBeenFollowed(t *testing.T) {
+func TestReloadedSessionLooksLikeFollowedOne(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -276,7 +276,7 @@ func holdExecution(all *client.Reloaded, p tarsy.ExecutionStatusPayload) {
 	}
 }
 
-func TestAnAnswerCanBeCancelledThoughTheSessionIsOver(t *testing.T) {
+func TestAnswerCanBeCancelledAfterSessionEnds(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -296,7 +296,7 @@ func TestAnAnswerCanBeCancelledThoughTheSessionIsOver(t *testing.T) {
 	require.Contains(t, f.calls, "cancel "+sessionID)
 }
 
-func TestTheTextProtocolReadsLikeAnyOtherAgent(t *testing.T) {
+func TestTextProtocolLooksLikeAnyOtherAgent(t *testing.T) {
 	t.Parallel()
 
 	var (
@@ -332,7 +332,7 @@ func TestTheTextProtocolReadsLikeAnyOtherAgent(t *testing.T) {
 	}
 }
 
-func TestWhyAndHowASessionEndedEarlyIsSaid(t *testing.T) {
+func TestEarlyEndIsShownWithItsReason(t *testing.T) {
 	t.Parallel()
 
 	var (
@@ -380,7 +380,7 @@ func TestWhyAndHowASessionEndedEarlyIsSaid(t *testing.T) {
 	}
 }
 
-func TestATeamFitsIntoAnyWindow(t *testing.T) {
+func TestTeamFitsAnyWindow(t *testing.T) {
 	t.Parallel()
 
 	for name, updates := range map[string]func(*story) []client.Update{"at work": replicas, "done": team} {
@@ -402,7 +402,7 @@ func TestATeamFitsIntoAnyWindow(t *testing.T) {
 	}
 }
 
-func TestLinesFitTheTerminalTheyAreReadOn(t *testing.T) {
+func TestLinesFitTerminalWidth(t *testing.T) {
 	t.Parallel()
 
 	const width = 50

@@ -169,7 +169,7 @@ func (s *story) tool(seconds float64) []client.Update {
 	return []client.Update{created, s.event(tarsy.TimelineCompleted(call))}
 }
 
-func TestScreenWhileTheModelThinks(t *testing.T) {
+func TestScreenWhileModelThinks(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -182,7 +182,7 @@ func TestScreenWhileTheModelThinks(t *testing.T) {
 	golden(t, "thinking", show(m))
 }
 
-func TestScreenOfAFinishedSession(t *testing.T) {
+func TestScreenOfFinishedSession(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -205,7 +205,7 @@ func TestScreenOfAFinishedSession(t *testing.T) {
 	require.Equal(t, 1, strings.Count(show(m), "no bound"), "the analysis is not shown twice")
 }
 
-func TestTheEndIsFollowedOnlyByWhoeverIsAtTheEnd(t *testing.T) {
+func TestViewFollowsEndOnlyWhenScrolledToEnd(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -233,7 +233,7 @@ func TestTheEndIsFollowedOnlyByWhoeverIsAtTheEnd(t *testing.T) {
 	require.Contains(t, show(m), "Alert · pod-oom-killed")
 }
 
-func TestCancelAsksFirst(t *testing.T) {
+func TestCancelAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -256,7 +256,7 @@ func TestCancelAsksFirst(t *testing.T) {
 	require.NotContains(t, show(m), "Cancel this session?", "what is over cannot be cancelled")
 }
 
-func TestALostConnectionIsSaidAndSoIsItsReturn(t *testing.T) {
+func TestLostConnectionAndReconnectAreShown(t *testing.T) {
 	t.Parallel()
 
 	var s story
@@ -269,7 +269,7 @@ func TestALostConnectionIsSaidAndSoIsItsReturn(t *testing.T) {
 	require.Contains(t, show(m), "connected again, caught up")
 }
 
-func TestSessionsCanBeChosenFromAList(t *testing.T) {
+func TestSessionsCanBeChosenFromList(t *testing.T) {
 	t.Parallel()
 
 	f := &fake{items: []tarsy.SessionItem{
@@ -290,7 +290,7 @@ func TestSessionsCanBeChosenFromAList(t *testing.T) {
 	require.Contains(t, show(m), "choose a session")
 }
 
-func TestTextInPiecesIsPutTogether(t *testing.T) {
+func TestTextChunksAreJoined(t *testing.T) {
 	t.Parallel()
 
 	streaming := func(updates ...client.Update) string {
@@ -312,7 +312,7 @@ func TestTextInPiecesIsPutTogether(t *testing.T) {
 	require.Equal(t, "one […] three", streaming(chunk("e", "one", 0, 1), chunk("e", "three", 10, 1)), "what was lost is marked")
 }
 
-func TestLinesAreWrittenWhenTheyAreFinal(t *testing.T) {
+func TestLinesArePrintedWhenFinal(t *testing.T) {
 	t.Parallel()
 
 	var (
@@ -338,7 +338,7 @@ func TestLinesAreWrittenWhenTheyAreFinal(t *testing.T) {
 	golden(t, "lines", strings.TrimSuffix(out.String(), "\n"))
 }
 
-func TestNothingHostileReachesTheTerminal(t *testing.T) {
+func TestHostileTextDoesNotReachTerminal(t *testing.T) {
 	t.Parallel()
 
 	const evil = "a\x1b]0;owned\x07b\x1b[2Jc\u009b31md\u202ee\rf\x08g"

@@ -62,7 +62,7 @@ func call(t *testing.T, session *mcpsdk.ClientSession, tool, arguments string) (
 }
 
 // The evidence an agent needs for each story, and where it finds it.
-func TestEachStoryCanBeFoundOut(t *testing.T) {
+func TestEveryStoryCanBeDiagnosed(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
 	for _, c := range []struct{ tool, arguments, want string }{
@@ -128,7 +128,7 @@ func TestEachStoryCanBeFoundOut(t *testing.T) {
 	}
 }
 
-func TestEveryPodThatIsListedCanBeLookedAt(t *testing.T) {
+func TestEveryListedPodCanBeDescribed(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
 	table, _ := call(t, s, "get_pods", `{}`)
@@ -147,7 +147,7 @@ func TestEveryPodThatIsListedCanBeLookedAt(t *testing.T) {
 	}
 }
 
-func TestLogsCanBeLimitedToTheirTail(t *testing.T) {
+func TestLogsCanBeLimitedToTail(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
 	text, failed := call(t, s, "get_pod_logs", `{"namespace":"payments","name":"payments-api-5b8f6d7c9-hx2rv","tail_lines":2}`)
@@ -156,7 +156,7 @@ func TestLogsCanBeLimitedToTheirTail(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "FATAL startup failed exit_code=1"))
 }
 
-func TestOneLogIsLongAndHoldsSecrets(t *testing.T) {
+func TestOneLogIsLongAndContainsSecrets(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
 	text, failed := call(t, s, "get_pod_logs", `{"namespace":"shop","name":"catalog-search-5d8c7f9b6d-x2n4k"}`)
@@ -167,7 +167,7 @@ func TestOneLogIsLongAndHoldsSecrets(t *testing.T) {
 	require.Contains(t, text, "reindex started full=true items=1840000 workers=16 pool_size=20")
 }
 
-func TestUnknownNamesFailAsTheyDoInKubectl(t *testing.T) {
+func TestUnknownNamesFailLikeKubectl(t *testing.T) {
 	t.Parallel()
 	s := connect(t)
 	for _, c := range []struct{ tool, arguments, want string }{
@@ -209,7 +209,7 @@ func TestOnlyRolloutRestartWrites(t *testing.T) {
 	}
 }
 
-func TestTheServerWorksAsASubprocess(t *testing.T) {
+func TestServerWorksAsSubprocess(t *testing.T) {
 	t.Parallel()
 	binary, err := os.Executable()
 	require.NoError(t, err)

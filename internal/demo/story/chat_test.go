@@ -16,7 +16,7 @@ func asking(about story.Alert, analysis, question string) string {
 	return prompt(about, "## What happened\n\n"+analysis) + "\n\nQuestion:\n\n" + question
 }
 
-func TestEveryStoryAnswersQuestionsByLookingAtTheCluster(t *testing.T) {
+func TestEveryStoryAnswersQuestionsFromCluster(t *testing.T) {
 	t.Parallel()
 
 	session, client := connect(t), story.Client(script.Pace{})
@@ -46,7 +46,7 @@ func TestEveryStoryAnswersQuestionsByLookingAtTheCluster(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreUnderstoodInSeveralWords(t *testing.T) {
+func TestQuestionsMatchSeveralPhrasings(t *testing.T) {
 	t.Parallel()
 
 	session, client, about := connect(t), story.Client(script.Pace{}), alert(t, "oom-kill")
@@ -61,7 +61,7 @@ func TestQuestionsAreUnderstoodInSeveralWords(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatTheScriptDoesNotKnowIsAnsweredWithWhatItCan(t *testing.T) {
+func TestUnknownQuestionIsAnsweredWithKnownTopics(t *testing.T) {
 	t.Parallel()
 
 	session, client := connect(t), story.Client(script.Pace{})
@@ -76,7 +76,7 @@ func TestAQuestionThatTheScriptDoesNotKnowIsAnsweredWithWhatItCan(t *testing.T) 
 	require.Contains(t, stranger.result, "Nothing was investigated here")
 }
 
-func TestAnAnswerIsGivenWithoutToolsWhereThereAreNone(t *testing.T) {
+func TestQuestionWithoutToolsIsAnsweredDirectly(t *testing.T) {
 	t.Parallel()
 
 	for _, purpose := range []tarsy.InteractionType{tarsy.InteractionIteration, tarsy.InteractionForcedConclusion} {

@@ -59,7 +59,7 @@ func quotes(line string) []string {
 	return found
 }
 
-func TestEveryMarkOfTheDemoNamesACallThatShowsWhatIsClaimed(t *testing.T) {
+func TestEveryDemoCitationNamesSupportingCall(t *testing.T) {
 	t.Parallel()
 
 	for _, about := range investigated() {
@@ -95,7 +95,7 @@ func TestEveryMarkOfTheDemoNamesACallThatShowsWhatIsClaimed(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutACallCitesNone(t *testing.T) {
+func TestAnswerWithoutCallHasNoCitations(t *testing.T) {
 	t.Parallel()
 
 	said := generate(t, story.Client(script.Pace{}), &llm.Request{
@@ -106,7 +106,7 @@ func TestAnAnswerWithoutACallCitesNone(t *testing.T) {
 	require.NotContains(t, said.Text, " .")
 }
 
-func TestTheStoryThatFailsLooksFirstAndIsThenRefused(t *testing.T) {
+func TestFailingStoryInvestigatesBeforeProviderRefuses(t *testing.T) {
 	t.Parallel()
 
 	client, session, about := story.Client(script.Pace{}), connect(t), alert(t, failing)

@@ -20,7 +20,7 @@ func summarise(t *testing.T, content string) string {
 	}).Text
 }
 
-func TestALongResultIsSummarisedByCounting(t *testing.T) {
+func TestLongResultSummaryCountsLines(t *testing.T) {
 	t.Parallel()
 
 	log := use(t, connect(t), llm.ToolCall{

@@ -57,7 +57,7 @@ func playReact(t *testing.T, client llm.Client, session *mcp.ClientSession, user
 	return "", nil
 }
 
-func TestEveryStoryCanBeToldInTheTextProtocol(t *testing.T) {
+func TestEveryStoryRunsInTextProtocol(t *testing.T) {
 	t.Parallel()
 
 	session, client := connect(t), story.Client(script.Pace{})

@@ -78,7 +78,7 @@ func investigated() []story.Alert {
 	return slices.DeleteFunc(story.Alerts(), func(a story.Alert) bool { return a.Name == failing })
 }
 
-func TestEveryStoryPlaysToAnAnalysisThatNamesItsRootCause(t *testing.T) {
+func TestEveryStoryEndsInAnalysisWithRootCause(t *testing.T) {
 	t.Parallel()
 
 	require.Len(t, investigated(), len(stories()))
@@ -180,7 +180,7 @@ func requireWellWritten(t *testing.T, stage played) {
 	require.LessOrEqual(t, lines, 45)
 }
 
-func TestAStoryGoesOnWhereItWasWithANewClient(t *testing.T) {
+func TestStoryResumesWithNewClient(t *testing.T) {
 	t.Parallel()
 
 	session := connect(t)
@@ -240,7 +240,7 @@ func playTeam(t *testing.T, client llm.Client, session *mcp.ClientSession, user 
 	return whole
 }
 
-func TestManySessionsPlayTheirOwnStoriesAtOnce(t *testing.T) {
+func TestConcurrentSessionsPlayTheirOwnStories(t *testing.T) {
 	t.Parallel()
 
 	client := story.Client(script.Pace{})
@@ -263,7 +263,7 @@ func TestManySessionsPlayTheirOwnStoriesAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnAlertIsRecognisedHoweverItsJSONIsWritten(t *testing.T) {
+func TestAlertIsRecognisedInAnyJSONFormatting(t *testing.T) {
 	t.Parallel()
 
 	about := alert(t, "oom-kill")
@@ -278,7 +278,7 @@ func TestAnAlertIsRecognisedHoweverItsJSONIsWritten(t *testing.T) {
 	require.Contains(t, play(t, story.Client(script.Pace{}), connect(t), "Investigator", prompt(about, "")).result, "price cache")
 }
 
-func TestTheSameAlertOfAnotherWorkloadIsNoStory(t *testing.T) {
+func TestSameAlertForAnotherWorkloadMatchesNoStory(t *testing.T) {
 	t.Parallel()
 
 	for _, about := range story.Alerts() {
@@ -295,7 +295,7 @@ func TestTheSameAlertOfAnotherWorkloadIsNoStory(t *testing.T) {
 	}
 }
 
-func TestWhatAToolSaysDoesNotDecideWhichStoryItIs(t *testing.T) {
+func TestToolOutputDoesNotSelectStory(t *testing.T) {
 	t.Parallel()
 
 	response := generate(t, story.Client(script.Pace{}), &llm.Request{
@@ -308,7 +308,7 @@ func TestWhatAToolSaysDoesNotDecideWhichStoryItIs(t *testing.T) {
 	require.Contains(t, response.Text, "does not know")
 }
 
-func TestAnUnknownAlertGetsOneLookAroundAndAnHonestAnswer(t *testing.T) {
+func TestUnknownAlertGetsOneCallAndHonestAnswer(t *testing.T) {
 	t.Parallel()
 
 	client := story.Client(script.Pace{})
@@ -329,7 +329,7 @@ func TestAnUnknownAlertGetsOneLookAroundAndAnHonestAnswer(t *testing.T) {
 	require.Contains(t, again.Text, "nothing to add")
 }
 
-func TestAForcedConclusionSaysWhatItRestsOn(t *testing.T) {
+func TestForcedConclusionNamesItsEvidence(t *testing.T) {
 	t.Parallel()
 
 	session, client := connect(t), story.Client(script.Pace{})
@@ -353,7 +353,7 @@ func TestAForcedConclusionSaysWhatItRestsOn(t *testing.T) {
 	}
 }
 
-func TestWithoutItsToolsAStoryConcludesInsteadOfCallingThem(t *testing.T) {
+func TestStoryWithoutToolsConcludesWithoutCalls(t *testing.T) {
 	t.Parallel()
 
 	for _, about := range story.Alerts() {
@@ -366,7 +366,7 @@ func TestWithoutItsToolsAStoryConcludesInsteadOfCallingThem(t *testing.T) {
 	}
 }
 
-func TestConfigLoadsStartsTheClusterAndTakesEveryAlertType(t *testing.T) {
+func TestConfigStartsClusterAndAcceptsEveryAlertType(t *testing.T) {
 	t.Parallel()
 
 	command := `C:\Program Files\"tarsy"`

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask/gitleaks"
 )
 
-func TestEmbeddedRulesAreWhatTheGeneratorWrites(t *testing.T) {
+func TestEmbeddedRulesMatchGenerator(t *testing.T) {
 	t.Parallel()
 
 	want, err := generate(t.Context())
@@ -28,7 +28,7 @@ func TestEmbeddedRulesAreWhatTheGeneratorWrites(t *testing.T) {
 	assert.True(t, bytes.Equal(want, got), "rules.json is out of date: run go generate ./internal/mask/gitleaks")
 }
 
-func TestConvertKeepsWhatAppliesToAnyText(t *testing.T) {
+func TestConvertKeepsRulesForAnyText(t *testing.T) {
 	t.Parallel()
 
 	file, err := convert([]byte(`
@@ -72,7 +72,7 @@ keywords = ["begin"]
 	}, file)
 }
 
-func TestConvertRefusesKeysItDoesNotKnow(t *testing.T) {
+func TestConvertRefusesUnknownKeys(t *testing.T) {
 	t.Parallel()
 
 	_, err := convert([]byte("[[rules]]\nid = \"new\"\nwithin_lines = 3\n"))

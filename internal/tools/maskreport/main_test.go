@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask/corpus"
 )
 
-func TestReportPassesForTheProduct(t *testing.T) {
+func TestReportPassesForProduct(t *testing.T) {
 	t.Parallel()
 
 	var out, problems bytes.Buffer
@@ -20,7 +20,7 @@ func TestReportPassesForTheProduct(t *testing.T) {
 	assert.Equal(t, 2, run([]string{"-nonsense"}, &out, &problems))
 }
 
-func TestReportFailsForABadMasker(t *testing.T) {
+func TestReportFailsForBadMasker(t *testing.T) {
 	t.Parallel()
 
 	samples := []corpus.Sample{

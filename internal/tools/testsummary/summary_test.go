@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSummaryCountsShowsFailuresAndKeepsQuietAboutTheRest(t *testing.T) {
+func TestSummaryCountsTestsAndShowsOnlyFailures(t *testing.T) {
 	t.Parallel()
 
 	var out strings.Builder
@@ -46,7 +46,7 @@ func TestSummaryCountsShowsFailuresAndKeepsQuietAboutTheRest(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "\n1 passed, 3 failed, 1 skipped\n"), text)
 }
 
-func TestAllGreenIsOneLinePerPackageAndTheSum(t *testing.T) {
+func TestAllGreenIsOneLinePerPackagePlusTotal(t *testing.T) {
 	t.Parallel()
 
 	var out strings.Builder
@@ -60,7 +60,7 @@ func TestAllGreenIsOneLinePerPackageAndTheSum(t *testing.T) {
 	})
 }
 
-func TestTimesAreTheMedianAndTheSlowestOfWholeTests(t *testing.T) {
+func TestTimesAreMedianAndMaximumPerTest(t *testing.T) {
 	t.Parallel()
 
 	var out strings.Builder
