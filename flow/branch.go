@@ -1,0 +1,134 @@
+package flow
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// Branch is a leaf of a flow. A package that implements one declares its ports and inputs while it constructs the branch;
+// after [Build] a branch does not change. It belongs to one flow.
+type Branch struct {
+	name    string
+	journal journal.Journal[Entry]
+	ports   []*port
+	inputs  []input
+	ledger  *ledger // set by Build
+}
+
+// input is a daemon of the branch itself, such as the reader of a console.
+type input struct {
+	name string
+	run  Run
+}
+
+// NewBranch returns a branch without ports whose entries are kept in memory.
+func NewBranch(name string) *Branch {
+	return &Branch{name: name, journal: journal.NewMemory[Entry](clockwork.NewRealClock())}
+}
+
+// Name is the name of the branch, unique in its flow.
+func (b *Branch) Name() string { return b.name }
+
+// KeepIn makes the branch keep its entries in a journal instead of in memory. Entries that the journal already holds are
+// history: they can be read, and are not handled again.
+func (b *Branch) KeepIn(entries journal.Journal[Entry]) { b.journal = entries }
+
+// Journal reads what the branch produced, consumed and logged.
+func (b *Branch) Journal() journal.Reader[Entry] { return b.journal }
+
+// Input adds a daemon that runs while the flow does: it waits for what comes from outside and sends it to the ports.
+// When the inputs of all branches have ended by themselves, the flow has ended.
+func (b *Branch) Input(name string, run Run) { b.inputs = append(b.inputs, input{name: name, run: run}) }
+
+// direction tells what the branch does with the entries of a port.
+type direction int
+
+const (
+	produced direction = iota
+	consumed
+	logged
+)
+
+// port is one type of entries in the journal of a branch.
+type port struct {
+	branch    *Branch
+	typeName  string
+	direction direction
+	// handle takes one entry of the type; only ports that consume have it.
+	handle func(context.Context, Entry) error
+}
+
+func (b *Branch) addPort(p *port) *port {
+	p.branch = b
+	b.ports = append(b.ports, p)
+
+	return p
+}
+
+// Out is a port on which a branch produces entries of type A.
+type Out[A any] struct{ port *port }
+
+// Produces adds a port that produces entries of type A.
+func Produces[A any](b *Branch) Out[A] {
+	return Out[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: produced})}
+}
+
+// Send appends entries to the journal of the branch, as one. The route of the port carries them on.
+func (o Out[A]) Send(ctx context.Context, values ...A) error { return send(ctx, o.port.branch, values) }
+
+// In is a port on which a branch consumes entries of type B.
+type In[B any] struct{ port *port }
+
+// Consumes adds a port that consumes entries of type B. The entries are handled one after the other. An error ends the
+// daemon of the port as failed, so handle returns one only where the branch cannot go on.
+func Consumes[B any](b *Branch, handle func(ctx context.Context, value B) error) In[B] {
+	return In[B]{port: b.addPort(&port{
+		typeName: TypeName[B](), direction: consumed,
+		handle: func(ctx context.Context, entry Entry) error {
+			value, err := As[B](entry)
+			if err != nil {
+				return err
+			}
+
+			return handle(ctx, value)
+		},
+	})}
+}
+
+// Log keeps entries of type A that concern the branch alone, such as the pieces of a streamed answer.
+type Log[A any] struct{ port *port }
+
+// Logs adds a type of entries that no rule concerns.
+func Logs[A any](b *Branch) Log[A] {
+	return Log[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: logged})}
+}
+
+// Append appends entries to the journal of the branch, as one.
+func (l Log[A]) Append(ctx context.Context, values ...A) error { return send(ctx, l.port.branch, values) }
+
+var errNotBuilt = errors.New("the branch is not part of a flow yet: call flow.Build first")
+
+func send[A any](ctx context.Context, b *Branch, values []A) error {
+	entries := make([]Entry, 0, len(values))
+	for _, value := range values {
+		entries = append(entries, NewEntry(value))
+	}
+
+	return b.append(ctx, entries)
+}
+
+func (b *Branch) append(ctx context.Context, entries []Entry) error {
+	if b.ledger == nil {
+		return errNotBuilt
+	}
+
+	b.ledger.beginAppend()
+	position, err := b.journal.Append(ctx, entries...)
+	b.ledger.endAppend(b, position)
+
+	return err
+}

@@ -1,0 +1,46 @@
+package flow
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrSkip is returned by the function of a route for an entry that shall not be carried on.
+var ErrSkip = errors.New("skip this entry")
+
+// Rule says what becomes of the entries of one port.
+type Rule struct {
+	from *port
+	to   *port // nil for a terminal
+	// carry turns an entry of from into one of to.
+	carry    func(context.Context, Entry) (Entry, error)
+	terminal bool
+}
+
+// Route carries each entry of from to another port. The function may return [ErrSkip] to drop an entry; any other error
+// ends the route as failed.
+func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (B, error)) Rule {
+	rule := Rule{from: from.port, to: to.port}
+	if transform == nil {
+		return rule
+	}
+
+	rule.carry = func(ctx context.Context, entry Entry) (Entry, error) {
+		value, err := As[A](entry)
+		if err != nil {
+			return Entry{}, err
+		}
+
+		result, err := transform(ctx, value)
+		if err != nil {
+			return Entry{}, err
+		}
+
+		return NewEntry(result), nil
+	}
+
+	return rule
+}
+
+// Terminal states that the entries of a port end in its journal.
+func Terminal[A any](from Out[A]) Rule { return Rule{from: from.port, terminal: true} }
