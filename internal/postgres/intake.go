@@ -146,13 +146,10 @@ type intakeRow struct {
 
 var intakeColumns = columnsOf[intakeRow]()
 
-// createSQL also stores the recipes that the sessions follow and that are not stored yet. It leaves out the sessions whose
+// createSQL also stores the recipes that the sessions follow, where that is due. It leaves out the sessions whose
 // idempotency key is taken. Where another transaction is storing the same key, it waits for the end of that one.
 var createSQL = `
-WITH followed AS (
-    INSERT INTO recipes (` + recipeColumns.list() + `)
-    SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7)
-    ON CONFLICT (hash) DO NOTHING
+WITH followed AS (` + storeRecipesSQL + `
 ), keyed AS (
     INSERT INTO idempotency_keys (hash, fingerprint, session_id, expires_at)
     SELECT hash, fingerprint, session_id, expires_at
@@ -189,7 +186,7 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 		events = append(events, a.events...)
 	}
 
-	recipes := i.recipes.missing(group, group[0].session.CreatedAt)
+	recipes := i.recipes.due(group, group[0].session.CreatedAt)
 
 	raw, err := json.Marshal(rows)
 	if err != nil {

@@ -32,8 +32,8 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM sessions WHERE id = ANY($1)`,
 }
 
-// PurgeSessions removes, in one transaction, all rows of up to limit sessions that were deleted before a time. If it was
-// the last batch, last runs in the same transaction.
+// PurgeSessions removes, in one transaction, all rows of up to limit sessions that were deleted before a time. The last
+// batch also removes the recipes that no session follows any more, and runs last in the same transaction.
 func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 
@@ -62,6 +62,13 @@ func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, la
 		if swept = (Swept{Sessions: len(ids), More: len(ids) == limit}); swept.More {
 			return nil
 		}
+
+		removed, err := tx.Exec(ctx, removeRecipesSQL, db.clock.Now().Add(-keepRecipe))
+		if err != nil {
+			return err
+		}
+
+		swept.Recipes = int(removed.RowsAffected())
 
 		return last(tx)
 	})

@@ -21,26 +21,49 @@ type Terms struct {
 type recipeRow struct {
 	progress.Recipe
 
+	// CreatedAt is when a server last stored it.
 	CreatedAt time.Time `json:"created_at"`
 }
 
 var recipeColumns = columnsOf[recipeRow]()
 
-// storedRecipes remembers which recipes the database has, so that each is sent once. Recipes are never removed.
+const (
+	// A server that uses a recipe stores it again after storeRecipeEvery, and only recipes that nobody has stored for
+	// keepRecipe are removed. So no server relies on a recipe that is gone, however late its transaction commits.
+	storeRecipeEvery = time.Hour
+	keepRecipe       = 24 * storeRecipeEvery
+
+	// removeRecipesSQL removes the recipes that no session follows. One that a server is storing again is skipped.
+	removeRecipesSQL = `
+WITH unused AS (
+    SELECT r.hash FROM recipes r
+    WHERE r.created_at < $1 AND NOT EXISTS (SELECT FROM sessions s WHERE s.recipe_hash = r.hash)
+    FOR UPDATE OF r SKIP LOCKED
+)
+DELETE FROM recipes r USING unused u WHERE r.hash = u.hash`
+)
+
+// storeRecipesSQL stores recipes, or that they are still used. Servers that store the same ones lock them in one order.
+var storeRecipesSQL = `
+    INSERT INTO recipes AS r (` + recipeColumns.list() + `)
+    SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7) ORDER BY hash
+    ON CONFLICT (hash) DO UPDATE SET created_at = greatest(r.created_at, excluded.created_at)`
+
+// storedRecipes remembers when this server stored which recipe, so that each is sent once in a while.
 type storedRecipes struct {
 	mu     sync.Mutex
-	hashes map[string]bool
+	stored map[string]time.Time
 }
 
-// missing are the recipes of a group that may not be stored yet, each once.
-func (s *storedRecipes) missing(group []*arrival, now time.Time) []recipeRow {
+// due are the recipes of a group that have to be stored, each once.
+func (s *storedRecipes) due(group []*arrival, now time.Time) []recipeRow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	all, seen := []recipeRow{}, map[string]bool{}
 
 	for _, a := range group {
-		if r := a.terms.Recipe; r != nil && !s.hashes[r.Hash] && !seen[r.Hash] {
+		if r := a.terms.Recipe; r != nil && !seen[r.Hash] && now.Sub(s.stored[r.Hash]) >= storeRecipeEvery {
 			seen[r.Hash] = true
 			row := recipeRow{Recipe: *r, CreatedAt: now}
 			row.Needs = append([]string{}, r.Needs...) // none is not null
@@ -55,12 +78,12 @@ func (s *storedRecipes) add(recipes []recipeRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.hashes == nil {
-		s.hashes = map[string]bool{}
+	if s.stored == nil {
+		s.stored = map[string]time.Time{}
 	}
 
 	for _, r := range recipes {
-		s.hashes[r.Hash] = true
+		s.stored[r.Hash] = r.CreatedAt
 	}
 }
 

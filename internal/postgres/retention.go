@@ -64,6 +64,7 @@ type Batch struct {
 type Swept struct {
 	Sessions int
 	Events   int
+	Recipes  int
 	More     bool
 }
 

@@ -98,8 +98,8 @@ func (w *purgeWorker) Work(ctx context.Context, job *river.Job[purgeSessions]) e
 	done, err := sweep(ctx, job, func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error) {
 		return w.cfg.DB.PurgeSessions(ctx, w.cfg.Clock.Now().Add(-w.cfg.PurgeAfter), max(w.cfg.batch.Sessions/purgeShare, 1), last)
 	})
-	if done.Sessions > 0 {
-		w.cfg.Logger.InfoContext(ctx, "sessions purged", "sessions", done.Sessions)
+	if done.Sessions > 0 || done.Recipes > 0 {
+		w.cfg.Logger.InfoContext(ctx, "sessions purged", "sessions", done.Sessions, "recipes", done.Recipes)
 	}
 
 	return err
@@ -120,6 +120,7 @@ func sweep[A river.JobArgs](ctx context.Context, job *river.Job[A],
 		})
 		total.Sessions += swept.Sessions
 		total.Events += swept.Events
+		total.Recipes += swept.Recipes
 
 		if err != nil || !swept.More {
 			return total, err

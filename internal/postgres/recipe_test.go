@@ -1,0 +1,89 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// recipes returns the hashes of the stored recipes.
+func (f *fixture) recipes(t *testing.T) []string {
+	t.Helper()
+
+	return value[[]string](t, f, `SELECT coalesce(array_agg(hash ORDER BY hash), '{}') FROM recipes`)
+}
+
+// purgeSession removes a session for good, with everything that is due then.
+func (f *fixture) purgeSession(t *testing.T, db *postgres.DB, id string) postgres.Swept {
+	t.Helper()
+
+	f.exec(t, `UPDATE sessions SET completed_at = $2, status = 'completed', deleted_at = $2, runnable_at = NULL WHERE id = $1`, id, f.clock.Now())
+	f.clock.Advance(time.Second)
+
+	return f.purgeDue(t, db)
+}
+
+func (f *fixture) purgeDue(t *testing.T, db *postgres.DB) postgres.Swept {
+	t.Helper()
+
+	swept, err := db.PurgeSessions(t.Context(), f.clock.Now(), 10, nothing)
+	require.NoError(t, err)
+
+	return swept
+}
+
+func TestPurgeRemovesRecipesThatNoSessionFollows(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	gone, kept := f.needing(t, db, "mcp:gone"), f.needing(t, db, "mcp:kept")
+
+	require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, db, gone.ID))
+	require.Equal(t, []string{"needs: mcp:gone", "needs: mcp:kept"}, f.recipes(t), "it was used a moment ago")
+
+	f.clock.Advance(25 * time.Hour)
+	require.Equal(t, postgres.Swept{Recipes: 1}, f.purgeDue(t, db))
+	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
+
+	// A session that is deleted and not purged yet still has its recipe.
+	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, kept.ID, f.clock.Now())
+	require.Zero(t, f.purgeDue(t, db))
+	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
+}
+
+// A server does not send a recipe with every session. One that was removed meanwhile has to be stored again.
+func TestSessionAfterTheRemovalOfItsRecipeHasOne(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	taker, purger := f.server(t), f.server(t)
+
+	require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, purger, f.needing(t, taker, "mcp:logs").ID))
+	f.clock.Advance(25 * time.Hour)
+	require.Equal(t, postgres.Swept{Recipes: 1}, f.purgeDue(t, purger))
+
+	next := f.needing(t, taker, "mcp:logs")
+	recipe, err := taker.SessionRecipe(t.Context(), next.ID)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"needs": ["mcp:logs"]}`, string(recipe))
+}
+
+// A recipe that is in use stays, even at a moment when none of its sessions is left: a server may be storing the next one.
+func TestRecipeInUseIsKeptWithoutSessions(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	for range 30 {
+		require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, db, f.needing(t, db, "mcp:logs").ID))
+		f.clock.Advance(time.Hour)
+		require.Zero(t, f.purgeDue(t, db))
+	}
+
+	require.Equal(t, []string{"needs: mcp:logs"}, f.recipes(t))
+}
