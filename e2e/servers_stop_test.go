@@ -72,7 +72,7 @@ func TestStoppingServerInterruptsToolCallsAfterGracePeriod(t *testing.T) {
 	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}, {Tool: toolInspect}}, withoutIDs(calling.Desk.Seen()))
 }
 
-// Whoever is in a hurry asks twice.
+// A second signal stops the server immediately.
 func TestSecondSignalStopsServerImmediately(t *testing.T) {
 	t.Parallel()
 

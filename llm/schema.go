@@ -40,7 +40,7 @@ func ObjectSchema(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage(empty)
 	}
 
-	return mended(object)
+	return normalized(object)
 }
 
 // schema is one JSON Schema that is an object.

@@ -52,7 +52,7 @@ func NewMCPServer(id string, tools ...Tool) *MCPServer {
 	return s
 }
 
-// Break lets further connections fail with err; nil mends the server.
+// Break lets further connections fail with err; nil repairs the server.
 func (s *MCPServer) Break(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

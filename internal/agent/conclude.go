@@ -26,10 +26,10 @@ func (x *execution) conclude(why tarsy.ForcedConclusion, detail string) progress
 	step := progress.Step{Executions: []tarsy.Execution{x.Execution}}
 
 	for _, call := range pendingCalls(x.Messages) {
-		x.say(&step, resultMessage(x.Spec, call, "", notMade))
+		x.addMessage(&step, resultMessage(x.Spec, call, "", notMade))
 	}
 
-	x.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&x.Input, detail)})
+	x.addMessage(&step, tarsy.Message{Role: tarsy.RoleUser, Content: concludePrompt(&x.Input, detail)})
 
 	return step
 }

@@ -232,7 +232,7 @@ func TestEachResultIsSummarisedBeforeNextCallIsRecorded(t *testing.T) {
 	}
 
 	require.Equal(t, 1, together)
-	require.Equal(t, 7, b.ledger.outside, "open tools, two answers, two calls, two summaries")
+	require.Equal(t, 7, b.ledger.checks, "open tools, two answers, two calls, two summaries")
 }
 
 func TestFailedSummaryLeavesFullResult(t *testing.T) {

@@ -38,7 +38,7 @@ type ledger struct {
 	// left is how many steps it takes before it is killed; negative means never.
 	left     int
 	sequence int64
-	outside  int
+	checks   int
 	// refuse fails the n-th call to CheckLease, counted from one.
 	refuse int
 	// after is called with every step taken.
@@ -88,8 +88,8 @@ func (l *ledger) CheckLease(context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	l.outside++
-	if l.outside == l.refuse {
+	l.checks++
+	if l.checks == l.refuse {
 		return errKilled
 	}
 

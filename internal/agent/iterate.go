@@ -71,7 +71,7 @@ func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool,
 func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
 	step := answer.step
 	calls := uniqueCalls(r.Messages, answer.ToolCalls)
-	r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls, Signature: answer.signature()})
+	r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text, ToolCalls: calls, Signature: answer.signature()})
 
 	if len(calls) > 0 && purpose == tarsy.InteractionIteration {
 		r.startNext(ctx, &step, calls)
@@ -87,7 +87,7 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	step, reply := answer.step, answer.reply
 
 	if purpose == tarsy.InteractionForcedConclusion {
-		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+		r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
 		return true, r.complete(ctx, step, answer, reply.Conclusion(answer.Text))
 	}
@@ -95,19 +95,19 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	switch reply.Kind {
 	case react.Action:
 		calls := uniqueCalls(r.Messages, []llm.ToolCall{{Name: reply.Tool, Arguments: reply.Input}})
-		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.Kept, ToolCalls: calls, Signature: answer.signature()})
+		r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: reply.Kept, ToolCalls: calls, Signature: answer.signature()})
 		r.startNext(ctx, &step, calls)
 	case react.Answer:
-		r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+		r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 
 		return true, r.complete(ctx, step, answer, reply.Answer)
 	case react.Malformed:
 		// Providers refuse messages without content.
 		if strings.TrimSpace(answer.Text) != "" {
-			r.say(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
+			r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 		}
 
-		r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: reply.Correction(len(r.tools.list) > 0)})
+		r.addMessage(&step, tarsy.Message{Role: tarsy.RoleUser, Content: reply.Correction(len(r.tools.list) > 0)})
 	}
 
 	return false, r.commit(ctx, step)

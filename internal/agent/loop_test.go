@@ -68,7 +68,7 @@ func TestToolCallLoopEndsInAnalysis(t *testing.T) {
 		"server_name": "box", "tool_name": "look", "arguments": {"pod": "x"},
 		"is_error": false, "call": "1.2.1", "result_tokens": 7, "attempt": 1, "duration_ms": 0
 	}`, string(b.events(tarsy.EventToolCall)[0].Metadata))
-	require.Equal(t, 5, b.ledger.outside, "open tools, two LLM calls, two tool calls")
+	require.Equal(t, 5, b.ledger.checks, "open tools, two LLM calls, two tool calls")
 }
 
 func TestCallIsRecordedBeforeItRuns(t *testing.T) {

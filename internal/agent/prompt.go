@@ -78,10 +78,10 @@ func ending(strategy Strategy) string {
 func (r *run) compose() progress.Step {
 	var step progress.Step
 
-	r.say(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: systemPrompt(&r.Input, &r.tools)})
+	r.addMessage(&step, tarsy.Message{Role: tarsy.RoleSystem, Content: systemPrompt(&r.Input, &r.tools)})
 
 	prompt, shortened := userPrompt(r.Input, r.Spec.contextTokens())
-	r.say(&step, tarsy.Message{Role: tarsy.RoleUser, Content: prompt})
+	r.addMessage(&step, tarsy.Message{Role: tarsy.RoleUser, Content: prompt})
 
 	if shortened > 0 {
 		r.reportShortened(&step, "The results of earlier work are too long for the model", shortened, len(step.Messages))

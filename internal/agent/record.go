@@ -41,8 +41,8 @@ func (x *execution) remember(step progress.Step) {
 	x.LLMInteractions, x.MCPInteractions = state.LLMInteractions, state.MCPInteractions
 }
 
-// say adds a message to the conversation, after those that the step already adds.
-func (x *execution) say(step *progress.Step, message tarsy.Message) {
+// addMessage adds a message to the conversation, after those that the step already adds.
+func (x *execution) addMessage(step *progress.Step, message tarsy.Message) {
 	message.ID, message.CreatedAt = tarsy.NewID(), x.now()
 	message.SessionID, message.StageID, message.ExecutionID = x.Session.ID, x.Stage.ID, x.Execution.ID
 	message.SequenceNumber = len(x.Messages) + len(step.Messages) + 1

@@ -146,7 +146,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	}
 
 	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
-	r.say(&step, resultMessage(r.Spec, call, number, given))
+	r.addMessage(&step, resultMessage(r.Spec, call, number, given))
 
 	for _, event := range r.Timeline {
 		if event.ID == interaction.TimelineEventID {

@@ -27,11 +27,11 @@ func merge(levels ...level) level {
 			l.backend = config.StrategyBackend(l.strategy)
 		}
 
-		sum.agentType = over(sum.agentType, l.agentType)
-		sum.provider = over(sum.provider, l.provider)
-		sum.backend = over(sum.backend, l.backend)
-		sum.strategy = over(sum.strategy, l.strategy)
-		sum.maxIterations = over(sum.maxIterations, l.maxIterations)
+		sum.agentType = override(sum.agentType, l.agentType)
+		sum.provider = override(sum.provider, l.provider)
+		sum.backend = override(sum.backend, l.backend)
+		sum.strategy = override(sum.strategy, l.strategy)
+		sum.maxIterations = override(sum.maxIterations, l.maxIterations)
 
 		if l.mcpServers != nil {
 			sum.mcpServers = l.mcpServers
@@ -50,7 +50,7 @@ func merge(levels ...level) level {
 	return sum
 }
 
-func over[T comparable](below, above T) T {
+func override[T comparable](below, above T) T {
 	var nothing T
 	if above != nothing {
 		return above
@@ -68,15 +68,15 @@ func nativeTools(levels ...*config.NativeTools) llm.NativeTools {
 			continue
 		}
 
-		set.GoogleSearch = orBelow(set.GoogleSearch, l.GoogleSearch)
-		set.CodeExecution = orBelow(set.CodeExecution, l.CodeExecution)
-		set.URLContext = orBelow(set.URLContext, l.URLContext)
+		set.GoogleSearch = overrideBool(set.GoogleSearch, l.GoogleSearch)
+		set.CodeExecution = overrideBool(set.CodeExecution, l.CodeExecution)
+		set.URLContext = overrideBool(set.URLContext, l.URLContext)
 	}
 
 	return set
 }
 
-func orBelow(below bool, above *bool) bool {
+func overrideBool(below bool, above *bool) bool {
 	if above == nil {
 		return below
 	}

@@ -32,7 +32,7 @@ func (r resolver) chain(configured config.Chain) Chain {
 func (r resolver) stage(chain config.Chain, index int) Stage {
 	configured := chain.Stages[index]
 	stage := Stage{
-		Name: configured.Name, Policy: tarsy.SuccessPolicy(over(r.cfg.Defaults.SuccessPolicy, configured.SuccessPolicy)),
+		Name: configured.Name, Policy: tarsy.SuccessPolicy(override(r.cfg.Defaults.SuccessPolicy, configured.SuccessPolicy)),
 		Parallel: tarsy.ParallelMultiAgent, Synthesis: r.synthesis(chain, index),
 	}
 
@@ -89,7 +89,7 @@ func (r resolver) synthesis(chain config.Chain, stageIndex int) Agent {
 		own = &config.Synthesis{}
 	}
 
-	name := over(config.SynthesisAgent, own.Agent)
+	name := override(config.SynthesisAgent, own.Agent)
 	merged := merge(r.defaultLevel(), r.agentLevel(name), r.chainLevel(chain),
 		level{fallbacks: r.fallbacks(stage.FallbackProviders, stage.FallbackList)},
 		level{provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy})
@@ -102,7 +102,7 @@ func (r resolver) synthesis(chain config.Chain, stageIndex int) Agent {
 // together, else the agent's.
 func (r resolver) chat(chain config.Chain) Agent {
 	own := chain.Chat
-	name := over(config.ChatAgent, own.Agent)
+	name := override(config.ChatAgent, own.Agent)
 
 	return r.merged(name, merge(r.defaultLevel(), r.agentLevel(name), level{mcpServers: r.stageServers(chain)}, r.chainLevel(chain),
 		level{

@@ -90,7 +90,7 @@ func (a Agent) replace(selection tarsy.MCPSelection) Agent {
 
 	a.Servers = selection.Servers
 
-	return a.withNative(selection.NativeTools, orBelow)
+	return a.withNative(selection.NativeTools, overrideBool)
 }
 
 // withNative applies a selection to the native tools of the model and of its fallbacks.

@@ -97,7 +97,7 @@ func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string
 		return i.printJSON(asked)
 	}
 
-	i.sayf("Question sent. Follow the answer with: %s watch %s", i.Name, id)
+	i.infof("Question sent. Follow the answer with: %s watch %s", i.Name, id)
 
 	return i.printf("%s\n", asked.StageID)
 }
@@ -124,12 +124,12 @@ func (i *inquiry) hint(err error, id string) error {
 
 // wait follows the answer and prints it.
 func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
-	i.sayf("Question sent. Ctrl-C stops waiting; the answer continues.")
+	i.infof("Question sent. Ctrl-C stops waiting; the answer continues.")
 
 	if err := i.follow(ctx, c, detail, asked); err != nil {
 		if ctx.Err() != nil {
-			i.sayf("\nThe answer continues. Follow it with: %s watch %s", i.Name, short(detail.ID))
-			i.sayf("Cancel it with: %s sessions cancel %s", i.Name, short(detail.ID))
+			i.infof("\nThe answer continues. Follow it with: %s watch %s", i.Name, short(detail.ID))
+			i.infof("Cancel it with: %s sessions cancel %s", i.Name, short(detail.ID))
 		}
 
 		return err
@@ -147,7 +147,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 	}
 
 	if err == nil && a.Stage.Status != tarsy.StatusCompleted {
-		i.sayf("No answer: it %s.", ending(a.Stage))
+		i.infof("No answer: it %s.", ending(a.Stage))
 
 		return notCompletedError{string(a.Stage.Status)}
 	}
@@ -189,7 +189,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 	lines, session := i.lines(i.Stderr, detail)
 	lines.Work = true
 
-	for update, err := range c.Stay(ctx, detail.ID, detail.Version) {
+	for update, err := range c.FollowOn(ctx, detail.ID, detail.Version) {
 		if err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 		}
 
 		if reason := refusal(update, asked.MessageID); reason != "" {
-			i.sayf("There is no answer: %s", terminal.Line(reason))
+			i.infof("There is no answer: %s", terminal.Line(reason))
 
 			return notCompletedError{string(tarsy.RequestRefused)}
 		}

@@ -32,8 +32,8 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 
 	path, err := t.writeFirstKey(f, issued.Secret)
 	if err != nil {
-		t.sayf("\nThis server requires API keys and has none. The first one could not be saved: %v", err)
-		t.sayf("Create one:   %s keys create NAME --scope admin --database-url URL\n", t.Name)
+		t.infof("\nThis server requires API keys and has none. The first one could not be saved: %v", err)
+		t.infof("Create one:   %s keys create NAME --scope admin --database-url URL\n", t.Name)
 
 		return nil
 	}
@@ -45,9 +45,9 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 	logger.InfoContext(ctx, "key created", "first_key", true, "changed_key_id", issued.Key.ID, "changed_key_name", issued.Key.Name,
 		"changed_key_prefix", issued.Key.Prefix, "scopes", issued.Key.Scopes, "file", path)
 
-	t.sayf("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
-	t.sayf("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)
-	t.sayf("More:     %s keys create NAME --scope write\n", t.Name)
+	t.infof("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
+	t.infof("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)
+	t.infof("More:     %s keys create NAME --scope write\n", t.Name)
 
 	return nil
 }

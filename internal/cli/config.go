@@ -125,12 +125,12 @@ func (t *tool) report(found verdict, problems []config.Problem, warnings []confi
 			err = errors.Join(err, t.printf("note: %s\n", n))
 		}
 
-		t.sayf("The configuration is valid.")
+		t.infof("The configuration is valid.")
 	}
 
 	if err == nil && !found.OK {
 		if format == formatText {
-			t.sayf("%d problems found.", len(found.Problems))
+			t.infof("%d problems found.", len(found.Problems))
 		}
 
 		return errShown

@@ -134,23 +134,23 @@ func (d *demo) ready(ctx context.Context, server *app.App) error {
 func (d *demo) welcome(at string, began []begunSession) {
 	p := d.palette(d.Stderr)
 	row := func(name, what string) {
-		d.sayf("  %s %s", p.Paint(terminal.Dim, terminal.Pad(name, len("live events "))), what)
+		d.infof("  %s %s", p.Paint(terminal.Dim, terminal.Pad(name, len("live events "))), what)
 	}
 
-	d.sayf("\n%s is running at %s\n", p.Paint(terminal.Bold.With(terminal.Cyan), "TARSy"), p.Paint(terminal.Bold, at))
+	d.infof("\n%s is running at %s\n", p.Paint(terminal.Bold.With(terminal.Cyan), "TARSy"), p.Paint(terminal.Bold, at))
 
 	for _, session := range began {
-		d.sayf("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, short(session.id)), session.title)
+		d.infof("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, short(session.id)), session.title)
 	}
 
 	if len(began) == 0 {
-		d.sayf("  %s", p.Paint(terminal.Dim, "Sessions of earlier runs are kept. Use --submit to submit the example alerts again."))
+		d.infof("  %s", p.Paint(terminal.Dim, "Sessions of earlier runs are kept. Use --submit to submit the example alerts again."))
 	}
 
-	d.sayf("\n%s", p.Paint(terminal.Bold, "In a browser"))
+	d.infof("\n%s", p.Paint(terminal.Bold, "In a browser"))
 	row("dashboard", dashboard(at))
 
-	d.sayf("\n%s", p.Paint(terminal.Bold, "In another terminal"))
+	d.infof("\n%s", p.Paint(terminal.Bold, "In another terminal"))
 
 	if at != defaultServer {
 		row("first", "export TARSY_SERVER="+at)
@@ -163,7 +163,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 	row("list", d.Name+" sessions")
 	row("API", "curl -s "+at+"/api/v1/sessions")
 	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
-	d.sayf("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
+	d.infof("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
 }
 
 type begunSession struct{ title, id string }

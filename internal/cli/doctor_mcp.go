@@ -53,7 +53,7 @@ func (t *tool) checkMCPServers(ctx context.Context, f *serverFlags, cfg *config.
 		case <-progress.C:
 			for i, id := range used {
 				if waiting[i] {
-					t.sayf("waiting for MCP server %s…", id)
+					t.infof("waiting for MCP server %s…", id)
 				}
 			}
 		}

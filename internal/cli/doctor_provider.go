@@ -44,7 +44,7 @@ func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, used []st
 		case len(unset) > 0:
 			all = append(all, finding{check, findingFail, unset[0].String(), "set it where the server runs"})
 		case live:
-			t.sayf("asking %s (%s)…", name, configured.Model)
+			t.infof("asking %s (%s)…", name, configured.Model)
 
 			all = append(all, liveFinding(ctx, providers, name))
 		default:

@@ -44,7 +44,7 @@ A file receives the server's response unchanged. An existing file is replaced on
 			return err
 		}
 
-		t.sayf("Written to %s", terminal.Line(*file))
+		t.infof("Written to %s", terminal.Line(*file))
 
 		return nil
 	})

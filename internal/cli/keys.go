@@ -94,7 +94,7 @@ func (f *keyFlags) report(t *tool, change string, key tarsy.APIKey) {
 		return
 	}
 
-	t.sayf("%s key %s (id %s, name %q, scopes %s) directly in the database at %s. No server logs this change.",
+	t.infof("%s key %s (id %s, name %q, scopes %s) directly in the database at %s. No server logs this change.",
 		change, key.Prefix, key.ID, terminal.Line(key.Name), scopeList(key.Scopes), time.Now().UTC().Format(time.RFC3339))
 }
 
@@ -149,7 +149,7 @@ func (t *tool) createKey() *cobra.Command {
 			return t.printJSON(created)
 		}
 
-		t.sayf("Key %s (%s) for %s. This is the only time it is shown:", created.Prefix, scopeList(created.Scopes), terminal.Line(created.Name))
+		t.infof("Key %s (%s) for %s. This is the only time it is shown:", created.Prefix, scopeList(created.Scopes), terminal.Line(created.Name))
 
 		return t.printf("%s\n", created.Key)
 	}
@@ -244,7 +244,7 @@ func (t *tool) revokeKey() *cobra.Command {
 			return t.printJSON(key)
 		}
 
-		t.sayf("Key %s of %s is revoked.", key.Prefix, terminal.Line(key.Name))
+		t.infof("Key %s of %s is revoked.", key.Prefix, terminal.Line(key.Name))
 
 		return nil
 	}

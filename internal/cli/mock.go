@@ -163,7 +163,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
 	case f.script == "" && f.cassette == "":
-		t.sayf("%s", mockExample)
+		t.infof("%s", mockExample)
 
 		return errNoScript
 	default:
@@ -194,7 +194,7 @@ func (m *mockRun) check() error {
 	case wrong:
 		err = m.printf("%s\n", failed)
 	default:
-		m.sayf("The script is valid: %s.", contents(file))
+		m.infof("The script is valid: %s.", contents(file))
 	}
 
 	if err == nil && wrong {

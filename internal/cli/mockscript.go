@@ -43,7 +43,7 @@ func (m *mockRun) play(cfg *mock.Config) error {
 func (m *mockRun) load() (*scriptfile.File, error) {
 	file, err := scriptfile.Load(m.flags.script)
 	if failed, ok := errors.AsType[*scriptfile.FileError](err); ok {
-		m.sayf("%s", failed)
+		m.infof("%s", failed)
 
 		return nil, errShown
 	}
@@ -116,7 +116,7 @@ func (m *mockRun) pace(profile *scriptfile.Profile) *scriptfile.Profile {
 // reload takes a changed script over, or says what is wrong with it.
 func (m *mockRun) reload(file *scriptfile.File, err error) {
 	if err != nil {
-		m.sayf("Script changed but is invalid; keeping the previous one:\n%s", err)
+		m.infof("Script changed but is invalid; keeping the previous one:\n%s", err)
 
 		return
 	}
@@ -126,8 +126,8 @@ func (m *mockRun) reload(file *scriptfile.File, err error) {
 	m.server.Reload()
 
 	if now := contents(file); now != before {
-		m.sayf("Script changed; restarting it: %s (before: %s).", now, before)
+		m.infof("Script changed; restarting it: %s (before: %s).", now, before)
 	} else {
-		m.sayf("Script changed; restarting it: %s.", now)
+		m.infof("Script changed; restarting it: %s.", now)
 	}
 }

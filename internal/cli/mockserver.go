@@ -67,7 +67,7 @@ func (m *mockRun) serve(ctx context.Context) error {
 		return err
 	}
 
-	return m.judge(mock.Summary(m.server.Verify()))
+	return m.reportProblems(mock.Summary(m.server.Verify()))
 }
 
 // source sets up what answers, and returns what ends it.
@@ -75,7 +75,7 @@ func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	switch {
 	case m.flags.record != "":
 		recorder, err := cassette.NewRecorder(cassette.RecorderConfig{
-			Upstream: m.flags.record, Path: m.flags.cassette, Log: func(text string) { m.sayf("%s", text) },
+			Upstream: m.flags.record, Path: m.flags.cassette, Log: func(text string) { m.infof("%s", text) },
 		})
 		if err != nil {
 			return nil, usageError{err}
@@ -153,7 +153,7 @@ func (m *mockRun) announce(at string) error {
 		err = errors.Join(err, m.printf("  MCP server %s: %s\n", name, a.MCP[name]))
 	}
 
-	m.sayf("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)
+	m.infof("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)
 
 	return err
 }
@@ -205,13 +205,13 @@ func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// judge tells what did not go as planned.
-func (m *mockRun) judge(summary string) error {
+// reportProblems tells what did not go as planned.
+func (m *mockRun) reportProblems(summary string) error {
 	if summary == "" {
 		return nil
 	}
 
-	m.sayf("%s", summary)
+	m.infof("%s", summary)
 
 	if m.flags.strict {
 		return errShown
@@ -239,18 +239,18 @@ func (m *mockRun) serveStdio(ctx context.Context) error {
 
 	out, ok := m.Stdout.(io.WriteCloser)
 	if !ok {
-		out = keptOpen{m.Stdout}
+		out = nopCloser{m.Stdout}
 	}
 
 	if err := host.Serve(ctx, m.flags.mcpStdio, in, out); err != nil {
 		return err
 	}
 
-	return m.judge(mock.Summary([]mock.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
+	return m.reportProblems(mock.Summary([]mock.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
 }
 
-// keptOpen is a stream that is not ours to close.
-type keptOpen struct{ io.Writer }
+// nopCloser is a stream that is not ours to close.
+type nopCloser struct{ io.Writer }
 
 // Close implements io.Closer.
-func (keptOpen) Close() error { return nil }
+func (nopCloser) Close() error { return nil }

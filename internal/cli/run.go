@@ -53,7 +53,7 @@ func Run(ctx context.Context, process Process) int {
 
 	code, message := explain(ctx, err)
 	if message != "" {
-		t.sayf("tarsy: %s", message)
+		t.infof("tarsy: %s", message)
 	}
 
 	return code
@@ -128,15 +128,15 @@ const (
 	groupHelp   = "help"
 )
 
-// sayf writes a line of talk. Where it cannot be written there is nobody to tell.
-func (t *tool) sayf(format string, args ...any) {
+// infof writes a line of talk. Where it cannot be written there is nobody to tell.
+func (t *tool) infof(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.Stderr, format+"\n", args...)
 }
 
 // gap parts talk from data where people see both.
 func (t *tool) gap() {
 	if t.isTerminal(t.Stdout) && t.isTerminal(t.Stderr) {
-		t.sayf("")
+		t.infof("")
 	}
 }
 

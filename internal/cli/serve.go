@@ -47,8 +47,8 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 		}
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
-			t.sayf("TARSy listens on %s", address(server))
-			t.sayf("Dashboard: %s", publicDashboard(cfg, address(server)))
+			t.infof("TARSy listens on %s", address(server))
+			t.infof("Dashboard: %s", publicDashboard(cfg, address(server)))
 
 			return nil
 		})
@@ -62,14 +62,14 @@ func (t *tool) warn(cfg *config.Config) {
 	chains := chain.NewCatalog(cfg)
 
 	for _, warning := range chains.Warnings() {
-		t.sayf("warning: %s", warning)
+		t.infof("warning: %s", warning)
 	}
 
 	for _, note := range chains.Notes() {
-		t.sayf("note: %s", note)
+		t.infof("note: %s", note)
 	}
 
 	for _, unset := range chains.UnsetVariables(t.lookup) {
-		t.sayf("warning: %s: sessions that need it fail", unset)
+		t.infof("warning: %s: sessions that need it fail", unset)
 	}
 }

@@ -167,7 +167,7 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DatabaseWait: f.databaseWait, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
 		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version, Env: t.lookup,
-		Progress: func(text string) { t.sayf("%s", text) }, Scripted: story.Client(script.Pace{}),
+		Progress: func(text string) { t.infof("%s", text) }, Scripted: story.Client(script.Pace{}),
 	}, nil
 }
 
@@ -249,12 +249,12 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 		select {
 		case <-ctx.Done():
 		case err = <-server.Failed():
-			t.sayf("Stopping: the database cannot be kept running.")
+			t.infof("Stopping: the database cannot be kept running.")
 		}
 	}
 
 	if ctx.Err() != nil {
-		t.sayf("\nStopping: running sessions are kept and continue at the next start. Press Ctrl-C again to exit at once.")
+		t.infof("\nStopping: running sessions are kept and continue at the next start. Press Ctrl-C again to exit at once.")
 
 		err = nil
 	}
@@ -266,7 +266,7 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	if ctx.Err() != nil {
-		t.sayf("Stopped after %.1f s.", time.Since(began).Seconds())
+		t.infof("Stopped after %.1f s.", time.Since(began).Seconds())
 	}
 
 	return err

@@ -100,7 +100,7 @@ func short(id string) string { return id[max(0, len(id)-shortID):] }
 
 func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	if len(sessions) == 0 {
-		t.sayf("No sessions found.")
+		t.infof("No sessions found.")
 
 		return nil
 	}
@@ -248,9 +248,9 @@ func (t *tool) cancelSession() *cobra.Command {
 		}
 
 		if accepted.Answer != "" {
-			t.sayf("Cancellation of the answer requested; the session stays %s.", accepted.Status)
+			t.infof("Cancellation of the answer requested; the session stays %s.", accepted.Status)
 		} else {
-			t.sayf("Cancellation requested.")
+			t.infof("Cancellation requested.")
 		}
 
 		return t.printf("%s\n", accepted.SessionID)
@@ -277,7 +277,7 @@ func (t *tool) deleteSession() *cobra.Command {
 			return t.printJSON(map[string]string{"session_id": id})
 		}
 
-		t.sayf("Deleted.")
+		t.infof("Deleted.")
 
 		return t.printf("%s\n", id)
 	})

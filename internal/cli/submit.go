@@ -92,8 +92,8 @@ func (s *submission) finish(ctx context.Context, c *client.Client, accepted clie
 		return s.printJSON(accepted)
 	}
 
-	s.sayf("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
-	s.sayf("Or in the browser: %s", sessionPage(c, accepted))
+	s.infof("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
+	s.infof("Or in the browser: %s", sessionPage(c, accepted))
 
 	return s.printf("%s\n", accepted.SessionID)
 }
@@ -216,8 +216,8 @@ func selection(texts []string) (*tarsy.MCPSelection, error) {
 
 // follow waits for the session and prints its result.
 func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
-	s.sayf("Session %s. Ctrl-C stops waiting; the session continues.", accepted.SessionID)
-	s.sayf("In the browser: %s", sessionPage(c, accepted))
+	s.infof("Session %s. Ctrl-C stops waiting; the session continues.", accepted.SessionID)
+	s.infof("In the browser: %s", sessionPage(c, accepted))
 
 	detail, err := c.Session(ctx, accepted.SessionID)
 	if err != nil {
@@ -262,8 +262,8 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 func (t *tool) connected(update client.Update) {
 	switch {
 	case update.Lost != nil:
-		t.sayf("-- connection lost (%s); reconnecting --", line(update.Lost))
+		t.infof("-- connection lost (%s); reconnecting --", line(update.Lost))
 	case update.Back:
-		t.sayf("-- reconnected; catching up --")
+		t.infof("-- reconnected; catching up --")
 	}
 }

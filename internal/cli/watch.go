@@ -91,7 +91,7 @@ func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
 		return err
 	}
 
-	t.sayf("%s  %s", session.Outcome(t.palette(t.Stderr)), session.ID)
+	t.infof("%s  %s", session.Outcome(t.palette(t.Stderr)), session.ID)
 
 	return nil
 }
@@ -117,7 +117,7 @@ func (p *printer) run(ctx context.Context) error {
 	updates := p.client.Follow
 
 	if p.follow {
-		updates = p.client.Stay
+		updates = p.client.FollowOn
 	}
 
 	for update, err := range updates(ctx, p.id, 0) {

@@ -26,8 +26,8 @@ func (c *Client) Ask(ctx context.Context, id, question string) (Asked, error) {
 	return asked, err
 }
 
-// Stay follows a session as Follow does, but also when it is over, for what is asked then. It ends when ctx is done or
+// FollowOn follows a session as Follow does, but also when it is over, for what is asked then. It ends when ctx is done or
 // the caller has seen enough.
-func (c *Client) Stay(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
+func (c *Client) FollowOn(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
 	return c.follow(ctx, sessionID, after, url.Values{"follow": {"true"}})
 }

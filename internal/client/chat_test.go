@@ -65,7 +65,7 @@ func TestStayRequestsEndlessStreamAlsoOnReconnect(t *testing.T) {
 
 	var seen []int64
 
-	for update, err := range c.Stay(t.Context(), "s", 7) {
+	for update, err := range c.FollowOn(t.Context(), "s", 7) {
 		require.NoError(t, err)
 
 		if update.Event != nil {

@@ -212,7 +212,7 @@ func (c *Config) checkAlertTypes() []Problem {
 			}
 			if first, taken := claims[name]; taken {
 				message := "alert type " + c.quote(path, name, leaf{}) + " belongs to another chain already"
-				problems = append(problems, c.problem(path, message, "first claimed by "+first+", "+c.whereIs(first)))
+				problems = append(problems, c.problem(path, message, "first claimed by "+first+", "+c.describePlace(first)))
 				continue
 			}
 			claims[name] = path
@@ -221,7 +221,7 @@ func (c *Config) checkAlertTypes() []Problem {
 	return problems
 }
 
-func (c *Config) whereIs(path string) string {
+func (c *Config) describePlace(path string) string {
 	if at := c.placeOf(path); at.File != "" {
 		return at.String()
 	}

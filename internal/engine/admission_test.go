@@ -24,7 +24,7 @@ func limitedIntake(s *server, change func(*IntakeConfig)) *Intake {
 }
 
 // awaitHeld returns when an intake holds so many alerts.
-func (h *house) awaitHeld(intake *Intake, alerts int) {
+func (h *fixture) awaitHeld(intake *Intake, alerts int) {
 	h.t.Helper()
 
 	for held := -1; held != alerts; held, _ = intake.admission.held() {
@@ -59,7 +59,7 @@ func TestAlertsOverMemoryLimitAreRefusedImmediately(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			intake := limitedIntake(h.open("a", nil), func(cfg *IntakeConfig) { cfg.Limits = limits })
 			alert := tarsy.Alert{AlertType: "test", Data: strings.Repeat("x", size)}
 
@@ -121,7 +121,7 @@ func TestAlertsOverMemoryLimitAreRefusedImmediately(t *testing.T) {
 func TestFullBacklogIsRefusedBeforeMasking(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.maxWaiting = 1
 	masked := 0
 	intake := limitedIntake(h.open("a", nil), func(cfg *IntakeConfig) {
@@ -174,7 +174,7 @@ func TestConcurrentMaskingIsLimited(t *testing.T) {
 
 	const maskers, alerts = 2, 10
 
-	h := newHouse(t)
+	h := newFixture(t)
 	mask := &gatedMask{entered: make(chan struct{}, alerts), gate: make(chan struct{})}
 	intake := limitedIntake(h.open("a", nil), func(cfg *IntakeConfig) {
 		cfg.Mask, cfg.Limits = mask.mask, IntakeLimits{Maskers: maskers}
@@ -203,7 +203,7 @@ func TestConcurrentMaskingIsLimited(t *testing.T) {
 func TestWaitForMaskerIsBounded(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := clockwork.NewFakeClock()
 	mask := &gatedMask{entered: make(chan struct{}, 1), gate: make(chan struct{})}
 	intake := limitedIntake(h.open("a", nil), func(cfg *IntakeConfig) {

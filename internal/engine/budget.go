@@ -109,9 +109,9 @@ type ledger struct {
 	// held is what the database held at a time, and is good until another. Asked is what was committed before the
 	// question that is under way, since is what was committed later.
 	held, asked, since tarsy.Spend
-	good               time.Time
+	refreshedAt        time.Time
 	// sure tells that held is the database's word, and nothing else.
-	sure bool
+	confirmed bool
 	// reached stays for the rest of the day: nothing that was spent comes back.
 	reached string
 }
@@ -146,7 +146,7 @@ func (l *ledger) add(step progress.Step) {
 
 // spent tells whether a cap of the day is reached, and which.
 func (l *ledger) spent(ctx context.Context) (string, bool) {
-	text, reached, fresh := l.look(false)
+	text, reached, fresh := l.snapshot(false)
 	if fresh {
 		return text, reached
 	}
@@ -155,25 +155,25 @@ func (l *ledger) spent(ctx context.Context) (string, bool) {
 	defer l.reading.Unlock()
 
 	// Somebody else may have asked meanwhile.
-	if text, reached, fresh = l.look(false); fresh {
+	if text, reached, fresh = l.snapshot(false); fresh {
 		return text, reached
 	}
 
 	l.ask(ctx)
-	text, reached, _ = l.look(true)
+	text, reached, _ = l.snapshot(true)
 
 	return text, reached
 }
 
-// look tells what is known, and whether that is enough: the database must be asked when its last answer is too old, and
-// before it is said that a cap is reached. Asked means that it was, just now.
-func (l *ledger) look(asked bool) (text string, reached, fresh bool) {
+// snapshot returns what is known, and whether it is fresh: the database must be queried when its last answer is too old,
+// and before a cap is reported as reached. Asked means that it was just queried.
+func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	now := l.clock.Now()
 	if day := now.UTC().Truncate(24 * time.Hour); !day.Equal(l.day) { //nolint:mnd // a day
-		l.day, l.reached, l.good, l.sure = day, "", time.Time{}, false
+		l.day, l.reached, l.refreshedAt, l.confirmed = day, "", time.Time{}, false
 		l.held, l.asked, l.since = tarsy.Spend{}, tarsy.Spend{}, tarsy.Spend{}
 	}
 
@@ -183,7 +183,7 @@ func (l *ledger) look(asked bool) (text string, reached, fresh bool) {
 
 	if asked {
 		text, reached = l.budget.reached("daily", l.held)
-		if l.sure {
+		if l.confirmed {
 			l.reached = text
 		}
 
@@ -196,7 +196,7 @@ func (l *ledger) look(asked bool) (text string, reached, fresh bool) {
 
 	_, reached = l.budget.reached("daily", estimate)
 
-	return "", false, !reached && now.Before(l.good)
+	return "", false, !reached && now.Before(l.refreshedAt)
 }
 
 // ask asks the database. If it does not answer, what is known has to do until the next time.
@@ -227,16 +227,16 @@ func (l *ledger) ask(ctx context.Context) {
 	}
 
 	ended := l.clock.Now()
-	l.good = ended.Add(max(ledgerFresh, ledgerShare*ended.Sub(began)))
+	l.refreshedAt = ended.Add(max(ledgerFresh, ledgerShare*ended.Sub(began)))
 
 	if err != nil {
 		l.held.Add(l.asked)
-		l.asked, l.sure = tarsy.Spend{}, false
+		l.asked, l.confirmed = tarsy.Spend{}, false
 
 		l.logger.Warn("could not read what was spent today; what is known has to do", "error", err)
 
 		return
 	}
 
-	l.held, l.asked, l.sure = held, tarsy.Spend{}, true
+	l.held, l.asked, l.confirmed = held, tarsy.Spend{}, true
 }

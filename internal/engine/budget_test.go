@@ -84,8 +84,8 @@ func TestSessionSpendingIsSumOfItsCalls(t *testing.T) {
 	}
 }
 
-// till is a ledger over a database that is made up.
-type till struct {
+// budgetFixture is a ledger over a database that is made up.
+type budgetFixture struct {
 	*ledger
 
 	clock *clockwork.FakeClock
@@ -97,8 +97,8 @@ type till struct {
 	during func()
 }
 
-func newTill(budget Budget) *till {
-	b := &till{clock: clockwork.NewFakeClockAt(time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC))}
+func newBudgetFixture(budget Budget) *budgetFixture {
+	b := &budgetFixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC))}
 	b.ledger = &ledger{budget: budget, clock: b.clock, logger: slog.New(slog.DiscardHandler), read: func(_ context.Context, from time.Time) (tarsy.Spend, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func newTill(budget Budget) *till {
 	return b
 }
 
-func (b *till) reads() int {
+func (b *budgetFixture) reads() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -125,7 +125,7 @@ func used(tokens int) progress.Step {
 	return progress.Step{LLMInteractions: []tarsy.LLMInteraction{{Usage: tarsy.Usage{TotalTokens: tokens}}}}
 }
 
-func requireSpent(t *testing.T, b *till, want string) {
+func requireSpent(t *testing.T, b *budgetFixture, want string) {
 	t.Helper()
 
 	got, reached := b.spent(t.Context())
@@ -136,7 +136,7 @@ func requireSpent(t *testing.T, b *till, want string) {
 func TestDailySpendingIsQueriedAboutOnceASecond(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	for range 50 {
 		requireSpent(t, b, "")
 	}
@@ -161,7 +161,7 @@ func TestDailySpendingIsQueriedAboutOnceASecond(t *testing.T) {
 func TestSlowSpendingQueryRunsLessOften(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.during = func() { b.clock.Advance(500 * time.Millisecond) }
 
 	requireSpent(t, b, "")
@@ -176,7 +176,7 @@ func TestSlowSpendingQueryRunsLessOften(t *testing.T) {
 func TestOwnCommitsCountImmediately(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100, MaxToolCalls: 3})
+	b := newBudgetFixture(Budget{MaxTokens: 100, MaxToolCalls: 3})
 	requireSpent(t, b, "")
 
 	b.add(used(60))
@@ -192,7 +192,7 @@ func TestOwnCommitsCountImmediately(t *testing.T) {
 func TestCallIsCountedOnceForRepeatedWrites(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxToolCalls: 2})
+	b := newBudgetFixture(Budget{MaxToolCalls: 2})
 	requireSpent(t, b, "")
 
 	for _, c := range []tarsy.MCPInteraction{
@@ -208,7 +208,7 @@ func TestCallIsCountedOnceForRepeatedWrites(t *testing.T) {
 func TestPossiblyDoubleCountedStepEndsNoSession(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.holds = spend(60, 0, 0)
 	b.during = func() {
 		b.during = nil
@@ -225,7 +225,7 @@ func TestPossiblyDoubleCountedStepEndsNoSession(t *testing.T) {
 func TestDayStartsAtMidnightUTC(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.holds = spend(100, 0, 0)
 	requireSpent(t, b, "daily tokens: 100 of 100")
 
@@ -241,12 +241,12 @@ func TestDayStartsAtMidnightUTC(t *testing.T) {
 func TestDayMayChangeDuringSpendingQuery(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.holds = spend(100, 0, 0)
 	b.during = func() {
 		b.during = nil
 		b.clock.Advance(time.Minute)
-		b.look(false)
+		b.snapshot(false)
 	}
 
 	requireSpent(t, b, "")
@@ -260,7 +260,7 @@ func TestDayMayChangeDuringSpendingQuery(t *testing.T) {
 func TestUnresponsiveDatabaseKeepsKnownSpending(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.err = errors.New("gone")
 
 	requireSpent(t, b, "")
@@ -277,7 +277,7 @@ func TestUnresponsiveDatabaseKeepsKnownSpending(t *testing.T) {
 func TestDoubleCountIsCorrectedWhenDatabaseResponds(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.holds = spend(60, 0, 0)
 	b.during = func() {
 		b.during = nil
@@ -296,7 +296,7 @@ func TestDoubleCountIsCorrectedWhenDatabaseResponds(t *testing.T) {
 func TestCancelledCallerDoesNotBlockOtherCallers(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.err = context.Canceled
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -311,7 +311,7 @@ func TestCancelledCallerDoesNotBlockOtherCallers(t *testing.T) {
 func TestConcurrentCallersShareOneQuery(t *testing.T) {
 	t.Parallel()
 
-	b := newTill(Budget{MaxTokens: 100})
+	b := newBudgetFixture(Budget{MaxTokens: 100})
 	b.holds = spend(99, 0, 0)
 
 	var group sync.WaitGroup
@@ -330,7 +330,7 @@ func TestConcurrentCallersShareOneQuery(t *testing.T) {
 func TestNoQueryWithoutCap(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	s := h.open("one", nil)
 	require.Nil(t, s.ledger)
 
@@ -343,7 +343,7 @@ func TestNoQueryWithoutCap(t *testing.T) {
 func TestSummaryCountsImmediately(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator", script.Reply{Text: "the root cause", Usage: &llm.UsageChunk{InputTokens: 10}})
 	h.summary(script.Reply{Text: "in short", Usage: &llm.UsageChunk{InputTokens: 95}})
 
@@ -361,7 +361,7 @@ func TestSummaryCountsImmediately(t *testing.T) {
 func TestServersShareDailyCap(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := clockwork.NewFakeClockAt(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	h.clock = clock
 	capped := func(c *Config) {
@@ -420,7 +420,7 @@ func TestServersShareDailyCap(t *testing.T) {
 func TestSessionBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	capped := func(c *Config) { c.Budgets.Session.MaxTokens = 1000 }
 	inTool, leaveTool := make(chan struct{}), make(chan struct{})
 	h.tools.during = duringCall(inTool, leaveTool)

@@ -12,7 +12,7 @@ import (
 )
 
 // busy fills a server with one worker: its model does not answer before the gate is open.
-func (h *house) busy(s *server) (id string, gate *script.Gate) {
+func (h *fixture) busy(s *server) (id string, gate *script.Gate) {
 	h.t.Helper()
 
 	gate = script.NewGate()
@@ -29,7 +29,7 @@ func (h *house) busy(s *server) (id string, gate *script.Gate) {
 }
 
 // over submits sessions and waits for their ends, on a server that has room for them.
-func (h *house) over(count int) []string {
+func (h *fixture) over(count int) []string {
 	h.t.Helper()
 
 	s := h.start("investigates", nil)
@@ -51,7 +51,7 @@ func (h *house) over(count int) []string {
 func TestQuestionIsAnsweredWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
@@ -78,7 +78,7 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 
 	const more = 3
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 	h.investigated()
 
@@ -110,9 +110,9 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 
 	running := func() int { return query[int](h, `SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL`) }
 	require.Equal(t, maxChats+1, running())
-	kick(s.cancels)
-	kick(s.requests)
-	kick(s.slots)
+	wake(s.cancels)
+	wake(s.requests)
+	wake(s.slots)
 
 	// Each that ends lets one more begin, and no other signal does.
 	for range more {
@@ -135,7 +135,7 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 func TestStoppingServerHandsAnswerToBusyServer(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 	h.investigated()
 
@@ -164,7 +164,7 @@ func TestStoppingServerHandsAnswerToBusyServer(t *testing.T) {
 func TestRenewalDetectsQuestionAfterLostSignal(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})

@@ -33,7 +33,7 @@ func (f *freezer) pass(place string) {
 }
 
 // silence lets no renewal of a server's leases have an effect, as if it could not reach the database.
-func (h *house) silence(server string) {
+func (h *fixture) silence(server string) {
 	h.t.Helper()
 	h.exec(fmt.Sprintf(`CREATE FUNCTION silence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF OLD.pod_id = '%s' AND NEW.fence = OLD.fence AND NEW.lease_until > OLD.lease_until THEN
@@ -54,7 +54,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, cancelled %v", place, cancelled), func(t *testing.T) {
 				t.Parallel()
 
-				h := newHouse(t)
+				h := newFixture(t)
 				h.noRecipes = true
 				clock := h.fakeClock()
 				freezer := &freezer{at: place, inside: make(chan struct{}), thaw: make(chan struct{})}
@@ -113,7 +113,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 
 				other := h.start("other", func(c *Config) { c.RenewEvery = 24 * time.Hour })
 				clock.Advance(other.Lease + time.Second)
-				kick(other.cancels)
+				wake(other.cancels)
 
 				stage := other.answered(id, question)
 				require.Equal(t, want, stage.Status, stage.ErrorMessage)
@@ -152,7 +152,7 @@ func TestCommitErrorStillGivesOneAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			h.investigated()
 			h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because"})
 

@@ -29,7 +29,7 @@ func requireUntouched(t *testing.T, before, after tarsy.SessionDetail) {
 }
 
 // told counts the events of a session by type.
-func (h *house) told(id, eventType string) int {
+func (h *fixture) told(id, eventType string) int {
 	h.t.Helper()
 
 	return query[int](h, `SELECT count(*) FROM events WHERE session_id = $1 AND type = $2`, id, eventType)
@@ -38,7 +38,7 @@ func (h *house) told(id, eventType string) int {
 func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(
 		script.Reply{Thinking: "let me look", ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}},
@@ -88,7 +88,7 @@ func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
 func TestRefusedQuestionSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := script.NewGate()
 	h.investigated()
 	h.chat(script.Reply{Text: "because", Gate: gate})
@@ -137,7 +137,7 @@ func TestRefusedQuestionSaysWhyAndLeavesNothingBehind(t *testing.T) {
 func TestStreamingAnswerIsCancelled(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := script.NewGate()
 	h.investigated()
 	h.chat(script.Reply{Text: "half of it and more", Gate: gate, GateAfter: 3})
@@ -165,7 +165,7 @@ func TestStreamingAnswerIsCancelled(t *testing.T) {
 func TestQuestionIsCancelledBeforeItStarts(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
 
@@ -189,7 +189,7 @@ func TestQuestionIsCancelledBeforeItStarts(t *testing.T) {
 func TestAnswerHasItsOwnDeadline(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	gate := script.NewGate()
 	h.investigated()
@@ -224,7 +224,7 @@ func TestQuestionAfterChainChangeReportsProblem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			h.noRecipes = true
 			h.investigated()
 			h.chat(script.Reply{Text: "because"})
@@ -261,7 +261,7 @@ func TestQuestionAfterChainChangeReportsProblem(t *testing.T) {
 func TestQuestionIsAnsweredByAnotherServerAndReadOnBoth(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
 
@@ -312,7 +312,7 @@ func TestQuestionIsAnsweredByAnotherServerAndReadOnBoth(t *testing.T) {
 func TestUnstorableChatIsAbandoned(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because"})
 
@@ -360,7 +360,7 @@ func TestQuestionsRacingWithSessionEndAreAllAnswered(t *testing.T) {
 
 	const sessions = 12
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
@@ -393,7 +393,7 @@ func TestQuestionsRacingWithSessionEndAreAllAnswered(t *testing.T) {
 func TestQuestionIsMaskedBeforeItIsStored(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
 

@@ -95,7 +95,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 
 	for _, c := range claims {
 		if c.Unloadable != nil {
-			e.putAside(c.Lease, c.Unloadable)
+			e.deferUnloadable(c.Lease, c.Unloadable)
 
 			continue
 		}
@@ -111,7 +111,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	}
 
 	if uncounted >= maxCancels {
-		kick(e.cancels)
+		wake(e.cancels)
 	}
 
 	return claimed > 0 && claimed >= free
@@ -141,9 +141,9 @@ func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe) {
 		e.mu.Unlock()
 
 		if r.uncounted {
-			kick(e.cancels)
+			wake(e.cancels)
 		} else {
-			kick(e.slots)
+			wake(e.slots)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func (e *Engine) renew(ctx context.Context) {
 
 		e.renewRunning(ctx)
 		// A request to cancel whose signal was lost must not wait until a worker is free.
-		kick(e.cancels)
+		wake(e.cancels)
 	}
 }
 
@@ -219,8 +219,8 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 	return nil
 }
 
-// hearRequests passes on what is asked of sessions that run here, and lets others be claimed for it.
-func (e *Engine) hearRequests(ctx context.Context, requests *postgres.Watch) {
+// watchRequests passes on what is asked of sessions that run here, and lets others be claimed for it.
+func (e *Engine) watchRequests(ctx context.Context, requests *postgres.Watch) {
 	defer requests.Close()
 
 	for {
@@ -245,7 +245,7 @@ func (e *Engine) hearRequests(ctx context.Context, requests *postgres.Watch) {
 		}
 
 		if behind {
-			kick(e.requests)
+			wake(e.requests)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestCommitWakesClaimBeforePoll(t *testing.T) {
 		poll     = 1500 * time.Millisecond
 	)
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"first"}, []string{"second"})
 	h.forAgent("first", script.Reply{Text: "one"})
 	h.forAgent("second", script.Reply{Text: "two"})
@@ -61,7 +61,7 @@ func TestLimitsAreExactPerServerAndAcrossServers(t *testing.T) {
 		together  = 3
 	)
 
-	h := newHouse(t)
+	h := newFixture(t)
 	// Every change of a lease notes how many there are: more than the limits must never be committed.
 	h.exec(`CREATE TABLE peaks (together bigint, server bigint)`)
 	h.exec(`CREATE FUNCTION note_peak() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -116,7 +116,7 @@ func TestLimitsAreExactPerServerAndAcrossServers(t *testing.T) {
 func TestQueuedSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 
 	gate := script.NewGate()
@@ -136,7 +136,7 @@ func TestQueuedSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
 	h.exec(`UPDATE sessions SET open_requests = 1 WHERE id <> $1`, busy)
 	h.exec(`INSERT INTO requests (id, session_id, kind, status, author, created_at)
 SELECT gen_random_uuid(), id, 'cancel', 'open', 'somebody', created_at FROM sessions WHERE id <> $1`, busy)
-	kick(s.cancels)
+	wake(s.cancels)
 
 	for _, id := range waiting {
 		require.Equal(t, []string{"pending", "cancelling", "cancelled"}, s.ended(id))
@@ -159,7 +159,7 @@ func TestRenewalDetectsCancellationAfterLostSignal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			clock := h.fakeClock()
 			gate := script.NewGate()
 			h.forAgent("investigator", script.Reply{Text: "found", Gate: gate})
@@ -187,7 +187,7 @@ INSERT INTO requests (id, session_id, kind, status, author, created_at) VALUES (
 func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fakeClock() // so that no renewal comes to the rescue
 
 	gate := script.NewGate()
@@ -202,7 +202,7 @@ func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 
 	// The session is this server's and its state is loaded when the wish is heard, and nobody can pass it on yet.
 	s.cancel(id)
-	kick(s.requests)
+	wake(s.requests)
 	s.work(claims[0], nil)
 	s.Start()
 	require.Contains(t, s.ended(id), "cancelled")

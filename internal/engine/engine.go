@@ -157,9 +157,9 @@ func (e *Engine) Start() {
 
 	e.claiming.Go(func() { e.claim(claimCtx, queue) })
 	e.serving.Go(func() { e.renew(serveCtx) })
-	e.serving.Go(func() { e.hearRequests(serveCtx, requests) })
+	e.serving.Go(func() { e.watchRequests(serveCtx, requests) })
 
-	kick(e.slots)
+	wake(e.slots)
 }
 
 // Stop claims nothing more, lets LLM calls go and tool calls finish, hands all sessions over and waits. After the
@@ -199,7 +199,7 @@ func (e *Engine) Stop(ctx context.Context) {
 }
 
 // Wake makes the engine look for sessions to claim now.
-func (e *Engine) Wake() { kick(e.slots) }
+func (e *Engine) Wake() { wake(e.slots) }
 
 // running returns the sessions under way.
 func (e *Engine) running() []*sessionRun {
@@ -219,7 +219,7 @@ func (e *Engine) Running() int {
 
 func (e *Engine) now() time.Time { return tarsy.Time(e.Clock.Now()) }
 
-func kick(c chan struct{}) {
+func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

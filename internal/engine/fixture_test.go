@@ -26,8 +26,8 @@ import (
 // patience bounds every wait of a test; whoever waits that long has failed.
 const patience = 20 * time.Second
 
-// house is one database, with what its servers share.
-type house struct {
+// fixture is one database, with what its servers share.
+type fixture struct {
 	t      *testing.T
 	ctx    context.Context
 	url    string
@@ -45,21 +45,21 @@ type house struct {
 }
 
 // configure changes the chain for running servers.
-func (h *house) configure(change func()) {
+func (h *fixture) configure(change func()) {
 	h.configured.Lock()
 	defer h.configured.Unlock()
 
 	change()
 }
 
-func (h *house) current() chain.Chain {
+func (h *fixture) current() chain.Chain {
 	h.configured.Lock()
 	defer h.configured.Unlock()
 
 	return h.recipe
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -70,7 +70,7 @@ func newHouse(t *testing.T) *house {
 	require.NoError(t, err)
 	t.Cleanup(sql.Close)
 
-	return &house{
+	return &fixture{
 		t: t, ctx: ctx, url: url, sql: sql, clock: clockwork.NewRealClock(), model: script.New(script.Options{}),
 		tools: &toolbox{}, recipe: recipeOf([]string{"investigator"}),
 	}
@@ -99,21 +99,21 @@ func recipeOf(stages ...[]string) chain.Chain {
 }
 
 // decode reads a recipe as a server does whose configuration has everything.
-func (h *house) decode(body json.RawMessage) (recipe chain.Recipe, err error) {
+func (h *fixture) decode(body json.RawMessage) (recipe chain.Recipe, err error) {
 	return recipe, json.Unmarshal(body, &recipe)
 }
 
-// server is one engine of the house, with its own connections.
+// server is one engine of the fixture, with its own connections.
 type server struct {
 	*Engine
 
-	house  *house
-	intake *Intake
-	logged *logWatch
+	fixture *fixture
+	intake  *Intake
+	logged  *logWatch
 }
 
 // open returns a server that is not started. Change is applied to its configuration.
-func (h *house) open(id string, change func(*Config)) *server {
+func (h *fixture) open(id string, change func(*Config)) *server {
 	h.t.Helper()
 
 	db, err := postgres.Open(h.ctx, postgres.Config{URL: h.url, Clock: h.clock, MaxConns: 5, MaxWaiting: h.maxWaiting})
@@ -135,7 +135,7 @@ func (h *house) open(id string, change func(*Config)) *server {
 		change(&cfg)
 	}
 
-	s := &server{Engine: New(cfg), house: h, logged: logged}
+	s := &server{Engine: New(cfg), fixture: h, logged: logged}
 	s.intake = NewIntake(IntakeConfig{
 		DB: db, Clock: h.clock, Mask: func(text string) string { return text },
 		TakesQuestions: func(string) (takes, known bool) { return h.current().Chat != nil, true }, Decode: h.decode,
@@ -161,7 +161,7 @@ func (h *house) open(id string, change func(*Config)) *server {
 }
 
 // start opens a server and starts it.
-func (h *house) start(id string, change func(*Config)) *server {
+func (h *fixture) start(id string, change func(*Config)) *server {
 	h.t.Helper()
 
 	s := h.open(id, change)
@@ -178,37 +178,37 @@ func (s *server) stop() {
 }
 
 func (s *server) submit() string {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	session, err := s.intake.Submit(s.house.ctx, tarsy.Alert{AlertType: "test", Data: "it hurts"})
-	require.NoError(s.house.t, err)
+	session, err := s.intake.Submit(s.fixture.ctx, tarsy.Alert{AlertType: "test", Data: "it hurts"})
+	require.NoError(s.fixture.t, err)
 
 	return session.ID
 }
 
 func (s *server) cancel(id string) {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	_, err := s.intake.Cancel(s.house.ctx, id, "somebody")
-	require.NoError(s.house.t, err)
+	_, err := s.intake.Cancel(s.fixture.ctx, id, "somebody")
+	require.NoError(s.fixture.t, err)
 }
 
 // ask asks a question that must be taken.
 func (s *server) ask(id, content string) tarsy.Question {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	question, err := s.intake.Ask(s.house.ctx, id, "asker", content)
-	require.NoError(s.house.t, err)
+	question, err := s.intake.Ask(s.fixture.ctx, id, "asker", content)
+	require.NoError(s.fixture.t, err)
 
 	return question
 }
 
 // answered waits for the end of the stage that answers a question, by the journal, and returns it.
 func (s *server) answered(id string, q tarsy.Question) tarsy.StageDetail {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	for record, err := range s.DB.Journal(id).Tail(s.house.ctx, 0) {
-		require.NoError(s.house.t, err)
+	for record, err := range s.DB.Journal(id).Tail(s.fixture.ctx, 0) {
+		require.NoError(s.fixture.t, err)
 
 		if record.Entry.Type != tarsy.TypeStageStatus {
 			continue
@@ -216,7 +216,7 @@ func (s *server) answered(id string, q tarsy.Question) tarsy.StageDetail {
 
 		var payload tarsy.StageStatusPayload
 
-		require.NoError(s.house.t, json.Unmarshal(record.Entry.Payload, &payload))
+		require.NoError(s.fixture.t, json.Unmarshal(record.Entry.Payload, &payload))
 
 		if payload.StageID == q.StageID && tarsy.Status(payload.Status).Terminal() {
 			break
@@ -225,29 +225,29 @@ func (s *server) answered(id string, q tarsy.Question) tarsy.StageDetail {
 
 	detail := s.detail(id)
 	i := slices.IndexFunc(detail.Stages, func(stage tarsy.StageDetail) bool { return stage.ID == q.StageID })
-	require.GreaterOrEqual(s.house.t, i, 0)
+	require.GreaterOrEqual(s.fixture.t, i, 0)
 
 	return detail.Stages[i]
 }
 
 // answers asks a question and requires an answer.
 func (s *server) answers(id, content string) tarsy.StageDetail {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
 	stage := s.answered(id, s.ask(id, content))
-	require.Equal(s.house.t, tarsy.StatusCompleted, stage.Status, stage.ErrorMessage)
+	require.Equal(s.fixture.t, tarsy.StatusCompleted, stage.Status, stage.ErrorMessage)
 
 	return stage
 }
 
 // ended waits for the end of a session by its journal and returns its statuses in order.
 func (s *server) ended(id string) []string {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
 	var statuses []string
 
-	for record, err := range s.DB.Journal(id).Tail(s.house.ctx, 0) {
-		require.NoError(s.house.t, err)
+	for record, err := range s.DB.Journal(id).Tail(s.fixture.ctx, 0) {
+		require.NoError(s.fixture.t, err)
 
 		if record.Entry.Type != tarsy.TypeSessionStatus {
 			continue
@@ -255,7 +255,7 @@ func (s *server) ended(id string) []string {
 
 		var payload tarsy.SessionStatusPayload
 
-		require.NoError(s.house.t, json.Unmarshal(record.Entry.Payload, &payload))
+		require.NoError(s.fixture.t, json.Unmarshal(record.Entry.Payload, &payload))
 
 		statuses = append(statuses, string(payload.Status))
 		if payload.Status.Terminal() {
@@ -267,33 +267,33 @@ func (s *server) ended(id string) []string {
 }
 
 func (s *server) detail(id string) tarsy.SessionDetail {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	detail, err := s.DB.SessionDetail(s.house.ctx, id)
-	require.NoError(s.house.t, err)
+	detail, err := s.DB.SessionDetail(s.fixture.ctx, id)
+	require.NoError(s.fixture.t, err)
 
 	return *detail
 }
 
 // completes waits for a session and requires it to have completed.
 func (s *server) completes(id string) tarsy.SessionDetail {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 	s.ended(id)
 
 	detail := s.detail(id)
-	require.Equal(s.house.t, tarsy.SessionCompleted, detail.Status, detail.ErrorMessage)
+	require.Equal(s.fixture.t, tarsy.SessionCompleted, detail.Status, detail.ErrorMessage)
 
 	return detail
 }
 
-func (h *house) exec(sql string, args ...any) {
+func (h *fixture) exec(sql string, args ...any) {
 	h.t.Helper()
 
 	_, err := h.sql.Exec(h.ctx, sql, args...)
 	require.NoError(h.t, err)
 }
 
-func query[T any](h *house, sql string, args ...any) T {
+func query[T any](h *fixture, sql string, args ...any) T {
 	h.t.Helper()
 
 	var value T
@@ -304,7 +304,7 @@ func query[T any](h *house, sql string, args ...any) T {
 }
 
 // footprint is everything the database holds of a session, but for its lease.
-func (h *house) footprint(id string) string {
+func (h *fixture) footprint(id string) string {
 	h.t.Helper()
 
 	return query[string](h, `SELECT jsonb_build_object(
@@ -322,7 +322,7 @@ func (h *house) footprint(id string) string {
 }
 
 // requireWhole checks that a session has one effect of each kind and a journal without gap, and that nothing is open.
-func (h *house) requireWhole(id string) {
+func (h *fixture) requireWhole(id string) {
 	h.t.Helper()
 	require.True(h.t, query[bool](h, `SELECT s.last_seq = count(e.*) AND max(e.seq) = count(e.*) AND s.lease_until IS NULL
     AND s.runnable_at IS NULL AND s.open_requests = 0
@@ -336,7 +336,7 @@ FROM sessions s JOIN events e ON e.session_id = s.id WHERE s.id = $1 GROUP BY s.
 }
 
 // wait waits for a channel to be closed or to receive.
-func (h *house) wait(c <-chan struct{}, what string) {
+func (h *fixture) wait(c <-chan struct{}, what string) {
 	h.t.Helper()
 
 	select {
@@ -348,7 +348,7 @@ func (h *house) wait(c <-chan struct{}, what string) {
 
 // forAgent answers the n-th call of an execution by the number of answers that its messages hold, so that a repeated
 // call gets the same answer. The summary is answered too.
-func (h *house) forAgent(name string, replies ...script.Reply) {
+func (h *fixture) forAgent(name string, replies ...script.Reply) {
 	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == name }, func(r *llm.Request, _ int) script.Reply {
 		answered := 0
 
@@ -362,12 +362,12 @@ func (h *house) forAgent(name string, replies ...script.Reply) {
 	})
 }
 
-func (h *house) summary(reply script.Reply) {
+func (h *fixture) summary(reply script.Reply) {
 	h.forAgent("ExecSummaryAgent", reply)
 }
 
 // chat gives the chain somebody who answers questions.
-func (h *house) chat(replies ...script.Reply) {
+func (h *fixture) chat(replies ...script.Reply) {
 	h.recipe.Chat = &chain.Agent{
 		Servers: []tarsy.MCPServerSelection{{Name: "box"}},
 		Spec:    agent.Spec{Name: "answerer", Strategy: agent.FunctionCalling, MaxIterations: 5, IterationTimeout: 24 * time.Hour},
@@ -379,7 +379,7 @@ func (h *house) chat(replies ...script.Reply) {
 }
 
 // investigated scripts a session that ends at once.
-func (h *house) investigated() {
+func (h *fixture) investigated() {
 	h.forAgent("investigator", script.Reply{Text: "the root cause"})
 	h.summary(script.Reply{Text: "in short"})
 }
@@ -504,7 +504,7 @@ func (w *logWatch) Handle(ctx context.Context, record slog.Record) error {
 	w.mu.Unlock()
 
 	if c != nil {
-		kick(c)
+		wake(c)
 	}
 
 	return w.Handler.Handle(ctx, record)
@@ -512,8 +512,8 @@ func (w *logWatch) Handle(ctx context.Context, record slog.Record) error {
 
 func (w *logWatch) WithAttrs([]slog.Attr) slog.Handler { return w }
 
-// fakeClock makes the house's time stand still. It comes before any server.
-func (h *house) fakeClock() *clockwork.FakeClock {
+// fakeClock stops the time of the fixture. Call it before starting a server.
+func (h *fixture) fakeClock() *clockwork.FakeClock {
 	clock := clockwork.NewFakeClockAt(time.Now())
 	h.clock = clock
 

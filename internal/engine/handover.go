@@ -14,7 +14,7 @@ func (r *sessionRun) handOver() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 
-	r.memory.settle(ctx)
+	r.memory.waitCommitted(ctx)
 
 	if err := r.engine.DB.HandOver(ctx, r.lease); err != nil {
 		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
@@ -39,12 +39,12 @@ func (r *sessionRun) newerSchema(err error) (newer, certain bool) {
 	return newer, err == nil
 }
 
-// leaveToNewer gives the lease back to a server of a newer release.
-func (r *sessionRun) leaveToNewer() {
+// deferToNewer gives the lease back to a server of a newer release.
+func (r *sessionRun) deferToNewer() {
 	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
 	defer cancel()
 
-	r.memory.settle(ctx)
+	r.memory.waitCommitted(ctx)
 	r.engine.Logger.Warn("the database has a newer schema, which refused a step; leaving the session to a newer server",
 		"session_id", r.lease.SessionID, "retry_after", newerSchemaPause)
 

@@ -20,7 +20,7 @@ import (
 func TestUnstorableSessionIsAbandoned(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 	h.exec(`ALTER TABLE mcp_interactions ADD CHECK (status <> 'completed') NOT VALID`)
 
@@ -40,7 +40,7 @@ func TestUnstorableSessionIsAbandoned(t *testing.T) {
 func TestTemporarilyFullDatabaseOnlyDelaysSession(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 	h.exec(`CREATE SEQUENCE refusals`)
 	h.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -65,7 +65,7 @@ func TestTooDeeplyNestedArgumentsDoNotStopSession(t *testing.T) {
 	// The deepest that JSON decoders take; one level more is no JSON to them.
 	const depth = 10_000
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator",
 		script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", strings.Repeat("[", depth)+strings.Repeat("]", depth))}},
 		script.Reply{Text: "the root cause"})
@@ -83,7 +83,7 @@ func TestNoProviderReportStopsSession(t *testing.T) {
 
 	const depth = 9_000 // of arrays, one in another
 
-	h := newHouse(t)
+	h := newFixture(t)
 
 	var replies []script.Reply
 
@@ -114,7 +114,7 @@ func TestNoProviderReportStopsSession(t *testing.T) {
 func TestPanicInExecutiveSummaryOnlyLosesSummary(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator", script.Reply{Text: "the root cause"})
 	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == "ExecSummaryAgent" }, func(*llm.Request, int) script.Reply {
 		panic("an answer that nobody thought of")
@@ -130,7 +130,7 @@ func TestPanicInExecutiveSummaryOnlyLosesSummary(t *testing.T) {
 func TestSessionPanickingEveryRoundFailsAndServerContinues(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	h.investigated()
 
@@ -163,7 +163,7 @@ func TestSessionPanickingEveryRoundFailsAndServerContinues(t *testing.T) {
 func TestPanicEndsOnlyItsExecution(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator", script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", "{}")}})
 
 	h.tools.during = func(context.Context, agent.Call) error { panic("a result that nobody thought of") }

@@ -153,14 +153,14 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 	}
 
 	if !asked {
-		return tarsy.Question{}, i.whyNot(ctx, sessionID)
+		return tarsy.Question{}, i.refusal(ctx, sessionID)
 	}
 
 	return question, nil
 }
 
-// whyNot tells why a session took no question.
-func (i *Intake) whyNot(ctx context.Context, sessionID string) error {
+// refusal returns why a session accepts no question.
+func (i *Intake) refusal(ctx context.Context, sessionID string) error {
 	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return err

@@ -112,9 +112,9 @@ func (m *memory) nextSequence() int64 {
 	return m.held.nextSequence()
 }
 
-// settle waits until every submitted step is committed or has failed. The error, if any, is returned to the caller that waits for
+// waitCommitted waits until every submitted step is committed or has failed. The error, if any, is returned to the caller that waits for
 // a later step.
-func (m *memory) settle(ctx context.Context) {
+func (m *memory) waitCommitted(ctx context.Context) {
 	m.mu.Lock()
 	last := m.held.last
 	m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 func TestStepRefusedByNewerSchemaIsHandedOver(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 	h.exec(`INSERT INTO schema_additions (version, name) VALUES (9999, '9999_future.sql')`)
 	h.exec(`ALTER TABLE mcp_interactions ADD CONSTRAINT newer CHECK (status <> 'completed') NOT VALID`)

@@ -71,8 +71,8 @@ func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string
 	return r.known, nil
 }
 
-// follow is the chain that the session follows, and what this server lacks of what it needs.
-func (r *sessionRun) follow(session tarsy.Session) (c chain.Chain, missing []string) {
+// resolveChain is the chain that the session follows, and what this server lacks of what it needs.
+func (r *sessionRun) resolveChain(session tarsy.Session) (c chain.Chain, missing []string) {
 	if r.recipe != nil {
 		return r.recipe.Follow(session.MCPSelection), r.engine.missing(r.recipe.Needs(session.MCPSelection))
 	}

@@ -34,12 +34,12 @@ func having(servers ...string) func(*Config) {
 
 // selecting submits an alert that selects an MCP server.
 func (s *server) selecting(id string) string {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	session, err := s.intake.Submit(s.house.ctx, tarsy.Alert{
+	session, err := s.intake.Submit(s.fixture.ctx, tarsy.Alert{
 		AlertType: "test", Data: "it hurts", MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: id}}},
 	})
-	require.NoError(s.house.t, err)
+	require.NoError(s.fixture.t, err)
 
 	return session.ID
 }
@@ -49,7 +49,7 @@ func TestSessionIsRunByCapableServer(t *testing.T) {
 
 	const sessions = 20
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 
 	one, two := h.start("one", having("logs")), h.start("two", having("metrics"))
@@ -70,7 +70,7 @@ func TestSessionIsRunByCapableServer(t *testing.T) {
 func TestSessionTakenOverKeepsItsRecipe(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"first"}, []string{"second"})
 	h.recipe.Stages[0].Agents[0].Spec.CustomInstructions = "look at the disk"
 	h.recipe.Stages[1].Agents[0].Spec.CustomInstructions = "look at the network"
@@ -114,7 +114,7 @@ func TestSessionTakenOverKeepsItsRecipe(t *testing.T) {
 func TestUnrunnableSessionFailsAfterTimeout(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.investigated()
 
@@ -134,7 +134,7 @@ func TestUnrunnableSessionFailsAfterTimeout(t *testing.T) {
 	require.Equal(t, tarsy.SessionPending, s.detail(id).Status)
 
 	clock.Advance(2 * time.Millisecond)
-	kick(s.slots)
+	wake(s.slots)
 	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
 
 	detail := s.detail(id)
@@ -147,7 +147,7 @@ func TestUnrunnableSessionFailsAfterTimeout(t *testing.T) {
 func TestSessionOfNewerEngineIsNotRun(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 
 	idle := h.open("one", func(c *Config) { c.Workers = 0 })
@@ -165,7 +165,7 @@ func TestSessionOfNewerEngineIsNotRun(t *testing.T) {
 func TestQuestionUsesStoredRecipeWhenChainIsGone(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
 
@@ -196,7 +196,7 @@ func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 
 			return map[string]json.RawMessage{"a": json.RawMessage(`{"chain": {"id": "x"}}`)}, nil
 		},
-		decode: (&house{}).decode, logger: slog.New(slog.DiscardHandler),
+		decode: (&fixture{}).decode, logger: slog.New(slog.DiscardHandler),
 	}
 	claims := []postgres.Claim{{RecipeHash: "a"}, {RecipeHash: ""}, {RecipeHash: "a"}, {RecipeHash: "gone"}}
 
@@ -220,7 +220,7 @@ func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 func TestFreshlyStartedServerAbandonsNothing(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.investigated()
 
@@ -235,6 +235,6 @@ func TestFreshlyStartedServerAbandonsNothing(t *testing.T) {
 	require.Equal(t, tarsy.SessionPending, s.detail(id).Status, "the server that can run it may be starting too")
 
 	clock.Advance(time.Minute + time.Second)
-	kick(s.slots)
+	wake(s.slots)
 	require.Equal(t, []string{"pending", "failed"}, s.ended(id))
 }

@@ -12,7 +12,7 @@ import (
 func TestCommitErrorStopsOtherExecutionsOfStage(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"})
 
 	a, b := script.NewGate(), script.NewGate()

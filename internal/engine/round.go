@@ -29,7 +29,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	)
 
 	err = r.memory.beginRound(stop, func(state *progress.State) {
-		followed, missing = r.follow(state.Session)
+		followed, missing = r.resolveChain(state.Session)
 		tasks = plan.Next(state, followed, missing, r.engine.Clock.Now(), r.engine.SessionTimeout)
 		began, limited = plan.Began(state)
 	})

@@ -93,7 +93,7 @@ func (r *sessionRun) run() {
 
 			newer, certain := r.newerSchema(err)
 			if newer {
-				r.leaveToNewer()
+				r.deferToNewer()
 
 				return
 			}
@@ -140,7 +140,7 @@ func (r *sessionRun) giveUp(panicked bool) (released bool, err error) {
 // makes no progress. It reports whether to go on. unstorable tells that the step that failed can never be stored.
 func (r *sessionRun) reload(unstorable bool) bool {
 	for {
-		r.memory.settle(context.Background())
+		r.memory.waitCommitted(context.Background())
 
 		state, err := r.load()
 		if errors.Is(err, postgres.ErrFenceLost) {
@@ -148,7 +148,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 		}
 
 		if postgres.IsUnloadable(err) {
-			r.engine.putAside(r.lease, err)
+			r.engine.deferUnloadable(r.lease, err)
 
 			return false
 		}
@@ -157,7 +157,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 			r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
 			r.setbacks.notLoaded()
 
-			if !r.rest() {
+			if !r.backOff() {
 				r.handOver()
 
 				return false
@@ -168,7 +168,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 
 		r.setbacks.loaded(state.LastSeq, unstorable)
 		r.memory.load(state, r.engine.DB.Hold(r.lease).Submit)
-		r.rest()
+		r.backOff()
 
 		return true
 	}
@@ -181,8 +181,8 @@ func (r *sessionRun) load() (*progress.State, error) {
 	return r.engine.DB.Load(ctx, r.lease)
 }
 
-// rest waits for a while that grows with the number of failures. It reports false at once when the work should stop.
-func (r *sessionRun) rest() bool {
+// backOff waits for a while that grows with the number of failures. It reports false at once when the work should stop.
+func (r *sessionRun) backOff() bool {
 	pause := r.setbacks.pause()
 	if pause == 0 {
 		return true

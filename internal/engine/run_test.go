@@ -18,7 +18,7 @@ import (
 )
 
 // investigate scripts a session that looks, changes something and concludes.
-func (h *house) investigate(gates ...*script.Gate) {
+func (h *fixture) investigate(gates ...*script.Gate) {
 	replies := []script.Reply{
 		{Thinking: "let me look", ToolCalls: []llm.ToolCall{call("1", "look", `{"n":1}`)}},
 		{Text: "I change it.", ToolCalls: []llm.ToolCall{call("2", "change", `{"n":2}`), call("3", "look", `{"n":3}`)}},
@@ -36,7 +36,7 @@ func (h *house) investigate(gates ...*script.Gate) {
 func TestSessionRunsFromAlertToSummary(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 
 	s := h.start("one", nil)
@@ -59,7 +59,7 @@ func TestSessionRunsFromAlertToSummary(t *testing.T) {
 func TestLaterStagesSeeEarlierResults(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"}, []string{"c"})
 	h.forAgent("a", script.Reply{Text: "found by a"})
 	h.forAgent("b", script.Reply{Text: "found by b"})
@@ -86,7 +86,7 @@ func TestLaterStagesSeeEarlierResults(t *testing.T) {
 func TestFailedSummaryLeavesSessionCompleted(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator", script.Reply{Text: "the root cause"})
 	h.summary(script.Reply{Err: errors.New("no more \x00 tokens")})
 
@@ -102,7 +102,7 @@ func TestFailedSummaryLeavesSessionCompleted(t *testing.T) {
 func TestFailedStageFailsSessionAndSkipsLaterStages(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"}, []string{"c"})
 	h.forAgent("a", script.Reply{Text: "found by a"})
 	h.forAgent("b", script.Reply{Err: errors.New("overloaded")})
@@ -119,7 +119,7 @@ func TestFailedStageFailsSessionAndSkipsLaterStages(t *testing.T) {
 }
 
 // fault makes the n-th write to a table fail, once. The counter is a sequence, which no rollback takes back.
-func (h *house) fault(table string, n int, what string) {
+func (h *fixture) fault(table string, n int, what string) {
 	h.t.Helper()
 	h.exec(`DROP SEQUENCE IF EXISTS writes`)
 	h.exec(`DROP FUNCTION IF EXISTS fault CASCADE`)
@@ -146,7 +146,7 @@ func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			h.investigate()
 
 			s := h.start("one", nil)
@@ -179,7 +179,7 @@ func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 }
 
 // steal makes another server the holder.
-func (h *house) steal(id string) {
+func (h *fixture) steal(id string) {
 	h.t.Helper()
 	h.exec(`UPDATE sessions SET fence = fence + 1, pod_id = 'thief', lease_until = $2 WHERE id = $1`, id, h.clock.Now().Add(time.Hour))
 }
@@ -191,7 +191,7 @@ func TestServerWithStaleFenceWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			gate, inTool, leaveTool := script.NewGate(), make(chan struct{}), make(chan struct{})
 
 			if duringTool {
@@ -236,16 +236,16 @@ func TestServerWithStaleFenceWritesNothing(t *testing.T) {
 }
 
 // settled waits until everything that the server's sessions have submitted is committed.
-func (h *house) settled(s *server) {
+func (h *fixture) settled(s *server) {
 	for _, r := range s.running() {
-		r.memory.settle(h.ctx)
+		r.memory.waitCommitted(h.ctx)
 	}
 }
 
 func TestRenewalFindingLeaseLostInterruptsWork(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.investigate()
 
@@ -276,7 +276,7 @@ func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 
 	const conclusion = 4 // the rounds are: create the stage, run it, finish it, conclude
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	clock := h.fakeClock()
 
@@ -357,7 +357,7 @@ func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 func TestUnclaimedExpiredLeaseIsRenewedBeforeCall(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	gate := script.NewGate()
 	h.investigate(gate)
@@ -386,7 +386,7 @@ func TestUnclaimedExpiredLeaseIsRenewedBeforeCall(t *testing.T) {
 func TestSessionOfRemovedChainFailsWithClearError(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	s := h.start("one", func(c *Config) { c.Chain = func(string) (chain.Chain, bool) { return chain.Chain{}, false } })
 	id := s.submit()
@@ -402,7 +402,7 @@ func TestSessionOfRemovedChainFailsWithClearError(t *testing.T) {
 func TestExecutionOfRemovedAgentFails(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	round := 0
 	s := h.start("one", func(c *Config) {
@@ -426,7 +426,7 @@ func TestExecutionOfRemovedAgentFails(t *testing.T) {
 func TestUnopenableToolsFailExecution(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	s := h.start("one", func(c *Config) {
 		c.OpenTools = func(context.Context, string, []tarsy.MCPServerSelection, []agent.ToolRule) (agent.Tools, error) {
 			return nil, errors.New("no such \x00 file")
@@ -448,7 +448,7 @@ func TestCancelStopsRunningSessionAndClosesEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			reached := make(chan struct{})
 
 			h.tools.during = func(ctx context.Context, _ agent.Call) error {
@@ -492,7 +492,7 @@ func TestCancelStopsRunningSessionAndClosesEverything(t *testing.T) {
 func TestSessionDeadlineHoldsAcrossServers(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.recipe.Stages[0].Agents[0].Spec.IterationTimeout = 24 * time.Hour
 
@@ -522,7 +522,7 @@ func TestSessionDeadlineHoldsAcrossServers(t *testing.T) {
 func TestParallelAgentsCommitInterleaved(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	names := []string{"a", "b", "c"}
 	h.recipe = recipeOf(names)
 

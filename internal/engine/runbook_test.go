@@ -52,16 +52,16 @@ func (l *library) fetch(ctx context.Context, url string) (string, error) {
 func (l *library) use(c *Config) { c.FetchRunbook, c.DefaultRunbook = l.fetch, "the default" }
 
 func (s *server) submitWithRunbook(text string) string {
-	s.house.t.Helper()
+	s.fixture.t.Helper()
 
-	session, err := s.intake.Submit(s.house.ctx, tarsy.Alert{AlertType: "test", Data: "it hurts", Runbook: text, RunbookURL: runbookURL})
-	require.NoError(s.house.t, err)
+	session, err := s.intake.Submit(s.fixture.ctx, tarsy.Alert{AlertType: "test", Data: "it hurts", Runbook: text, RunbookURL: runbookURL})
+	require.NoError(s.fixture.t, err)
 
 	return session.ID
 }
 
 // expectRunbook scripts a session whose agent must be given this runbook.
-func (h *house) expectRunbook(text string) {
+func (h *fixture) expectRunbook(text string) {
 	h.forAgent("investigator", script.Reply{Text: "the root cause", Expect: func(r *llm.Request) error {
 		for _, m := range r.Messages {
 			if strings.Contains(m.Content, text) {
@@ -77,7 +77,7 @@ func (h *house) expectRunbook(text string) {
 func TestRunbookIsFetchedBeforeFirstStageOfStartedSession(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.expectRunbook("how to heal")
 
 	library := newLibrary()
@@ -104,7 +104,7 @@ func TestRunbookIsFetchedBeforeFirstStageOfStartedSession(t *testing.T) {
 func TestUnreadableRunbookIsReplacedByDefaultVisibly(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.expectRunbook("the default")
 
 	library := newLibrary()
@@ -123,7 +123,7 @@ AND status = 'completed' AND metadata->>'code' = 'runbook_unavailable' AND stage
 func TestInlineRunbookIsNotFetched(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.expectRunbook("as the alert says")
 
 	library := newLibrary()
@@ -135,7 +135,7 @@ func TestInlineRunbookIsNotFetched(t *testing.T) {
 func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.expectRunbook("how to heal")
 
@@ -169,7 +169,7 @@ func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 func TestStoppingServerInterruptsRunbookFetch(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.expectRunbook("how to heal")
 
 	library := newLibrary()
@@ -206,7 +206,7 @@ func TestRunbookFetchIsCancelledAndTimesOutWithSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			clock := h.fakeClock()
 			library := newLibrary()
 			s := h.start("one", library.use)

@@ -11,7 +11,7 @@ import (
 func TestSelectionOfRemovedServerFailsExecution(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	s := h.start("one", nil)
 	session, err := s.intake.Submit(h.ctx, tarsy.Alert{

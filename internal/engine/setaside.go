@@ -49,10 +49,10 @@ func (s *setAside) remove(sessionID string) bool {
 	return found
 }
 
-// putAside gives a session back that cannot be loaded: nobody claims it for a while, and it keeps no worker and none of
+// deferUnloadable gives a session back that cannot be loaded: nobody claims it for a while, and it keeps no worker and none of
 // the sessions that were claimed with it. It is not failed, for a newer release may be able to read it, or an
 // operator to repair it.
-func (e *Engine) putAside(lease postgres.Lease, cause error) {
+func (e *Engine) deferUnloadable(lease postgres.Lease, cause error) {
 	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
 	defer cancel()
 

@@ -33,7 +33,7 @@ func (w *asideWatch) is(sessionID string, aside bool) bool {
 func TestUnloadableSessionsAreSetAsideAndOthersRun(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 
 	watch := &asideWatch{aside: map[string]bool{}}

@@ -14,7 +14,7 @@ import (
 func TestStopIsSafeBeforeStartAndTwice(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.forAgent("investigator", script.Reply{Text: "found"})
 	h.summary(script.Reply{Text: "short"})
 
@@ -38,7 +38,7 @@ func TestStopIsSafeBeforeStartAndTwice(t *testing.T) {
 func TestStopInterruptsLLMCallAndHandsSessionOver(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := script.NewGate()
 	h.investigate(nil, gate)
 
@@ -63,7 +63,7 @@ func TestStopInterruptsLLMCallAndHandsSessionOver(t *testing.T) {
 func TestStopLetsToolCallFinishAndStartsNoOther(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.investigate()
 
 	inTool, leaveTool := make(chan struct{}), make(chan struct{})
@@ -106,7 +106,7 @@ func TestStopLetsToolCallFinishAndStartsNoOther(t *testing.T) {
 func TestToolCallsAreInterruptedAfterGracePeriodAndWritesNotRepeated(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	clock := h.fakeClock()
 	h.investigate()
 

@@ -15,7 +15,7 @@ import (
 func TestSynthesisIsItsOwnStageAndReplacesAnalyses(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"})
 	h.forAgent("a", script.Reply{Text: "found by a"})
 	h.forAgent("b", script.Reply{Text: "found by b"})
@@ -42,7 +42,7 @@ func TestSynthesisIsItsOwnStageAndReplacesAnalyses(t *testing.T) {
 func TestSynthesisFailureFailsSession(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"}, []string{"c"})
 	h.forAgent("a", script.Reply{Text: "found by a"})
 	h.forAgent("b", script.Reply{Text: "found by b"})
@@ -69,7 +69,7 @@ func TestSingleCompletedAgentIsSynthesisedUnderPolicyAnyOnly(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			h.recipe = recipeOf([]string{"a", "b"})
 			h.recipe.Stages[0].Policy = policy
 			h.forAgent("a", script.Reply{Err: errors.New("overloaded")})
@@ -100,7 +100,7 @@ func TestSingleCompletedAgentIsSynthesisedUnderPolicyAnyOnly(t *testing.T) {
 func TestSynthesisOfShortenedChainFailsWithClearError(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.noRecipes = true
 	h.recipe = recipeOf([]string{"first"}, []string{"a", "b"})
 	h.forAgent("first", script.Reply{Text: "found first"})
@@ -126,7 +126,7 @@ func TestSynthesisOfShortenedChainFailsWithClearError(t *testing.T) {
 func TestStageNoLongerParallelIsStillSynthesised(t *testing.T) {
 	t.Parallel()
 
-	h := newHouse(t)
+	h := newFixture(t)
 	h.recipe = recipeOf([]string{"a", "b"})
 	h.forAgent("a", script.Reply{Text: "found by a"})
 
@@ -151,7 +151,7 @@ func TestDeadlineConclusionIsReportedAndUnchangedByQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := newHouse(t)
+			h := newFixture(t)
 			clock := h.fakeClock()
 			inTool, leaveTool := make(chan struct{}), make(chan struct{})
 			h.tools.during = duringCall(inTool, leaveTool)

@@ -77,7 +77,7 @@ func storedRules() []*rule {
 
 // where makes the rule look only where near finds something to look at: for words that are common, but seldom followed by
 // a secret.
-func (r *rule) where(near sight) *rule {
+func (r *rule) where(near lookaround) *rule {
 	r.near = near
 
 	return r

@@ -10,8 +10,8 @@ const (
 	shortestUserToken = 20
 )
 
-// sight returns what a rule must see to judge the word from start to end, or false if it cannot match there.
-type sight func(s *scan, start, end int) (window, bool)
+// lookaround returns what a rule must see to judge the word from start to end, or false if it cannot match there.
+type lookaround func(s *scan, start, end int) (window, bool)
 
 // nearUser looks in an address for the @ behind a user and a password, or behind a token alone, which is longer than the
 // names of users are.
@@ -36,7 +36,7 @@ func (s *scan) nearUser(start, end int) (window, bool) {
 
 // nearValue looks behind a word for signs, for so many words (such as Basic in a header) and for a run that has at least so
 // many characters.
-func nearValue(words, least int) sight {
+func nearValue(words, least int) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		at := s.skipSigns(end)
 		for range words {
@@ -82,7 +82,7 @@ func (s *scan) nearLine(start, end int) (window, bool) {
 }
 
 // nearFlag looks for a flag in the line of a command.
-func nearFlag(flags ...string) sight {
+func nearFlag(flags ...string) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")
 

@@ -15,7 +15,7 @@ type rule struct {
 	words  []string
 	group  int // of the expression, which is the secret; 0 means what secretGroups finds
 	check  func(s *scan, match window, secret string) bool
-	near   sight // if set, it decides instead of the outline
+	near   lookaround // if set, it decides instead of the outline
 	// leaks says that the rule stands in for one of gitleaks, and is part of that group too.
 	leaks bool
 

@@ -39,7 +39,7 @@ func (f *Factory) received(serverID, text string) string {
 		return cut(text, f.limits.ResultBytes)
 	}
 
-	return noted(tarsy.CutText(text, min(f.limits.ResultBytes, len(text)-tail)), whole)
+	return withTruncationNote(tarsy.CutText(text, min(f.limits.ResultBytes, len(text)-tail)), whole)
 }
 
 // clean replaces what neither PostgreSQL nor JSON can hold. It differs from tarsy.CleanText in that NUL leaves a sign:
@@ -53,8 +53,8 @@ func cut(text string, limit int) string {
 	return tarsy.CutMiddle(text, limit, fmt.Sprintf("\n[… cut: about %d of %d bytes left out …]\n", len(text)-limit, len(text)))
 }
 
-// noted says that text is the beginning of a longer one.
-func noted(text string, whole int) string {
+// withTruncationNote says that text is the beginning of a longer one.
+func withTruncationNote(text string, whole int) string {
 	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text, len(text), whole)
 }
 

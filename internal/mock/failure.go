@@ -38,7 +38,7 @@ func (s *Server) answerError(w http.ResponseWriter, r *http.Request) {
 	api := s.apis[0]
 	if call, ok := handler.(*call); ok && call.api.Name != "" {
 		api = call.api
-	} else if meant, ok := s.meant(below); ok {
+	} else if meant, ok := s.intendedAPI(below); ok {
 		api = meant
 	}
 

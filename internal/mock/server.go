@@ -136,7 +136,7 @@ func (s *Server) routeCalls() {
 	if s.cfg.Tape != nil {
 		// A tape may hold operations that scripts do not have, such as files.
 		unknown = func(x *exchange.Exchange) {
-			api, ok := s.meant(x.Request)
+			api, ok := s.intendedAPI(x.Request)
 			if !ok {
 				api = s.apis[0]
 			}

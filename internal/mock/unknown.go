@@ -32,7 +32,7 @@ func (s *Server) answerUnknown(x *exchange.Exchange) {
 	method, path := x.Request.Method, x.Request.URL.Path
 	x.Entry.Unexpected = true
 
-	if api, ok := s.meant(x.Request); ok {
+	if api, ok := s.intendedAPI(x.Request); ok {
 		x.Entry.API = api.Name
 		x.Fail(api.Error, &llm.Error{
 			Class: llm.ClassInvalid, Status: http.StatusNotFound, Code: "unknown_url",
@@ -58,9 +58,9 @@ func (s *Server) answerUnknown(x *exchange.Exchange) {
 	x.Problem(http.StatusNotFound, unknown)
 }
 
-// meant is the API that a request to an unknown path was most likely made for, if anything indicates one: its path, or
+// intendedAPI is the API that a request to an unknown path was most likely made for, if anything indicates one: its path, or
 // where it carries its key.
-func (s *Server) meant(r *http.Request) (exchange.API, bool) {
+func (s *Server) intendedAPI(r *http.Request) (exchange.API, bool) {
 	name := apiOfPath(r.URL.Path)
 	if name == "" {
 		name = apiOfKey(r)

@@ -45,8 +45,8 @@ func (b *backlog) unknown() bool {
 	return b.counted.IsZero()
 }
 
-// room is for how many of n more sessions there is room, as far as is known.
-func (b *backlog) room(n int) int {
+// admit is for how many of n more sessions there is room, as far as is known.
+func (b *backlog) admit(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -58,7 +58,7 @@ func (b *backlog) room(n int) int {
 }
 
 // full reports whether the limit was reached when the count was last fresh, and that is not long ago.
-func (b *backlog) full() bool { return b.room(1) == 0 && !b.due() }
+func (b *backlog) full() bool { return b.admit(1) == 0 && !b.due() }
 
 func (b *backlog) set(waiting int) {
 	b.mu.Lock()
@@ -91,7 +91,7 @@ func errBacklog(limit int) error {
 // admit refuses the arrivals for which there is no room, and returns the others. Where the count says that there is none and
 // is not fresh, it counts first: sessions may have been claimed since. The first alert of a server is counted for as well.
 func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
-	room := i.backlog.room(len(group))
+	room := i.backlog.admit(len(group))
 
 	if i.backlog.due() && (room < len(group) || i.backlog.unknown()) {
 		var waiting int
@@ -104,7 +104,7 @@ func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 		}
 
 		i.backlog.set(waiting)
-		room = i.backlog.room(len(group))
+		room = i.backlog.admit(len(group))
 	}
 
 	for _, a := range group[room:] {

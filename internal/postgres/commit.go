@@ -143,7 +143,7 @@ func units(steps []*queued) (group []*unit, rest []*queued) {
 		}
 
 		if q.holder.failed == nil {
-			q.holder.failed = belongs(q.step, id)
+			q.holder.failed = checkOwnership(q.step, id)
 		}
 
 		if q.holder.failed != nil {
@@ -177,25 +177,25 @@ func (c *committer) commitGroup(group []*unit) {
 
 	err := c.transact(ctx, group)
 
-	if refused(err) && len(group) > 1 {
+	if isCleanError(err) && len(group) > 1 {
 		for _, u := range group {
-			c.settle(u, c.transact(ctx, []*unit{u}))
+			c.report(u, c.transact(ctx, []*unit{u}))
 		}
 
 		return
 	}
 
 	for _, u := range group {
-		c.settle(u, err)
+		c.report(u, err)
 	}
 }
 
 // errBadRow says that a row cannot be encoded; the database has not seen it.
 var errBadRow = errors.New("a row cannot be encoded")
 
-// refused reports whether err is a plain no: nothing was committed, and the connection is still good. A fatal error
+// isCleanError reports whether err is a plain no: nothing was committed, and the connection is still good. A fatal error
 // of the server is not one, for it may come while a commit is under way.
-func refused(err error) bool {
+func isCleanError(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok {
 		return pgErr.SeverityUnlocalized == "ERROR"
 	}
@@ -223,8 +223,8 @@ func stateOf(err error) string {
 	return ""
 }
 
-// settle tells the waiters how it went, and the readers after them.
-func (c *committer) settle(u *unit, err error) {
+// report tells the waiters how it went, and the readers after them.
+func (c *committer) report(u *unit, err error) {
 	switch {
 	case err != nil:
 		err = fmt.Errorf("commit step: %w", err)
@@ -269,7 +269,7 @@ func (c *committer) transact(ctx context.Context, group []*unit) error {
 
 // rollback ends a transaction that the database refused. A broken connection is not worth it: the pool drops it.
 func (c *committer) rollback(ctx context.Context, conn *pgx.Conn, cause error) error {
-	if !refused(cause) || conn.IsClosed() {
+	if !isCleanError(cause) || conn.IsClosed() {
 		return cause
 	}
 

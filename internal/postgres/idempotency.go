@@ -113,8 +113,8 @@ func (k *groupKeys) queueAfter(batch *pgx.Batch) {
 	}
 }
 
-// settle tells each arrival with a key what it found, and returns how many arrivals of the group were stored.
-func (k *groupKeys) settle(group []*arrival) (stored int) {
+// resolveAll tells each arrival with a key what it found, and returns how many arrivals of the group were stored.
+func (k *groupKeys) resolveAll(group []*arrival) (stored int) {
 	for _, a := range group {
 		if a.key != nil {
 			a.existing, a.refused = k.resolve(a)

@@ -114,16 +114,16 @@ func (i *intake) storeGroup(group []*arrival) {
 	err := i.store(ctx, group)
 
 	for _, a := range group {
-		if refused(err) && len(group) > 1 {
-			i.settle(a, i.store(ctx, []*arrival{a}))
+		if isCleanError(err) && len(group) > 1 {
+			i.report(a, i.store(ctx, []*arrival{a}))
 		} else {
-			i.settle(a, err)
+			i.report(a, err)
 		}
 	}
 }
 
-// settle tells readers and claimers of a session that is stored, whether or not somebody still waits for it.
-func (i *intake) settle(a *arrival, err error) {
+// report tells readers and claimers of a session that is stored, whether or not somebody still waits for it.
+func (i *intake) report(a *arrival, err error) {
 	if err == nil {
 		err = a.refused
 	}
@@ -233,7 +233,7 @@ func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error
 		return err
 	}
 
-	stored := keys.settle(group)
+	stored := keys.resolveAll(group)
 
 	if count {
 		i.backlog.set(waiting)

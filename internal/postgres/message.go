@@ -32,7 +32,7 @@ func lockAndRun(ctx context.Context, conn *pgx.Conn, lock int64, name, sql strin
 	}
 
 	err = eachRow(conn, conn.PgConn().Exec(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); %s", lock, execute)), each)
-	if refused(err) {
+	if isCleanError(err) {
 		// Its plan may be of a schema that has changed since.
 		_ = conn.Deallocate(ctx, name)
 	}

@@ -181,7 +181,7 @@ func (s *Signals) listenOnce(ctx context.Context) error {
 
 	// Whatever was said while nobody listened is found by asking. What is not polled can only be told that it is behind.
 	s.fallBehind(topicJournals, topicRequests)
-	s.deliver(topicHearing, "")
+	s.deliver(topicListen, "")
 	s.pollOnce(ctx)
 
 	for {
@@ -224,10 +224,10 @@ func (s *Signals) receive(payload string) {
 		}
 
 		if fields[0] == topicJournals {
-			s.hear(tarsy.SessionChannel(fields[1]), fields[1], number)
+			s.deliverLocal(tarsy.SessionChannel(fields[1]), fields[1], number)
 		}
 
-		s.hear(fields[0], fields[1], number)
+		s.deliverLocal(fields[0], fields[1], number)
 	}
 }
 
@@ -287,7 +287,7 @@ func (s *Signals) fallBehind(topics ...string) {
 	for _, topic := range topics {
 		for w := range s.watches[topic] {
 			w.behind = true
-			w.rouse()
+			w.notify()
 		}
 	}
 }
@@ -304,7 +304,7 @@ func (s *Signals) pollOnce(ctx context.Context) {
 		}
 	}
 
-	s.hear(topicQueue, "", 0)
+	s.deliverLocal(topicQueue, "", 0)
 	s.mu.Unlock()
 
 	if len(ids) == 0 {
@@ -324,7 +324,7 @@ func (s *Signals) pollOnce(ctx context.Context) {
 	defer s.mu.Unlock()
 
 	for _, h := range heads {
-		s.hear(tarsy.SessionChannel(h.ID), h.ID, h.LastSeq)
+		s.deliverLocal(tarsy.SessionChannel(h.ID), h.ID, h.LastSeq)
 	}
 }
 

@@ -169,8 +169,8 @@ func (w *Watch) Take() (changes []Change, behind bool) {
 	return changes, behind
 }
 
-// hear gives a signal to the watchers of this server. The caller holds s.mu.
-func (s *Signals) hear(topic, key string, number int64) {
+// deliverLocal passes a signal to the watchers on this server. The caller holds s.mu.
+func (s *Signals) deliverLocal(topic, key string, number int64) {
 	for w := range s.watches[topic] {
 		if have, ok := w.changed[key]; ok || len(w.changed) < w.limit {
 			w.changed[key] = max(have, number)
@@ -178,11 +178,11 @@ func (s *Signals) hear(topic, key string, number int64) {
 			w.behind = true
 		}
 
-		w.rouse()
+		w.notify()
 	}
 }
 
-func (w *Watch) rouse() {
+func (w *Watch) notify() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -194,8 +194,8 @@ func (s *Signals) moved(sessionID string, number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.hear(tarsy.SessionChannel(sessionID), sessionID, number)
-	s.hear(topicJournals, sessionID, number)
+	s.deliverLocal(tarsy.SessionChannel(sessionID), sessionID, number)
+	s.deliverLocal(topicJournals, sessionID, number)
 
 	s.outgoing.journals[sessionID] = max(s.outgoing.journals[sessionID], number)
 	s.wakeSender()
@@ -206,7 +206,7 @@ func (s *Signals) raise(topic, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.hear(topic, key, 0)
+	s.deliverLocal(topic, key, 0)
 
 	if s.outgoing.topics[topic] == nil {
 		s.outgoing.topics[topic] = map[string]struct{}{}
@@ -256,13 +256,13 @@ func (s *Signals) Receive(topic string, f func(payload string)) (stop func()) {
 	}
 }
 
-// topicHearing is no topic of a message: its receivers are called when this server begins to hear the others.
-const topicHearing = ""
+// topicListen is not the topic of a message: its receivers are called when this server starts to receive notifications.
+const topicListen = ""
 
-// Hearing calls f whenever this server begins to hear the others: at first, and after every break. After stop has
+// OnListen calls f whenever this server starts to receive notifications: at first, and after every lost connection. After stop has
 // returned, f is not called again; stop must not be called by f.
-func (s *Signals) Hearing(f func()) (stop func()) {
-	return s.Receive(topicHearing, func(string) { f() })
+func (s *Signals) OnListen(f func()) (stop func()) {
+	return s.Receive(topicListen, func(string) { f() })
 }
 
 func (s *Signals) wakeSender() {

@@ -150,7 +150,7 @@ func TestListenerIsNotifiedAtStartAndAfterEveryBreak(t *testing.T) {
 	t.Cleanup(b.Stop)
 
 	heard := make(chan struct{}, 10)
-	stop := b.Signals().Hearing(func() { heard <- struct{}{} })
+	stop := b.Signals().OnListen(func() { heard <- struct{}{} })
 
 	b.Start()
 	<-heard

@@ -34,8 +34,8 @@ type unit struct {
 // takes reports whether a step may ride along: it must be of the same lease, and nothing comes after a release.
 func (u *unit) takes(q *queued) bool { return u.holder == q.holder && !u.release }
 
-// belongs refuses rows of another session: the fence would prove nothing for them.
-func belongs(step progress.Step, sessionID string) error {
+// checkOwnership refuses rows of another session: the fence would prove nothing for them.
+func checkOwnership(step progress.Step, sessionID string) error {
 	if slices.Contains([]bool{
 		step.Session != nil && step.Session.ID != sessionID,
 		foreign(sessionID, step.Stages, func(r tarsy.Stage) string { return r.SessionID }),

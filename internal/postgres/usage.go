@@ -239,9 +239,9 @@ func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 	}
 
 	slices.SortFunc(summary.ByDay, func(a, b tarsy.SpendShare) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(summary.ByAlertType, func(a, b tarsy.SpendShare) int { return dearest(a.UsageShare, b.UsageShare) })
-	slices.SortFunc(summary.ByModel, dearest)
-	slices.SortFunc(summary.ByProvider, dearest)
+	slices.SortFunc(summary.ByAlertType, func(a, b tarsy.SpendShare) int { return byCostDescending(a.UsageShare, b.UsageShare) })
+	slices.SortFunc(summary.ByModel, byCostDescending)
+	slices.SortFunc(summary.ByProvider, byCostDescending)
 
 	return summary
 }
@@ -255,7 +255,7 @@ func appendUsed(shares []tarsy.UsageShare, share tarsy.UsageShare) []tarsy.Usage
 	return append(shares, share)
 }
 
-// dearest orders by cost, then by tokens, the most first.
-func dearest(a, b tarsy.UsageShare) int {
+// byCostDescending orders by cost, then by tokens, the most first.
+func byCostDescending(a, b tarsy.UsageShare) int {
 	return cmp.Or(cmp.Compare(b.Usage.CostUSD, a.Usage.CostUSD), cmp.Compare(b.Usage.TotalTokens, a.Usage.TotalTokens), cmp.Compare(a.Name, b.Name))
 }

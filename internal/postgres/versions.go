@@ -97,5 +97,5 @@ func (db *DB) NewerSchema(ctx context.Context) (bool, error) {
 func SchemaRefused(err error) bool {
 	code := stateOf(err)
 
-	return refused(err) && slices.ContainsFunc([]string{"0A", "22", "23", "42", "54"}, func(class string) bool { return strings.HasPrefix(code, class) })
+	return isCleanError(err) && slices.ContainsFunc([]string{"0A", "22", "23", "42", "54"}, func(class string) bool { return strings.HasPrefix(code, class) })
 }

@@ -70,7 +70,7 @@ func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
 	}
 
 	cfg := gemini.Config{
-		Vertex: true, BaseURL: c.BaseURL, CheckRedirect: stayHome, Headers: c.HeaderValues(),
+		Vertex: true, BaseURL: c.BaseURL, CheckRedirect: refuseRedirect, Headers: c.HeaderValues(),
 		Project: p.value(c.ProjectEnv), Location: p.value(c.LocationEnv), CredentialsFile: p.value(c.CredentialsEnv),
 	}
 

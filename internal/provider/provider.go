@@ -47,7 +47,7 @@ var _ llm.Client = (*Providers)(nil)
 
 // New returns Providers that have not called anybody yet.
 func New(cfg Config) *Providers {
-	p := &Providers{cfg: cfg, http: &http.Client{CheckRedirect: stayHome}, connected: map[string]connection{}}
+	p := &Providers{cfg: cfg, http: &http.Client{CheckRedirect: refuseRedirect}, connected: map[string]connection{}}
 
 	// A transport of its own, so that Close ends its connections and nobody else's.
 	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -57,9 +57,9 @@ func New(cfg Config) *Providers {
 	return p
 }
 
-// stayHome follows no server to another: a redirect would take the conversation along, and keys, of which only those in
-// the best-known headers are left out.
-func stayHome(request *http.Request, via []*http.Request) error {
+// refuseRedirect follows no redirect to another host: it would send the conversation there, and keys, because only the
+// best-known headers are removed.
+func refuseRedirect(request *http.Request, via []*http.Request) error {
 	const most = 10
 
 	if len(via) > most || request.URL.Host != via[0].URL.Host {
@@ -101,7 +101,7 @@ func (p *Providers) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 			return
 		}
 
-		for chunk, err := range client.Generate(ctx, p.settle(req, configured)) {
+		for chunk, err := range client.Generate(ctx, p.withDefaults(req, configured)) {
 			if err != nil && ctx.Err() == nil {
 				err = p.explain(configured, err)
 			}
@@ -113,8 +113,8 @@ func (p *Providers) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 	}
 }
 
-// settle fills in what is configured for a provider and not said by the caller.
-func (p *Providers) settle(req *llm.Request, configured config.LLMProvider) *llm.Request {
+// withDefaults fills in what is configured for the provider and not set by the caller.
+func (p *Providers) withDefaults(req *llm.Request, configured config.LLMProvider) *llm.Request {
 	settled := *req
 	settled.CachePrompt = p.cfg.CachePrompts
 

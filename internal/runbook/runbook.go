@@ -132,7 +132,7 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (string, error) {
 		return known.text, known.err
 	}
 
-	flight := f.flights.DoChan(key, func() (any, error) { return f.fly(key, at), nil })
+	flight := f.flights.DoChan(key, func() (any, error) { return f.fetchShared(key, at), nil })
 	select {
 	case <-ctx.Done():
 		return "", fmt.Errorf("fetch the runbook: %w", context.Cause(ctx))
@@ -143,8 +143,8 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (string, error) {
 	}
 }
 
-// fly makes the one request for all who wait for it. Its time is its own, not that of the caller who came first.
-func (f *Fetcher) fly(key string, at *url.URL) result {
+// fetchShared makes the one request for all who wait for it. Its time is its own, not that of the caller who came first.
+func (f *Fetcher) fetchShared(key string, at *url.URL) result {
 	if !f.begin() {
 		return result{err: shuttingDown()}
 	}
@@ -168,9 +168,9 @@ func (f *Fetcher) fly(key string, at *url.URL) result {
 	case errors.Is(cause, errClosed):
 		return result{err: shuttingDown()}
 	case errors.Is(cause, errTooSlow):
-		got = result{err: f.tell(at, failure(tarsy.CodeUnavailable, at, err, "it took longer than %v", f.cfg.Timeout))}
+		got = result{err: f.logFailure(at, failure(tarsy.CodeUnavailable, at, err, "it took longer than %v", f.cfg.Timeout))}
 	case err != nil:
-		got = result{err: f.tell(at, err)}
+		got = result{err: f.logFailure(at, err)}
 	default:
 		f.cfg.Logger.Debug("fetched a runbook", "url", withoutQuery(at), "bytes", len(text))
 	}
@@ -179,8 +179,8 @@ func (f *Fetcher) fly(key string, at *url.URL) result {
 	return got
 }
 
-// tell logs a failure with its cause, and returns it without: causes name addresses and what a server made up.
-func (f *Fetcher) tell(at *url.URL, err error) error {
+// logFailure logs a failure with its cause, and returns it without: causes name addresses and what a server made up.
+func (f *Fetcher) logFailure(at *url.URL, err error) error {
 	failed, ok := errors.AsType[*tarsy.Error](err)
 	if !ok {
 		failed = failure(tarsy.CodeInternal, at, err, "something went wrong")

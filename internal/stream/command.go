@@ -36,8 +36,8 @@ type command struct {
 	LastEventID *int64 `json:"last_event_id"`
 }
 
-// obey does what the client asks, or tells it why not.
-func (c *conn) obey(kind websocket.MessageType, data []byte) {
+// handleCommand runs a command of the client, or answers with the reason why it cannot.
+func (c *conn) handleCommand(kind websocket.MessageType, data []byte) {
 	var cmd command
 
 	err := json.Unmarshal(data, &cmd)
@@ -113,7 +113,7 @@ func (c *conn) subscribe(cmd command) error {
 	confirmed := tarsy.SubscriptionFrame{Type: tarsy.TypeSubscribed, Channel: cmd.Channel}
 
 	if sessionID == "" {
-		err = c.makeRoom(cmd.Channel)
+		err = c.countSubscription(cmd.Channel)
 		if err != nil {
 			return err
 		}
@@ -176,9 +176,9 @@ func (c *conn) drop(channel string) {
 	}
 }
 
-// makeRoom counts a subscription to the channel, and ends the earlier one if there is one. Nothing changes if the
+// countSubscription counts a subscription to the channel, and ends the earlier one if there is one. Nothing changes if the
 // subscription is refused.
-func (c *conn) makeRoom(channel string) error {
+func (c *conn) countSubscription(channel string) error {
 	if _, again := c.subscriptions[channel]; !again {
 		return c.hub.holdings.subscribe(c.ctx, c.owner)
 	}
@@ -207,7 +207,7 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 			"last_event_id is not the number of an event of this session; the last one is %d", head)
 	}
 
-	err = c.makeRoom(cmd.Channel)
+	err = c.countSubscription(cmd.Channel)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *Delta) Append(text string) {
 
 	s.text.WriteString(text)
 
-	if s.timer != nil || !d.wanted(s.sessionID) {
+	if s.timer != nil || !d.hasReaders(s.sessionID) {
 		return
 	}
 
@@ -73,7 +73,7 @@ func (s *Delta) close() {
 		return
 	}
 
-	if s.deltas.wanted(s.sessionID) {
+	if s.deltas.hasReaders(s.sessionID) {
 		s.flush(true)
 	}
 

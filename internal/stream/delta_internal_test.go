@@ -21,5 +21,5 @@ func TestUnreadTextStartsNoTimer(t *testing.T) {
 	}
 
 	s.Close()
-	require.Empty(t, d.rooms, "nothing is kept")
+	require.Empty(t, d.sessions, "nothing is kept")
 }

@@ -49,15 +49,15 @@ type Deltas struct {
 	timers  sync.WaitGroup // flushes that are due
 	stop    func()         // ends the interest protocol
 
-	mu     sync.Mutex
-	rooms  map[string]*room // by session
-	closed bool
-	// readers counts those of all rooms.
+	mu       sync.Mutex
+	sessions map[string]*sessionDeltas // by session
+	closed   bool
+	// readers counts the readers of all sessions.
 	readers int
 }
 
-// room is what concerns one session.
-type room struct {
+// sessionDeltas holds the open texts and the readers of one session.
+type sessionDeltas struct {
 	open    []*Delta
 	readers []*DeltaReader
 	wants   map[string]time.Time // other servers with a reader, and until when we believe it
@@ -67,7 +67,7 @@ type room struct {
 func NewDeltas(cfg DeltasConfig) *Deltas {
 	d := &Deltas{
 		serverID: cfg.ServerID, relay: cfg.Relay, clock: cfg.Clock, window: cfg.Window, buffer: cfg.Buffer,
-		stop: func() {}, rooms: map[string]*room{},
+		stop: func() {}, sessions: map[string]*sessionDeltas{},
 	}
 	if d.window == 0 {
 		d.window = defaultWindow
@@ -91,7 +91,7 @@ func (d *Deltas) Close() {
 	d.mu.Lock()
 	d.closed = true
 
-	for _, r := range d.rooms {
+	for _, r := range d.sessions {
 		for _, s := range slices.Clone(r.open) {
 			s.close()
 		}
@@ -112,7 +112,7 @@ func (d *Deltas) Open(sessionID string, chunk Chunk) *Delta {
 		return s
 	}
 
-	r := d.room(sessionID)
+	r := d.forSession(sessionID)
 
 	for _, other := range slices.Clone(r.open) {
 		if other.chunk.EventID != chunk.EventID {
@@ -129,7 +129,7 @@ func (d *Deltas) Open(sessionID string, chunk Chunk) *Delta {
 	}
 
 	// Closing the other one may have emptied the room.
-	r = d.room(sessionID)
+	r = d.forSession(sessionID)
 	r.open = append(r.open, s)
 
 	return s
@@ -151,7 +151,7 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan Encoded, d.buffer)}
 
 	d.mu.Lock()
-	r := d.room(sessionID)
+	r := d.forSession(sessionID)
 
 	for _, s := range r.open {
 		s.flush(false) // to those who read already, so that all are at the same place
@@ -180,11 +180,11 @@ func (r *DeltaReader) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	room := d.room(r.sessionID)
+	room := d.forSession(r.sessionID)
 	before := len(room.readers)
 	room.readers = slices.DeleteFunc(room.readers, func(other *DeltaReader) bool { return other == r })
 	d.readers -= before - len(room.readers)
-	d.tidy(r.sessionID)
+	d.removeIfEmpty(r.sessionID)
 }
 
 func (r *DeltaReader) offer(chunk Encoded) {
@@ -204,33 +204,33 @@ func (d *Deltas) pace() time.Duration {
 	return max(d.window, min(grown, longestWindow))
 }
 
-func (d *Deltas) room(sessionID string) *room {
-	r, ok := d.rooms[sessionID]
+func (d *Deltas) forSession(sessionID string) *sessionDeltas {
+	r, ok := d.sessions[sessionID]
 	if !ok {
-		r = &room{wants: map[string]time.Time{}}
-		d.rooms[sessionID] = r
+		r = &sessionDeltas{wants: map[string]time.Time{}}
+		d.sessions[sessionID] = r
 	}
 
 	return r
 }
 
-// tidy drops the room if nothing is in it.
-func (d *Deltas) tidy(sessionID string) {
-	r, ok := d.rooms[sessionID]
+// removeIfEmpty drops the state of a session without open texts and readers.
+func (d *Deltas) removeIfEmpty(sessionID string) {
+	r, ok := d.sessions[sessionID]
 	if ok && len(r.open) == 0 && len(r.readers) == 0 && len(r.wants) == 0 {
-		delete(d.rooms, sessionID)
+		delete(d.sessions, sessionID)
 	}
 }
 
 func (d *Deltas) forget(s *Delta) {
-	r := d.room(s.sessionID)
+	r := d.forSession(s.sessionID)
 	r.open = slices.DeleteFunc(r.open, func(other *Delta) bool { return other == s })
-	d.tidy(s.sessionID)
+	d.removeIfEmpty(s.sessionID)
 }
 
-// wanted reports whether anyone reads the session, here or elsewhere.
-func (d *Deltas) wanted(sessionID string) bool {
-	r, ok := d.rooms[sessionID]
+// hasReaders reports whether anyone reads the session, here or elsewhere.
+func (d *Deltas) hasReaders(sessionID string) bool {
+	r, ok := d.sessions[sessionID]
 	if !ok {
 		return false
 	}
@@ -239,12 +239,12 @@ func (d *Deltas) wanted(sessionID string) bool {
 		return true
 	}
 
-	return len(r.wants) > 0 && d.interested(r)
+	return len(r.wants) > 0 && d.hasRemoteReaders(r)
 }
 
 // publish sends a chunk of this server to everyone who wants it.
 func (d *Deltas) publish(chunk tarsy.StreamChunkPayload) {
-	r, ok := d.rooms[chunk.SessionID]
+	r, ok := d.sessions[chunk.SessionID]
 	if !ok {
 		return
 	}
@@ -254,7 +254,7 @@ func (d *Deltas) publish(chunk tarsy.StreamChunkPayload) {
 		reader.offer(encoded)
 	}
 
-	if len(r.wants) > 0 && d.interested(r) {
+	if len(r.wants) > 0 && d.hasRemoteReaders(r) {
 		for server := range r.wants {
 			d.send(server, chunk)
 		}

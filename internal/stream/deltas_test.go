@@ -64,8 +64,8 @@ func (r *relay) Receive(topic string, f func(string)) func() {
 	}
 }
 
-// Hearing implements stream.Relay: a topic stands for the moment at which the relay begins to hear.
-func (r *relay) Hearing(f func()) func() { return r.Receive("hearing", func(string) { f() }) }
+// OnListen implements stream.Relay: a topic stands for the moment at which the relay starts to receive.
+func (r *relay) OnListen(f func()) func() { return r.Receive("listen", func(string) { f() }) }
 
 // deaf lets messages be lost until it is called.
 func (r *relay) deaf() (hear func()) {
@@ -80,7 +80,7 @@ func (r *relay) deaf() (hear func()) {
 		r.receivers = lost
 		r.mu.Unlock()
 
-		r.Broadcast("hearing", "")
+		r.Broadcast("listen", "")
 	}
 }
 

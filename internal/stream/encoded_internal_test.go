@@ -48,5 +48,5 @@ func TestMoreReadersMeanLongerCoalescing(t *testing.T) {
 	}
 
 	require.Equal(t, 30*time.Millisecond, deltas.pace())
-	require.Empty(t, deltas.rooms, "nothing is kept of readers that left")
+	require.Empty(t, deltas.sessions, "nothing is kept of readers that left")
 }

@@ -29,7 +29,7 @@ func (f *finish) reached(ctx context.Context, position journal.Position) (bool, 
 	if f.status == "" && !f.looked {
 		f.looked = true
 
-		err := f.lookBack(ctx)
+		err := f.findLastStatus(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -38,8 +38,8 @@ func (f *finish) reached(ctx context.Context, position journal.Position) (bool, 
 	return f.status.Terminal(), nil
 }
 
-// passed is told each record that was sent, and reports whether the stream is over.
-func (f *finish) passed(ctx context.Context, record journal.Record[tarsy.Event]) (bool, error) {
+// sent is told each record that was sent, and reports whether the stream is over.
+func (f *finish) sent(ctx context.Context, record journal.Record[tarsy.Event]) (bool, error) {
 	if status, ok := sessionStatus(record.Entry); ok {
 		f.status = status
 
@@ -56,8 +56,8 @@ func (f *finish) passed(ctx context.Context, record journal.Record[tarsy.Event])
 	return f.reached(ctx, record.Position)
 }
 
-// lookBack finds the last status among the events that the reader had before, or that are gone.
-func (f *finish) lookBack(ctx context.Context) error {
+// findLastStatus finds the last status among the events that the reader had before, or that are gone.
+func (f *finish) findLastStatus(ctx context.Context) error {
 	first := f.start + 1
 
 	for record, err := range f.journal.Backward(ctx, first) {

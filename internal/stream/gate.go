@@ -14,19 +14,19 @@ const heldLimit = 256
 // gate keeps the chunks of one subscription in step with its records: a chunk does not go out before the record
 // that creates its event, nor after the one that completes it. It belongs to the goroutine that writes.
 type gate struct {
-	known   map[string]passage // the events that the reader was told of
+	known   map[string]eventState // the events that the reader was told of
 	held    []Encoded
 	dropped *atomic.Int64
 }
 
-// passage is what a gate knows of an event.
-type passage struct {
+// eventState is what a gate knows of an event.
+type eventState struct {
 	done  bool
 	fence int64 // of the newest chunk; an older holder's text is not for the reader any more
 }
 
 func newGate(dropped *atomic.Int64) *gate {
-	return &gate{known: map[string]passage{}, dropped: dropped}
+	return &gate{known: map[string]eventState{}, dropped: dropped}
 }
 
 // admit reports whether the chunk may go out now. One that may not is held back or dropped.
@@ -73,7 +73,7 @@ func (g *gate) sent(event tarsy.Event) []Encoded {
 func (g *gate) learn(past map[string]bool) []Encoded {
 	for id, done := range past {
 		if _, ok := g.known[id]; !ok {
-			g.known[id] = passage{done: done}
+			g.known[id] = eventState{done: done}
 		}
 	}
 

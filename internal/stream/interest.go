@@ -37,7 +37,7 @@ func (d *Deltas) startInterest() func() {
 
 	stopWants := d.relay.Receive(topicWant, d.onWant)
 	stopChunks := d.relay.Receive(topicDelta+d.serverID, d.onChunk)
-	stopHearing := d.relay.Hearing(d.onHearing)
+	stopListen := d.relay.OnListen(d.onConnected)
 
 	ticker := d.clock.NewTicker(wantEvery)
 
@@ -56,7 +56,7 @@ func (d *Deltas) startInterest() func() {
 		cancel()
 		running.Wait()
 		ticker.Stop()
-		stopHearing()
+		stopListen()
 		stopWants()
 		stopChunks()
 	})
@@ -78,9 +78,9 @@ func (d *Deltas) want(fresh bool, sessions ...string) {
 // renew repeats our own interest and forgets that of servers that no longer repeat theirs.
 func (d *Deltas) renew() {
 	d.mu.Lock()
-	for sessionID, r := range d.rooms {
-		d.interested(r)
-		d.tidy(sessionID)
+	for sessionID, r := range d.sessions {
+		d.hasRemoteReaders(r)
+		d.removeIfEmpty(sessionID)
 	}
 	d.mu.Unlock()
 
@@ -94,7 +94,7 @@ func (d *Deltas) read() []string {
 
 	var read []string
 
-	for sessionID, r := range d.rooms {
+	for sessionID, r := range d.sessions {
 		if len(r.readers) > 0 {
 			read = append(read, sessionID)
 		}
@@ -103,15 +103,15 @@ func (d *Deltas) read() []string {
 	return read
 }
 
-// onHearing makes up for what was said while nobody heard it: text that readers here have missed, and who reads what
-// is written here.
-func (d *Deltas) onHearing() {
+// onConnected recovers what was lost without a connection: text that readers on this server missed, and which servers
+// read what is written here.
+func (d *Deltas) onConnected() {
 	d.want(true, d.read()...)
 	d.relay.Broadcast(topicWant, encode(wantMessage{Server: d.serverID, Ask: true}))
 }
 
-// interested forgets interest that has run out and reports whether any is left.
-func (d *Deltas) interested(r *room) bool {
+// hasRemoteReaders forgets interest that has run out and reports whether any is left.
+func (d *Deltas) hasRemoteReaders(r *sessionDeltas) bool {
 	now := d.clock.Now()
 
 	for server, until := range r.wants {
@@ -146,8 +146,8 @@ func (d *Deltas) onWant(payload string) {
 
 // welcome notes that a server reads the session, and gives it the text so far if it has none.
 func (d *Deltas) welcome(sessionID, server string, fresh bool) {
-	r := d.room(sessionID)
-	d.interested(r)
+	r := d.forSession(sessionID)
+	d.hasRemoteReaders(r)
 
 	_, known := r.wants[server]
 	if !known || fresh {
@@ -175,7 +175,7 @@ func (d *Deltas) onChunk(payload string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	if r, ok := d.rooms[chunk.SessionID]; ok {
+	if r, ok := d.sessions[chunk.SessionID]; ok {
 		encoded := newEncoded(chunk)
 		for _, reader := range r.readers {
 			reader.offer(encoded)

@@ -200,7 +200,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 	}
 
 	reader.passed = func(ctx context.Context, record journal.Record[tarsy.Event]) error {
-		return end(over.passed(ctx, record))
+		return end(over.sent(ctx, record))
 	}
 
 	reader.resumed = func(ctx context.Context, after journal.Position) error {

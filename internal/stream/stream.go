@@ -46,9 +46,8 @@ type Relay interface {
 	// Receive calls f with each payload of the topic, one at a time and in the order they were sent. It may or may
 	// not deliver what this server broadcast itself. After stop has returned, f is not called again.
 	Receive(topic string, f func(payload string)) (stop func())
-	// Hearing calls f whenever the relay begins to receive: at first, and again after a break in which it heard
-	// nothing. After stop has returned, f is not called again.
-	Hearing(f func()) (stop func())
+	// OnListen calls f whenever the relay starts to receive: at first, and again after every lost connection. After stop has returned, f is not called again.
+	OnListen(f func()) (stop func())
 }
 
 // RelayLimit is the size that payloads given to a Relay stay below: what a NOTIFY can carry, less some room for

@@ -124,7 +124,7 @@ func (c *conn) read() error {
 			return fmt.Errorf("read: %w", err)
 		}
 
-		c.obey(kind, data)
+		c.handleCommand(kind, data)
 	}
 }
 

@@ -112,7 +112,7 @@ func (a *answer) begin(event *sdk.MessageStreamEventUnion) error {
 
 	a.blocks[event.Index] = b
 
-	if err := a.settle(""); err != nil {
+	if err := a.sendPendingCall(""); err != nil {
 		return err
 	}
 
@@ -219,8 +219,8 @@ func (b *block) input() string {
 	return string(first.Input)
 }
 
-// settle sends a doubtful call once it is known that it was not cut.
-func (a *answer) settle(stop sdk.StopReason) error {
+// sendPendingCall sends a doubtful call once it is known that it was not cut.
+func (a *answer) sendPendingCall(stop sdk.StopReason) error {
 	call := a.doubtful
 	a.doubtful = nil
 
@@ -237,7 +237,7 @@ func (a *answer) end() error {
 		return errCut
 	}
 
-	if err := a.settle(a.stop); err != nil {
+	if err := a.sendPendingCall(a.stop); err != nil {
 		return err
 	}
 

@@ -126,7 +126,7 @@ func (q *question) converse(req *llm.Request, by string) {
 				ID: message.ToolCallID, Name: q.names.Wire(name), Response: map[string]any{"output": message.Content},
 			}})
 		case message.Role == llm.RoleAssistant:
-			if parts := q.said(message, by, req.Model); len(parts) > 0 {
+			if parts := q.answerParts(message, by, req.Model); len(parts) > 0 {
 				q.contents = append(q.contents, &genai.Content{Role: genai.RoleModel, Parts: parts})
 			}
 		case message.Content == "":
@@ -163,8 +163,8 @@ func callNames(req *llm.Request) map[string]string {
 	return names
 }
 
-// said is an answer of the model as it gave it: its parts in their order, with their signatures.
-func (q *question) said(message *llm.Message, by, model string) []*genai.Part {
+// answerParts is an answer of the model as it gave it: its parts in their order, with their signatures.
+func (q *question) answerParts(message *llm.Message, by, model string) []*genai.Part {
 	parts := q.laidOut(message, readLayout(message, by))
 
 	if !generation3(model) {

@@ -17,7 +17,7 @@ import (
 // statusError is what the status of a call stands for.
 func (c *Client) statusError(ctx context.Context, err error) error {
 	s := status.Convert(err)
-	if over(ctx, s.Code()) {
+	if callEnded(ctx, s.Code()) {
 		return context.Cause(ctx)
 	}
 
@@ -40,8 +40,8 @@ func (c *Client) statusError(ctx context.Context, err error) error {
 	return e
 }
 
-// over tells whether the caller ended the call. A gateway that knows the deadline may be a moment ahead of it.
-func over(ctx context.Context, code codes.Code) bool {
+// callEnded tells whether the caller ended the call. A gateway that knows the deadline may be a moment ahead of it.
+func callEnded(ctx context.Context, code codes.Code) bool {
 	const moment = time.Second
 
 	if deadline, ok := ctx.Deadline(); ok && code == codes.DeadlineExceeded && time.Until(deadline) < moment {

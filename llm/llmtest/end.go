@@ -23,8 +23,8 @@ func endCases() map[string]func(*fixture) {
 	}
 }
 
-// left checks that the server has seen the caller leave, and its connection close.
-func (f *fixture) left() {
+// requireDisconnected checks that the server has seen the caller leave, and its connection close.
+func (f *fixture) requireDisconnected() {
 	f.Helper()
 	f.eventually(func() bool {
 		calls := f.script.Calls()
@@ -66,7 +66,7 @@ func cancelBeforeFirst(f *fixture) {
 	receive(f, gate.Reached(), "the call to reach the server")
 	cancel(errChanged)
 	require.ErrorIs(f, receive(f, done, "the call to end"), errChanged)
-	f.left()
+	f.requireDisconnected()
 }
 
 func cancelInMidStream(f *fixture) {
@@ -83,7 +83,7 @@ func cancelInMidStream(f *fixture) {
 	err := receive(f, done, "the call to end")
 	require.ErrorIs(f, err, errChanged)
 	require.False(f, llm.AsError(err).Retryable)
-	f.left()
+	f.requireDisconnected()
 }
 
 func stopReading(f *fixture) {
@@ -96,7 +96,7 @@ func stopReading(f *fixture) {
 		break
 	}
 
-	f.left()
+	f.requireDisconnected()
 }
 
 func timeout(f *fixture) {
@@ -109,7 +109,7 @@ func timeout(f *fixture) {
 	err := receive(f, f.start(ctx, make(chan string, 8)), "the call to end")
 	require.ErrorIs(f, err, slow)
 	require.False(f, llm.AsError(err).Retryable)
-	f.left()
+	f.requireDisconnected()
 }
 
 func deadline(f *fixture) {
@@ -119,7 +119,7 @@ func deadline(f *fixture) {
 	f.Cleanup(cancel)
 
 	require.ErrorIs(f, receive(f, f.start(ctx, make(chan string, 8)), "the call to end"), context.DeadlineExceeded)
-	f.left()
+	f.requireDisconnected()
 }
 
 func overBefore(f *fixture) {

@@ -36,7 +36,7 @@ const ownURL = "https://api.openai.com/v1"
 
 // Config is what a client needs.
 type Config struct {
-	// APIKey proves who asks. Without one no key is sent, as servers in one's own house want it.
+	// APIKey proves who asks. Without one no key is sent, as self-hosted servers expect.
 	APIKey string
 	// BaseURL is where the API is, its version included, such as http://localhost:11434/v1; empty means OpenAI's own. A
 	// query in it, such as Azure's api-version, goes with every request. For hosts of Azure the key is sent as Azure wants it.
@@ -57,7 +57,7 @@ type Client struct {
 	// name is how signatures name this client: what OpenAI sealed is nothing to Azure.
 	name string
 	// forgone are the extras that models are not asked for again.
-	forgone sync.Map
+	dropped sync.Map
 	// own tells that the server follows OpenAI's present form to the letter: OpenAI itself, or Azure.
 	own bool
 	// stops tells that the server takes stop sequences also for models that think.

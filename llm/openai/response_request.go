@@ -26,12 +26,12 @@ func (c *Client) responseParams(req *llm.Request, names llm.ToolNames) responses
 	if req.ReasoningEffort != "" {
 		params.Reasoning.Effort = shared.ReasoningEffort(req.ReasoningEffort)
 
-		if c.asks(summaries, req.Model) {
+		if c.requestsExtra(summaries, req.Model) {
 			params.Reasoning.Summary = shared.ReasoningSummaryAuto
 		}
 	}
 
-	if (req.ReasoningEffort != "" || thinks(req.Model)) && c.asks(sealed, req.Model) {
+	if (req.ReasoningEffort != "" || thinks(req.Model)) && c.requestsExtra(sealed, req.Model) {
 		params.Include = append(params.Include, responses.ResponseIncludableReasoningEncryptedContent)
 	}
 
@@ -56,15 +56,15 @@ const (
 	sealed extra = "sealed"
 )
 
-// asks tells whether a model is asked for an extra.
-func (c *Client) asks(what extra, model string) bool {
-	_, refused := c.forgone.Load(string(what) + " " + model)
+// requestsExtra tells whether a model is asked for an extra.
+func (c *Client) requestsExtra(what extra, model string) bool {
+	_, refused := c.dropped.Load(string(what) + " " + model)
 
 	return !refused
 }
 
-// forgo remembers that an extra was refused, and tells whether a call may succeed without it.
-func (c *Client) forgo(model string, err error) bool {
+// dropExtra remembers that an extra was refused, and tells whether a call may succeed without it.
+func (c *Client) dropExtra(model string, err error) bool {
 	e := llm.AsError(err)
 	if e.Status != http.StatusBadRequest {
 		return false
@@ -72,7 +72,7 @@ func (c *Client) forgo(model string, err error) bool {
 
 	for sign, what := range map[string]extra{"generate reasoning summaries": summaries, "reasoning.summary": summaries, "Encrypted content is not supported": sealed} {
 		if strings.Contains(e.Message, sign) {
-			_, known := c.forgone.LoadOrStore(string(what)+" "+model, true)
+			_, known := c.dropped.LoadOrStore(string(what)+" "+model, true)
 
 			return !known
 		}

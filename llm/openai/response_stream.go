@@ -61,7 +61,7 @@ func (c *Client) respond(ctx context.Context, req *llm.Request, yield sender) er
 	s := &responseStream{client: c, ctx: ctx, sender: yield, model: req.Model, names: names}
 
 	_, err := c.post(ctx, "responses", c.responseParams(req, names), s.event)
-	for err != nil && ctx.Err() == nil && c.forgo(req.Model, err) {
+	for err != nil && ctx.Err() == nil && c.dropExtra(req.Model, err) {
 		_, err = c.post(ctx, "responses", c.responseParams(req, names), s.event)
 	}
 

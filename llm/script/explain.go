@@ -107,7 +107,7 @@ func (e *near) count(f *facts) {
 func (e *near) explain(f *facts) {
 	for i := range e.conditions {
 		if c := &e.conditions[i]; !c.holds(f) {
-			e.why = append(e.why, c.why(f))
+			e.why = append(e.why, c.mismatch(f))
 		}
 	}
 }
@@ -123,15 +123,15 @@ func (q *queue) usedUp() string {
 	}
 }
 
-// why says what a condition wants and what it found instead.
-func (c *condition) why(f *facts) string {
+// mismatch says what a condition wants and what it found instead.
+func (c *condition) mismatch(f *facts) string {
 	name := subjectName(c.of, c.header)
 
 	switch c.of {
 	case ofTurn:
 		return fmt.Sprintf("turn must be %d: it is %d", c.turn, f.turn())
 	case ofToolResult:
-		return c.whyNoResult(f)
+		return c.missingResult(f)
 	case ofHeader, ofAgent, ofPurpose, ofModel, ofSystem, ofUser:
 	}
 
@@ -149,7 +149,7 @@ func (c *condition) why(f *facts) string {
 	return fmt.Sprintf("%s must %s: %s", name, strings.Join(c.want.failing(text, there), " and "), is)
 }
 
-func (c *condition) whyNoResult(f *facts) string {
+func (c *condition) missingResult(f *facts) string {
 	var texts []string
 
 	for _, message := range f.recent() {

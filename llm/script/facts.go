@@ -35,7 +35,7 @@ func identify(req *llm.Request, header http.Header) *llm.Request {
 
 	for i := 0; agent == "" && i < len(req.Messages); i++ {
 		if req.Messages[i].Role == llm.RoleSystem {
-			agent = introduced(req.Messages[i].Content)
+			agent = agentInPrompt(req.Messages[i].Content)
 		}
 	}
 
@@ -49,8 +49,8 @@ func identify(req *llm.Request, header http.Header) *llm.Request {
 	return &named
 }
 
-// introduced is NAME of a text that begins with "You are NAME,".
-func introduced(text string) string {
+// agentInPrompt is NAME of a text that begins with "You are NAME,".
+func agentInPrompt(text string) string {
 	const longest = 200
 
 	rest, ok := strings.CutPrefix(text, "You are ")

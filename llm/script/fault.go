@@ -99,16 +99,16 @@ func newFaults(options Faults) *faults {
 	return &faults{Faults: options, met: map[uint64]uint64{}}
 }
 
-// fate is a drawn fault; the zero value is none.
-type fate struct {
+// drawnFault is a drawn fault; the zero value is none.
+type drawnFault struct {
 	kind FaultKind
 	// point chooses the place in the answer.
 	point uint64
 }
 
-func (f *faults) draw(req *llm.Request) fate {
+func (f *faults) draw(req *llm.Request) drawnFault {
 	if f == nil {
-		return fate{}
+		return drawnFault{}
 	}
 
 	id := hash(conversation(req), req.Model)
@@ -122,17 +122,17 @@ func (f *faults) draw(req *llm.Request) fate {
 	if random.Float64() >= f.Rate {
 		delete(f.met, id)
 
-		return fate{}
+		return drawnFault{}
 	}
 
 	if len(f.met) < maxMet || f.met[id] > 0 {
 		f.met[id]++
 	}
 
-	return fate{kind: f.Kinds[random.IntN(len(f.Kinds))], point: random.Uint64()}
+	return drawnFault{kind: f.Kinds[random.IntN(len(f.Kinds))], point: random.Uint64()}
 }
 
 // atOnce tells that the fault comes in place of an answer.
-func (f fate) atOnce() bool { return f.kind == FaultRateLimit || f.kind == FaultServerError }
+func (f drawnFault) atOnce() bool { return f.kind == FaultRateLimit || f.kind == FaultServerError }
 
-func (f fate) route() string { return fmt.Sprintf("fault %s", f.kind) }
+func (f drawnFault) route() string { return fmt.Sprintf("fault %s", f.kind) }

@@ -32,7 +32,7 @@ func (g *Gate) pass(ctx context.Context, beforeWait notice) error {
 	default:
 	}
 
-	beforeWait.tell()
+	beforeWait.call()
 	g.reach()
 
 	select {

@@ -70,7 +70,7 @@ func (s *Script) Answer(ctx context.Context, in Incoming) iter.Seq2[llm.Chunk, e
 }
 
 // find draws the call's fate, finds the reply to it and tells of both.
-func (s *Script) find(in Incoming, req *llm.Request, rec *record) (*prepared, fate, error) {
+func (s *Script) find(in Incoming, req *llm.Request, rec *record) (*prepared, drawnFault, error) {
 	var (
 		answer = found{number: -1}
 		drawn  = s.faults.draw(req)

@@ -100,7 +100,7 @@ func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
 		return nil
 	}
 
-	p.beforeWait.tell()
+	p.beforeWait.call()
 
 	timer := p.clock.NewTimer(p.clock.Until(p.due))
 	defer timer.Stop()

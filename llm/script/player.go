@@ -14,7 +14,7 @@ var errStopped = errors.New("the consumer stopped reading")
 // notice is called before the stream stands still, if there is anybody to call.
 type notice func()
 
-func (n notice) tell() {
+func (n notice) call() {
 	if n != nil {
 		n()
 	}
@@ -23,7 +23,7 @@ func (n notice) tell() {
 // player streams one reply to one consumer, in the consumer's goroutine: there is no other that could be left behind.
 type player struct {
 	reply      *prepared
-	drawn      fate
+	drawn      drawnFault
 	req        *llm.Request
 	rec        *record
 	beforeWait notice
@@ -88,7 +88,7 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 		return context.Cause(ctx)
 	}
 
-	if p.reply.Gate != nil && here(p.reply.GateAfter, n, last) {
+	if p.reply.Gate != nil && dueAt(p.reply.GateAfter, n, last) {
 		if err := p.reply.Gate.pass(ctx, p.beforeWait); err != nil {
 			return err
 		}
@@ -96,17 +96,17 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 		p.pacer.restart()
 	}
 
-	if p.fault != nil && here(p.fault.AfterChunks, n, last) {
+	if p.fault != nil && dueAt(p.fault.AfterChunks, n, last) {
 		return p.fault.failure()
 	}
 
-	if !here(p.reply.AfterChunks, n, last) {
+	if !dueAt(p.reply.AfterChunks, n, last) {
 		return nil
 	}
 
 	if p.reply.Hang {
 		if ctx.Err() == nil {
-			p.beforeWait.tell()
+			p.beforeWait.call()
 		}
 
 		<-ctx.Done()
@@ -117,5 +117,5 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 	return p.reply.Err
 }
 
-// here tells whether something planned after a number of chunks is due at n.
-func here(after, n int, last bool) bool { return after == n || (last && after > n) }
+// dueAt tells whether something planned after a number of chunks is due at n.
+func dueAt(after, n int, last bool) bool { return after == n || (last && after > n) }

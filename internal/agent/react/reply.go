@@ -107,11 +107,11 @@ func (p *parser) parse() {
 
 		switch s.heading {
 		case headThought:
-			p.blame(problemThought)
+			p.note(problemThought)
 		case headObservation:
 			p.invented, p.found.problem = true, problemObservation
 		case headInput:
-			p.blame(problemInput)
+			p.note(problemInput)
 		case headAction:
 			done = p.action(s, sections[i+1:])
 		case headAnswer:
@@ -126,8 +126,8 @@ func (p *parser) parse() {
 	}
 }
 
-// blame notes what is wrong, unless something worse is known.
-func (p *parser) blame(what problem) {
+// note notes what is wrong, unless something worse is known.
+func (p *parser) note(what problem) {
 	if what > p.found.problem && !p.invented {
 		p.found.problem = what
 	}
@@ -170,7 +170,7 @@ func (p *parser) action(s section, after []section) bool {
 
 	switch {
 	case named.name == "":
-		p.blame(problemNoTool)
+		p.note(problemNoTool)
 
 		return false
 	case isNoAction(named.name):

@@ -48,9 +48,9 @@ func (m *model) pressSession(key string) tea.Cmd {
 	case "down", "j":
 		m.scroll(1)
 	case "pgup", "b":
-		m.scroll(-m.room())
+		m.scroll(-m.bodyHeight())
 	case "pgdown", "space", " ":
-		m.scroll(m.room())
+		m.scroll(m.bodyHeight())
 	case "home", "g":
 		m.top, m.follow = 0, false
 	case "end", "G":
@@ -70,7 +70,7 @@ func (m *model) scroll(lines int) {
 		return
 	}
 
-	last := max(0, len(m.lines())-m.room())
+	last := max(0, len(m.lines())-m.bodyHeight())
 	if m.follow {
 		m.top = last
 	}

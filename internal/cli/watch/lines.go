@@ -233,14 +233,14 @@ func (l *Lines) broken(text string) []string {
 	var fitting []string
 
 	for _, line := range lines {
-		if terminal.Width(line) <= l.room() {
+		if terminal.Width(line) <= l.textWidth() {
 			fitting = append(fitting, line)
 
 			continue
 		}
 
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		fitting = append(fitting, terminal.Palette{}.Wrap([]terminal.Span{{Text: line}}, l.room(), indent, indent)...)
+		fitting = append(fitting, terminal.Palette{}.Wrap([]terminal.Span{{Text: line}}, l.textWidth(), indent, indent)...)
 	}
 
 	return fitting
@@ -252,7 +252,7 @@ func (l *Lines) fit(line string) string {
 		return line
 	}
 
-	return terminal.Truncate(line, l.room())
+	return terminal.Truncate(line, l.textWidth())
 }
 
-func (l *Lines) room() int { return max(column, l.Width-column) }
+func (l *Lines) textWidth() int { return max(column, l.Width-column) }

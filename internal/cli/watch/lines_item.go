@@ -22,7 +22,7 @@ func (l *Lines) write(item *Item) {
 		return
 	case tarsy.EventToolSummary:
 		summary := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.metadata)
-		l.line(at, "tool", l.who(item)+toolName(summary.ServerName, summary.ToolName)+", "+summaryTitle(item)+":\n"+l.told(item))
+		l.line(at, "tool", l.who(item)+toolName(summary.ServerName, summary.ToolName)+", "+summaryTitle(item)+":\n"+l.itemText(item))
 
 		return
 	case tarsy.EventResponse:
@@ -46,11 +46,11 @@ func (l *Lines) write(item *Item) {
 	default:
 	}
 
-	l.line(at, itemName(item), l.who(item)+l.told(item))
+	l.line(at, itemName(item), l.who(item)+l.itemText(item))
 }
 
 func (l *Lines) analysis(item *Item) {
-	text := l.told(item)
+	text := l.itemText(item)
 	if why := item.forced(); why != "" {
 		text = "(" + why + ") " + text
 	}
@@ -62,8 +62,8 @@ func (l *Lines) analysis(item *Item) {
 	l.line(item.Ended, itemName(item), l.who(item)+text)
 }
 
-// told is an item's text, and what became of it if it did not complete.
-func (l *Lines) told(item *Item) string {
+// itemText is an item's text, and what became of it if it did not complete.
+func (l *Lines) itemText(item *Item) string {
 	text := strings.TrimSpace(terminal.Clean(item.Content))
 
 	switch item.Type {

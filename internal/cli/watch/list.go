@@ -100,7 +100,7 @@ func (m *model) listBody() []string {
 
 	const perItem = 2
 
-	first := max(0, m.cursor-m.room()/perItem+1)
+	first := max(0, m.cursor-m.bodyHeight()/perItem+1)
 
 	var lines []string
 

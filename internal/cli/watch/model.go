@@ -207,14 +207,14 @@ func (m *model) spin() string {
 
 func (m *model) lines() []string {
 	if m.body == nil {
-		m.body = newBody(m.palette, m.width-1, m.room(), m.expanded)
+		m.body = newBody(m.palette, m.width-1, m.bodyHeight(), m.expanded)
 	}
 
 	return m.body.lines(m.session, m.now, m.spin())
 }
 
-func (m *model) room() int { return max(1, m.height-chrome) }
+func (m *model) bodyHeight() int { return max(1, m.height-chrome) }
 
 func (m *model) below() string {
-	return fmt.Sprintf("%d lines below", max(0, len(m.lines())-m.top-m.room()))
+	return fmt.Sprintf("%d lines below", max(0, len(m.lines())-m.top-m.bodyHeight()))
 }

@@ -85,7 +85,7 @@ func (r *runner) follow(ctx context.Context, id string) {
 
 	r.send(ctx, openedMsg{detail})
 
-	for update, err := range r.client.Stay(ctx, id, 0) {
+	for update, err := range r.client.FollowOn(ctx, id, 0) {
 		if err != nil {
 			r.send(ctx, failedMsg{id, err})
 

@@ -14,7 +14,7 @@ func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 		agent = s.agents[*p.ExecutionID]
 	}
 
-	if p.EventType == tarsy.EventFinalAnalysis && s.becomes(agent, p) {
+	if p.EventType == tarsy.EventFinalAnalysis && s.promoteAnswer(agent, p) {
 		return
 	}
 
@@ -59,9 +59,9 @@ func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
 	}
 }
 
-// becomes turns an agent's last answer into its analysis: it is the same text, and nobody wants to read it twice. In the
+// promoteAnswer turns an agent's last answer into its analysis: it is the same text, and nobody wants to read it twice. In the
 // text protocol the analysis is only the end of the answer; the thought before it stays, as an answer of its own.
-func (s *Session) becomes(agent *Agent, p tarsy.TimelineCreatedPayload) bool {
+func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bool {
 	last := s.lastOf(agent)
 	if last == nil || last.Type != tarsy.EventResponse {
 		return false

@@ -35,12 +35,12 @@ func (m *model) screen() string {
 		head, middle, foot = m.head(), m.visible(), m.foot()
 	}
 
-	for len(middle) < m.room() {
+	for len(middle) < m.bodyHeight() {
 		middle = append(middle, "")
 	}
 
 	rule := m.palette.Paint(terminal.Dim, strings.Repeat("─", m.width))
-	lines := slices.Concat(head, []string{rule}, middle[:m.room()], []string{rule, foot})
+	lines := slices.Concat(head, []string{rule}, middle[:m.bodyHeight()], []string{rule, foot})
 
 	for i, line := range lines {
 		lines[i] = terminal.Truncate(line, m.width)
@@ -115,14 +115,14 @@ func (m *model) visible() []string {
 	}
 
 	lines := m.lines()
-	last := max(0, len(lines)-m.room())
+	last := max(0, len(lines)-m.bodyHeight())
 
 	if m.follow || m.top > last {
 		m.top = last
 	}
 
-	shown := make([]string, 0, m.room())
-	for _, line := range lines[m.top:min(len(lines), m.top+m.room())] {
+	shown := make([]string, 0, m.bodyHeight())
+	for _, line := range lines[m.top:min(len(lines), m.top+m.bodyHeight())] {
 		shown = append(shown, " "+line)
 	}
 

@@ -41,11 +41,11 @@ func (b *book) reply(req *llm.Request) script.Reply {
 	case req.Agent == chatAgent:
 		return s.answer(req)
 	case isReact(req) && s == nil:
-		return inText(b.stranger(withTools(req)))
+		return inText(b.unknownAlert(withTools(req)))
 	case isReact(req):
 		return inText(s.stage(req.Agent).inSteps().reply(withTools(req)))
 	case s == nil:
-		return b.stranger(req)
+		return b.unknownAlert(req)
 	default:
 		return s.stage(req.Agent).reply(req)
 	}

@@ -18,8 +18,8 @@ const (
 		"wrote above; with a real LLM provider configured, this is where an answer would be."
 )
 
-// stranger answers an alert that is in no story: it looks around once, and says what it is.
-func (b *book) stranger(req *llm.Request) script.Reply {
+// unknownAlert answers an alert that is in no story: it looks around once, and says what it is.
+func (b *book) unknownAlert(req *llm.Request) script.Reply {
 	look := toolUse{Tool: "list_namespaces"}
 
 	if call, ok := look.call(req.Tools); ok && answers(req) == 0 && req.Purpose == string(tarsy.InteractionIteration) {

@@ -75,7 +75,7 @@ func judge(s *Score, sample Sample, masked string) {
 	for _, secret := range sample.Secrets {
 		s.Secret++
 
-		if rest := left(secret, masked); rest == "" {
+		if rest := readablePart(secret, masked); rest == "" {
 			s.Found++
 		} else {
 			s.Misses = append(s.Misses, Miss{sample, masked, "still there: " + rest})
@@ -99,8 +99,8 @@ func judge(s *Score, sample Sample, masked string) {
 // telling is how much of a secret must not remain.
 const telling = 8
 
-// left returns the first piece of a secret that can still be read.
-func left(secret, masked string) string {
+// readablePart returns the first piece of a secret that can still be read.
+func readablePart(secret, masked string) string {
 	masked = marker.ReplaceAllLiteralString(masked, "\n\x00\n")
 
 	for i := 0; i+telling <= len(secret); i++ {

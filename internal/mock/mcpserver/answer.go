@@ -48,7 +48,7 @@ func (s *server) answer(t *tool) mcpsdk.ToolHandler {
 		}()
 
 		if err != nil {
-			return failed(err.Error()), nil
+			return errorResult(err.Error()), nil
 		}
 
 		if err := s.wait(ctx, r.source.Delay); err != nil {
@@ -65,7 +65,7 @@ func (s *server) answer(t *tool) mcpsdk.ToolHandler {
 		if err != nil {
 			s.journal.change(func() { call.Outcome, call.Message = OutcomeUnexpected, err.Error() })
 
-			return failed(err.Error()), nil
+			return errorResult(err.Error()), nil
 		}
 
 		return made, nil
@@ -114,7 +114,7 @@ func (r *result) make(arguments map[string]any) (*mcpsdk.CallToolResult, error) 
 			return nil, fmt.Errorf("encode the result: %w", err)
 		}
 
-		made := said(string(raw))
+		made := textResult(string(raw))
 		if _, ok := r.json.(map[string]any); ok {
 			made.StructuredContent = json.RawMessage(raw)
 		}
@@ -127,18 +127,18 @@ func (r *result) make(arguments map[string]any) (*mcpsdk.CallToolResult, error) 
 		return nil, err
 	}
 
-	made := said(text)
+	made := textResult(text)
 	made.IsError = r.source.Error != nil
 
 	return made, nil
 }
 
-func said(text string) *mcpsdk.CallToolResult {
+func textResult(text string) *mcpsdk.CallToolResult {
 	return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: text}}}
 }
 
-func failed(text string) *mcpsdk.CallToolResult {
-	made := said(text)
+func errorResult(text string) *mcpsdk.CallToolResult {
+	made := textResult(text)
 	made.IsError = true
 
 	return made

@@ -53,7 +53,7 @@ const (
 // home is the directory of test servers: in memory if there is plenty, else in the user's cache.
 func home() string {
 	own := filepath.Join(memory, "tarsy-"+strconv.Itoa(os.Getuid()))
-	if room(memory) >= memoryNeeded && makeOwn(own) {
+	if freeBytes(memory) >= memoryNeeded && makePrivateDir(own) {
 		return own
 	}
 	cache, err := os.UserCacheDir()
@@ -63,8 +63,8 @@ func home() string {
 	return filepath.Join(cache, "tarsy")
 }
 
-// room is how many bytes a file system has left for us.
-func room(path string) uint64 {
+// freeBytes is how many bytes a file system has left for us.
+func freeBytes(path string) uint64 {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {
 		return 0
@@ -72,8 +72,8 @@ func room(path string) uint64 {
 	return uint64(stat.Bavail) * uint64(stat.Bsize) //nolint:unconvert // the types differ between systems
 }
 
-// makeOwn makes a directory in a place that everybody may write to, and makes sure that it is ours.
-func makeOwn(dir string) bool {
+// makePrivateDir makes a directory in a place that everybody may write to, and makes sure that it is ours.
+func makePrivateDir(dir string) bool {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false
 	}

@@ -16,13 +16,13 @@ import (
 
 // The pace of looking at a process that starts or stops, and when to begin talking about it.
 const (
-	lookEvery = 5 * time.Millisecond
-	talkAfter = 2 * time.Second
+	lookEvery   = 5 * time.Millisecond
+	noticeAfter = 2 * time.Second
 
 	abandonWithin = 30 * time.Second
 
-	// hurryAfter is how long a server may take to stop before it is made to.
-	hurryAfter = 20 * time.Second
+	// escalateAfter is how long a server may take to stop before it is made to.
+	escalateAfter = 20 * time.Second
 )
 
 // process is a postmaster as its postmaster.pid describes it.
@@ -164,10 +164,10 @@ func (p *process) stop(ctx context.Context, progress func(string)) error {
 	if err := syscall.Kill(p.pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop the private PostgreSQL server (pid %d): %w", p.pid, err)
 	}
-	talk, rush := newTalker(progress), newHurry()
+	talk, rush := newSlowNotice(progress), newStopTimer()
 	err := await(ctx, func() (bool, error) {
-		talk.say("waiting for PostgreSQL to write everything to disk…")
-		rush.press(p)
+		talk.report("waiting for PostgreSQL to write everything to disk…")
+		rush.escalate(p)
 		return p.ended(), nil
 	})
 	if err != nil {
@@ -199,34 +199,36 @@ func await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// hurry makes a server stop that takes too long: one process of it that hangs would keep it, and whoever wants to start
-// it again, for ever. Nothing that was committed is lost; the next start recovers it.
-type hurry struct {
-	since   time.Time
-	pressed bool
+// stopTimer forces a server to stop that takes too long: one hanging process would keep it, and the next start, waiting
+// forever. Nothing that was committed is lost; the next start recovers it.
+type stopTimer struct {
+	since     time.Time
+	escalated bool
 }
 
-func newHurry() *hurry { return &hurry{since: time.Now()} }
+func newStopTimer() *stopTimer { return &stopTimer{since: time.Now()} }
 
-func (h *hurry) press(p *process) {
-	if !h.pressed && time.Since(h.since) >= cmp.Or(p.patience, hurryAfter) {
-		h.pressed = true
+func (h *stopTimer) escalate(p *process) {
+	if !h.escalated && time.Since(h.since) >= cmp.Or(p.patience, escalateAfter) {
+		h.escalated = true
 		_ = syscall.Kill(p.pid, syscall.SIGQUIT) // it may have ended just now
 	}
 }
 
-// talker says a line once something has taken longer than a moment.
-type talker struct {
+// slowNotice prints a line once when an operation takes long.
+type slowNotice struct {
 	progress func(string)
 	since    time.Time
-	said     bool
+	reported bool
 }
 
-func newTalker(progress func(string)) *talker { return &talker{progress: progress, since: time.Now()} }
+func newSlowNotice(progress func(string)) *slowNotice {
+	return &slowNotice{progress: progress, since: time.Now()}
+}
 
-func (t *talker) say(text string) {
-	if !t.said && time.Since(t.since) >= talkAfter {
-		t.said = true
+func (t *slowNotice) report(text string) {
+	if !t.reported && time.Since(t.since) >= noticeAfter {
+		t.reported = true
 		t.progress(text)
 	}
 }

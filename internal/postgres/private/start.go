@@ -25,17 +25,17 @@ const maxLog = 10 << 20
 // adopt returns the server that a killed tarsy left running, or nil if there is none.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	var adopted *process
-	talk, rush := newTalker(s.cfg.Progress), newHurry()
+	talk, rush := newSlowNotice(s.cfg.Progress), newStopTimer()
 	err := await(ctx, func() (bool, error) {
 		found, ok := findProcess(s.place.cluster)
 		if !ok {
 			return true, nil
 		}
 		if found.status == "stopping" {
-			rush.press(found)
+			rush.escalate(found)
 		}
 		if found.status != "ready" {
-			talk.say(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
+			talk.report(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
 			return false, nil
 		}
 		err := s.answers(ctx, found)
@@ -152,7 +152,7 @@ func (s *Server) command(ctx context.Context, binaries Binaries) (*exec.Cmd, err
 }
 
 func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int64) error {
-	talk := newTalker(s.cfg.Progress)
+	talk := newSlowNotice(s.cfg.Progress)
 	err := await(ctx, func() (bool, error) {
 		if started.ended() {
 			tail := s.logTail(logBegin)
@@ -162,7 +162,7 @@ func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int6
 			}
 			return false, err
 		}
-		talk.say("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
+		talk.report("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
 		current, ok := readProcess(s.place.cluster)
 		if !ok || current.pid != started.pid || current.status != "ready" {
 			return false, nil

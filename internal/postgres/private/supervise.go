@@ -56,7 +56,7 @@ func (v *supervisor) run(ctx context.Context) {
 		err := fmt.Errorf("it ended by itself; the end of its log %s:\n%s", s.place.logPath(), s.logTail(0))
 		s.cfg.Logger.Error("private postgresql ended, starting it again", "pid", s.current().pid, "log", s.place.logPath())
 		for err != nil {
-			if !v.mayTry() {
+			if !v.allowRestart() {
 				v.failed(fmt.Errorf("the private PostgreSQL server was started %d times within %s and does not keep running: %w",
 					v.limit, restartWindow, err))
 				return
@@ -84,8 +84,8 @@ func (v *supervisor) awaitEnd(ctx context.Context) bool {
 	return true
 }
 
-// mayTry counts the attempts of the last while.
-func (v *supervisor) mayTry() bool {
+// allowRestart counts the attempts of the last while.
+func (v *supervisor) allowRestart() bool {
 	now := time.Now()
 	for len(v.attempts) > 0 && now.Sub(v.attempts[0]) > restartWindow {
 		v.attempts = v.attempts[1:]

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// mended is a schema without what a provider would refuse in it, at any depth: one such tool of many makes every call
+// normalized is a schema without what a provider would refuse in it, at any depth: one such tool of many makes every call
 // fail. Lists must say what they are lists of, and keywords must be those of today's JSON Schema. A schema that needs no
-// mending is returned as it is, with its properties in their order.
-func mended(raw json.RawMessage) json.RawMessage {
+// change is returned as it is, with its properties in their order.
+func normalized(raw json.RawMessage) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	// Numbers go on as they were written.
 	decoder.UseNumber()
 
 	var root any
-	if decoder.Decode(&root) != nil || !mend(root) {
+	if decoder.Decode(&root) != nil || !normalize(root) {
 		return raw
 	}
 
@@ -28,41 +28,41 @@ func mended(raw json.RawMessage) json.RawMessage {
 	return whole
 }
 
-// mend mends a schema and all within it, and tells whether there was anything to mend.
-func mend(node any) bool {
+// normalize rewrites a schema and everything in it, and reports whether it changed anything.
+func normalize(node any) bool {
 	schema, ok := node.(map[string]any)
 	if !ok {
 		return false
 	}
 
-	changed := mendType(schema)
-	changed = mendItems(schema) || changed
-	changed = mendBounds(schema) || changed
-	changed = mendForms(schema) || changed
+	changed := normalizeType(schema)
+	changed = normalizeItems(schema) || changed
+	changed = normalizeBounds(schema) || changed
+	changed = dropMalformed(schema) || changed
 
 	for _, keyword := range []string{"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"} {
-		changed = mend(schema[keyword]) || changed
+		changed = normalize(schema[keyword]) || changed
 	}
 
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
 		list, _ := schema[keyword].([]any)
 		for _, part := range list {
-			changed = mend(part) || changed
+			changed = normalize(part) || changed
 		}
 	}
 
 	for _, keyword := range []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"} {
 		named, _ := schema[keyword].(map[string]any)
 		for _, part := range named {
-			changed = mend(part) || changed
+			changed = normalize(part) || changed
 		}
 	}
 
 	return changed
 }
 
-// mendType leaves out types that there are none of.
-func mendType(schema map[string]any) bool {
+// normalizeType leaves out types that there are none of.
+func normalizeType(schema map[string]any) bool {
 	switch kind := schema["type"].(type) {
 	case nil:
 		return false
@@ -103,9 +103,9 @@ func isType(name string) bool {
 	return slices.Contains([]string{"string", "number", "integer", "boolean", "object", "array", "null"}, name)
 }
 
-// mendItems says of lists that they are of anything, unless it is said; of the older form, a schema for each place, it makes
+// normalizeItems says of lists that they are of anything, unless it is said; of the older form, a schema for each place, it makes
 // one of them all.
-func mendItems(schema map[string]any) bool {
+func normalizeItems(schema map[string]any) bool {
 	kinds, _ := schema["type"].([]any)
 	isList := schema["type"] == "array" || slices.Contains(kinds, any("array"))
 
@@ -132,8 +132,8 @@ func mendItems(schema map[string]any) bool {
 	return true
 }
 
-// mendBounds brings exclusive bounds into today's form: a number of their own, and not a word about another.
-func mendBounds(schema map[string]any) bool {
+// normalizeBounds brings exclusive bounds into today's form: a number of their own, and not a word about another.
+func normalizeBounds(schema map[string]any) bool {
 	changed := false
 
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
@@ -155,8 +155,8 @@ func mendBounds(schema map[string]any) bool {
 	return changed
 }
 
-// mendForms leaves out keywords whose value has a form that they do not take.
-func mendForms(schema map[string]any) bool {
+// dropMalformed leaves out keywords whose value has a form that they do not take.
+func dropMalformed(schema map[string]any) bool {
 	changed := false
 	drop := func(keyword string, fits bool) {
 		if _, there := schema[keyword]; there && !fits {
