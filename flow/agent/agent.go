@@ -1,0 +1,262 @@
+// Package agent is the branch of a language model: it consumes prompts and produces responses and thoughts, whole or in
+// pieces as its windows say. The conversation it sends to the model is what its journal holds, so an agent whose journal is
+// kept in a file remembers it after a restart. It works with any llm.Client.
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/llm"
+)
+
+// Config is the configuration of an agent.
+type Config struct {
+	// Name of the branch; "agent" by default.
+	Name   string
+	Client llm.Client
+	// Provider and Model are passed to the client.
+	Provider, Model string
+	// Instructions are the system message; empty for none.
+	Instructions string
+	// History is how many earlier turns of a conversation, each a prompt and its response, go to the model with a prompt; 10
+	// by default, none if negative.
+	History int
+	// Window says when pieces of a response are produced, ThoughtWindow the same for thoughts; by default both are produced
+	// whole at the end.
+	Window, ThoughtWindow flow.Window
+	// Tools are offered to the model, which may use them for MaxCalls rounds, 10 by default.
+	Tools    []Tool
+	MaxCalls int
+	// Clock stamps the entries; nil is the real one.
+	Clock clockwork.Clock
+}
+
+// Tool is a function that the model may call. An error is passed to the model as the result.
+type Tool struct {
+	llm.Tool
+
+	Call func(ctx context.Context, arguments json.RawMessage) (string, error)
+}
+
+// Prompt is a question. Those of one conversation share their history; a prompt without text gets no response.
+type Prompt struct {
+	Conversation string `json:"conversation,omitempty"`
+	Text         string `json:"text"`
+}
+
+// Meta tells which response an entry belongs to.
+type Meta struct {
+	Conversation string    `json:"conversation,omitempty"`
+	ResponseID   string    `json:"response_id"`
+	Model        string    `json:"model"`
+	Timestamp    time.Time `json:"timestamp"`
+}
+
+// Response is a response or, where the window passes pieces on, a part of one.
+type Response struct {
+	Meta
+
+	Text string `json:"text"`
+	// Index counts the parts from zero. The last one may have no text.
+	Index int  `json:"index"`
+	Last  bool `json:"last"`
+}
+
+// Thought is what the model thought before it responded, or a part of it.
+type Thought struct {
+	Meta
+
+	Text string `json:"text"`
+}
+
+// Failure is a prompt that got no response, or not all of it.
+type Failure struct {
+	Meta
+
+	Error string `json:"error"`
+}
+
+// Chunk is a piece of a response as it came from the model.
+type Chunk struct {
+	Meta
+
+	Text string `json:"text"`
+}
+
+// ThoughtChunk is a piece of a thought as it came from the model.
+type ThoughtChunk struct {
+	Meta
+
+	Text string `json:"text"`
+}
+
+// StreamCompleted marks that a response is complete: a turn of the conversation that later prompts refer to.
+type StreamCompleted struct {
+	Meta
+
+	// Prompt is the text of the prompt and Text the whole response.
+	Prompt string `json:"prompt"`
+	Text   string `json:"text"`
+}
+
+// ToolUsed is a call of a tool and its result.
+type ToolUsed struct {
+	Meta
+
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Result    string `json:"result"`
+	Failed    bool   `json:"failed,omitempty"`
+}
+
+// Agent is a branch.
+type Agent struct {
+	*flow.Branch
+
+	Prompts   flow.In[Prompt]
+	Responses flow.Out[Response]
+	Thoughts  flow.Out[Thought]
+	Failures  flow.Out[Failure]
+
+	config        Config
+	chunks        flow.Log[Chunk]
+	thoughtChunks flow.Log[ThoughtChunk]
+	completed     flow.Log[StreamCompleted]
+	toolsUsed     flow.Log[ToolUsed]
+}
+
+// New returns an agent.
+func New(config Config) *Agent {
+	config.Name = cmp.Or(config.Name, "agent")
+	config.History = cmp.Or(config.History, 10)
+	config.MaxCalls = cmp.Or(config.MaxCalls, 10)
+
+	if config.Window == nil {
+		config.Window = flow.WindowFinal
+	}
+
+	if config.ThoughtWindow == nil {
+		config.ThoughtWindow = flow.WindowFinal
+	}
+
+	if config.Clock == nil {
+		config.Clock = clockwork.NewRealClock()
+	}
+
+	a := &Agent{Branch: flow.NewBranch(config.Name), config: config}
+	a.Prompts = flow.Consumes(a.Branch, a.respond)
+	a.Responses = flow.Produces[Response](a.Branch)
+	a.Thoughts = flow.Produces[Thought](a.Branch)
+	a.Failures = flow.Produces[Failure](a.Branch)
+	a.chunks = flow.Logs[Chunk](a.Branch)
+	a.thoughtChunks = flow.Logs[ThoughtChunk](a.Branch)
+	a.completed = flow.Logs[StreamCompleted](a.Branch)
+	a.toolsUsed = flow.Logs[ToolUsed](a.Branch)
+
+	return a
+}
+
+// respond answers one prompt. A model that fails is reported on the Failures port; only the journal's errors end the branch.
+func (a *Agent) respond(ctx context.Context, prompt Prompt) error {
+	if strings.TrimSpace(prompt.Text) == "" {
+		return nil
+	}
+
+	conversation, err := a.conversation(ctx, prompt)
+	if err != nil {
+		return err
+	}
+
+	meta := Meta{
+		Conversation: prompt.Conversation, ResponseID: tarsy.NewID(), Model: a.config.Model,
+		Timestamp: a.config.Clock.Now().UTC(),
+	}
+
+	answer := newStream(a, meta, prompt.Text)
+
+	failure, err := a.converse(ctx, conversation, answer)
+	if err != nil {
+		return err
+	}
+
+	err = answer.finish(ctx, failure == nil)
+	if err != nil || failure == nil {
+		return err
+	}
+
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+
+	return a.Failures.Send(ctx, Failure{Meta: meta, Error: failure.Error()})
+}
+
+// converse calls the model until it has answered without asking for tools. The first result is the model's failure, the
+// second one that of the journal.
+func (a *Agent) converse(ctx context.Context, messages []llm.Message, answer *stream) (failure, err error) {
+	for round := 0; ; round++ {
+		request := &llm.Request{
+			Agent: a.config.Name, Provider: a.config.Provider, Model: a.config.Model, Messages: messages,
+		}
+
+		if round < a.config.MaxCalls { // after that the model can only answer
+			for _, tool := range a.config.Tools {
+				request.Tools = append(request.Tools, tool.Tool)
+			}
+		}
+
+		message, failure, err := answer.read(ctx, a.config.Client.Generate(ctx, request))
+		if failure != nil || err != nil || len(message.ToolCalls) == 0 || len(request.Tools) == 0 {
+			return failure, err
+		}
+
+		messages = append(messages, message)
+
+		for _, call := range message.ToolCalls {
+			used := a.use(ctx, answer.meta, call)
+
+			err := a.toolsUsed.Append(ctx, used)
+			if err != nil {
+				return nil, err
+			}
+
+			messages = append(messages, llm.Message{
+				Role: llm.RoleTool, Content: used.Result, ToolCallID: call.ID, ToolName: call.Name,
+			})
+		}
+	}
+}
+
+func (a *Agent) use(ctx context.Context, meta Meta, call llm.ToolCall) ToolUsed {
+	used := ToolUsed{Meta: meta, Name: call.Name, Arguments: call.Arguments}
+
+	for _, tool := range a.config.Tools {
+		if tool.Name != call.Name {
+			continue
+		}
+
+		result, err := tool.Call(ctx, json.RawMessage(call.Arguments))
+		if err != nil {
+			used.Result, used.Failed = "Error: "+err.Error(), true
+
+			return used
+		}
+
+		used.Result = result
+
+		return used
+	}
+
+	used.Result, used.Failed = fmt.Sprintf("Error: there is no tool %q", call.Name), true
+
+	return used
+}
