@@ -94,6 +94,9 @@ type Limits struct {
 	// Exit is how long a subprocess, or a remote server that is told goodbye, is waited for before the next, harsher
 	// step. It follows real time: the operating system knows nothing of an injected clock.
 	Exit time.Duration
+	// KeepAlive is how long an idle HTTP connection is kept for the next request. Node and Python servers close theirs after
+	// five seconds: a request that is sent at that moment is lost, and for a tool that writes its outcome is unknown.
+	KeepAlive time.Duration
 	// ResultBytes is how much of one result is kept.
 	ResultBytes int
 }
@@ -105,6 +108,7 @@ const (
 	defaultBackoffMin  = 250 * time.Millisecond
 	defaultBackoffMax  = 750 * time.Millisecond
 	defaultExit        = time.Second
+	defaultKeepAlive   = 2 * time.Second
 	defaultResultBytes = 1 << 20
 )
 
@@ -113,6 +117,7 @@ func (l Limits) withDefaults() Limits {
 	l.Call = orDefault(l.Call, defaultCall)
 	l.Reinit = orDefault(l.Reinit, defaultReinit)
 	l.Exit = orDefault(l.Exit, defaultExit)
+	l.KeepAlive = orDefault(l.KeepAlive, defaultKeepAlive)
 	l.ResultBytes = orDefault(l.ResultBytes, defaultResultBytes)
 	if l.BackoffMax == 0 {
 		l.BackoffMin, l.BackoffMax = defaultBackoffMin, defaultBackoffMax

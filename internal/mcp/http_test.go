@@ -274,6 +274,25 @@ func TestRefusedConnectionMeansNotCalled(t *testing.T) {
 	require.NotContains(t, result.Content, "s3cret", "the URL's secrets stay out of what a model reads")
 }
 
+// A server that closes idle connections may do so just when the next request is sent.
+func TestConnectionIdleForTooLongIsNotUsedForCall(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, &mcpsdk.StreamableHTTPOptions{JSONResponse: true})
+	var used sync.Map
+	server := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if _, again := used.LoadOrStore(req.RemoteAddr, true); again {
+			_, _ = io.Copy(io.Discard, req.Body)
+			panic(http.ErrAbortHandler)
+		}
+		w.ServeHTTP(rw, req)
+	}))
+	limits := fast
+	limits.KeepAlive = time.Nanosecond
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: server.URL}, limits)
+	require.Empty(t, tools.Unavailable())
+	require.Equal(t, agent.Result{Server: "web", Tool: "write", Content: "done", Attempts: 1}, call(t, tools, "web__write", ""))
+}
+
 func TestUnverifiedCertificateNeedsConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)

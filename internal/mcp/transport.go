@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -40,7 +41,7 @@ func (f *Factory) link(life context.Context, to target) (*link, error) {
 	case TransportStdio:
 		return f.processLink(life, to.server, config), nil
 	case TransportHTTP, TransportSSE:
-		return httpLink(life, config)
+		return httpLink(life, config, f.limits.KeepAlive)
 	default:
 		return nil, fmt.Errorf("transport type %q is not one of stdio, http, sse", config.Type)
 	}
@@ -66,11 +67,12 @@ func (f *Factory) processLink(life context.Context, serverID string, config Tran
 	return made
 }
 
-func httpLink(life context.Context, config Transport) (*link, error) {
+func httpLink(life context.Context, config Transport, keepAlive time.Duration) (*link, error) {
 	side, err := newEdge(life, config)
 	if err != nil {
 		return nil, err
 	}
+	side.base.IdleConnTimeout = keepAlive
 	client := &http.Client{Transport: side}
 	var transport mcpsdk.Transport = &mcpsdk.SSEClientTransport{Endpoint: config.URL, HTTPClient: client}
 	if config.Type == TransportHTTP {
