@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -100,19 +101,27 @@ func listenEverything(t *testing.T, mode, port string) *process {
 	return p
 }
 
-// freePort is a port that nobody listens on.
+// freePort is a port that nobody listens on and that the operating system gives to nobody who does not ask for it: ports below
+// 32768 are not ephemeral. Node takes seconds to start on a busy machine, and in that time another test's connection may
+// get an ephemeral port. The server over SSE would not even fail: it reports that it runs, and exits.
 func freePort(t *testing.T) string {
 	t.Helper()
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	const first, count, attempts = 20000, 12000, 100
 
-	defer listener.Close()
+	for range attempts {
+		port := strconv.Itoa(first + rand.IntN(count))
 
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
+		listener, err := net.Listen("tcp", ":"+port) // as node does, on every address
+		if err == nil {
+			require.NoError(t, listener.Close())
 
-	return port
+			return port
+		}
+	}
+
+	require.FailNow(t, "no free port found")
+	panic("unreachable")
 }
 
 // asks is an answer that calls one tool.
