@@ -84,11 +84,10 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 		recipes, err = e.recipes.find(claimCtx, claims)
 	}
 
-	if err != nil {
-		// Whatever was claimed is not lost: its lease runs out and it is claimed again.
-		e.Logger.Error("could not claim sessions", "error", err)
+	e.outage.Note(ctx, err)
 
-		return false
+	if err != nil {
+		return false // whatever was claimed is not lost: its lease runs out and it is claimed again
 	}
 
 	claimed, uncounted := 0, 0

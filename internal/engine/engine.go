@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -96,6 +97,8 @@ type Engine struct {
 	// recipes belongs to the claimer.
 	recipes recipes
 	aside   setAside
+	// outage reports while the database is unavailable to claim.
+	outage  background.Outage
 	started time.Time
 
 	mu       sync.Mutex
@@ -126,9 +129,12 @@ func New(cfg Config) *Engine {
 	}
 
 	return &Engine{
-		Config:   cfg,
-		ledger:   newLedger(cfg),
-		recipes:  recipes{read: cfg.DB.Recipes, decode: cfg.Decode, known: map[string]*chain.Recipe{}, logger: cfg.Logger},
+		Config:  cfg,
+		ledger:  newLedger(cfg),
+		recipes: recipes{read: cfg.DB.Recipes, decode: cfg.Decode, known: map[string]*chain.Recipe{}, logger: cfg.Logger},
+		outage: background.Outage{
+			Failing: "could not claim sessions; trying again", Over: "claims sessions again", Level: slog.LevelError, Logger: cfg.Logger,
+		},
 		runs:     map[string]*sessionRun{},
 		slots:    make(chan struct{}, 1),
 		cancels:  make(chan struct{}, 1),

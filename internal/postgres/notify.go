@@ -159,7 +159,7 @@ func (s *Signals) listen(ctx context.Context) {
 			return
 		}
 
-		s.logger.Warn("lost the connection that hears other servers; trying again", "error", err)
+		s.listening.Note(ctx, err)
 
 		select {
 		case <-ctx.Done():
@@ -178,6 +178,8 @@ func (s *Signals) listenOnce(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+notifyChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+
+	s.listening.Note(ctx, nil)
 
 	// Whatever was said while nobody listened is found by asking. What is not polled can only be told that it is behind.
 	s.fallBehind(topicJournals, topicRequests)
@@ -312,11 +314,13 @@ func (s *Signals) pollOnce(ctx context.Context) {
 	}
 
 	heads, err := collect[head](ctx, s.pool, "SELECT id, last_seq FROM sessions WHERE id = ANY($1)", ids)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.logger.Warn("could not poll journals", "error", err)
-		}
+	if ctx.Err() != nil {
+		return
+	}
 
+	s.polling.Note(ctx, err)
+
+	if err != nil {
 		return
 	}
 

@@ -53,6 +53,9 @@ type proxy struct {
 	silent bool
 	left   int
 	conns  []net.Conn
+	// away tells that the database refuses connections; refused counts them.
+	away    bool
+	refused int
 	// startups are the names of the parameters of each start-up message.
 	startups [][]string
 
@@ -83,6 +86,43 @@ func (p *proxy) awaitThaw() {
 	if thawed != nil {
 		<-thawed
 	}
+}
+
+// interrupt takes the database away: it ends all connections and refuses new ones until restore is called.
+func (p *proxy) interrupt() (restore func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.away = true
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+
+		p.away = false
+	}
+}
+
+// refuses counts a connection that comes while the database is away.
+func (p *proxy) refuses() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.away {
+		p.refused++
+	}
+
+	return p.away
+}
+
+func (p *proxy) refusals() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.refused
 }
 
 // newProxy returns a proxy and the database's address through it.
@@ -221,7 +261,11 @@ func (p *proxy) accept() {
 		}
 
 		database, err := net.Dial(p.network, p.address)
-		if err != nil {
+		if err != nil || p.refuses() {
+			if err == nil {
+				_ = database.Close()
+			}
+
 			_ = client.Close()
 
 			continue

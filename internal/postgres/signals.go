@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/background"
 )
 
 const (
@@ -32,6 +33,8 @@ type Signals struct {
 	jitter    time.Duration
 	// origin marks our own notifications, which come back to us.
 	origin string
+	// listening and polling report while the database is unavailable to listen and to poll.
+	listening, polling background.Outage
 
 	mu        sync.Mutex
 	watches   map[string]map[*Watch]struct{}
@@ -67,6 +70,13 @@ func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
 		receivers: map[string]map[*receiver]struct{}{},
 		outgoing:  newOutgoing(),
 		kick:      make(chan struct{}, 1),
+		listening: background.Outage{
+			Failing: "lost the connection that hears other servers; trying again", Over: "hears other servers again",
+			Level: slog.LevelWarn, Logger: cfg.Logger,
+		},
+		polling: background.Outage{
+			Failing: "could not poll journals; trying again", Over: "polls journals again", Level: slog.LevelWarn, Logger: cfg.Logger,
+		},
 	}
 }
 

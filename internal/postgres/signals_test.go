@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +218,50 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 }
 
 // awaitBehind waits until the watch knows that it missed something.
+func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	proxy, address := newProxy(t, f)
+	records := make(chan string, 100)
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock, Logger: slog.New(recorded(records))})
+	require.NoError(t, err)
+
+	hears := make(chan struct{}, 10)
+	stop := db.Signals().OnListen(func() { hears <- struct{}{} })
+
+	db.Start()
+	t.Cleanup(db.Stop)
+	t.Cleanup(stop)
+	<-hears
+
+	restore := proxy.interrupt()
+	f.awaitf(t, func() bool { return value[int](t, f, "SELECT 1") == 1 && proxy.refusals() >= 3 }, "the third attempt to listen")
+	restore()
+	<-hears
+
+	require.Equal(t, "lost the connection that hears other servers; trying again", <-records)
+	require.Equal(t, "hears other servers again", <-records)
+	require.Empty(t, records)
+}
+
+// recorded is a handler that keeps the messages of the listener: other parts also miss the database.
+type recorded chan<- string
+
+func (r recorded) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r recorded) Handle(_ context.Context, record slog.Record) error {
+	if strings.Contains(record.Message, "other servers") {
+		r <- record.Message
+	}
+
+	return nil
+}
+
+func (r recorded) WithAttrs([]slog.Attr) slog.Handler { return r }
+func (r recorded) WithGroup(string) slog.Handler      { return r }
+
 func awaitBehind(t *testing.T, watch *postgres.Watch) {
 	t.Helper()
 
