@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"tarsy.dev/tarsy/internal/mock/match"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 )
 
@@ -61,11 +62,7 @@ type When struct {
 }
 
 // Text is a condition on a text.
-type Text struct {
-	Equals   string `yaml:"equals" doc:"The whole text." nonempty:"true"`
-	Contains string `yaml:"contains" doc:"A part of the text." nonempty:"true" short:"true"`
-	Matches  string `yaml:"matches" doc:"A regular expression (RE2) that matches some part of the text." nonempty:"true" format:"regexp"`
-}
+type Text = match.Text
 
 // Reply is one answer.
 type Reply struct {

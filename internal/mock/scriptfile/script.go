@@ -74,18 +74,18 @@ func (p *Profile) pace() *script.Pace {
 func (r *Route) match() script.Match {
 	match := script.Match{
 		Name: r.Name, Agent: r.When.Agent, Purpose: r.When.Purpose, Turn: r.When.Turn,
-		Model: r.When.Model.text(), System: r.When.System.text(), User: r.When.User.text(), ToolResult: r.When.ToolResult.text(),
+		Model: condition(r.When.Model), System: condition(r.When.System), User: condition(r.When.User), ToolResult: condition(r.When.ToolResult),
 		Header: make(map[string]script.Text, len(r.When.Header)),
 	}
 
 	for name, text := range r.When.Header {
-		match.Header[name] = text.text()
+		match.Header[name] = condition(&text)
 	}
 
 	return match
 }
 
-func (t *Text) text() script.Text {
+func condition(t *Text) script.Text {
 	if t == nil {
 		return script.Text{}
 	}

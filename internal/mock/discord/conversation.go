@@ -1,0 +1,141 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// defaultWithin is how long an expectation waits.
+const defaultWithin = 30 * time.Second
+
+// Play runs steps one after the other and returns the first failure. Each expectation looks at what the bot did after
+// what the one before found.
+func (s *Server) Play(ctx context.Context, steps ...Step) error {
+	after := 0
+
+	for i, step := range steps {
+		found, err := s.step(ctx, after, step)
+		if err != nil {
+			return fmt.Errorf("step %d (%s): %w", i+1, step, err)
+		}
+
+		after = max(after, found)
+	}
+
+	return nil
+}
+
+// step runs one step. For an expectation it returns the number of the action that it found.
+func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
+	switch {
+	case step.Say != nil:
+		_, err := s.say(*step.Say)
+
+		return 0, err
+	case step.Edit != nil:
+		return 0, s.Edit(step.Edit.Message, step.Edit.Content)
+	case step.Expect != nil:
+		return s.expect(ctx, after, *step.Expect)
+	case step.Drop != nil:
+		s.DropGateway(*step.Drop)
+	case step.Reconnect:
+		s.Reconnect()
+	case step.InvalidSession != nil:
+		s.InvalidSession(step.InvalidSession.Resumable)
+	case step.StopAcks != nil:
+		s.StopAcks(*step.StopAcks)
+	case step.RateLimit != nil:
+		s.Force429(*step.RateLimit)
+	case step.WaitReady:
+		return 0, s.WaitReady(ctx)
+	}
+
+	return 0, nil
+}
+
+func (s *Server) expect(ctx context.Context, after int, e Expect) (int, error) {
+	within := e.Within
+	if within == 0 {
+		within = defaultWithin
+	}
+
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	timer := s.clock.AfterFunc(within, func() { cancel(fmt.Errorf("within %v", within)) })
+	defer timer.Stop()
+
+	found, err := s.waitAfter(limited, after, "expected", e)
+
+	return found.Number, err
+}
+
+// conversation plays the steps of a script once a client is ready.
+type conversation struct {
+	steps   []Step
+	ctx     context.Context //nolint:containedctx // the life of the conversation, ended by stop
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	done   int
+	failed error
+}
+
+func newConversation(s *Server, steps []Step) *conversation {
+	c := &conversation{steps: steps}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+
+	if len(steps) > 0 {
+		c.running.Go(func() { c.run(s) })
+	}
+
+	return c
+}
+
+func (c *conversation) run(s *Server) {
+	after, err := 0, s.WaitReady(c.ctx)
+
+	for i := 0; err == nil && i < len(c.steps); i++ {
+		var found int
+
+		if found, err = s.step(c.ctx, after, c.steps[i]); err == nil {
+			after = max(after, found)
+
+			c.mu.Lock()
+			c.done++
+			c.mu.Unlock()
+		}
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.failed = err
+}
+
+func (c *conversation) stop() {
+	c.cancel()
+	c.running.Wait()
+}
+
+// unused describes the steps that were not done, the first with what became of it.
+func (c *conversation) unused() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	var left []string
+
+	for i, step := range c.steps[c.done:] {
+		text := fmt.Sprintf("Discord: step %d of the conversation (%s)", c.done+i+1, step)
+		if i == 0 && c.failed != nil {
+			text += ": " + c.failed.Error()
+		}
+
+		left = append(left, text)
+	}
+
+	return left
+}

@@ -1,0 +1,58 @@
+package discord
+
+// intent is a set of kinds of events that a client asks for.
+type intent int
+
+// The intents that matter here; the others are accepted and bring nothing.
+const (
+	intentGuilds          intent = 1 << 0
+	intentGuildMembers    intent = 1 << 1
+	intentPresences       intent = 1 << 8
+	intentGuildMessages   intent = 1 << 9
+	intentGuildReactions  intent = 1 << 10
+	intentGuildTyping     intent = 1 << 11
+	intentDirectMessages  intent = 1 << 12
+	intentDirectReactions intent = 1 << 13
+	intentDirectTyping    intent = 1 << 14
+	intentMessageContent  intent = 1 << 15
+	// knownIntents are all that are documented.
+	knownIntents intent = 1<<17 - 1 | 1<<20 | 1<<21 | 1<<24 | 1<<25
+)
+
+// privileged are the intents that an operator can refuse, by the names in a setup.
+func privileged(names []string) intent {
+	var all intent
+
+	for _, name := range names {
+		all |= map[string]intent{
+			"guild_members": intentGuildMembers, "presences": intentPresences, "message_content": intentMessageContent,
+		}[name]
+	}
+
+	return all
+}
+
+// in picks the intent for a guild or for direct messages.
+func in(c *channel, guild, direct intent) intent {
+	if c.guild == nil {
+		return direct
+	}
+
+	return guild
+}
+
+// hideContent removes what a client without the intent for message content does not see.
+func hideContent(o object) object {
+	hidden := make(object, len(o))
+	for key, value := range o {
+		hidden[key] = value
+	}
+
+	hidden["content"], hidden["embeds"], hidden["attachments"], hidden["components"] = "", []any{}, []any{}, []any{}
+
+	if replied, ok := o["referenced_message"].(object); ok {
+		hidden["referenced_message"] = hideContent(replied)
+	}
+
+	return hidden
+}

@@ -1,0 +1,149 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The kinds of actions.
+const (
+	KindMessage  = "message"
+	KindEdit     = "edit"
+	KindDelete   = "delete"
+	KindTyping   = "typing"
+	KindThread   = "thread"
+	KindReaction = "reaction"
+)
+
+// Action is one thing that the bot did, over REST.
+type Action struct {
+	Number    int       `json:"number"`
+	Kind      string    `json:"kind"`
+	Channel   string    `json:"channel"`
+	ChannelID string    `json:"channel_id"`
+	At        time.Time `json:"at"`
+	// Message is what the message was right after the action, nil for typing and for threads.
+	Message *Message `json:"message,omitempty"`
+	// Thread is the thread that was created.
+	Thread *Thread `json:"thread,omitempty"`
+	// Emoji is that of a reaction; Removed that it was taken back.
+	Emoji   string `json:"emoji,omitempty"`
+	Removed bool   `json:"removed,omitempty"`
+	// RepliedAuthor is who wrote the message that the message replies to.
+	RepliedAuthor string `json:"replied_author,omitempty"`
+}
+
+// Thread is a thread that was created.
+type Thread struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Parent is the name of the channel, Message the id of the message that it was started from, if it was.
+	Parent  string `json:"parent"`
+	Message string `json:"message,omitempty"`
+}
+
+// text is what a condition on the content looks at.
+func (a Action) text() string {
+	switch {
+	case a.Kind == KindReaction:
+		return a.Emoji
+	case a.Thread != nil:
+		return a.Thread.Name
+	case a.Message != nil:
+		return a.Message.Content
+	default:
+		return ""
+	}
+}
+
+// String describes the action on one line.
+func (a Action) String() string {
+	line := fmt.Sprintf("%d. %s in %s", a.Number, a.Kind, a.Channel)
+	if a.Kind != KindTyping {
+		line += ": " + quote(a.text())
+	}
+
+	return line
+}
+
+// journal is what the bot did, in order. Readers can wait for more.
+type journal struct {
+	mu      sync.Mutex
+	actions []Action
+	changed chan struct{}
+}
+
+func newJournal() *journal { return &journal{changed: make(chan struct{})} }
+
+func (j *journal) add(a Action) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	a.Number = len(j.actions) + 1
+	j.actions = append(j.actions, a)
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// list is everything so far.
+func (j *journal) list() []Action {
+	all, _ := j.after(0)
+
+	return all
+}
+
+// after is what came after an action, and a channel that is closed when there is more.
+func (j *journal) after(number int) ([]Action, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return slices.Clone(j.actions[min(number, len(j.actions)):]), j.changed
+}
+
+// wait returns the first action after a number that fits, and waits for it as long as ctx lets it.
+func (j *journal) wait(ctx context.Context, number int, fits func(Action) bool) (Action, error) {
+	for {
+		actions, more := j.after(number)
+		for _, a := range actions {
+			if fits(a) {
+				return a, nil
+			}
+
+			number = a.Number
+		}
+
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return Action{}, context.Cause(ctx)
+		}
+	}
+}
+
+// describe lists actions, one on a line.
+func describe(actions []Action) string {
+	if len(actions) == 0 {
+		return "the bot did nothing"
+	}
+
+	const most = 50
+
+	var text strings.Builder
+
+	text.WriteString("the bot did:")
+
+	if n := len(actions) - most; n > 0 {
+		fmt.Fprintf(&text, "\n  … %d actions before", n)
+		actions = actions[n:]
+	}
+
+	for _, a := range actions {
+		text.WriteString("\n  " + a.String())
+	}
+
+	return text.String()
+}

@@ -1,0 +1,154 @@
+package discord
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+const (
+	defaultLimit  = 1000
+	defaultWindow = time.Second
+)
+
+// limiter counts requests by route and by the channel or guild that they are about, and refuses on demand.
+type limiter struct {
+	clock  clockwork.Clock
+	limits map[string]RateLimit
+
+	mu      sync.Mutex
+	buckets map[string]*bucket
+	forced  []Force429
+}
+
+type bucket struct {
+	used  int
+	reset time.Time
+}
+
+func newLimiter(clock clockwork.Clock, limits []RateLimit) *limiter {
+	l := &limiter{clock: clock, limits: map[string]RateLimit{}, buckets: map[string]*bucket{}}
+	for _, limit := range limits {
+		if limit.Window == 0 {
+			limit.Window = defaultWindow
+		}
+
+		l.limits[limit.Route] = limit
+	}
+
+	return l
+}
+
+// force refuses the next requests.
+func (l *limiter) force(f Force429) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if f.Times == 0 {
+		f.Times = 1
+	}
+
+	if f.RetryAfter == 0 {
+		f.RetryAfter = time.Second
+	}
+
+	l.forced = append(l.forced, f)
+}
+
+// pending is how many requests are still to be refused.
+func (l *limiter) pending() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	n := 0
+	for _, f := range l.forced {
+		n += f.Times
+	}
+
+	return n
+}
+
+// tooMany is the body of a 429.
+type tooMany struct {
+	Message    string  `json:"message"`
+	RetryAfter float64 `json:"retry_after"`
+	Global     bool    `json:"global"`
+	Code       int     `json:"code"`
+}
+
+// take counts a request and sets the headers of its answer. It returns the body of a refusal, nil if there is none.
+func (l *limiter) take(h http.Header, route, major string) *tooMany {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	for i := range l.forced {
+		if f := &l.forced[i]; f.Route == "" || f.Route == route {
+			refused := *f
+
+			if f.Times--; f.Times == 0 {
+				l.forced = append(l.forced[:i:i], l.forced[i+1:]...)
+			}
+
+			return refuse(h, route, refused.RetryAfter, refused.Global, l.clock.Now())
+		}
+	}
+
+	limit, ok := l.limits[route]
+	if !ok {
+		limit = RateLimit{Limit: defaultLimit, Window: defaultWindow}
+	}
+
+	now := l.clock.Now()
+
+	b := l.buckets[route+" "+major]
+	if b == nil || !now.Before(b.reset) {
+		b = &bucket{reset: now.Add(limit.Window)}
+		l.buckets[route+" "+major] = b
+	}
+
+	if b.used == limit.Limit {
+		refused := refuse(h, route, b.reset.Sub(now), false, now)
+		h.Set("X-Ratelimit-Limit", strconv.Itoa(limit.Limit))
+
+		return refused
+	}
+
+	b.used++
+	setLimit(h, route, limit.Limit, limit.Limit-b.used, b.reset, now)
+
+	return nil
+}
+
+// setLimit writes the headers that every answer of a limited route has.
+func setLimit(h http.Header, route string, limit, remaining int, reset, now time.Time) {
+	sum := sha256.Sum256([]byte(route))
+
+	h.Set("X-Ratelimit-Bucket", hex.EncodeToString(sum[:16]))
+	h.Set("X-Ratelimit-Limit", strconv.Itoa(limit))
+	h.Set("X-Ratelimit-Remaining", strconv.Itoa(remaining))
+	h.Set("X-Ratelimit-Reset", seconds(time.Duration(reset.UnixNano())))
+	h.Set("X-Ratelimit-Reset-After", seconds(reset.Sub(now)))
+}
+
+// refuse writes the headers of a 429. The global limit is of no route, so it has no bucket.
+func refuse(h http.Header, route string, after time.Duration, global bool, now time.Time) *tooMany {
+	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+
+	if global {
+		h.Set("X-Ratelimit-Global", "true")
+		h.Set("X-Ratelimit-Scope", "global")
+	} else {
+		setLimit(h, route, 1, 0, now.Add(after), now)
+		h.Set("X-Ratelimit-Scope", "user")
+	}
+
+	return &tooMany{Message: "You are being rate limited.", RetryAfter: after.Seconds(), Global: global}
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -1,0 +1,129 @@
+package discord
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Message is a message, as it is now.
+type Message struct {
+	ID        string `json:"id"`
+	Channel   string `json:"channel"` // its name, @NAME for direct messages
+	ChannelID string `json:"channel_id"`
+	GuildID   string `json:"guild_id,omitempty"`
+	Author    string `json:"author"`
+	AuthorID  string `json:"author_id"`
+	Content   string `json:"content"`
+	// ReplyTo is the id of the message that this one replies to.
+	ReplyTo string `json:"reply_to,omitempty"`
+	// AllowedMentions is what the sender said about mentions, nil if nothing.
+	AllowedMentions *AllowedMentions `json:"allowed_mentions,omitempty"`
+	// Notified, NotifiedRoles and NotifiedEveryone are whom the message notifies: mentions that are allowed.
+	Notified         []string        `json:"notified,omitempty"`
+	NotifiedRoles    []string        `json:"notified_roles,omitempty"`
+	NotifiedEveryone bool            `json:"notified_everyone,omitempty"`
+	Embeds           json.RawMessage `json:"embeds,omitempty"`
+	Components       json.RawMessage `json:"components,omitempty"`
+	Attachments      []Attachment    `json:"attachments,omitempty"`
+	Flags            int             `json:"flags,omitempty"`
+	Nonce            json.RawMessage `json:"nonce,omitempty"`
+	// Thread is the id of the thread that was started from this message.
+	Thread    string     `json:"thread,omitempty"`
+	Reactions []Reaction `json:"reactions,omitempty"`
+	// Type is 0 for an ordinary message, 19 for a reply, 18 and 21 for what Discord writes about threads.
+	Type    int       `json:"type"`
+	Created time.Time `json:"created"`
+	Edited  time.Time `json:"edited,omitzero"`
+	// Earlier is what the content was before each edit, oldest first.
+	Earlier []Version `json:"earlier,omitempty"`
+	Deleted bool      `json:"deleted,omitempty"`
+}
+
+// Version is what a message was for a time.
+type Version struct {
+	Content string    `json:"content"`
+	Since   time.Time `json:"since"`
+}
+
+// Attachment is a file of a message.
+type Attachment struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	ContentType string `json:"content_type,omitempty"`
+	Data        []byte `json:"data,omitempty"`
+}
+
+// Reaction is an emoji under a message, and who put it there.
+type Reaction struct {
+	Emoji string   `json:"emoji"`
+	Users []string `json:"users"`
+}
+
+// The types of messages that there are.
+const (
+	typeOrdinary      = 0
+	typeThreadCreated = 18
+	typeReply         = 19
+	typeThreadStarter = 21
+)
+
+// clone is a copy that does not change any more.
+func (m *Message) clone() Message {
+	copied := *m
+	copied.Notified = slices.Clone(m.Notified)
+	copied.NotifiedRoles = slices.Clone(m.NotifiedRoles)
+	copied.Attachments = slices.Clone(m.Attachments)
+	copied.Earlier = slices.Clone(m.Earlier)
+	copied.Reactions = make([]Reaction, len(m.Reactions))
+
+	for i, r := range m.Reactions {
+		copied.Reactions[i] = Reaction{Emoji: r.Emoji, Users: slices.Clone(r.Users)}
+	}
+
+	return copied
+}
+
+// change replaces the content and remembers what it was.
+func (m *Message) change(content string, now time.Time) {
+	since := m.Created
+	if !m.Edited.IsZero() {
+		since = m.Edited
+	}
+
+	m.Earlier = append(m.Earlier, Version{Content: m.Content, Since: since})
+	m.Content, m.Edited = content, now
+}
+
+// react adds a reaction; it reports whether that changed anything.
+func (m *Message) react(emoji, userID string) bool {
+	i := slices.IndexFunc(m.Reactions, func(r Reaction) bool { return r.Emoji == emoji })
+	if i < 0 {
+		m.Reactions = append(m.Reactions, Reaction{Emoji: emoji, Users: []string{userID}})
+
+		return true
+	}
+
+	if slices.Contains(m.Reactions[i].Users, userID) {
+		return false
+	}
+
+	m.Reactions[i].Users = append(m.Reactions[i].Users, userID)
+
+	return true
+}
+
+// unreact removes a reaction; it reports whether that changed anything.
+func (m *Message) unreact(emoji, userID string) bool {
+	i := slices.IndexFunc(m.Reactions, func(r Reaction) bool { return r.Emoji == emoji })
+	if i < 0 || !slices.Contains(m.Reactions[i].Users, userID) {
+		return false
+	}
+
+	m.Reactions[i].Users = slices.DeleteFunc(m.Reactions[i].Users, func(id string) bool { return id == userID })
+	if len(m.Reactions[i].Users) == 0 {
+		m.Reactions = slices.Delete(m.Reactions, i, i+1)
+	}
+
+	return true
+}

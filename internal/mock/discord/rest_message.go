@@ -1,0 +1,307 @@
+package discord
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxContent is how long a message may be, in Unicode code points: that is what Discord counts.
+	maxContent = 2000
+	maxPage    = 100
+	// suppressNotifications and others are flags that a sender may set.
+	suppressEmbeds        = 1 << 2
+	hasThread             = 1 << 5
+	suppressNotifications = 1 << 12
+	componentsV2          = 1 << 15
+)
+
+// messageRequest is the body of a message that is sent or edited. A field that is not given is nil.
+type messageRequest struct {
+	Content         *string          `json:"content"`
+	Nonce           json.RawMessage  `json:"nonce"`
+	Embeds          json.RawMessage  `json:"embeds"`
+	Components      json.RawMessage  `json:"components"`
+	AllowedMentions *AllowedMentions `json:"allowed_mentions"`
+	Reference       *struct {
+		Message string `json:"message_id"`
+		Fail    *bool  `json:"fail_if_not_exists"`
+	} `json:"message_reference"`
+	Flags       *int              `json:"flags"`
+	Attachments []json.RawMessage `json:"attachments"`
+}
+
+// check returns what is wrong with a request, whatever the channel.
+func (r *messageRequest) check() error {
+	if r.Content != nil {
+		// Discord drops white space around a message.
+		trimmed := strings.TrimSpace(*r.Content)
+		r.Content = &trimmed
+
+		if utf8.RuneCountInString(trimmed) > maxContent {
+			return invalidForm("content", "BASE_TYPE_MAX_LENGTH", "Must be "+strconv.Itoa(maxContent)+" or fewer in length.")
+		}
+	}
+
+	if err := r.AllowedMentions.check(); err != nil {
+		return err
+	}
+
+	var embeds []json.RawMessage
+	if len(r.Embeds) > 0 && json.Unmarshal(r.Embeds, &embeds) != nil {
+		return invalidForm("embeds", "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+	}
+
+	if len(embeds) > 10 {
+		return invalidForm("embeds", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
+	}
+
+	return nil
+}
+
+// isEmpty reports that a message would show nothing.
+func isEmpty(m *Message) bool {
+	none := func(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "[]" || string(raw) == "null" }
+
+	return m.Content == "" && none(m.Embeds) && none(m.Components) && len(m.Attachments) == 0
+}
+
+func (c *call) postMessage() (any, error) {
+	var request messageRequest
+	if err := c.decode(&request); err != nil {
+		return nil, err
+	}
+
+	if err := request.check(); err != nil {
+		return nil, err
+	}
+
+	switch {
+	case !c.channel.allowed("send"):
+		return nil, errPermissions
+	case c.channel.isThread() && c.channel.thread.locked:
+		return nil, errArchived
+	}
+
+	m := &Message{
+		AllowedMentions: request.AllowedMentions, Embeds: request.Embeds, Components: request.Components, Nonce: request.Nonce,
+		Attachments: c.files,
+	}
+	if request.Content != nil {
+		m.Content = *request.Content
+	}
+
+	if request.Flags != nil {
+		m.Flags = *request.Flags & (suppressEmbeds | suppressNotifications | componentsV2)
+	}
+
+	for i := range m.Attachments {
+		m.Attachments[i].ID = c.world.ids.next()
+	}
+
+	if isEmpty(m) {
+		return nil, errEmpty
+	}
+
+	if ref := request.Reference; ref != nil && ref.Message != "" {
+		switch replied := c.channel.message(ref.Message); {
+		case replied != nil:
+			m.ReplyTo, m.Type = replied.ID, typeReply
+		case ref.Fail == nil || *ref.Fail:
+			return nil, invalidForm("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+		}
+	}
+
+	c.server.post(m, c.channel, c.world.bot)
+	c.server.record(Action{Kind: KindMessage, Message: m}, c.channel)
+
+	return c.world.messageObject(m, true), nil
+}
+
+// message is the one that the path names.
+func (c *call) message() (*Message, error) {
+	m := c.channel.message(c.PathValue("message"))
+	if m == nil {
+		return nil, errUnknownMessage
+	}
+
+	return m, nil
+}
+
+func (c *call) getMessage() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+
+	return c.world.messageObject(m, true), nil
+}
+
+func (c *call) patchMessage() (any, error) {
+	var request messageRequest
+	if err := c.decode(&request); err != nil {
+		return nil, err
+	}
+
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+
+	if m.AuthorID != c.world.bot.id {
+		return nil, errNotAuthor
+	}
+
+	if err := request.check(); err != nil {
+		return nil, err
+	}
+
+	changed := m.clone()
+	if request.Content != nil {
+		changed.Content = *request.Content
+	}
+
+	changed.Embeds = orElse(request.Embeds, m.Embeds)
+	changed.Components = orElse(request.Components, m.Components)
+
+	if isEmpty(&changed) {
+		return nil, errEmpty
+	}
+
+	m.Embeds, m.Components = changed.Embeds, changed.Components
+	// An edit without it applies what Discord does by default, as sending does.
+	m.AllowedMentions = request.AllowedMentions
+	c.server.edit(m, changed.Content, c.channel)
+	c.server.record(Action{Kind: KindEdit, Message: m}, c.channel)
+
+	return c.world.messageObject(m, true), nil
+}
+
+func orElse(raw, otherwise json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return otherwise
+	}
+
+	return raw
+}
+
+func (c *call) deleteMessage() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+
+	m.Deleted = true
+	c.server.publish(event{
+		name: "MESSAGE_DELETE", intents: in(c.channel, intentGuildMessages, intentDirectMessages), guild: c.channel.guildID(),
+		data: withGuild(object{"id": m.ID, "channel_id": c.channel.id}, c.channel),
+	})
+	c.server.record(Action{Kind: KindDelete, Message: m}, c.channel)
+
+	return noContent{}, nil
+}
+
+// getMessages lists messages, newest first.
+func (c *call) getMessages() (any, error) {
+	values := c.URL.Query()
+	limit := 50
+
+	if text := values.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPage {
+			return nil, invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
+		}
+
+		limit = n
+	}
+
+	all := slices.DeleteFunc(slices.Clone(c.channel.messages), func(m *Message) bool { return m.Deleted })
+	position := func(id string) int {
+		i, _ := slices.BinarySearchFunc(all, number(id), func(m *Message, id uint64) int { return cmp.Compare(number(m.ID), id) })
+
+		return i
+	}
+
+	switch before, after, around := values.Get("before"), values.Get("after"), values.Get("around"); {
+	case around != "":
+		from := max(0, position(around)-limit/2)
+		all = all[from:min(len(all), from+limit)]
+	case after != "":
+		from := position(strconv.FormatUint(number(after)+1, 10))
+		all = all[from:min(len(all), from+limit)]
+	case before != "":
+		all = all[:position(before)]
+	}
+
+	all = all[max(0, len(all)-limit):]
+	slices.Reverse(all)
+
+	return mapped(all, func(m *Message) object { return c.world.messageObject(m, true) }), nil
+}
+
+func (c *call) postTyping() (any, error) {
+	if !c.channel.allowed("send") {
+		return nil, errPermissions
+	}
+
+	o := withGuild(object{"channel_id": c.channel.id, "user_id": c.world.bot.id, "timestamp": c.server.clock.Now().Unix()}, c.channel)
+	if g := c.channel.guild; g != nil {
+		o["member"] = c.world.memberObject(g.member(c.world.bot.id), true)
+	}
+
+	c.server.publish(event{
+		name: "TYPING_START", intents: in(c.channel, intentGuildTyping, intentDirectTyping), guild: c.channel.guildID(), data: o,
+	})
+	c.server.record(Action{Kind: KindTyping}, c.channel)
+
+	return noContent{}, nil
+}
+
+func (c *call) putReaction() (any, error) { return c.reaction(false) }
+
+func (c *call) deleteReaction() (any, error) { return c.reaction(true) }
+
+// reaction adds the bot's reaction or takes it back.
+func (c *call) reaction(remove bool) (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+
+	emoji, name := c.PathValue("emoji"), "MESSAGE_REACTION_ADD"
+
+	changed := false
+	if remove {
+		name, changed = "MESSAGE_REACTION_REMOVE", m.unreact(emoji, c.world.bot.id)
+	} else {
+		changed = m.react(emoji, c.world.bot.id)
+	}
+
+	if !changed {
+		return noContent{}, nil
+	}
+
+	c.server.publish(event{
+		name: name, intents: in(c.channel, intentGuildReactions, intentDirectReactions), guild: c.channel.guildID(),
+		data: withGuild(object{
+			"user_id": c.world.bot.id, "channel_id": c.channel.id, "message_id": m.ID, "emoji": emojiObject(emoji), "type": 0, "burst": false,
+			"message_author_id": m.AuthorID,
+		}, c.channel),
+	})
+	c.server.record(Action{Kind: KindReaction, Message: m, Emoji: emoji, Removed: remove}, c.channel)
+
+	return noContent{}, nil
+}
+
+// withGuild adds the guild of a channel, if it has one.
+func withGuild(o object, c *channel) object {
+	if c.guild != nil {
+		o["guild_id"] = c.guild.id
+	}
+
+	return o
+}

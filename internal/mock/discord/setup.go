@@ -1,0 +1,66 @@
+// Package discord is a virtual Discord on the wire: the REST API (v9 and v10) and the gateway, well enough that the usual
+// client libraries run against it unmodified. Tests and scripts say what people write, read what the bot sent, and break
+// connections, sessions and rate limits on purpose. There is one bot; voice, slash commands and permissions beyond
+// Channel.Deny are not simulated. The package knows nothing of models, of TARSy, or of where its script comes from.
+package discord
+
+import "time"
+
+// Setup is the section discord of a script: who and what exists at the start, and the conversation.
+type Setup struct {
+	Token      string        `yaml:"token" doc:"The bot token that is accepted; without it, any token is."`
+	Bot        string        `yaml:"bot" doc:"The name of the bot." default:"tarsy"`
+	Heartbeat  time.Duration `yaml:"heartbeat" doc:"The heartbeat interval that clients are told." min:"10ms" default:"41250ms"`
+	Disallow   []string      `yaml:"disallow_intents" doc:"Privileged intents that the bot may not use; asking for one closes the connection with code 4014." enum:"guild_members,presences,message_content"`
+	RateLimits []RateLimit   `yaml:"rate_limits" doc:"Limits on REST routes; routes without one allow 1000 requests a second."`
+	Users      []User        `yaml:"users" doc:"The people, and other bots."`
+	Guilds     []Guild       `yaml:"guilds" doc:"The guilds that the bot is in. Without any there is one, named guild, with the channel general."`
+	// Conversation is played from the moment the bot is ready.
+	Conversation []Step `yaml:"conversation" doc:"What happens once the bot is connected, step by step."`
+}
+
+// User is a person or another bot.
+type User struct {
+	Name        string `yaml:"name" doc:"The user name." required:"true" short:"true"`
+	ID          string `yaml:"id" doc:"The id; without it, one is made."`
+	DisplayName string `yaml:"display_name" doc:"The name that is shown."`
+	Bot         bool   `yaml:"bot" doc:"The user is another bot."`
+}
+
+// Guild is a server of Discord.
+type Guild struct {
+	Name     string    `yaml:"name" doc:"The name of the guild." required:"true" short:"true"`
+	ID       string    `yaml:"id" doc:"The id; without it, one is made."`
+	Roles    []Role    `yaml:"roles" doc:"The roles, besides @everyone."`
+	Channels []Channel `yaml:"channels" doc:"The channels."`
+	Members  []Member  `yaml:"members" doc:"Which users are members; without it, all are, without roles. The bot always is."`
+}
+
+// Role is a role of a guild.
+type Role struct {
+	Name string `yaml:"name" doc:"The name of the role." required:"true" short:"true"`
+	ID   string `yaml:"id" doc:"The id; without it, one is made."`
+}
+
+// Channel is a channel of a guild.
+type Channel struct {
+	Name  string   `yaml:"name" doc:"The name, without #." required:"true" short:"true"`
+	ID    string   `yaml:"id" doc:"The id; without it, one is made."`
+	Topic string   `yaml:"topic" doc:"The topic."`
+	Type  string   `yaml:"type" doc:"The kind of channel." enum:"text,announcement,voice" default:"text"`
+	Deny  []string `yaml:"deny" doc:"What the bot may not do here: see the channel, send messages, create threads." enum:"view,send,threads"`
+}
+
+// Member is a user in a guild.
+type Member struct {
+	User  string   `yaml:"user" doc:"The name of the user." required:"true" short:"true"`
+	Nick  string   `yaml:"nick" doc:"The nickname in this guild."`
+	Roles []string `yaml:"roles" doc:"The names of the roles."`
+}
+
+// RateLimit is a limit on a route, for each channel or guild in its path.
+type RateLimit struct {
+	Route  string        `yaml:"route" doc:"The route, such as POST /channels/{channel}/messages." required:"true"`
+	Limit  int           `yaml:"limit" doc:"How many requests are allowed in the window." required:"true" min:"1"`
+	Window time.Duration `yaml:"window" doc:"How long the window is." default:"1s" min:"1ms"`
+}
