@@ -42,7 +42,9 @@ func (b *Branch) Journal() journal.Reader[Entry] { return b.journal }
 
 // Input adds a daemon that runs while the flow does: it waits for what comes from outside and sends it to the ports.
 // When the inputs of all branches have ended by themselves, the flow has ended.
-func (b *Branch) Input(name string, run Run) { b.inputs = append(b.inputs, input{name: name, run: run}) }
+func (b *Branch) Input(name string, run Run) {
+	b.inputs = append(b.inputs, input{name: name, run: run})
+}
 
 // direction tells what the branch does with the entries of a port.
 type direction int
@@ -108,7 +110,9 @@ func Logs[A any](b *Branch) Log[A] {
 }
 
 // Append appends entries to the journal of the branch, as one.
-func (l Log[A]) Append(ctx context.Context, values ...A) error { return send(ctx, l.port.branch, values) }
+func (l Log[A]) Append(ctx context.Context, values ...A) error {
+	return send(ctx, l.port.branch, values)
+}
 
 var errNotBuilt = errors.New("the branch is not part of a flow yet: call flow.Build first")
 

@@ -124,7 +124,9 @@ func (d *Daemon) Start(ctx context.Context) {
 	}()
 }
 
-func isCancellation(err error) bool { return errors.Is(err, errStopped) || errors.Is(err, context.Canceled) }
+func isCancellation(err error) bool {
+	return errors.Is(err, errStopped) || errors.Is(err, context.Canceled)
+}
 
 // work runs the daemon and turns a panic into an error.
 func (d *Daemon) work(ctx context.Context) (err error) {

@@ -3,39 +3,18 @@ package tarsytest
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/golden"
 )
-
-//nolint:gochecknoglobals // a flag of the test binary
-var update = flag.Bool("update", false, "write golden files anew instead of comparing with them")
 
 // Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
 func Golden(t testing.TB, name string, actual []byte) {
 	t.Helper()
-
-	path := filepath.Join("testdata", "golden", filepath.FromSlash(name))
-
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
-		require.NoError(t, os.WriteFile(path, actual, 0o600))
-
-		return
-	}
-
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "no golden file yet: run the test with -update and review what it writes")
-
-	if diff := cmp.Diff(string(want), string(actual)); diff != "" {
-		t.Errorf("%s differs (-golden +actual); run with -update if the change is meant:\n%s", path, diff)
-	}
+	golden.Compare(t, name, actual)
 }
 
 // GoldenJSON compares a value as indented JSON with stable ids.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/testfailure"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -22,9 +23,9 @@ func TestDifferingGoldenFileFailsTest(t *testing.T) {
 	t.Parallel()
 	skipUpdate(t)
 
-	require.Empty(t, failuresOf(t, func(t testing.TB) { tarsytest.Golden(t, "greeting.golden", []byte("hello\n")) }))
+	require.Empty(t, testfailure.Of(t, func(t testing.TB) { tarsytest.Golden(t, "greeting.golden", []byte("hello\n")) }))
 
-	complaint := failuresOf(t, func(t testing.TB) { tarsytest.Golden(t, "greeting.golden", []byte("goodbye\n")) })
+	complaint := testfailure.Of(t, func(t testing.TB) { tarsytest.Golden(t, "greeting.golden", []byte("goodbye\n")) })
 	require.Contains(t, complaint, "greeting.golden")
 	require.Contains(t, complaint, "hello")
 	require.Contains(t, complaint, "goodbye")
@@ -35,7 +36,7 @@ func TestMissingGoldenFileFailsTest(t *testing.T) {
 	t.Parallel()
 	skipUpdate(t)
 
-	complaint := failuresOf(t, func(t testing.TB) { tarsytest.Golden(t, "nothing.golden", nil) })
+	complaint := testfailure.Of(t, func(t testing.TB) { tarsytest.Golden(t, "nothing.golden", nil) })
 	require.Contains(t, complaint, "no golden file yet")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/testfailure"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -72,11 +73,11 @@ func TestVirtualServerSpeaksThreeAPIs(t *testing.T) {
 func TestVirtualServerFailsTestOnUnusedOrUnexpectedCalls(t *testing.T) {
 	t.Parallel()
 
-	require.Contains(t, failuresOf(t, func(f testing.TB) {
+	require.Contains(t, testfailure.Of(t, func(f testing.TB) {
 		tarsytest.NewLLMServer(f, scriptOf(script.Reply{Text: "never asked"}))
 	}), `unused: sequence, reply 1 of 1: text "never asked"`)
 
-	require.Contains(t, failuresOf(t, func(f testing.TB) {
+	require.Contains(t, testfailure.Of(t, func(f testing.TB) {
 		status, _ := ask(t, tarsytest.NewLLMServer(f, scriptOf()).OpenAI()+"/chat/completions", chatBody)
 		require.Equal(t, 400, status)
 	}), "unexpected: request 1, POST /v1/chat/completions: the script has no reply")
@@ -84,7 +85,7 @@ func TestVirtualServerFailsTestOnUnusedOrUnexpectedCalls(t *testing.T) {
 	gate := script.NewGate()
 	done := make(chan struct{})
 
-	require.Contains(t, failuresOf(t, func(f testing.TB) {
+	require.Contains(t, testfailure.Of(t, func(f testing.TB) {
 		server := tarsytest.NewLLMServer(f, scriptOf(script.Reply{Text: "never", Gate: gate}))
 
 		go func() {
@@ -103,7 +104,7 @@ func TestVirtualServerFailsTestOnUnusedOrUnexpectedCalls(t *testing.T) {
 	}), "still being answered at the end of the test")
 	<-done
 
-	require.Empty(t, failuresOf(t, func(f testing.TB) {
+	require.Empty(t, testfailure.Of(t, func(f testing.TB) {
 		ask(t, tarsytest.NewLLMServer(f, scriptOf(script.Reply{Text: "asked"})).OpenAI()+"/chat/completions", chatBody)
 	}))
 }
@@ -118,5 +119,5 @@ func TestBrokenScriptFileFailsTestWithItsLines(t *testing.T) {
 	require.Contains(t, answer, "from a file")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 1\nreplies: [{txt: wrong}]\n"), 0o600))
-	require.Contains(t, failuresOf(t, func(f testing.TB) { tarsytest.LoadScript(f, path) }), "script.yaml:2:12: replies[0].txt: unknown key")
+	require.Contains(t, testfailure.Of(t, func(f testing.TB) { tarsytest.LoadScript(f, path) }), "script.yaml:2:12: replies[0].txt: unknown key")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/testfailure"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -57,7 +58,7 @@ func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			complaint := failuresOf(t, func(t testing.TB) {
+			complaint := testfailure.Of(t, func(t testing.TB) {
 				app := tarsytest.New(t, tarsytest.Options{Patience: impatient})
 				gate := script.NewGate()
 				app.Script.Add(script.Reply{Gate: gate})
@@ -81,7 +82,7 @@ func TestUnscriptedModelCallFailsTest(t *testing.T) {
 	t.Parallel()
 
 	for unwatched, want := range map[bool]string{false: "the model was asked what the script does not know", true: ""} {
-		complaint := failuresOf(t, func(t testing.TB) {
+		complaint := testfailure.Of(t, func(t testing.TB) {
 			app := tarsytest.New(t, tarsytest.Options{Unwatched: unwatched})
 			require.Equal(t, "failed", string(app.Run("test", "nobody knows").Status))
 		})
@@ -97,7 +98,7 @@ func TestUnscriptedModelCallFailsTest(t *testing.T) {
 func TestUnexpectedResponseFailsTestAndIsShown(t *testing.T) {
 	t.Parallel()
 
-	complaint := failuresOf(t, func(t testing.TB) { tarsytest.New(t, tarsytest.Options{}).Submit("unheard-of", "x") })
+	complaint := testfailure.Of(t, func(t testing.TB) { tarsytest.New(t, tarsytest.Options{}).Submit("unheard-of", "x") })
 	require.Contains(t, complaint, "unknown_alert_type")
 }
 

@@ -88,50 +88,44 @@ func New(config Config) *Console {
 	return c
 }
 
-// read produces lines until the reader ends. A read cannot be cancelled: when the flow stops, the goroutine below ends with
-// the next line, with the end of the input or, where the reader has deadlines, at once.
+// read produces lines until the reader ends. A line is produced before the next one is read. A read cannot be cancelled:
+// when the flow stops, the goroutine below ends with the next line, with the end of the input or, where the reader has
+// deadlines, at once.
 func (c *Console) read(ctx context.Context, ready func()) error {
-	lines := make(chan string)
 	ended := make(chan error, 1)
 
-	go func() {
-		scanner := bufio.NewScanner(c.config.In)
-		scanner.Buffer(nil, maxLine)
-
-		for scanner.Scan() {
-			select {
-			case lines <- scanner.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-
-		ended <- scanner.Err()
-	}()
+	go func() { ended <- c.scan(ctx) }()
 
 	ready()
 
-	for {
-		select {
-		case text := <-lines:
-			err := c.produce(ctx, text)
-			if err != nil {
-				return err
-			}
-		case err := <-ended:
-			if errors.Is(err, bufio.ErrTooLong) {
-				return fmt.Errorf("a line is longer than %d bytes", maxLine)
-			}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		if reader, ok := c.config.In.(interface{ SetReadDeadline(t time.Time) error }); ok {
+			_ = reader.SetReadDeadline(time.Now()) // not every file has deadlines
+		}
 
+		return context.Cause(ctx)
+	}
+}
+
+func (c *Console) scan(ctx context.Context) error {
+	scanner := bufio.NewScanner(c.config.In)
+	scanner.Buffer(nil, maxLine)
+
+	for scanner.Scan() {
+		err := c.produce(ctx, scanner.Text())
+		if err != nil {
 			return err
-		case <-ctx.Done():
-			if reader, ok := c.config.In.(interface{ SetReadDeadline(t time.Time) error }); ok {
-				_ = reader.SetReadDeadline(time.Now()) // not every file has deadlines
-			}
-
-			return context.Cause(ctx)
 		}
 	}
+
+	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("a line is longer than %d bytes", maxLine)
+	}
+
+	return scanner.Err()
 }
 
 func (c *Console) produce(ctx context.Context, text string) error {

@@ -1,0 +1,298 @@
+package flowtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Console is a virtual terminal: a test types lines and reads what the program prints.
+type Console struct {
+	host *Host
+	in   *keyboard
+	out  *screen
+	err  *screen
+}
+
+func newConsole(h *Host) *Console {
+	return &Console{host: h, in: newKeyboard(), out: newScreen(h.now), err: newScreen(h.now)}
+}
+
+// Send types a line.
+func (c *Console) Send(line string) {
+	c.host.t.Helper()
+
+	if !c.in.send(line) {
+		c.host.t.Fatalf("the console's input has ended: it takes no more lines")
+	}
+}
+
+// End ends the input, as Ctrl-D does.
+func (c *Console) End() { c.in.end() }
+
+// WaitLine waits for the next line of output.
+func (c *Console) WaitLine() string {
+	c.host.t.Helper()
+
+	return c.waitMatch(c.out, "a line of output", func(string) bool { return true })
+}
+
+// WaitMatch waits for a line of output that matches and drops those before it. The reason says in a failure what was
+// waited for.
+func (c *Console) WaitMatch(reason string, match func(line string) bool) string {
+	c.host.t.Helper()
+
+	return c.waitMatch(c.out, reason, match)
+}
+
+// WaitError waits for the next line of the error stream.
+func (c *Console) WaitError() string {
+	c.host.t.Helper()
+
+	return c.waitMatch(c.err, "a line on the error stream", func(string) bool { return true })
+}
+
+// Collect waits for n lines of output.
+func (c *Console) Collect(n int) []string {
+	c.host.t.Helper()
+
+	lines := make([]string, 0, n)
+	for range n {
+		lines = append(lines, c.waitMatch(c.out, fmt.Sprintf("line %d of %d", len(lines)+1, n), func(string) bool { return true }))
+	}
+
+	return lines
+}
+
+// CollectUntilQuiet returns the output up to the moment at which the program has read all input and handled it.
+func (c *Console) CollectUntilQuiet() []string {
+	c.host.t.Helper()
+	c.host.WaitQuiet()
+
+	return c.out.drain()
+}
+
+// AssertQuiet fails the test if there is output that nobody read, now or when all input is handled. It does not wait for
+// time to pass.
+func (c *Console) AssertQuiet() {
+	c.host.t.Helper()
+
+	if lines := c.CollectUntilQuiet(); len(lines) > 0 {
+		c.host.t.Fatalf("expected no output, got:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// Drain returns the output that nobody read yet.
+func (c *Console) Drain() []string { return c.out.drain() }
+
+// DrainErrors is Drain for the error stream.
+func (c *Console) DrainErrors() []string { return c.err.drain() }
+
+// Times tells when the lines of output so far were printed, also those that were read.
+func (c *Console) Times() []time.Time { return c.out.printed() }
+
+func (c *Console) waitMatch(s *screen, reason string, match func(string) bool) string {
+	c.host.t.Helper()
+
+	ctx, cancel := c.host.assertion()
+	defer cancel()
+
+	var skipped []string
+
+	for {
+		line, err := s.next(ctx)
+		if err != nil {
+			c.host.t.Fatalf("waited %s for %s; pending input: %d line(s); output that did not match: %q%s",
+				c.host.timeouts.Assertion, reason, c.in.pending(), skipped, c.host.problems())
+		}
+
+		if match(line) {
+			return line
+		}
+
+		skipped = append(skipped, line)
+	}
+}
+
+// keyboard is a reader of the lines that a test sends.
+type keyboard struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	lines   []string
+	rest    []byte // of the line that is being read
+	ended   bool
+	waiting bool // the program waits for the next line
+}
+
+var _ io.Reader = (*keyboard)(nil)
+
+func newKeyboard() *keyboard {
+	k := &keyboard{}
+	k.changed = sync.NewCond(&k.mu)
+
+	return k
+}
+
+func (k *keyboard) send(line string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	if k.ended {
+		return false
+	}
+
+	k.lines = append(k.lines, line)
+	k.waiting = false
+	k.changed.Broadcast()
+
+	return true
+}
+
+func (k *keyboard) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	k.ended = true
+	k.changed.Broadcast()
+}
+
+func (k *keyboard) pending() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	return len(k.lines)
+}
+
+// Read implements io.Reader.
+func (k *keyboard) Read(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	for len(k.rest) == 0 && len(k.lines) == 0 && !k.ended {
+		k.waiting = true
+		k.changed.Broadcast()
+		k.changed.Wait()
+	}
+
+	if len(k.rest) == 0 && len(k.lines) > 0 {
+		k.rest = []byte(k.lines[0] + "\n")
+		k.lines = k.lines[1:]
+	}
+
+	if len(k.rest) == 0 {
+		k.waiting = true // for nothing: what was typed has been read
+		k.changed.Broadcast()
+
+		return 0, io.EOF
+	}
+
+	n := copy(p, k.rest)
+	k.rest = k.rest[n:]
+
+	return n, nil
+}
+
+// waitRead waits until the program has read everything and asks for more.
+func (k *keyboard) waitRead(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+
+		k.changed.Broadcast()
+	})
+	defer stop()
+
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	for !k.waiting {
+		if ctx.Err() != nil {
+			return fmt.Errorf("the program has not read its input: %d line(s) pending", len(k.lines))
+		}
+
+		k.changed.Wait()
+	}
+
+	return nil
+}
+
+// screen collects lines that a program prints.
+type screen struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	partial []byte
+	lines   []string
+	times   []time.Time
+	changed chan struct{}
+}
+
+func newScreen(now func() time.Time) *screen { return &screen{now: now, changed: make(chan struct{})} }
+
+// Write implements io.Writer.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.partial = append(s.partial, p...)
+
+	for {
+		line, rest, found := bytes.Cut(s.partial, []byte("\n"))
+		if !found {
+			break
+		}
+
+		s.lines = append(s.lines, strings.TrimSuffix(string(line), "\r"))
+		s.times = append(s.times, s.now())
+		s.partial = rest
+	}
+
+	close(s.changed)
+	s.changed = make(chan struct{})
+
+	return len(p), nil
+}
+
+func (s *screen) next(ctx context.Context) (string, error) {
+	for {
+		s.mu.Lock()
+
+		if len(s.lines) > 0 {
+			line := s.lines[0]
+			s.lines = s.lines[1:]
+			s.mu.Unlock()
+
+			return line, nil
+		}
+
+		changed := s.changed
+		s.mu.Unlock()
+
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+func (s *screen) drain() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	lines := s.lines
+	s.lines = nil
+
+	return lines
+}
+
+func (s *screen) printed() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return append([]time.Time(nil), s.times...)
+}

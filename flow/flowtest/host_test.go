@@ -1,0 +1,281 @@
+package flowtest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/agent"
+	"tarsy.dev/tarsy/flow/console"
+	"tarsy.dev/tarsy/flow/flowtest"
+	"tarsy.dev/tarsy/flow/program"
+	"tarsy.dev/tarsy/internal/testfailure"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// chat is a program with a console and a model whose answers are streamed by sentence.
+func chat(env *program.Env) (*flow.Flow, error) {
+	desk := console.New(console.Config{In: env.In, Out: env.Out, Err: env.Err})
+	bot := agent.New(agent.Config{
+		Client: env.LLM, Model: env.Model, Clock: env.Clock, Window: env.Window(flow.WindowSentence),
+	})
+
+	kept, err := env.Journal("chat")
+	if err != nil {
+		return nil, err
+	}
+
+	desk.KeepIn(kept)
+
+	return flow.Build([]*flow.Branch{desk.Branch, bot.Branch},
+		flow.Route(desk.Lines, bot.Prompts, func(_ context.Context, l console.Line) (agent.Prompt, error) {
+			if l.Text == "crash" {
+				panic("out of paper")
+			}
+
+			return agent.Prompt{Text: l.Text}, nil
+		}),
+		flow.Route(bot.Responses, desk.Messages, func(_ context.Context, r agent.Response) (console.Message, error) {
+			return console.Message{Sender: "bot", Text: r.Text}, nil
+		}),
+		flow.Route(bot.Failures, desk.Messages, func(_ context.Context, f agent.Failure) (console.Message, error) {
+			return console.Message{Sender: "error", Text: f.Error, Error: true}, nil
+		}),
+		flow.Terminal(bot.Thoughts),
+	)
+}
+
+func start(t testing.TB, options ...flowtest.Option) *flowtest.Host {
+	t.Helper()
+
+	return flowtest.New(t, chat, append([]flowtest.Option{flowtest.WithConsole(), flowtest.WithLLM()}, options...)...).Start()
+}
+
+func TestConversationIsDrivenThroughTheVirtualConsole(t *testing.T) {
+	t.Parallel()
+
+	h := start(t)
+	h.LLM().EnqueueThoughts([]string{"Hm", "m."}, []string{"On", "e. T", "wo."})
+	h.LLM().Enqueue("Three.")
+
+	h.Console().Send("Count")
+	require.Equal(t, []string{"[bot]: One. ", "[bot]: Two."}, h.Console().Collect(2))
+
+	h.Console().Send("Go on")
+	require.Equal(t, "[bot]: Three.", h.Console().WaitMatch("the third number", func(line string) bool {
+		return strings.Contains(line, "Three")
+	}))
+	require.Equal(t, []string{"Count", "Go on"}, h.LLM().Prompts())
+	require.Len(t, h.LLM().Requests()[1].Messages, 3)
+
+	h.AssertOrdered("console",
+		flowtest.Expect("the question", func(l console.Line) bool { return l.Text == "Count" }),
+		flowtest.Expect("the answer", func(m console.Message) bool { return m.Text == "Two." }),
+		flowtest.Expect[console.Printed]("its print"),
+	)
+	require.Equal(t, "Hmm.", flowtest.Entries[agent.Thought](h, "agent")[0].Text)
+	require.True(t, flow.Is[console.Line](h.WaitEntry("console", flowtest.Expect[console.Line]("a line"))))
+	h.Console().AssertQuiet()
+	require.Len(t, h.Console().Times(), 3)
+}
+
+func TestQuietIsKnownWithoutWaitingForTimeToPass(t *testing.T) {
+	t.Parallel()
+
+	h := start(t)
+	h.Console().Send("")
+	h.Console().AssertQuiet()
+
+	h.LLM().Enqueue("One. Two. Three.")
+	h.Console().Send("Count")
+	require.Equal(t, []string{"[bot]: One. Two. ", "[bot]: Three."}, h.Console().CollectUntilQuiet())
+	require.Empty(t, h.Console().Drain())
+}
+
+func TestPoliciesAndClockAreReplaced(t *testing.T) {
+	t.Parallel()
+
+	clock := clockwork.NewFakeClock()
+	h := start(t, flowtest.WithWindow(flow.WindowImmediate), flowtest.WithShatter(flow.ShatterNone), flowtest.WithClock(clock))
+	h.LLM().EnqueueStream("a", "b")
+	h.Console().Send("go")
+	require.Equal(t, []string{"[bot]: a", "[bot]: b"}, h.Console().Collect(2))
+
+	for _, record := range flowtest.Records[console.Printed](h, "console") {
+		require.Equal(t, clock.Now(), record.At)
+	}
+}
+
+func TestMissingResponseIsReportedToTheUser(t *testing.T) {
+	t.Parallel()
+
+	h := start(t)
+	h.Console().Send("Hello")
+	require.Contains(t, h.Console().WaitError(), "the script has no reply")
+	require.Empty(t, h.Console().Drain())
+	require.NotEmpty(t, h.Console().DrainErrors(), "the error goes on with what the script has")
+}
+
+func TestProgramEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+
+	h := start(t)
+	h.LLM().Enqueue("Bye.")
+	h.Console().Send("Good night")
+	h.Console().End()
+	require.Equal(t, "[bot]: Bye.", h.Console().WaitLine())
+	h.Stop()
+	h.Stop()
+
+	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+		h := start(inner)
+		h.Console().End()
+		h.Console().Send("too late")
+	}), "the console's input has ended")
+}
+
+func TestFailuresSayWhatHappened(t *testing.T) {
+	t.Parallel()
+
+	short := flowtest.WithTimeouts(flowtest.Timeouts{Assertion: 20 * time.Millisecond})
+
+	tests := map[string]struct {
+		test func(testing.TB)
+		want []string
+	}{
+		"no output": {
+			func(t testing.TB) { start(t, short).Console().WaitLine() },
+			[]string{"waited 20ms for a line of output; pending input: 0 line(s)"},
+		},
+		"no match": {
+			func(t testing.TB) {
+				h := start(t, short)
+				h.LLM().Enqueue("Hello.")
+				h.Console().Send("Hi")
+				h.WaitEntry("console", flowtest.Expect[console.Printed]("print"))
+				h.Console().WaitMatch("farewell", func(line string) bool { return line == "[bot]: Bye." })
+			},
+			[]string{"waited 20ms for farewell", `output that did not match: ["[bot]: Hello."]`},
+		},
+		"not quiet": {
+			func(t testing.TB) {
+				h := start(t)
+				h.LLM().Enqueue("Hello.")
+				h.Console().Send("Hi")
+				h.Console().AssertQuiet()
+			},
+			[]string{"expected no output, got:\n[bot]: Hello."},
+		},
+		"wrong order": {
+			func(t testing.TB) {
+				h := start(t)
+				h.LLM().Enqueue("Hello.")
+				h.Console().Send("Hi")
+				h.WaitQuiet()
+				h.AssertOrdered("console",
+					flowtest.Expect[console.Message]("the answer"), flowtest.Expect[console.Line]("the question"))
+			},
+			[]string{
+				`1 of 2 steps found in the journal of "console"; missing, in this order: the question`,
+				"   1    console.Line{Sender:user Text:Hi}", "✓ the answer ← console.Message{Sender:bot Text:Hello.",
+			},
+		},
+		"no such entry": {
+			func(t testing.TB) {
+				start(t, short).WaitEntry("console", flowtest.Expect[console.Line]("a line"))
+			},
+			[]string{`waited for a line in the journal of "console": the time limit of 20ms was reached`},
+		},
+		"no such branch": {
+			func(t testing.TB) { start(t).Journal("desk") },
+			[]string{`there is no branch "desk"; there are: console, agent`},
+		},
+		"panic in the background": {
+			func(t testing.TB) {
+				h := start(t)
+				h.Console().Send("crash")
+				h.WaitQuiet()
+			},
+			[]string{"the flow is still busy: route console.Line → agent.Prompt failed: panic: out of paper", "the flow ended with errors"},
+		},
+		"nothing configured": {
+			func(t testing.TB) {
+				flowtest.New(t, func(*program.Env) (*flow.Flow, error) { return nil, errors.New("no such setting") })
+			},
+			[]string{"configure the program: no such setting"},
+		},
+		"no console": {
+			func(t testing.TB) { flowtest.New(t, lonely).Console() },
+			[]string{"the virtual console is not configured: pass flowtest.WithConsole() to flowtest.New"},
+		},
+		"no model": {
+			func(t testing.TB) { flowtest.New(t, lonely).LLM() },
+			[]string{"the virtual model is not configured: pass flowtest.WithLLM() to flowtest.New"},
+		},
+		"no Discord": {
+			func(t testing.TB) { flowtest.New(t, lonely).Discord() },
+			[]string{"the virtual Discord is not configured: pass flowtest.WithDiscord() to flowtest.New"},
+		},
+		"slow start": {
+			func(t testing.TB) {
+				flowtest.New(t, stuck, flowtest.WithTimeouts(flowtest.Timeouts{Start: 10 * time.Millisecond})).Start()
+			},
+			[]string{"the flow did not start", "not running: slow input (starting)"},
+		},
+	}
+
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got := testfailure.Of(t, test.test)
+			for _, want := range test.want {
+				require.Contains(t, got, want)
+			}
+		})
+	}
+}
+
+func TestStuckDaemonIsNamedAtTheEnd(t *testing.T) {
+	t.Parallel()
+
+	release := make(chan struct{})
+	defer close(release)
+
+	require.Contains(t, testfailure.Of(t, func(t testing.TB) {
+		flowtest.New(t, func(*program.Env) (*flow.Flow, error) {
+			branch := flow.NewBranch("printer")
+			branch.Input("printer input", func(_ context.Context, ready func()) error {
+				ready()
+				<-release
+
+				return nil
+			})
+
+			return flow.Build([]*flow.Branch{branch})
+		}, flowtest.WithTimeouts(flowtest.Timeouts{Stop: 10 * time.Millisecond})).Start()
+	}), "printer input did not stop: the time limit of 10ms was reached")
+}
+
+// lonely is a program that needs nothing.
+func lonely(*program.Env) (*flow.Flow, error) { return flow.Build([]*flow.Branch{flow.NewBranch("lonely")}) }
+
+// stuck is a program that never becomes ready.
+func stuck(*program.Env) (*flow.Flow, error) {
+	branch := flow.NewBranch("slow")
+	branch.Input("slow input", func(ctx context.Context, _ func()) error {
+		<-ctx.Done()
+
+		return context.Cause(ctx)
+	})
+
+	return flow.Build([]*flow.Branch{branch})
+}
