@@ -23,7 +23,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react({ jsxImportSource: '@/jsx' }), tailwindcss()],
   resolve: { alias: { '@': src } },
   build: {
     target: 'es2023',
@@ -44,7 +44,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['src/**/*.test.{ts,tsx}'], environment: 'node' },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.{ts,tsx}'],
+          environment: 'node',
+          // Properties run hundreds of cases: five seconds are not enough on a machine that is busy.
+          testTimeout: 30_000,
+        },
       },
       {
         extends: true,

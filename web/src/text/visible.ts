@@ -1,10 +1,12 @@
 /**
- * Characters that turn the direction of text around. With them a text reads as something that it is not, such as a file
- * whose name seems to end in another extension: every text of strangers that the page shows passes through here.
+ * Characters that change the direction of text, and control characters other than tab and line breaks. With them a text
+ * reads as something that it is not, such as a file whose name seems to end in another extension. src/jsx passes every text
+ * that the page renders through here, so components need not call it.
  */
-const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show.
+const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The text with these characters as escapes that can be seen. */
+/** The text with these characters as escapes such as \u202e. */
 export function visible(text: string): string {
-  return text.replace(directions, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(hidden, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
