@@ -3,11 +3,14 @@ import {
   age,
   ago,
   beginning,
+  clockTime,
   cost,
   counted,
+  dateTime,
   dayLabel,
   duration,
   elapsed,
+  exactCost,
   firstLine,
   percent,
   spent,
@@ -35,8 +38,29 @@ test('an age has one unit, and the future is now', () => {
   expect(elapsed('2026-11-15T11:59:00Z', null, now)).toBe(60_000);
 });
 
-test('small costs keep the digits that say something', () => {
-  expect([0, 0.00001, 0.0394, 0.15, 12.5].map(cost)).toEqual(['$0.00', '<$0.0001', '$0.0394', '$0.15', '$12.50']);
+test('costs have two decimals, and less than a cent is not shown as free', () => {
+  expect([0, 0.00001, 0.0099, 0.01, 0.0394, 12.5].map(cost)).toEqual([
+    '$0.00',
+    '<$0.01',
+    '<$0.01',
+    '$0.01',
+    '$0.04',
+    '$12.50',
+  ]);
+  expect([0, 0.00001, 0.0394, 12.5, 0.1234567].map(exactCost)).toEqual([
+    '$0.00',
+    '$0.00001',
+    '$0.0394',
+    '$12.50',
+    '$0.123457',
+  ]);
+});
+
+test('times have 24 hours and a zone', () => {
+  const at = new Date(2026, 10, 15, 14, 5, 9);
+  expect(clockTime(at)).toMatch(/^14.05.09\s\S+/);
+  expect(dateTime(at)).toMatch(/2026.*14.05.09\s\S+/);
+  expect(clockTime(new Date(2026, 10, 15, 0, 5, 9))).toMatch(/^00.05.09\s\S+/);
 });
 
 test('tokens are rounded for reading', () => {
@@ -51,7 +75,7 @@ describe('the first line', () => {
     expect(firstLine('The pod ran\nout of memory.\n\nThen')).toBe('The pod ran out of memory.'));
   test('ends at a list or a table', () => expect(firstLine('Found:\n- one\n- two')).toBe('Found:'));
   test('is cut where it is long', () => expect(firstLine('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa…'));
-  test('is empty where nothing is said', () => expect(firstLine('***\n\n--')).toBe(''));
+  test('is empty for a text without words', () => expect(firstLine('***\n\n--')).toBe(''));
 });
 
 test('how long ago something was reads as a sentence does', () => {

@@ -40,15 +40,18 @@ export function elapsed(started: string | null | undefined, ended: string | null
   return (ended ? new Date(ended) : now).getTime() - new Date(started).getTime();
 }
 
-/** Dollars: cents where there are some, more digits where a call costs less than one. */
+/** Dollars and cents. What costs less than a cent is not free: ui/cost.tsx shows the exact value in a tooltip. */
 export function cost(dollars: number): string {
-  if (dollars === 0) return '$0.00';
-  if (dollars < 0.0001) return '<$0.0001';
-  if (dollars < 0.1) return `$${dollars.toFixed(4)}`;
+  if (dollars > 0 && dollars < 0.01) return '<$0.01';
   return `$${dollars.toFixed(2)}`;
 }
 
-/** What was used, said honestly: tokens without a price are not free. "$0.56+" where some have none. */
+/** The same to a millionth of a dollar, without trailing zeros beyond the cents. */
+export function exactCost(dollars: number): string {
+  return `$${dollars.toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
+}
+
+/** The cost of what was used. Tokens without a known price are not free: "$0.56+" where some have none. */
 export function spent(usage: Pick<Usage, 'cost_usd' | 'unpriced_tokens'>): string {
   if (usage.unpriced_tokens <= 0) return cost(usage.cost_usd);
   return usage.cost_usd > 0 ? `${cost(usage.cost_usd)}+` : 'no price';
@@ -78,16 +81,24 @@ export function bytes(count: number): string {
   return `${(count / 1024 / 1024).toFixed(2)} MiB`;
 }
 
-/** The beginning of a session's id, which is enough to tell it from others on one page. */
+/** The beginning of a session's id, which is unique enough on one page. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
 // Made once: making one for every row of a long list is what would take the time.
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const time = {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+} as const satisfies Intl.DateTimeFormatOptions;
+const clock = new Intl.DateTimeFormat(undefined, time);
+const calendar = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...time });
 const monthDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
+/** 14:05:09 UTC, in the reader's time zone. */
 export function clockTime(at: string | Date): string {
   return clock.format(new Date(at));
 }
