@@ -1,10 +1,9 @@
-/** The frame around every page behind the login: the bar, what is said about the connection, the palette, the keyboard. */
+/** The frame around every page behind the login: navigation, connection banner, palette, keyboard shortcuts. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { Keyboard, Search } from 'lucide-react';
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import * as queries from '@/api/queries';
-import { useConnection } from '@/live/hooks';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
@@ -29,7 +28,7 @@ export function Shell() {
   useLoginCheck();
   useShortcuts([
     { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => setOver('palette') },
-    { keys: '?', label: 'This help', group: 'Everywhere', run: () => setOver('help') },
+    { keys: '?', label: 'Keyboard shortcuts', group: 'Everywhere', run: () => setOver('help') },
     ...navigation.map((entry) => ({
       keys: `g ${entry.key}`,
       label: `Go to ${entry.label}`,
@@ -50,14 +49,10 @@ export function Shell() {
           main.current?.focus();
         }}
       >
-        Skip to the content
+        Skip to content
       </a>
       <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 sm:gap-2 sm:px-4">
-        <Link
-          to="/"
-          className="mr-2 flex items-center gap-2 font-semibold tracking-tight"
-          aria-label="TARSy, to the sessions"
-        >
+        <Link to="/" className="mr-2 flex items-center gap-2 font-semibold tracking-tight" aria-label="TARSy sessions">
           <Mark />
           TARSy
         </Link>
@@ -138,12 +133,12 @@ function Navigation() {
   );
 }
 
-/** How long a page has to give its title before it is said. */
+/** How long a page has to set its title before it is announced. */
 const titleMs = 400;
 
 /**
  * After a change of page the focus is at its content, where the keys scroll it, and a screen reader says its title. Not
- * at the heading: many pages draw that anew when their data arrives, and the focus would be lost.
+ * at the heading: many pages render that again when their data arrives, and the focus would be lost.
  */
 function useArrival(main: RefObject<HTMLElement | null>): string {
   const router = useRouter();
@@ -165,10 +160,9 @@ function useArrival(main: RefObject<HTMLElement | null>): string {
   return arrived;
 }
 
-/** Requests learn by themselves that the login is over; a page that only listens asks while it hears nothing. */
+/** Leads to the login when the server answers that nobody is logged in. Failed requests and the socket lead there too. */
 function useLoginCheck(): void {
-  const lost = useConnection() === 'lost';
-  const { data: who } = useQuery({ ...queries.me(), refetchInterval: lost ? 5_000 : false });
+  const { data: who } = useQuery(queries.me());
   const over = who !== undefined && !who.authenticated;
   useEffect(() => {
     if (over) leaveAndReturn();

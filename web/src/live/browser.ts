@@ -1,5 +1,5 @@
 /** The surroundings of the socket in a browser. */
-import { loggedOut } from '@/api/client';
+import { api, body, loggedOut } from '@/api/client';
 import { systemClock } from './clock';
 import type { Surroundings } from './socket';
 
@@ -18,12 +18,20 @@ export const browser: Surroundings = {
     return { send: (text) => wire.send(text), close: () => wire.close() };
   },
   loggedOut,
+  checkLogin() {
+    body(api.GET('/api/v1/me')).then(
+      (who) => {
+        if (!who.authenticated) loggedOut();
+      },
+      () => {}, // The server is unreachable: the next attempt asks again.
+    );
+  },
   onWake(listener) {
     const seen = () => {
       if (!document.hidden) listener();
     };
     window.addEventListener('online', listener);
-    // A wire does not hear that the network is gone; a ping without an answer tells.
+    // A wire does not notice that the network is gone; a ping without a response does.
     window.addEventListener('offline', listener);
     document.addEventListener('visibilitychange', seen);
     return () => {

@@ -91,7 +91,19 @@ describe('the socket', () => {
     expect(server.wires).toBe(wires);
   });
 
-  test('waits longer after every failure, ten seconds at most, and anew after a success', async () => {
+  test('asks whether the login is still valid after an attempt that never opened', async () => {
+    socket.subscribe(channel, follower().subscriber);
+    await clock.advance(10);
+    expect(server.loginChecks).toBe(0);
+    server.reachable = false;
+    server.cut();
+    expect(server.loginChecks).toBe(0);
+    await clock.advance(5_000);
+    expect(server.loginChecks).toBe(server.wires - 1);
+    expect(server.loginChecks).toBeGreaterThan(1);
+  });
+
+  test('backs off after every failure up to ten seconds, and starts over after a success', async () => {
     server.reachable = false;
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(1);

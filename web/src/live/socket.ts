@@ -1,6 +1,6 @@
 /**
- * The one WebSocket of the page. Whoever wants a channel subscribes; the connection is there while somebody does, and
- * comes back by itself. It knows channels and positions, and nothing of what the messages mean.
+ * The one WebSocket of the page. It is open while a channel has subscribers and reconnects automatically. It knows
+ * channels and positions, but not what the messages mean.
  */
 import type { Clock } from './clock';
 import { type ChannelMessage, type Command, type ConnectionMessage, parseMessage } from './message';
@@ -28,20 +28,25 @@ export interface Surroundings {
   connect(events: WireEvents): Wire;
   /** Called when the server has ended the connection because the login is no longer valid. */
   loggedOut(): void;
+  /**
+   * Called after an attempt that never opened. Browsers do not report that the server refused it with 401, so whether the
+   * login is still valid has to be asked.
+   */
+  checkLogin(): void;
   /** Calls back when it is worth trying at once: the network is back or gone, or somebody looks at the page again. */
   onWake(listener: () => void): () => void;
 }
 
-/** Somebody who follows a channel. */
+/** A subscriber of a channel. */
 export interface Subscriber {
-  /** The number of the last event that it has, for a journal; asked whenever the server must be told. */
+  /** The number of the last event that it has, for a journal; read whenever a command carries it. */
   position?(): number;
   received(message: ChannelMessage): void;
   /** The server has agreed; what was missed comes next. */
   confirmed(): void;
   /** Nothing comes until it is confirmed again. */
   lost(): void;
-  /** The server has said no. */
+  /** The server refused the subscription. */
   refused?(code: string): void;
 }
 
@@ -107,10 +112,16 @@ export function createSocket(around: Surroundings): Socket {
     const mine = around.connect({
       opened: () => wire === mine && opened(),
       received: (text) => wire === mine && received(text),
-      closed: (code) => wire === mine && (code === loggedOutCode ? loggedOut() : lost()),
+      closed: (code) => wire === mine && closed(code),
     });
     wire = mine;
     dieIn(patience);
+  }
+
+  function closed(code: number | undefined) {
+    if (code === loggedOutCode) return loggedOut();
+    if (!open) around.checkLogin();
+    lost();
   }
 
   function opened() {
@@ -172,7 +183,7 @@ export function createSocket(around: Surroundings): Socket {
     }
   }
 
-  /** Lets go of the connection without a word to anybody. */
+  /** Closes the connection without notifying subscribers. */
   function hangUp() {
     const old = wire;
     wire = undefined;
@@ -211,7 +222,7 @@ export function createSocket(around: Surroundings): Socket {
     else if (cancelRetry !== undefined) connect();
   }
 
-  /** Tells the server to begin the channel after what everybody who follows it has. */
+  /** Subscribes from the lowest position of all subscribers. */
   function ask(name: string) {
     const position = lowest(channels.get(name));
     send({ action: 'subscribe', channel: name, ...(position === undefined ? {} : { last_event_id: position }) });
@@ -237,7 +248,7 @@ export function createSocket(around: Surroundings): Socket {
     };
   }
 
-  /** Somebody comes to a channel that is followed already. */
+  /** Adds a subscriber to a channel that has others. */
   function join(name: string, channel: Channel, subscriber: Subscriber) {
     if (!channel.confirmed) {
       ask(name);

@@ -69,7 +69,7 @@ test('a key that was revoked ends what it was logged in for', async () => {
   await page.getByTestId('login-submit').click();
   await page.getByTestId('sessions-list').waitFor();
 
-  // A key that only reads is told so before it tries to write.
+  // A read-only key is refused before it tries to write.
   await page.goto(`${server().url}/submit`);
   await page.getByTestId('submit-forbidden').waitFor();
   await tab.expectAccessible();
@@ -78,4 +78,24 @@ test('a key that was revoked ends what it was logged in for', async () => {
   await server().ask('DELETE', `/api/v1/keys/${made.id}`);
   await page.goto(`${server().url}/`);
   await page.getByTestId('login-key').waitFor();
+});
+
+test('a login that ends while the page is disconnected leads to the login page', async () => {
+  const id = await server().submit();
+  await server().ended(id);
+  const tab = await visit(`/login?next=/sessions/${id}`);
+  const { page } = tab;
+  tab.tolerated = [/401|ERR_|WebSocket/];
+  await page.getByTestId('login-key').fill(server().key);
+  await page.getByTestId('login-submit').click();
+  await page.getByTestId('outcome').waitFor();
+  await page.locator('[data-testid=connection][data-state=open]').waitFor();
+
+  await server().crash();
+  await page.locator('[data-testid=connection][data-state=lost]').waitFor();
+  // The page makes no request by itself: only its socket tries again, and is refused.
+  await tab.context.clearCookies();
+  await server().comeBack();
+  await page.getByTestId('login-key').waitFor();
+  expect(new URL(page.url()).searchParams.get('next')).toBe(`/sessions/${id}`);
 });

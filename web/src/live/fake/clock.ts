@@ -1,6 +1,6 @@
 import type { Clock } from '../clock';
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only when a test advances it. */
 export class FakeClock implements Clock {
   private time = Date.UTC(2026, 0, 1);
   private waiting: { at: number; callback: () => void }[] = [];

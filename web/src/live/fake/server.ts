@@ -22,14 +22,16 @@ export class FakeServer {
   /** How many wires were opened. */
   wires = 0;
   reachable = true;
-  /** How long an answer of REST takes; it tells the state at the time of the question. */
+  /** How long an answer of REST takes; it holds the state at the time of the request. */
   latency = 0;
   /** Whether pings are answered. */
   answers = true;
   version = 0;
   wake: () => void = () => {};
-  /** How often the page was told that its login has ended. */
+  /** How often the page learnt that its login has ended. */
   loggedOut = 0;
+  /** How often the page asked whether its login is still valid. */
+  loginChecks = 0;
   private peers: Peer[] = [];
   private readonly texts = new Map<string, { written: string; saved: string; fence: number }>();
 
@@ -49,6 +51,9 @@ export class FakeServer {
     loggedOut: () => {
       this.loggedOut++;
     },
+    checkLogin: () => {
+      this.loginChecks++;
+    },
     onWake: (listener) => {
       this.wake = listener;
       return () => {
@@ -67,49 +72,50 @@ export class FakeServer {
       events.received(JSON.stringify({ type: 'connection.established', connection_id: 'c' }));
     });
     return {
-      send: (text) => this.obey(peer, JSON.parse(text)),
+      send: (text) => this.handle(peer, JSON.parse(text)),
       close: () => {
         this.peers = this.peers.filter((other) => other !== peer);
       },
     };
   }
 
-  private tell(peer: Peer, message: object) {
+  private sendTo(peer: Peer, message: object) {
     if (this.peers.includes(peer)) peer.events.received(JSON.stringify(message));
   }
 
-  private obey(peer: Peer, command: Command) {
+  private handle(peer: Peer, command: Command) {
     this.commands.push(command);
     if (command.action === 'ping') {
-      if (this.answers) this.tell(peer, { type: 'pong' });
+      if (this.answers) this.sendTo(peer, { type: 'pong' });
       return;
     }
     if (command.action === 'unsubscribe') {
       if (command.channel === channel) peer.subscribed = false;
       else peer.feed = false;
-      this.tell(peer, { type: 'subscription.removed', channel: command.channel });
+      this.sendTo(peer, { type: 'subscription.removed', channel: command.channel });
       return;
     }
     const after = command.last_event_id ?? 0;
     if (command.channel !== channel) {
       peer.feed = true;
-      this.tell(peer, { type: 'subscription.confirmed', channel: command.channel });
+      this.sendTo(peer, { type: 'subscription.confirmed', channel: command.channel });
       return;
     }
     if (after > this.version) {
-      this.tell(peer, { type: 'error', code: 'invalid_parameter', message: 'no such event', channel });
+      this.sendTo(peer, { type: 'error', code: 'invalid_parameter', message: 'no such event', channel });
       return;
     }
-    if (command.action === 'subscribe') this.tell(peer, { type: 'subscription.confirmed', channel });
+    if (command.action === 'subscribe') this.sendTo(peer, { type: 'subscription.confirmed', channel });
     peer.subscribed = true;
     this.replay(peer, after);
   }
 
   private replay(peer: Peer, after: number) {
-    if (this.version - after > replayLimit) this.tell(peer, { type: 'catchup.overflow', channel, head: this.version });
-    else for (const message of this.journal.slice(after, this.version)) this.tell(peer, message);
+    if (this.version - after > replayLimit)
+      this.sendTo(peer, { type: 'catchup.overflow', channel, head: this.version });
+    else for (const message of this.journal.slice(after, this.version)) this.sendTo(peer, message);
     for (const [id, { written, fence }] of this.texts) {
-      if (written !== '' && !this.isFinal(id)) this.tell(peer, this.chunk(id, written, 0, fence));
+      if (written !== '' && !this.isFinal(id)) this.sendTo(peer, this.chunk(id, written, 0, fence));
     }
   }
 
@@ -136,7 +142,7 @@ export class FakeServer {
   }
 
   private broadcast(message: object) {
-    for (const peer of [...this.peers]) if (peer.subscribed) this.tell(peer, message);
+    for (const peer of [...this.peers]) if (peer.subscribed) this.sendTo(peer, message);
   }
 
   /** Commits the next events; `lose` of them do not reach the readers, which no server should do. */
@@ -152,10 +158,11 @@ export class FakeServer {
     for (const message of this.journal.slice(Math.max(0, this.version - count), this.version)) this.broadcast(message);
   }
 
-  /** Tells the feed of all sessions. */
+  /** Sends to the feed of all sessions. */
   change(version: number) {
     for (const peer of [...this.peers]) {
-      if (peer.feed) this.tell(peer, { type: 'session.changed', channel: 'sessions', session_id: sessionId, version });
+      if (peer.feed)
+        this.sendTo(peer, { type: 'session.changed', channel: 'sessions', session_id: sessionId, version });
     }
   }
 
