@@ -21,19 +21,29 @@ function exportAddress(id: string, format: Format): string {
   return `/api/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`;
 }
 
-/** Cancels the session, or the answer that it writes. */
+/** Cancels the session or, once that is over, the answer that is being written. */
 export function useCancel(id: string) {
   return useMutation({
     mutationFn: () => body(api.POST('/api/v1/sessions/{id}/cancel', { params: { path: { id } } })),
   });
 }
 
-export function SessionActions({ session, answering }: { session: SessionDetail; answering: boolean }) {
+/** One for the whole page, so that header and chat show the same. */
+export type Cancel = ReturnType<typeof useCancel>;
+
+export function SessionActions({
+  session,
+  answering,
+  cancel,
+}: {
+  session: SessionDetail;
+  answering: boolean;
+  cancel: Cancel;
+}) {
   const { id, status } = session;
   const scopes = useQuery(queries.me()).data?.scopes;
   const navigate = useNavigate();
   const [asking, setAsking] = useState<'cancel' | 'rerun' | 'nothing'>('nothing');
-  const cancel = useCancel(id);
   const rerun = useMutation({
     mutationFn: () => body(api.POST('/api/v1/sessions/{id}/rerun', { params: { path: { id } } })),
     onSuccess: (accepted) => {
@@ -60,11 +70,11 @@ export function SessionActions({ session, answering }: { session: SessionDetail;
       ? [{ id: 'cancel', label: 'Cancel this session', run: () => ask('cancel') }]
       : []),
     ...(rerunPermit.state === 'allowed'
-      ? [{ id: 'rerun', label: 'Run this session again', run: () => ask('rerun') }]
+      ? [{ id: 'rerun', label: 'Re-run this session', run: () => ask('rerun') }]
       : []),
     {
       id: 'trace',
-      label: 'Open the trace of this session',
+      label: 'Open trace',
       run: () => void navigate({ to: '/sessions/$sessionId/trace', params: { sessionId: id } }),
     },
   ]);
@@ -89,9 +99,9 @@ export function SessionActions({ session, answering }: { session: SessionDetail;
         data-testid="rerun"
       />
       <Button asChild size="sm" className={narrowSquare}>
-        <Link to="/submit" search={{ from: id }} title="Edit and submit again">
+        <Link to="/submit" search={{ from: id }} title="Edit and resubmit">
           <PencilLine aria-hidden />
-          <span className="max-xl:sr-only">Edit and submit again</span>
+          <span className="max-xl:sr-only">Edit and resubmit</span>
         </Link>
       </Button>
       <Menu>
@@ -117,27 +127,27 @@ export function SessionActions({ session, answering }: { session: SessionDetail;
       <Confirm
         open={asking === 'cancel' && !cancel.isSuccess}
         onOpenChange={open('cancel')}
-        title={isOver(status) ? 'Stop the answer?' : 'Cancel this session?'}
-        action={isOver(status) ? 'Stop the answer' : 'Cancel the session'}
+        title={isOver(status) ? 'Stop this answer?' : 'Cancel this session?'}
+        action={isOver(status) ? 'Stop answer' : 'Cancel session'}
         danger
         busy={cancel.isPending}
         error={cancel.error}
         onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setAsking('nothing') })}
       >
         {isOver(status)
-          ? 'The answer ends where it is. The investigation stays as it is.'
-          : 'Agents stop where they are. What they found so far stays; the session cannot be continued.'}
+          ? 'The answer stops here. The investigation is not affected.'
+          : 'The agents stop. Their findings so far are kept, but the session cannot be resumed.'}
       </Confirm>
       <Confirm
         open={asking === 'rerun'}
         onOpenChange={open('rerun')}
-        title="Run it again?"
+        title="Re-run this session?"
         action="Re-run"
         busy={rerun.isPending}
         error={rerun.error}
         onConfirm={() => rerun.mutate()}
       >
-        A new session investigates the same alert with the configuration of today. This one stays as it is.
+        A new session investigates the same alert with the current configuration. This session does not change.
       </Confirm>
     </div>
   );

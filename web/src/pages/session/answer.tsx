@@ -1,14 +1,15 @@
 /** One question and what became of it. It listens to its own events, so that text that streams draws nothing else. */
 import { Link } from '@tanstack/react-router';
-import { LoaderCircle } from 'lucide-react';
+import { LoaderCircle, RotateCcw } from 'lucide-react';
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from 'react';
 import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore } from '@/live/view';
 import { clockTime, counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
-import { visible } from '@/text/visible';
+import { Button } from '@/ui/button';
+import { Failure } from '@/ui/failure';
 import { StatusBadge } from '@/ui/status';
-import { type Exchange, evidenceOf } from './exchange';
+import { type Exchange, evidenceOf, type Refusal } from './exchange';
 import { UnknownCalls } from './outcome';
 import { throttled } from './timeline/live';
 
@@ -33,17 +34,20 @@ function useText(
 interface AnswerProps {
   store: SessionStore;
   exchange: Exchange;
+  /** Whether the server was asked to stop the answer. */
+  cancelling: boolean;
   calls: ReadonlyMap<string, string>;
 }
 
-export const ExchangeView = memo(function ExchangeView({ store, exchange, calls }: AnswerProps) {
+export const ExchangeView = memo(function ExchangeView({ store, exchange, cancelling, calls }: AnswerProps) {
+  const status = cancelling && exchange.status === 'active' ? 'cancelling' : exchange.status;
   return (
-    <li className="space-y-3" data-testid="chat-exchange" data-status={exchange.status}>
+    <li className="space-y-3" data-testid="chat-exchange" data-status={status}>
       {exchange.question && <Question store={store} eventId={exchange.question} />}
       <div className="min-w-0 space-y-2" data-testid="chat-answer">
         <Effort store={store} exchange={exchange} />
         {exchange.answer && <AnswerText store={store} eventId={exchange.answer} calls={calls} />}
-        <Ending exchange={exchange} />
+        <Ending status={status} exchange={exchange} />
       </div>
     </li>
   );
@@ -60,10 +64,10 @@ export function QuestionBubble({ author, at, text }: { author: string; at?: stri
   return (
     <div className="ml-6 rounded-lg bg-accent-soft px-3 py-2">
       <p className="mb-0.5 flex gap-2 text-xs text-ink-soft">
-        <span className="truncate font-medium">{visible(author) || 'You'}</span>
+        <span className="truncate font-medium">{author || 'You'}</span>
         {at && <time dateTime={at}>{clockTime(at)}</time>}
       </p>
-      <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(text)}</p>
+      <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>
     </div>
   );
 }
@@ -120,18 +124,61 @@ function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }
 }
 
 /** How it ended where it did not end well, and that it goes on where it does. */
-function Ending({ exchange }: { exchange: Exchange }) {
-  if (exchange.status === 'completed') {
-    return exchange.answered ? null : <p className="text-ink-soft">There is no answer.</p>;
+export function Ending({
+  status,
+  exchange,
+}: {
+  status: string;
+  exchange: Pick<Exchange, 'answer' | 'answered' | 'problem'>;
+}) {
+  switch (status) {
+    case 'completed':
+      return exchange.answered ? null : <p className="text-ink-soft">No answer was written.</p>;
+    case 'active':
+      return <Underway>{exchange.answer ? 'Answering…' : 'Thinking…'}</Underway>;
+    case 'cancelling':
+      return <StatusLine status={status} words="Stopping the answer…" />;
+    case 'cancelled':
+      return (
+        <StatusLine
+          status={status}
+          words={
+            exchange.answer
+              ? 'The answer was stopped; the text above is incomplete.'
+              : 'Stopped before an answer was written.'
+          }
+        />
+      );
+    default:
+      return <StatusLine status={status} words={exchange.problem} />;
   }
-  if (exchange.status === 'active') {
-    return <StatusLine status="active" words={exchange.answer ? 'Answering…' : 'Thinking…'} />;
-  }
-  return <StatusLine status={exchange.status} words={exchange.problem} />;
+}
+
+/** A question without an answer: its text where this page sent it, and the server's reason. */
+export function RefusalView({
+  refusal,
+  question,
+  askAgain,
+}: {
+  refusal: Refusal;
+  question: string | undefined;
+  /** Undefined where it cannot be asked now. */
+  askAgain: (() => void) | undefined;
+}) {
+  return (
+    <li className="space-y-3" data-testid="chat-refused">
+      {question !== undefined && <QuestionBubble author="" at={refusal.at} text={question} />}
+      <Failure title="Question not answered" message={refusal.reason} />
+      {question !== undefined && askAgain && (
+        <Button size="sm" onClick={askAgain}>
+          <RotateCcw aria-hidden /> Ask again
+        </Button>
+      )}
+    </li>
+  );
 }
 
 function StatusLine({ status, words }: { status: string; words: string }) {
-  if (status === 'active') return <Underway>{words}</Underway>;
   return (
     <p className="flex flex-wrap items-center gap-2">
       <StatusBadge status={status} />

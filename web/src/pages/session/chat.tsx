@@ -6,64 +6,86 @@ import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
-import { useCancel } from './actions';
-import { ExchangeView, QuestionBubble, Underway } from './answer';
+import type { Cancel } from './actions';
+import { ExchangeView, QuestionBubble, RefusalView, Underway } from './answer';
 import { Composer } from './composer';
-import { exchangesOf, isAnswering } from './exchange';
+import { exchangesOf, isAnswering, refusalsOf } from './exchange';
 import { mayAsk } from './permit';
 import { Follow } from './timeline/follow';
 import { useReader } from './timeline/reader';
 
 interface Asked {
   stageId: string;
+  messageId: string;
   question: string;
 }
 
-export function Chat({ store, view }: { store: SessionStore; view: SessionView }) {
+export function Chat({ store, view, cancel }: { store: SessionStore; view: SessionView; cancel: Cancel }) {
   const { session, calls } = view;
   const id = session.id;
   const scopes = useQuery(queries.me()).data?.scopes;
   const exchanges = useMemo(() => exchangesOf(view, store.event), [view, store]);
-  // A question that the server has, and whose stage the journal has not told of yet.
+  const refusals = useMemo(() => refusalsOf(view, store.event), [view, store]);
+  // The last question that was sent. The journal reports its stage later, or that it was refused.
   const [asked, setAsked] = useState<Asked>();
-  const waiting = asked !== undefined && !exchanges.some((exchange) => exchange.stageId === asked.stageId);
+  const waiting =
+    asked !== undefined &&
+    !exchanges.some((exchange) => exchange.stageId === asked.stageId) &&
+    !refusals.some((refusal) => refusal.messageId === asked.messageId);
   const answering = waiting || isAnswering(view);
 
   const ask = useMutation({
     mutationFn: (question: string) =>
       body(api.POST('/api/v1/sessions/{id}/chat/messages', { params: { path: { id } }, body: { content: question } })),
-    onSuccess: (accepted, question) => setAsked({ stageId: accepted.stage_id, question }),
+    onSuccess: (accepted, question) =>
+      setAsked({ stageId: accepted.stage_id, messageId: accepted.message_id, question }),
   });
-  const cancel = useCancel(id);
   const { reset } = cancel;
   useEffect(() => {
     if (!answering) reset();
   }, [answering, reset]);
 
-  const { mutateAsync, reset: forgetAsk } = ask;
+  const { mutate: askAgain, mutateAsync, reset: forgetAsk } = ask;
   const { mutate: cancelAnswer } = cancel;
   const stop = useCallback(() => {
     forgetAsk();
-    // A question whose answer has not begun is taken back, and no stage will tell of it.
+    // A question whose answer has not started is withdrawn, and gets no stage.
     cancelAnswer(undefined, { onSuccess: () => setAsked(undefined) });
   }, [cancelAnswer, forgetAsk]);
   const { status } = session;
   const permit = useMemo(() => mayAsk({ status, answering, scopes }), [status, answering, scopes]);
 
+  const items = [...exchanges, ...refusals].sort((a, b) => a.sequence - b.sequence);
+
   return (
     <section className="flex h-full min-h-0 flex-col bg-surface" aria-label="Questions and answers" data-testid="chat">
       <EndFollower>
-        {exchanges.length === 0 && !waiting ? (
+        {items.length === 0 && !waiting ? (
           <Invitation over={permit.state === 'allowed'} />
         ) : (
           <ol className="space-y-6" aria-label="Exchanges">
-            {exchanges.map((exchange) => (
-              <ExchangeView key={exchange.stageId} store={store} exchange={exchange} calls={calls} />
-            ))}
+            {items.map((item) =>
+              'messageId' in item ? (
+                <RefusalView
+                  key={item.messageId}
+                  refusal={item}
+                  question={item.messageId === asked?.messageId ? asked.question : undefined}
+                  askAgain={permit.state === 'allowed' && asked ? () => askAgain(asked.question) : undefined}
+                />
+              ) : (
+                <ExchangeView
+                  key={item.stageId}
+                  store={store}
+                  exchange={item}
+                  cancelling={cancel.isSuccess}
+                  calls={calls}
+                />
+              ),
+            )}
             {waiting && (
               <li className="space-y-3" data-testid="chat-waiting">
                 <QuestionBubble author="" text={asked.question} />
-                <Underway>Sent; the answer begins in a moment.</Underway>
+                <Underway>Sent. Waiting for the answer…</Underway>
               </li>
             )}
           </ol>
@@ -89,8 +111,8 @@ function Invitation({ over }: { over: boolean }) {
       <MessageSquare className="size-6 text-ink-faint" aria-hidden />
       <p className="max-w-64">
         {over
-          ? 'Ask what the investigation left open. The answer may use the same tools.'
-          : 'Questions and answers about this session stand here.'}
+          ? 'Ask a follow-up question. The agent can use the same tools to answer it.'
+          : 'Follow-up questions and answers appear here. You can ask once the investigation is over.'}
       </p>
     </div>
   );
@@ -144,7 +166,7 @@ function EndFollower({ children }: { children: ReactNode }) {
               pin();
             }}
           >
-            <ArrowDown aria-hidden /> Latest
+            <ArrowDown aria-hidden /> Jump to latest
           </Button>
         </div>
       )}

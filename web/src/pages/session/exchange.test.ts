@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { evidenceOf, exchangesOf, finalAnalysisOf, isAnswering } from './exchange';
-import { viewWith } from './fixture';
+import { evidenceOf, exchangesOf, finalAnalysisOf, isAnswering, refusalsOf } from './exchange';
+import { Events, session, viewWith } from './fixture';
 
 const event = (event_type: string, id: string) => ({ event_type, id });
 
@@ -34,6 +34,7 @@ test('each chat stage is a question with its answer, in order', () => {
       thoughts: { count: 1, first: 't1' },
       toolCalls: { count: 2, first: 'c1' },
       problem: '',
+      sequence: 2,
     },
     {
       stageId: 'stage-3',
@@ -44,6 +45,7 @@ test('each chat stage is a question with its answer, in order', () => {
       thoughts: { count: 0, first: undefined },
       toolCalls: { count: 0, first: undefined },
       problem: '',
+      sequence: 8,
     },
   ]);
   expect(isAnswering(view)).toBe(true);
@@ -68,6 +70,21 @@ test('an answer that failed says why', () => {
   ]);
   expect(exchangesOf(view, lookup)[0]?.problem).toBe('the model did not answer');
   expect(isAnswering(view)).toBe(false);
+});
+
+test('refused questions are found by the id that their sender has', () => {
+  const events = new Events();
+  const ids = [
+    events.add('refused', 'error', {
+      content: 'The question cannot be answered.',
+      metadata: { code: 'question_refused', message_id: 'm1' },
+    }),
+    events.add('other', 'error', { content: 'The runbook is unreachable.', metadata: { code: 'runbook_unreachable' } }),
+    events.add('summary', 'executive_summary'),
+  ];
+  expect(refusalsOf(session([], ids), events.lookup)).toMatchObject([
+    { messageId: 'm1', reason: 'The question cannot be answered.', sequence: 1 },
+  ]);
 });
 
 test('an investigation that runs is no answer', () => {

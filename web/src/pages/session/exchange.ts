@@ -15,6 +15,27 @@ export interface Exchange {
   toolCalls: { count: number; first?: string };
   /** Why there is no answer, for people. */
   problem: string;
+  /** Where it stands among the events of the session. */
+  sequence: number;
+}
+
+/** A question that was accepted and cannot be answered. It has no stage. */
+export interface Refusal {
+  /** The id that its sender was given. */
+  messageId: string;
+  reason: string;
+  at: string;
+  sequence: number;
+}
+
+/** Refused questions, which the session's own error events name. */
+export function refusalsOf(view: SessionView, lookup: Lookup): Refusal[] {
+  return view.events.flatMap((id) => {
+    const event = lookup(id);
+    const { code, message_id: messageId } = event?.metadata ?? {};
+    if (!event || code !== 'question_refused' || typeof messageId !== 'string') return [];
+    return [{ messageId, reason: event.content, at: event.created_at, sequence: event.sequence_number }];
+  });
 }
 
 export function exchangesOf(view: SessionView, lookup: Lookup): Exchange[] {
@@ -44,6 +65,7 @@ function exchangeOf(view: StageView, lookup: Lookup): Exchange {
     answered: analysis !== undefined,
     thoughts: { count: thoughts.length, first: thoughts[0] },
     toolCalls: { count: toolCalls.length, first: toolCalls[0] },
+    sequence: lookup(ids[0] ?? '')?.sequence_number ?? Number.POSITIVE_INFINITY,
     problem: view.stage.error_message || (view.executions.at(-1)?.execution.error_message ?? ''),
   };
 }

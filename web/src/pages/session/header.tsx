@@ -4,22 +4,23 @@ import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionDetail, Usage } from '@/api/types';
 import type { SessionView } from '@/live/view';
-import { duration, elapsed, shortId, spent, tokens } from '@/text/format';
-import { visible } from '@/text/visible';
+import { duration, elapsed, exactCost, shortId, spent, tokens } from '@/text/format';
 import { Hint } from '@/ui/overlay';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
 import { Ago, Running } from '@/ui/time';
-import { SessionActions } from './actions';
+import { type Cancel, SessionActions } from './actions';
 import { progressOf } from './present';
 
 export function SessionHeader({
   view,
   answering,
+  cancel,
   chatButton,
 }: {
   view: SessionView;
   answering: boolean;
+  cancel: Cancel;
   chatButton: ReactNode;
 }) {
   const { session } = view;
@@ -32,19 +33,19 @@ export function SessionHeader({
             <Link
               to="/"
               className="flex h-8 items-center gap-0.5 rounded-md pr-2 text-ink-soft hover:bg-sunken hover:text-ink"
-              aria-label="Back to the sessions"
+              aria-label="Back to sessions"
             >
               <ChevronLeft className="size-4" aria-hidden />
               <span className="max-sm:hidden">Sessions</span>
             </Link>
           </nav>
-          <h1 className="min-w-0 truncate text-base font-semibold" title={visible(session.alert_type)}>
-            {visible(session.alert_type)}
+          <h1 className="min-w-0 truncate text-base font-semibold" title={session.alert_type}>
+            {session.alert_type}
           </h1>
           <StatusBadge status={session.status} className="shrink-0" />
         </div>
         <div className="flex items-center gap-1 max-sm:w-full max-sm:justify-between">
-          <SessionActions key={session.id} session={session} answering={answering} />
+          <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />
           {chatButton}
         </div>
       </div>
@@ -71,9 +72,9 @@ export function SessionHeader({
           {session.tool_calls}
         </Fact>
         {session.author && (
-          <Fact name="By" className="max-sm:hidden">
-            <span className="inline-block max-w-48 truncate align-bottom" title={visible(session.author)}>
-              {visible(session.author)}
+          <Fact name="Author" className="max-sm:hidden">
+            <span className="inline-block max-w-48 truncate align-bottom" title={session.author}>
+              {session.author}
             </span>
           </Fact>
         )}
@@ -115,14 +116,15 @@ function Fact({ name, children, className }: { name: string; children: ReactNode
 }
 
 function Duration({ session }: { session: SessionDetail }) {
-  if (!session.started_at) return <>not yet</>;
+  if (!session.started_at) return <>not started</>;
   if (!session.completed_at) return <Running since={session.started_at} />;
   return <>{duration(elapsed(session.started_at, session.completed_at, new Date()))}</>;
 }
 
-/** Cost and tokens; the hint tells which tokens, and the same is read out. */
+/** Cost and tokens; the tooltip has the details, also for screen readers. */
 function UsageHint({ usage }: { usage: Usage }) {
   const parts = [
+    exactCost(usage.cost_usd),
     `${usage.input_tokens.toLocaleString()} input`,
     `${usage.output_tokens.toLocaleString()} output`,
     `${usage.cached_tokens.toLocaleString()} cached`,

@@ -1,4 +1,4 @@
-/** One session: what it is about, what it came to, how it got there, and what people asked about it. */
+/** One session: alert, outcome, timeline and follow-up questions. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowUp, MessageSquare, PanelRightClose } from 'lucide-react';
 import { useCallback, useRef } from 'react';
@@ -12,6 +12,7 @@ import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useMedia } from '@/ui/media';
 import { useInView } from '@/ui/sight';
 import { Stored, useStored } from '@/ui/stored';
+import { type Cancel, useCancel } from './actions';
 import { AlertCard } from './alert';
 import { Chat } from './chat';
 import { isAnswering } from './exchange';
@@ -59,21 +60,21 @@ function FailedSession({ problem, retry }: { problem: Problem; retry: () => void
   useTitle('Session');
   const back = (
     <Button asChild className="mt-4">
-      <Link to="/">To the sessions</Link>
+      <Link to="/">Back to sessions</Link>
     </Button>
   );
   if (problem.code === 'session_not_found') {
     return (
-      <EmptyState title={<h1>There is no such session</h1>}>
+      <EmptyState title={<h1>Session not found</h1>}>
         <p className="break-words">{problem.message}</p>
-        <p className="mt-1">The link may be wrong, or the session was removed when its time of keeping was over.</p>
+        <p className="mt-1">The link may be wrong, or the session was deleted after its retention period.</p>
         {back}
       </EmptyState>
     );
   }
   return (
     <div className="mx-auto max-w-2xl p-4">
-      <h1 className="mb-3 text-base font-semibold">The session could not be loaded</h1>
+      <h1 className="mb-3 text-base font-semibold">Could not load the session</h1>
       <ProblemPanel error={problem} retry={retry} />
       {back}
     </div>
@@ -86,6 +87,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
   const roomForChat = useMedia('(min-width: 64rem)');
   const roomForOutcome = useMedia('(min-width: 112.5rem)');
   const panel = useStored(chatPanel);
+  const cancel = useCancel(session.id);
   useTitle(`${statusMark(session.status)} ${session.alert_type}`);
 
   const beside = roomForChat && panel === 'open';
@@ -94,6 +96,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
       <SessionHeader
         view={view}
         answering={isAnswering(view)}
+        cancel={cancel}
         chatButton={beside ? null : <ChatButton sheet={!roomForChat} />}
       />
       <Now store={store} view={view} />
@@ -125,17 +128,17 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
           >
             <header className="flex h-11 shrink-0 items-center justify-between border-b border-line pr-1 pl-4">
               <h2 className="text-sm font-semibold">Chat</h2>
-              <Button variant="ghost" size="icon" aria-label="Close the chat" onClick={() => chatPanel.set('closed')}>
+              <Button variant="ghost" size="icon" aria-label="Close chat" onClick={() => chatPanel.set('closed')}>
                 <PanelRightClose aria-hidden />
               </Button>
             </header>
             <div className="min-h-0 flex-1">
-              <Chat store={store} view={view} />
+              <Chat store={store} view={view} cancel={cancel} />
             </div>
           </aside>
         )}
       </div>
-      {!roomForChat && <NarrowChat store={store} view={view} open={search.chat === true} />}
+      {!roomForChat && <NarrowChat store={store} view={view} cancel={cancel} open={search.chat === true} />}
     </>
   );
 }
@@ -153,7 +156,17 @@ function ChatButton({ sheet }: { sheet: boolean }) {
   );
 }
 
-function NarrowChat({ store, view, open }: { store: SessionStore; view: SessionView; open: boolean }) {
+function NarrowChat({
+  store,
+  view,
+  cancel,
+  open,
+}: {
+  store: SessionStore;
+  view: SessionView;
+  cancel: Cancel;
+  open: boolean;
+}) {
   const navigate = route.useNavigate();
   const close = useCallback(
     () => void navigate({ search: (before) => ({ ...before, chat: undefined }), replace: true }),
@@ -161,7 +174,7 @@ function NarrowChat({ store, view, open }: { store: SessionStore; view: SessionV
   );
   return (
     <ChatSheet open={open} onClose={close}>
-      <Chat store={store} view={view} />
+      <Chat store={store} view={view} cancel={cancel} />
     </ChatSheet>
   );
 }
@@ -192,7 +205,7 @@ function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'
             onClick={() => outcome.current?.scrollIntoView({ block: 'start' })}
             data-testid="show-outcome"
           >
-            <ArrowUp aria-hidden /> Outcome
+            <ArrowUp aria-hidden /> Show outcome
           </Button>
         </div>
       )}
