@@ -11,3 +11,20 @@ test('what moves does so only for those who want it', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await expectStill(page);
 });
+
+test('a new theme is complete in the next frame where motion is reduced', async () => {
+  const { page } = await visit('/', { colorScheme: 'light', reducedMotion: 'reduce' });
+  const title = page.getByTestId('session-row').first().locator('.font-semibold');
+  await title.waitFor();
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  const colours = await title.evaluate(async (element) => {
+    await new Promise(requestAnimationFrame);
+    const probe = document.createElement('span');
+    probe.style.color = 'var(--ink)';
+    document.body.append(probe);
+    const wanted = getComputedStyle(probe).color;
+    probe.remove();
+    return { shown: getComputedStyle(element).color, wanted };
+  });
+  expect(colours.shown).toBe(colours.wanted);
+});

@@ -5,7 +5,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Tab } from '../kit/browser';
 import { Demo } from '../kit/demo';
-import { Server } from '../kit/server';
 
 const images = process.env.TARSY_IMAGES ?? path.resolve(import.meta.dirname, '../../../docs/images');
 /** What a picture may weigh, in bytes: people load a README with all of them. */
@@ -45,17 +44,6 @@ async function shoot(page: Page, name: string): Promise<void> {
   expect(statSync(file).size, name).toBeLessThan(heaviest);
 }
 
-/** The same in the other theme, without loading it again: what streams does not wait. */
-async function shootBoth(page: Page, name: string): Promise<void> {
-  await shoot(page, name);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  // Colours fade into each other: a picture in between shows neither theme.
-  await page.evaluate(() =>
-    Promise.allSettled(document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : []))),
-  );
-  await shoot(page, `${name}-dark`);
-}
-
 test('sessions', async () => {
   const page = await open('/');
   const over = page.locator('[data-testid=session-row]:is([data-status=completed], [data-status=failed])');
@@ -76,7 +64,8 @@ test('sessions', async () => {
       patience,
     )
     .toBe(2);
-  await shootBoth(page, 'sessions');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await shoot(page, 'sessions-dark');
 });
 
 test('session, while it runs', async () => {
@@ -87,7 +76,8 @@ test('session, while it runs', async () => {
   await expect.poll(() => panes.count(), patience).toBe(3);
   for (const pane of await panes.all())
     await expect.poll(() => pane.getByTestId('timeline-row').count(), patience).toBeGreaterThan(1);
-  await shootBoth(page, 'session-live');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await shoot(page, 'session-live-dark');
 });
 
 test('session, when it is over', async () => {
@@ -98,7 +88,7 @@ test('session, when it is over', async () => {
   await page.getByTestId('chat-stop').waitFor();
   await page.getByTestId('chat-send').waitFor();
   await page.getByTestId('chat-answer').waitFor();
-  await shootBoth(page, 'session');
+  await shoot(page, 'session');
 });
 
 test('trace', async () => {
@@ -125,22 +115,4 @@ test('system', async () => {
   const page = await open('/system?tab=usage');
   await page.getByTestId('usage-chart').nth(1).waitFor();
   await shoot(page, 'system');
-});
-
-test('narrow', async () => {
-  const page = await open(`/sessions/${stage.parallel}`, { viewport: { width: 390, height: 844 } });
-  await page.getByTestId('executive-summary').waitFor();
-  await shoot(page, 'narrow');
-});
-
-test('login', async () => {
-  const server = await Server.start({ auth: true });
-  try {
-    const page = await open('/', {}, server.url);
-    await page.getByTestId('login-key').waitFor();
-    await shoot(page, 'login');
-    await page.context().close();
-  } finally {
-    await server.stop();
-  }
 });
