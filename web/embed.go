@@ -17,7 +17,7 @@ var files embed.FS
 // Index is the file that is the page itself.
 const Index = "index.html"
 
-// Built tells whether the dashboard was built before this binary was.
+// Built reports whether the dashboard was built before this binary was.
 func Built() bool {
 	_, err := fs.Stat(sub("dist"), Index)
 

@@ -2,21 +2,21 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import { Problem, problemOf } from './problem';
 import type { paths } from './schema';
 
-/** The browser session's token against forged requests; `me` and `login` bring it. */
+/** The browser session's token against forged requests; `me` and `login` return it. */
 let csrfToken = '';
 
 export function rememberToken(token: string): void {
   csrfToken = token;
 }
 
-/** Told when the server says that nobody is logged in any more. */
+/** Called when the login is no longer valid. */
 let onLoggedOut: () => void = () => {};
 
 export function whenLoggedOut(listener: () => void): void {
   onLoggedOut = listener;
 }
 
-/** Another part of the page has learnt that nobody is logged in any more. */
+/** For other parts of the page that learn that the login is no longer valid. */
 export function loggedOut(): void {
   onLoggedOut();
 }
@@ -45,8 +45,8 @@ export async function body<T>(answer: Promise<{ data?: T; response: Response }>)
     throw new Problem({
       status: response.status,
       code: 'unknown',
-      title: 'No body',
-      detail: 'The server answered without a body.',
+      title: 'Empty response',
+      detail: 'The server sent an empty response. Try again.',
     });
   }
   return data;

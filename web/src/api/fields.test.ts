@@ -7,8 +7,8 @@ const list = path.resolve(import.meta.dirname, '../../fields.json');
 /** The type checker reads the whole page, which takes its time where much else runs. */
 const patience = 180_000;
 
-// The server's contract tests read the list: a field that the page begins to read fails them until they hold it true.
-// `UPDATE_FIELDS=1 npm run fields` writes it anew.
+// The server's contract tests read the list: a field that the page begins to read fails them until they check it.
+// `UPDATE_FIELDS=1 npm run fields` rewrites it.
 test('fields.json lists every field that the page reads', { timeout: patience }, () => {
   const fields = fieldsRead();
   if (process.env.UPDATE_FIELDS) writeFileSync(list, `${JSON.stringify(fields, null, 2)}\n`);

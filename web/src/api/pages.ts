@@ -19,7 +19,7 @@ export async function joinPages<P extends Page>(
   return whole;
 }
 
-/** The version stays that of the first page: the journal tells what happened while the others were read. */
+/** The version stays that of the first page: the journal reports what happened while the others were read. */
 export function joinTimeline(whole: Timeline, page: Timeline): Timeline {
   return { ...whole, events: [...whole.events, ...page.events] };
 }

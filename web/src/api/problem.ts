@@ -37,20 +37,20 @@ export async function problemOf(response: Response): Promise<Problem> {
     status: response.status,
     code: 'unknown',
     title: response.statusText || `HTTP ${response.status}`,
-    detail: `The server answered ${response.status} without saying why.`,
+    detail: `The server responded with ${response.status} and no details. Check the server log.`,
   };
   try {
     const body: unknown = await response.clone().json();
     if (typeof body !== 'object' || body === null) return new Problem(fallback);
-    const said: Partial<components['schemas']['Problem']> = body;
+    const problem: Partial<components['schemas']['Problem']> = body;
     const text = (value: unknown) => (typeof value === 'string' ? value : '');
     return new Problem({
       status: response.status,
-      code: text(said.code) || fallback.code,
-      title: text(said.title) || fallback.title,
-      detail: text(said.detail) || fallback.detail,
-      field: text(said.field),
-      instance: text(said.instance),
+      code: text(problem.code) || fallback.code,
+      title: text(problem.title) || fallback.title,
+      detail: text(problem.detail) || fallback.detail,
+      field: text(problem.field),
+      instance: text(problem.instance),
     });
   } catch {
     return new Problem(fallback);
@@ -66,9 +66,9 @@ export function isUnreachable(error: unknown): boolean {
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnreachable(error)) {
-    const detail = 'The server cannot be reached. The page tries again by itself.';
-    return new Problem({ status: 0, code: 'unreachable', title: 'No answer', detail });
+    const detail = 'Cannot reach the server. The dashboard retries automatically.';
+    return new Problem({ status: 0, code: 'unreachable', title: 'Server unreachable', detail });
   }
   const detail = error instanceof Error ? error.message : String(error);
-  return new Problem({ status: 0, code: 'page_error', title: 'The page made a mistake', detail });
+  return new Problem({ status: 0, code: 'page_error', title: 'Something went wrong in the dashboard', detail });
 }

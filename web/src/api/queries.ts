@@ -1,4 +1,4 @@
-/** What the page asks the server for, each under one key: whoever needs the same thing shares the answer. */
+/** Every query of the page, each under one key: components that need the same data share one response. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body, rememberToken } from './client';
 import { joinPages, joinTimeline, joinTrace } from './pages';

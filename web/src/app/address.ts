@@ -1,6 +1,6 @@
 /**
- * How the search part of an address is written: plain text, lists with commas. Whoever types one by hand, or reads it in a
- * chat, meets `status=failed,timed_out` rather than JSON. Everything read is text; each page checks its own.
+ * How the search part of an address is written: plain text, lists with commas. People who type one, or read it in a
+ * chat, see `status=failed,timed_out` rather than JSON. Everything read is text; each page checks its own.
  */
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

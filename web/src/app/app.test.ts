@@ -25,7 +25,7 @@ describe('a pasted session', () => {
 
 describe('the palette', () => {
   const choices: Choice[] = [
-    { id: '1', label: 'Cancel the session', keywords: ['stop'], run: () => {} },
+    { id: '1', label: 'Cancel session', keywords: ['stop'], run: () => {} },
     { id: '2', label: 'Copy link', run: () => {} },
   ];
   const found = (typed: string) => matching(choices, typed).map((choice) => choice.id);

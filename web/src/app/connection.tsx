@@ -4,7 +4,7 @@ import { WifiOff } from 'lucide-react';
 import { useConnection, useSessionsFeed } from '@/live/hooks';
 import { cn } from '@/ui/cn';
 
-const words = { open: 'Live', connecting: 'Connecting', lost: 'Not live' };
+const words = { open: 'Live', connecting: 'Connecting', lost: 'Disconnected' };
 const dots = { open: 'bg-good', connecting: 'bg-idle', lost: 'bg-bad' };
 
 export function ConnectionLight() {
@@ -16,7 +16,7 @@ export function ConnectionLight() {
       className="flex items-center gap-1.5 px-1 text-xs text-ink-soft"
       data-testid="connection"
       data-state={connection}
-      title={connection === 'open' ? 'Changes are shown as they happen' : undefined}
+      title={connection === 'open' ? 'Updates appear as they happen' : undefined}
     >
       <span className={cn('size-2 rounded-full', dots[connection])} aria-hidden />
       <span className="max-sm:sr-only">{words[connection]}</span>
@@ -28,16 +28,15 @@ function nothing() {}
 
 export function ConnectionBanner() {
   // The page of a session says itself how far it is behind.
-  const told = useRouterState({ select: (state) => /^\/sessions\/[^/]+$/.test(state.location.pathname) });
-  const lost = useConnection() === 'lost' && !told;
+  const onSessionPage = useRouterState({ select: (state) => /^\/sessions\/[^/]+$/.test(state.location.pathname) });
+  const lost = useConnection() === 'lost' && !onSessionPage;
   return (
     <div role="status">
       {lost && (
         <p className="flex items-center gap-2 border-b border-warn/40 bg-warn-soft px-4 py-1.5 text-warn">
           <WifiOff className="size-4 shrink-0" aria-hidden />
           <span>
-            <strong className="font-semibold">Connection lost.</strong> What you see may be out of date; the page
-            reconnects by itself.
+            <strong className="font-semibold">Connection lost.</strong> This page may be out of date. Reconnecting…
           </span>
         </p>
       )}

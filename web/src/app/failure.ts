@@ -1,4 +1,4 @@
-/** Tells apart why a page could not be shown. */
+/** Why a page could not be shown. */
 
 /** A part of the dashboard that was to be loaded later is not there any more: the server has been updated. */
 export class MissingPart extends Error {
@@ -6,7 +6,7 @@ export class MissingPart extends Error {
 }
 
 /**
- * Says why a part could not be loaded. For the browser an update and a server that is away are the same; the server
+ * Finds out why a part could not be loaded. For the browser an update and a server that is away are the same; the server
  * itself knows better. (The router would reload the page by itself, also when there is no server to reload it from.)
  */
 export async function explainMissing(error: unknown, askServer: () => Promise<unknown> = isAlive): Promise<never> {

@@ -1,4 +1,4 @@
-/** What stands in the place of a page: it is not there, it failed, or it is on its way. */
+/** Shown in place of a page that does not exist, failed, or is loading. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useEffect } from 'react';
@@ -11,10 +11,10 @@ import { useTitle } from './title';
 export function NotFound() {
   useTitle('Not found');
   return (
-    <EmptyState title={<h1>There is nothing at this address</h1>}>
-      <p>The link may be wrong, or what it led to was removed.</p>
+    <EmptyState title={<h1>Page not found</h1>}>
+      <p>The link may be wrong, or the page was removed.</p>
       <Button asChild className="mt-4">
-        <Link to="/">To the sessions</Link>
+        <Link to="/">Back to sessions</Link>
       </Button>
     </EmptyState>
   );
@@ -28,8 +28,8 @@ export function PageProblem({ error }: { error: unknown }) {
   const router = useRouter();
   if (error instanceof MissingPart) {
     return (
-      <EmptyState title={<h1>The dashboard was updated</h1>}>
-        <p>This page is from before the update, and one of its parts is gone. Reload it to go on.</p>
+      <EmptyState title={<h1>Dashboard updated</h1>}>
+        <p>This tab runs an older version that the server no longer has. Reload to continue.</p>
         <ReloadButton />
       </EmptyState>
     );
@@ -39,8 +39,8 @@ export function PageProblem({ error }: { error: unknown }) {
     return <ProblemPanel className="mx-auto mt-8 max-w-2xl" error={error} retry={() => void router.invalidate()} />;
   }
   return (
-    <EmptyState title={<h1>This page failed</h1>}>
-      <p>That is a mistake in the dashboard. The server and its sessions are not touched by it.</p>
+    <EmptyState title={<h1>Something went wrong in the dashboard</h1>}>
+      <p>The server and its sessions are not affected. Reload the page, and report this error if it happens again:</p>
       <pre className="mt-3 max-h-40 overflow-auto rounded-md border border-line bg-sunken p-3 text-left font-mono text-xs whitespace-pre-wrap">
         {String(error)}
       </pre>
@@ -52,7 +52,7 @@ export function PageProblem({ error }: { error: unknown }) {
 /** How often a page that could not be loaded asks whether the server is back. */
 const askMs = 5_000;
 
-/** Loads the page anew once the server is back: a part that failed to load once does not load again in the same page. */
+/** Reloads the page once the server is back: a part that failed to load once does not load again in the same page. */
 function Unreachable({ error }: { error: unknown }) {
   useEffect(() => {
     const timer = setInterval(reloadIfAlive, askMs);

@@ -35,9 +35,9 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
               data-testid="single-keys"
             />
             <span>
-              Shortcuts of single keys
+              Single-key shortcuts
               <span className="block text-ink-soft">
-                Switched off, only those with ⌘ or Ctrl work. This browser remembers it.
+                When off, only shortcuts with ⌘ or Ctrl work. Stored in this browser.
               </span>
             </span>
           </label>

@@ -1,5 +1,5 @@
 /**
- * Leads to the login. The page is loaded anew for it, so that nothing the last person saw stays in memory: answers,
+ * Goes to the login page with a full reload, so that nothing the last person saw stays in memory: answers,
  * live sessions, the socket.
  */
 export function leave(next?: string): void {

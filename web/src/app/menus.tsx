@@ -10,7 +10,7 @@ import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, 
 import { leave } from './leave';
 import { type ThemeChoice, themeChoices, useTheme } from './theme';
 
-export const themeLabels: Record<ThemeChoice, string> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+export const themeLabels: Record<ThemeChoice, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 export const themeIcons = { system: Monitor, light: Sun, dark: Moon };
 
 export function ThemeMenu() {
@@ -66,7 +66,7 @@ export function AccountMenu() {
         <MenuLabel>
           Logged in as <span className="font-semibold break-words text-ink">{who.name}</span>
           <br />
-          May {who.scopes.join(', ')}
+          Scopes: {who.scopes.join(', ')}
         </MenuLabel>
         <MenuItem onSelect={logOut} data-testid="log-out">
           <LogOut aria-hidden /> Log out

@@ -8,7 +8,6 @@ import { type ReactNode, useRef, useState } from 'react';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { age, firstLine } from '@/text/format';
-import { visible } from '@/text/visible';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
@@ -61,7 +60,7 @@ export function Palette({ onOpenChange, onHelp }: { onOpenChange: (open: boolean
               <Command.Input
                 value={typed}
                 onValueChange={setTyped}
-                placeholder="A page, a command, a session's text or id"
+                placeholder="Search pages, commands and sessions"
                 className="h-11 w-full bg-transparent outline-none placeholder:text-ink-faint"
               />
               <Kbd keys="Esc" className="max-sm:hidden" />
@@ -109,7 +108,7 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
     const Icon = themeIcons[choice];
     return {
       id: choice,
-      label: `Theme: ${themeLabels[choice]}${choice === theme ? ' (chosen)' : ''}`,
+      label: `Theme: ${themeLabels[choice]}${choice === theme ? ' (current)' : ''}`,
       icon: <Icon aria-hidden />,
       stay: true,
       run: () => choose(choice),
@@ -138,13 +137,13 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
   const wanted = text.length > 1 && sessionIdIn(typed) === '';
   const found = useInfiniteQuery({ ...queries.sessions({ search: text, order: 'newest' }), enabled: wanted });
   if (!wanted) return null;
-  if (found.isPending) return <Said>Searching sessions…</Said>;
-  if (found.data === undefined) return <Said>Sessions could not be searched: {asProblem(found.error).message}</Said>;
+  if (found.isPending) return <Notice>Searching sessions…</Notice>;
+  if (found.data === undefined) return <Notice>Session search failed: {asProblem(found.error).message}</Notice>;
   const rows = found.data.pages.flatMap((page) => page.sessions).slice(0, mostSessions);
-  if (rows.length === 0) return <Said>No session contains “{text}”.</Said>;
+  if (rows.length === 0) return <Notice>No sessions match “{text}”.</Notice>;
   const choices = rows.map((row) => ({
     id: row.id,
-    label: `${visible(row.alert_type)} · ${age(row.created_at, now)}`,
+    label: `${row.alert_type} · ${age(row.created_at, now)}`,
     detail: firstLine(row.executive_summary || row.error_message) || row.id,
     icon: <StatusIcon status={row.status} />,
     run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),
@@ -152,7 +151,7 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
   return <Group heading="Sessions" choices={choices} onChoose={onChoose} />;
 }
 
-function Said({ children }: { children: ReactNode }) {
+function Notice({ children }: { children: ReactNode }) {
   return (
     <p role="status" className="px-2 py-1.5 text-xs break-words text-ink-soft">
       {children}

@@ -35,7 +35,7 @@ export class Registry<T> {
 /** Offers these items while the caller is mounted, always as it last drew them. */
 export function useOffer<T>(registry: Registry<T>, items: readonly T[]): void {
   const [owner] = useState(() => ({}));
-  // Without dependencies: what an item does closes over the latest drawing. Nobody draws anew for it but an open palette.
+  // Without dependencies: an item's function closes over the latest render. Only an open palette renders again for it.
   useEffect(() => registry.put(owner, items));
   useEffect(() => () => registry.remove(owner), [registry, owner]);
 }

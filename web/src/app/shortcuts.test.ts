@@ -28,7 +28,7 @@ describe('a run of keys', () => {
     expect(typed(['g', 'y', 's'])).toEqual([undefined, 'g y', 's']);
   });
 
-  it('begins anew with a key that does not fit', () => {
+  it('starts over with a key that does not fit', () => {
     expect(typed(['g', 'j'])).toEqual([undefined, 'j']);
     expect(typed(['g', 'g', 's'])).toEqual([undefined, undefined, 'g s']);
     expect(typed(['g', 'x', 's'])).toEqual([undefined, undefined, 's']);

@@ -40,7 +40,7 @@ export function keyName(press: Press): string {
   const letter = /^[a-z]$/i.test(press.key);
   if ((press.metaKey || press.ctrlKey) && !press.altKey && !press.shiftKey) return `mod+${press.key.toLowerCase()}`;
   if (press.metaKey) return '';
-  // Signs such as ? and / need Shift or AltGr on many keyboards, and AltGr is told as Ctrl and Alt.
+  // Signs such as ? and / need Shift or AltGr on many keyboards, and AltGr is reported as Ctrl and Alt.
   if (letter && (press.ctrlKey || press.altKey || press.shiftKey)) return '';
   return letter ? press.key.toLowerCase() : press.key;
 }

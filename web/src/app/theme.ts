@@ -19,7 +19,7 @@ export function themeOf(chosen: ThemeChoice, systemIsDark: boolean): 'light' | '
   return chosen;
 }
 
-/** Keeps the page in the chosen theme, whoever changes it: this tab, another one, or the system. Returns its end. */
+/** Keeps the page in the chosen theme when this tab, another tab or the system changes it. Returns a function that stops it. */
 export function followTheme(): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {

@@ -1,4 +1,4 @@
-/** How pages read what is live. There is one socket and one store a session in the page, whoever asks. */
+/** How pages read what is live. A page has one socket, and one store for each session. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import * as queries from '@/api/queries';
@@ -14,7 +14,7 @@ export function useSession(sessionId: string): { store: SessionStore; state: Ses
   return { store, state: useSyncExternalStore(store.subscribe, store.state) };
 }
 
-/** One event of a session; draws anew only when that event changes. */
+/** One event of a session; renders again only when that event changes. */
 export function useEvent(store: SessionStore, eventId: string): EventView | undefined {
   const subscribe = useCallback((listener: () => void) => store.subscribeEvent(eventId, listener), [store, eventId]);
   return useSyncExternalStore(subscribe, () => store.event(eventId));

@@ -31,7 +31,7 @@ describe('what is live in a page', () => {
     expect(live.session(sessionId)).not.toBe(store);
   });
 
-  test('whoever comes back in time finds it going on', async () => {
+  test('a session that is watched again in time keeps its store', async () => {
     const store = live.session(sessionId);
     live.watch(store)();
     await clock.advance(20_000);
@@ -40,27 +40,27 @@ describe('what is live in a page', () => {
     expect(live.session(sessionId)).toBe(store);
   });
 
-  test('changes of the list are told at most once a second, and after every reconnection', async () => {
-    const told: number[] = [];
+  test('changes of the list are reported at most once a second, and after every reconnection', async () => {
+    const calls: number[] = [];
     const began = clock.now();
-    const leave = live.feed(() => told.push(clock.now() - began));
+    const leave = live.feed(() => calls.push(clock.now() - began));
     await clock.advance(10);
-    // What happened before the confirmation was not told.
-    expect(told).toHaveLength(1);
+    // What happened before the confirmation was not reported.
+    expect(calls).toHaveLength(1);
     for (let n = 0; n < 25; n++) {
       server.change(n);
       await clock.advance(100);
     }
-    expect(told).toHaveLength(3);
+    expect(calls).toHaveLength(3);
     await clock.advance(2_000);
-    expect(told).toHaveLength(4);
+    expect(calls).toHaveLength(4);
     server.cut();
     await clock.advance(1_000);
-    expect(told).toHaveLength(5);
+    expect(calls).toHaveLength(5);
     leave();
     server.change(1);
     await clock.advance(10_000);
-    expect(told).toHaveLength(5);
+    expect(calls).toHaveLength(5);
     expect(clock.pending).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import type { EventView } from './view';
 
 /** How long a session stays watched after the last who did is gone. */
 const linger = 30_000;
-/** How often at most the list of sessions is said to have changed. */
+/** The shortest time between two reports that the list of sessions changed. */
 const feedEvery = 1_000;
 
 export interface Live {
@@ -79,7 +79,7 @@ export function createLive(client: QueryClient, around: Surroundings): Live {
   };
 }
 
-/** Loads through the query client, so that whoever asks for the same thing shares the answer. */
+/** Loads through the query client, so that components that need the same data share one response. */
 function storeOf(client: QueryClient, socket: Socket, clock: Clock, sessionId: string): WatchedSession {
   const keyOf = (eventId: string) => queries.timelineEvent(sessionId, eventId).queryKey;
   return createSessionStore({
@@ -109,7 +109,7 @@ function followFeed(socket: Socket, clock: Clock, onChange: () => void): () => v
       onChange();
     });
   };
-  // Whatever happened before the confirmation was not told.
+  // What happened before the confirmation was not reported.
   const subscription = socket.subscribe('sessions', { received: changed, confirmed: changed, lost: () => {} });
   return () => {
     cancel?.();

@@ -20,8 +20,8 @@ function fold(known: Known, from: number, to: number): Known {
   return settled(known, reduce(known, journal.slice(from, to), length));
 }
 
-/** What the journal tells of a view; usage and the like come by REST. */
-function told({ version, events: all, view }: Known) {
+/** What the journal reports of a view; usage and the like come from REST. */
+function fromJournal({ version, events: all, view }: Known) {
   return {
     version,
     status: view.session.status,
@@ -41,22 +41,22 @@ function told({ version, events: all, view }: Known) {
 }
 
 const place = fc.nat(journal.length);
-const whole = told(fromRest(detailAt(journal, journal.length), timelineAt(journal, journal.length)));
+const whole = fromJournal(fromRest(detailAt(journal, journal.length), timelineAt(journal, journal.length)));
 
 describe('what is known of a session', () => {
   test('is the same from whichever REST answers it began, in whichever pieces the rest came', () => {
     fc.assert(
       fc.property(place, place, fc.array(place), (detail, timeline, cuts) => {
-        // The question of a stage that begins right after REST has answered is told by the next SessionDetail.
+        // The question of a stage that begins right after REST has answered is in the next SessionDetail.
         fc.pre(journal[Math.min(detail, timeline) - 1]?.type !== 'chat.user_message');
         let known = fromRest(detailAt(journal, detail), timelineAt(journal, timeline));
         for (const end of [...cuts.sort((a, b) => a - b), journal.length]) known = fold(known, known.version, end);
-        expect(told(known)).toEqual(whole);
+        expect(fromJournal(known)).toEqual(whole);
       }),
     );
   });
 
-  test('no status goes back when the journal repeats what REST has told', () => {
+  test('no status goes back when the journal repeats what REST has reported', () => {
     const ranks = ['pending', 'in_progress', 'active', 'completed'];
     const rank = (view: SessionView) =>
       [view.session.status, ...view.stages.map(({ stage }) => stage.status)].map((s) => ranks.indexOf(s));
@@ -80,7 +80,7 @@ describe('what is known of a session', () => {
     expect(view.stages[0]?.stage.status).toBe('completed');
     expect(view.stages[0]?.executions[0]?.execution.status).toBe('completed');
     expect(view.stages).toHaveLength(3);
-    // What the journal does not tell is taken.
+    // What the journal does not report is taken.
     expect(view.session.usage.total_tokens).toBe(4);
     expect(view.stages[0]?.stage.expected_agent_count).toBe(7);
   });
@@ -90,7 +90,7 @@ describe('what is known of a session', () => {
     expect(early.strays).toBe(true);
     const later = withDetail(early, detailAt(journal, journal.length));
     expect(later.strays).toBe(false);
-    expect(told({ ...later, version: journal.length })).toEqual(whole);
+    expect(fromJournal({ ...later, version: journal.length })).toEqual(whole);
   });
 
   test('events that are included already change nothing, not even the position', () => {
@@ -106,7 +106,7 @@ describe('what is known of a session', () => {
     const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
     const step = reduce(begun, journal.slice(3), length);
     expect(step.hole).toBe(true);
-    expect(told(settled(begun, step))).toEqual(told(begun));
+    expect(fromJournal(settled(begun, step))).toEqual(fromJournal(begun));
   });
 
   test('neither the input nor what it shares is changed', () => {

@@ -22,8 +22,8 @@ export interface Known {
   held: readonly ChunkMessage[];
   /** Up to which journal event the last SessionDetail went. */
   detailVersion: number;
-  /** Which journal event told the last status of the session, a stage or an execution. */
-  told: ReadonlyMap<string, number>;
+  /** Which journal event set the last status of the session, a stage or an execution. */
+  statusAt: ReadonlyMap<string, number>;
   /** Which question a stage answers that has not begun yet. */
   questions: ReadonlyMap<string, { chat_id: string; message_id: string }>;
   /** There are events whose stage or execution is not known yet. */
@@ -47,23 +47,23 @@ const mostHeld = 256;
 /** Final contents of more than so many previews are kept as a preview: the memory of the page must not grow with them. */
 const longContent = 10;
 
-/** Everything anew from REST; what is known already and final stays the same object. */
+/** Everything again from REST; what is known already and final stays the same object. */
 export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Known): Known {
   const events = new Map<string, EventView>();
   const texts = new Map<string, Text>();
-  for (const told of timeline.events) {
-    const old = before?.events.get(told.id);
-    if (told.status !== 'streaming') {
-      events.set(told.id, old?.status === told.status ? old : told);
+  for (const event of timeline.events) {
+    const old = before?.events.get(event.id);
+    if (event.status !== 'streaming') {
+      events.set(event.id, old?.status === event.status ? old : event);
       continue;
     }
-    const known = before?.texts.get(told.id);
+    const known = before?.texts.get(event.id);
     const text =
-      known && !told.truncated
-        ? addSaved(known, told.content)
-        : (known ?? savedText(told.content, told.content_length));
-    texts.set(told.id, text);
-    events.set(told.id, shown(told, text));
+      known && !event.truncated
+        ? addSaved(known, event.content)
+        : (known ?? savedText(event.content, event.content_length));
+    texts.set(event.id, text);
+    events.set(event.id, shown(event, text));
   }
   const find = (id: string) => events.get(id);
   const { stages, events: loose, strays } = regroup(outline(detail), events.values(), find);
@@ -77,7 +77,7 @@ export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Kno
     texts,
     held: [],
     detailVersion: detail.version,
-    told: new Map(),
+    statusAt: new Map(),
     questions: before?.questions ?? new Map(),
     strays,
   };
@@ -101,10 +101,10 @@ function shown(event: EventView, text: Text): EventView {
   return { ...event, content: text.content, content_length: text.length, truncated: !isWhole(text) || otherwise };
 }
 
-/** A newer SessionDetail: usage, cost and times. What the journal has told since stays. */
+/** A newer SessionDetail: usage, cost and times. What the journal has reported since stays. */
 export function withDetail(known: Known, detail: SessionDetail): Known {
   if (detail.version < known.detailVersion) return known;
-  const newer = (id: string) => (known.told.get(id) ?? 0) > detail.version;
+  const newer = (id: string) => (known.statusAt.get(id) ?? 0) > detail.version;
   const old = known.view.session;
   const session = newer(old.id)
     ? {
@@ -181,7 +181,7 @@ class Draft {
   private readonly completed: { event: EventView; cut: boolean }[] = [];
   private readonly texts: Map<string, Text>;
   private held: ChunkMessage[];
-  private readonly told: Map<string, number>;
+  private readonly statusAt: Map<string, number>;
   private readonly questions: Map<string, { chat_id: string; message_id: string }>;
   private session: SessionDetail;
   private stages: readonly StageView[];
@@ -195,7 +195,7 @@ class Draft {
   ) {
     this.texts = new Map(before.texts);
     this.held = [...before.held];
-    this.told = new Map(before.told);
+    this.statusAt = new Map(before.statusAt);
     this.questions = new Map(before.questions);
     this.session = before.view.session;
     this.stages = before.view.stages;
@@ -241,13 +241,13 @@ class Draft {
           ...{ status, concluded_early, error_code, error_message, started_at },
           completed_at: over ? timestamp : null,
         };
-        this.told.set(message.session_id, message.db_event_id);
+        this.statusAt.set(message.session_id, message.db_event_id);
         this.urgent ||= over;
         break;
       }
       case 'stage.status':
         this.stages = withStage(this.stages, message, this.questions.get(message.stage_id));
-        this.told.set(message.stage_id, message.db_event_id);
+        this.statusAt.set(message.stage_id, message.db_event_id);
         this.questions.delete(message.stage_id);
         if (message.status === 'started' && message.stage_type !== 'chat') {
           this.session = {
@@ -259,7 +259,7 @@ class Draft {
         break;
       case 'execution.status':
         this.stages = withExecution(this.stages, message) ?? this.stages;
-        this.told.set(message.execution_id, message.db_event_id);
+        this.statusAt.set(message.execution_id, message.db_event_id);
         break;
       case 'chat.created':
         this.session = {
@@ -366,7 +366,7 @@ class Draft {
         version: this.version,
         texts: this.texts,
         held: this.held,
-        told: this.told,
+        statusAt: this.statusAt,
         questions: this.questions,
         strays: lists.strays,
       },

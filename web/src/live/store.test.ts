@@ -235,15 +235,15 @@ describe('a session that is watched', () => {
     expect(it.store.event(id)?.content).toBe('much more than a preview has');
   });
 
-  test('tells only those whose event changed', async () => {
+  test('notifies only the listeners of events that changed', async () => {
     const it = world(plain(1, 2), 7);
     it.store.start();
     await it.clock.advance(100);
     const [first = '', second = ''] = it.server.writing();
-    const told = { structure: 0, first: 0, second: 0 };
-    it.store.subscribe(() => told.structure++);
-    it.store.subscribeEvent(first, () => told.first++);
-    it.store.subscribeEvent(second, () => told.second++);
+    const calls = { structure: 0, first: 0, second: 0 };
+    it.store.subscribe(() => calls.structure++);
+    it.store.subscribeEvent(first, () => calls.first++);
+    it.store.subscribeEvent(second, () => calls.second++);
     const { state } = it.store;
     const before = state();
     for (let n = 0; n < 40; n++) {
@@ -251,10 +251,10 @@ describe('a session that is watched', () => {
       await it.clock.advance(5);
     }
     await it.clock.advance(50);
-    expect(told).toMatchObject({ structure: 0, second: 0 });
+    expect(calls).toMatchObject({ structure: 0, second: 0 });
     // 200 ms of chunks, taken in every 50 ms.
-    expect(told.first).toBeGreaterThanOrEqual(4);
-    expect(told.first).toBeLessThanOrEqual(6);
+    expect(calls.first).toBeGreaterThanOrEqual(4);
+    expect(calls.first).toBeLessThanOrEqual(6);
     expect(state()).toBe(before);
     expect(it.store.event(first)?.content).toBe('x'.repeat(40));
   });
@@ -263,17 +263,17 @@ describe('a session that is watched', () => {
     const it = world(plain(5_000));
     it.store.start();
     await it.clock.advance(100);
-    let told = 0;
-    it.store.subscribe(() => told++);
+    let calls = 0;
+    it.store.subscribe(() => calls++);
     it.server.commit(10_003);
     await it.clock.advance(60);
     expect(it.view().stages[0]?.executions[0]?.events).toHaveLength(5_000);
     // The events, and what REST says of the session after them.
-    expect(told).toBeLessThanOrEqual(2);
+    expect(calls).toBeLessThanOrEqual(2);
     expect(it.server.asked.timeline).toBe(1);
   });
 
-  test('loads anew when too much was missed, and goes on from there', async () => {
+  test('reloads when too much was missed, and continues from there', async () => {
     const it = world(plain(300));
     it.store.start();
     await it.clock.advance(100);

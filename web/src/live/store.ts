@@ -1,6 +1,6 @@
 /**
  * A session that is watched: loads it by REST, follows its journal, loads again where the journal does not reach, and
- * tells listeners what changed. What the messages mean is the reducer's; this decides when to ask for what.
+ * notifies listeners of changes. The reducer interprets the messages; this decides when to request what.
  */
 import { asProblem } from '@/api/problem';
 import type { SessionDetail, Timeline } from '@/api/types';
@@ -25,7 +25,7 @@ export interface StoreConfig {
   detail(): Promise<SessionDetail>;
   timeline(): Promise<Timeline>;
   event(eventId: string): Promise<{ content: string }>;
-  /** Told when an event has become final, with all of it, and whether the store keeps a preview only. */
+  /** Called when an event has become final, with all of it, and whether the store keeps a preview only. */
   completed(event: EventView, cut: boolean): void;
 }
 
@@ -33,7 +33,7 @@ export interface StoreConfig {
 const applyEvery = 50;
 const detailEvery = 2_000;
 const detailAtOnce = 100;
-/** Text with a gap: the missing piece may be on its way, so the first question waits a little. */
+/** Text with a gap: the missing piece may be in flight, so the first question waits a little. */
 const firstHeal = 300;
 const healEvery = 1_000;
 const catchUpEvery = 2_000;
@@ -70,9 +70,9 @@ class Store implements WatchedSession {
   private hole = false;
   /** The subscription is confirmed. */
   private linked = false;
-  /** How far the journal went when the subscription was confirmed; undefined until REST has told. */
+  /** How far the journal went when the subscription was confirmed; undefined until REST has reported it. */
   private target: number | undefined;
-  /** Counts confirmations: a SessionDetail that was asked for before one does not tell what was missed. */
+  /** Counts confirmations: a SessionDetail that was asked for before one does not include what was missed. */
   private links = 0;
   private detailBusy = false;
   private detailUrgent = false;
@@ -106,7 +106,7 @@ class Store implements WatchedSession {
 
   start() {
     if (this.running) {
-      // Somebody looks at it anew: what failed may work now, such as after a login.
+      // It is watched again: what failed may work now, such as after a login.
       if (this.current.phase === 'failed') this.reload();
       return;
     }
@@ -181,7 +181,7 @@ class Store implements WatchedSession {
     this.failures = 0;
     this.lastDetail = this.clock.now();
     const next = fromRest(detail, timeline, this.known);
-    // An answer that is older than what the journal has told since is of no use.
+    // An answer that is older than what the journal has reported since is of no use.
     if (this.known === undefined || this.subscription === undefined || next.version >= this.known.version) {
       this.inbox.unshift(...(this.known?.held ?? []));
       this.known = { ...next, events: this.events };
@@ -228,7 +228,7 @@ class Store implements WatchedSession {
     });
   }
 
-  /** The server does not have the position or the session: REST tells which, and the journal is followed from there. */
+  /** The server does not have the position or the session: REST reports which, and the journal is followed from there. */
   private refused() {
     this.subscription?.end();
     this.subscription = undefined;
@@ -290,7 +290,7 @@ class Store implements WatchedSession {
     this.heal(firstHeal);
   }
 
-  /** An event is missing. What comes until the server begins anew is of no use, so one question is enough for a while. */
+  /** An event is missing. What comes until the server starts over is of no use, so one question is enough for a while. */
   private catchUp() {
     if (this.timers.has('catchup')) return;
     this.subscription?.catchUp();
@@ -299,7 +299,7 @@ class Store implements WatchedSession {
     });
   }
 
-  // Asking for what the journal does not tell.
+  // Requests for what the journal does not report.
 
   /** Asks for the SessionDetail, at most once in so many milliseconds. */
   private refresh(every: number) {

@@ -18,7 +18,7 @@ export const nothingUsed: Usage = {
   unpriced_tokens: 0,
 };
 
-/** The structure of what REST tells, still without events. */
+/** The structure of a REST response, still without events. */
 export function outline(session: SessionDetail): readonly StageView[] {
   return session.stages.map((stage) => ({
     stage,
@@ -37,7 +37,7 @@ function times(status: string, timestamp: string, startedAt: string | null) {
   return { started_at: active ? timestamp : startedAt, completed_at: active ? null : timestamp };
 }
 
-/** Puts a stage's new status in. Of a stage that is new, what the message does not tell stays empty until REST does. */
+/** Puts a stage's new status in. Of a stage that is new, fields that the message lacks stay empty until REST provides them. */
 export function withStage(
   stages: readonly StageView[],
   message: StageStatusMessage,
@@ -112,15 +112,15 @@ function put<T>(items: readonly T[], item: T, id: (item: T) => string, order: (i
 }
 
 /**
- * What REST tells of stages, over what is known. `newer` says of what the journal has told something that REST did not
- * know yet: there the known status stays.
+ * Stages from REST, over what is known. `newer` returns whether the journal has a later status than REST: then the known
+ * status stays.
  */
 export function mergeStages(
   known: readonly StageView[],
   detail: SessionDetail,
   newer: (id: string) => boolean,
 ): readonly StageView[] {
-  const told = detail.stages.map((stage): StageView => {
+  const reported = detail.stages.map((stage): StageView => {
     const old = known.find((view) => view.stage.id === stage.id);
     const executions = stage.executions.map((execution): ExecutionView => {
       const before = old?.executions.find((view) => view.execution.id === execution.id);
@@ -128,25 +128,25 @@ export function mergeStages(
         ? { ...before, execution: mergeRow(before.execution, execution, newer(execution.id)) }
         : { execution, events: [] };
     });
-    const untold = (old?.executions ?? []).filter(
+    const unreported = (old?.executions ?? []).filter(
       (view) => !stage.executions.some((execution) => execution.id === view.execution.id),
     );
     return {
       stage: mergeRow(old?.stage ?? stage, stage, newer(stage.id)),
-      executions: [...executions, ...untold],
+      executions: [...executions, ...unreported],
       events: old?.events ?? [],
     };
   });
-  const untold = known.filter((view) => !detail.stages.some((stage) => stage.id === view.stage.id));
-  return [...told, ...untold];
+  const unreported = known.filter((view) => !detail.stages.some((stage) => stage.id === view.stage.id));
+  return [...reported, ...unreported];
 }
 
 type Row = { status: string; error_message: string; started_at: string | null; completed_at: string | null };
 
-function mergeRow<T extends Row>(known: T, told: T, keepStatus: boolean): T {
-  if (!keepStatus) return told;
+function mergeRow<T extends Row>(known: T, reported: T, keepStatus: boolean): T {
+  if (!keepStatus) return reported;
   const { status, error_message, started_at, completed_at } = known;
-  return { ...told, status, error_message, started_at, completed_at };
+  return { ...reported, status, error_message, started_at, completed_at };
 }
 
 /** A session whose own lists of stages and executions say the same as the view's. */

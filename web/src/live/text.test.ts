@@ -19,7 +19,7 @@ function take(text: Text, chunks: readonly Chunk[]): Text {
   return chunks.reduce(addChunk, text);
 }
 
-describe('text on its way', () => {
+describe('text in flight', () => {
   test('chunks in their order make the text, however characters are encoded', () => {
     fc.assert(
       fc.property(unit, (whole) => {
@@ -97,8 +97,8 @@ describe('text on its way', () => {
   });
 
   test('saved text that contradicts what came gives way', () => {
-    expect(addChunk(savedText('of the one before'), { delta: 'anew', offset: 0, fence: 2 }).content).toBe('anew');
-    const gap = addChunk(savedText('of the one before'), { delta: 'anew', offset: 3, fence: 2 });
+    expect(addChunk(savedText('of the previous fence'), { delta: 'again', offset: 0, fence: 2 }).content).toBe('again');
+    const gap = addChunk(savedText('of the previous fence'), { delta: 'again', offset: 3, fence: 2 });
     expect(gap.content).toBe('');
     expect(isWhole(gap)).toBe(false);
   });

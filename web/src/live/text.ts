@@ -19,7 +19,7 @@ export interface Text {
   content: string;
   /** How long the text is known to be; more than content has means that something is missing. */
   length: number;
-  /** Whose text it is. 0 until a chunk has told: the server's saved text does not say. */
+  /** Whose text it is. 0 until a chunk has arrived: the server's saved text has no fence. */
   fence: number;
   /** What came from beyond the gap, in order. */
   ahead: readonly Piece[];

@@ -1,7 +1,7 @@
 /**
  * What the pages see of a session that is watched live. The structure (which stages, executions and events there are,
  * in which order) changes seldom and is one immutable snapshot; the text of an event changes often and is read by
- * whoever shows that event, and by nobody else. That split keeps 200 pieces of text a second from drawing the page anew.
+ * the component that shows that event only. That split keeps 200 pieces of text a second from rendering the page again.
  */
 import type { Problem } from '@/api/problem';
 import type { ExecutionDetail, SessionDetail, StageDetail, TimelineEvent } from '@/api/types';
@@ -57,6 +57,6 @@ export interface SessionStore {
   /** One event; the same object until it changes. Undefined if there is no such event. */
   event(id: string): EventView | undefined;
   subscribeEvent(id: string, listener: () => void): () => void;
-  /** Loads everything anew, after a failure. */
+  /** Loads everything again after a failure. */
   reload(): void;
 }

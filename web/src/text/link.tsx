@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 /**
- * An address of strangers. A link only where a browser may safely follow it, and told nothing of where it was clicked;
+ * An untrusted address. It is a link only if it is safe to follow, and the target gets no referrer;
  * anything else is what stands there.
  */
 export function SafeLink({ href, children }: { href: string | undefined; children: ReactNode }) {

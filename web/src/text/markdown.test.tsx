@@ -158,7 +158,7 @@ describe.each([{ streaming: false }, { streaming: true }])('hostile text, stream
   });
 });
 
-test('links lead out without telling where they come from', () => {
+test('links open in a new tab without a referrer', () => {
   const link = draw('see [the docs](https://docs.example/x?y=1) and https://other.example').querySelectorAll('a');
   expect([...link].map((a) => [a.getAttribute('href'), a.rel, a.target])).toEqual([
     ['https://docs.example/x?y=1', 'noopener noreferrer nofollow', '_blank'],
@@ -251,7 +251,7 @@ test('while it streams, what is begun and not closed is not shown as marks', () 
   expect(draw('see [the docs](https://docs.exa', { streaming: true }).querySelector('a')).toBeNull();
 });
 
-test('a task list tells what is done without a box that cannot be ticked', () => {
+test('a task list shows what is done without checkboxes', () => {
   const body = draw('- [x] a\n- [ ] b');
   expect(body.querySelector('input')).toBeNull();
   expect([...body.querySelectorAll('[role=img]')].map((box) => box.getAttribute('aria-label'))).toEqual([

@@ -1,5 +1,5 @@
 /**
- * Text of models and tools as Markdown. It is the text of strangers: no HTML, no images, links to http and https only,
+ * Text of models and tools as Markdown. It is untrusted: no HTML, no images, links to http and https only,
  * and nothing is fetched. Headings are all of one level below a card's, so that no text can break the page's outline.
  */
 import { Link } from '@tanstack/react-router';
@@ -50,7 +50,7 @@ function Call({ node }: Props<'cite'>) {
       search={{ event }}
       preload={false}
       aria-label={`Tool call ${call}`}
-      title={`Rests on tool call ${call}`}
+      title={`Evidence: tool call ${call}`}
       className={cn(look, 'border-accent/40 bg-accent-soft text-accent hover:border-accent')}
     >
       {call}
@@ -100,7 +100,7 @@ function HeaderCell({ node, children, style }: Props<'th'>) {
   );
 }
 
-/** The box of a task list: it tells, it cannot be ticked. */
+/** The box of a task list, which cannot be ticked. */
 function TaskBox({ checked }: Props<'input'>) {
   return (
     <span role="img" aria-label={checked ? 'done' : 'not done'} className="mr-1.5">
@@ -159,7 +159,7 @@ const whole = (source: string) => [source];
 
 /**
  * Shows a text. `streaming` says that more of it comes: what is begun and not closed is then drawn as if it were, and
- * only the last block is drawn anew with each piece.
+ * only the last block is rendered again with each piece.
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -205,11 +205,13 @@ function PlainText({ text }: { text: string }) {
   const most = 5 * longest;
   return (
     <>
-      <p className="mb-2 text-xs text-ink-soft">Shown as plain text: it is too long or too nested to be laid out.</p>
+      <p className="mb-2 text-xs text-ink-soft">
+        Shown as plain text because it is too long or too deeply nested to format.
+      </p>
       <pre className="font-mono text-xs whitespace-pre-wrap">{text.slice(0, most)}</pre>
       {text.length > most && (
         <p className="mt-2 text-xs text-ink-soft">
-          {(text.length - most).toLocaleString()} characters more are not shown. Export the session to read them.
+          {(text.length - most).toLocaleString()} more characters are not shown. Export the session to read them.
         </p>
       )}
     </>

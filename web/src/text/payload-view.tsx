@@ -4,7 +4,6 @@ import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { beginning } from './format';
 import { payloadOf } from './payload';
-import { visible } from './visible';
 
 /** A text node of megabytes makes the page stand still: more is drawn when it is asked for. */
 const shownLength = 20_000;
@@ -18,7 +17,7 @@ export function PayloadView({ label, value, empty }: { label: string; value: unk
         <span className="text-xs font-medium text-ink-soft">{label}</span>
         {text !== '' && <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />}
       </div>
-      {text === '' ? <p className="text-ink-faint">{empty ?? 'Nothing.'}</p> : <PlainText text={text} />}
+      {text === '' ? <p className="text-ink-faint">{empty ?? 'Empty.'}</p> : <PlainText text={text} />}
     </div>
   );
 }
@@ -39,7 +38,7 @@ function PlainText({ text }: { text: string }) {
         tabIndex={0}
         className="max-h-112 overflow-auto rounded-md border border-line bg-sunken p-2 font-mono text-xs leading-[1.125rem] [overflow-wrap:anywhere] whitespace-pre-wrap"
       >
-        {visible(shown)}
+        {shown}
       </pre>
       {shown.length < text.length && (
         <Button variant="link" size="sm" className="px-0" onClick={() => setAll(true)}>

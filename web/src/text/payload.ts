@@ -1,4 +1,4 @@
-/** Alerts, arguments and results as people read them: JSON set out in lines where it is JSON. What strangers send may be huge and deep. */
+/** Alerts, arguments and results for reading: JSON is indented. They are untrusted and may be huge and deeply nested. */
 
 const longestJSON = 1_000_000;
 const deepestJSON = 64;
@@ -29,7 +29,7 @@ function valuePayload(value: unknown): Payload {
     if (line.length > longestJSON || depthOf(line) > deepestJSON) return { text: line, json: true };
     return { text: JSON.stringify(value, null, 2) ?? '', json: true };
   } catch {
-    return { text: 'This is nested too deeply to be shown.', json: false };
+    return { text: 'Too deeply nested to show.', json: false };
   }
 }
 

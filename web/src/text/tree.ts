@@ -1,7 +1,7 @@
 /**
- * What Markdown of strangers may become. A remark plugin that goes over the tree once: HTML and images turn into text,
+ * What untrusted Markdown may become. A remark plugin that goes over the tree once: HTML and images turn into text,
  * footnotes too (their ids would clash between the many texts of one page), and marks of tool calls into citations.
- * It knows nothing of the session: which calls exist is asked by whoever draws a citation.
+ * It knows nothing of the session: the component that draws a citation looks up which calls exist.
  */
 import { pieces } from './citation';
 

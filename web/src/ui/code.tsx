@@ -1,4 +1,3 @@
-import { visible } from '@/text/visible';
 import { cn } from './cn';
 
 /** A command or another short text of a program, as it is typed. */
@@ -12,7 +11,7 @@ export function Code({ text, className }: { text: string; className?: string }) 
         className,
       )}
     >
-      {visible(text)}
+      {text}
     </pre>
   );
 }

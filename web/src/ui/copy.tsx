@@ -27,11 +27,12 @@ export function CopyButton({
       setState('failed');
     }
   };
-  const said = state === 'done' ? 'Copied' : state === 'failed' ? 'The browser refused to copy' : label;
+  const caption =
+    state === 'done' ? 'Copied' : state === 'failed' ? 'Copy failed. Allow clipboard access and try again.' : label;
   return (
-    <Button variant="ghost" size={showLabel ? 'sm' : 'icon'} aria-label={said} title={said} onClick={copy}>
+    <Button variant="ghost" size={showLabel ? 'sm' : 'icon'} aria-label={caption} title={caption} onClick={copy}>
       {state === 'done' ? <Check aria-hidden /> : <Copy aria-hidden />}
-      {showLabel && <span aria-live="polite">{said}</span>}
+      {showLabel && <span aria-live="polite">{caption}</span>}
     </Button>
   );
 }

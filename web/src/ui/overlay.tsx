@@ -133,7 +133,7 @@ export function MenuLabel({ className, ...props }: ComponentProps<typeof MenuPar
 
 export const TooltipProvider = TooltipParts.Provider;
 
-/** A hint for what has a name already: never the only place that tells something. */
+/** A tooltip for something that has a name already: never the only place for a piece of information. */
 export function Hint({ text, children }: { text: ReactNode; children: ReactNode }) {
   return (
     <TooltipParts.Root>

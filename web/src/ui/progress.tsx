@@ -9,7 +9,7 @@ export interface Progress {
   label: string;
 }
 
-/** From how many steps on the bar is one piece: smaller pieces could not be told apart. */
+/** From how many steps on the bar is one piece: smaller pieces would look the same. */
 const mostPieces = 12;
 
 /** How far something with a known number of steps has come. The bar is for the eye, `label` says the same in words. */

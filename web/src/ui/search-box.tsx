@@ -5,7 +5,7 @@ import { useDebounced } from './debounced';
 import { Input } from './input';
 import { Kbd } from './kbd';
 
-/** The field follows the typing at once; `onChange` is told when it has stopped. */
+/** The field follows the typing at once; `onChange` is called when it has stopped. */
 export function SearchBox({
   label,
   placeholder = label,
@@ -34,11 +34,11 @@ export function SearchBox({
     setTyped(value);
   }
   const settled = useDebounced(typed, 300);
-  const tell = useEffectEvent(onChange);
+  const report = useEffectEvent(onChange);
   useEffect(() => {
     if (settled !== typed || settled === value) return;
     setKnown(settled);
-    tell(settled);
+    report(settled);
   }, [settled, typed, value]);
   return (
     <div className={cn('relative w-full max-w-md', className)}>

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useState } from 'react';
 
 /**
- * Whether an element is in sight, or `ahead` pixels away from it. `before` holds until the browser has told, and while
+ * Whether an element is in sight, or `ahead` pixels away from it. `before` holds until the browser has reported, and while
  * there is no such element yet (`there`).
  */
 export function useInView(

@@ -13,7 +13,7 @@ const running: Look = { label: 'Running', icon: LoaderCircle, tone: 'running', s
 
 /** Every status that sessions, stages, executions, calls and events can have, as people read it. */
 const looks: Record<string, Look> = {
-  pending: { label: 'Waiting', icon: CircleDashed, tone: 'idle' },
+  pending: { label: 'Queued', icon: CircleDashed, tone: 'idle' },
   in_progress: running,
   active: running,
   started: running,

@@ -1,8 +1,8 @@
-/** Times that go on by themselves: what is around them is not drawn anew by the clock. */
+/** Times that update themselves without rendering what is around them. */
 import { ago, dateTime, duration, elapsed } from '@/text/format';
 import { useNow } from './now';
 
-/** How long ago something was; when exactly, for whoever points at it. */
+/** How long ago something was; the tooltip has the exact time. */
 export function Ago({ at, className }: { at: string; className?: string }) {
   return (
     <time dateTime={at} title={dateTime(at)} className={className}>

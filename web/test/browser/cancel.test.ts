@@ -30,18 +30,18 @@ test('a session that runs is cancelled from its page, after a question', async (
   const id = await server().submit('It is `endless`.');
   const tab = await visit('/');
   const { page } = tab;
-  const told: string[] = [];
+  const reported: string[] = [];
   page.on('websocket', (socket) =>
     socket.on('framereceived', ({ payload }) => {
       const message = JSON.parse(String(payload)) as { type: string; status?: string };
-      if (message.type === 'session.status') told.push(message.status ?? '');
+      if (message.type === 'session.status') reported.push(message.status ?? '');
     }),
   );
   await page.goto(`${server().url}/sessions/${id}`);
   await turnstile.reached('get_events');
   await callRow(page, '1.1.1').waitFor();
   const statuses = await noteStatuses(page);
-  told.length = 0;
+  reported.length = 0;
 
   // Thinking better of it changes nothing.
   await page.getByTestId('cancel').click();
@@ -55,8 +55,8 @@ test('a session that runs is cancelled from its page, after a question', async (
   await page.getByTestId('confirm').click();
 
   await status(page, 'cancelled').waitFor();
-  // Cancelling may last less than a frame: what the page was told is certain, and it goes one way only.
-  expect(told).toEqual(['cancelling', 'cancelled']);
+  // Cancelling may last less than a frame: the messages are certain, and their order is fixed.
+  expect(reported).toEqual(['cancelling', 'cancelled']);
   expect((await statuses()).filter((each) => each !== 'cancelling')).toEqual(['in_progress', 'cancelled']);
   // The event may arrive before the answer to the request, which closes the dialog.
   await eventually(() => page.getByRole('dialog').count()).toBe(0);

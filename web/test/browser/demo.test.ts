@@ -36,7 +36,7 @@ test('an investigation of the demo is begun, watched and understood in the brows
   await page.getByTestId('confirm').click();
   await page.waitForURL((url) => url.href !== before && url.pathname.startsWith('/sessions/'));
   await eventually(() => page.getByTestId('pane').count()).toBe(3);
-  // The first is the end of the one before.
+  // The first is the end of the previous session.
   await eventually(async () => (await seen()).slice(1).at(-1)).toBe('completed');
 
   // It was seen at work before it was seen done, without a reload.

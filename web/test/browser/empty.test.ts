@@ -30,7 +30,7 @@ test('an address that does not exist says so and leads back', async () => {
   await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
 });
 
-test('a session that does not exist is told in the words of the server', async () => {
+test('a session that does not exist shows the message of the server', async () => {
   const tab = await visit('/sessions/00000000-0000-7000-8000-000000000000');
   tab.tolerated = [/404/];
   await tab.page.getByText('there is no session', { exact: false }).waitFor();

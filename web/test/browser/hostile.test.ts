@@ -79,7 +79,7 @@ async function expectHarmless(page: Page): Promise<void> {
   expect(found).toEqual({ owned: false, elements: [], foreign: [], links: [], handlers: [], wide: false });
 }
 
-test('what strangers write is read as text, wherever it stands', { timeout: 120_000 }, async () => {
+test('untrusted text is shown as text on every page', { timeout: 120_000 }, async () => {
   const { mock } = server();
   const { session_id: id } = await server().ask<{ session_id: string }>('POST', '/api/v1/alerts', {
     alert_type: 'pod-crash',

@@ -39,7 +39,7 @@ test('the rows of a timeline are walked with arrows', async () => {
   for (const text of texts.slice(1)) {
     await page.keyboard.press('ArrowDown');
     await expect.poll(focused).toBe(text);
-    // A pane may reach beyond the window: whoever walks it sees where.
+    // A pane may reach beyond the window: the focused row is visible.
     await expect
       .poll(() => page.evaluate(() => (document.activeElement?.getBoundingClientRect().bottom ?? 0) <= innerHeight))
       .toBe(true);

@@ -115,10 +115,10 @@ test('filters and search live in the address: a reload keeps them, back undoes t
   expect(await other.page.getByTestId('search').inputValue()).toBe('nearly');
 });
 
-test('a filter that lets nothing through says so, and is cleared', async () => {
+test('a filter without matches says so, and can be cleared', async () => {
   const tab = await visit('/?search=nothing-has-this&order=newest');
   const { page } = tab;
-  await page.getByRole('heading', { name: 'No session matches' }).waitFor();
+  await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
   expect(await page.getByTestId('empty-first-visit').count()).toBe(0);
   await tab.expectAccessible();
   await page.getByTestId('filter-clear').click();
@@ -155,7 +155,7 @@ test('j, k, arrows and Enter walk the rows and open one, and back returns to it'
   await page.keyboard.press('k');
   expect(await focused(page)).toBe(memory);
 
-  // Letters belong to whoever types.
+  // Letters belong to the field that has the focus.
   await page.keyboard.press('/');
   await page.keyboard.type('jk');
   expect(await page.getByTestId('search').inputValue()).toBe('jk');
@@ -173,7 +173,7 @@ test('a row changes by itself, and new sessions come without moving what is read
   await page.locator(`[data-session-id="${running}"][data-status=completed]`).waitFor();
   expect(await focused(page)).toBe(running);
   const show = page.getByTestId('show-changes');
-  await show.getByText('1 new session: show').waitFor();
+  await show.getByText('Show 1 new session').waitFor();
   expect(await rowsOf(page)).toEqual([running, failed, memory, disk]);
   await server().ended(fresh);
   await show.click();
@@ -190,7 +190,7 @@ test('a long list continues when its end comes near', async () => {
   await expect.poll(async () => (await rowsOf(page)).length).toBe(50);
   await page.keyboard.press('j');
   await page.keyboard.press('End');
-  await page.getByText('65 sessions, all of them').waitFor();
+  await page.getByText('All 65 sessions shown').waitFor();
   const all = await rowsOf(page);
   expect(all.slice(0, 60)).toEqual(ids.toReversed());
   expect(new Set(all).size).toBe(65);

@@ -30,11 +30,11 @@ test('the theme is chosen, kept, and there before anything is drawn', async () =
   ).toEqual([]);
   expect(await theme()).toBe('dark');
 
-  // Other tabs follow, and "as the system" follows the system.
+  // Other tabs follow, and "System" follows the system.
   const other = await tab.context.newPage();
   await other.goto(`${server().url}/system`);
   await other.getByTestId('theme-switch').click();
-  await other.getByRole('menuitemradio', { name: 'As the system' }).click();
+  await other.getByRole('menuitemradio', { name: 'System' }).click();
   await expect.poll(theme).toBe('light');
   await page.emulateMedia({ colorScheme: 'dark' });
   await expect.poll(theme).toBe('dark');

@@ -32,7 +32,7 @@ test('Ctrl+K leads to pages, and Escape back to where one was', async () => {
   // The same by pointer.
   await page.getByTestId('palette-open').click();
   await palette.getByRole('option', { name: /^Submit/ }).click();
-  await page.getByRole('heading', { level: 1, name: 'Submit an alert' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'New alert' }).waitFor();
 });
 
 test('sessions are found by their text and by their id', async () => {
@@ -53,7 +53,7 @@ test('sessions are found by their text and by their id', async () => {
   await page.keyboard.press('Control+k');
   await palette.waitFor();
   await page.keyboard.type('nothing-has-this');
-  await palette.getByText('No session contains “nothing-has-this”.').waitFor();
+  await palette.getByText('No sessions match “nothing-has-this”.').waitFor();
 
   await page.keyboard.press('Escape');
   await page.goto(`${server().url}/system`);
@@ -101,7 +101,7 @@ test('g s, g n and g y lead to the pages, and ? lists every key that works here'
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('n');
-  await page.getByRole('heading', { level: 1, name: 'Submit an alert' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'New alert' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
@@ -111,7 +111,7 @@ test('g s, g n and g y lead to the pages, and ? lists every key that works here'
   const help = page.getByTestId('keyboard-help');
   await help.waitFor();
   const text = await help.innerText();
-  for (const line of ['Search and commands', 'Go to Submit', 'Next session', 'Session before', 'Open the session'])
+  for (const line of ['Search and commands', 'Go to Submit', 'Next session', 'Previous session', 'Open session'])
     expect(text).toContain(line);
   await tab.expectAccessible();
 });

@@ -109,7 +109,7 @@ test('who missed more than can be replayed is caught up with as well', async () 
   await expectWholeTimeline(page, server(), id);
 });
 
-test('a network that is gone for a while is told of, and nothing is missed', async () => {
+test('a network outage is shown, and nothing is missed', async () => {
   const { mock } = server();
   const id = await server().submit('It is offline.', 'Offline');
   const tab = await visit(`/sessions/${id}`);

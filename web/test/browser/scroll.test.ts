@@ -1,4 +1,4 @@
-/** Whoever scrolls up is left alone, whatever comes below; whoever is at the end stays there. */
+/** A reader who scrolls up stays there whatever arrives below; a reader at the end follows it. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { scenario } from '../kit/scenario';

@@ -62,7 +62,7 @@ test('a dropped file becomes the payload, and Submit leads to its session', asyn
   await page.dispatchEvent('body', 'dragover', { dataTransfer: drag });
   await page.dispatchEvent('body', 'drop', { dataTransfer: drag });
   await page.getByTestId('submit-drop').waitFor({ state: 'detached' });
-  await page.getByText('The payload is now alert.yaml.').waitFor();
+  await page.getByText('Loaded alert.yaml as the payload.').waitFor();
   expect(await page.getByTestId('submit-payload').inputValue()).toContain('limit: 512Mi');
   await page.getByText('Valid YAML, sent as JSON').waitFor();
   await tab.expectAccessible();
@@ -87,7 +87,7 @@ test('a chosen file is read, and one that is no text is refused', async () => {
   const { page } = await visit('/submit');
   const [chooser] = await Promise.all([
     page.waitForEvent('filechooser'),
-    page.getByRole('button', { name: 'Choose a file' }).click(),
+    page.getByRole('button', { name: 'Choose file' }).click(),
   ]);
   await chooser.setFiles({ name: 'alert.json', mimeType: 'application/json', buffer: Buffer.from('{"pod": "web-9"}') });
   await page.getByText('Valid JSON').waitFor();
@@ -95,7 +95,7 @@ test('a chosen file is read, and one that is no text is refused', async () => {
   await page
     .getByTestId('submit-file')
     .setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 1, 0xff]) });
-  await page.getByText('picture.png is not text').waitFor();
+  await page.getByText('picture.png is not a text file').waitFor();
   expect(await page.getByTestId('submit-payload').inputValue()).toBe('{"pod": "web-9"}');
 
   await page.getByTestId('submit-payload').press('Control+Enter');
@@ -112,10 +112,10 @@ test('mistakes in JSON and YAML are shown with their place, and the cursor goes 
   const problem = page.getByTestId('submit-problem-data');
   await page.getByTestId('submit-format').getByText('JSON').click();
   await payload.fill('{\n  "pod": "web-1",\n  limit: 5\n}');
-  await problem.getByText('Line 3, column 3: a name in double quotes is expected here').waitFor();
+  await problem.getByText('Line 3, column 3: expected a name in double quotes').waitFor();
   expect(await payload.getAttribute('aria-invalid')).toBe('true');
   await tab.expectAccessible();
-  await page.getByRole('button', { name: 'Go there' }).click();
+  await page.getByRole('button', { name: 'Go to error' }).click();
   expect(await payload.evaluate((field) => (field as HTMLTextAreaElement).selectionStart)).toBe(22);
 
   await page.getByTestId('submit-format').getByText('YAML').click();
@@ -145,11 +145,11 @@ test("the server's refusal stands at the field that it names", async () => {
     page.waitForResponse((response) => response.url().endsWith('/api/v1/alerts')),
     page.getByTestId('submit-button').click(),
   ]);
-  const told = (await answer.json()) as { detail: string; field: string };
-  expect(told.field).toBe('runbook_url');
+  const refusal = (await answer.json()) as { detail: string; field: string };
+  expect(refusal.field).toBe('runbook_url');
   const problem = page.getByTestId('submit-problem-runbook_url');
   await problem.waitFor();
-  expect(await problem.innerText()).toContain(told.detail);
+  expect(await problem.innerText()).toContain(refusal.detail);
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
   await tab.expectAccessible();
@@ -178,7 +178,7 @@ test('a selection of tools and a runbook reach the session, and can be sent once
   await server().ended(sent.id);
 
   await page.goto(`${server().url}/submit?from=${sent.id}`);
-  await page.getByRole('heading', { name: 'Submit an alert again' }).waitFor();
+  await page.getByRole('heading', { name: 'New alert from a session' }).waitFor();
   expect(await page.getByTestId('submit-payload').inputValue()).toBe('The pod web-1 crashes.');
   expect(await page.getByTestId('submit-runbook').inputValue()).toBe('# Look at the pods first');
   await cluster.getByText('2 of 3 tools').waitFor();

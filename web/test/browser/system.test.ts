@@ -43,7 +43,7 @@ describe('a server without keys', () => {
     const row = await providers.getByRole('row', { name: /scripted/ }).innerText();
     for (const part of ['(default)', 'openai', 'scripted-model', server().mock.url, 'SCRIPT_KEY'])
       expect(row).toContain(part);
-    await page.getByText('Nothing runs and nothing waits.').waitFor();
+    await page.getByText('No sessions are running or queued.').waitFor();
     await tab.expectAccessible();
   });
 
@@ -55,8 +55,8 @@ describe('a server without keys', () => {
     const cluster = page.getByRole('region', { name: 'cluster' });
     await cluster.getByText('Healthy').waitFor();
     expect(await cluster.getByTestId('mcp-tool').allInnerTexts()).toEqual([
-      expect.stringMatching(/get_pods\s+reads only[\s\S]*Lists the pods/),
-      expect.stringMatching(/restart\s+may write/),
+      expect.stringMatching(/get_pods\s+read-only[\s\S]*Lists the pods/),
+      expect.stringMatching(/restart\s+can write/),
     ]);
     await cluster.locator('summary').first().click();
     await cluster.getByText('"namespace"').waitFor();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { scenario } from '../kit/scenario';
 
-/** Hostile to a shell and to whoever shows it. */
+/** Hostile to a shell and to a page. */
 const tricky = `it's "quoted" $(touch /tmp/never) \`id\` <b>bold</b>`;
 
 const { server, visit } = scenario({
@@ -134,7 +134,7 @@ test('a tool call is shown with what it was given and what it answered, hostile 
   expect(await details.innerText()).toContain(JSON.stringify(tricky));
   expect(await details.locator('b').count()).toBe(0);
 
-  await details.getByRole('link', { name: 'In the timeline' }).click();
+  await details.getByRole('link', { name: 'Show in timeline' }).click();
   await page.waitForURL(/\?event=/);
   const { timeline_event_id: event } = await server().ask<{ timeline_event_id: string }>(
     'GET',
@@ -154,10 +154,10 @@ test('what is copied as JSON and as curl gives the same call, in a real shell', 
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const id = await choose(page, /get_pods/);
   const known = await server().ask<unknown>('GET', `/api/v1/sessions/${session}/trace/mcp/${id}`);
-  expect(JSON.parse(await copied(page, 'JSON'))).toEqual(known);
-  const answer = execFileSync('sh', ['-c', `${await copied(page, 'curl')} --silent --fail`], { encoding: 'utf8' });
+  expect(JSON.parse(await copied(page, 'Copy JSON'))).toEqual(known);
+  const answer = execFileSync('sh', ['-c', `${await copied(page, 'Copy curl')} --silent --fail`], { encoding: 'utf8' });
   expect(JSON.parse(answer)).toEqual(known);
-  expect(JSON.parse(await copied(page, 'JSON-RPC'))).toMatchObject({
+  expect(JSON.parse(await copied(page, 'Copy JSON-RPC'))).toMatchObject({
     method: 'tools/call',
     params: { name: 'get_pods', arguments: { namespace: 'shop', note: tricky } },
   });
@@ -172,7 +172,7 @@ test('a call of the model can be asked again from a shell', async () => {
   // The second call of the first agent: its conversation has the tricky arguments and the results.
   await calls.nth(1).click();
   await page.getByTestId('conversation').waitFor();
-  const command = await copied(page, 'Chat request as curl');
+  const command = await copied(page, 'Copy chat request as curl');
   expect(command).toContain('touch /tmp/never');
   const answer = execFileSync('sh', ['-c', `${command} --silent --fail`], {
     encoding: 'utf8',
@@ -189,7 +189,7 @@ test('two executions of a stage stand side by side', async () => {
   const comparison = page.getByTestId('comparison');
   await comparison.waitFor();
   await page.waitForURL(/left=.*right=/);
-  const numbers = comparison.getByRole('region', { name: 'In numbers' });
+  const numbers = comparison.getByRole('region', { name: 'Metrics' });
   expect(
     await numbers
       .getByRole('row', { name: /Tool calls 2 1/ })
@@ -207,6 +207,6 @@ test('two executions of a stage stand side by side', async () => {
   const { left, right } = Object.fromEntries(url.searchParams);
   const other = await visit(`${address()}?left=${right}&right=${left}`);
   await other.page.getByText('Only on the right').waitFor();
-  await other.page.getByRole('button', { name: 'Close the comparison' }).click();
+  await other.page.getByRole('button', { name: 'Close comparison' }).click();
   await other.page.getByTestId('waterfall').waitFor();
 });

@@ -128,7 +128,7 @@ test('an investigation is watched live to its end, and its evidence is a click a
   await eventually(() => inSight(outcome)).toBe(true);
   expect(await scroller(page).evaluate((list) => list.scrollTop)).toBeLessThan(100);
   expect(await page.getByTestId('executive-summary').innerText()).toBe('Raise the memory limit of web.');
-  expect(await page.getByTestId('evidence').innerText()).toContain('Rests on 3 tool calls');
+  expect(await page.getByTestId('evidence').innerText()).toContain('Based on 3 tool calls');
   expect(await outcome.innerText()).toContain('9.9.9');
   await tab.expectAccessible();
 
@@ -148,7 +148,7 @@ test('an investigation is watched live to its end, and its evidence is a click a
   // A long result is shown by its summary; the result itself is behind it.
   await long.getByText('The log repeats one line.').last().waitFor();
   expect(await long.innerText()).not.toContain('the last line.');
-  await long.getByRole('button', { name: 'Show the raw result' }).click();
+  await long.getByRole('button', { name: 'Show raw result' }).click();
   await long.getByRole('button', { name: /Show all .* characters/ }).click();
   await eventually(() => long.innerText()).toContain('the last line.');
 

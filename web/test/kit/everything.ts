@@ -88,7 +88,7 @@ export interface Place {
 
 export const places: readonly Place[] = [
   at('sessions', () => '/', '[data-testid=session-row][data-status=in_progress]'),
-  at('no session matches', () => '/?search=nothing-has-this', 'text=No session matches'),
+  at('no session matches', () => '/?search=nothing-has-this', 'text=No sessions match these filters'),
   at('session', ({ done }) => `/sessions/${done}`, '[data-testid=executive-summary]'),
   at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
   at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),

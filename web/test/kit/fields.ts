@@ -122,7 +122,7 @@ class Search {
     return present.isUnion() ? present.types : [present];
   }
 
-  /** The declared parameters tell what a generic function reads; its resolved ones are the answer's own type. */
+  /** The declared parameters define what a generic function reads; its resolved ones are the answer's own type. */
   private called(call: ts.CallExpression): void {
     const parameters = this.checker.getResolvedSignature(call)?.getDeclaration()?.parameters;
     call.arguments.forEach((argument, n) => {
@@ -151,7 +151,7 @@ class Search {
     if (item && wanted) this.follow(item, wanted, depth + 1);
   }
 
-  /** A function that is handed over gets what the one in whose place it stands would get. */
+  /** A function that is passed gets what the parameter that it replaces would get. */
   private followCall(source: ts.Type, target: ts.Type, depth: number): void {
     const [given, wanted] = [source.getCallSignatures()[0], target.getCallSignatures()[0]];
     if (!given || !wanted) return;

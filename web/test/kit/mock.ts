@@ -30,7 +30,7 @@ export class Mock {
   async reached(gate: string): Promise<void> {
     const answer = await fetch(`${this.url}/_mock/gates/${gate}?wait=30s`);
     const { reached } = (await answer.json()) as { reached?: boolean };
-    if (!reached) throw new Error(`no call came to the gate ${gate}`);
+    if (!reached) throw new Error(`no call reached the gate ${gate}`);
   }
 
   async open(gate: string): Promise<void> {

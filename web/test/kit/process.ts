@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 /** The program under test. */
 export const binary = process.env.TARSY_BIN ?? path.resolve(import.meta.dirname, '../../../bin/tarsy');
 
-/** How long a program may take to say what is expected of it. */
+/** How long a program may take to print an expected line. */
 const patience = 30_000;
 
 export class Program {
@@ -21,7 +21,7 @@ export class Program {
     this.exited = new Promise((resolve) => {
       this.child.once('close', (code) => {
         this.over = true;
-        this.tell();
+        this.notify();
         resolve(code);
       });
     });
@@ -29,20 +29,23 @@ export class Program {
       if (stream === null) continue;
       createInterface({ input: stream }).on('line', (line) => {
         this.lines.push(line);
-        this.tell();
+        this.notify();
       });
     }
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 
-  /** Waits for a line; what the program said so far is in the error if it does not come. */
+  /** Waits for a line; the error has the output so far if it does not come. */
   line(pattern: RegExp): Promise<RegExpMatchArray> {
     return new Promise((resolve, reject) => {
-      const said = () => `\n${this.lines.join('\n')}`;
-      const timer = setTimeout(() => finish(() => reject(new Error(`no line ${pattern} in time:${said()}`))), patience);
+      const output = () => `\n${this.lines.join('\n')}`;
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`no line ${pattern} in time:${output()}`))),
+        patience,
+      );
       const finish = (settle: () => void) => {
         clearTimeout(timer);
         this.listeners = this.listeners.filter((listener) => listener !== look);
@@ -53,7 +56,7 @@ export class Program {
           const match = line.match(pattern);
           if (match) return finish(() => resolve(match));
         }
-        if (this.over) finish(() => reject(new Error(`it ended before a line ${pattern}:${said()}`)));
+        if (this.over) finish(() => reject(new Error(`it ended before a line ${pattern}:${output()}`)));
       };
       this.listeners.push(look);
       look();

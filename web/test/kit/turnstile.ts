@@ -34,7 +34,7 @@ export class Turnstile {
   /** Waits until an answer of the tool stands before it. */
   reached(tool: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`nothing came to the turnstile for ${tool}`)), patience);
+      const timer = setTimeout(() => reject(new Error(`nothing reached the turnstile for ${tool}`)), patience);
       const look = () => {
         if (!this.waiting.has(tool)) return;
         clearTimeout(timer);
@@ -67,7 +67,7 @@ export class Turnstile {
       this.target + incoming.url,
       { method: incoming.method, headers: incoming.headers },
       async (answer) => {
-        // The call was taken, and nothing is said about it yet.
+        // The call was accepted, and its result is held back.
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         outgoing.flushHeaders();
         await this.wait(tool);

@@ -25,7 +25,7 @@ export function LoginPage() {
       </header>
       <main className="mx-auto w-full max-w-md flex-1 px-4 pt-[8vh] pb-12">
         <h1 className="text-xl font-semibold">Log in</h1>
-        <p className="mt-1 text-ink-soft">This server asks for an API key.</p>
+        <p className="mt-1 text-ink-soft">This server requires an API key.</p>
         <LoginForm />
         <KeyHelp />
       </main>
@@ -69,7 +69,7 @@ function LoginForm() {
           spellCheck={false}
           autoCapitalize="off"
           autoFocus
-          placeholder="Paste it here"
+          placeholder="Paste your key"
           className="font-mono"
           value={key}
           onChange={(event) => setKey(event.target.value)}
@@ -80,7 +80,7 @@ function LoginForm() {
         <Button
           variant="ghost"
           className="w-9 px-0"
-          aria-label="Show the key"
+          aria-label="Show key"
           aria-pressed={visible}
           onClick={() => setVisible(!visible)}
         >
@@ -110,15 +110,19 @@ function LoginForm() {
 function KeyHelp() {
   return (
     <section className="mt-6 space-y-2 text-ink-soft">
-      <h2 className="font-semibold text-ink">Where to get a key</h2>
-      <p>The server showed the first one in its output when it was started without any. That key makes others:</p>
+      <h2 className="font-semibold text-ink">API keys</h2>
+      <p>
+        The first key is in the file <code className="font-mono text-xs text-ink">admin-key</code> in the server’s data
+        directory. Use it to create more:
+      </p>
       <Code text="tarsy keys create me --scope write" />
-      <p>If it is lost, a new one can be made on the database itself:</p>
+      <p>If you lost it, create a new one directly in the database:</p>
       <Code text={'tarsy keys create rescue --scope admin \\\n  --database-url postgres://…'} />
       <p>
-        <b className="font-semibold text-ink">read</b> sees everything, <b className="font-semibold text-ink">write</b>{' '}
-        also submits and cancels, <b className="font-semibold text-ink">admin</b> also manages keys. The login holds for
-        a week, or until the key is revoked.
+        <b className="font-semibold text-ink">read</b> can view everything,{' '}
+        <b className="font-semibold text-ink">write</b> can also submit and cancel,{' '}
+        <b className="font-semibold text-ink">admin</b> can also manage keys. A login lasts one week, or until its key
+        is revoked.
       </p>
     </section>
   );

@@ -6,7 +6,6 @@ import { SafeLink } from '@/text/link';
 import { Markdown } from '@/text/markdown';
 import { payloadOf } from '@/text/payload';
 import { PayloadView } from '@/text/payload-view';
-import { visible } from '@/text/visible';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { isLong, Section } from './fold';
 
@@ -16,14 +15,14 @@ export function AlertCard({ session }: { session: SessionDetail }) {
     <Card data-testid="alert">
       <CardHeader>
         <CardTitle>Alert</CardTitle>
-        <span className="text-[13px] text-ink-soft">received {dateTime(session.created_at)}</span>
+        <span className="text-[13px] text-ink-soft">Received {dateTime(session.created_at)}</span>
       </CardHeader>
       <div>
         <Section title="Payload" open={!isLong(payload.text, 12)}>
           <PayloadView
             label={payload.json ? 'JSON' : 'Text'}
             value={session.alert_data}
-            empty="The alert had no payload."
+            empty="The alert has no payload."
           />
         </Section>
         {(session.runbook || session.runbook_url) && (
@@ -37,7 +36,7 @@ export function AlertCard({ session }: { session: SessionDetail }) {
           </Section>
         )}
         {session.mcp_selection && (
-          <Section title="Chosen tools" open>
+          <Section title="Selected tools" open>
             <Selection selection={session.mcp_selection} />
           </Section>
         )}
@@ -50,7 +49,7 @@ export function AlertCard({ session }: { session: SessionDetail }) {
             <dt>Started</dt>
             <dd>{session.started_at ? dateTime(session.started_at) : 'not yet'}</dd>
             <dt>Author</dt>
-            <dd>{visible(session.author)}</dd>
+            <dd>{session.author}</dd>
             <dt>Tool calls</dt>
             <dd>{session.tool_calls}</dd>
             {session.pod_id && (
@@ -73,7 +72,7 @@ function Selection({ selection }: { selection: MCPSelection }) {
       {selection.servers.map((server) => (
         <li key={server.name} className="break-words">
           <span className="font-medium">{server.name}</span>:{' '}
-          {server.tools && server.tools.length > 0 ? server.tools.join(', ') : 'all its tools'}
+          {server.tools && server.tools.length > 0 ? server.tools.join(', ') : 'all tools'}
         </li>
       ))}
       {native.map(([name, on]) => (

@@ -43,7 +43,7 @@ export const Composer = memo(function Composer({
   const submit = () => {
     if (!ready) return;
     send(question).then(
-      // What was typed while it was on its way is the beginning of the next one.
+      // What was typed while it was in flight starts the next question.
       () => setText((now) => (now.startsWith(text) ? now.slice(text.length) : now)),
       // The draft stays; the problem is shown above it.
       () => {},
@@ -82,8 +82,8 @@ export const Composer = memo(function Composer({
             size="icon"
             className="size-9"
             disabled={stopping}
-            aria-label="Stop the answer"
-            title="Stop the answer"
+            aria-label="Stop answer"
+            title="Stop answer"
             onClick={stop}
             data-testid="chat-stop"
           >
@@ -105,7 +105,7 @@ export const Composer = memo(function Composer({
         )}
       </div>
       <p id={hint} className="mt-1.5 text-xs text-ink-faint" data-testid="chat-hint">
-        {stopping ? 'Stopping…' : reason || 'Enter sends, Shift+Enter begins a new line.'}
+        {stopping ? 'Stopping…' : reason || 'Enter to send, Shift+Enter for a new line.'}
       </p>
     </form>
   );

@@ -146,7 +146,7 @@ interface StageParts extends Partial<Omit<StageDetail, 'executions'>> {
   agents?: Record<string, { status?: string; events?: Partial<TimelineEvent>[] }>;
 }
 
-/** A session that runs, told by its stages alone. */
+/** A running session, described by its stages alone. */
 export function viewWith(parts: Partial<SessionDetail>, stages: StageParts[]) {
   const events = new Events();
   const views = stages.map(({ agents = {}, ...stageParts }, n) => {

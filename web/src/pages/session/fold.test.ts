@@ -13,7 +13,7 @@ test('a text is long by its lines, or by the lines that it fills', () => {
 test('a page that is behind says which moment it shows', () => {
   const since = new Date('2026-01-02T03:12:05');
   expect(freshnessWords({ state: 'behind', since, reason: 'connecting' })).toMatch(
-    /^Connection lost\. Showing what was known at .*12.05.*; reconnecting…$/,
+    /^Connection lost\. Showing the state as of .*12.05.*; reconnecting…$/,
   );
   expect(freshnessWords({ state: 'behind', since, reason: 'catching-up' })).toBe('Catching up…');
 });

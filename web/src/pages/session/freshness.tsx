@@ -29,7 +29,7 @@ export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
 
 export function freshnessWords(freshness: Freshness & { state: 'behind' }): string {
   if (freshness.reason === 'catching-up') return 'Catching up…';
-  return `Connection lost. Showing what was known at ${clockTime(freshness.since)}; reconnecting…`;
+  return `Connection lost. Showing the state as of ${clockTime(freshness.since)}; reconnecting…`;
 }
 
 /** Whether something has been so for a while. */

@@ -1,4 +1,4 @@
-/** What the investigation came to, or what it is doing until then. */
+/** The outcome of the investigation, or what it is doing until then. */
 import { LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { isOver } from '@/api/status';
@@ -16,7 +16,7 @@ import { isLong, Shortened } from './fold';
 import { presentOf } from './present';
 import { toolCallFacts } from './timeline/preview';
 
-/** What the investigation came to; nothing while it runs. `whole` is for a place of its own, where nothing stands below it. */
+/** The outcome; nothing while the session runs. `whole` shows all of it, in a column of its own. */
 export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
   if (!isOver(view.session.status)) return null;
   return (
@@ -77,7 +77,7 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
           </section>
         )}
         {session.executive_summary_error && (
-          <Warning>The summary could not be written: {session.executive_summary_error}</Warning>
+          <Warning>Could not write the summary: {session.executive_summary_error}</Warning>
         )}
         {analysis ? (
           <section
@@ -91,7 +91,7 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
             </Shortened>
           </section>
         ) : (
-          session.status === 'completed' && <p className="text-ink-soft">The agents came to no analysis.</p>
+          session.status === 'completed' && <p className="text-ink-soft">The agents produced no analysis.</p>
         )}
       </CardBody>
     </Card>
@@ -104,7 +104,7 @@ function EvidenceLine({ evidence }: { evidence: Evidence }) {
     <div className="mb-3 space-y-2 text-[13px]">
       {evidence.cited > 0 && (
         <p className="text-ink-soft" data-testid="evidence">
-          Rests on {counted(evidence.cited, 'tool call')}: each mark leads to what the tool said.
+          Based on {counted(evidence.cited, 'tool call')}. Each mark links to the result.
         </p>
       )}
       <UnknownCalls calls={evidence.unknown} />
@@ -118,9 +118,10 @@ export function UnknownCalls({ calls }: { calls: readonly string[] }) {
   if (calls.length === 0) return null;
   return (
     <Warning>
-      Names {calls.length === 1 ? 'a tool call' : 'tool calls'} that this session never made (
+      Cites {calls.length === 1 ? 'a tool call' : 'tool calls'} that this session did not make (
       {calls.slice(0, most).join(', ')}
-      {calls.length > most && ` and ${calls.length - most} more`}). Check what rests on it.
+      {calls.length > most && ` and ${calls.length - most} more`}). Verify the statements that cite{' '}
+      {calls.length === 1 ? 'it' : 'them'}.
     </Warning>
   );
 }
@@ -140,11 +141,11 @@ function Reason({ session }: { session: SessionDetail }) {
   if (status === 'cancelled') {
     return (
       <p className="text-ink-soft first-letter:uppercase">
-        {message || 'Cancelled before the investigation was done.'}
+        {message || 'Cancelled before the investigation finished.'}
       </p>
     );
   }
   if (status !== 'failed' && status !== 'timed_out') return null;
-  const title = status === 'failed' ? 'The investigation failed' : 'The investigation ran out of time';
+  const title = status === 'failed' ? 'Investigation failed' : 'Investigation timed out';
   return <Failure title={title} message={message} code={code} />;
 }

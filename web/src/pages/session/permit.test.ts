@@ -21,7 +21,7 @@ test.each([
 test('a session is not cancelled twice', () => {
   expect(mayCancel({ ...writer, status: 'in_progress', cancelAsked: true })).toEqual({
     state: 'refused',
-    reason: 'It is being cancelled.',
+    reason: 'Already being cancelled.',
   });
 });
 
@@ -41,8 +41,11 @@ test('one question at a time', () => {
   expect(mayAsk({ ...writer, status: 'completed', answering: true }).state).toBe('refused');
 });
 
-test('a key that may only read is told so, and only where there is something to do', () => {
-  const needsWrite = { state: 'refused', reason: 'Your key may only read: this needs one with the scope write.' };
+test('a read-only key is refused with a reason, and only where there is something to do', () => {
+  const needsWrite = {
+    state: 'refused',
+    reason: 'Your API key is read-only. Log in with a key that has the write scope.',
+  };
   expect(mayCancel({ ...reader, status: 'in_progress' })).toEqual(needsWrite);
   expect(mayAsk({ ...reader, status: 'completed' })).toEqual(needsWrite);
   expect(mayRerun(reader)).toEqual(needsWrite);

@@ -12,10 +12,10 @@ export type Permit =
 const allowed: Permit = { state: 'allowed' };
 const absent: Permit = { state: 'absent' };
 
-/** Whether the key may change things. Undefined while nobody has told yet who is asking. */
+/** Whether the key may change things. Undefined until the scopes are loaded. */
 function withWrite(scopes: Me['scopes'] | undefined, permit: Permit): Permit {
   if (permit.state !== 'allowed' || scopes === undefined || scopes.includes('write')) return permit;
-  return { state: 'refused', reason: 'Your key may only read: this needs one with the scope write.' };
+  return { state: 'refused', reason: 'Your API key is read-only. Log in with a key that has the write scope.' };
 }
 
 interface Situation {
@@ -29,7 +29,7 @@ interface Situation {
 
 export function mayCancel({ status, answering, cancelAsked, scopes }: Situation): Permit {
   if (isOver(status) && !answering) return absent;
-  if (status === 'cancelling' || cancelAsked) return { state: 'refused', reason: 'It is being cancelled.' };
+  if (status === 'cancelling' || cancelAsked) return { state: 'refused', reason: 'Already being cancelled.' };
   return withWrite(scopes, allowed);
 }
 
@@ -39,7 +39,7 @@ export function mayRerun({ scopes }: Pick<Situation, 'scopes'>): Permit {
 
 /** Whether a question can be sent. What is typed meanwhile is kept. */
 export function mayAsk({ status, answering, scopes }: Omit<Situation, 'cancelAsked'>): Permit {
-  if (!isOver(status)) return { state: 'refused', reason: 'You can ask when the investigation is over.' };
+  if (!isOver(status)) return { state: 'refused', reason: 'You can ask once the investigation is over.' };
   if (status === 'cancelled')
     return { state: 'refused', reason: 'A cancelled session takes no questions. Re-run it to ask.' };
   if (answering) return { state: 'refused', reason: 'One question at a time: wait for the answer, or stop it.' };

@@ -12,9 +12,9 @@ test('a session that is over does nothing', () => {
 });
 
 test.each([
-  ['pending', [], 'Waiting for its turn.'],
-  ['cancelling', [{ status: 'active' }], 'Cancelling: what runs is being stopped.'],
-  ['in_progress', [], 'Getting ready.'],
+  ['pending', [], 'Queued.'],
+  ['cancelling', [{ status: 'active' }], 'Cancelling: stopping the agents.'],
+  ['in_progress', [], 'Starting.'],
   ['in_progress', [{ status: 'completed' }], 'Preparing the next stage.'],
   ['in_progress', [{ status: 'completed' }, { status: 'completed' }], 'Writing the summary.'],
   [

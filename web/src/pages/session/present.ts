@@ -18,8 +18,8 @@ interface Present {
 export function presentOf(view: SessionView, lookup: Lookup): Present | undefined {
   const { session } = view;
   if (isOver(session.status)) return undefined;
-  if (session.status === 'pending') return { words: 'Waiting for its turn.', agents: [] };
-  if (session.status === 'cancelling') return { words: 'Cancelling: what runs is being stopped.', agents: [] };
+  if (session.status === 'pending') return { words: 'Queued.', agents: [] };
+  if (session.status === 'cancelling') return { words: 'Cancelling: stopping the agents.', agents: [] };
   const stages = view.stages.filter((stage) => stage.stage.stage_type !== 'chat');
   const stage = stages.findLast((candidate) => candidate.stage.status === 'active');
   if (!stage) return { words: between(session, stages), agents: [] };
@@ -32,7 +32,7 @@ export function presentOf(view: SessionView, lookup: Lookup): Present | undefine
 }
 
 function between(session: SessionDetail, stages: readonly StageView[]): string {
-  if (stages.length === 0) return 'Getting ready.';
+  if (stages.length === 0) return 'Starting.';
   return stages.length >= session.stage_count ? 'Writing the summary.' : 'Preparing the next stage.';
 }
 

@@ -19,7 +19,7 @@ export function ChatSheet({ open, onClose, children }: { open: boolean; onClose:
           <header className="flex h-11 shrink-0 items-center justify-between border-b border-line pr-1 pl-4">
             <Dialog.Title className="text-sm font-semibold">Chat</Dialog.Title>
             <Dialog.Close asChild>
-              <Button variant="ghost" size="icon" aria-label="Close the chat">
+              <Button variant="ghost" size="icon" aria-label="Close chat">
                 <X aria-hidden />
               </Button>
             </Dialog.Close>

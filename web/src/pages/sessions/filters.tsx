@@ -28,7 +28,7 @@ export function Filters({ search, change, clear, searchField }: Props) {
     ([key, value]) => value !== undefined && key !== 'search' && key !== 'order' && key !== 'before',
   ).length;
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-label="Filter of the list">
+    <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
       <SearchBox
         className="w-auto min-w-40 flex-1 md:max-w-sm"
         label="Search alerts and analyses"
@@ -163,7 +163,7 @@ function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Ch
         <option value="1h">Last hour</option>
         <option value="24h">Last 24 hours</option>
         <option value="7d">Last 7 days</option>
-        <option value="custom">From … to …</option>
+        <option value="custom">Custom range</option>
       </Choice>
       {shown === 'custom' &&
         (['after', 'before'] as const).map((end) => (

@@ -8,7 +8,7 @@ interface Wanted {
   authRequired: boolean;
 }
 
-const example = 'checkout answers slowly since 9:30';
+const example = 'checkout has been slow since 09:30';
 
 export function curlCommand({ origin, alertType, authRequired }: Wanted): string {
   const alert = { ...(alertType === undefined ? {} : { alert_type: alertType }), data: example };

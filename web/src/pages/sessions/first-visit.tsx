@@ -20,36 +20,33 @@ export function FirstVisit() {
   };
   return (
     <div className="mx-auto max-w-3xl py-8" data-testid="empty-first-visit">
-      <h2 className="text-lg font-semibold">No alert has arrived yet</h2>
+      <h2 className="text-lg font-semibold">No alerts yet</h2>
       <p className="mt-1 text-ink-soft">
-        Send the first one, and its investigation appears here as it runs. Any of these ways does:
+        Investigations appear here while they run. Submit the first alert in one of these ways:
       </p>
       <ol className="mt-4 space-y-3">
         <Way title="In the browser" action={<SubmitLink />}>
-          <p className="text-ink-soft">Paste the alert or drop a file, choose its type, and watch what happens.</p>
+          <p className="text-ink-soft">Paste the alert or drop a file, choose its type, and watch the investigation.</p>
         </Way>
         <Way
           title="From a script or an alert manager"
-          action={<CopyButton text={curlCommand(wanted)} label="Copy the curl command" />}
+          action={<CopyButton text={curlCommand(wanted)} label="Copy curl command" />}
         >
           <Code text={curlCommand(wanted)} />
         </Way>
-        <Way
-          title="From a terminal"
-          action={<CopyButton text={submitCommand(wanted)} label="Copy the tarsy command" />}
-        >
+        <Way title="From a terminal" action={<CopyButton text={submitCommand(wanted)} label="Copy tarsy command" />}>
           <Code text={submitCommand(wanted)} />
         </Way>
       </ol>
       {wanted.authRequired && (
         <p className="mt-3 text-ink-soft">
-          <code className="font-mono text-xs text-ink">TARSY_TOKEN</code> holds an API key with the scope write:{' '}
+          Set <code className="font-mono text-xs text-ink">TARSY_TOKEN</code> to an API key with the write scope:{' '}
           <code className="font-mono text-xs text-ink">tarsy keys create me --scope write</code>
         </p>
       )}
       <p className="mt-3 text-ink-soft">
-        Only looking around? <code className="font-mono text-xs text-ink">tarsy demo</code> starts a server of its own
-        with example alerts and a scripted model; it needs no key.
+        Just trying it out? <code className="font-mono text-xs text-ink">tarsy demo</code> starts a separate server with
+        example alerts and a scripted model. It needs no API key.
       </p>
     </div>
   );
@@ -59,7 +56,7 @@ function SubmitLink() {
   return (
     <Button asChild variant="primary" size="sm">
       <Link to="/submit">
-        <Send aria-hidden /> Submit an alert
+        <Send aria-hidden /> Submit alert
       </Link>
     </Button>
   );

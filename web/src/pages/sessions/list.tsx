@@ -23,15 +23,15 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
     rows.map((row) => row.id),
   );
   useShortcuts([
-    { keys: 'j', label: 'Next session', group: 'List of sessions', repeat: true, run: () => selection.move('next') },
+    { keys: 'j', label: 'Next session', group: 'Session list', repeat: true, run: () => selection.move('next') },
     {
       keys: 'k',
-      label: 'Session before',
-      group: 'List of sessions',
+      label: 'Previous session',
+      group: 'Session list',
       repeat: true,
       run: () => selection.move('previous'),
     },
-    { keys: 'o', label: 'Open the session (or Enter)', group: 'List of sessions', run: selection.open },
+    { keys: 'o', label: 'Open session (or Enter)', group: 'Session list', run: selection.open },
   ]);
   const select = useRef(selection.select);
   useEffect(() => {
@@ -40,7 +40,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
   const onFocus = useCallback((id: string) => select.current(id), []);
 
   return (
-    <section aria-label="List of sessions" className="md:rounded-lg md:border md:border-line md:bg-surface">
+    <section aria-label="Session list" className="md:rounded-lg md:border md:border-line md:bg-surface">
       <div ref={top} />
       <div role="status" className="sticky top-2 z-10 flex justify-center">
         {(news > 0 || moved) && (
@@ -55,7 +55,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
             data-testid="show-changes"
           >
             <ArrowUp aria-hidden />
-            {news > 0 ? `${counted(news, 'new session')}: show` : 'The order changed: show'}
+            {news > 0 ? `Show ${counted(news, 'new session')}` : 'Show new order'}
           </Button>
         )}
       </div>

@@ -59,7 +59,7 @@ export function SessionsPage() {
 }
 
 /**
- * The answer, or the one before it if this one failed: "the last hour" is another question every minute, and its rows must
+ * The response, or the previous one if this one failed: "the last hour" is a new query every minute, and its rows must
  * not vanish when the server is away for one of them.
  */
 function useLastAnswer<T>(
@@ -83,7 +83,7 @@ function Page({ children }: { children: ReactNode }) {
         <Activity />
         <Button asChild size="sm" className="ml-auto">
           <Link to="/submit">
-            <Send aria-hidden /> Submit an alert
+            <Send aria-hidden /> Submit alert
           </Link>
         </Button>
       </div>
@@ -109,10 +109,10 @@ function useFilterChange(): { change: Change; clear: () => void } {
 
 /** What the keyboard and the palette can do here, besides the keys of the list itself. */
 function useListCommands(search: SessionsPageSearch, change: Change, clear: () => void, focusSearch: () => void): void {
-  useShortcuts([{ keys: '/', label: 'Search', group: 'List of sessions', run: focusSearch }]);
+  useShortcuts([{ keys: '/', label: 'Search', group: 'Session list', run: focusSearch }]);
   const newest = search.order === 'newest';
   usePageCommands([
-    { id: 'search', label: 'Search in the list', icon: <Search aria-hidden />, run: focusSearch },
+    { id: 'search', label: 'Search sessions', icon: <Search aria-hidden />, run: focusSearch },
     ...(isFiltered(search) ? [{ id: 'clear', label: 'Clear filters', icon: <FilterX aria-hidden />, run: clear }] : []),
     {
       id: 'order',
@@ -133,12 +133,12 @@ function Activity() {
   if (data === undefined) return null;
   return (
     <p className="text-ink-soft tabular-nums">
-      {running} running{waiting > 0 && `, ${waiting} waiting`}
+      {running} running{waiting > 0 && `, ${waiting} queued`}
     </p>
   );
 }
 
-/** The rows stay when they could not be asked for again; that they may be old is said. */
+/** The rows stay when a refresh fails, with a note that they may be old. */
 function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => void }) {
   return (
     <div
@@ -146,7 +146,7 @@ function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => 
       className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-warn/40 bg-warn-soft px-3 py-1.5 text-warn"
     >
       <span className="min-w-0 flex-1 break-words">
-        The list is as of {clockTime(new Date(at))} and could not be brought up to date: {asProblem(error).message}
+        Could not refresh the list; it shows the state as of {clockTime(new Date(at))}. {asProblem(error).message}
       </span>
       <Button size="sm" onClick={retry}>
         Try again
@@ -157,8 +157,8 @@ function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => 
 
 function NothingMatches({ clear }: { clear: () => void }) {
   return (
-    <EmptyState title={<h2>No session matches</h2>} icon={<FilterX aria-hidden />}>
-      <p>There are sessions, but none that the filter lets through.</p>
+    <EmptyState title={<h2>No sessions match these filters</h2>} icon={<FilterX aria-hidden />}>
+      <p>Change or clear the filters to see more sessions.</p>
       <Button className="mt-3" onClick={clear}>
         Clear filters
       </Button>
@@ -197,7 +197,7 @@ function Continuation({ found, shown }: { found: More; shown: number }) {
           {found.isFetchingNextPage ? 'Loading…' : 'Load more'}
         </Button>
       ) : (
-        shown > 10 && <p className="text-xs text-ink-soft">{shown} sessions, all of them</p>
+        shown > 10 && <p className="text-xs text-ink-soft">All {shown} sessions shown</p>
       )}
     </div>
   );

@@ -6,7 +6,7 @@ const at = (status: SessionStatus, current: number, count: number) =>
   progressOf({ status, current_stage_index: current, stage_count: count });
 
 it.each([
-  [at('pending', 0, 3), { done: 0, total: 3, tone: 'idle', label: 'Waiting, 3 stages' }],
+  [at('pending', 0, 3), { done: 0, total: 3, tone: 'idle', label: 'Queued, 3 stages' }],
   [at('in_progress', 0, 3), { done: 0, total: 3, tone: 'running', label: 'Starting' }],
   [at('in_progress', 2, 3), { done: 1, total: 3, tone: 'running', label: 'In stage 2 of 3' }],
   [at('cancelling', 2, 3), { done: 1, total: 3, tone: 'running', label: 'Cancelling in stage 2 of 3' }],

@@ -14,7 +14,7 @@ export function progressOf(row: Pick<SessionItem, 'status' | 'stage_count' | 'cu
         total,
         done: total,
         tone: 'good',
-        label: total === 1 ? 'The stage is done' : `All ${total} stages done`,
+        label: total === 1 ? '1 stage done' : `All ${total} stages done`,
       };
     case 'in_progress':
       return { total, done: past, tone: 'running', label: current === 0 ? 'Starting' : `In ${at}` };
@@ -42,6 +42,6 @@ export function progressOf(row: Pick<SessionItem, 'status' | 'stage_count' | 'cu
         label: current === 0 ? 'Cancelled before the first stage' : `Cancelled in ${at}`,
       };
     case 'pending':
-      return { total, done: 0, tone: 'idle', label: `Waiting, ${counted(total, 'stage')}` };
+      return { total, done: 0, tone: 'idle', label: `Queued, ${counted(total, 'stage')}` };
   }
 }

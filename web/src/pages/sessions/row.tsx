@@ -2,9 +2,9 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { SessionItem } from '@/api/types';
-import { age, dateTime, duration, elapsed, firstLine, spent, tokens } from '@/text/format';
-import { visible } from '@/text/visible';
+import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
+import { Cost } from '@/ui/cost';
 import { useNow } from '@/ui/now';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
@@ -31,7 +31,6 @@ export const SessionRow = memo(function SessionRow({
 }) {
   const running = row.status === 'in_progress' || row.status === 'cancelling';
   const progress = progressOf(row);
-  const unpriced = row.usage.unpriced_tokens;
   return (
     <li>
       <Link
@@ -51,16 +50,16 @@ export const SessionRow = memo(function SessionRow({
           <StatusBadge status={row.status} />
         </span>
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
-          <span className="block truncate font-semibold">{visible(row.alert_type)}</span>
+          <span className="block truncate font-semibold">{row.alert_type}</span>
           <span
             className="block truncate text-ink-soft max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"
           >
-            {row.match ? <Snippet parts={row.match.snippet} /> : visible(outcomeOf(row))}
+            {row.match ? <Snippet parts={row.match.snippet} /> : outcomeOf(row)}
           </span>
         </span>
         <span className="hidden truncate text-ink-soft wide:block">
-          <Said>Chain </Said>
+          <ScreenReaderOnly>Chain </ScreenReaderOnly>
           {row.chain_id}
         </span>
         <Steps
@@ -74,7 +73,7 @@ export const SessionRow = memo(function SessionRow({
           <Age from={row.created_at} />
         </span>
         <span className="text-right tabular-nums max-md:order-3">
-          <Said>Duration </Said>
+          <ScreenReaderOnly>Duration </ScreenReaderOnly>
           {row.started_at === null ? (
             <Nothing />
           ) : running ? (
@@ -84,22 +83,20 @@ export const SessionRow = memo(function SessionRow({
           )}
         </span>
         <span className="text-right tabular-nums max-md:order-4 max-md:ml-auto md:max-lg:hidden">
-          <Said>Cost </Said>
-          <span title={unpriced > 0 ? `${tokens(unpriced)} tokens are of models without a known price` : undefined}>
-            {spent(row.usage)}
-          </span>
+          <ScreenReaderOnly>Cost </ScreenReaderOnly>
+          <Cost usage={row.usage} />
         </span>
         <span className="text-right text-ink-soft tabular-nums max-lg:hidden">
-          <Said>Tokens </Said>
+          <ScreenReaderOnly>Tokens </ScreenReaderOnly>
           {tokens(row.usage.total_tokens)}
         </span>
         <span className="text-right text-ink-soft tabular-nums max-xl:hidden">
-          <Said>Tool calls </Said>
+          <ScreenReaderOnly>Tool calls </ScreenReaderOnly>
           {row.tool_calls}
         </span>
         <span className="truncate text-ink-soft max-xl:hidden">
-          <Said>By </Said>
-          {row.author ? visible(row.author) : <Nothing />}
+          <ScreenReaderOnly>Author </ScreenReaderOnly>
+          {row.author ? row.author : <Nothing />}
         </span>
       </Link>
     </li>
@@ -114,10 +111,10 @@ export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['s
     at += part.text.length;
     return part.match ? (
       <mark key={key} className="rounded-sm bg-accent-soft font-medium text-ink" data-testid="session-match">
-        {visible(part.text)}
+        {part.text}
       </mark>
     ) : (
-      <span key={key}>{visible(part.text)}</span>
+      <span key={key}>{part.text}</span>
     );
   });
 }
@@ -126,17 +123,17 @@ export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['s
 function outcomeOf(row: SessionItem): string {
   const failed = row.status === 'failed' || row.status === 'timed_out';
   const text = (failed && row.error_message) || row.executive_summary || row.error_message;
-  return firstLine(text) || saidOfNothing(row);
+  return firstLine(text) || fallbackLine(row);
 }
 
-function saidOfNothing(row: SessionItem): string {
-  if (row.status === 'pending') return 'Waits for its turn';
+function fallbackLine(row: SessionItem): string {
+  if (row.status === 'pending') return 'Queued';
   if (row.status === 'in_progress' || row.status === 'cancelling') return progressOf(row).label;
   return row.error_code || 'No summary';
 }
 
-/** Words that a column's heading says to the eye. */
-function Said({ children }: { children: string }) {
+/** The column's name, which sighted readers see in the heading. */
+function ScreenReaderOnly({ children }: { children: string }) {
   return <span className="sr-only">{children}</span>;
 }
 
@@ -151,7 +148,7 @@ function Nothing() {
   );
 }
 
-/** Draws itself anew by the clock; the row around it does not. */
+/** Updates itself; the row around it is not rendered again. */
 function Age({ from }: { from: string }) {
   const now = useNow();
   const text = age(from, now);

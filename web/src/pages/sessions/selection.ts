@@ -15,7 +15,7 @@ export function moved(ids: readonly string[], current: string, move: Move): stri
 
 const moves: Record<string, Move> = { ArrowDown: 'next', ArrowUp: 'previous', Home: 'first', End: 'last' };
 
-/** The row that was selected last, so that whoever comes back from a session goes on where they were. */
+/** The row that was selected last, so that coming back from a session continues there. */
 const remembered = { id: '' };
 
 interface Selection {

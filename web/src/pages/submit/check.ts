@@ -14,7 +14,10 @@ export function checkPayload(text: string, format: PayloadFormat, signal?: Abort
 function checkInWorker(text: string, signal?: AbortSignal): Promise<Checked> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./yaml-worker.ts', import.meta.url), { type: 'module' });
-    const timer = setTimeout(() => refuse('The YAML takes too long to read.'), longestCheck);
+    const timer = setTimeout(
+      () => refuse('The YAML takes too long to parse. Simplify it, or send JSON.'),
+      longestCheck,
+    );
     const done = () => {
       clearTimeout(timer);
       worker.terminate();
@@ -32,8 +35,7 @@ function checkInWorker(text: string, signal?: AbortSignal): Promise<Checked> {
       done();
       resolve(event.data);
     };
-    worker.onerror = () =>
-      refuse('The part of the page that reads YAML could not be loaded. Reload the page, or send JSON.');
+    worker.onerror = () => refuse('Could not load the YAML parser. Reload the page, or send JSON.');
     signal?.addEventListener('abort', abort);
     worker.postMessage(text);
   });

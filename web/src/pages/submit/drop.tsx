@@ -11,7 +11,7 @@ export function useFileDrop(onFiles: (files: File[]) => void): boolean {
   const [over, setOver] = useState(false);
   const dropped = useEffectEvent(onFiles);
   useEffect(() => {
-    // Every element under the pointer tells of entering and leaving: the page is left when as many were left as entered.
+    // Every element under the pointer reports entering and leaving: the pointer has left the page when both are equal.
     let depth = 0;
     const enter = (event: DragEvent) => {
       if (!hasFiles(event)) return;
@@ -54,7 +54,7 @@ export function DropCover() {
     >
       <div className="flex flex-col items-center gap-2 rounded-lg border-2 border-dashed border-accent bg-surface px-10 py-8 text-center">
         <FileDown className="size-8 text-accent" aria-hidden />
-        <p className="text-base font-semibold">Drop the file to make it the payload</p>
+        <p className="text-base font-semibold">Drop the file to use it as the payload</p>
         <p className="text-ink-soft">JSON, YAML or text, up to 1 MiB</p>
       </div>
     </div>

@@ -3,12 +3,12 @@ import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cn } from '@/ui/cn';
 
-/** The ids that a control and what is said about it have, by the name that the server has for the field. */
+/** The ids of a control, its error and its hint, by the server's name for the field. */
 export function fieldIds(name: string) {
   return { control: `submit-${name}`, problem: `submit-${name}-problem`, hint: `submit-${name}-hint` };
 }
 
-/** What a control is told about itself. */
+/** The attributes that link a control to its error and hint. */
 export function fieldProps(name: string, problem: string | undefined, hint = false) {
   const ids = fieldIds(name);
   const described = [problem === undefined ? '' : ids.problem, hint ? ids.hint : ''].filter(Boolean).join(' ');

@@ -15,22 +15,22 @@ function shown(name: string): string {
 
 export async function readFiles(files: readonly File[]): Promise<FileContent> {
   const [file, another] = files;
-  if (file === undefined) return refuse('That was no file.');
-  if (another !== undefined) return refuse('One file is one alert: drop them one at a time.');
+  if (file === undefined) return refuse('No file was dropped.');
+  if (another !== undefined) return refuse('Drop one file at a time: each file is one alert.');
   if (file.size > maxBytes) {
-    return refuse(`${shown(file.name)} has ${bytes(file.size)}; an alert is at most ${bytes(maxBytes)}.`);
+    return refuse(`${shown(file.name)} is ${bytes(file.size)}; the limit is ${bytes(maxBytes)}.`);
   }
   try {
     return contentOf(file.name, new Uint8Array(await file.arrayBuffer()));
   } catch {
     // Folders come as files too, and cannot be read.
-    return refuse(`${shown(file.name)} cannot be read. Folders cannot be sent.`);
+    return refuse(`Could not read ${shown(file.name)}. Folders are not supported.`);
   }
 }
 
 export function contentOf(name: string, content: Uint8Array): FileContent {
   const text = decode(content);
-  if (text === null) return refuse(`${shown(name)} is not text: an alert is text, JSON or YAML.`);
+  if (text === null) return refuse(`${shown(name)} is not a text file. Use text, JSON or YAML.`);
   if (text.trim() === '') return refuse(`${shown(name)} is empty.`);
   return { ok: true, name: shown(name), text, format: recogniseFile(name, text) };
 }

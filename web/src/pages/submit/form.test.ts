@@ -51,7 +51,7 @@ describe('the request', () => {
 
   it('is refused before it is sent if it is too large', () => {
     expect(tooLarge('x'.repeat(1 << 20))).toBeNull();
-    expect(tooLarge('é'.repeat((1 << 19) + 1))).toMatch(/1\.00 MiB at most/);
+    expect(tooLarge('é'.repeat((1 << 19) + 1))).toMatch(/limit is 1\.00 MiB/);
   });
 });
 
@@ -220,7 +220,7 @@ describe('a file', () => {
     ['Latin-1', new Uint8Array([0x66, 0xfc, 0x72])],
     ['half of UTF-16', new Uint8Array([0xff, 0xfe, 0x7b])],
   ])('that is %s is refused', (_, content) => {
-    expect(contentOf('x.txt', content)).toMatchObject({ ok: false, message: expect.stringMatching(/not text/) });
+    expect(contentOf('x.txt', content)).toMatchObject({ ok: false, message: expect.stringMatching(/not a text file/) });
   });
 
   it('that is empty, too large or not alone is refused', async () => {
@@ -228,11 +228,11 @@ describe('a file', () => {
     expect(await readFiles([file(' \n')])).toMatchObject({ ok: false, message: 'a.txt is empty.' });
     expect(await readFiles([file('x'.repeat((1 << 20) + 1))])).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/at most 1\.00 MiB/),
+      message: expect.stringMatching(/limit is 1\.00 MiB/),
     });
     expect(await readFiles([file('a'), file('b')])).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/one at a time/),
+      message: expect.stringMatching(/one file at a time/),
     });
     expect(await readFiles([])).toMatchObject({ ok: false });
     expect(await readFiles([file('x', 'y'.repeat(500))])).toMatchObject({ ok: true, name: `${'y'.repeat(80)}…` });

@@ -77,7 +77,7 @@ export function bodyOf(request: Omit<AlertRequest, 'data'>, data: string): strin
 export function tooLarge(body: string): string | null {
   const size = byteLength(body);
   if (size <= maxBytes) return null;
-  return `The request has ${bytes(size)}; the server takes ${bytes(maxBytes)} at most, everything included.`;
+  return `The request is ${bytes(size)}; the limit is ${bytes(maxBytes)}, including runbook and tools.`;
 }
 
 /** The part of the form that a problem's `field` names; null where it names none of them. */

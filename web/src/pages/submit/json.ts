@@ -25,7 +25,10 @@ function afterString(text: string, at: number): number | { at: number; why: stri
     if (unit < 0x20) {
       return {
         at: i,
-        why: unit === 0x0a ? 'a line ends inside quotes; close them, or write \\n' : 'a control character',
+        why:
+          unit === 0x0a
+            ? 'line break inside a string; close the quotes or write \\n'
+            : 'control character; write it as an escape',
       };
     }
     if (unit !== 0x5c) continue;
@@ -35,10 +38,10 @@ function afterString(text: string, at: number): number | { at: number; why: stri
       if (end === -1) return { at: i - 1, why: '\\u needs four hexadecimal digits' };
       i = end - 1;
     } else if (i < text.length && !'"\\/bfnrt'.includes(text.charAt(i))) {
-      return { at: i - 1, why: `\\${text.charAt(i)} is not an escape of JSON` };
+      return { at: i - 1, why: `\\${text.charAt(i)} is not a valid escape` };
     }
   }
-  return { at, why: 'these quotes are never closed' };
+  return { at, why: 'this string is never closed' };
 }
 
 /** What is wrong with text that JSON.parse refuses; null for text that it takes. */
@@ -63,18 +66,18 @@ export function jsonMistake(text: string): Mistake | null {
       at++;
       valueEnds();
     } else if (expect === 'value' || expect === 'first item') {
-      if (unit === ']' && inside === '[' && comma !== -1) return wrong('a comma with nothing after it', comma);
+      if (unit === ']' && inside === '[' && comma !== -1) return wrong('trailing comma', comma);
       const problem = value(unit);
       if (problem !== null) return problem;
     } else if (expect === 'name' || expect === 'first name') {
-      if (unit === '}' && comma !== -1) return wrong('a comma with nothing after it', comma);
-      if (unit !== '"') return wrong('a name in double quotes is expected here');
+      if (unit === '}' && comma !== -1) return wrong('trailing comma', comma);
+      if (unit !== '"') return wrong('expected a name in double quotes');
       const end = afterString(text, at);
       if (typeof end !== 'number') return wrong(end.why, end.at);
       at = end;
       expect = 'colon';
     } else if (expect === 'colon') {
-      if (unit !== ':') return wrong('a colon is expected after the name');
+      if (unit !== ':') return wrong('expected a colon after the name');
       at++;
       expect = 'value';
     } else if (expect === 'next' && unit === ',') {
@@ -85,9 +88,9 @@ export function jsonMistake(text: string): Mistake | null {
       at++;
       valueEnds();
     } else if (expect === 'next') {
-      return wrong(`a comma or ${inside === '{' ? '}' : ']'} is expected here`);
+      return wrong(`expected a comma or ${inside === '{' ? '}' : ']'}`);
     } else {
-      return wrong('the JSON has ended, and more follows');
+      return wrong('unexpected text after the end of the JSON');
     }
   }
 
@@ -107,7 +110,7 @@ export function jsonMistake(text: string): Mistake | null {
       return null;
     }
     const end = Math.max(after(number, text, at), after(word, text, at));
-    if (end === -1) return wrong(unit === "'" ? 'JSON has double quotes only' : 'a value is expected here');
+    if (end === -1) return wrong(unit === "'" ? 'use double quotes' : 'expected a value');
     at = end;
     valueEnds();
     return null;
@@ -115,7 +118,7 @@ export function jsonMistake(text: string): Mistake | null {
 
   function atEnd(): Mistake | null {
     if (expect === 'end') return null;
-    if (open.length === 0) return wrong('there is nothing here');
-    return wrong(`the JSON ends before its last ${open.at(-1) === '{' ? '}' : ']'}`);
+    if (open.length === 0) return wrong('the JSON is empty');
+    return wrong(`missing the closing ${open.at(-1) === '{' ? '}' : ']'}`);
   }
 }

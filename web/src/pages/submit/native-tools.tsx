@@ -6,7 +6,7 @@ import { type NativeChoices, nativeChoices, nativeTools } from './selection';
 const labels = {
   google_search: 'Google search',
   code_execution: 'Code execution',
-  url_context: 'Reading web pages',
+  url_context: 'URL context',
 } as const;
 
 /** The tools that a provider runs itself. An alert can switch off those that the chain has on. */
@@ -24,8 +24,8 @@ export function NativeTools({
   if (allowed.length === 0) return null;
   return (
     <div className="space-y-2">
-      <h3 className="font-medium">Tools of the provider</h3>
-      <p className="text-ink-soft">Used where an agent has no other tools, by providers that have them.</p>
+      <h3 className="font-medium">Provider tools</h3>
+      <p className="text-ink-soft">Used by agents without MCP tools, if their provider supports them.</p>
       <div className="space-y-2">
         {allowed.map((tool) => {
           const texts = { configured: data?.native_tools[tool] ? 'On' : 'As configured', off: 'Off' };

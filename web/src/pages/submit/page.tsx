@@ -11,25 +11,25 @@ import { SubmitView } from './view';
 const route = getRouteApi('/shell/submit');
 
 export function SubmitPage() {
-  useTitle('Submit an alert');
+  useTitle('New alert');
   const { from } = route.useSearch();
   return (
     <div className="mx-auto flex min-h-full w-full max-w-[150rem] flex-col gap-4 p-4">
-      <h1 className="text-lg font-semibold">{from === undefined ? 'Submit an alert' : 'Submit an alert again'}</h1>
+      <h1 className="text-lg font-semibold">{from === undefined ? 'New alert' : 'New alert from a session'}</h1>
       {from === undefined ? <SubmitView key="new" filled={null} /> : <Again key={from} sessionId={from} />}
     </div>
   );
 }
 
 function Again({ sessionId }: { sessionId: string }) {
-  // What was filled in is edited from then on: the session does not change under the hands of whoever types.
+  // Loaded once: a refetch must not replace what is being edited.
   const session = useQuery({ ...queries.session(sessionId), staleTime: Number.POSITIVE_INFINITY });
   if (session.isPending) return <Loading what="the session's alert" rows={6} />;
   if (session.data === undefined) return <ProblemPanel error={session.error} retry={() => void session.refetch()} />;
   return (
     <>
       <p className="max-w-prose rounded-md border border-line bg-surface px-3 py-2 text-ink-soft">
-        Filled in from{' '}
+        Copied from session{' '}
         <Link
           to="/sessions/$sessionId"
           params={{ sessionId }}
@@ -37,7 +37,7 @@ function Again({ sessionId }: { sessionId: string }) {
         >
           {shortId(sessionId)}
         </Link>
-        . Secrets were masked when it was stored, and go out masked unless you write them again.
+        . Secrets were masked when the alert was stored; enter them again if the agents need them.
       </p>
       <SubmitView filled={formOf(session.data)} />
     </>

@@ -56,14 +56,14 @@ export function PayloadField({
           Payload
         </Label>
         <Segmented
-          label="Format of the payload"
+          label="Payload format"
           value={format}
           options={formats.map((value) => ({ value, label: formatLabels[value] }))}
           onChange={onFormat}
           data-testid="submit-format"
         />
         <Button onClick={() => chooser.current?.click()}>
-          <FileUp aria-hidden /> Choose a file
+          <FileUp aria-hidden /> Choose file
         </Button>
         <input
           ref={chooser}
@@ -95,7 +95,7 @@ export function PayloadField({
       <FieldProblem name="data" message={message}>
         {offset !== undefined && (
           <Button variant="link" size="sm" className="h-6 px-1" onClick={() => goTo(offset)}>
-            Go there
+            Go to error
           </Button>
         )}
       </FieldProblem>
@@ -108,7 +108,7 @@ export function PayloadField({
             </>
           )}
           {checked === undefined && text.trim() !== '' && format !== 'text' && 'Checking…'}
-          {text.trim() === '' && 'Type, paste, or drop a file anywhere on this page.'}
+          {text.trim() === '' && 'Type or paste the alert, or drop a file anywhere on this page.'}
         </span>
         <Size of={size} />
       </div>

@@ -17,24 +17,24 @@ const parses = (text: string) => {
 describe('a mistake in JSON', () => {
   it.each([
     ['{"a": 1,\n "b" 2}', 2, 6, /colon/],
-    ['[1, 2,]', 1, 6, /nothing after it/],
-    ['{"a": 1,}', 1, 8, /nothing after it/],
+    ['[1, 2,]', 1, 6, /trailing comma/],
+    ['{"a": 1,}', 1, 8, /trailing comma/],
     ['{a: 1}', 1, 2, /double quotes/],
     ["{'a': 1}", 1, 2, /double quotes/],
-    ["['a']", 1, 2, /double quotes only/],
+    ["['a']", 1, 2, /use double quotes/],
     ['[1 2]', 1, 4, /comma or \]/],
     ['{"a": 1 "b": 2}', 1, 9, /comma or }/],
-    ['{"a": tru}', 1, 7, /value is expected/],
-    ['{"a": "x\ny"}', 1, 9, /line ends inside quotes/],
+    ['{"a": tru}', 1, 7, /expected a value/],
+    ['{"a": "x\ny"}', 1, 9, /line break inside a string/],
     ['{"a": "never', 1, 7, /never closed/],
-    ['{"a": "\\q"}', 1, 8, /not an escape/],
+    ['{"a": "\\q"}', 1, 8, /not a valid escape/],
     ['{"a": "\\u12"}', 1, 8, /four hexadecimal/],
-    ['{"a": {"b": []', 1, 15, /before its last }/],
-    ['{} {}', 1, 4, /more follows/],
+    ['{"a": {"b": []', 1, 15, /missing the closing }/],
+    ['{} {}', 1, 4, /unexpected text after the end/],
     ['[01]', 1, 3, /comma/],
-    ['[undefined]', 1, 2, /value is expected/],
-    ['   ', 1, 4, /nothing here/],
-    ['{"🙂🙂": }', 1, 8, /value is expected/],
+    ['[undefined]', 1, 2, /expected a value/],
+    ['   ', 1, 4, /JSON is empty/],
+    ['{"🙂🙂": }', 1, 8, /expected a value/],
   ])('%j is at line %i, column %i', (text, line, column, why) => {
     expect(parses(text)).toBe(false);
     const mistake = jsonMistake(text);
@@ -93,7 +93,7 @@ describe('a mistake in JSON', () => {
     const deep = '['.repeat(500_000);
     expect(jsonMistake(deep)).toMatchObject({ line: 1, column: 500_001 });
     expect(jsonMistake(deep + ']'.repeat(500_000))).toBeNull();
-    expect(jsonMistake('{"a":'.repeat(200_000))?.message).toMatch(/before its last }/);
+    expect(jsonMistake('{"a":'.repeat(200_000))?.message).toMatch(/missing the closing }/);
   });
 
   it('is found at the end of a mebibyte of text', () => {

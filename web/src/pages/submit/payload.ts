@@ -17,7 +17,7 @@ const refuse = (mistake: Mistake): Checked => ({ ok: false, mistake });
 
 /** What the server would say of a value that is neither text nor an object nor a list. */
 export function notAnAlert(kind: string): Mistake {
-  return { message: `An alert is text, an object or a list, not ${kind}.` };
+  return { message: `The payload must be text, an object or a list, not ${kind}.` };
 }
 
 export function checkText(text: string): Checked {
@@ -30,7 +30,7 @@ export function checkJSON(text: string): Checked {
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse(jsonMistake(text) ?? { message: 'This is not JSON.' });
+    return refuse(jsonMistake(text) ?? { message: 'Not valid JSON.' });
   }
   if (typeof value === 'string' || (typeof value === 'object' && value !== null))
     return { ok: true, data: text.trim() };

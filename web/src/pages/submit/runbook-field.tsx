@@ -21,17 +21,15 @@ export function RunbookField({
   return (
     <div className="space-y-2">
       <Segmented
-        label="Where the runbook comes from"
+        label="Runbook source"
         value={form.runbook}
         options={kinds}
         onChange={(runbook) => update({ runbook })}
       />
-      {form.runbook === 'none' && (
-        <p className="text-ink-soft">Agents follow the runbook of the chain, where it has one.</p>
-      )}
+      {form.runbook === 'none' && <p className="text-ink-soft">Agents use the runbook of the chain, if it has one.</p>}
       {form.runbook === 'url' && (
         <div className="space-y-1.5">
-          <Label name="runbook_url">Address of the runbook</Label>
+          <Label name="runbook_url">Runbook URL</Label>
           <Input
             {...fieldProps('runbook_url', problems.runbook_url)}
             type="url"
@@ -45,7 +43,7 @@ export function RunbookField({
       )}
       {form.runbook === 'text' && (
         <div className="space-y-1.5">
-          <Label name="runbook">Runbook, in Markdown</Label>
+          <Label name="runbook">Runbook (Markdown)</Label>
           <Textarea
             {...fieldProps('runbook', problems.runbook)}
             value={form.runbookText}

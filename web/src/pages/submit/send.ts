@@ -1,4 +1,4 @@
-/** Sends the form, and says what was wrong with it next to the part that was. */
+/** Sends the form and shows errors next to the part that caused them. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -11,11 +11,11 @@ import { bodyOf, type FormPart, partOf, requestOf, type SubmitForm, tooLarge } f
 
 /** A mistake that the page finds itself reads like one of the server's. */
 function mistake(detail: string, field = 'data'): Problem {
-  return new Problem({ status: 0, code: 'invalid_field', title: 'A field has a wrong value', detail, field });
+  return new Problem({ status: 0, code: 'invalid_field', title: 'Invalid field', detail, field });
 }
 
 async function send(form: SubmitForm, alertType: string): Promise<string> {
-  if (form.payload.trim() === '') throw mistake('The payload is empty.');
+  if (form.payload.trim() === '') throw mistake('The payload is empty. Enter the alert or drop a file.');
   const checked = await checkPayload(form.payload, form.format);
   // The editor says what and where.
   if (!checked.ok) throw mistake(checked.mistake.message);
@@ -39,7 +39,7 @@ interface Sending {
   problems: Partial<Record<FormPart, string>>;
   /** What is wrong with none of them. */
   problem: Problem | null;
-  /** A part was changed: what was said about it does not hold any more. */
+  /** A part was changed: its errors no longer apply. */
   changed: (...parts: FormPart[]) => void;
 }
 

@@ -31,7 +31,7 @@ export function ServerList({ alertType, servers, onChange }: Props & { alertType
   const offered = allowedServers(known.data.servers, allowed.data.servers);
   const gone = servers.filter((chosen) => !offered.some((server) => server.id === chosen.name));
   if (offered.length === 0 && gone.length === 0) {
-    return <EmptyState title="No MCP servers">The agents of this alert type use none.</EmptyState>;
+    return <EmptyState title="No MCP servers">The agents for this alert type use no MCP servers.</EmptyState>;
   }
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
@@ -60,7 +60,7 @@ function ServerItem({ server, servers, onChange }: Props & { server: MCPServer }
   const state = serverState(servers, server.id);
   const troubled = server.checked && !server.healthy;
   const note = troubled
-    ? 'does not answer'
+    ? 'not responding'
     : server.checked
       ? `${chosen} of ${offered.length} tools`
       : 'not checked yet';
@@ -90,7 +90,7 @@ function ServerItem({ server, servers, onChange }: Props & { server: MCPServer }
                   label={tool.name}
                   state={hasTool(servers, server.id, tool.name) ? 'all' : 'none'}
                   onToggle={() => onChange(toggleTool(servers, server.id, tool.name, offered))}
-                  note={tool.read_only ? 'reads only' : 'may write'}
+                  note={tool.read_only ? 'read-only' : 'can write'}
                   warn={!tool.read_only}
                 />
                 {tool.description && (
@@ -104,7 +104,7 @@ function ServerItem({ server, servers, onChange }: Props & { server: MCPServer }
                   label={tool}
                   state="all"
                   onToggle={() => onChange(toggleTool(servers, server.id, tool, offered))}
-                  note="not offered now"
+                  note="not available"
                   warn
                 />
               </li>

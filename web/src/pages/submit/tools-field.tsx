@@ -10,7 +10,7 @@ import { NativeTools } from './native-tools';
 import { ServerList } from './server-list';
 
 const sources: readonly { value: ToolSource; label: string }[] = [
-  { value: 'chain', label: 'All of the chain' },
+  { value: 'chain', label: 'All chain tools' },
   { value: 'own', label: 'Selected' },
 ];
 
@@ -31,12 +31,12 @@ export function ToolsField({
       role="group"
       id={fieldIds('mcp_selection').control}
       tabIndex={-1}
-      aria-label="Tools of the agents"
+      aria-label="Agent tools"
       aria-describedby={problem === undefined ? undefined : fieldIds('mcp_selection').problem}
       className="space-y-3"
     >
       <Segmented
-        label="Where the tools come from"
+        label="Tool source"
         value={form.tools}
         options={sources}
         onChange={(tools) => update({ tools })}
@@ -61,7 +61,8 @@ function ChainTools({ alertType }: { alertType: string }) {
   if (alertType === '') return <p className="text-ink-soft">Choose an alert type to see its tools.</p>;
   if (tools.isPending) return <Loading what="the chain's tools" rows={2} className="p-0" />;
   if (tools.data === undefined) return <ProblemPanel error={tools.error} retry={() => void tools.refetch()} />;
-  if (tools.data.servers.length === 0) return <p className="text-ink-soft">Its agents work without MCP servers.</p>;
+  if (tools.data.servers.length === 0)
+    return <p className="text-ink-soft">The agents for this alert type use no MCP servers.</p>;
   return (
     <ul className="space-y-2" data-testid="submit-default-tools">
       {tools.data.servers.map((server) => (

@@ -161,12 +161,12 @@ function Actions({
     <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-4 py-3">
       <Button type="submit" variant="primary" disabled={disabled} data-testid="submit-button">
         {pending ? <LoaderCircle className="animate-spin" aria-hidden /> : <Send aria-hidden />}
-        {pending ? 'Sending…' : 'Submit'}
+        {pending ? 'Submitting…' : 'Submit alert'}
       </Button>
       <Kbd keys="mod+enter" className="max-sm:hidden" />
       {onClear && (
         <Button variant="ghost" className="ml-auto" onClick={onClear}>
-          Clear
+          Clear form
         </Button>
       )}
     </div>
@@ -181,10 +181,10 @@ function Forbidden({ name }: { name: string }) {
     >
       <Lock className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
       <span>
-        The key <strong className="font-semibold break-words">{name}</strong> may only read. Submitting alerts needs one
-        with the scope <code className="font-mono text-xs">write</code>; to watch, this one is enough:{' '}
+        The key <strong className="font-semibold break-words">{name}</strong> is read-only. To submit alerts, log in
+        with a key that has the <code className="font-mono text-xs">write</code> scope. You can still watch{' '}
         <Link to="/" className="text-accent underline underline-offset-4">
-          the sessions
+          sessions
         </Link>
         .
       </span>
@@ -206,7 +206,7 @@ function Notice({
       )}
       {notice && 'name' in notice && (
         <p className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-2 text-ink-soft">
-          <span className="min-w-0 break-words">The payload is now {notice.name}.</span>
+          <span className="min-w-0 break-words">Loaded {notice.name} as the payload.</span>
           {notice.before.payload.trim() !== '' && (
             <Button size="sm" onClick={() => onUndo(notice.before)}>
               Undo

@@ -36,8 +36,8 @@ function wrongIn(document: Document.Parsed, text: string): Mistake | null {
   const error = document.errors[0];
   if (error === undefined) return null;
   const messages: Partial<Record<typeof error.code, string>> = {
-    MULTIPLE_DOCS: 'a second document begins here; an alert is one document',
-    RESOURCE_EXHAUSTION: 'this is nested too deeply',
+    MULTIPLE_DOCS: 'a second document starts here; an alert is one document',
+    RESOURCE_EXHAUSTION: 'nested too deeply',
   };
   return mistakeAt(text, error.pos[0], messages[error.code] ?? lowerFirst(error.message));
 }
@@ -49,11 +49,7 @@ function tidy(document: Document.Parsed, text: string): Mistake | null {
   visit(document, (_, node) => {
     if (isAlias(node)) {
       if (anchors.has(node.source)) return undefined;
-      mistake = mistakeAt(
-        text,
-        node.range?.[0] ?? 0,
-        `*${node.source} stands for nothing: there is no &${node.source} before it`,
-      );
+      mistake = mistakeAt(text, node.range?.[0] ?? 0, `alias *${node.source} has no anchor &${node.source} before it`);
       return visit.BREAK;
     }
     if (typeof node === 'object' && node !== null && 'anchor' in node && typeof node.anchor === 'string')
@@ -74,11 +70,10 @@ function thrown(error: unknown): Mistake {
   if (error instanceof RangeError) return { message: 'The YAML is nested too deeply.' };
   if (error instanceof ReferenceError) {
     return {
-      message: 'The aliases (*name) of this YAML stand for far more than was written. Write out what is meant.',
+      message: 'The aliases (*name) in this YAML expand to too much data. Write the values out.',
     };
   }
-  if (error instanceof TypeError)
-    return { message: 'An alias (*name) of this YAML stands for something that contains it.' };
+  if (error instanceof TypeError) return { message: 'An alias (*name) in this YAML contains itself.' };
   return { message: error instanceof Error ? error.message : String(error) };
 }
 

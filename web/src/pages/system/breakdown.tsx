@@ -1,6 +1,7 @@
 import type { UsageSummary } from '@/api/types';
-import { percent, spent, tokens } from '@/text/format';
+import { percent, tokens } from '@/text/format';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { Cost } from '@/ui/cost';
 import { type Column, Table } from '@/ui/table';
 import { shares } from './share';
 
@@ -22,7 +23,7 @@ const columns: readonly Column<SharedRow>[] = [
     ),
   },
   { name: 'Share', number: true, cell: (row) => percent(row.part) },
-  { name: 'Cost', number: true, cell: (row) => spent(row.usage) },
+  { name: 'Cost', number: true, cell: (row) => <Cost usage={row.usage} /> },
   { name: 'Tokens', number: true, cell: (row) => tokens(row.usage.total_tokens) },
   { name: 'Calls', number: true, cell: (row) => row.llm_calls.toLocaleString() },
 ];
@@ -34,10 +35,10 @@ export function Breakdown({ title, rows }: { title: string; rows: readonly Row[]
     <Card aria-label={title}>
       <CardHeader>
         <CardTitle>{title}</CardTitle>
-        <span className="ml-auto text-xs text-ink-soft">share of the {of}</span>
+        <span className="ml-auto text-xs text-ink-soft">share of {of}</span>
       </CardHeader>
       {rows.length === 0 ? (
-        <p className="p-4 text-ink-soft">Nothing.</p>
+        <p className="p-4 text-ink-soft">No usage yet.</p>
       ) : (
         <Table
           caption={title}

@@ -39,7 +39,7 @@ function Settings({ settings }: { settings: readonly Setting[] }) {
       <div className="flex flex-wrap items-center gap-2">
         <SearchBox label="Search settings" value={sought} onChange={(q) => change({ q })} />
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend in its border. */}
-        <div role="group" aria-label="Where values come from" className="flex flex-wrap gap-1">
+        <div role="group" aria-label="Origins" className="flex flex-wrap gap-1">
           {origins.map((origin) => (
             <Button
               key={origin}
@@ -60,13 +60,13 @@ function Settings({ settings }: { settings: readonly Setting[] }) {
         </span>
       </div>
       {lines.length === 0 ? (
-        <EmptyState title={settings.length === 0 ? 'The server tells no settings' : 'No setting matches'} />
+        <EmptyState title="No settings match">Change the search or show more origins.</EmptyState>
       ) : (
         <SettingList key={`${sought} ${shown.join()}`} lines={lines} />
       )}
       <p className="max-w-prose text-xs text-ink-soft">
-        A flag beats an environment variable, which beats a file, which beats what is built in. The server reads its
-        configuration once, when it starts; secrets are hidden. docs/configuration.md describes every key.
+        Precedence: flag, environment variable, file, built-in default. The server reads its configuration when it
+        starts. Secrets are hidden. See docs/configuration.md for every key.
       </p>
     </div>
   );

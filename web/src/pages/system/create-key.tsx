@@ -15,9 +15,9 @@ type Scope = APIKey['scopes'][number];
 
 /** Each scope comes with those before it. */
 const scopes: readonly { value: Scope; label: string; does: string }[] = [
-  { value: 'read', label: 'Read', does: 'sees everything' },
-  { value: 'write', label: 'Write', does: 'also submits, asks, cancels and deletes' },
-  { value: 'admin', label: 'Admin', does: 'also manages keys' },
+  { value: 'read', label: 'Read', does: 'can view everything' },
+  { value: 'write', label: 'Write', does: 'can also submit, ask, cancel and delete' },
+  { value: 'admin', label: 'Admin', does: 'can also manage keys' },
 ];
 
 /** How long a key is valid, in days; 0 means for ever. */
@@ -74,7 +74,7 @@ function KeyForm(props: {
   const problem = props.error && asProblem(props.error);
   const nameIsWrong = problem?.field === 'name';
   return (
-    <DialogContent title="New API key" description="Its secret is shown once, right after it is made.">
+    <DialogContent title="New API key" description="The secret is shown once, right after the key is created.">
       <form
         className="space-y-4"
         noValidate
@@ -102,10 +102,10 @@ function KeyForm(props: {
               {problem.message}
             </p>
           )}
-          <p className="text-xs text-ink-soft">Who uses it: the author of what is done with it.</p>
+          <p className="text-xs text-ink-soft">Shown as the author of everything done with this key.</p>
         </div>
         <fieldset className="space-y-1">
-          <legend className="mb-1 font-medium">What it may do</legend>
+          <legend className="mb-1 font-medium">Scope</legend>
           {scopes.map((choice) => (
             <label key={choice.value} className="flex min-h-7 items-center gap-2">
               <input
@@ -146,7 +146,7 @@ function KeyForm(props: {
             <Button>Cancel</Button>
           </DialogClose>
           <Button type="submit" variant="primary" disabled={props.pending} data-testid="key-submit">
-            Make the key
+            Create key
           </Button>
         </div>
       </form>
@@ -156,17 +156,17 @@ function KeyForm(props: {
 
 function Secret({ name, secret }: { name: string; secret: string }) {
   return (
-    <DialogContent title={`The key for ${name}`}>
+    <DialogContent title={`API key for ${name}`}>
       <div className="space-y-4">
         <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2">
           <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
-          <span>Copy it now. The server keeps only a hash of it, and nobody can show it again.</span>
+          <span>Copy the key now. The server stores only a hash and cannot show it again.</span>
         </p>
         <p className="flex items-center gap-2 rounded-md border border-line bg-sunken px-3 py-2">
           <code className="min-w-0 flex-1 font-mono text-[13px] break-all select-all" data-testid="key-secret">
             {secret}
           </code>
-          <CopyButton text={secret} label="Copy the key" />
+          <CopyButton text={secret} label="Copy key" />
         </p>
         <div className="flex justify-end">
           <DialogClose asChild>

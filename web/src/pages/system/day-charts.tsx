@@ -1,19 +1,23 @@
 /** Cost and tokens by day: as pictures, or as the table that they were drawn from. */
 import { lazy, Suspense, useState } from 'react';
-import { cost, dayLabel, spent, tokens } from '@/text/format';
+import { dayLabel, spent, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
+import { Cost } from '@/ui/cost';
 import { Skeleton } from '@/ui/feedback';
 import { type Column, Table } from '@/ui/table';
 import type { Day } from './days';
 
 const DayChart = lazy(() => import('./chart').then((module) => ({ default: module.DayChart })));
 
-const spentOn = (day: Day) => spent({ cost_usd: day.cost, unpriced_tokens: day.unpriced });
+const usageOf = (day: Day) => ({ cost_usd: day.cost, unpriced_tokens: day.unpriced });
+const spentOn = (day: Day) => spent(usageOf(day));
+/** Marks of an axis may be less than a cent apart. */
+const axisCost = (dollars: number) => `$${Number(dollars.toPrecision(2))}`;
 
 const columns: readonly Column<Day>[] = [
   { name: 'Day (UTC)', heading: true, cell: (day) => <time dateTime={day.name}>{day.name}</time> },
-  { name: 'Cost', number: true, cell: spentOn },
+  { name: 'Cost', number: true, cell: (day) => <Cost usage={usageOf(day)} /> },
   { name: 'Tokens', number: true, cell: (day) => day.tokens.toLocaleString() },
   { name: 'LLM calls', number: true, cell: (day) => day.llmCalls.toLocaleString() },
   { name: 'Tool calls', number: true, cell: (day) => day.toolCalls.toLocaleString() },
@@ -48,16 +52,16 @@ export function DayCharts({ days }: { days: readonly Day[] }) {
           <Chart
             days={days}
             title="Cost"
-            none="Nothing that has a known price was used."
+            none="No usage with a known price."
             measure={(day) => day.cost}
             textOf={spentOn}
-            axisLabel={cost}
+            axisLabel={axisCost}
             colour="accent"
           />
           <Chart
             days={days}
             title="Tokens"
-            none="No tokens were used."
+            none="No tokens used."
             measure={(day) => day.tokens}
             textOf={(day) => day.tokens.toLocaleString()}
             axisLabel={tokens}
@@ -80,7 +84,7 @@ function Chart({
 }: {
   days: readonly Day[];
   title: string;
-  /** Said where there is nothing to draw. */
+  /** Shown when there is nothing to draw. */
   none: string;
   measure: (day: Day) => number;
   textOf: (day: Day) => string;
@@ -94,14 +98,14 @@ function Chart({
   );
   const nothing = highest === undefined || measure(highest) === 0;
   const shown = pointed ?? (nothing ? undefined : highest);
-  const label = `${title} for each of ${days.length} days${highest ? `; the most, ${textOf(highest)}, on ${highest.name}` : ''}. The table has the numbers.`;
+  const label = `${title} per day for ${days.length} days${highest ? `; highest: ${textOf(highest)} on ${highest.name}` : ''}. The table has the numbers.`;
   return (
     <div className="min-w-0">
       <p className="mb-1 flex items-baseline gap-2">
         <span className="font-medium">{title}</span>
         {shown && (
           <span className="ml-auto text-xs text-ink-soft tabular-nums">
-            {pointed === null && 'Most: '}
+            {pointed === null && 'Highest: '}
             {dayLabel(shown.name)} · {textOf(shown)}
           </span>
         )}

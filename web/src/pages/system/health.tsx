@@ -39,7 +39,7 @@ export function HealthTab() {
           {health.data ? (
             <Warnings warnings={health.data.warnings} />
           ) : health.isError ? (
-            <p className="p-4 text-ink-soft">Not known as long as the server does not tell.</p>
+            <p className="p-4 text-ink-soft">Unknown until the server responds.</p>
           ) : (
             <Loading what="warnings" rows={2} />
           )}
@@ -62,17 +62,17 @@ function Facts({ health }: { health: Health }) {
     <CardBody>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
         <Fact name="Version">{health.version}</Fact>
-        <Fact name="Server id">
+        <Fact name="Server ID">
           <span className="inline-flex items-center gap-1">
             <span className="font-mono text-xs break-all">{health.server_id}</span>
-            <CopyButton text={health.server_id} label="Copy the server id" />
+            <CopyButton text={health.server_id} label="Copy server ID" />
           </span>
         </Fact>
-        <Fact name="Database">{health.database === 'ok' ? 'Answers' : health.database}</Fact>
-        <Fact name="Waiting">{health.queue.waiting}</Fact>
-        <Fact name="Being worked on">{health.queue.leased}</Fact>
+        <Fact name="Database">{health.database === 'ok' ? 'OK' : health.database}</Fact>
+        <Fact name="Queued">{health.queue.waiting}</Fact>
+        <Fact name="Running">{health.queue.leased}</Fact>
       </dl>
-      <p className="mt-3 text-xs text-ink-soft">The queue is counted over all servers of this database.</p>
+      <p className="mt-3 text-xs text-ink-soft">Counts cover all servers on this database.</p>
     </CardBody>
   );
 }
@@ -87,7 +87,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function Warnings({ warnings }: { warnings: readonly Warning[] }) {
-  if (warnings.length === 0) return <p className="p-4 text-ink-soft">Everything works as it should.</p>;
+  if (warnings.length === 0) return <p className="p-4 text-ink-soft">No warnings.</p>;
   return (
     <ul className="divide-y divide-line" data-testid="system-warnings">
       {warnings.map((warning) => (

@@ -29,7 +29,7 @@ export function KeysTab() {
             <Dialog open={making} onOpenChange={setMaking}>
               <DialogTrigger asChild>
                 <Button size="sm" variant="primary" className="ml-auto" data-testid="key-create">
-                  <Plus aria-hidden /> New key
+                  <Plus aria-hidden /> Create key
                 </Button>
               </DialogTrigger>
               {making && <CreateKey />}
@@ -50,9 +50,9 @@ function NotRequired() {
       className="max-w-prose rounded-md border border-line bg-surface px-3 py-2 text-ink-soft"
       data-testid="keys-not-required"
     >
-      This server answers without a key, because only this computer reaches it. Start it with{' '}
-      <code className="font-mono text-xs">--auth on</code> (or <code className="font-mono text-xs">TARSY_AUTH=on</code>)
-      to require keys here too; on any other address they always are. docs/cli.md tells more.
+      This server listens on loopback only and does not require API keys. To require them, start it with{' '}
+      <code className="font-mono text-xs">--auth on</code> (or <code className="font-mono text-xs">TARSY_AUTH=on</code>
+      ). On any other address keys are always required. See docs/cli.md.
     </p>
   );
 }
@@ -60,7 +60,7 @@ function NotRequired() {
 function NoKeys() {
   return (
     <EmptyState title="No keys yet" icon={<KeyRound />}>
-      A key lets a program, or a person, use this server: read, submit alerts, or manage keys.
+      Create a key to give a program or a person access to this server.
     </EmptyState>
   );
 }

@@ -33,7 +33,7 @@ export function SystemPage() {
           void navigate({ search: { tab: chosen === 'health' ? undefined : chosen } });
         }}
       >
-        <TabsList aria-label="Parts of the system">
+        <TabsList aria-label="System sections">
           {tabs.map((name) => (
             <TabsTrigger key={name} value={name} className="max-sm:px-2" data-testid={`system-tab-${name}`}>
               {parts[name].label}

@@ -24,14 +24,14 @@ const columns: readonly Column<Provider>[] = [
       provider.base_url ? (
         <span className="font-mono text-xs break-all">{provider.base_url}</span>
       ) : (
-        <span className="text-ink-soft">its own</span>
+        <span className="text-ink-soft">default</span>
       ),
   },
   { name: 'Key', cell: (provider) => <KeyState provider={provider} /> },
 ];
 
 function KeyState({ provider }: { provider: Provider }) {
-  if (provider.key_variable === '') return <span className="text-ink-soft">needs none</span>;
+  if (provider.key_variable === '') return <span className="text-ink-soft">not required</span>;
   const variable = <code className="font-mono text-xs break-all">{provider.key_variable}</code>;
   if (provider.key_set) return <span className="text-ink-soft">{variable} is set</span>;
   return (
@@ -52,7 +52,7 @@ export function ProvidersCard() {
       <Answer query={providers} what="providers" rows={2}>
         {(data) =>
           data.providers.length === 0 ? (
-            <p className="p-4 text-ink-soft">No chain uses a provider.</p>
+            <p className="p-4 text-ink-soft">No chain uses a provider. Configure one under llm_providers.</p>
           ) : (
             <Table
               caption="LLM providers that chains use"

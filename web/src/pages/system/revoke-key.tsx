@@ -22,16 +22,16 @@ export function RevokeKey({ of: key, onClose }: { of: APIKey | null; onClose: ()
       open={key !== null}
       onOpenChange={(open) => !open && close()}
       title={`Revoke ${key?.name}?`}
-      action="Revoke it"
-      back="Keep it"
+      action="Revoke key"
+      back="Keep key"
       danger
       busy={revoking.isPending}
       error={revoking.error}
       onConfirm={() => key && revoking.mutate(key.id)}
       testId="key-revoke-confirm"
     >
-      Whoever uses <code className="font-mono text-xs">{key?.prefix}</code> is refused from this moment on, and browsers
-      that logged in with it are logged out. It cannot be undone.
+      Requests with <code className="font-mono text-xs">{key?.prefix}</code> are refused from now on, and browsers that
+      logged in with it are logged out. This cannot be undone.
     </Confirm>
   );
 }

@@ -14,10 +14,10 @@ export function SessionsCard() {
   return (
     <Card aria-labelledby="system-sessions">
       <CardHeader>
-        <CardTitle id="system-sessions">Sessions now</CardTitle>
+        <CardTitle id="system-sessions">Active sessions</CardTitle>
         {sessions.data && (
           <span className="text-ink-soft tabular-nums">
-            {sessions.data.active.length} running, {sessions.data.queued.length} waiting
+            {sessions.data.active.length} running, {sessions.data.queued.length} queued
           </span>
         )}
       </CardHeader>
@@ -25,9 +25,9 @@ export function SessionsCard() {
         {(data) =>
           data.active.length + data.queued.length === 0 ? (
             <p className="p-4 text-ink-soft">
-              Nothing runs and nothing waits.{' '}
+              No sessions are running or queued.{' '}
               <Link to="/submit" className="text-accent underline underline-offset-4">
-                Submit an alert
+                Submit alert
               </Link>
             </p>
           ) : (

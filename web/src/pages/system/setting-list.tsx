@@ -117,7 +117,7 @@ function Value({ text }: { text: string }) {
       </p>
       {long && (
         <Button variant="link" size="sm" className="h-6 px-0" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-          {whole ? 'Show less' : 'Show all of it'}
+          {whole ? 'Show less' : 'Show all'}
         </Button>
       )}
     </div>

@@ -23,8 +23,8 @@ export function ToolsTab() {
         if (data.servers.length === 0) {
           return (
             <EmptyState title="No MCP servers" icon={<Plug />}>
-              No chain uses one. They are configured under <code className="font-mono text-xs">mcp_servers</code>, which
-              docs/configuration.md describes.
+              No chain uses an MCP server. Configure servers under{' '}
+              <code className="font-mono text-xs">mcp_servers</code>; see docs/configuration.md.
             </EmptyState>
           );
         }
@@ -32,7 +32,7 @@ export function ToolsTab() {
         return (
           <div className="space-y-4">
             <SearchBox label="Search tools" value={sought} onChange={(q) => change({ q })} />
-            {found.length === 0 && <EmptyState title={`No server and no tool matches “${sought}”`} />}
+            {found.length === 0 && <EmptyState title={`No servers or tools match “${sought}”`} />}
             <div className="space-y-4">
               {found.map((server) => (
                 <ServerCard key={server.id} server={server} open={sought.trim() !== ''} />
@@ -73,7 +73,7 @@ function ServerCard({ server, open }: { server: MCPServer; open: boolean }) {
         </p>
       )}
       {server.tools.length === 0 ? (
-        <p className="p-4 text-ink-soft">It has not told its tools.</p>
+        <p className="p-4 text-ink-soft">Tools not loaded yet.</p>
       ) : (
         <ul className="grid gap-x-8 gap-y-4 p-4 md:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
           {server.tools.map((tool) => (
@@ -91,7 +91,7 @@ function ToolRow({ tool, open }: { tool: Tool; open: boolean }) {
       <p className="flex items-baseline gap-2">
         <code className="min-w-0 flex-1 font-mono text-[13px] font-medium break-all">{tool.name}</code>
         <span className={tool.read_only ? 'shrink-0 text-xs text-ink-soft' : 'shrink-0 text-xs font-medium text-warn'}>
-          {tool.read_only ? 'reads only' : 'may write'}
+          {tool.read_only ? 'read-only' : 'can write'}
         </span>
       </p>
       {tool.description && (

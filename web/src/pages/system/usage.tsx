@@ -3,9 +3,10 @@ import { ChartColumn } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import * as queries from '@/api/queries';
 import type { UsageSummary } from '@/api/types';
-import { spent, tokens } from '@/text/format';
+import { tokens } from '@/text/format';
 import { Answer } from '@/ui/answer';
 import { Card, CardBody } from '@/ui/card';
+import { Cost } from '@/ui/cost';
 import { EmptyState } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { Segmented } from '@/ui/segmented';
@@ -29,13 +30,13 @@ export function UsageTab() {
     <div className="space-y-4">
       <div className="flex flex-wrap items-center gap-3">
         <Segmented
-          label="How far back"
+          label="Time range"
           value={String(range)}
           options={choices}
           onChange={(value) => change({ days: ranges.find((days) => days !== usual && String(days) === value) })}
           data-testid="usage-range"
         />
-        <span className="text-xs text-ink-soft">Days begin at midnight UTC.</span>
+        <span className="text-xs text-ink-soft">Days start at 00:00 UTC.</span>
       </div>
       <Answer query={usage} what="usage" rows={8}>
         {(data) => (data.total.llm_calls === 0 ? <Nothing range={range} /> : <Summary usage={data} />)}
@@ -46,8 +47,8 @@ export function UsageTab() {
 
 function Nothing({ range }: { range: Range }) {
   return (
-    <EmptyState title={`Nothing was used in the last ${range} days`} icon={<ChartColumn />}>
-      Tokens and their cost are shown here once an alert was investigated.
+    <EmptyState title={`No usage in the last ${range} days`} icon={<ChartColumn />}>
+      Tokens and cost appear here after an alert is investigated.
     </EmptyState>
   );
 }
@@ -61,14 +62,16 @@ function Summary({ usage }: { usage: UsageSummary }) {
       <Card>
         <CardBody>
           <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6" data-testid="usage-total">
-            <Total name="Cost">{spent(total)}</Total>
+            <Total name="Cost">
+              <Cost usage={total} />
+            </Total>
             <Total name="Tokens">{tokens(total.total_tokens)}</Total>
             <Total name="Input" note={total.cached_tokens > 0 ? `${tokens(total.cached_tokens)} cached` : undefined}>
               {tokens(total.input_tokens)}
             </Total>
             <Total
               name="Output"
-              note={total.thinking_tokens > 0 ? `and ${tokens(total.thinking_tokens)} thinking` : undefined}
+              note={total.thinking_tokens > 0 ? `+${tokens(total.thinking_tokens)} thinking` : undefined}
             >
               {tokens(total.output_tokens)}
             </Total>
@@ -77,9 +80,8 @@ function Summary({ usage }: { usage: UsageSummary }) {
           </dl>
           {total.unpriced_tokens > 0 && (
             <p className="mt-4 rounded-md bg-warn-soft px-3 py-2" data-testid="usage-unpriced">
-              {tokens(total.unpriced_tokens)} tokens are of models without a known price, so what they cost is not in
-              these sums. Prices are set under{' '}
-              <code className="font-mono text-xs">system.cost_estimation.model_rates</code>.
+              {tokens(total.unpriced_tokens)} tokens used models without a known price, so their cost is not included.
+              Set prices under <code className="font-mono text-xs">system.cost_estimation.model_rates</code>.
             </p>
           )}
         </CardBody>

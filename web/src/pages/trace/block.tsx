@@ -43,7 +43,7 @@ export function Block({
           {note && <span className="shrink-0 text-xs text-ink-faint">{note}</span>}
           {!open && <span className="min-w-0 flex-1 truncate text-ink-faint">{firstLine(text)}</span>}
         </button>
-        {text !== '' && <CopyButton text={text} label="Copy the text" />}
+        {text !== '' && <CopyButton text={text} label="Copy text" />}
       </div>
       {open && (
         <div id={body} className="space-y-2 border-t border-line p-2">

@@ -64,7 +64,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   try {
     return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
   } catch {
-    // Nested deeper than can be written out: nobody can tell.
+    // Nested deeper than can be written out: treated as different.
     return false;
   }
 }

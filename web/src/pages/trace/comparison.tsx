@@ -1,9 +1,9 @@
-/** Two executions of one stage side by side: numbers, steps, and what each came to. */
+/** Two executions of one stage side by side: metrics, steps and results. */
 import { useId, useMemo } from 'react';
 import type { Trace, TraceExecution } from '@/api/types';
 import { useEvent, useWhole } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
-import { cost, duration, tokens } from '@/text/format';
+import { cost, duration, exactCost, tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
@@ -54,7 +54,7 @@ export function Comparison({
         </div>
         <Card>
           <CardHeader>
-            <CardTitle>In numbers</CardTitle>
+            <CardTitle>Metrics</CardTitle>
           </CardHeader>
           <Numbers left={left} right={right} now={now} />
         </Card>
@@ -62,7 +62,7 @@ export function Comparison({
           <CardHeader>
             <CardTitle>Steps</CardTitle>
             <span className="text-ink-faint">
-              {same} of {pairs.length} are the same step
+              {same} of {pairs.length} steps match
             </span>
           </CardHeader>
           <ol className="divide-y divide-line">
@@ -83,7 +83,7 @@ export function Comparison({
         </Card>
         <Card>
           <CardHeader>
-            <CardTitle>What each came to</CardTitle>
+            <CardTitle>Results</CardTitle>
           </CardHeader>
           <div className="grid divide-line max-md:divide-y md:grid-cols-2 md:divide-x">
             <FinalText key={left.execution_id} execution={left} view={view} store={store} />
@@ -130,21 +130,26 @@ function Chooser({
   );
 }
 
-const measures: { name: string; of: (totals: Totals) => number; show: (value: number) => string }[] = [
+const measures: {
+  name: string;
+  of: (totals: Totals) => number;
+  show: (value: number) => string;
+  exact?: (value: number) => string;
+}[] = [
   { name: 'Time', of: (totals) => totals.duration, show: duration },
   { name: 'LLM calls', of: (totals) => totals.llmCalls, show: String },
   { name: 'Tool calls', of: (totals) => totals.toolCalls, show: String },
   { name: 'Failed tool calls', of: (totals) => totals.failedCalls, show: String },
   { name: 'Tokens in', of: (totals) => totals.usage.input_tokens, show: tokens },
   { name: 'Tokens out', of: (totals) => totals.usage.output_tokens, show: tokens },
-  { name: 'Cost', of: (totals) => totals.usage.cost_usd, show: cost },
+  { name: 'Cost', of: (totals) => totals.usage.cost_usd, show: cost, exact: exactCost },
 ];
 
 function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecution; now: number }) {
   const totals = [totalsOf(left, now), totalsOf(right, now)] as const;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard.
-    <section className="overflow-x-auto max-sm:text-xs" aria-label="In numbers" tabIndex={0}>
+    <section className="overflow-x-auto max-sm:text-xs" aria-label="Metrics" tabIndex={0}>
       <table className="w-full text-left tabular-nums">
         <thead className="text-xs text-ink-faint">
           <tr className="border-b border-line">
@@ -171,15 +176,19 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
             ))}
             <td />
           </tr>
-          {measures.map(({ name, of, show }) => {
+          {measures.map(({ name, of, show, exact }) => {
             const [a, b] = [of(totals[0]), of(totals[1])];
             return (
               <tr key={name} className="border-b border-line last:border-0">
                 <th scope="row" className="px-2 py-1.5 sm:px-4 font-normal whitespace-nowrap text-ink-soft">
                   {name}
                 </th>
-                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap">{show(a)}</td>
-                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap">{show(b)}</td>
+                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap" title={exact?.(a)}>
+                  {show(a)}
+                </td>
+                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap" title={exact?.(b)}>
+                  {show(b)}
+                </td>
                 <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap text-ink-soft">{difference(b - a, show)}</td>
               </tr>
             );
@@ -192,7 +201,7 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
 
 /** How much more or less the second has. */
 function difference(by: number, show: (value: number) => string): string {
-  if (by === 0) return 'the same';
+  if (by === 0) return 'same';
   return `${by > 0 ? '+' : '−'}${show(Math.abs(by))}`;
 }
 
@@ -218,7 +227,7 @@ function FinalText({
       {whole.error ? (
         <ProblemPanel error={whole.error} retry={whole.retry} />
       ) : whole.event === undefined ? (
-        <p className="text-ink-soft">{event ? 'Loading…' : 'It has not concluded.'}</p>
+        <p className="text-ink-soft">{event ? 'Loading…' : 'No conclusion yet.'}</p>
       ) : (
         <div className="max-w-prose">
           <Markdown text={whole.event.content} />

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Usage } from '@/api/types';
-import { clockTime, dateTime, spent, tokens } from '@/text/format';
+import { clockTime, dateTime, tokens } from '@/text/format';
+import { Cost } from '@/ui/cost';
 
 /** Names and values, as many beside each other as there is room for. */
 export function Facts({ children }: { children: ReactNode }) {
@@ -16,7 +17,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** A time of the day; its date is known from the session, and said when somebody points at it. */
+/** A time of day; the tooltip has the date. */
 export function Moment({ at }: { at: string }) {
   return (
     <time dateTime={at} title={dateTime(at)}>
@@ -39,7 +40,7 @@ export function UsageFacts({ usage }: { usage: Usage }) {
         )}
       </Fact>
       <Fact name="Cost">
-        {spent(usage)}
+        <Cost usage={usage} />
         {usage.unpriced_tokens > 0 && (
           <span className="text-ink-faint"> ({tokens(usage.unpriced_tokens)} tokens without a price)</span>
         )}

@@ -1,4 +1,4 @@
-/** An LLM call in full: what the model saw, what it said, what that took. */
+/** An LLM call in full: its conversation, response, usage and cost. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import type { LLMInteraction, TraceMessage } from '@/api/types';
@@ -23,21 +23,21 @@ function Call({ call }: { call: LLMInteraction }) {
   return (
     <div className="space-y-4 p-3 sm:p-4">
       <div className="flex flex-wrap gap-1" data-testid="copy-call">
-        <CopyButton showLabel label="JSON" text={() => plainJson(call, 2)} />
+        <CopyButton showLabel label="Copy JSON" text={() => plainJson(call, 2)} />
         <CopyButton
           showLabel
-          label="curl"
+          label="Copy curl"
           text={() => fetchCommand(window.location.origin, call.session_id, 'llm', call.id)}
         />
-        <CopyButton showLabel label="Chat request" text={() => plainJson(chatRequest(call), 2)} />
-        <CopyButton showLabel label="Chat request as curl" text={() => chatCommand(call)} />
+        <CopyButton showLabel label="Copy chat request" text={() => plainJson(chatRequest(call), 2)} />
+        <CopyButton showLabel label="Copy chat request as curl" text={() => chatCommand(call)} />
       </div>
       <Facts>
         <Fact name="Model">{call.model_name}</Fact>
         <Fact name="Provider">{call.provider}</Fact>
         <Fact name="Purpose">{call.interaction_type.replaceAll('_', ' ')}</Fact>
         <Fact name="Duration">{duration(call.duration_ms)}</Fact>
-        <Fact name="Stop reason">{call.stop_reason || 'not told'}</Fact>
+        <Fact name="Stop reason">{call.stop_reason || 'not reported'}</Fact>
         <Fact name="Attempts">{call.attempts}</Fact>
         <UsageFacts usage={call.usage} />
         <Fact name="Ended">
@@ -49,7 +49,7 @@ function Call({ call }: { call: LLMInteraction }) {
       <section className="space-y-2" aria-label="Response" data-testid="response">
         <h3 className="font-semibold">Response</h3>
         {call.response === null ? (
-          <p className="text-ink-soft">The call ended before the model said anything.</p>
+          <p className="text-ink-soft">The call ended without a response.</p>
         ) : (
           <Message message={call.response} open />
         )}
@@ -60,13 +60,10 @@ function Call({ call }: { call: LLMInteraction }) {
         </h3>
         {call.shortened_through > 0 && (
           <p className="text-ink-soft">
-            Tool results up to message {call.shortened_through} were given shortened: the conversation had become too
-            long.
+            Tool results up to message {call.shortened_through} were shortened because the conversation was too long.
           </p>
         )}
-        {call.conversation.length === 0 && (
-          <p className="text-ink-soft">The call carries its request in another form.</p>
-        )}
+        {call.conversation.length === 0 && <p className="text-ink-soft">No conversation was recorded for this call.</p>}
         {call.conversation.map((message, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id, and a conversation that was is not changed.
           <Message key={n} message={message} number={n + 1} />

@@ -7,7 +7,6 @@ import * as queries from '@/api/queries';
 import type { MCPInteraction } from '@/api/types';
 import { duration } from '@/text/format';
 import { payloadOf } from '@/text/payload';
-import { visible } from '@/text/visible';
 import { Answer } from '@/ui/answer';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
@@ -37,14 +36,14 @@ function Call({ call }: { call: MCPInteraction }) {
   return (
     <div className="space-y-4 p-3 sm:p-4">
       <div className="flex flex-wrap items-center gap-1" data-testid="copy-call">
-        <CopyButton showLabel label="JSON" text={() => plainJson(call, 2)} />
+        <CopyButton showLabel label="Copy JSON" text={() => plainJson(call, 2)} />
         <CopyButton
           showLabel
-          label="curl"
+          label="Copy curl"
           text={() => fetchCommand(window.location.origin, call.session_id, 'mcp', call.id)}
         />
-        <CopyButton showLabel label="JSON-RPC" text={() => plainJson(toolRequest(call), 2)} />
-        <CopyButton showLabel label="JSON-RPC as curl" text={() => toolCommand(call)} />
+        <CopyButton showLabel label="Copy JSON-RPC" text={() => plainJson(toolRequest(call), 2)} />
+        <CopyButton showLabel label="Copy JSON-RPC as curl" text={() => toolCommand(call)} />
         {call.timeline_event_id !== '' && (
           <Button asChild size="sm" variant="ghost">
             <Link
@@ -52,7 +51,7 @@ function Call({ call }: { call: MCPInteraction }) {
               params={{ sessionId: call.session_id }}
               search={{ event: call.timeline_event_id }}
             >
-              <ListTree aria-hidden /> In the timeline
+              <ListTree aria-hidden /> Show in timeline
             </Link>
           </Button>
         )}
@@ -62,30 +61,30 @@ function Call({ call }: { call: MCPInteraction }) {
           <StatusBadge status={status} />
         </Fact>
         <Fact name="Server">{call.server_name}</Fact>
-        <Fact name="Tool">{visible(call.tool_name)}</Fact>
+        <Fact name="Tool">{call.tool_name}</Fact>
         <Fact name="Duration">{call.status === 'started' ? 'running' : duration(call.duration_ms)}</Fact>
         <Fact name="Attempt">{call.attempt}</Fact>
-        <Fact name="Effect">{call.read_only ? 'reads only' : 'may write'}</Fact>
-        <Fact name="Began">
+        <Fact name="Access">{call.read_only ? 'read-only' : 'can write'}</Fact>
+        <Fact name="Started">
           <Moment at={call.created_at} />
         </Fact>
       </Facts>
       {call.error_message !== '' && <Failure message={call.error_message} />}
       <Block title="Arguments" text={payloadOf(call.tool_arguments).text} open />
-      {call.summary !== '' && <Block title="Summary" note="what the model was given" text={call.summary} open />}
+      {call.summary !== '' && <Block title="Summary" note="given to the model" text={call.summary} open />}
       {call.status === 'started' ? (
-        <p className="text-ink-soft">The tool has not answered yet.</p>
+        <p className="text-ink-soft">Waiting for the result.</p>
       ) : (
         <Block
           title="Result"
-          note={call.is_error ? 'the tool says that it failed' : undefined}
+          note={call.is_error ? 'the tool reported an error' : undefined}
           text={call.tool_result}
           open={call.summary === ''}
         />
       )}
       {call.available_tools.length > 0 && (
         <Block
-          title="Tools on offer"
+          title="Available tools"
           note={String(call.available_tools.length)}
           text={call.available_tools.join('\n')}
           open={false}

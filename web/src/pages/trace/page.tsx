@@ -8,9 +8,9 @@ import type { Trace } from '@/api/types';
 import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
-import { counted, duration, spent, tokens } from '@/text/format';
-import { visible } from '@/text/visible';
+import { counted, duration, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
+import { Cost } from '@/ui/cost';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { chosen, comparable } from './compare';
@@ -72,7 +72,7 @@ function Frame({
                 to="/sessions/$sessionId"
                 params={{ sessionId }}
                 className="flex h-8 items-center gap-0.5 rounded-md pr-2 text-ink-soft hover:bg-sunken hover:text-ink"
-                aria-label="Back to the session"
+                aria-label="Back to session"
               >
                 <ChevronLeft className="size-4" aria-hidden />
                 <span className="max-sm:hidden">Session</span>
@@ -80,7 +80,7 @@ function Frame({
             </nav>
             <h1 className="min-w-0 truncate text-base font-semibold">
               Trace
-              {view && <span className="font-normal text-ink-soft"> · {visible(view.session.alert_type)}</span>}
+              {view && <span className="font-normal text-ink-soft"> · {view.session.alert_type}</span>}
             </h1>
           </div>
           <div className="flex items-center gap-1">{actions}</div>
@@ -117,14 +117,14 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   const firstPair = stages[0]?.executions;
   const actions = choice ? (
     <Button size="sm" onClick={() => void navigate({ search: { call } })}>
-      <X aria-hidden /> Close the comparison
+      <X aria-hidden /> Close comparison
     </Button>
   ) : (
     <>
       {calls.size > 0 && (
         <Button size="sm" variant="ghost" onClick={() => setClosed(new Set(folded ? [] : executions))}>
           {folded ? <ChevronsUpDown aria-hidden /> : <ChevronsDownUp aria-hidden />}
-          {folded ? 'Open all' : 'Fold all'}
+          {folded ? 'Expand all' : 'Collapse all'}
         </Button>
       )}
       {firstPair && (
@@ -159,7 +159,7 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
         />
       ) : calls.size === 0 ? (
         <EmptyState title="No calls yet" icon={<Network aria-hidden />}>
-          <p>The agents of this session have not asked a model or called a tool.</p>
+          <p>LLM and tool calls appear here once the agents start.</p>
         </EmptyState>
       ) : (
         <div className="flex h-full min-h-0 flex-col lg:flex-row">
@@ -188,7 +188,7 @@ function Totals({ trace, calls, length }: { trace: Trace; calls: ReadonlyMap<str
         {counted(llmCalls, 'LLM call')}, {counted(calls.size - llmCalls, 'tool call')}
       </span>
       <span>{tokens(trace.usage.total_tokens)} tokens</span>
-      <span>{spent(trace.usage)}</span>
+      <Cost usage={trace.usage} />
       {calls.size > 0 && <span>{duration(length)}</span>}
     </>
   );
@@ -222,12 +222,12 @@ function Details({
   return (
     <section
       ref={section}
-      aria-label="The chosen call"
+      aria-label="Selected call"
       data-testid="call-details"
       className="min-w-0 bg-canvas lg:w-[44%] lg:overflow-y-auto xl:w-[42%] 2xl:w-[46%]"
     >
       {id === undefined ? (
-        <p className="p-4 text-ink-soft">Choose a call to see what was asked and what was answered.</p>
+        <p className="p-4 text-ink-soft">Select a call to see its request and its response.</p>
       ) : call === undefined ? (
         <p className="p-4 text-ink-soft">This call is not in the trace of this session.</p>
       ) : (

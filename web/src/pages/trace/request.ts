@@ -1,6 +1,6 @@
 /**
- * A call as something that can be sent again: JSON, and commands for a shell. What stands in a call is the text of
- * strangers, and people paste it into terminals: nothing of it may end its quotes or move a cursor.
+ * A call as something that can be sent again: JSON, and commands for a shell. A call contains untrusted text,
+ * and people paste it into terminals: nothing in it may end its quotes or move a cursor.
  */
 import type { LLMInteraction, MCPInteraction, TraceMessage } from '@/api/types';
 import { shellQuote } from '@/text/shell';

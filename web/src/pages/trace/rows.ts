@@ -22,7 +22,7 @@ interface Place {
 
 interface Facts {
   label: string;
-  /** What is said after the label, in a softer voice. */
+  /** Shown after the label, in a softer colour. */
   hint: string;
   status: string;
   span: Span | undefined;
@@ -126,7 +126,7 @@ export function flatten(trace: Trace, times: Times, closed: ReadonlySet<string>)
       kind: 'session',
       open,
       ...place(sessionRow, '', 1, top, top),
-      ...{ label: 'Session', hint: 'calls of no stage', status: 'completed', usage: undefined },
+      ...{ label: 'Session', hint: 'calls outside of stages', status: 'completed', usage: undefined },
       span: cover(calls.map(spanOf)),
     });
     if (open) rows.push(...callRows(calls, sessionRow, 2));

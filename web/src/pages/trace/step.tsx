@@ -5,9 +5,10 @@ import * as queries from '@/api/queries';
 import type { MCPInteractionItem } from '@/api/types';
 import { useEvent } from '@/live/hooks';
 import type { SessionStore } from '@/live/view';
-import { beginning, duration, spent, tokens } from '@/text/format';
+import { beginning, duration, tokens } from '@/text/format';
 import { payloadOf } from '@/text/payload';
 import { cn } from '@/ui/cn';
+import { Cost } from '@/ui/cost';
 import { StatusIcon } from '@/ui/status';
 import { type Pair, sameJson, stepKey } from './compare';
 import { type Call, names, statusOf } from './rows';
@@ -56,7 +57,12 @@ function Side({ name, call, sessionId }: { name: string; call: Call | undefined;
       <span className="min-w-0 flex-1 truncate text-xs text-ink-faint">{hint}</span>
       <span className="shrink-0 text-xs text-ink-soft tabular-nums">
         {duration(call.item.duration_ms)}
-        {call.kind === 'llm' && ` · ${tokens(call.item.usage.total_tokens)} · ${spent(call.item.usage)}`}
+        {call.kind === 'llm' && (
+          <>
+            {` · ${tokens(call.item.usage.total_tokens)} · `}
+            <Cost usage={call.item.usage} />
+          </>
+        )}
       </span>
     </div>
   );
@@ -76,7 +82,7 @@ function Arguments({
   const one = useArguments(left, store, sessionId);
   const other = useArguments(right, store, sessionId);
   if (one === undefined || other === undefined) return null;
-  if (sameJson(one, other)) return <p className="mt-1 text-xs text-ink-faint">The same arguments</p>;
+  if (sameJson(one, other)) return <p className="mt-1 text-xs text-ink-faint">Same arguments</p>;
   return (
     <div className="mt-1 grid gap-x-4 gap-y-1 md:grid-cols-2">
       {[one, other].map((given, n) => (

@@ -5,8 +5,9 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, ChevronRight, CircleUser, Layers, ScrollText, Wrench } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { duration, spent, tokens } from '@/text/format';
+import { duration, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
+import { Cost } from '@/ui/cost';
 import { StatusIcon } from '@/ui/status';
 import { useWidth } from '@/ui/width';
 import { barOf, lengthOf, type Range, ticksOf } from './geometry';
@@ -50,7 +51,7 @@ export function Waterfall({
     [rows, active],
   );
   const height = narrow ? narrowRow : wideRow;
-  // The same function while the rows are the same: with a new one every row is measured anew.
+  // The same function while the rows are the same: with a new one every row is measured again.
   const keyOf = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -62,7 +63,7 @@ export function Waterfall({
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the height of a row asks for new measures.
   useEffect(() => virtual.measure(), [height]);
-  // What the address names comes into sight, once: whoever scrolls away afterwards stays there.
+  // The call in the address is scrolled to once; later scrolling is left alone.
   const first = useRef(selected);
   useEffect(() => {
     const index = rows.findIndex((row) => row.id === first.current);
@@ -177,7 +178,12 @@ function Name({ row, narrow, now }: { row: Row; narrow: boolean; now: number }) 
       {narrow && (
         <span className="shrink-0 text-xs text-ink-soft tabular-nums">
           {row.span && duration(lengthOf(row.span, now))}
-          {row.usage && row.usage.cost_usd > 0 && ` · ${spent(row.usage)}`}
+          {row.usage && row.usage.cost_usd > 0 && (
+            <>
+              {' · '}
+              <Cost usage={row.usage} />
+            </>
+          )}
         </span>
       )}
     </div>
@@ -189,7 +195,7 @@ function Numbers({ row, now }: { row: Row; now: number }) {
     <div className="grid grid-cols-[4rem_3rem_3.5rem] gap-1 text-right text-xs text-ink-soft tabular-nums">
       <span>{row.span && duration(lengthOf(row.span, now))}</span>
       <span>{row.usage && tokens(row.usage.total_tokens)}</span>
-      <span className="truncate">{row.usage && spent(row.usage)}</span>
+      <span className="truncate">{row.usage && <Cost usage={row.usage} />}</span>
     </div>
   );
 }

@@ -5,7 +5,6 @@ import type { EventView } from '@/live/view';
 import { tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { PayloadView } from '@/text/payload-view';
-import { visible } from '@/text/visible';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
@@ -49,8 +48,8 @@ function SummaryOf({ summary }: { summary: EventView }) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be a landmark in every row
     <div role="group" aria-label="Summary" className="rounded-md border border-line bg-surface px-3 py-2">
       <p className="text-xs font-medium text-ink-soft">
-        Summary that the model was given
-        {typeof original === 'number' && `, of about ${tokens(original)} tokens`}
+        Summary given to the model
+        {typeof original === 'number' && ` (full result: about ${tokens(original)} tokens)`}
       </p>
       {error ? (
         <ProblemPanel error={error} retry={retry} className="mt-2" />
@@ -73,7 +72,7 @@ function Contents({ event, summarised }: { event: EventView; summarised: boolean
       return (
         <>
           <PayloadView label="Code" value={event.metadata?.code ?? ''} />
-          <PayloadView label="Output" value={event.content} empty="It printed nothing." />
+          <PayloadView label="Output" value={event.content} empty="No output." />
         </>
       );
     case 'sources':
@@ -92,7 +91,7 @@ function Contents({ event, summarised }: { event: EventView; summarised: boolean
 
 function MarkdownBody({ event }: { event: EventView }) {
   const streaming = event.status === 'streaming';
-  if (event.content === '') return <p className="text-ink-faint">{streaming ? 'Nothing yet.' : 'No text.'}</p>;
+  if (event.content === '') return <p className="text-ink-faint">{streaming ? 'No text yet.' : 'No text.'}</p>;
   return (
     <>
       <Notice event={event} />
@@ -115,16 +114,16 @@ function Prose({ text, streaming, quiet = false }: { text: string; streaming: bo
 function Notice({ event }: { event: EventView }) {
   const metadata = event.metadata ?? {};
   const reasons: Record<string, string> = {
-    iterations: 'it had used up its iterations',
-    deadline: 'the session was running out of time',
+    iterations: 'it reached its iteration limit',
+    deadline: 'the session was near its deadline',
     budget: 'the budget was used up',
   };
   const notices: string[] = [];
   if (metadata.forced_conclusion === true) {
     const reason = typeof metadata.reason === 'string' ? reasons[metadata.reason] : undefined;
-    notices.push(`The agent was told to conclude before it was done${reason ? `: ${reason}` : ''}.`);
+    notices.push(`The agent had to conclude early${reason ? `: ${reason}` : ''}.`);
   }
-  if (metadata.cut_off === true) notices.push('The model reached its limit of tokens before it was done.');
+  if (metadata.cut_off === true) notices.push('The model reached its token limit, so the text is cut off.');
   if (notices.length === 0) return null;
   return <p className="rounded-md bg-warn-soft px-3 py-1.5 text-warn">{notices.join(' ')}</p>;
 }
@@ -143,7 +142,7 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
   else if (summarised && !raw) {
     result = (
       <Button size="sm" aria-expanded={false} onClick={() => show(true)}>
-        Show the raw result
+        Show raw result
       </Button>
     );
   } else {
@@ -153,14 +152,14 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
     <>
       {event.metadata?.outcome === 'unknown' && (
         <p className="rounded-md bg-warn-soft px-3 py-1.5 text-warn">
-          The call was cut off. Nobody knows whether it took effect.
+          The call was interrupted. Whether it took effect is unknown.
         </p>
       )}
       <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
       {result}
       {summarised && raw && !running && (
         <Button size="sm" aria-expanded onClick={() => show(false)}>
-          Hide the raw result
+          Hide raw result
         </Button>
       )}
     </>
@@ -175,9 +174,7 @@ function TextBody({ event }: { event: EventView }) {
   const { code, from, to } = event.metadata ?? {};
   return (
     <div className="max-w-[75ch]">
-      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">
-        {visible(event.content) || 'Nothing more is known.'}
-      </p>
+      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{event.content || 'No details.'}</p>
       {typeof from === 'string' && typeof to === 'string' && (
         <p className="mt-1 text-ink-soft">
           {from} → {to}
@@ -188,7 +185,7 @@ function TextBody({ event }: { event: EventView }) {
   );
 }
 
-/** Sources are shown as text: their addresses come from strangers. */
+/** Sources are shown as text: their addresses are untrusted. */
 function SourcesBody({ event }: { event: EventView }) {
   const queriesMade = event.metadata?.queries;
   return (

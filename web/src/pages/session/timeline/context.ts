@@ -12,7 +12,7 @@ interface PaneMemory {
   sizes: Size[];
 }
 
-/** A row that is asked for: it is scrolled to and gets the keyboard. The token tells one asking from the next. */
+/** A row that is asked for: it is scrolled to and gets the keyboard. Each request has its own token. */
 export interface Summons {
   key: string;
   token: number;

@@ -64,17 +64,17 @@ describe('Folding', () => {
     expect(new Folding().isOpen('a', call, event('s', 'mcp_tool_summary'))).toBe(false);
   });
 
-  test('tells the rows that changed, and lists when many did', () => {
+  test('notifies the rows that changed, and lists when many did', () => {
     const folding = new Folding();
-    const told: string[] = [];
-    const stop = folding.subscribe('a', () => told.push('a'));
-    folding.subscribe('b', () => told.push('b'));
-    folding.subscribeMany(() => told.push('many'));
+    const calls: string[] = [];
+    const stop = folding.subscribe('a', () => calls.push('a'));
+    folding.subscribe('b', () => calls.push('b'));
+    folding.subscribeMany(() => calls.push('many'));
     folding.choose('a', true);
     folding.choose('a', true);
     folding.chooseAll(['a', 'b'], true);
     stop();
     folding.choose('a', false);
-    expect(told).toEqual(['a', 'b', 'many']);
+    expect(calls).toEqual(['a', 'b', 'many']);
   });
 });

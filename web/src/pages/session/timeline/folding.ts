@@ -4,7 +4,7 @@
  */
 import type { EventView } from '@/live/view';
 
-/** Whether an event is open when nobody said otherwise. */
+/** Whether an event is open unless a person chose otherwise. */
 export function opensByItself(event: EventView | undefined): boolean {
   if (!event) return false;
   return event.status === 'streaming' || wentWrong(event);
@@ -36,7 +36,7 @@ export class Folding {
   choose(id: string, open: boolean): void {
     if (this.#choices.get(id) === open) return;
     this.#choices.set(id, open);
-    this.#tell(id);
+    this.#notify(id);
   }
 
   chooseAll(ids: readonly string[], open: boolean): void {
@@ -45,13 +45,13 @@ export class Folding {
   }
 
   /**
-   * Tells that an event went from one state to another. Where that would fold its row and the reader is not at the end, the
+   * Reports that an event went from one state to another. Where that would fold its row and the reader is not at the end, the
    * row stays open.
    */
   changed(id: string, before: EventView | undefined, after: EventView | undefined, atEnd: boolean): void {
     if (atEnd || !opensByItself(before) || opensByItself(after)) return;
     this.#held.add(id);
-    this.#tell(id);
+    this.#notify(id);
   }
 
   subscribe(id: string, listener: Listener): () => void {
@@ -64,7 +64,7 @@ export class Folding {
     };
   }
 
-  /** Told when many rows changed at once, also rows that are not on screen. */
+  /** Called when many rows changed at once, also rows that are not on screen. */
   subscribeMany(listener: Listener): () => void {
     this.#manyListeners.add(listener);
     return () => {
@@ -72,7 +72,7 @@ export class Folding {
     };
   }
 
-  #tell(id: string): void {
+  #notify(id: string): void {
     for (const listener of this.#listeners.get(id) ?? []) listener();
   }
 }

@@ -14,7 +14,7 @@ describe('follow', () => {
     expect(run(atEnd, scrolled(800, 800)).following).toBe(true);
   });
 
-  test('goes on when contents became shorter and longer again before the list was told', () => {
+  test('goes on when contents became shorter and longer again before the list was notified', () => {
     expect(run(atEnd, { type: 'pinned', top: 800 }, scrolled(800, 1200)).following).toBe(true);
   });
 
@@ -91,17 +91,17 @@ describe('newRows', () => {
   });
 });
 
-test('Follow tells its listeners only when something is different to see', () => {
+test('Follow notifies its listeners only about visible changes', () => {
   const state = new Follow(true, 10);
-  let told = 0;
+  let calls = 0;
   state.subscribe(() => {
-    told++;
+    calls++;
   });
   state.step(scrolled(1000, 1000));
   state.step(scrolled(1100, 1100));
-  expect(told).toBe(0);
+  expect(calls).toBe(0);
   state.step(scrolled(500, 1100));
   state.step(scrolled(400, 1100));
-  expect(told).toBe(1);
+  expect(calls).toBe(1);
   expect(state.following).toBe(false);
 });

@@ -19,7 +19,7 @@ export interface FollowState {
 export type FollowInput =
   /** The list moved, by hand or by code. */
   | { type: 'scrolled'; top: number; max: number; total: number }
-  /** The list was brought to its end, and is told of that move later, when it may have grown again. */
+  /** The list was brought to its end, and is notified of that move later, when it may have grown again. */
   | { type: 'pinned'; top: number }
   /** The reader pulls upwards (wheel, touch); the list may not have moved yet. */
   | { type: 'pulled'; top: number; total: number }

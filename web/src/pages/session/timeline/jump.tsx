@@ -17,7 +17,7 @@ export function JumpButton({
   small?: boolean;
 }) {
   if (!shown) return null;
-  const words = small ? 'Latest' : 'Jump to latest';
+  const words = 'Jump to latest';
   return (
     <div
       className={cn(

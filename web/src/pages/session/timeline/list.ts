@@ -56,7 +56,7 @@ interface List {
   following: boolean;
   missed: number;
   jump(): void;
-  /** Tells that a row has another height now, before it is painted. */
+  /** Reports that a row has another height now, before it is painted. */
   resized(row: HTMLElement): void;
 }
 
@@ -93,9 +93,9 @@ export function useList(options: ListOptions): List {
     initialOffset: () => (follow.following ? beyond : options.startAt()),
     initialMeasurementsCache: options.sizes,
     rangeExtractor: useCallback((range: Range) => withKept(range, keep), [keep]),
-    observeElementRect: (instance, told) =>
+    observeElementRect: (instance, report) =>
       observeElementRect(instance, (rect) => {
-        told(rect);
+        report(rect);
         setWidth(rect.width);
         pin();
       }),

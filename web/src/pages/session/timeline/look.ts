@@ -38,9 +38,9 @@ const looks: Record<string, Look> = {
   final_analysis: { label: 'Analysis', icon: ClipboardCheck, body: 'markdown', weight: 'strong' },
   code_execution: { label: 'Code', icon: Code, body: 'code', weight: 'plain' },
   google_search_result: { label: 'Web search', icon: Search, body: 'sources', weight: 'plain' },
-  url_context_result: { label: 'Pages read', icon: Globe, body: 'sources', weight: 'plain' },
-  provider_fallback: { label: 'Other provider', icon: Shuffle, body: 'text', weight: 'quiet' },
-  context_shortened: { label: 'Shortened', icon: Scissors, body: 'text', weight: 'quiet' },
+  url_context_result: { label: 'Web pages', icon: Globe, body: 'sources', weight: 'plain' },
+  provider_fallback: { label: 'Provider fallback', icon: Shuffle, body: 'text', weight: 'quiet' },
+  context_shortened: { label: 'Context shortened', icon: Scissors, body: 'text', weight: 'quiet' },
 };
 
 export function lookOf(eventType: string): Look {

@@ -126,7 +126,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
         {...list.props}
         onKeyDown={roving.onKeyDown}
       >
-        {count === 0 && <p className="px-3 py-2 text-[13px] text-ink-faint">Nothing yet.</p>}
+        {count === 0 && <p className="px-3 py-2 text-[13px] text-ink-faint">No events yet.</p>}
         <ul ref={virtualizer.containerRef} className="relative w-full">
           {items.map((item) => {
             const row = rows[item.index];

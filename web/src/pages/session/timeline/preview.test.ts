@@ -66,7 +66,7 @@ test('lastLine looks at the end of a long text only', () => {
 });
 
 describe('toolCallFacts', () => {
-  test('reads what the metadata tells', () => {
+  test('reads the metadata', () => {
     const metadata = {
       call: '1.2.3',
       server_name: 'kubernetes',

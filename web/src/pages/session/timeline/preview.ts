@@ -1,7 +1,6 @@
 /** What a folded row says about its event in one line. Text of tools and models is huge or strange at times: work is bounded. */
 import type { EventView } from '@/live/view';
 import { firstLine } from '@/text/format';
-import { visible } from '@/text/visible';
 
 const longest = 240;
 const deepest = 4;
@@ -22,8 +21,8 @@ export function toolCallFacts(event: EventView): ToolCallFacts {
   const metadata = event.metadata ?? {};
   return {
     call: text(metadata.call),
-    server: visible(text(metadata.server_name)),
-    tool: visible(text(metadata.tool_name)) || 'unknown tool',
+    server: text(metadata.server_name),
+    tool: text(metadata.tool_name) || 'unknown tool',
     attempt: whole(metadata.attempt) ?? 1,
     resultTokens: whole(metadata.result_tokens),
     failed: metadata.is_error === true,
@@ -33,8 +32,8 @@ export function toolCallFacts(event: EventView): ToolCallFacts {
 
 /** How long an event took, in milliseconds; undefined while it runs, and for what has no duration. */
 export function durationOf(event: EventView): number | undefined {
-  const told = event.metadata?.duration_ms;
-  if (typeof told === 'number') return told;
+  const measured = event.metadata?.duration_ms;
+  if (typeof measured === 'number') return measured;
   if (!event.completed_at || event.status === 'streaming') return undefined;
   const span = Date.parse(event.completed_at) - Date.parse(event.created_at);
   return span > 0 ? span : undefined;
@@ -42,10 +41,6 @@ export function durationOf(event: EventView): number | undefined {
 
 /** One line of an event. */
 export function previewOf(event: EventView): string {
-  return visible(lineOf(event));
-}
-
-function lineOf(event: EventView): string {
   const metadata = event.metadata ?? {};
   switch (event.event_type) {
     case 'llm_tool_call':

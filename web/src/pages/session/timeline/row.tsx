@@ -153,7 +153,7 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
           'min-w-0 flex-1 truncate text-ink-soft',
           look.weight === 'quiet' && 'text-ink-faint',
           facts && 'font-mono text-xs',
-          // What is open below need not be said twice; a call's arguments tell rows apart all the same.
+          // An open row shows its text below; a call's arguments still identify it.
           open && !facts && 'invisible',
         )}
       >
@@ -164,7 +164,7 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
       <Took event={event} />
       <time
         dateTime={event.created_at}
-        className="w-20 shrink-0 text-right text-xs whitespace-nowrap text-ink-faint tabular-nums @max-xl:hidden"
+        className="w-26 shrink-0 text-right text-xs whitespace-nowrap text-ink-faint tabular-nums @max-xl:hidden"
       >
         {clockTime(event.created_at)}
       </time>
@@ -201,7 +201,7 @@ function CallFacts({ facts, summarised }: { facts: ToolCallFacts; summarised: bo
       {facts.resultTokens !== undefined && (
         <span
           className="shrink-0 text-xs text-ink-faint tabular-nums @max-md:hidden"
-          title="Tokens of the result, estimated"
+          title="Estimated tokens of the result"
         >
           {tokens(facts.resultTokens)} tok
         </span>

@@ -1,6 +1,6 @@
 /**
  * The flat list of what the timeline shows, made of a session's structure. It knows which events there are and which belong
- * together; what they say, and whether they are open, is the business of whoever draws them.
+ * together; their text, and whether they are open, is up to the components that draw them.
  */
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';

@@ -3,10 +3,10 @@ import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
-import { clockTime, counted, duration, elapsed, spent, tokens } from '@/text/format';
-import { visible } from '@/text/visible';
+import { clockTime, counted, duration, elapsed, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
+import { Cost } from '@/ui/cost';
 import { StatusBadge, statusLabel } from '@/ui/status';
 import { Running } from '@/ui/time';
 import { useTimeline } from './context';
@@ -17,7 +17,7 @@ export function StageHeader({ view }: { view: StageView }) {
   const { stage, executions } = view;
   const parallel = isParallel(view);
   const only = parallel ? undefined : executions[0]?.execution;
-  // One agent's failure is told by its own error event.
+  // One agent's failure is shown by its own error event.
   const message =
     only?.error_message === stage.error_message && view.executions[0]?.events.length ? '' : stage.error_message;
   return (
@@ -74,8 +74,8 @@ export function PaneHead({ execution }: { execution: ExecutionDetail }) {
   return (
     <div className="border-b border-line px-3 py-2">
       <div className="flex items-center gap-2">
-        <h3 className="min-w-0 flex-1 truncate text-[13px] font-semibold" title={visible(execution.agent_name)}>
-          {visible(execution.agent_name)}
+        <h3 className="min-w-0 flex-1 truncate text-[13px] font-semibold" title={execution.agent_name}>
+          {execution.agent_name}
         </h3>
         <StatusBadge status={execution.status} />
       </div>
@@ -109,7 +109,7 @@ function Figures({
     <span className={cn('flex shrink-0 items-center gap-2 text-xs text-ink-faint tabular-nums', className)}>
       {toolCalls > 0 && <span className="@max-lg:hidden">{counted(toolCalls, 'call')}</span>}
       {usage.total_tokens > 0 && <span title="Tokens in and out">{tokens(usage.total_tokens)} tok</span>}
-      {usage.cost_usd > 0 && <span>{spent(usage)}</span>}
+      {usage.cost_usd > 0 && <Cost usage={usage} />}
       {started &&
         (completed ? (
           <span>{duration(elapsed(started, completed, new Date(completed)))}</span>
@@ -126,7 +126,7 @@ export function EndMark({ session }: { session: SessionDetail }) {
     return (
       <p className="flex h-12 items-center gap-2 text-[13px] text-ink-soft" data-testid="timeline-end">
         <StatusBadge status={session.status} />
-        {session.status === 'pending' && 'Waits for a free worker.'}
+        {session.status === 'pending' && 'Waiting for a free worker.'}
       </p>
     );
   }
