@@ -23,7 +23,7 @@ describe('a run of keys', () => {
     expect(typed(['j', '?', 'x'])).toEqual(['j', '?', undefined]);
   });
 
-  it('is a shortcut of two keys, and the second alone is not meant then', () => {
+  it('is a shortcut of two keys, which takes the second key', () => {
     expect(typed(['g', 's'])).toEqual([undefined, 'g s']);
     expect(typed(['g', 'y', 's'])).toEqual([undefined, 'g y', 's']);
   });
@@ -39,7 +39,7 @@ describe('a run of keys', () => {
     expect(typed(['g', 's'], 1600)).toEqual([undefined, 's']);
   });
 
-  it('of two with the same keys the first of the list has it', () => {
+  it('of two with the same keys the first in the list wins', () => {
     const mine = shortcut('j');
     expect(new Matcher().press('j', 0, [mine, ...all])).toBe(mine);
   });
@@ -51,20 +51,20 @@ describe('the name of a key', () => {
     expect(keyName(press('K', { metaKey: true }))).toBe('mod+k');
   });
 
-  it('takes signs however a keyboard makes them', () => {
+  it('accepts symbols with any modifiers that produce them', () => {
     expect(keyName(press('?', { shiftKey: true }))).toBe('?');
     expect(keyName(press('/', { shiftKey: true }))).toBe('/');
     expect(keyName(press('/', { ctrlKey: true, altKey: true }))).toBe('/');
   });
 
-  it('leaves the browser what is the browser’s', () => {
+  it('ignores shortcuts of the browser', () => {
     expect(keyName(press('j', { altKey: true }))).toBe('');
     expect(keyName(press('J', { shiftKey: true }))).toBe('');
     expect(keyName(press('k', { ctrlKey: true, shiftKey: true }))).toBe('');
     expect(keyName(press('Tab'))).toBe('');
   });
 
-  it('does not mind Caps Lock', () => {
+  it('ignores Caps Lock', () => {
     expect(keyName(press('J'))).toBe('j');
   });
 });

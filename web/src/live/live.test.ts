@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 describe('what is live in a page', () => {
-  test('a session has one store, which stays half a minute after the last who watched it', async () => {
+  test('a session has one store, which is kept for half a minute after the last watcher', async () => {
     const store = live.session(sessionId);
     expect(live.session(sessionId)).toBe(store);
     const leave = live.watch(store);

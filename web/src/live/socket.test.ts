@@ -30,7 +30,7 @@ function follower(position: () => number = () => 0) {
 }
 
 describe('the socket', () => {
-  test('opens when somebody subscribes, and closes a little after nobody does', async () => {
+  test('opens with the first subscriber, and closes after the last one left', async () => {
     expect(server.wires).toBe(0);
     const { subscriber, heard } = follower();
     const subscription = socket.subscribe(channel, subscriber);
@@ -45,7 +45,7 @@ describe('the socket', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a channel is asked for once, however many follow it, and left with the last', async () => {
+  test('a channel is subscribed once for all subscribers, and left with the last', async () => {
     const ends = [1, 2, 3].map(() => socket.subscribe('sessions', follower().subscriber));
     await clock.advance(10);
     const late = follower();
@@ -58,7 +58,7 @@ describe('the socket', () => {
     expect(server.commands.at(-1)).toEqual({ action: 'unsubscribe', channel: 'sessions' });
   });
 
-  test('comes back by itself and goes on after what its subscriber has', async () => {
+  test('reconnects and continues at the position of its subscriber', async () => {
     let position = 0;
     const { subscriber, heard } = follower(() => position);
     socket.subscribe(channel, subscriber);
@@ -128,7 +128,7 @@ describe('the socket', () => {
     expect(socket.state()).toBe('open');
   });
 
-  test('tries at once when the network or the reader is back', async () => {
+  test('retries at once when the network or the page is back', async () => {
     server.reachable = false;
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(30_000);
@@ -152,7 +152,7 @@ describe('the socket', () => {
     expect(server.wires).toBe(2);
   });
 
-  test('a reader who comes back to a dead connection learns so within seconds', async () => {
+  test('a dead connection is found within seconds when the page is visible again', async () => {
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(10);
     server.vanish();
@@ -188,7 +188,7 @@ describe('the socket', () => {
     expect(heard).toEqual([]);
   });
 
-  test('a refusal reaches whom it concerns', async () => {
+  test('a refusal reaches the subscribers of its channel', async () => {
     const { subscriber, heard } = follower(() => 99);
     socket.subscribe(channel, subscriber);
     await clock.advance(10);

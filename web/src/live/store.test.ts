@@ -174,7 +174,7 @@ async function play(it: ReturnType<typeof world>, script: readonly Move[]) {
 }
 
 describe('a session that is watched', () => {
-  test('shows the same as to a reader who never lost a word, whatever happens to the connection', async () => {
+  test('shows the same as without any loss, whatever happens to the connection', async () => {
     await fc.assert(
       fc.asyncProperty(planned, fc.nat(200), moves, async (plan, loaded, script) => {
         const it = world(plan, Math.min(loaded, journalOf(plan).length));
@@ -225,7 +225,7 @@ describe('a session that is watched', () => {
     expect(it.server.asked.event).toBe(1);
   });
 
-  test('text that was long before the reader came is loaded in full', async () => {
+  test('text that was long before the page opened is loaded in full', async () => {
     const it = world(plain(1), 5);
     const [id = ''] = it.server.writing();
     it.server.write(id, 'much more than a preview has');
@@ -371,7 +371,7 @@ describe('a session that is watched', () => {
     expect(it.store.state()).toBe(before);
   });
 
-  test('of a long final text a preview is kept; the whole is handed on', async () => {
+  test('a long final text is kept as a preview and passed on in full', async () => {
     const long = `${'x'.repeat(previewLength - 1)}😀${'y'.repeat(previewLength * 10)}`;
     const plan: Plan = {
       stages: [
@@ -419,7 +419,7 @@ describe('a session that is watched', () => {
     expect(it.store.event('stage-1-1-0')).toMatchObject({ content: 'text 0', status: 'completed' });
   });
 
-  test('says why it cannot load, and tries again by itself where that may help', async () => {
+  test('reports why loading failed, and retries where that may help', async () => {
     const it = world(plain(1), 3);
     it.server.reachable = false;
     it.store.start();
@@ -430,7 +430,7 @@ describe('a session that is watched', () => {
     expect(it.freshness()).toBe('live');
   });
 
-  test('a session that is not there is not asked for again, unless somebody says so', async () => {
+  test('a missing session is not requested again until a reload', async () => {
     let asked = 0;
     const problem = new Problem({
       status: 404,

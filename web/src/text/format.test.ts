@@ -68,7 +68,7 @@ test('tokens are rounded for reading', () => {
 });
 
 describe('the first line', () => {
-  test('is what a text says, without Markdown', () =>
+  test('is the first sentence without Markdown', () =>
     expect(firstLine('\n---\n## **Out** of `memory`\nmore')).toBe('Out of memory'));
   test('leaves names whole', () => expect(firstLine('**REINDEX_WORKERS** went _up_')).toBe('REINDEX_WORKERS went up'));
   test('goes on where a line only wraps', () =>
@@ -78,20 +78,20 @@ describe('the first line', () => {
   test('is empty for a text without words', () => expect(firstLine('***\n\n--')).toBe(''));
 });
 
-test('how long ago something was reads as a sentence does', () => {
+test('ago reads as part of a sentence', () => {
   const now = new Date('2026-11-15T12:00:00Z');
   expect(ago('2026-11-15T11:59:59Z', now)).toBe('just now');
   expect(ago('2026-11-15T09:00:00Z', now)).toBe('3 h ago');
 });
 
-test('what has no price is not called free', () => {
+test('usage without a price is not shown as free', () => {
   expect(spent({ cost_usd: 0.5, unpriced_tokens: 0 })).toBe('$0.50');
   expect(spent({ cost_usd: 0.5, unpriced_tokens: 1 })).toBe('$0.50+');
   expect(spent({ cost_usd: 0, unpriced_tokens: 1 })).toBe('no price');
   expect(spent({ cost_usd: 0, unpriced_tokens: 0 })).toBe('$0.00');
 });
 
-test('one is one, and others are many', () => {
+test('a count of one is singular, all others plural', () => {
   expect([0, 1, 2].map((count) => counted(count, 'call'))).toEqual(['0 calls', '1 call', '2 calls']);
 });
 

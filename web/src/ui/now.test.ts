@@ -28,7 +28,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('is one timer for all who look, and none when nobody does', () => {
+it('shares one timer, and stops it without listeners', () => {
   act(() => root.render([createElement(Clock, { key: 1 }), createElement(Clock, { key: 2 })]));
   expect(vi.getTimerCount()).toBe(1);
   act(() => vi.advanceTimersByTime(1000));
@@ -37,7 +37,7 @@ it('is one timer for all who look, and none when nobody does', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('stands still in a hidden tab and is right at once when it is seen again', () => {
+it('pauses in a hidden tab and updates at once when visible', () => {
   act(() => root.render(createElement(Clock)));
   hide(true);
   expect(vi.getTimerCount()).toBe(0);
@@ -47,7 +47,7 @@ it('stands still in a hidden tab and is right at once when it is seen again', ()
   expect(vi.getTimerCount()).toBe(1);
 });
 
-it('does not show the time at which somebody last looked', () => {
+it('does not show a stale time after a pause', () => {
   act(() => root.render(createElement(Clock)));
   act(() => root.render([]));
   vi.setSystemTime(99_000);

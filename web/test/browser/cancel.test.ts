@@ -25,7 +25,7 @@ mcp_servers:
 
 const { server, visit } = scenario({ script, config: plainChain, held: ['get_events'] });
 
-test('a session that runs is cancelled from its page, after a question', async () => {
+test('a running session is cancelled after a confirmation', async () => {
   const { turnstile } = server();
   const id = await server().submit('It is `endless`.');
   const tab = await visit('/');
@@ -68,7 +68,7 @@ test('a session that runs is cancelled from its page, after a question', async (
   await expectWholeTimeline(page, server(), id);
 });
 
-test('a session is run again, and the new one says of which it is a re-run', async () => {
+test('a re-run starts a new session that links to the original', async () => {
   const id = await server().submit();
   await server().ended(id);
   const { page } = await visit(`/sessions/${id}`);
@@ -86,7 +86,7 @@ test('a session is run again, and the new one says of which it is a re-run', asy
   await page.waitForURL((url) => url.pathname.includes(id));
 });
 
-test('a session is exported as data and as a report, and its link is copied', async () => {
+test('a session exports as JSON and Markdown, and its link can be copied', async () => {
   const id = await server().submit();
   await server().ended(id);
   const { page } = await visit(`/sessions/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });

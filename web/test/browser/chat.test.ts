@@ -35,13 +35,13 @@ async function overSession(): Promise<string> {
   return id;
 }
 
-test('an answer is read as it is written, can be stopped, and another question asked', async () => {
+test('an answer streams, can be stopped, and the next question can be asked', async () => {
   const { mock } = server();
   const id = await overSession();
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
 
-  // Enter sends, Shift+Enter begins a new line.
+  // Enter sends, Shift+Enter adds a line.
   await input(page).click();
   await page.keyboard.type('Why did it');
   await page.keyboard.press('Shift+Enter');
@@ -90,7 +90,7 @@ test('an answer is read as it is written, can be stopped, and another question a
   expect(await page.getByTestId('chat-exchange').count()).toBe(3);
 });
 
-test('what was typed and not sent is there after a reload, for its session only', async () => {
+test('a draft survives a reload, for its session only', async () => {
   const [id, other] = [await overSession(), await overSession()];
   const { page } = await visit(`/sessions/${id}`);
   await input(page).fill('Half a quest');
@@ -102,7 +102,7 @@ test('what was typed and not sent is there after a reload, for its session only'
   expect(await input(page).inputValue()).toBe('');
 });
 
-test('a question that the server refuses stays in the field, under the reason', async () => {
+test('a refused question stays in the field, with the reason', async () => {
   const id = await overSession();
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;

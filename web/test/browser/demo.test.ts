@@ -18,7 +18,7 @@ afterAll(async () => {
   await stage.demo?.stop();
 });
 
-test('an investigation of the demo is begun, watched and understood in the browser', { timeout: 120_000 }, async () => {
+test('a demo investigation runs live to an outcome with working citations', { timeout: 120_000 }, async () => {
   const tab = await Tab.open(await sharedBrowser(), stage.url);
   const { page } = tab;
   await page.goto(stage.url);

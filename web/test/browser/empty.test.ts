@@ -4,7 +4,7 @@ import { plainScript } from '../kit/server';
 
 const { server, visit } = scenario({ script: plainScript });
 
-test('the first visit shows how to send the first alert, and the session when it comes', async () => {
+test('the first visit shows how to submit an alert, then the session', async () => {
   const tab = await visit('/');
   const { page } = tab;
   const empty = page.getByTestId('empty-first-visit');
@@ -24,7 +24,7 @@ test('the first visit shows how to send the first alert, and the session when it
   await tab.expectAccessible();
 });
 
-test('an address that does not exist says so and leads back', async () => {
+test('an unknown address shows an error and links back', async () => {
   const { page } = await visit('/no/such/page');
   await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();

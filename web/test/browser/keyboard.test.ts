@@ -10,16 +10,19 @@ beforeAll(async () => {
   sessions = await fill(server());
 });
 
-test.each(places)('$name is reached by keyboard as a whole, with a focus that is seen', async ({ address, ready }) => {
-  const { page } = await visit(address(sessions));
-  await ready(page);
-  const { stops, unreached, unseen } = await walk(page);
-  expect(stops).toBeGreaterThan(8);
-  expect(unreached).toEqual([]);
-  expect(unseen).toEqual([]);
-});
+test.each(places)(
+  'every control of $name is reachable by keyboard with a visible focus',
+  async ({ address, ready }) => {
+    const { page } = await visit(address(sessions));
+    await ready(page);
+    const { stops, unreached, unseen } = await walk(page);
+    expect(stops).toBeGreaterThan(8);
+    expect(unreached).toEqual([]);
+    expect(unseen).toEqual([]);
+  },
+);
 
-test('on a narrow screen as well', async () => {
+test('every control is reachable by keyboard on a narrow screen', async () => {
   const { page } = await visit('/', { viewport: { width: 360, height: 740 } });
   await page.getByTestId('session-row').first().waitFor();
   const { unreached, unseen } = await walk(page);
@@ -27,7 +30,7 @@ test('on a narrow screen as well', async () => {
   expect(unseen).toEqual([]);
 });
 
-test('the rows of a timeline are walked with arrows', async () => {
+test('arrow keys move between the rows of a timeline', async () => {
   const { page } = await visit(`/sessions/${sessions.done}`);
   const rows = page.getByTestId('pane').first().locator('[data-stop]');
   await rows.first().waitFor();

@@ -59,7 +59,7 @@ function focused(page: Page): Promise<string | undefined> {
   return page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset.sessionId);
 }
 
-test('running and failed sessions stand first, and the order is a choice in the address', async () => {
+test('running and failed sessions come first unless the address orders otherwise', async () => {
   const { page } = await visit('/');
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
@@ -73,7 +73,7 @@ test('running and failed sessions stand first, and the order is a choice in the 
   expect(new URL(page.url()).search).toBe('?order=newest');
 });
 
-test('filters and search live in the address: a reload keeps them, back undoes them, a saved link opens them', async () => {
+test('filters and search in the address survive reload, back and saved links', async () => {
   const { page } = await visit('/');
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
@@ -126,12 +126,12 @@ test('a filter without matches says so, and can be cleared', async () => {
   expect(new URL(page.url()).search).toBe('?order=newest');
 });
 
-test('the full text of alert and analysis is searched', async () => {
+test('search covers the full text of alert and analysis', async () => {
   const { page } = await visit('/?search=full%20of%20logs');
   await expectRows(page, [sessions.disk]);
 });
 
-test('j, k, arrows and Enter walk the rows and open one, and back returns to it', async () => {
+test('j, k, arrows and Enter select and open rows, and back restores the row', async () => {
   const { page } = await visit('/');
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
@@ -161,7 +161,7 @@ test('j, k, arrows and Enter walk the rows and open one, and back returns to it'
   expect(await page.getByTestId('search').inputValue()).toBe('jk');
 });
 
-test('a row changes by itself, and new sessions come without moving what is read', async () => {
+test('rows update live, and new sessions do not move the list', async () => {
   const { page } = await visit('/');
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
@@ -180,7 +180,7 @@ test('a row changes by itself, and new sessions come without moving what is read
   await expectRows(page, [failed, fresh, memory, disk, running]);
 });
 
-test('a long list continues when its end comes near', async () => {
+test('a long list loads the next page near its end', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 60; n++) ids.push(await server().submit(`web-${n} is out of memory.`));
   await Promise.all(ids.map((id) => server().ended(id)));

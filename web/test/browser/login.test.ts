@@ -4,7 +4,7 @@ import { plainScript } from '../kit/server';
 
 const { server, visit } = scenario({ script: plainScript, auth: true });
 
-test('a key logs in, leads to where one was going, and logging out ends it', async () => {
+test('login with a key leads to the requested page, and logout ends it', async () => {
   const id = await server().submit();
   await server().ended(id);
 
@@ -58,7 +58,7 @@ test('a key logs in, leads to where one was going, and logging out ends it', asy
   await page.getByTestId('login-key').waitFor();
 });
 
-test('a key that was revoked ends what it was logged in for', async () => {
+test('revoking a key ends its logins', async () => {
   const made = await server().ask<{ key: string; id: string }>('POST', '/api/v1/keys', {
     name: 'reader',
     scopes: ['read'],

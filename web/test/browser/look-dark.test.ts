@@ -3,7 +3,7 @@ import { looksRight } from '../kit/look';
 
 const { server, visit } = looksRight('dark', [768, 2560]);
 
-test('the theme is chosen, kept, and there before anything is drawn', async () => {
+test('the chosen theme is stored and applied before the first paint', async () => {
   const tab = await visit('/', { colorScheme: 'light' });
   const { page } = tab;
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);

@@ -3,7 +3,7 @@ import { expectStill, looksRight } from '../kit/look';
 
 const { visit, sessions } = looksRight('light', [360, 1440]);
 
-test('what moves does so only for those who want it', async () => {
+test('nothing moves where motion is reduced', async () => {
   const { page } = await visit(`/sessions/${sessions.running}`);
   await page.getByTestId('now').waitFor();
   // Nothing would show that motion can be reduced if nothing moved.

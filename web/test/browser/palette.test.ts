@@ -9,7 +9,7 @@ beforeAll(async () => {
   await server().ended(session);
 });
 
-test('Ctrl+K leads to pages, and Escape back to where one was', async () => {
+test('Ctrl+K opens pages, and Escape restores the focus', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.locator(`[data-session-id="${session}"]`).focus();
@@ -66,7 +66,7 @@ test('sessions are found by their text and by their id', async () => {
   await page.waitForURL(new RegExp(session));
 });
 
-test('what the present page offers is in the palette', async () => {
+test('the palette offers the commands of the page', async () => {
   const { page } = await visit('/');
   const palette = page.getByTestId('palette');
   await page.getByTestId('sessions-list').waitFor();
@@ -92,7 +92,7 @@ test('what the present page offers is in the palette', async () => {
   await page.getByTestId('confirm').waitFor();
 });
 
-test('g s, g n and g y lead to the pages, and ? lists every key that works here', async () => {
+test('g s, g n and g y open pages, and ? lists the shortcuts', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.getByTestId('sessions-list').waitFor();
@@ -116,7 +116,7 @@ test('g s, g n and g y lead to the pages, and ? lists every key that works here'
   await tab.expectAccessible();
 });
 
-test('shortcuts of single keys can be switched off, and stay off', async () => {
+test('single-key shortcuts can be turned off, and stay off', async () => {
   const { page } = await visit('/system');
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
   await page.keyboard.press('?');

@@ -56,7 +56,7 @@ function received(page: Page): string[] {
   return types;
 }
 
-test('a server that is killed and comes back is caught up with', async () => {
+test('a killed server that comes back is caught up with', async () => {
   const { mock } = server();
   const id = await server().submit('It crashes.', 'Crashed');
   const tab = await visit(`/sessions/${id}`);
@@ -82,7 +82,7 @@ test('a server that is killed and comes back is caught up with', async () => {
   await expectWholeTimeline(page, server(), id);
 });
 
-test('who missed more than can be replayed is caught up with as well', async () => {
+test('a page that missed more than can be replayed reloads', async () => {
   const { mock } = server();
   const id = await server().submit('It overflows.', 'Overflown');
   const tab = await visit('/');

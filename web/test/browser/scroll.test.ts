@@ -58,7 +58,7 @@ async function wheel(page: Page, list: Locator, by: number): Promise<void> {
 const belowSight = (list: Locator) =>
   list.evaluate((element) => Math.round(element.scrollHeight - element.clientHeight - element.scrollTop));
 
-test('a reader who scrolls up keeps their place while the agent goes on, and can come back', async () => {
+test('scrolling up keeps the place while the agent continues', async () => {
   const { mock } = server();
   const id = await server().submit();
   const { page } = await visit(`/sessions/${id}`);
@@ -124,7 +124,7 @@ test('a reader who scrolls up keeps their place while the agent goes on, and can
   expect(await following(page)).toBe('true');
 });
 
-test('a reader of one agent keeps their place while it and its neighbour go on', async () => {
+test('scrolling up in one agent keeps the place while both agents continue', async () => {
   const { mock } = server();
   const id = await server().submit('Two look at it.', 'abreast');
   const { page } = await visit(`/sessions/${id}`);

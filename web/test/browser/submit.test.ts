@@ -48,7 +48,7 @@ function detailAt(url: string): Promise<Detail> {
   return server().ask<Detail>('GET', `/api/v1/sessions/${arrived.exec(url)?.[1]}`);
 }
 
-test('a dropped file becomes the payload, and Submit leads to its session', async () => {
+test('a dropped file becomes the payload, and submitting opens its session', async () => {
   const tab = await visit('/submit');
   const { page } = tab;
   await page.getByTestId('submit-payload').fill('typed before');
@@ -83,7 +83,7 @@ test('a dropped file becomes the payload, and Submit leads to its session', asyn
   expect(await server().ended(detail.id)).toBe('completed');
 });
 
-test('a chosen file is read, and one that is no text is refused', async () => {
+test('a chosen text file is loaded, and a binary file is refused', async () => {
   const { page } = await visit('/submit');
   const [chooser] = await Promise.all([
     page.waitForEvent('filechooser'),
@@ -105,7 +105,7 @@ test('a chosen file is read, and one that is no text is refused', async () => {
   await server().ended(detail.id);
 });
 
-test('mistakes in JSON and YAML are shown with their place, and the cursor goes there', async () => {
+test('errors in JSON and YAML are shown with their position', async () => {
   const tab = await visit('/submit');
   const { page } = tab;
   const payload = page.getByTestId('submit-payload');
@@ -157,7 +157,7 @@ test("the server's refusal stands at the field that it names", async () => {
   expect(await problem.count()).toBe(0);
 });
 
-test('a selection of tools and a runbook reach the session, and can be sent once more', async () => {
+test('selected tools and a runbook reach the session, and can be resubmitted', async () => {
   await toolsKnown();
   const { page } = await visit('/submit');
   await page.getByTestId('submit-payload').fill('The pod web-1 crashes.');
@@ -192,7 +192,7 @@ test('a selection of tools and a runbook reach the session, and can be sent once
   await server().ended(again.id);
 });
 
-test('what was typed survives a reload and a look at another page, and is gone once it was sent', async () => {
+test('a draft survives reload and navigation, and is cleared once submitted', async () => {
   const { page } = await visit('/submit');
   const payload = page.getByTestId('submit-payload');
   await page.getByTestId('submit-type').selectOption('disk-full');

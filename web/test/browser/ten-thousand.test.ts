@@ -19,7 +19,7 @@ const eventOf = (call: string) => {
   return event?.id ?? expect.fail(`no tool call ${call}`);
 };
 
-test('all of them are met in order, and the document never holds more than 500', { timeout: 300_000 }, async () => {
+test('all events appear in order with at most 500 rows in the document', { timeout: 300_000 }, async () => {
   expect(session.events.filter(({ call }) => call !== undefined).map(({ call }) => call)).toEqual(
     Array.from({ length: count }, (_, n) => `1.1.${n + 1}`),
   );
@@ -33,7 +33,7 @@ test('all of them are met in order, and the document never holds more than 500',
   expect(mostDrawn).toBeGreaterThan(10);
 });
 
-test('a deep link leads to the 5,000th, and what is long is loaded when it is opened', {
+test('a deep link opens event 5,000, and long texts load on demand', {
   timeout: 120_000,
 }, async () => {
   const tab = await visit('/');

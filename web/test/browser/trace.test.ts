@@ -80,7 +80,7 @@ async function copied(page: Page, button: string): Promise<string> {
   return read();
 }
 
-test('tree and waterfall show every call, and the keys walk, fold and open it', async () => {
+test('tree and waterfall show every call and work by keyboard', async () => {
   const tab = await visit(address());
   const { page } = tab;
   const tree = page.getByRole('tree');
@@ -112,7 +112,7 @@ test('tree and waterfall show every call, and the keys walk, fold and open it', 
   await page.getByTestId('conversation').waitFor();
 });
 
-test('an LLM call is shown with its conversation and its response', async () => {
+test('an LLM call shows its conversation and response', async () => {
   const { page } = await visit(address());
   await page.getByRole('treeitem', { name: /Careful/ }).waitFor();
   await page.locator('[data-call]').first().click();
@@ -125,7 +125,7 @@ test('an LLM call is shown with its conversation and its response', async () => 
   await page.getByTestId('response').getByText('cluster__get_pods').waitFor();
 });
 
-test('a tool call is shown with what it was given and what it answered, hostile or not', async () => {
+test('a tool call shows arguments and result, hostile or not', async () => {
   const tab = await visit(address());
   const { page } = tab;
   const id = await choose(page, /get_pods/);
@@ -148,7 +148,7 @@ test('a tool call is shown with what it was given and what it answered, hostile 
   await tab.expectAccessible();
 });
 
-test('what is copied as JSON and as curl gives the same call, in a real shell', async () => {
+test('JSON and curl copies of a call return the same call in a real shell', async () => {
   const tab = await visit(address());
   const { page } = tab;
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -163,7 +163,7 @@ test('what is copied as JSON and as curl gives the same call, in a real shell', 
   });
 });
 
-test('a call of the model can be asked again from a shell', async () => {
+test('an LLM call can be repeated from a shell', async () => {
   const tab = await visit(address());
   const { page } = tab;
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -182,7 +182,7 @@ test('a call of the model can be asked again from a shell', async () => {
   expect(choices[0]?.message.content).toContain('Careful says');
 });
 
-test('two executions of a stage stand side by side', async () => {
+test('two executions of a stage are compared side by side', async () => {
   const tab = await visit(address());
   const { page } = tab;
   await page.getByTestId('compare').click();

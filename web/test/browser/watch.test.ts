@@ -60,7 +60,7 @@ const { server, visit } = scenario({
   mcpSettings: 'summarization: {enabled: true}',
 });
 
-test('an investigation is watched live to its end, and its evidence is a click away', {
+test('an investigation streams to its end, and citations open the tool calls', {
   timeout: 120_000,
 }, async () => {
   const { mock, turnstile } = server();

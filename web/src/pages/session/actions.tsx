@@ -70,7 +70,7 @@ export function SessionActions({
       ? [{ id: 'cancel', label: 'Cancel this session', run: () => ask('cancel') }]
       : []),
     ...(rerunPermit.state === 'allowed'
-      ? [{ id: 'rerun', label: 'Re-run this session', run: () => ask('rerun') }]
+      ? [{ id: 'rerun', label: 'Re-run this session', keywords: ['again'], run: () => ask('rerun') }]
       : []),
     {
       id: 'trace',

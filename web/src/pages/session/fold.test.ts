@@ -10,7 +10,7 @@ test('a text is long by its lines, or by the lines that it fills', () => {
   expect(isLong('x'.repeat(1000), 12)).toBe(true);
 });
 
-test('a page that is behind says which moment it shows', () => {
+test('a page that is behind shows the time of its data', () => {
   const since = new Date('2026-01-02T03:12:05');
   expect(freshnessWords({ state: 'behind', since, reason: 'connecting' })).toMatch(
     /^Connection lost\. Showing the state as of .*12.05.*; reconnecting…$/,

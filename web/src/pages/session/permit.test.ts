@@ -52,6 +52,6 @@ test('a read-only key is refused with a reason, and only where there is somethin
   expect(mayCancel({ ...reader, status: 'completed' }).state).toBe('absent');
 });
 
-test('nothing is refused before it is known who is asking', () => {
+test('nothing is refused before the scopes are known', () => {
   expect(mayRerun({ scopes: undefined }).state).toBe('allowed');
 });

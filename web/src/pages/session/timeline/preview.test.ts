@@ -30,23 +30,23 @@ describe('argumentsPreview', () => {
 });
 
 describe('previewOf', () => {
-  test('a response says its first line of words', () => {
+  test('a response shows its first line with words', () => {
     expect(previewOf(event('a', 'llm_response', { content: '\n---\n## **Memory** is short\nmore' }))).toBe(
       'Memory is short',
     );
   });
 
-  test('a text that streams says its newest line', () => {
+  test('a streaming text shows its newest line', () => {
     const streaming = event('a', 'llm_thinking', { status: 'streaming', content: 'first\n\nsecond\n\n' });
     expect(previewOf(streaming)).toBe('second');
   });
 
-  test('a call says its arguments, not its result', () => {
+  test('a call shows its arguments, not its result', () => {
     const call = event('a', 'llm_tool_call', { content: 'result', metadata: { arguments: { pod: 'api' } } });
     expect(previewOf(call)).toBe('pod: api');
   });
 
-  test('code and searches say what was run and looked for', () => {
+  test('code and searches show the code and the query', () => {
     expect(previewOf(event('a', 'code_execution', { content: '4', metadata: { code: 'print(2 + 2)' } }))).toBe(
       'print(2 + 2)',
     );
@@ -55,7 +55,7 @@ describe('previewOf', () => {
     );
   });
 
-  test('a type of a later version says its first line', () => {
+  test('an unknown type shows its first line', () => {
     expect(previewOf(event('a', 'approval_asked', { content: 'May I drain node-7?' }))).toBe('May I drain node-7?');
   });
 });
