@@ -155,7 +155,7 @@ func (c *conn) catchUp(cmd command) error {
 	}
 
 	if sessionID == "" { // a feed has no history
-		c.tasks.put(c.ctx, func() error { return c.text(encodeChange(tarsy.SessionChangedPayload{Behind: true})) })
+		c.outbox.put(c.ctx, func() error { return c.text(encodeChange(tarsy.SessionChangedPayload{Behind: true})) })
 
 		return nil
 	}
@@ -220,7 +220,7 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 		after = head
 	}
 
-	c.start(cmd.Channel, c.hub.subscribe(sessionID, after, c, c.tasks).run)
+	c.start(cmd.Channel, c.hub.subscribe(sessionID, after, c, c.outbox).run)
 
 	return nil
 }
@@ -240,7 +240,7 @@ func (c *conn) follow(ctx context.Context, changes <-chan Change, behind func() 
 
 			lost := behind()
 
-			c.tasks.put(ctx, func() error { return c.sendChange(change, lost) })
+			c.outbox.put(ctx, func() error { return c.sendChange(change, lost) })
 		}
 	}
 }

@@ -142,13 +142,14 @@ func (d *Deltas) Dropped() int64 { return d.dropped.Load() }
 type DeltaReader struct {
 	deltas    *Deltas
 	sessionID string
-	chunks    chan Encoded
+	chunks    chan *Encoded
+	notify    func() // belongs to the lock of deltas
 }
 
 // Subscribe begins to read a session's chunks. Texts that are being written on this server arrive as one chunk
 // each, with everything so far; so do those of other servers, a moment later and possibly in parts.
 func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
-	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan Encoded, d.buffer)}
+	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan *Encoded, d.buffer), notify: func() {}}
 
 	d.mu.Lock()
 	r := d.forSession(sessionID)
@@ -171,7 +172,20 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 }
 
 // Chunks is where the chunks arrive. It is never closed.
-func (r *DeltaReader) Chunks() <-chan Encoded { return r.chunks }
+func (r *DeltaReader) Chunks() <-chan *Encoded { return r.chunks }
+
+// Notify has f called when chunks wait: at once if some do, and after each one that arrives. It must not wait for
+// anything: writers of text wait for it.
+func (r *DeltaReader) Notify(f func()) {
+	r.deltas.mu.Lock()
+	defer r.deltas.mu.Unlock()
+
+	r.notify = f
+
+	if len(r.chunks) > 0 {
+		f()
+	}
+}
 
 // Close ends the subscription. It may be called again.
 func (r *DeltaReader) Close() {
@@ -187,9 +201,10 @@ func (r *DeltaReader) Close() {
 	d.removeIfEmpty(r.sessionID)
 }
 
-func (r *DeltaReader) offer(chunk Encoded) {
+func (r *DeltaReader) offer(chunk *Encoded) {
 	select {
 	case r.chunks <- chunk:
+		r.notify()
 	default:
 		r.deltas.dropped.Add(1)
 	}

@@ -14,8 +14,8 @@ type Encoded struct {
 	frame func() []byte
 }
 
-func newEncoded(chunk tarsy.StreamChunkPayload) Encoded {
-	return Encoded{StreamChunkPayload: chunk, frame: sync.OnceValue(func() []byte {
+func newEncoded(chunk tarsy.StreamChunkPayload) *Encoded {
+	return &Encoded{StreamChunkPayload: chunk, frame: sync.OnceValue(func() []byte {
 		return []byte(encodeChunk(tarsy.SessionChannel(chunk.SessionID), chunk))
 	})}
 }

@@ -15,7 +15,7 @@ const heldLimit = 256
 // that creates its event, nor after the one that completes it. It belongs to the goroutine that writes.
 type gate struct {
 	known   map[string]eventState // the events that the reader was told of
-	held    []Encoded
+	held    []*Encoded
 	dropped *atomic.Int64
 }
 
@@ -30,7 +30,7 @@ func newGate(dropped *atomic.Int64) *gate {
 }
 
 // admit reports whether the chunk may go out now. One that may not is held back or dropped.
-func (g *gate) admit(chunk Encoded) bool {
+func (g *gate) admit(chunk *Encoded) bool {
 	event, ok := g.known[chunk.EventID]
 	if !ok {
 		// The oldest goes first: its event may be one that was never committed.
@@ -55,7 +55,7 @@ func (g *gate) admit(chunk Encoded) bool {
 }
 
 // sent notes that a record went out, and returns the chunks that were waiting for it.
-func (g *gate) sent(event tarsy.Event) []Encoded {
+func (g *gate) sent(event tarsy.Event) []*Encoded {
 	id, done, ok := timelineEvent(event)
 	if !ok {
 		return nil
@@ -70,14 +70,14 @@ func (g *gate) sent(event tarsy.Event) []Encoded {
 
 // learn adds the events of the records that the reader had before the subscription began. What the subscription
 // itself has sent is newer.
-func (g *gate) learn(past map[string]bool) []Encoded {
+func (g *gate) learn(past map[string]bool) []*Encoded {
 	for id, done := range past {
 		if _, ok := g.known[id]; !ok {
 			g.known[id] = eventState{done: done}
 		}
 	}
 
-	var released []Encoded
+	var released []*Encoded
 	for id := range past {
 		released = append(released, g.release(id)...)
 	}
@@ -86,10 +86,10 @@ func (g *gate) learn(past map[string]bool) []Encoded {
 }
 
 // release takes the held chunks of a known event that may go out.
-func (g *gate) release(id string) []Encoded {
-	var released []Encoded
+func (g *gate) release(id string) []*Encoded {
+	var released []*Encoded
 
-	g.held = slices.DeleteFunc(g.held, func(chunk Encoded) bool {
+	g.held = slices.DeleteFunc(g.held, func(chunk *Encoded) bool {
 		if chunk.EventID != id {
 			return false
 		}

@@ -27,7 +27,7 @@ func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 		seen := map[string]int{}
 		fences := map[string]int64{}
 
-		see := func(chunk Encoded) {
+		see := func(chunk *Encoded) {
 			require.Equal(t, 1, stage[chunk.EventID], "a chunk went out of turn")
 			require.GreaterOrEqual(t, chunk.Offset, seen[chunk.EventID], "a chunk overtook another")
 			require.GreaterOrEqual(t, chunk.Fence, fences[chunk.EventID])
@@ -39,7 +39,7 @@ func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 
 			switch rapid.SampledFrom([]string{"chunk", "chunk", "chunk", "created", "completed"}).Draw(t, "what") {
 			case "chunk":
-				chunk := Encoded{StreamChunkPayload: tarsy.StreamChunkPayload{
+				chunk := &Encoded{StreamChunkPayload: tarsy.StreamChunkPayload{
 					EventID: id, Offset: offered[id], Fence: rapid.Int64Range(1, 2).Draw(t, "fence"),
 				}}
 				offered[id]++

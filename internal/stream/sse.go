@@ -150,21 +150,21 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 		request.after = request.head
 	}
 
-	queue := make(tasks)
-	reader := h.subscribe(request.sessionID, request.after, out, queue)
+	box := newOutbox()
+	reader := h.subscribe(request.sessionID, request.after, out, box)
 	failed := make(chan error, 1)
 
 	var running sync.WaitGroup
 
 	running.Go(func() {
 		if overflow {
-			reader.tasks.put(ctx, func() error { return out.overflow(reader.channel, request.head) })
+			reader.outbox.put(ctx, func() error { return out.overflow(reader.channel, request.head) })
 		}
 
 		failed <- h.runSSE(ctx, reader, out, request)
 	})
 
-	err := h.writeSSE(ctx, out, queue, request.loginEnded, failed)
+	err := h.writeSSE(ctx, out, box, request.loginEnded, failed)
 	cancel(err)
 	running.Wait()
 
@@ -194,7 +194,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 			return err
 		}
 
-		reader.tasks.put(ctx, func() error { return out.end(over.status) })
+		reader.outbox.put(ctx, func() error { return out.end(over.status) })
 
 		return errOver
 	}
@@ -217,7 +217,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 	return reader.run(ctx)
 }
 
-func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, loginEnded <-chan struct{}, failed <-chan error) error {
+func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, box *outbox, loginEnded <-chan struct{}, failed <-chan error) error {
 	ticker := time.NewTicker(h.commentEvery)
 	defer ticker.Stop()
 
@@ -235,8 +235,10 @@ func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, queue tasks, loginEn
 			if ctx.Err() == nil {
 				h.logger.WarnContext(ctx, "event stream failed", "error", err)
 			}
-		case task := <-queue:
+		case task := <-box.tasks:
 			err = task()
+		case <-box.wake:
+			err = box.drain()
 		case <-ticker.C:
 			err = out.write(": keep-alive\n\n")
 		}

@@ -53,7 +53,7 @@ func (s *sseWriter) event(channel string, record journal.Record[tarsy.Event]) er
 		"\nevent: " + record.Entry.Type + "\ndata: " + encodeEvent(channel, record) + "\n\n")
 }
 
-func (s *sseWriter) chunk(chunk Encoded) error {
+func (s *sseWriter) chunk(chunk *Encoded) error {
 	return s.write("event: " + chunk.Type + "\ndata: " + string(chunk.frame()) + "\n\n")
 }
 

@@ -3,9 +3,8 @@ package stream
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
@@ -14,27 +13,14 @@ import (
 // outlet writes to one reader. It is used by one goroutine at a time.
 type outlet interface {
 	event(channel string, record journal.Record[tarsy.Event]) error
-	chunk(chunk Encoded) error
+	chunk(chunk *Encoded) error
 	// overflow tells the reader that events are missing up to a position, and to load the session by REST.
 	overflow(channel string, through journal.Position) error
 }
 
-// tasks is what the goroutine that writes a connection does next. It has no buffer: whoever has something to
-// write waits for its turn, which is how the pace of the socket reaches the journal's tail.
-type tasks chan func() error
-
-// put waits until the writer has taken the task. It reports false when the context ended first.
-func (t tasks) put(ctx context.Context, task func() error) bool {
-	select {
-	case t <- task:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// subscription sends a session's journal after a position, and its deltas, to an outlet. Two goroutines wait for
-// either; all that they find is written, and the gate is asked, by the connection's writer.
+// subscription sends a session's journal after a position, and its deltas, to an outlet. One goroutine tails the
+// journal, one looks up what the reader had before. All that goes out is written, and the gate is asked, by the
+// connection's writer, which takes the deltas itself.
 type subscription struct {
 	channel string
 	journal journal.Reader[tarsy.Event]
@@ -42,8 +28,12 @@ type subscription struct {
 	began  atomic.Int64
 	chunks *DeltaReader
 	out    outlet
-	tasks  tasks
+	outbox *outbox
 	gate   *gate
+	// listed is set while the outbox lists the subscription; ended when nothing of it may be written any more.
+	listed, ended atomic.Bool
+	// held receives when a chunk was held back, perhaps only because the gate does not know what the reader had before.
+	held chan struct{}
 	// passed is told each record after the writer took it. Its error ends the subscription.
 	passed func(ctx context.Context, record journal.Record[tarsy.Event]) error
 	// resume chooses after which event to go on when those before first are gone.
@@ -54,10 +44,11 @@ type subscription struct {
 
 // subscribe begins to collect deltas; run must follow, which also ends that. A reader that asks for events which are
 // gone is told so and goes on live.
-func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, queue tasks) *subscription {
+func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, box *outbox) *subscription {
 	s := &subscription{
 		channel: tarsy.SessionChannel(sessionID), journal: h.journals.Journal(sessionID),
-		chunks: h.deltas.Subscribe(sessionID), out: out, tasks: queue, gate: newGate(&h.deltas.dropped),
+		chunks: h.deltas.Subscribe(sessionID), out: out, outbox: box, gate: newGate(&h.deltas.dropped),
+		held:    make(chan struct{}, 1),
 		passed:  func(context.Context, journal.Record[tarsy.Event]) error { return nil },
 		resumed: func(context.Context, journal.Position) error { return nil },
 	}
@@ -69,13 +60,20 @@ func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, qu
 
 // run sends until the context ends, or something fails.
 func (s *subscription) run(ctx context.Context) error {
+	defer s.ended.Store(true)
 	defer s.chunks.Close()
 
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.tail(ctx) })
-	group.Go(func() error { return s.pump(ctx) })
+	s.chunks.Notify(s.announce)
 
-	return group.Wait() //nolint:wrapcheck // both wrap
+	ctx, cancel := context.WithCancelCause(ctx)
+
+	var tail sync.WaitGroup
+
+	tail.Go(func() { cancel(s.tail(ctx)) })
+	cancel(s.inform(ctx))
+	tail.Wait()
+
+	return context.Cause(ctx) // of whichever ended first
 }
 
 // tail sends the journal. Where events are gone it begins again behind the gap.
@@ -95,7 +93,7 @@ func (s *subscription) tail(ctx context.Context) error {
 
 		s.began.Store(int64(after))
 
-		if !s.tasks.put(ctx, func() error { return s.out.overflow(s.channel, after) }) {
+		if !s.outbox.put(ctx, func() error { return s.out.overflow(s.channel, after) }) {
 			return context.Cause(ctx)
 		}
 
@@ -112,7 +110,7 @@ func (s *subscription) follow(ctx context.Context) error {
 			return err //nolint:wrapcheck // the caller says which journal
 		}
 
-		if !s.tasks.put(ctx, func() error { return s.sendRecord(record) }) {
+		if !s.outbox.put(ctx, func() error { return s.sendRecord(record) }) {
 			break
 		}
 
@@ -125,7 +123,50 @@ func (s *subscription) follow(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (s *subscription) pump(ctx context.Context) error {
+// announce has the writer drain the subscription. A writer of text calls it, under the lock of all of them.
+func (s *subscription) announce() {
+	if !s.listed.Swap(true) {
+		s.outbox.list(s)
+	}
+}
+
+// drain writes the chunks that wait.
+func (s *subscription) drain() error {
+	s.listed.Store(false) // first: a chunk that comes now lists the subscription again
+
+	for {
+		select {
+		case chunk := <-s.chunks.Chunks():
+			err := s.sendChunk(chunk)
+			if err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+func (s *subscription) sendChunk(chunk *Encoded) error {
+	if s.ended.Load() {
+		return nil
+	}
+
+	if s.gate.admit(chunk) {
+		return s.out.chunk(chunk) //nolint:wrapcheck // ends the connection, whose writer wraps
+	}
+
+	select {
+	case s.held <- struct{}{}:
+	default:
+	}
+
+	return nil
+}
+
+// inform tells the gate which events the reader had before the subscription began, once a chunk is held back that may be
+// of one of them.
+func (s *subscription) inform(ctx context.Context) error {
 	// From the journal's beginning, the tail itself tells which events there are.
 	informed := int64(0)
 
@@ -133,26 +174,22 @@ func (s *subscription) pump(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case chunk := <-s.chunks.Chunks():
-			if began := s.began.Load(); began != informed {
-				past, err := s.past(ctx, journal.Position(began))
-				if err != nil {
-					return err
-				}
-
-				s.tasks.put(ctx, func() error { return s.sendChunks(s.gate.learn(past)) })
-
-				informed = began
-			}
-
-			s.tasks.put(ctx, func() error {
-				if !s.gate.admit(chunk) {
-					return nil
-				}
-
-				return s.out.chunk(chunk)
-			})
+		case <-s.held:
 		}
+
+		began := s.began.Load()
+		if began == informed {
+			continue
+		}
+
+		past, err := s.past(ctx, journal.Position(began))
+		if err != nil {
+			return err
+		}
+
+		s.outbox.put(ctx, func() error { return s.sendChunks(s.gate.learn(past)) })
+
+		informed = began
 	}
 }
 
@@ -184,7 +221,7 @@ func (s *subscription) sendRecord(record journal.Record[tarsy.Event]) error {
 	return s.sendChunks(s.gate.sent(record.Entry))
 }
 
-func (s *subscription) sendChunks(chunks []Encoded) error {
+func (s *subscription) sendChunks(chunks []*Encoded) error {
 	for _, chunk := range chunks {
 		err := s.out.chunk(chunk)
 		if err != nil {

@@ -1,6 +1,8 @@
 package stream_test
 
 import (
+	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,6 +90,58 @@ func TestReturningReaderGetsDeltasOfKnownEvents(t *testing.T) {
 	c.subscribe(id, 0)
 	require.Equal(t, "catchup.overflow", c.next().Type)
 	require.Equal(t, "so far", c.next().Delta)
+}
+
+func TestTextOfManySubscriptionsOnOneConnectionIsComplete(t *testing.T) {
+	t.Parallel()
+
+	const sessions, pieces = 20, 50
+
+	h := newHub(t)
+	c := h.connect(t)
+	ids := make([]string, sessions)
+
+	for i := range ids {
+		ids[i] = h.session()
+		c.subscribe(ids[i], 0)
+		h.created(t, ids[i], "e")
+		require.Equal(t, "timeline_event.created", c.next().Type)
+	}
+
+	var (
+		writers sync.WaitGroup
+		whole   string
+	)
+
+	for i := range pieces {
+		whole += strconv.Itoa(i) + " "
+	}
+
+	for _, id := range ids {
+		writers.Go(func() {
+			delta := h.deltas.Open(id, stream.Chunk{EventID: "e"})
+			defer delta.Close()
+
+			for i := range pieces {
+				delta.Append(strconv.Itoa(i) + " ")
+			}
+		})
+	}
+
+	texts := map[string]string{}
+
+	for missing := sessions; missing > 0; {
+		chunk := c.next()
+		require.Len(t, texts[chunk.SessionID], chunk.Offset, "in order and without a gap")
+
+		texts[chunk.SessionID] += chunk.Delta
+		if texts[chunk.SessionID] == whole {
+			missing--
+		}
+	}
+
+	writers.Wait()
+	require.Zero(t, h.deltas.Dropped())
 }
 
 func TestDeltasInEventStreamHaveNoID(t *testing.T) {

@@ -63,9 +63,12 @@ type conn struct {
 	id     string
 	owner  string // whom subscriptions are counted for
 	socket *websocket.Conn
-	tasks  tasks
+	outbox *outbox
 	// loginEnded is closed when the reader may not read any more.
 	loginEnded <-chan struct{}
+
+	// overdue runs while a message is being written, and closes the connection.
+	overdue *time.Timer
 
 	ctx    context.Context //nolint:containedctx // the life of the connection
 	cancel context.CancelCauseFunc
@@ -88,7 +91,7 @@ func (h *Hub) newConn(parent context.Context, owner string, socket *websocket.Co
 	ctx, cancel := context.WithCancelCause(parent)
 
 	return &conn{
-		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, tasks: make(tasks), loginEnded: loginEnded, ctx: ctx, cancel: cancel,
+		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, outbox: newOutbox(), loginEnded: loginEnded, ctx: ctx, cancel: cancel,
 		subscriptions: map[string]*running{},
 	}
 }
@@ -98,6 +101,12 @@ func (c *conn) serve() {
 
 	var helpers sync.WaitGroup
 
+	c.overdue = time.AfterFunc(c.hub.writeLimit, func() {
+		c.cancel(errTooSlow)
+		_ = c.socket.CloseNow()
+	})
+	c.overdue.Stop()
+
 	helpers.Go(c.write)
 	helpers.Go(c.ping)
 
@@ -105,13 +114,14 @@ func (c *conn) serve() {
 	c.send(tarsy.EstablishedFrame{Type: tarsy.TypeEstablished, ConnectionID: c.id})
 	c.cancel(c.read())
 
+	// Unless the writer is just saying why, this ends a write that waits for the peer.
+	_ = c.socket.CloseNow()
+
 	for channel := range c.subscriptions {
 		c.drop(channel)
 	}
 
 	helpers.Wait()
-
-	_ = c.socket.CloseNow()
 
 	c.hub.logger.DebugContext(c.ctx, "websocket closed", "connection_id", c.id, "cause", context.Cause(c.ctx))
 }
@@ -132,6 +142,8 @@ func (c *conn) read() error {
 // the client would not learn why.
 func (c *conn) write() {
 	for {
+		var err error
+
 		select {
 		case <-c.ctx.Done():
 			return
@@ -143,13 +155,16 @@ func (c *conn) write() {
 			c.cancel(c.bye(statusLoggedOut, errLoggedOut))
 
 			return
-		case task := <-c.tasks:
-			err := task()
-			if err != nil {
-				c.cancel(fmt.Errorf("write: %w", err))
+		case task := <-c.outbox.tasks:
+			err = task()
+		case <-c.outbox.wake:
+			err = c.outbox.drain()
+		}
 
-				return
-			}
+		if err != nil {
+			c.cancel(fmt.Errorf("write: %w", err))
+
+			return
 		}
 	}
 }
@@ -187,25 +202,26 @@ func (c *conn) ping() {
 
 // send hands a frame to the writer. It returns when the writer has it, or the connection ended.
 func (c *conn) send(frame any) {
-	c.tasks.put(c.ctx, func() error { return c.text(encode(frame)) })
+	c.outbox.put(c.ctx, func() error { return c.text(encode(frame)) })
 }
 
 // text writes a message. A reader that does not take it in time is dropped: it catches up when it is back.
 func (c *conn) text(message string) error { return c.frame([]byte(message)) }
 
-// frame is text with bytes that other connections may be writing too.
+// frame is text with bytes that other connections may be writing too. One timer for all writes of the connection costs
+// much less than a context with a time limit for each, so the socket is closed when the connection's context ends.
 func (c *conn) frame(message []byte) error {
-	ctx, cancel := context.WithTimeout(c.ctx, c.hub.writeLimit)
-	defer cancel()
+	c.overdue.Reset(c.hub.writeLimit)
+	defer c.overdue.Stop()
 
-	return c.socket.Write(ctx, websocket.MessageText, message) //nolint:wrapcheck // write wraps
+	return c.socket.Write(context.WithoutCancel(c.ctx), websocket.MessageText, message) //nolint:wrapcheck // write wraps
 }
 
 func (c *conn) event(channel string, record journal.Record[tarsy.Event]) error {
 	return c.text(encodeEvent(channel, record))
 }
 
-func (c *conn) chunk(chunk Encoded) error { return c.frame(chunk.frame()) }
+func (c *conn) chunk(chunk *Encoded) error { return c.frame(chunk.frame()) }
 
 func (c *conn) overflow(channel string, through journal.Position) error {
 	return c.text(encode(overflowFrame(channel, through)))
@@ -225,8 +241,10 @@ func (c *conn) start(channel string, run func(context.Context) error) {
 		}
 
 		c.hub.logger.WarnContext(ctx, "subscription failed", "connection_id", c.id, "channel", channel, "error", err)
-		c.tasks.put(ctx, func() error { return c.bye(websocket.StatusInternalError, errSubscription) })
+		c.outbox.put(ctx, func() error { return c.bye(websocket.StatusInternalError, errSubscription) })
 	})
 }
+
+var errTooSlow = errors.New("the reader did not take a message in time")
 
 var errSubscription = errors.New("subscription failed, connect again")
