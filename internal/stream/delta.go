@@ -122,6 +122,14 @@ func (s *Delta) flush(final bool) {
 	s.deltas.publish(s.payload(rest, offset))
 }
 
+// catchUp sends text that was written while nobody read it, before a reader joins. If a flush is due, the reader waits for
+// it like all others: if every reader that joins caused a flush, 1,000 of them would cause half a million frames.
+func (s *Delta) catchUp() {
+	if s.timer == nil {
+		s.flush(false)
+	}
+}
+
 // soFar is everything that was sent, as one chunk.
 func (s *Delta) soFar() (tarsy.StreamChunkPayload, bool) {
 	return s.payload(s.text.String()[:s.sent], 0), s.sent > 0

@@ -147,7 +147,7 @@ type DeltaReader struct {
 }
 
 // Subscribe begins to read a session's chunks. Texts that are being written on this server arrive as one chunk
-// each, with everything so far; so do those of other servers, a moment later and possibly in parts.
+// each, with everything that was sent so far; so do those of other servers, a moment later and possibly in parts.
 func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan *Encoded, d.buffer), notify: func() {}}
 
@@ -155,7 +155,7 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 	r := d.forSession(sessionID)
 
 	for _, s := range r.open {
-		s.flush(false) // to those who read already, so that all are at the same place
+		s.catchUp()
 
 		if chunk, ok := s.soFar(); ok {
 			reader.offer(newEncoded(chunk))

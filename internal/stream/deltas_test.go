@@ -193,8 +193,12 @@ func TestReaderJoiningMidStreamGetsWholeTextImmediately(t *testing.T) {
 		delta.Append("four ")
 
 		second := d.Subscribe("s")
-		require.Equal(t, []piece{{0, "one two three four "}}, received(second))
+		require.Equal(t, []piece{{0, "one two "}}, received(second), "all readers are at the same offset")
+		require.Empty(t, received(first), "a reader that joins causes no frames to others")
+
+		pass(30 * time.Millisecond)
 		require.Equal(t, []piece{{8, "three four "}}, received(first))
+		require.Equal(t, []piece{{8, "three four "}}, received(second))
 
 		first.Close()
 		first.Close()

@@ -152,7 +152,7 @@ func (d *Deltas) welcome(sessionID, server string, fresh bool) {
 	_, known := r.wants[server]
 	if !known || fresh {
 		for _, s := range r.open {
-			s.flush(false)
+			s.catchUp()
 
 			if chunk, ok := s.soFar(); ok {
 				d.send(server, chunk)
