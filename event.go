@@ -68,15 +68,15 @@ type Event struct {
 // SessionStatusPayload reports a session's new status.
 type SessionStatusPayload struct {
 	// Always TypeSessionStatus.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Also names the channel; see SessionChannel.
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	// Set together with the session's row, in the same commit.
 	Status SessionStatus `doc:"The session's new status." json:"status"`
 	// Same as the fields of Session; empty until the session has ended.
 	ConcludedEarly string `doc:"Why a completed session ended before its agents were done." json:"concluded_early,omitempty" schema:"early_conclusion"`
-	ErrorCode      string `doc:"A stable name for what went wrong." json:"error_code,omitempty" schema:"code"`
-	ErrorMessage   string `doc:"What went wrong, for people." json:"error_message,omitempty"`
+	ErrorCode      string `doc:"A stable error code." json:"error_code,omitempty" schema:"code"`
+	ErrorMessage   string `doc:"The error message, for people." json:"error_message,omitempty"`
 	// Time of the step that changed the status.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -84,17 +84,17 @@ type SessionStatusPayload struct {
 // StageStatusPayload reports that a stage started or ended.
 type StageStatusPayload struct {
 	// Always TypeStageStatus, with the IDs of the rows.
-	Type      string `doc:"What kind of message this is." json:"type"`
+	Type      string `doc:"The type of the message." json:"type"`
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
 	// Repeated from Stage, so that a reader needs no second request.
 	StageName  string    `doc:"The stage's name in its chain." json:"stage_name"`
 	StageType  StageType `doc:"What the stage is for." json:"stage_type"`
-	StageIndex int       `doc:"The stage's place in the session, from 1, over all types." json:"stage_index" minimum:"1"`
+	StageIndex int       `doc:"The position of the stage in the session, from 1, counting all types." json:"stage_index" minimum:"1"`
 	// Lets a reader lay out parallel agents before they start.
-	ExpectedAgentCount int `doc:"How many agents the stage runs at once." json:"expected_agent_count" minimum:"1"`
+	ExpectedAgentCount int `doc:"The number of agents that the stage runs concurrently." json:"expected_agent_count" minimum:"1"`
 	// StageStarted once, then one terminal status.
-	Status WorkStatus `doc:"'started', or how it ended." json:"status"`
+	Status WorkStatus `doc:"'started', or the final status." json:"status"`
 	// StartedAt or CompletedAt of the stage.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -102,17 +102,17 @@ type StageStatusPayload struct {
 // ExecutionStatusPayload reports that one agent of a stage started or ended.
 type ExecutionStatusPayload struct {
 	// Always TypeExecutionStatus, with the IDs of the rows.
-	Type      string `doc:"What kind of message this is." json:"type"`
+	Type      string `doc:"The type of the message." json:"type"`
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
 	// Repeated from Execution, so that a reader needs no second request.
 	ExecutionID string `doc:"The execution." json:"execution_id" schema:"id"`
-	AgentName   string `doc:"The agent; replicas have their number at the end." json:"agent_name"`
-	AgentIndex  int    `doc:"The agent's place in its stage, from 1." json:"agent_index" minimum:"1"`
+	AgentName   string `doc:"The agent. Replicas have a number at the end." json:"agent_name"`
+	AgentIndex  int    `doc:"The position of the agent in its stage, from 1." json:"agent_index" minimum:"1"`
 	// StageStarted once, then one terminal status.
-	Status WorkStatus `doc:"'started', or how it ended." json:"status"`
+	Status WorkStatus `doc:"'started', or the final status." json:"status"`
 	// Empty unless the execution ended without success.
-	ErrorMessage string `doc:"What went wrong, for people." json:"error_message,omitempty"`
+	ErrorMessage string `doc:"The error message, for people." json:"error_message,omitempty"`
 	// StartedAt or CompletedAt of the execution.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -120,22 +120,22 @@ type ExecutionStatusPayload struct {
 // TimelineCreatedPayload carries a new timeline event in full.
 type TimelineCreatedPayload struct {
 	// Always TypeTimelineCreated.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// ID of the TimelineEvent, not of the journal event, and its session.
 	EventID   string `doc:"The timeline event." json:"event_id" schema:"id"`
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	// Both nil for an event about the session as a whole.
-	StageID     *string `doc:"The stage that it belongs to; absent where it concerns the session as a whole." json:"stage_id,omitempty" schema:"id"`
-	ExecutionID *string `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
+	StageID     *string `doc:"The stage of the event; absent if the event belongs to the session as a whole." json:"stage_id,omitempty" schema:"id"`
+	ExecutionID *string `doc:"The execution of the event; absent if the event belongs to the session as a whole." json:"execution_id,omitempty" schema:"id"`
 	// Order in the timeline. Unrelated to Event.Seq.
-	SequenceNumber int64 `doc:"The timeline event's place in the session." json:"sequence_number" minimum:"1"`
+	SequenceNumber int64 `doc:"The position of the timeline event in the session." json:"sequence_number" minimum:"1"`
 	// A streaming event is followed by a TimelineCompletedPayload; any other status is final.
-	EventType EventType   `doc:"What the timeline event shows." json:"event_type"`
+	EventType EventType   `doc:"The type of the timeline event." json:"event_type"`
 	Status    EventStatus `doc:"'streaming' until the content is final." json:"status"`
 	// Empty for an event that starts streaming.
-	Content string `doc:"Its text, as far as it is known." json:"content"`
+	Content string `doc:"The text so far." json:"content"`
 	// Nil for types that have none.
-	Metadata Metadata `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
+	Metadata Metadata `doc:"Additional data; the keys depend on 'event_type'." json:"metadata,omitempty"`
 	// CreatedAt of the timeline event.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -143,17 +143,17 @@ type TimelineCreatedPayload struct {
 // TimelineCompletedPayload carries the final content of a timeline event that was streaming.
 type TimelineCompletedPayload struct {
 	// Always TypeTimelineCompleted.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// ID of the TimelineEvent, not of the journal event, and its session.
 	EventID   string `doc:"The timeline event." json:"event_id" schema:"id"`
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	// Type as created, and the terminal status.
-	EventType EventType   `doc:"What the timeline event shows." json:"event_type"`
+	EventType EventType   `doc:"The type of the timeline event." json:"event_type"`
 	Status    EventStatus `doc:"'streaming' until the content is final." json:"status"`
 	// Replaces whatever the reader assembled from stream chunks. Partial if the status is not EventCompleted.
-	Content string `doc:"Its text, as far as it is known." json:"content"`
+	Content string `doc:"The text so far." json:"content"`
 	// Complete, not only the keys added since creation. Nil for types that have none.
-	Metadata Metadata `doc:"More about it; the keys depend on 'event_type'." json:"metadata,omitempty"`
+	Metadata Metadata `doc:"Additional data; the keys depend on 'event_type'." json:"metadata,omitempty"`
 	// UpdatedAt of the timeline event.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -161,13 +161,13 @@ type TimelineCompletedPayload struct {
 // ChatCreatedPayload reports the first question about a session.
 type ChatCreatedPayload struct {
 	// Always TypeChatCreated.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Also names the channel; see SessionChannel.
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	// Stays the same for all later questions.
 	ChatID string `doc:"The session's chat." json:"chat_id" schema:"id"`
 	// Author of the first question.
-	CreatedBy string `doc:"Who asked first." json:"created_by"`
+	CreatedBy string `doc:"The author of the first question." json:"created_by"`
 	// CreatedAt of the chat.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -175,16 +175,16 @@ type ChatCreatedPayload struct {
 // ChatUserMessagePayload reports a question and the stage that answers it.
 type ChatUserMessagePayload struct {
 	// Always TypeChatUserMessage.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Also names the channel; see SessionChannel.
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	// IDs as returned to the caller who submitted the question.
 	ChatID    string `doc:"The session's chat." json:"chat_id" schema:"id"`
 	MessageID string `doc:"The question." json:"message_id" schema:"id"`
-	StageID   string `doc:"The stage that answers." json:"stage_id" schema:"id"`
+	StageID   string `doc:"The stage that answers the question." json:"stage_id" schema:"id"`
 	// As stored in ChatUserMessage.
-	Author  string `doc:"Who asked." json:"author"`
-	Content string `doc:"What was asked, in Markdown." json:"content"`
+	Author  string `doc:"The author of the question." json:"author"`
+	Content string `doc:"The text of the question, in Markdown." json:"content"`
 	// CreatedAt of the message: when a server picked it up.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -193,20 +193,20 @@ type ChatUserMessagePayload struct {
 // reader whose text is shorter than Offset has missed a chunk and loads the timeline.
 type StreamChunkPayload struct {
 	// Always TypeStreamChunk.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// IDs of the timeline event and what it belongs to. ExecutionID is nil for an event about the session as a whole.
 	SessionID   string  `doc:"The session." json:"session_id" schema:"id"`
-	ExecutionID *string `doc:"The execution that it belongs to; absent where it concerns the session as a whole." json:"execution_id,omitempty" schema:"id"`
+	ExecutionID *string `doc:"The execution of the event; absent if the event belongs to the session as a whole." json:"execution_id,omitempty" schema:"id"`
 	EventID     string  `doc:"The timeline event." json:"event_id" schema:"id"`
 	// Thinking, response or tool summary: the types that stream.
-	EventType EventType `doc:"What the timeline event shows." json:"event_type"`
+	EventType EventType `doc:"The type of the timeline event." json:"event_type"`
 	// Never splits a character.
 	Delta string `doc:"The piece of text." json:"delta"`
 	// Length of the text sent before this chunk under the same fence, in UTF-16 units.
-	Offset int `doc:"Where the piece begins, in UTF-16 units." json:"offset" minimum:"0"`
+	Offset int `doc:"The position of the piece in the text, in UTF-16 units." json:"offset" minimum:"0"`
 	// Fence of the lease of the server that streams. A higher value than before means that another server took over and the text
 	// starts again at offset zero.
-	Fence int64 `doc:"Whose text it is: a higher number means that the text starts over." json:"fence" minimum:"1"`
+	Fence int64 `doc:"A higher number than before means that another server took over and the text starts again." json:"fence" minimum:"1"`
 	// When the chunk was sent.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -215,12 +215,12 @@ type StreamChunkPayload struct {
 // history and no order between sessions.
 type SessionChangedPayload struct {
 	// Always TypeSessionChanged.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Empty and zero if Behind is set. A reader that already has this version or a later one ignores the item.
 	SessionID string `doc:"The session." json:"session_id,omitempty" schema:"id"`
 	Version   int64  `doc:"The number of the session's last event." json:"version,omitempty" minimum:"1"`
 	// Set when this reader was too slow and items were dropped.
-	Behind bool `doc:"Changes were dropped: load the list again." json:"behind,omitempty"`
+	Behind bool `doc:"Messages were dropped: load the list again." json:"behind,omitempty"`
 }
 
 // NewEvent makes a journal event from one of the payload structs of this file.

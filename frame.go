@@ -15,58 +15,58 @@ const (
 // EstablishedFrame is the first message on a WebSocket.
 type EstablishedFrame struct {
 	// Always TypeEstablished.
-	Type string `doc:"What kind of message this is."     json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Appears as connection_id in the server's logs. Not needed by clients.
-	ConnectionID string `doc:"The connection, as logs name it." json:"connection_id" schema:"id"`
+	ConnectionID string `doc:"The id of the connection in the server's log." json:"connection_id" schema:"id"`
 }
 
 // SubscriptionFrame confirms that the client subscribed to or unsubscribed from a channel.
 type SubscriptionFrame struct {
 	// TypeSubscribed or TypeUnsubscribed.
-	Type string `doc:"What kind of message this is."       json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// "sessions", or "session:" and an ID.
-	Channel string `doc:"The channel that the client named." json:"channel" schema:"channel"`
+	Channel string `doc:"The channel from the client's message." json:"channel" schema:"channel"`
 }
 
 // OverflowFrame asks the reader to load the session over REST, because too many events are missing or some were deleted.
 type OverflowFrame struct {
 	// Always TypeOverflow.
-	Type string `doc:"What kind of message this is."                         json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Channel of one session; the sessions feed reports Behind instead.
-	Channel string `doc:"The channel that it came on."                         json:"channel" schema:"session_channel"`
+	Channel string `doc:"The channel of the message." json:"channel" schema:"session_channel"`
 	// Delivery continues with the event after this one.
-	Head int64 `doc:"The number of the last event that is not replayed." json:"head"    minimum:"1"`
+	Head int64 `doc:"The number of the last event that was not replayed." json:"head" minimum:"1"`
 }
 
 // PongFrame answers a ping.
 type PongFrame struct {
 	// Always TypePong.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 }
 
 // ErrorFrame reports a command that failed. The connection stays open.
 type ErrorFrame struct {
 	// Always TypeError.
-	Type string `doc:"What kind of message this is."                         json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Empty if the command had no channel or could not be parsed.
-	Channel string `doc:"The channel that the client named, as it wrote it." json:"channel,omitempty"`
+	Channel string `doc:"The channel from the client's message, unchanged." json:"channel,omitempty"`
 	// From the Error that the command resulted in; CodeInternal for unexpected ones.
-	Code    Code   `doc:"A stable name for what was wrong."                    json:"code"`
-	Message string `doc:"What was wrong, for people."                          json:"message"`
+	Code    Code   `doc:"A stable error code." json:"code"`
+	Message string `doc:"The error message, for people." json:"message"`
 }
 
 // EndFrame is the last event of a session's SSE stream.
 type EndFrame struct {
 	// Always TypeEnd.
-	Type string `doc:"What kind of message this is." json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// Terminal: there is nothing to reconnect for.
-	Status SessionStatus `doc:"The session's last status."   json:"status" schema:"terminal_status"`
+	Status SessionStatus `doc:"The final status of the session." json:"status" schema:"terminal_status"`
 }
 
 // ByeFrame is the last event of an SSE stream that ends because its server is shutting down or its reader's login ended.
 type ByeFrame struct {
 	// Always TypeBye.
-	Type string `doc:"What kind of message this is."     json:"type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// For display. Clients reconnect with their last event ID.
 	Reason string `doc:"Why the stream ends, for people." json:"reason"`
 }

@@ -9,12 +9,12 @@ import "encoding/json"
 // ToolCallMetadata is the metadata of EventToolCall.
 type ToolCallMetadata struct {
 	// Written by CallNumber. Empty in rows from before calls were numbered.
-	Call string `doc:"The call's number in its session: stage, agent, and its place among the agent's calls." json:"call" schema:"call"`
+	Call string `doc:"The number of the call in its session: stage, agent, and position among the agent's calls." json:"call" schema:"call"`
 	// Same as in MCPInteraction.
 	ServerName string `doc:"The MCP server." json:"server_name"`
 	ToolName   string `doc:"The tool." json:"tool_name"`
 	// Any JSON value; a string if the model did not write valid JSON. Omitted from previews if long.
-	Arguments json.RawMessage `doc:"What the model gave it, whatever that is." json:"arguments"`
+	Arguments json.RawMessage `doc:"The arguments as the model wrote them." json:"arguments"`
 
 	// Nil until the call has ended.
 	*ToolCallResult
@@ -23,13 +23,13 @@ type ToolCallMetadata struct {
 // ToolCallResult is the part of a tool call's metadata that is added when the call ends.
 type ToolCallResult struct {
 	// Same as in MCPInteraction.
-	IsError    bool  `doc:"The tool failed; when completed." json:"is_error"`
-	Attempt    int   `doc:"How often it was called; when completed." json:"attempt" minimum:"1"`
-	DurationMs int64 `doc:"How long it took; when completed." json:"duration_ms" minimum:"0"`
+	IsError    bool  `doc:"Whether the tool failed; set when completed." json:"is_error"`
+	Attempt    int   `doc:"The number of attempts; set when completed." json:"attempt" minimum:"1"`
+	DurationMs int64 `doc:"The duration; set when completed." json:"duration_ms" minimum:"0"`
 	// Size before truncation and summarizing, at four bytes a token.
-	ResultTokens int `doc:"How long the result was as the tool gave it, estimated; when completed." json:"result_tokens" minimum:"0"`
+	ResultTokens int `doc:"The estimated length of the tool's full result; set when completed." json:"result_tokens" minimum:"0"`
 	// OutcomeUnknown or empty.
-	Outcome string `const:"unknown" doc:"Nobody knows whether the call took effect." json:"outcome,omitempty"`
+	Outcome string `const:"unknown" doc:"The call was cut off and may have taken effect." json:"outcome,omitempty"`
 }
 
 // OutcomeUnknown is the outcome of a tool call that was cut off and may have taken effect.
@@ -43,21 +43,21 @@ type ToolSummaryMetadata struct {
 	// The EventToolCall that holds the result itself.
 	ToolCallEventID string `doc:"The timeline event of the call." json:"tool_call_event_id" schema:"id"`
 	// Size of the full result, at four bytes a token.
-	OriginalTokens int `doc:"How long the result was, estimated." json:"original_tokens" minimum:"1"`
+	OriginalTokens int `doc:"The estimated length of the full result." json:"original_tokens" minimum:"1"`
 }
 
 // ErrorMetadata is the metadata of EventError.
 type ErrorMetadata struct {
 	// Same as Execution.ErrorCode, or one of the codes in this package that do not fail the execution.
-	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
+	Code string `doc:"A stable error code." json:"code" schema:"code"`
 	// Set with ErrorQuestionRefused: the id that was returned for the question.
-	MessageID string `doc:"The question that cannot be answered; with question_refused." json:"message_id,omitempty" schema:"id"`
+	MessageID string `doc:"The question that cannot be answered; set with question_refused." json:"message_id,omitempty" schema:"id"`
 }
 
 // QuestionMetadata is the metadata of EventUserQuestion.
 type QuestionMetadata struct {
 	// From the ChatUserMessage.
-	Author    string `doc:"Who asked." json:"author"`
+	Author    string `doc:"The author of the question." json:"author"`
 	ChatID    string `doc:"The session's chat." json:"chat_id" schema:"id"`
 	MessageID string `doc:"The question." json:"message_id" schema:"id"`
 }
@@ -66,15 +66,15 @@ type QuestionMetadata struct {
 // unusual about the analysis.
 type FinalAnalysisMetadata struct {
 	// In order of first appearance, at most 200. Nil if the analysis cites nothing.
-	Citations []Citation `doc:"The tool calls that its marks name: the call's number, and its timeline event." json:"citations,omitempty"`
+	Citations []Citation `doc:"The cited tool calls: the number of each call, and its timeline event." json:"citations,omitempty"`
 	// Call numbers that the model invented or could not have seen.
-	UnknownCitations []string `doc:"Marks that name no call of this agent or of an earlier stage: nothing supports them." json:"unknown_citations,omitempty" schema:"call"`
+	UnknownCitations []string `doc:"Citations that match no call of this agent or of an earlier stage." json:"unknown_citations,omitempty" schema:"call"`
 	// The agent was made to conclude. Reason and MaxIterations are set only then.
-	ForcedConclusion bool             `doc:"The agent was told to conclude before it was done." json:"forced_conclusion,omitempty"`
-	Reason           ForcedConclusion `doc:"Why it was told." json:"reason,omitempty"`
-	MaxIterations    int              `doc:"How many iterations it may have; with forced_conclusion." json:"max_iterations,omitempty" minimum:"1"`
+	ForcedConclusion bool             `doc:"The agent had to conclude early." json:"forced_conclusion,omitempty"`
+	Reason           ForcedConclusion `doc:"Why the agent had to conclude." json:"reason,omitempty"`
+	MaxIterations    int              `doc:"The iteration limit; set with forced_conclusion." json:"max_iterations,omitempty" minimum:"1"`
 	// The analysis is incomplete: it reached the output token limit.
-	CutOff bool `doc:"The model reached its limit of tokens before it was done." json:"cut_off,omitempty"`
+	CutOff bool `doc:"The model reached its output limit before it was done." json:"cut_off,omitempty"`
 }
 
 // CodeExecutionMetadata is the metadata of EventCodeExecution.
@@ -86,9 +86,9 @@ type CodeExecutionMetadata struct {
 // GroundingMetadata is the metadata of EventGoogleSearch and EventURLContext.
 type GroundingMetadata struct {
 	// Empty, not nil, if the provider fetched URLs without searching.
-	Queries []string `doc:"What was searched for." json:"queries"`
+	Queries []string `doc:"The search queries." json:"queries"`
 	// In the provider's order. Also in the event's content, one per line.
-	Sources []GroundingSource `doc:"Title and url of each page." json:"sources"`
+	Sources []GroundingSource `doc:"The title and URL of each page." json:"sources"`
 }
 
 // GroundingSource is a page that the provider found or read.
@@ -102,15 +102,15 @@ type GroundingSource struct {
 type ProviderFallbackMetadata struct {
 	// Keys of providers in the configuration. All later calls of the execution use To.
 	From string `doc:"The provider that failed." json:"from"`
-	To   string `doc:"The provider that goes on." json:"to"`
+	To   string `doc:"The provider that continues." json:"to"`
 	// Error code of the call that failed.
-	Code string `doc:"A stable name for what went wrong." json:"code" schema:"code"`
+	Code string `doc:"A stable error code." json:"code" schema:"code"`
 }
 
 // ContextShortenedMetadata is the metadata of EventContextShortened.
 type ContextShortenedMetadata struct {
 	// Number of tool results, or of parts of the first prompt, that get shorter; at least one.
-	Results int `doc:"How many tool results, or parts of the prompt, the model is given shortened from now on." json:"results" minimum:"1"`
+	Results int `doc:"The number of tool results, or parts of the prompt, that are shortened from now on." json:"results" minimum:"1"`
 	// Same as Execution.ShortenedThrough, or the number of the prompt.
 	Through int `doc:"The number of the last message that may be shortened." json:"through" minimum:"1"`
 }

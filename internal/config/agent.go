@@ -26,9 +26,9 @@ type Agent struct {
 	DeniedTools        []string      `yaml:"denied_tools" doc:"Tools that the agent may not use, in the same form. Wins over allowed_tools." only:"tools"`
 	ReadOnly           bool          `yaml:"read_only" doc:"Let the agent use only tools that the server marks as read-only (readOnlyHint)." only:"tools"`
 	CustomInstructions string        `yaml:"custom_instructions" doc:"Plain text: what the agent should know and do."`
-	LLMBackend         string        `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
-	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent works; older files say this instead of llm_backend." enum:"@strategy"`
-	MaxIterations      int           `yaml:"max_iterations" doc:"LLM calls before the agent is told to conclude." min:"1" only:"tools"`
+	LLMBackend         string        `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
+	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent works; older files use this instead of llm_backend." enum:"@strategy"`
+	MaxIterations      int           `yaml:"max_iterations" doc:"LLM calls before the agent must conclude." min:"1" only:"tools"`
 	NativeTools        *NativeTools  `yaml:"native_tools" doc:"Tools that the model's provider runs, while no MCP tools are bound."`
 	Orchestrator       *Orchestrator `yaml:"orchestrator" doc:"Limits if this agent starts other agents." later:"true" loose:"true"`
 	Skills             []string      `yaml:"skills" doc:"Skills the agent may load." later:"true"`
@@ -39,15 +39,15 @@ type Agent struct {
 type NativeTools struct {
 	GoogleSearch  *bool `yaml:"google_search" doc:"Web search."`
 	CodeExecution *bool `yaml:"code_execution" doc:"Running code."`
-	URLContext    *bool `yaml:"url_context" doc:"Reading pages by address."`
+	URLContext    *bool `yaml:"url_context" doc:"Reading pages by URL."`
 }
 
 // SubAgent is an agent that another may start. A plain string is its name.
 type SubAgent struct {
 	Name           string   `yaml:"name" doc:"Name of the agent." ref:"agents" required:"true" short:"true"`
 	LLMProvider    string   `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
-	LLMBackend     string   `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
-	MaxIterations  int      `yaml:"max_iterations" doc:"LLM calls before it has to conclude." min:"1"`
+	LLMBackend     string   `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
+	MaxIterations  int      `yaml:"max_iterations" doc:"LLM calls before it must conclude." min:"1"`
 	MCPServers     []string `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
 	RequiredSkills []string `yaml:"required_skills" doc:"Skills that are always loaded."`
 	Skills         []string `yaml:"skills" doc:"Skills it may load."`

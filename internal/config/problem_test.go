@@ -142,7 +142,7 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"pattern group", "defaults:\n  alert_masking: {pattern_group: secret}\n",
 			`tarsy.yaml:2: defaults.alert_masking.pattern_group: unknown value "secret" (did you mean secrets?`},
 		{"stage without agents", "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - name: s\n        agents: []\n",
-			`tarsy.yaml:6: agent_chains.c.stages[0].agents: is required (Agents that run at once)`},
+			`tarsy.yaml:6: agent_chains.c.stages[0].agents: is required (Agents that run concurrently)`},
 		{"stage without a name", "agent_chains:\n  c:\n    alert_types: [c]\n    stages:\n      - agents: [{name: ChatAgent}]\n",
 			`tarsy.yaml:5: agent_chains.c.stages[0].name: is required`},
 		{"chain without stages", "agent_chains:\n  c: {alert_types: [c]}\n", `tarsy.yaml:2: agent_chains.c.stages: is required`},
@@ -270,8 +270,8 @@ func TestUnreadableValueIsNotAlsoReportedMissing(t *testing.T) {
 	require.Equal(t, []string{
 		"tarsy.yaml:2: llm_providers.a: expected keys with values, got a number",
 		"tarsy.yaml:3: llm_providers.b.model: expected text, got a list",
-		"tarsy.yaml:4: llm_providers.c.type: is required (Who runs the model; openai is also whoever speaks its protocol, " +
-			"grpc a gateway of your own, scripted plays the demo's scripts)",
+		"tarsy.yaml:4: llm_providers.c.type: is required (Provider of the model; openai includes compatible servers, " +
+			"grpc is your own gateway, scripted plays the demo's scripts)",
 		"tarsy.yaml:4: llm_providers.c.colour: unknown key (known keys: model, api, base_url, headers, type, location_env, project_env, " +
 			"api_key_env, native_tools, credentials_env, reasoning_effort, max_output_tokens and 1 more)",
 	}, problems(t, "llm_providers:\n  a: 5\n  b: {type: openai, model: [m]}\n  c: {model: m, colour: red}\n", nil))

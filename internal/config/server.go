@@ -13,53 +13,53 @@ const (
 type MCPServer struct {
 	ID string `yaml:"-"`
 
-	Transport     Transport      `yaml:"transport" doc:"How the server is reached." required:"true"`
+	Transport     Transport      `yaml:"transport" doc:"How to reach the server." required:"true"`
 	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
 	AllowedTools  []string       `yaml:"allowed_tools" doc:"Tools that agents may use; all if not set. A name may end in *."`
 	DeniedTools   []string       `yaml:"denied_tools" doc:"Tools that no agent may use, in the same form. Wins over allowed_tools."`
 	ReadOnly      bool           `yaml:"read_only" doc:"Offer only tools that the server marks as read-only (readOnlyHint)."`
-	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are always searched for; this block adds to them."`
-	Summarization *Summarization `yaml:"summarization" doc:"Shortening of this server's long results by a model."`
+	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are on by default; this block adds to them."`
+	Summarization *Summarization `yaml:"summarization" doc:"Summarizing this server's long results with a model."`
 }
 
 // Transport is mcp_servers.<id>.transport.
 type Transport struct {
-	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse call an address." enum:"stdio,http,sse" required:"true"`
+	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse connect to a URL." enum:"stdio,http,sse" required:"true"`
 	Command           string            `yaml:"command" doc:"Program to start (stdio)." only:"stdio"`
 	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args" only:"stdio"`
-	Env               map[string]Secret `yaml:"env" doc:"Variables it gets besides PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value" only:"stdio"`
-	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass on TARSy's whole environment, with every secret in it (stdio)." only:"stdio"`
-	URL               string            `yaml:"url" doc:"Address (http, sse)." format:"url" secret:"url" only:"http"`
+	Env               map[string]Secret `yaml:"env" doc:"Variables in addition to PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value" only:"stdio"`
+	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass TARSy's whole environment, including all secrets (stdio)." only:"stdio"`
+	URL               string            `yaml:"url" doc:"URL (http, sse)." format:"url" secret:"url" only:"http"`
 	BearerToken       Secret            `yaml:"bearer_token" doc:"Token sent as Authorization: Bearer (http, sse)." secret:"value" only:"http"`
 	VerifySSL         bool              `yaml:"verify_ssl" doc:"Check the server's certificate (http, sse)." default:"true" only:"http"`
-	Timeout           time.Duration     `yaml:"timeout" doc:"Longest time for one request; a plain number is seconds." min:"0s" seconds:"true"`
+	Timeout           time.Duration     `yaml:"timeout" doc:"Longest time for one request; a plain number means seconds." min:"0s" seconds:"true"`
 	CustomHeaders     map[string]Secret `yaml:"custom_headers" doc:"Headers sent with each request (http, sse); {{.SESSION_ID}} is the execution's id." secret:"value" runtime:"SESSION_ID" only:"http"`
-	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"Address that gets a DELETE when an execution ends (http, sse); {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID" only:"http"`
+	SessionCleanupURL string            `yaml:"session_cleanup_url" doc:"URL that gets a DELETE when an execution ends (http, sse); {{.SESSION_ID}} is its id." secret:"url" runtime:"SESSION_ID" only:"http"`
 }
 
 // DataMasking is mcp_servers.<id>.data_masking.
 type DataMasking struct {
-	Enabled        bool            `yaml:"enabled" doc:"Mask secrets. False leaves only the values of configured secrets masked." default:"true"`
-	PatternGroups  []string        `yaml:"pattern_groups" doc:"Groups of patterns to search for, in addition to kubernetes, security and gitleaks." enum:"@pattern_group"`
-	DisabledGroups []string        `yaml:"disabled_groups" doc:"Default groups not to search for. A pattern that another group contains stays on." enum:"@default_pattern_group"`
-	Patterns       []string        `yaml:"patterns" doc:"Single patterns to search for, in addition to the groups." enum:"@pattern"`
-	CustomPatterns []CustomPattern `yaml:"custom_patterns" doc:"Patterns of your own."`
+	Enabled        bool            `yaml:"enabled" doc:"Mask secrets. With false only the values of configured secrets are masked." default:"true"`
+	PatternGroups  []string        `yaml:"pattern_groups" doc:"Groups of patterns in addition to kubernetes, security and gitleaks." enum:"@pattern_group"`
+	DisabledGroups []string        `yaml:"disabled_groups" doc:"Default groups to turn off. A pattern that another group contains stays on." enum:"@default_pattern_group"`
+	Patterns       []string        `yaml:"patterns" doc:"Single patterns in addition to the groups." enum:"@pattern"`
+	CustomPatterns []CustomPattern `yaml:"custom_patterns" doc:"Custom patterns."`
 }
 
 // CustomPattern is one pattern of data_masking.custom_patterns.
 type CustomPattern struct {
 	Pattern     string `yaml:"pattern" doc:"Regular expression (RE2)." required:"true" format:"mask_pattern"`
-	Replacement string `yaml:"replacement" doc:"What is written instead." required:"true"`
+	Replacement string `yaml:"replacement" doc:"Replacement." required:"true"`
 	Description string `yaml:"description" doc:"What it finds." later:"true"`
 }
 
 // Summarization is mcp_servers.<id>.summarization.
 type Summarization struct {
-	Enabled              bool   `yaml:"enabled" doc:"Shorten long results." default:"true"`
-	SizeThresholdTokens  int    `yaml:"size_threshold_tokens" doc:"Results longer than this are shortened." default:"5000" min:"100"`
-	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"How long a summary should be. The model is asked for it; a summary of more than twice that is cut." default:"1000" min:"50"`
+	Enabled              bool   `yaml:"enabled" doc:"Summarize long results." default:"true"`
+	SizeThresholdTokens  int    `yaml:"size_threshold_tokens" doc:"Results longer than this are summarized." default:"5000" min:"100"`
+	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"Requested length of a summary. A summary of more than twice that is truncated." default:"1000" min:"50"`
 	LLMProvider          string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
-	LLMBackend           string `yaml:"llm_backend" doc:"Backend that a gateway (type grpc) is told." enum:"@backend" only:"grpc"`
+	LLMBackend           string `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
 }
 
 // Environment returns Env with its values in the clear, for the program to be started.

@@ -57,12 +57,11 @@ func journalKinds() []Kind {
 		kind(tarsy.TypeSessionStatus, "The session has a new status.", reflect.TypeFor[tarsy.SessionStatusPayload]()),
 		kind(tarsy.TypeStageStatus, "A stage started or ended.", reflect.TypeFor[tarsy.StageStatusPayload]()),
 		kind(tarsy.TypeExecutionStatus, "An agent of a stage started or ended.", reflect.TypeFor[tarsy.ExecutionStatusPayload]()),
-		kind(tarsy.TypeTimelineCreated, "There is something new to see. What is whole from the start comes with its last status "+
-			"and is not completed again.", reflect.TypeFor[tarsy.TimelineCreatedPayload]()),
+		kind(tarsy.TypeTimelineCreated, "A timeline event was created. If its status is final, no `timeline_event.completed` follows.", reflect.TypeFor[tarsy.TimelineCreatedPayload]()),
 		kind(tarsy.TypeTimelineCompleted, "The content of a timeline event that was streaming is final.",
 			reflect.TypeFor[tarsy.TimelineCompletedPayload]()),
-		kind(tarsy.TypeChatCreated, "Somebody asked the first question about the session.", reflect.TypeFor[tarsy.ChatCreatedPayload]()),
-		kind(tarsy.TypeChatUserMessage, "Somebody asked a question, and a stage answers it.",
+		kind(tarsy.TypeChatCreated, "The first question about the session was asked.", reflect.TypeFor[tarsy.ChatCreatedPayload]()),
+		kind(tarsy.TypeChatUserMessage, "A question was asked, and a stage answers it.",
 			reflect.TypeFor[tarsy.ChatUserMessagePayload]()),
 	}
 }
@@ -71,12 +70,12 @@ func transientKinds() []Kind {
 	return []Kind{
 		{
 			Type: tarsy.TypeStreamChunk, Delivery: Transient, Channel: sessionChannel, Over: both,
-			When:    "A model has written a little more of a timeline event's text.",
+			When:    "A piece of text that a model wrote.",
 			payload: reflect.TypeFor[tarsy.StreamChunkPayload](), envelope: reflect.TypeFor[chunkEnvelope](),
 		},
 		{
 			Type: tarsy.TypeSessionChanged, Delivery: Transient, Channel: tarsy.ChannelSessions, Over: "WebSocket",
-			When:    "A session has new events, or changes were dropped and the list must be loaded again.",
+			When:    "A session has new events, or messages were dropped and the list must be loaded again.",
 			payload: reflect.TypeFor[tarsy.SessionChangedPayload](), envelope: reflect.TypeFor[feedEnvelope](),
 		},
 	}
@@ -89,17 +88,17 @@ func connectionKinds() []Kind {
 
 	return []Kind{
 		kind(tarsy.TypeEstablished, "WebSocket", "The connection is open; always the first message.", reflect.TypeFor[tarsy.EstablishedFrame]()),
-		kind(tarsy.TypeSubscribed, "WebSocket", "The answer to `subscribe`; what the channel brings comes after it.",
+		kind(tarsy.TypeSubscribed, "WebSocket", "The response to `subscribe`; the messages of the channel follow.",
 			reflect.TypeFor[tarsy.SubscriptionFrame]()),
-		kind(tarsy.TypeUnsubscribed, "WebSocket", "The answer to `unsubscribe`; nothing of the channel comes after it.",
+		kind(tarsy.TypeUnsubscribed, "WebSocket", "The response to `unsubscribe`; no more messages of the channel follow.",
 			reflect.TypeFor[tarsy.SubscriptionFrame]()),
-		kind(tarsy.TypeOverflow, both, "More than 200 events would have to be replayed on a WebSocket, or events that the reader asks for "+
-			"are gone. The client loads the session by REST and gets what comes after `head`.", reflect.TypeFor[tarsy.OverflowFrame]()),
-		kind(tarsy.TypePong, "WebSocket", "The answer to `ping`.", reflect.TypeFor[tarsy.PongFrame]()),
-		kind(tarsy.TypeError, "WebSocket", "The client sent what the server cannot do. The connection stays open.",
+		kind(tarsy.TypeOverflow, both, "Too many events would have to be replayed (more than 200 on a WebSocket, 1,000 over SSE), or the requested events "+
+			"were removed. Load the session by REST; the events after `head` follow.", reflect.TypeFor[tarsy.OverflowFrame]()),
+		kind(tarsy.TypePong, "WebSocket", "The response to `ping`.", reflect.TypeFor[tarsy.PongFrame]()),
+		kind(tarsy.TypeError, "WebSocket", "The client's message was invalid. The connection stays open.",
 			reflect.TypeFor[tarsy.ErrorFrame]()),
-		kind(tarsy.TypeEnd, "SSE", "The session is over and everything was sent; the response ends.", reflect.TypeFor[tarsy.EndFrame]()),
-		kind(tarsy.TypeBye, "SSE", "The server is shutting down, or the reader's key or browser session is no longer valid. Reconnect: in the second case the response is 401.", reflect.TypeFor[tarsy.ByeFrame]()),
+		kind(tarsy.TypeEnd, "SSE", "The session has ended and all events were sent; the response ends.", reflect.TypeFor[tarsy.EndFrame]()),
+		kind(tarsy.TypeBye, "SSE", "The server is shutting down, or the reader's key or browser session is no longer valid. In the second case a new request gets 401.", reflect.TypeFor[tarsy.ByeFrame]()),
 	}
 }
 
@@ -107,12 +106,12 @@ func connectionKinds() []Kind {
 type (
 	journalEnvelope struct {
 		DBEventID int64  `doc:"The event's number in the session's journal." json:"db_event_id" minimum:"1"`
-		Channel   string `doc:"The channel that it came on."                 json:"channel"     schema:"session_channel"`
+		Channel   string `doc:"The channel of the message." json:"channel" schema:"session_channel"`
 	}
 	chunkEnvelope struct {
-		Channel string `doc:"The channel that it came on." json:"channel" schema:"session_channel"`
+		Channel string `doc:"The channel of the message." json:"channel" schema:"session_channel"`
 	}
 	feedEnvelope struct {
-		Channel string `const:"sessions" doc:"The channel that it came on." json:"channel"`
+		Channel string `const:"sessions" doc:"The channel of the message." json:"channel"`
 	}
 )

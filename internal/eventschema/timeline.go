@@ -30,44 +30,44 @@ func eventTypes() []tarsy.EventType {
 // Timeline lists every type of timeline event.
 func Timeline() []TimelineKind {
 	return []TimelineKind{
-		{tarsy.EventThinking, "what a model thought before it answered", "the thoughts", nil},
-		{tarsy.EventResponse, "what a model answered in the middle of an investigation", "the answer", nil},
+		{tarsy.EventThinking, "the thinking of a model before its response", "the thinking", nil},
+		{tarsy.EventResponse, "an intermediate response of a model", "the response", nil},
 		{
 			tarsy.EventToolCall, "a tool call, from its start to its result", "empty, then the result",
 			reflect.TypeFor[tarsy.ToolCallMetadata](),
 		},
 		{
-			tarsy.EventToolSummary, "the summary that a model was given instead of a long result", "the summary",
+			tarsy.EventToolSummary, "the summary that the model got instead of a long result", "the summary",
 			reflect.TypeFor[tarsy.ToolSummaryMetadata](),
 		},
 		{
-			tarsy.EventError, "what went wrong: mostly what ended an execution", "the same, for people",
+			tarsy.EventError, "an error, usually one that ended an execution", "the error message",
 			reflect.TypeFor[tarsy.ErrorMetadata](),
 		},
 		{tarsy.EventUserQuestion, "a question in the chat", "the question", reflect.TypeFor[tarsy.QuestionMetadata]()},
 		{tarsy.EventExecutiveSummary, "the short summary of the final analysis", "the summary", nil},
 		{
-			tarsy.EventFinalAnalysis, "what an agent concluded", "the analysis, with marks such as `[call 1.2.3]` behind its conclusions",
+			tarsy.EventFinalAnalysis, "the conclusion of an agent", "the analysis, with citations such as `[call 1.2.3]` after its conclusions",
 			reflect.TypeFor[tarsy.FinalAnalysisMetadata](),
 		},
 		{
-			tarsy.EventCodeExecution, "code that the provider ran for the model", "what the code printed",
+			tarsy.EventCodeExecution, "code that the provider ran for the model", "the output of the code",
 			reflect.TypeFor[tarsy.CodeExecutionMetadata](),
 		},
 		{
-			tarsy.EventProviderFallback, "that a provider failed and another goes on", "who, and why",
+			tarsy.EventProviderFallback, "that a provider failed and another one continues", "the providers and the reason",
 			reflect.TypeFor[tarsy.ProviderFallbackMetadata](),
 		},
 		{
-			tarsy.EventContextShortened, "that the conversation had become too long for the model", "what was done about it",
+			tarsy.EventContextShortened, "that the conversation exceeded the context window of the model", "what was shortened",
 			reflect.TypeFor[tarsy.ContextShortenedMetadata](),
 		},
 		{
-			tarsy.EventGoogleSearch, "what the provider searched for the model", "a line for each source",
+			tarsy.EventGoogleSearch, "a web search by the provider", "one line per source",
 			reflect.TypeFor[tarsy.GroundingMetadata](),
 		},
 		{
-			tarsy.EventURLContext, "pages that the provider read for the model", "a line for each source",
+			tarsy.EventURLContext, "pages that the provider read", "one line per source",
 			reflect.TypeFor[tarsy.GroundingMetadata](),
 		},
 	}

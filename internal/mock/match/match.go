@@ -11,7 +11,7 @@ import (
 // Text is a condition on a text. All keys that are given must hold.
 type Text struct {
 	Equals   string `yaml:"equals" doc:"The whole text." nonempty:"true"`
-	Contains string `yaml:"contains" doc:"A part of the text." nonempty:"true" short:"true"`
+	Contains string `yaml:"contains" doc:"A substring of the text." nonempty:"true" short:"true"`
 	Matches  string `yaml:"matches" doc:"A regular expression (RE2) that matches some part of the text." nonempty:"true" format:"regexp"`
 }
 

@@ -11,8 +11,8 @@ type Servers map[string]Server
 
 // Server is one scripted MCP server.
 type Server struct {
-	Version      string `yaml:"version" doc:"The version that the server says it has."`
-	Instructions string `yaml:"instructions" doc:"What the server tells its clients about its use."`
+	Version      string `yaml:"version" doc:"The version that the server reports."`
+	Instructions string `yaml:"instructions" doc:"The instructions that the server sends to its clients."`
 	Tools        []Tool `yaml:"tools" doc:"The tools of the server."`
 }
 
@@ -20,22 +20,22 @@ type Server struct {
 type Tool struct {
 	Name        string `yaml:"name" doc:"The name of the tool: letters, digits, _, - and ." required:"true"`
 	Description string `yaml:"description" doc:"What the tool does, for the model."`
-	ReadOnly    bool   `yaml:"read_only" doc:"The tool says that it only reads."`
+	ReadOnly    bool   `yaml:"read_only" doc:"Declares the tool read-only."`
 	// Schema is checked before a result is looked for, as real servers do it.
-	Schema  map[string]any `yaml:"schema" doc:"JSON Schema of the arguments, of type object; any arguments will do without it."`
-	Results []Result       `yaml:"results" doc:"What the tool answers: the first result that fits and is not used up."`
+	Schema  map[string]any `yaml:"schema" doc:"JSON Schema of the arguments, of type object; by default any arguments are accepted."`
+	Results []Result       `yaml:"results" doc:"The results of the tool: the first one that matches and is not used up is returned."`
 }
 
 // Result is one scripted answer of a tool: exactly one of Text, JSON, Error and Fault.
 type Result struct {
 	// When holds conditions by the path of an argument; see docs/mcp-mock.md.
-	When  map[string]any `yaml:"when" doc:"Conditions on arguments, all of which must hold: a value it equals, or {equals, contains, matches, exists}. Nested arguments are written with dots."`
+	When  map[string]any `yaml:"when" doc:"Conditions on arguments, all of which must match: a value, or {equals, contains, matches, exists}. Nested arguments are written with dots."`
 	Text  *string        `yaml:"text" doc:"A text, with the arguments in {{.name}}."`
 	JSON  any            `yaml:"json" doc:"A value, sent as JSON text and, if it is an object, as structured content."`
-	Error *string        `yaml:"error" doc:"The message of an error of the tool, with the arguments in {{.name}}."`
-	Fault Fault          `yaml:"fault" doc:"What breaks instead of an answer." enum:"drop,hang,malformed,protocol_error"`
-	Delay time.Duration  `yaml:"delay" doc:"How long the answer, or the fault, takes."`
-	Times int            `yaml:"times" doc:"How often the result is used; without it, for ever."`
+	Error *string        `yaml:"error" doc:"The message of a tool error, with the arguments in {{.name}}."`
+	Fault Fault          `yaml:"fault" doc:"A failure instead of a result." enum:"drop,hang,malformed,protocol_error"`
+	Delay time.Duration  `yaml:"delay" doc:"The delay before the result or the fault."`
+	Times int            `yaml:"times" doc:"How often the result can be used; by default without limit."`
 }
 
 // Fault is what goes wrong with a call.
