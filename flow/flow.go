@@ -41,9 +41,9 @@ func newFlow(branches []*Branch, rules []Rule) *Flow {
 		}
 	}
 
-	for _, rule := range rules {
-		if !rule.terminal {
-			f.pumps = append(f.pumps, routePump(rule))
+	for _, branch := range branches {
+		if pump := routesPump(branch, rules); pump != nil {
+			f.pumps = append(f.pumps, pump)
 		}
 	}
 

@@ -106,7 +106,7 @@ func TestFailedRouteEndsTheRunWithItsError(t *testing.T) {
 	}
 
 	err = built.Run(within(t))
-	require.EqualError(t, err, "route flow_test.line → flow_test.output: entry 3: no translation")
+	require.EqualError(t, err, "routes of source: entry 3: flow_test.line → flow_test.output: no translation")
 	require.Equal(t, "one", <-sink.got)
 	require.Empty(t, sink.got)
 	require.EqualError(t, built.Failures(), err.Error())
@@ -198,7 +198,7 @@ func TestDaemonsStopInReverseOrder(t *testing.T) {
 	}
 
 	require.Equal(t, []string{
-		"source input", "route flow_test.answer → flow_test.output", "route flow_test.line → flow_test.prompt",
+		"source input", "routes of worker", "routes of source",
 		"sink consumes flow_test.output", "worker consumes flow_test.prompt",
 	}, started)
 	require.Equal(t, started, stopped)

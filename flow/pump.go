@@ -8,42 +8,52 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// pump takes the entries of one type from the journal of a branch, in order, and does something with each.
+// pump takes entries of some types from the journal of a branch, in order, and does something with each.
 type pump struct {
-	name     string
-	branch   *Branch
-	typeName string
-	take     func(context.Context, Entry) error
-	ledger   *ledger
-	after    journal.Position // where it begins; set before it starts
+	name   string
+	branch *Branch
+	takes  map[string]func(context.Context, Entry) error // by type
+	ledger *ledger
+	after  journal.Position // where it begins; set before it starts
 }
 
-// routePump carries the entries of a rule.
-func routePump(rule Rule) *pump {
-	return &pump{
-		name:     fmt.Sprintf("route %s → %s", rule.from.typeName, rule.to.typeName),
-		branch:   rule.from.branch,
-		typeName: rule.from.typeName,
-		take: func(ctx context.Context, entry Entry) error {
-			result, err := rule.carry(ctx, entry)
-			if errors.Is(err, ErrSkip) {
-				return nil
-			}
+// routesPump carries what a branch produces. One pump has all routes of a branch, so that entries of different types arrive in
+// the order in which they were produced; it is nil if nothing is carried.
+func routesPump(branch *Branch, rules []Rule) *pump {
+	p := &pump{name: "routes of " + branch.name, branch: branch, takes: map[string]func(context.Context, Entry) error{}}
 
-			if err != nil {
-				return err
-			}
-
-			return rule.to.branch.append(ctx, []Entry{result})
-		},
+	for _, rule := range rules {
+		if rule.from.branch == branch && !rule.terminal {
+			p.takes[rule.from.typeName] = rule.follow
+		}
 	}
+
+	if len(p.takes) == 0 {
+		return nil
+	}
+
+	return p
+}
+
+// follow carries one entry.
+func (r Rule) follow(ctx context.Context, entry Entry) error {
+	result, err := r.carry(ctx, entry)
+	if errors.Is(err, ErrSkip) {
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("%s → %s: %w", r.from.typeName, r.to.typeName, err)
+	}
+
+	return r.to.branch.append(ctx, []Entry{result})
 }
 
 // portPump hands entries to the branch that consumes them.
 func portPump(p *port) *pump {
 	return &pump{
 		name:   fmt.Sprintf("%s consumes %s", p.branch.name, p.typeName),
-		branch: p.branch, typeName: p.typeName, take: p.handle,
+		branch: p.branch, takes: map[string]func(context.Context, Entry) error{p.typeName: p.handle},
 	}
 }
 
@@ -56,8 +66,8 @@ func (p *pump) run(ctx context.Context, ready func()) error {
 			return err
 		}
 
-		if record.Entry.Type == p.typeName {
-			err := p.take(ctx, record.Entry)
+		if take := p.takes[record.Entry.Type]; take != nil {
+			err := take(ctx, record.Entry)
 			if err != nil {
 				return fmt.Errorf("entry %d: %w", record.Position, err)
 			}

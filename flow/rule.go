@@ -18,7 +18,7 @@ type Rule struct {
 }
 
 // Route carries each entry of from to another port. The function may return [ErrSkip] to drop an entry; any other error
-// ends the route as failed.
+// ends the routes of the branch as failed.
 func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (B, error)) Rule {
 	rule := Rule{from: from.port, to: to.port}
 	if transform == nil {

@@ -62,7 +62,12 @@ func (s *stream) read(ctx context.Context, chunks iter.Seq2[llm.Chunk, error]) (
 func (s *stream) addText(ctx context.Context, text string) error {
 	s.text.WriteString(text)
 
-	err := s.agent.chunks.Append(ctx, Chunk{Meta: s.meta, Text: text})
+	err := s.flushThoughts(ctx) // what the model thought comes before what it says
+	if err != nil {
+		return err
+	}
+
+	err = s.agent.chunks.Append(ctx, Chunk{Meta: s.meta, Text: text})
 	if err != nil {
 		return err
 	}
@@ -93,6 +98,15 @@ func (s *stream) addThought(ctx context.Context, text string) error {
 	return nil
 }
 
+func (s *stream) flushThoughts(ctx context.Context) error {
+	thought := s.thoughts.Flush()
+	if thought == "" {
+		return nil
+	}
+
+	return s.agent.Thoughts.Send(ctx, Thought{Meta: s.meta, Text: thought})
+}
+
 func (s *stream) respond(ctx context.Context, text string, last bool) error {
 	response := Response{Meta: s.meta, Text: text, Index: s.index, Last: last}
 	s.index++
@@ -103,11 +117,9 @@ func (s *stream) respond(ctx context.Context, text string, last bool) error {
 // finish passes on what the windows held back. A response that failed is not marked as completed, so that it is not part of
 // the history.
 func (s *stream) finish(ctx context.Context, complete bool) error {
-	if thought := s.thoughts.Flush(); thought != "" {
-		err := s.agent.Thoughts.Send(ctx, Thought{Meta: s.meta, Text: thought})
-		if err != nil {
-			return err
-		}
+	err := s.flushThoughts(ctx)
+	if err != nil {
+		return err
 	}
 
 	rest := s.window.Flush()

@@ -204,7 +204,7 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 				h.Console().Send("crash")
 				h.WaitQuiet()
 			},
-			[]string{"the flow is still busy: route console.Line → agent.Prompt failed: panic: out of paper", "the flow ended with errors"},
+			[]string{"the flow is still busy: routes of console failed: panic: out of paper", "the flow ended with errors"},
 		},
 		"nothing configured": {
 			func(t testing.TB) {

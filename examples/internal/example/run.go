@@ -1,0 +1,75 @@
+// Package example runs the example programs for real: on this terminal, with the model whose key is set or with a scripted
+// one, and with journals in a directory.
+package example
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/flow/program"
+)
+
+// Options are what a program needs besides the terminal.
+type Options struct {
+	// Script are the answers of the model where no key is set. After the last one it starts over.
+	Script []string
+}
+
+// Main runs a program until Ctrl-C, a signal to stop or the end of its input, and ends the process.
+func Main(configure program.Configure, options Options) { os.Exit(run(configure, options)) }
+
+func run(configure program.Configure, options Options) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	env := &program.Env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Clock:       clockwork.NewRealClock(),
+		Logger:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		OpenJournal: openJournal,
+	}
+
+	if len(options.Script) > 0 {
+		err := chooseModel(env, options.Script)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+
+			return 1
+		}
+	}
+
+	err := program.Run(ctx, env, configure)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+
+		return 1
+	}
+
+	return 0
+}
+
+// openJournal keeps a journal below $FLOW_DATA, "data" by default.
+func openJournal(name string) (journal.Journal[flow.Entry], error) {
+	dir := os.Getenv("FLOW_DATA")
+	if dir == "" {
+		dir = "data"
+	}
+
+	opened, err := journal.OpenFile[flow.Entry](journal.FileConfig{Dir: filepath.Join(dir, name)})
+	if err != nil {
+		return nil, err
+	}
+
+	fmt.Fprintf(os.Stderr, "The conversation is kept in %s.\n", filepath.Join(dir, name))
+
+	return opened, nil
+}
