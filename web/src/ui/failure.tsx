@@ -8,7 +8,7 @@ export function Failure({ title, message, code }: { title?: string; message: str
       <div className="min-w-0">
         {title && <p className="font-medium">{title}</p>}
         {(message || !title) && (
-          <p className="break-words whitespace-pre-wrap text-ink-soft">
+          <p className="break-words whitespace-pre-wrap text-ink-soft first-letter:uppercase">
             {message || 'Failed without an error message.'}
           </p>
         )}

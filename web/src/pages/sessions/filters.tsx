@@ -32,7 +32,7 @@ export function Filters({ search, change, clear, searchField }: Props) {
       <SearchBox
         className="w-auto min-w-40 flex-1 md:max-w-sm"
         label="Search alerts and analyses"
-        placeholder="Words, prefixes or identifiers"
+        placeholder="Search sessions"
         shortcut="/"
         field={searchField}
         value={search.search ?? ''}

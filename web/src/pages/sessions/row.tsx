@@ -52,7 +52,7 @@ export const SessionRow = memo(function SessionRow({
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
           <span className="block truncate font-semibold">{row.alert_type}</span>
           <span
-            className="block truncate text-ink-soft max-md:line-clamp-2 max-md:whitespace-normal"
+            className="block truncate text-ink-soft first-letter:uppercase max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"
           >
             {row.match ? <Snippet parts={row.match.snippet} /> : outcomeOf(row)}

@@ -1,6 +1,6 @@
 /** Cost and tokens by day: as pictures, or as the table that they were drawn from. */
 import { lazy, Suspense, useState } from 'react';
-import { dayLabel, spent, tokens } from '@/text/format';
+import { cost, dayLabel, exactCost, spent, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { Cost } from '@/ui/cost';
@@ -13,7 +13,7 @@ const DayChart = lazy(() => import('./chart').then((module) => ({ default: modul
 const usageOf = (day: Day) => ({ cost_usd: day.cost, unpriced_tokens: day.unpriced });
 const spentOn = (day: Day) => spent(usageOf(day));
 /** Marks of an axis may be less than a cent apart. */
-const axisCost = (dollars: number) => `$${Number(dollars.toPrecision(2))}`;
+const axisCost = (dollars: number) => (dollars > 0 && dollars < 0.01 ? exactCost(dollars) : cost(dollars));
 
 const columns: readonly Column<Day>[] = [
   { name: 'Day (UTC)', heading: true, cell: (day) => <time dateTime={day.name}>{day.name}</time> },

@@ -250,15 +250,18 @@ function Ruler({ range, narrow, width }: { range: Range; narrow: boolean; width:
         </>
       )}
       <div className="relative h-full min-w-0 flex-1 overflow-hidden">
-        {ticks.map((tick) => (
-          <span
-            key={tick.at}
-            className="absolute inset-y-0 flex items-center border-l border-line pl-1 whitespace-nowrap"
-            style={{ left: `${Math.min(tick.left, 99.8)}%` }}
-          >
-            {tick.at === 0 ? '0' : duration(tick.at)}
-          </span>
-        ))}
+        {/* A label at the very end would be cut off. */}
+        {ticks
+          .filter((tick) => tick.left < 92)
+          .map((tick) => (
+            <span
+              key={tick.at}
+              className="absolute inset-y-0 flex items-center border-l border-line pl-1 whitespace-nowrap"
+              style={{ left: `${Math.min(tick.left, 99.8)}%` }}
+            >
+              {tick.at === 0 ? '0' : duration(tick.at)}
+            </span>
+          ))}
       </div>
     </div>
   );
