@@ -95,9 +95,12 @@ type App struct {
 	factory   *mcp.Factory
 	listener  net.Listener
 	http      *http.Server
-	warnings  warnings
-	notice    *limit.Notice
-	health    health
+	// handler answers requests once started is true.
+	handler  http.Handler
+	started  atomic.Bool
+	warnings warnings
+	notice   *limit.Notice
+	health   health
 
 	// failed gets why the server cannot go on.
 	failed chan error
@@ -114,8 +117,18 @@ type cleanup struct {
 	stop func(ctx context.Context) error
 }
 
-// New wires a server. Nothing runs before Start but the database. If New fails, everything that it opened is closed.
+// New wires a server. Before Start only the database runs, and the HTTP server answers /livez and /readyz. If New fails, everything
+// that it opened is closed.
 func New(ctx context.Context, options Options) (*App, error) {
+	a := newApp(options)
+	if err := a.wire(ctx); err != nil {
+		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+
+	return a, nil
+}
+
+func newApp(options Options) *App {
 	databaseTime := options.Clock == nil
 	if databaseTime {
 		options.Clock = clockwork.NewRealClock()
@@ -133,16 +146,11 @@ func New(ctx context.Context, options Options) (*App, error) {
 		options.Env = func(string) (string, bool) { return "", false }
 	}
 
-	a := &App{
+	return &App{
 		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
 		failed: make(chan error, 1),
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}
-	if err := a.wire(ctx); err != nil {
-		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
-	}
-
-	return a, nil
 }
 
 // wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
@@ -153,6 +161,8 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
+
+	a.serveHTTP()
 
 	masker, err := a.options.masker()
 	if err != nil {
@@ -246,7 +256,7 @@ func (a *App) wire(ctx context.Context) error {
 		Clock:      a.clock, Logger: a.logger,
 	})
 
-	a.http = a.newHTTP(server.Handler())
+	a.handler = server.Handler()
 
 	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end.
 	a.onStop("the HTTP server", a.stopHTTP)
@@ -291,11 +301,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.db.Start()
 	a.dbWatch.Start(a.dbWatch.run)
 	a.engine.Start()
-	a.serving.Go(func() {
-		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			a.logger.Error("the HTTP server ended", "error", err)
-		}
-	})
+	a.started.Store(true)
 	for _, w := range a.chains.Warnings() {
 		a.warnings.set(categoryConfig, "", w.String(), "", a.clock.Now())
 	}

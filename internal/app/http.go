@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/limit"
 )
 
@@ -27,6 +28,26 @@ func (a *App) newHTTP(handler http.Handler) *http.Server {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ConnContext: limit.ConnContext, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelWarn),
 	}
+}
+
+// serveHTTP begins to answer requests: at first only probes, because what is behind the other addresses is not there yet.
+func (a *App) serveHTTP() {
+	starting := api.Starting(a.logger)
+	a.http = a.newHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.started.Load() {
+			a.handler.ServeHTTP(w, r)
+		} else {
+			starting.ServeHTTP(w, r)
+		}
+	}))
+
+	// For a start that fails. Otherwise it is stopped earlier, before what its requests need.
+	a.onStop("the HTTP server", a.stopHTTP)
+	a.serving.Go(func() {
+		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("the HTTP server ended", "error", err)
+		}
+	})
 }
 
 // limited bounds the connections of the HTTP server.
