@@ -1,0 +1,171 @@
+package pgjournal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// pageSize is how many records a reader takes at once.
+const pageSize = 200
+
+// page is some records and what was true of the journal when they were read.
+type page struct {
+	head, trimmed journal.Position
+	rows          []row
+}
+
+type row struct {
+	seq   journal.Position
+	at    time.Time
+	entry []byte
+}
+
+// read runs a query for rows of the journal, in one snapshot with what is left of it. The condition is in terms of j, the
+// journal's row, and of $2.
+func (c *core) read(ctx context.Context, condition string, from journal.Position) (page, error) {
+	var found page
+
+	rows, err := c.pool.Query(ctx, `
+		SELECT j.head, j.trimmed, coalesce(e.seq, 0), coalesce(e.at, 'epoch'), e.entry
+		FROM pgjournal_journals j LEFT JOIN LATERAL (
+			SELECT seq, at, entry FROM pgjournal_entries WHERE journal_id = $1 AND `+condition+fmt.Sprintf(` LIMIT %d`, pageSize)+`
+		) e ON true
+		WHERE j.id = $1`, c.id, from)
+	if err != nil {
+		return found, failure(ctx, "read the journal", err)
+	}
+
+	var r row
+
+	_, err = pgx.ForEachRow(rows, []any{&found.head, &found.trimmed, &r.seq, &r.at, &r.entry}, func() error {
+		if r.seq > 0 {
+			found.rows = append(found.rows, row{seq: r.seq, at: r.at, entry: append([]byte(nil), r.entry...)})
+		}
+
+		return nil
+	})
+	if err != nil {
+		return found, failure(ctx, "read the journal", err)
+	}
+
+	return found, nil
+}
+
+func decode[E any](r row) (journal.Record[E], error) {
+	record := journal.Record[E]{Position: r.seq, At: r.at.UTC()}
+
+	if err := json.Unmarshal(r.entry, &record.Entry); err != nil {
+		return journal.Record[E]{}, fmt.Errorf("decode journal record %d: %w", r.seq, err)
+	}
+
+	return record, nil
+}
+
+// Tail implements journal.Reader: it reads pages until there is no more, then waits to be woken. Close ends it with
+// journal.ErrClosed.
+func (j *Journal[E]) Tail(ctx context.Context, after journal.Position) iter.Seq2[journal.Record[E], error] {
+	return func(yield func(journal.Record[E], error) bool) {
+		after := max(after, 0)
+
+		for {
+			err := j.core.check(ctx)
+
+			var found page
+			if err == nil {
+				found, err = j.core.read(ctx, `seq > greatest($2, j.trimmed) ORDER BY seq`, after)
+			}
+
+			if err == nil && after < found.trimmed {
+				err = &journal.TrimmedError{First: found.trimmed + 1}
+			}
+
+			if err != nil {
+				yield(journal.Record[E]{}, err)
+
+				return
+			}
+
+			for _, r := range found.rows {
+				if ctx.Err() != nil {
+					break
+				}
+
+				record, err := decode[E](r)
+				if !yield(record, err) || err != nil {
+					return
+				}
+
+				after = r.seq
+			}
+
+			if ctx.Err() == nil && len(found.rows) < pageSize {
+				j.core.waitFor(ctx, after)
+			}
+		}
+	}
+}
+
+// waitFor returns when the journal has more than after, or will not be read further.
+func (c *core) waitFor(ctx context.Context, after journal.Position) {
+	for {
+		c.mu.Lock()
+		head, closed, grown := c.head, c.closed, c.grown
+		c.mu.Unlock()
+
+		if head > after || closed {
+			return
+		}
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-grown:
+		}
+	}
+}
+
+// Backward implements journal.Reader.
+func (j *Journal[E]) Backward(ctx context.Context, before journal.Position) iter.Seq2[journal.Record[E], error] {
+	return func(yield func(journal.Record[E], error) bool) {
+		for {
+			err := j.core.check(ctx)
+
+			var found page
+			if err == nil {
+				found, err = j.core.read(ctx, `seq > j.trimmed AND ($2 = 0 OR seq < $2) ORDER BY seq DESC`, max(before, 0))
+			}
+
+			if err != nil {
+				yield(journal.Record[E]{}, err)
+
+				return
+			}
+
+			for _, r := range found.rows {
+				if ctx.Err() != nil {
+					yield(journal.Record[E]{}, context.Cause(ctx))
+
+					return
+				}
+
+				record, err := decode[E](r)
+				if !yield(record, err) || err != nil {
+					return
+				}
+
+				before = r.seq
+			}
+
+			if len(found.rows) < pageSize {
+				return
+			}
+		}
+	}
+}

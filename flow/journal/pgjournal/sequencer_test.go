@@ -1,0 +1,355 @@
+package pgjournal_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/flow/journal/pgjournal"
+)
+
+const size = 3
+
+// appendBatches appends batches of equal entries, and calls done with each.
+func appendBatches(ctx context.Context, j *pgjournal.Journal[string], name string, n int, done func(journal.Position, string)) error {
+	for i := range n {
+		entry := fmt.Sprintf("%s/%d", name, i)
+
+		position, err := j.Append(ctx, entry, entry, entry)
+		if err != nil {
+			return fmt.Errorf("append %s: %w", entry, err)
+		}
+
+		done(position, entry)
+	}
+
+	return nil
+}
+
+// checkBatches checks that the journal has n records: without gap, each batch together, each writer's batches in order.
+func checkBatches(t *testing.T, j *pgjournal.Journal[string], n int) []string {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("records are missing"))
+	defer cancel()
+
+	var entries []string
+
+	next := map[string]int{}
+
+	for record, err := range j.Tail(ctx, 0) {
+		require.NoError(t, err)
+
+		if entries = append(entries, record.Entry); len(entries)%size == 1 {
+			at := strings.LastIndex(record.Entry, "/")
+			writer := record.Entry[:at]
+			require.Equal(t, fmt.Sprint(next[writer]), record.Entry[at+1:])
+
+			next[writer]++
+		} else {
+			require.Equal(t, entries[len(entries)-2], record.Entry)
+		}
+
+		require.EqualValues(t, len(entries), record.Position)
+
+		if len(entries) == n {
+			break
+		}
+	}
+
+	return entries
+}
+
+func nothing(journal.Position, string) {}
+
+// fence returns how often the lease was taken, and by whom last.
+func fence(t *testing.T, pool *pgxpool.Pool) (fence int64, holder string) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT fence, holder FROM pgjournal_journals`).Scan(&fence, &holder))
+
+	return fence, holder
+}
+
+func TestManyWritersInManyProcessesAreNumberedWithoutGap(t *testing.T) {
+	t.Parallel()
+
+	const processes, writers, batches = 3, 4, 20
+
+	url := database(t)
+
+	var (
+		group errgroup.Group
+		any   *pgjournal.Journal[string]
+	)
+
+	for process := range processes {
+		any = open(t, pgjournal.Config{Pool: newPool(t, url)})
+
+		for writer := range writers {
+			j := any
+
+			group.Go(func() error {
+				return appendBatches(t.Context(), j, fmt.Sprintf("%d/%d", process, writer), batches, nothing)
+			})
+		}
+	}
+
+	checkBatches(t, any, processes*writers*batches*size)
+	require.NoError(t, group.Wait())
+}
+
+// The connections of the sequencer are cut again and again, in the middle of whatever they do. An append whose connection
+// broke has an unknown outcome, so its writer looks before it tries again.
+func TestNumberingSurvivesCutConnections(t *testing.T) {
+	t.Parallel()
+
+	const cuts = 15
+
+	url := database(t)
+	admin := newPool(t, url)
+	victim := open(t, pgjournal.Config{Pool: namedPool(t, url, "victim"), Lease: 500 * time.Millisecond, PollEvery: 100 * time.Millisecond})
+	other := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: 500 * time.Millisecond, PollEvery: 100 * time.Millisecond})
+
+	// Only the other process appends, and the victim is the sequencer when it can be.
+	_, err := victim.Append(t.Context(), "start/0", "start/0", "start/0")
+	require.NoError(t, err)
+
+	for i := range cuts {
+		_, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim' AND datname = current_database()`)
+		require.NoError(t, err)
+
+		entry := fmt.Sprintf("other/%d", i)
+		position, err := other.Append(t.Context(), entry, entry, entry)
+		require.NoError(t, err)
+		require.EqualValues(t, (i+2)*size, position)
+	}
+
+	checkBatches(t, victim, (cuts+1)*size)
+}
+
+func namedPool(t *testing.T, url, name string) *pgxpool.Pool {
+	t.Helper()
+
+	config, err := pgxpool.ParseConfig(url)
+	require.NoError(t, err)
+
+	config.ConnConfig.RuntimeParams["application_name"] = name
+
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	return pool
+}
+
+// A sequencer whose lease was taken while it was away gives no more numbers, although nobody has told it.
+func TestSequencerWhoseLeaseWasTakenGivesNoNumbers(t *testing.T) {
+	t.Parallel()
+
+	url := database(t)
+	admin := newPool(t, url)
+	a := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: time.Hour})
+	b := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: time.Hour})
+
+	var group errgroup.Group
+
+	group.Go(func() error { return appendBatches(t.Context(), a, "a", 40, nothing) })
+	group.Go(func() error { return appendBatches(t.Context(), b, "b", 40, nothing) })
+
+	// The lease ends under the feet of whoever has it, again and again.
+	group.Go(func() error {
+		for range 40 {
+			if _, err := admin.Exec(t.Context(), `UPDATE pgjournal_journals SET lease_until = '-infinity'`); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+
+	checkBatches(t, b, 80*size)
+	require.NoError(t, group.Wait())
+}
+
+func TestClosingHandsTheLeaseOverAtOnce(t *testing.T) {
+	t.Parallel()
+
+	url := database(t)
+	first := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: time.Hour})
+	second := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: time.Hour})
+
+	_, err := first.Append(t.Context(), "a")
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+
+	position, err := second.Append(ctx, "b")
+	require.NoError(t, err)
+	require.EqualValues(t, 2, position)
+}
+
+// An append that is cancelled while it waits says that its entries are stored; they get their number later.
+func TestCancelledWaitReportsThatEntriesAreStored(t *testing.T) {
+	t.Parallel()
+
+	url := database(t)
+	admin := newPool(t, url)
+	j := open(t, pgjournal.Config{Pool: newPool(t, url)})
+
+	// The lock of the journal's row keeps everybody from numbering.
+	tx, err := admin.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM pgjournal_journals FOR UPDATE`)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+
+	go func() { // ends with the cancellation
+		_, err := j.Append(ctx, "a")
+		ended <- err
+	}()
+
+	for stored := false; !stored; {
+		require.NoError(t, admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pgjournal_entries)`).Scan(&stored))
+	}
+
+	cancel()
+
+	err = <-ended
+	require.ErrorIs(t, err, context.Canceled)
+
+	// It may have been cancelled between its commit and the answer, which is the outcome of any cancelled statement.
+	if !errors.Is(err, pgjournal.ErrNotNumbered) {
+		t.Log("cancelled before the insert was answered")
+	}
+
+	require.NoError(t, tx.Rollback(t.Context()))
+
+	record, err := journal.WaitFor(t.Context(), j, 0, func(string) bool { return true })
+	require.NoError(t, err)
+	require.Equal(t, "a", record.Entry)
+}
+
+const childLease = 2 * time.Second
+
+func childConfig(pool *pgxpool.Pool) pgjournal.Config {
+	return pgjournal.Config{Pool: pool, Name: "test", Lease: childLease, PollEvery: 200 * time.Millisecond}
+}
+
+// appendUntilKilled is a process that numbers and appends, and prints what is acknowledged.
+func appendUntilKilled(url string) error {
+	ctx := context.Background()
+
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+
+	j, err := pgjournal.Open[string](ctx, childConfig(pool))
+	if err != nil {
+		return err
+	}
+
+	var group errgroup.Group
+	for writer := range 3 {
+		group.Go(func() error {
+			return appendBatches(ctx, j, fmt.Sprintf("%d-%d", os.Getpid(), writer), 1<<30, func(position journal.Position, entry string) {
+				fmt.Printf("%d %s\n", position, entry)
+			})
+		})
+	}
+
+	return group.Wait()
+}
+
+// A process that numbers is killed; another one takes over when its lease ends, and nothing acknowledged is lost.
+func TestKilledSequencerIsReplacedWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
+
+	const kills = 3
+
+	url := database(t)
+	admin := newPool(t, url)
+	acknowledged := map[journal.Position]string{}
+	survivors := 0
+
+	for range kills {
+		pid := killAfter(t, url, 20, acknowledged)
+		killed, holder := fence(t, admin)
+		require.Contains(t, holder, fmt.Sprintf("/%d/", pid), "it was alone, so it was the sequencer")
+
+		survivor := open(t, childConfig(newPool(t, url)))
+
+		// The database may still run the last message of the dead process, which is valid and can number a batch of ours.
+		for now := killed; now == killed; now, holder = fence(t, admin) {
+			entry := fmt.Sprintf("survivor/%d", survivors)
+			position, err := survivor.Append(t.Context(), entry, entry, entry)
+			require.NoError(t, err)
+
+			acknowledged[position] = entry
+			survivors++
+		}
+
+		require.Contains(t, holder, fmt.Sprintf("/%d/", os.Getpid()))
+		require.NoError(t, survivor.Close())
+	}
+
+	survivor := open(t, childConfig(newPool(t, url)))
+	head, err := survivor.Head(t.Context())
+	require.NoError(t, err)
+
+	entries := checkBatches(t, survivor, int(head))
+	for position, entry := range acknowledged {
+		require.Equal(t, entry, entries[position-1])
+	}
+
+	require.Greater(t, len(acknowledged), kills*20)
+}
+
+// killAfter runs a process until it has acknowledged so many appends, and kills it in the middle of the next ones.
+func killAfter(t *testing.T, url string, appends int, acknowledged map[journal.Position]string) int {
+	t.Helper()
+
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), childVariable+"="+url)
+	command.Stderr = os.Stderr
+
+	output, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+
+	lines := bufio.NewScanner(output)
+
+	for n := 1; lines.Scan(); n++ {
+		var (
+			position journal.Position
+			entry    string
+		)
+
+		if _, err := fmt.Sscan(lines.Text(), &position, &entry); err == nil {
+			acknowledged[position] = entry
+		}
+
+		if n == appends {
+			require.NoError(t, command.Process.Kill())
+		}
+	}
+
+	require.ErrorContains(t, command.Wait(), "killed")
+
+	return command.Process.Pid
+}
