@@ -83,6 +83,10 @@ func TestFileCutAtAnyByteKeepsItsWholeBatches(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, entries(t, file, 0), last[end])
 
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.EqualValues(t, end, info.Size(), "nothing is left that a shorter batch would not cover")
+
 			dropped := cut - end + len(lost)
 			require.EqualValues(t, dropped, file.Recovery().Bytes)
 			require.Equal(t, dropped > 0, file.Recovery().Path == path)

@@ -153,8 +153,8 @@ func namedPool(t *testing.T, url, name string) *pgxpool.Pool {
 	return pool
 }
 
-// A sequencer whose lease was taken while it was away gives no more numbers, although nobody has told it.
-func TestSequencerWhoseLeaseWasTakenGivesNoNumbers(t *testing.T) {
+// Two processes that take the lease from each other all the time, both of which believe to have it at times.
+func TestLeaseThatIsTakenAwayUnderLoadLeavesNoGap(t *testing.T) {
 	t.Parallel()
 
 	url := database(t)
