@@ -65,7 +65,7 @@ type keyFlags struct {
 func newKeyFlags(cmd *cobra.Command) *keyFlags {
 	f := &keyFlags{connection: connectionFlags(cmd)}
 	// Without a variable on purpose: where one is set for the server, keys should still go through the API.
-	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "work on this database directly instead of asking a server")
+	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "use this database directly instead of a server")
 
 	return f
 }
@@ -100,9 +100,9 @@ func (f *keyFlags) report(t *tool, change string, key tarsy.APIKey) {
 
 func (t *tool) keys() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "keys", Short: "Make, list and revoke API keys", GroupID: groupClient, Args: onlyCommands,
-		Long: `Manages API keys through the server, which takes a key with the scope admin, or directly on a database with
---database-url. Scopes: read sees everything; write also submits and cancels; admin also manages keys.`,
+		Use: "keys", Short: "Create, list and revoke API keys", GroupID: groupClient, Args: onlyCommands,
+		Long: `Manages API keys through the server, which requires a key with the scope admin, or directly in a database with
+--database-url. Scopes: read reads everything; write also submits, asks, cancels and deletes; admin also manages keys.`,
 		Example: `  tarsy keys create alertmanager --scope write --expires 90d
   tarsy keys list
   tarsy keys revoke k3x9m2qa
@@ -116,7 +116,7 @@ func (t *tool) keys() *cobra.Command {
 
 func (t *tool) createKey() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a key; its secret is shown once", Args: namedArgs,
+		Use: "create NAME", Short: "Create a key and print its secret, which is not shown again", Args: namedArgs,
 		Example: "  tarsy keys create alertmanager --scope write\n  export TARSY_TOKEN=$(tarsy keys create me --scope admin)",
 	}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)
@@ -221,7 +221,7 @@ func (t *tool) listKeys() *cobra.Command {
 
 func (t *tool) revokeKey() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke KEY", Short: "Revoke a key by its id or prefix, at once and for good", Args: namedArgs,
+		Use: "revoke KEY", Short: "Revoke a key by its id or prefix; this cannot be undone", Args: namedArgs,
 		Example: "  tarsy keys revoke k3x9m2qa",
 	}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)

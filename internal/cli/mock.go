@@ -47,7 +47,7 @@ func (t *tool) mock() *cobra.Command {
 		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
 be tested without an API key and without a network. See docs/mock.md for details.
 
---script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes of the file take effect at once;
+--script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes to the file take effect at once;
                    an invalid file is reported and ignored.
 --record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
 --cassette FILE    replays such a file; a request that it does not contain is an error that shows the difference

@@ -16,7 +16,7 @@ func (t *tool) serve() *cobra.Command {
 		Long: `Runs the server, which accepts alerts, runs the agents, and serves the API and the dashboard on one address.
 
 Without --database-url it starts a private PostgreSQL in the data directory. On an address that is not loopback it
-requires API keys; the first one is made and shown when there is none.
+requires API keys; if there is none, it creates an admin key and saves it to the file admin-key in the data directory.
 
 Ctrl-C stops it gracefully: running sessions are handed over or continue at the next start. A second Ctrl-C exits at once.`,
 		Example: `  tarsy serve --config-dir ./config

@@ -73,7 +73,7 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 // configured adds the flags of servers that are not the demo.
 func (f *serverFlags) configured(cmd *cobra.Command) *serverFlags {
 	configFlag(cmd, &f.configDir)
-	cmd.Flags().Var(f.auth, "auth", "whether requests need an API key; auto: unless the address is loopback")
+	cmd.Flags().Var(f.auth, "auth", "require an API key; auto requires one unless the address is loopback")
 	withEnv(cmd.Flags(), "auth", "TARSY_AUTH")
 
 	return f
