@@ -14,6 +14,7 @@ import (
 
 var (
 	shownByTest    = regexp.MustCompile("^`(Test[A-Z]\\w+)` in `([a-z0-9/]+)`$")
+	shownByPage    = regexp.MustCompile("^`(web/[\\w./-]+\\.test\\.tsx?)`$")
 	shownByCommand = regexp.MustCompile("^`make ([a-z][a-z-]*)`$")
 )
 
@@ -50,8 +51,11 @@ func TestEveryFeatureNamesAnExistingTest(t *testing.T) {
 
 		for shown := range strings.SplitSeq(row.shown, "; ") {
 			test, command := shownByTest.FindStringSubmatch(shown), shownByCommand.FindStringSubmatch(shown)
+			page := shownByPage.FindStringSubmatch(shown)
 
 			switch {
+			case page != nil:
+				assert.FileExists(t, "../"+page[1], row.what)
 			case test != nil:
 				assert.True(t, packages[test[2]][test[1]], "%s: there is no %s in %s", row.what, test[1], test[2])
 			case command != nil:
