@@ -75,7 +75,7 @@ func (d *declaration) checkTypes() {
 
 			switch {
 			case taken && owner != branch:
-				d.problem("%s is in the journals of both %q and %q: give one of them a type of its own",
+				d.problem("%s is in the journals of both %q and %q: give one of them its own type",
 					port.typeName, owner.name, branch.name)
 			case taken:
 				d.problem("%q declares %s twice", branch.name, port.typeName)

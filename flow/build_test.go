@@ -29,7 +29,7 @@ func TestBuildReportsEveryMistakeAtOnce(t *testing.T) {
 	require.ErrorAs(t, err, &problems)
 	require.Equal(t, []string{
 		"branch 5 is nil",
-		`flow_test.line is in the journals of both "source" and "other": give one of them a type of its own`,
+		`flow_test.line is in the journals of both "source" and "other": give one of them its own type`,
 		"the route from flow_test.answer to flow_test.output has no function",
 		`a rule uses flow_test.answer of branch "worker", which is not part of the flow`,
 		"rule 7 uses a port that no branch declared",

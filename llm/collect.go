@@ -53,7 +53,7 @@ func Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, err
 		case ErrorChunk:
 			failure = c
 		default:
-			failure = fmt.Errorf("collecting an answer: %T is no kind of chunk", chunk)
+			failure = fmt.Errorf("collect an answer: unknown chunk type %T", chunk)
 		}
 
 		if failure == nil && each != nil {

@@ -110,5 +110,5 @@ func TestCollectRefusesUnknownChunkType(t *testing.T) {
 	var left int
 
 	_, err := llm.Collect(stream(nil, &left, nil), nil)
-	require.ErrorContains(t, err, "no kind of chunk")
+	require.ErrorContains(t, err, "unknown chunk type")
 }

@@ -133,11 +133,11 @@ func New(t testing.TB, options Options) *App {
 		a.Stop()
 
 		if unexpected := options.Script.Unexpected(); len(unexpected) > 0 && !options.Unwatched {
-			t.Errorf("the model was asked what the script does not know:\n%s", strings.Join(unexpected, "\n"))
+			t.Errorf("the script has no reply for these calls:\n%s", strings.Join(unexpected, "\n"))
 		}
 
 		if unused := options.Script.Unused(); len(unused) > 0 && !options.Unwatched {
-			t.Errorf("the script has replies that nobody asked for:\n%s", strings.Join(unused, "\n"))
+			t.Errorf("the script has unused replies:\n%s", strings.Join(unused, "\n"))
 		}
 	})
 	require.NoError(t, server.Start(ctx))

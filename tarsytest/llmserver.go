@@ -84,7 +84,7 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 		}
 
 		if summary := mock.Summary(server.Verify()); summary != "" {
-			t.Errorf("the virtual server was not used as its script says:\n%s", summary)
+			t.Errorf("the calls to the virtual server do not match its script:\n%s", summary)
 		}
 	})
 

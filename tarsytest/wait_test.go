@@ -81,7 +81,7 @@ func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 func TestUnscriptedModelCallFailsTest(t *testing.T) {
 	t.Parallel()
 
-	for unwatched, want := range map[bool]string{false: "the model was asked what the script does not know", true: ""} {
+	for unwatched, want := range map[bool]string{false: "the script has no reply for these calls", true: ""} {
 		complaint := testfailure.Of(t, func(t testing.TB) {
 			app := tarsytest.New(t, tarsytest.Options{Unwatched: unwatched})
 			require.Equal(t, "failed", string(app.Run("test", "nobody knows").Status))

@@ -58,7 +58,7 @@ func (x *execution) fallBack(step *progress.Step, code, reason string) {
 }
 
 func fallbackText(from, to, reason string) string {
-	return fmt.Sprintf("%s failed, %s goes on. %s", from, to, tarsy.CleanText(reason))
+	return fmt.Sprintf("%s failed; %s takes over. %s", from, to, tarsy.CleanText(reason))
 }
 
 func fallbackMetadata(from, to, code string) tarsy.Metadata {

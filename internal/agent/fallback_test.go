@@ -49,7 +49,7 @@ func TestNextProviderTakesOverOnFailure(t *testing.T) {
 
 	events := b.events(tarsy.EventProviderFallback)
 	require.Len(t, events, 1)
-	require.Equal(t, "test failed, second goes on. invalid x-api-key (HTTP 401): check the provider's API key, and that it may use this model", events[0].Content)
+	require.Equal(t, "test failed; second takes over. invalid x-api-key (HTTP 401): check the provider's API key, and that it may use this model", events[0].Content)
 	require.JSONEq(t, `{"from": "test", "to": "second", "code": "llm_auth"}`, string(events[0].Metadata))
 
 	failed := b.ledger.state.LLMInteractions[1]

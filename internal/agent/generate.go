@@ -88,7 +88,7 @@ func (c Config) collect(limited context.Context, req *llm.Request, each func(llm
 	again := func(attempt int, err error) {
 		calls.failed = c.failure(err)
 
-		c.Logger.Warn("an LLM call failed and is made again", "session_id", req.SessionID, "provider", req.Provider, "attempt", attempt, "error", calls.failed)
+		c.Logger.Warn("an LLM call failed; retrying", "session_id", req.SessionID, "provider", req.Provider, "attempt", attempt, "error", calls.failed)
 	}
 
 	response, err = llm.Collect(c.Retry.Generate(limited, calls, req, again), bounded(each))

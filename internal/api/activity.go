@@ -34,7 +34,7 @@ func (s *Server) addActivity() {
 	}, nil, s.getProgress)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-session-summary", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/summary", Summary: "Show what came of a session",
+		OperationID: "get-session-summary", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/summary", Summary: "Show the result of a session",
 	}, nil, s.getSummary)
 }
 
@@ -66,7 +66,7 @@ func (s *Server) getProgress(ctx context.Context, in *sessionInput) (*progressOu
 
 	progress, err := s.store.SessionProgress(ctx, in.ID)
 	if err != nil {
-		return nil, fmt.Errorf("show how far the session is: %w", err)
+		return nil, fmt.Errorf("show session progress: %w", err)
 	}
 
 	return &progressOutput{Body: *progress}, nil
@@ -80,7 +80,7 @@ func (s *Server) getSummary(ctx context.Context, in *sessionInput) (*summaryOutp
 
 	summary, err := s.store.SessionSummary(ctx, in.ID)
 	if err != nil {
-		return nil, fmt.Errorf("show what came of the session: %w", err)
+		return nil, fmt.Errorf("show session summary: %w", err)
 	}
 
 	return &summaryOutput{Body: *summary}, nil

@@ -145,7 +145,7 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 
 // unchecked says that nobody knows who asks: that is no reason to let them in, nor to say that they are nobody.
 func (g *guard) unchecked(ctx context.Context, err error) error {
-	g.logger.ErrorContext(ctx, "key not checked", "error", err)
+	g.logger.ErrorContext(ctx, "could not check an API key", "error", err)
 
 	return tarsy.Errorf(tarsy.CodeUnavailable, "API keys cannot be checked now, try again")
 }
@@ -216,6 +216,6 @@ func (g *guard) noteUse(ctx context.Context, key *tarsy.APIKey) {
 
 	err := g.store.TouchKey(context.WithoutCancel(ctx), key.ID, now)
 	if err != nil {
-		g.logger.WarnContext(ctx, "use of a key not noted", "key_id", key.ID, "error", err)
+		g.logger.WarnContext(ctx, "could not record the use of a key", "key_id", key.ID, "error", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func encodeCursor(place any) (string, error) {
 	text, err := json.Marshal(place)
 	if err != nil {
-		return "", fmt.Errorf("make cursor: %w", err)
+		return "", fmt.Errorf("encode cursor: %w", err)
 	}
 
 	return base64.RawURLEncoding.EncodeToString(text), nil

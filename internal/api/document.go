@@ -36,7 +36,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "TARSy", Version: version,
-				Description: "Submit alerts, watch their investigation, and read what came of it.",
+				Description: "Submit alerts, watch their investigation, and read the results.",
 			},
 			Components: &huma.Components{
 				Schemas: registry,

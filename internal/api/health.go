@@ -82,14 +82,14 @@ func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, err
 
 	err := s.store.Ping(within)
 	if err != nil {
-		s.logger.ErrorContext(ctx, "database not reached", "error", err)
+		s.logger.ErrorContext(ctx, "could not reach the database", "error", err)
 
 		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the database does not answer")
 	}
 
 	counts, err := s.store.Queue(within)
 	if err != nil {
-		s.logger.ErrorContext(ctx, "queue not counted", "error", err)
+		s.logger.ErrorContext(ctx, "could not count the queue", "error", err)
 
 		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the queue cannot be counted now")
 	}

@@ -143,7 +143,7 @@ func (w *loginWatch) check(ctx context.Context) {
 	found, err := w.store.ActiveLogins(ctx, slices.Collect(maps.Keys(keys)), slices.Collect(maps.Values(sessions)), w.clock.Now())
 	if err != nil {
 		if ctx.Err() == nil {
-			w.logger.WarnContext(ctx, "logins of open streams not checked", "error", err)
+			w.logger.WarnContext(ctx, "could not check the logins of open streams", "error", err)
 		}
 
 		return

@@ -25,7 +25,7 @@ const (
 func checkQuery(r *http.Request, known []string) error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return tarsy.Errorf(tarsy.CodeInvalidParameter, "the parameters after \"?\" are not encoded as an address needs it")
+		return tarsy.Errorf(tarsy.CodeInvalidParameter, "the parameters after \"?\" are not URL-encoded")
 	}
 
 	for name, given := range values {

@@ -98,7 +98,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 
 		out.Body.NextCursor, err = formatCursor(out.Body.Sessions[limit-1], filter.Order)
 		if err != nil {
-			return nil, fmt.Errorf("make cursor: %w", err)
+			return nil, fmt.Errorf("encode cursor: %w", err)
 		}
 	}
 

@@ -44,7 +44,7 @@ func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 
 	summary, err := s.store.UsageSummary(ctx, from, to)
 	if err != nil {
-		return nil, fmt.Errorf("sum usage up: %w", err)
+		return nil, fmt.Errorf("sum usage: %w", err)
 	}
 
 	return &usageOutput{Body: summary}, nil

@@ -127,7 +127,7 @@ func (a *App) readiness() error {
 		missing = append(missing, id+" "+a.health.waited[id])
 	}
 
-	return tarsy.Errorf(tarsy.CodeUnavailable, "the server starts when every MCP server has answered once: %s", strings.Join(missing, ", "))
+	return tarsy.Errorf(tarsy.CodeUnavailable, "the server becomes ready when every MCP server has responded once: %s", strings.Join(missing, ", "))
 }
 
 // mcpStatuses is what the monitor knows, for people.

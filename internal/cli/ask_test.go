@@ -194,7 +194,7 @@ func TestRefusedQuestionSaysWhatToDo(t *testing.T) {
 		says string
 	}{
 		{[]string{"ask", running, "why?"}, cli.ExitFailed, "follow it with tarsy watch " + running[24:]},
-		{[]string{"ask", silent, "why?"}, cli.ExitFailed, `the chain "silent" takes no questions: set chat.enabled`},
+		{[]string{"ask", silent, "why?"}, cli.ExitFailed, `the chain "silent" accepts no questions: set chat.enabled`},
 		{[]string{"ask", silent}, cli.ExitUsage, "no question given"},
 		{[]string{"ask", silent, " "}, cli.ExitUsage, "no question given"},
 		{[]string{"ask", silent, "-"}, cli.ExitUsage, "no question given"},

@@ -92,7 +92,7 @@ func checkMCPServer(ctx context.Context, factory *mcp.Factory, cfg *config.Confi
 	case err != nil:
 		return finding{check, bad, line(err), ""}
 	case closeErr != nil:
-		return finding{check, findingWarn, line(closeErr), "the server does not stop when it is told to"}
+		return finding{check, findingWarn, line(closeErr), "the server does not stop on request"}
 	case len(listed) == 0:
 		return finding{check, findingWarn, transport.Type + ", no tools", "agents cannot use a server without tools; check its configuration"}
 	case len(listed) == 1:

@@ -113,7 +113,7 @@ func (c *Client) do(request *http.Request, out any) error {
 	}
 
 	if err := json.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("%s answered %s with something that is not TARSy's: %w", c.Server(), request.URL.Path, err)
+		return fmt.Errorf("%s answered %s with an unexpected response: %w", c.Server(), request.URL.Path, err)
 	}
 
 	return nil

@@ -233,7 +233,7 @@ func (l *ledger) ask(ctx context.Context) {
 		l.held.Add(l.asked)
 		l.asked, l.confirmed = tarsy.Spend{}, false
 
-		l.logger.Warn("could not read what was spent today; what is known has to do", "error", err)
+		l.logger.Warn("could not read today's spending; using the last known value", "error", err)
 
 		return
 	}

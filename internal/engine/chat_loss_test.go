@@ -99,7 +99,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 				t.Cleanup(thaw) // a server that stops waits for it
 
 				before := frozen.detail(id)
-				lost := frozen.logged.said("lost the lease; another server goes on")
+				lost := frozen.logged.said("lost the lease; another server continues")
 				question := frozen.ask(id, "why?")
 				h.wait(freezer.inside, place)
 
@@ -173,7 +173,7 @@ func TestCommitErrorStillGivesOneAnswer(t *testing.T) {
 
 					h.fault(table, at, test.fault)
 
-					reloaded := s.logged.said("a step failed; loading the session again")
+					reloaded := s.logged.said("a step failed; reloading the session")
 					stage := s.answers(id, where)
 					asked++
 

@@ -169,7 +169,7 @@ func (e *Engine) renew(ctx context.Context) {
 
 func (e *Engine) renewRunning(ctx context.Context) {
 	if err := e.renewLeases(ctx, e.running()); err != nil && ctx.Err() == nil {
-		e.Logger.Warn("could not renew leases; they are renewed later if nobody takes them", "error", err)
+		e.Logger.Warn("could not renew leases; retrying unless another server takes them", "error", err)
 	}
 }
 

@@ -81,7 +81,7 @@ const databasePatience = 30 * time.Second
 
 // The reasons for which the work on a session is interrupted.
 var (
-	errCancelRequested = errors.New("somebody asked to cancel the session")
+	errCancelRequested = errors.New("the session was cancelled on request")
 	errSessionTimeout  = errors.New("the session ran out of time")
 	errHandOver        = errors.New("this server is stopping")
 	errCommitFailed    = errors.New("a step could not be committed")

@@ -17,7 +17,7 @@ func (r *sessionRun) handOver() {
 	r.memory.waitCommitted(ctx)
 
 	if err := r.engine.DB.HandOver(ctx, r.lease); err != nil {
-		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
+		r.engine.Logger.Warn("could not hand the session over; its lease will expire", "session_id", r.lease.SessionID, "error", err)
 	}
 }
 
@@ -45,10 +45,10 @@ func (r *sessionRun) deferToNewer() {
 	defer cancel()
 
 	r.memory.waitCommitted(ctx)
-	r.engine.Logger.Warn("the database has a newer schema, which refused a step; leaving the session to a newer server",
+	r.engine.Logger.Warn("the database has a newer schema, which refused a step; deferring the session to a newer server",
 		"session_id", r.lease.SessionID, "retry_after", newerSchemaPause)
 
 	if err := r.engine.DB.Defer(ctx, r.lease, r.engine.now().Add(newerSchemaPause)); err != nil {
-		r.engine.Logger.Warn("could not hand the session over; its lease will run out", "session_id", r.lease.SessionID, "error", err)
+		r.engine.Logger.Warn("could not hand the session over; its lease will expire", "session_id", r.lease.SessionID, "error", err)
 	}
 }

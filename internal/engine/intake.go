@@ -136,7 +136,7 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 
 	if !takes {
 		return tarsy.Question{}, tarsy.Errorf(tarsy.CodeChatDisabled,
-			"the chain %q takes no questions: set chat.enabled in its configuration", target.ChainID)
+			"the chain %q accepts no questions: set chat.enabled in its configuration", target.ChainID)
 	}
 
 	if err := i.admission.mask(ctx, func() { content = i.cfg.Mask(content) }); err != nil {
@@ -168,9 +168,9 @@ func (i *Intake) refusal(ctx context.Context, sessionID string) error {
 
 	switch target.Status {
 	case tarsy.SessionCompleted, tarsy.SessionFailed, tarsy.SessionTimedOut:
-		return tarsy.Errorf(tarsy.CodeChatBusy, "another question is being answered: ask again when its answer is there, or cancel it")
+		return tarsy.Errorf(tarsy.CodeChatBusy, "another question is being answered: wait for its answer, or cancel it")
 	case tarsy.SessionCancelled:
-		return tarsy.Errorf(tarsy.CodeConflict, "the session was cancelled: only completed, failed and timed-out sessions take questions")
+		return tarsy.Errorf(tarsy.CodeConflict, "the session was cancelled: only completed, failed and timed-out sessions accept questions")
 	case tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling:
 	}
 

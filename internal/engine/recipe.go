@@ -58,7 +58,7 @@ func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string
 	for _, hash := range unknown {
 		recipe, err := r.decode(bodies[hash])
 		if err != nil {
-			r.logger.Error("could not read a recipe; its sessions follow the configuration", "recipe", hash, "error", err)
+			r.logger.Error("could not read a recipe; its sessions use the current configuration", "recipe", hash, "error", err)
 
 			r.known[hash] = nil
 
@@ -122,6 +122,6 @@ func (e *Engine) announce(ctx context.Context) {
 	err := e.DB.Announce(ctx, postgres.Announcement{ServerID: e.ServerID, Version: Version, Has: e.Has},
 		e.Clock.Now().Add(-max(serverMemory, 2*e.UnrunnableTimeout)))
 	if err != nil && ctx.Err() == nil {
-		e.Logger.Warn("could not announce this server; it is announced again with the next renewal", "error", err)
+		e.Logger.Warn("could not announce this server; retrying with the next renewal", "error", err)
 	}
 }

@@ -54,7 +54,7 @@ func (r *sessionRun) readRequests(ctx context.Context) {
 	requests, err := r.engine.DB.OpenRequests(ctx, r.lease.SessionID)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.engine.Logger.Warn("could not read requests; they are read again with the next renewal", "session_id", r.lease.SessionID, "error", err)
+			r.engine.Logger.Warn("could not read requests; retrying with the next renewal", "session_id", r.lease.SessionID, "error", err)
 		}
 
 		return
@@ -81,7 +81,7 @@ func (r *sessionRun) run() {
 		case err == nil || errors.Is(err, errCancelRequested) || errors.Is(err, errSessionTimeout):
 			// Plan again.
 		case errors.Is(err, postgres.ErrFenceLost):
-			log.Warn("lost the lease; another server goes on")
+			log.Warn("lost the lease; another server continues")
 
 			return
 		case errors.Is(err, errHandOver):
@@ -89,7 +89,7 @@ func (r *sessionRun) run() {
 
 			return
 		default:
-			log.Error("a step failed; loading the session again", "error", err)
+			log.Error("a step failed; reloading the session", "error", err)
 
 			newer, certain := r.newerSchema(err)
 			if newer {
@@ -154,7 +154,7 @@ func (r *sessionRun) reload(unstorable bool) bool {
 		}
 
 		if err != nil {
-			r.engine.Logger.Error("could not load the session; trying again", "session_id", r.lease.SessionID, "error", err)
+			r.engine.Logger.Error("could not load the session; retrying", "session_id", r.lease.SessionID, "error", err)
 			r.setbacks.notLoaded()
 
 			if !r.backOff() {

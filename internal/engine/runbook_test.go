@@ -147,7 +147,7 @@ func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 
 		c.RenewEvery = 24 * time.Hour
 	})
-	lost := frozen.logged.said("lost the lease; another server goes on")
+	lost := frozen.logged.said("lost the lease; another server continues")
 	id := frozen.submitWithRunbook("")
 	h.wait(library.reached, "the runbook to be read")
 	h.settled(frozen)

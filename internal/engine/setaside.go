@@ -57,14 +57,14 @@ func (e *Engine) deferUnloadable(lease postgres.Lease, cause error) {
 	defer cancel()
 
 	pause := e.aside.add(lease.SessionID)
-	e.Logger.Error("could not load a session; it is set aside", "session_id", lease.SessionID, "retry_after", pause, "error", cause)
+	e.Logger.Error("could not load a session; deferring it", "session_id", lease.SessionID, "retry_after", pause, "error", cause)
 
 	if e.SetAside != nil {
 		e.SetAside(lease.SessionID, true)
 	}
 
 	if err := e.DB.Defer(ctx, lease, e.now().Add(pause)); err != nil {
-		e.Logger.Warn("could not set a session aside; its lease will run out", "session_id", lease.SessionID, "error", err)
+		e.Logger.Warn("could not defer a session; its lease will expire", "session_id", lease.SessionID, "error", err)
 	}
 }
 

@@ -122,7 +122,7 @@ const maxReadShown = 400
 
 // usage tells a model that its call was not made because of how the arguments were written.
 func usage(tool agent.Tool) string {
-	return fmt.Sprintf("The call to %s was not made: the arguments begin as a JSON object and are none. %s",
+	return fmt.Sprintf("The call to %s was not made: the arguments start like a JSON object but are not valid JSON. %s",
 		tool.WireName(), howTo(tool))
 }
 

@@ -27,7 +27,7 @@ func (f *Factory) cleanUp(of target) {
 		if side != nil {
 			text = side.hide(text)
 		}
-		f.logger.Warn("mcp session was not cleaned up", "mcp_server", of.server, "execution_id", of.execution, "error", text)
+		f.logger.Warn("could not clean up an mcp session", "mcp_server", of.server, "execution_id", of.execution, "error", text)
 	}
 }
 

@@ -141,7 +141,7 @@ func TestFailedCleanupIsOnlyLogged(t *testing.T) {
 				Logger:  slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn})),
 			}, "one")
 			require.NoError(t, tools.Close())
-			require.Contains(t, logged.String(), "mcp session was not cleaned up")
+			require.Contains(t, logged.String(), "could not clean up an mcp session")
 			require.Contains(t, logged.String(), c.logged)
 			require.NotContains(t, logged.String(), "s3cret")
 		})

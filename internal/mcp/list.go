@@ -33,7 +33,7 @@ type toolList struct {
 func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (toolList, error) {
 	list, err := f.listTools(ctx, id, client)
 	for _, name := range list.uncallable {
-		f.logger.WarnContext(ctx, "mcp tool left out: its name cannot be called", "mcp_server", id, "tool", f.received(id, short(name)))
+		f.logger.WarnContext(ctx, "skipping an mcp tool: its name cannot be called", "mcp_server", id, "tool", f.received(id, short(name)))
 	}
 	for _, name := range list.unmatched {
 		f.logger.WarnContext(ctx, "allowed_tools or denied_tools names a tool that the mcp server does not list", "mcp_server", id, "tool", name)

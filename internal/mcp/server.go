@@ -125,7 +125,7 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 		return nil, err
 	}
 	s.session = fresh
-	s.factory.logger.InfoContext(ctx, "mcp session created again", "mcp_server", s.id)
+	s.factory.logger.InfoContext(ctx, "mcp session recreated", "mcp_server", s.id)
 
 	return fresh, nil
 }
@@ -207,7 +207,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 		broke := failure{kind: classify(err, p), acted: p.mayHaveActed(), err: err, explain: current.link.explain}
 		if limited.Err() == nil && !retried && broke.mayRepeat(tool) {
 			broken = current
-			s.factory.logger.InfoContext(ctx, "mcp call is made again on a fresh session", "mcp_server", s.id, "tool", tool.Name)
+			s.factory.logger.InfoContext(ctx, "retrying the mcp call on a new session", "mcp_server", s.id, "tool", tool.Name)
 
 			continue
 		}

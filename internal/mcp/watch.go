@@ -47,7 +47,7 @@ func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 		if err == nil || ctx.Err() != nil {
 			return tools, err
 		}
-		w.monitor.cfg.Logger.Info("mcp health check makes a new session", "mcp_server", w.id,
+		w.monitor.cfg.Logger.Info("mcp health check opens a new session", "mcp_server", w.id,
 			"error", w.monitor.cfg.Factory.received(w.id, w.session.link.explain(err.Error())))
 	}
 	w.closeSession()

@@ -128,7 +128,7 @@ func (s *Server) getEntry(w http.ResponseWriter, r *http.Request) error {
 
 	entries, _ := s.journal.read(query{after: wanted - 1, limit: 1})
 	if len(entries) == 0 || entries[0].Number != wanted {
-		return tarsy.Errorf(tarsy.CodeNotFound, "The journal has no entry %d, or has it no more.", wanted)
+		return tarsy.Errorf(tarsy.CodeNotFound, "The journal has no entry %d; it may have been dropped.", wanted)
 	}
 
 	return reply(w, http.StatusOK, entries[0])
@@ -250,7 +250,7 @@ func (s *Server) gate(r *http.Request) (*script.Gate, error) {
 	}
 
 	if lane.script == nil {
-		return nil, tarsy.Errorf(tarsy.CodeNotFound, "There is no script, and so there are no gates.")
+		return nil, tarsy.Errorf(tarsy.CodeNotFound, "There is no script, so there are no gates.")
 	}
 
 	name := r.PathValue("name")

@@ -61,7 +61,7 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 // DeleteBrowserSession forgets a session; one that is not there is forgotten already.
 func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 	if _, err := db.front.Exec(ctx, `DELETE FROM browser_sessions WHERE hash = $1`, hash); err != nil {
-		return fmt.Errorf("forget browser session: %w", err)
+		return fmt.Errorf("delete browser session: %w", err)
 	}
 
 	return nil

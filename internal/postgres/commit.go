@@ -20,7 +20,7 @@ type pgError = pgconn.PgError
 
 // ErrFenceLost says that another server holds the session now, or that the lease was given back. Whoever meets it
 // changes nothing more.
-var ErrFenceLost = errors.New("the session's lease is gone")
+var ErrFenceLost = errors.New("the session's lease was lost")
 
 // Lease is the right to work on a session; the fence proves it.
 type Lease struct {

@@ -30,7 +30,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read all of a session: %w", err)
+		return nil, fmt.Errorf("export session: %w", err)
 	}
 
 	return &tarsy.Export{

@@ -60,7 +60,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
 // TouchKey notes that a key was used.
 func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 	if _, err := db.front.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
-		return fmt.Errorf("note the use of a key: %w", err)
+		return fmt.Errorf("record the use of a key: %w", err)
 	}
 
 	return nil

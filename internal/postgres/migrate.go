@@ -193,7 +193,7 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 
 	if _, additions := current.unknown(known); len(additions) > 0 {
-		c.Logger.Info("the database has additions of a newer tarsy; going on without them", "versions", additions)
+		c.Logger.Info("the database has additions of a newer tarsy; ignoring them", "versions", additions)
 	}
 
 	return nil

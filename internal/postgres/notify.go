@@ -64,7 +64,7 @@ func (s *Signals) flush(ctx context.Context) {
 		s.putBack(signals)
 
 		if ctx.Err() == nil {
-			s.logger.Warn("could not notify other servers; they are told with what comes next", "error", err)
+			s.logger.Warn("could not notify other servers; retrying with the next notification", "error", err)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
 		outgoing:  newOutgoing(),
 		kick:      make(chan struct{}, 1),
 		listening: background.Outage{
-			Failing: "lost the connection that hears other servers; trying again", Over: "hears other servers again",
+			Failing: "lost the LISTEN connection; reconnecting", Over: "LISTEN connection restored",
 			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		polling: background.Outage{

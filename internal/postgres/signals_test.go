@@ -241,18 +241,18 @@ func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	restore()
 	<-hears
 
-	require.Equal(t, "lost the connection that hears other servers; trying again", <-records)
-	require.Equal(t, "hears other servers again", <-records)
+	require.Equal(t, "lost the LISTEN connection; reconnecting", <-records)
+	require.Equal(t, "LISTEN connection restored", <-records)
 	require.Empty(t, records)
 }
 
-// recorded is a handler that keeps the messages of the listener: other parts also miss the database.
+// recorded is a handler that keeps the messages of the listener: other parts log the outage as well.
 type recorded chan<- string
 
 func (r recorded) Enabled(context.Context, slog.Level) bool { return true }
 
 func (r recorded) Handle(_ context.Context, record slog.Record) error {
-	if strings.Contains(record.Message, "other servers") {
+	if strings.Contains(record.Message, "LISTEN connection") {
 		r <- record.Message
 	}
 

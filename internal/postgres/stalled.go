@@ -45,7 +45,7 @@ func (r *reaper) run(ctx context.Context) {
 	background.Every(ctx, r.after/stalledChecks, stalledPatience, func(ctx context.Context) {
 		// A database that is down is reported by those who need it.
 		if ended, err := r.end(ctx); err == nil && ended > 0 {
-			r.logger.Warn("ended transactions whose server stopped sending in the middle", "transactions", ended)
+			r.logger.Warn("ended stalled transactions of unresponsive servers", "transactions", ended)
 		}
 	})
 }

@@ -201,7 +201,7 @@ func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, erro
 
 	spent, err := readUsage[total](ctx, db.work, usageTotalSQL, from, endOfTime())
 	if err != nil {
-		return tarsy.Spend{}, fmt.Errorf("add up what was used: %w", err)
+		return tarsy.Spend{}, fmt.Errorf("sum usage: %w", err)
 	}
 
 	return spent[0].Spend, nil
@@ -211,7 +211,7 @@ func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, erro
 func (db *DB) UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error) {
 	rows, err := readUsage[usageRow](ctx, db.readers, usageSummarySQL, from, to)
 	if err != nil {
-		return tarsy.UsageSummary{}, fmt.Errorf("sum usage up: %w", err)
+		return tarsy.UsageSummary{}, fmt.Errorf("sum usage: %w", err)
 	}
 
 	return summarise(from, to, rows), nil

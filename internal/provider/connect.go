@@ -16,7 +16,7 @@ import (
 // xaiURL is where xAI speaks the form of OpenAI's Chat Completions.
 const xaiURL = "https://api.x.ai/v1"
 
-var errNoScript = errors.New("this server plays no scripts")
+var errNoScript = errors.New("this server has no scripted models")
 
 // connect makes the client of a provider.
 func (p *Providers) connect(c config.LLMProvider) (llm.Client, error) {

@@ -63,7 +63,7 @@ func refuseRedirect(request *http.Request, via []*http.Request) error {
 	const most = 10
 
 	if len(via) > most || request.URL.Host != via[0].URL.Host {
-		return fmt.Errorf("the server at %s redirects elsewhere: check base_url", via[0].URL.Host)
+		return fmt.Errorf("the server at %s redirects to another host: check base_url", via[0].URL.Host)
 	}
 
 	return nil

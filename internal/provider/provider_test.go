@@ -110,7 +110,7 @@ func TestUncallableProviderSaysWhatToDo(t *testing.T) {
 		"unset":    "unset (claude): there is no API key: set NO_SUCH_KEY and start the server again",
 		"homeless": "homeless (gemini): the cloud project or its region is not known: set the variables that project_env and location_env of llm_providers.homeless name",
 		"gateway":  "gateway (any): the gateway's address is missing: set base_url of llm_providers.gateway to grpc://host:port, or grpcs:// for TLS",
-		"script":   "this server plays no scripts",
+		"script":   "this server has no scripted models",
 		"strange":  `LLM provider "strange" is of type "strange", which this version cannot call`,
 	} {
 		_, err := ask(t, providers, name)
@@ -163,7 +163,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 	for name := range configured {
 		_, err := ask(t, providers, name)
-		require.ErrorContains(t, err, "redirects elsewhere: check base_url", name)
+		require.ErrorContains(t, err, "redirects to another host: check base_url", name)
 	}
 }
 

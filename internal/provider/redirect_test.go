@@ -81,5 +81,5 @@ func TestTokenIsNotSentToRedirectTarget(t *testing.T) {
 	})
 
 	_, err := ask(t, providers, "vertex")
-	require.ErrorContains(t, err, "redirects elsewhere: check base_url")
+	require.ErrorContains(t, err, "redirects to another host: check base_url")
 }

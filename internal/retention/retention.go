@@ -154,7 +154,7 @@ func (r *Retention) plan(ctx context.Context) {
 		wait = period.Add(r.cfg.Every).Sub(now)
 
 		if err := r.queue.add(ctx, period); err != nil && ctx.Err() == nil {
-			r.cfg.Logger.Warn("clean-up was not planned", "error", err)
+			r.cfg.Logger.Warn("could not schedule clean-up", "error", err)
 
 			wait = min(soon, wait)
 		}

@@ -237,7 +237,7 @@ func TestFailedSchedulingIsRetriedSoon(t *testing.T) {
 	f.start(t, f.config(t))
 	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
 	f.clock.Advance(retention.Soon)
-	f.awaitf(t, func() bool { return strings.Contains(f.log.String(), "clean-up was not planned") }, "the failure")
+	f.awaitf(t, func() bool { return strings.Contains(f.log.String(), "could not schedule clean-up") }, "the failure")
 
 	f.exec(t, `ALTER TABLE elsewhere RENAME TO river_job`)
 	f.pass(t, 1, retention.Soon)

@@ -31,7 +31,7 @@ func (f *Fetcher) read(resp *http.Response, at *url.URL) (string, error) {
 
 	text := string(body)
 	if kind == opaque && (!utf8.ValidString(text) || strings.Contains(text, "\x00")) {
-		return "", failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not a text")
+		return "", failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not text")
 	}
 	text = strings.TrimPrefix(tarsy.CleanText(text), "\uFEFF")
 	if strings.TrimSpace(text) == "" {
@@ -56,7 +56,7 @@ const (
 func (f *Fetcher) kind(resp *http.Response, at *url.URL) (kind, error) {
 	// Nothing is ever decompressed, so that a small answer cannot become a large one.
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is sent compressed, although that was not asked for")
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is compressed, which was not requested")
 	}
 
 	// A bad parameter leaves the type readable; anything worse leaves it empty.
@@ -70,9 +70,9 @@ func (f *Fetcher) kind(resp *http.Response, at *url.URL) (kind, error) {
 	case (media == "" || media == "application/octet-stream") && isRawHost(at.Hostname()):
 		return opaque, nil
 	case media == "":
-		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it does not say that it is a text")
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it does not declare a text content type")
 	default:
-		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not a text but %.64q", media)
+		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not text but %.64q", media)
 	}
 }
 

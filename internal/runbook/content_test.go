@@ -63,14 +63,14 @@ func TestNonTextResponsesAreRefused(t *testing.T) {
 		"a web page":             {docs, "text/html; charset=utf-8", "<p>", "it is a web page: use the address of the raw file"},
 		"a web page on raw":      {raw, "TEXT/HTML", "<p>", "it is a web page: use the address of the raw file"},
 		"a strict web page":      {docs, "application/xhtml+xml", "<p/>", "it is a web page: use the address of the raw file"},
-		"a picture":              {docs, "image/png", "x", `it is not a text but "image/png"`},
-		"an archive":             {raw, "application/gzip", "x", `it is not a text but "application/gzip"`},
-		"an endless type":        {docs, strings.Repeat("a", 5000) + "/x", "x", "it is not a text but"},
-		"bytes":                  {docs, "application/octet-stream", "x", `it is not a text but "application/octet-stream"`},
-		"no type":                {docs, "", "x", "it does not say that it is a text"},
-		"no valid type":          {docs, "text/", "x", "it does not say that it is a text"},
-		"bytes with NUL on raw":  {raw, "application/octet-stream", "a\x00b", "it is not a text"},
-		"bytes not UTF-8 on raw": {raw, "application/octet-stream", "\x1f\x8b\x08", "it is not a text"},
+		"a picture":              {docs, "image/png", "x", `it is not text but "image/png"`},
+		"an archive":             {raw, "application/gzip", "x", `it is not text but "application/gzip"`},
+		"an endless type":        {docs, strings.Repeat("a", 5000) + "/x", "x", "it is not text but"},
+		"bytes":                  {docs, "application/octet-stream", "x", `it is not text but "application/octet-stream"`},
+		"no type":                {docs, "", "x", "it does not declare a text content type"},
+		"no valid type":          {docs, "text/", "x", "it does not declare a text content type"},
+		"bytes with NUL on raw":  {raw, "application/octet-stream", "a\x00b", "it is not text"},
+		"bytes not UTF-8 on raw": {raw, "application/octet-stream", "\x1f\x8b\x08", "it is not text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +185,7 @@ func TestCompressedResponseIsNeverDecompressed(t *testing.T) {
 
 		_, err := n.fetcher(t, nil).Fetch(t.Context(), page)
 
-		requireFailure(t, err, tarsy.CodeUnsupportedMedia, "it is sent compressed")
+		requireFailure(t, err, tarsy.CodeUnsupportedMedia, "it is compressed")
 	}
 }
 
@@ -193,10 +193,10 @@ func TestNonHTTPResponseErrorHidesItsText(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ raw, says string }{
-		"another protocol":    {"SSH-2.0-secret\r\n", "it did not answer as a web server does"},
-		"nothing":             {"", "it did not answer as a web server does"},
-		"many headers":        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" + strings.Repeat("X: secret\r\n", 20000) + "\r\nsecret", "it did not answer as a web server does"},
-		"unknown coding":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nsecret", "it did not answer as a web server does"},
+		"another protocol":    {"SSH-2.0-secret\r\n", "it did not send a valid HTTP response"},
+		"nothing":             {"", "it did not send a valid HTTP response"},
+		"many headers":        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" + strings.Repeat("X: secret\r\n", 20000) + "\r\nsecret", "it did not send a valid HTTP response"},
+		"unknown coding":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nsecret", "it did not send a valid HTTP response"},
 		"its own words":       {"HTTP/1.1 404 secret\r\n\r\n", "it answered 404 Not Found"},
 		"less than announced": {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nsecret", "the connection broke off"},
 		"a broken chunk":      {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nsecret", "the connection broke off"},

@@ -59,7 +59,7 @@ func (f *Fetcher) redirect(at *url.URL, location string) (*url.URL, error) {
 	to, err := at.Parse(location)
 	if err != nil {
 		// The parser's error repeats the address, which may carry a token.
-		return nil, failure(tarsy.CodeUnavailable, at, nil, "it redirects to something that is no address")
+		return nil, failure(tarsy.CodeUnavailable, at, nil, "it redirects to an invalid address")
 	}
 	if at.Scheme == "https" && to.Scheme == "http" {
 		return nil, failure(tarsy.CodeForbidden, at, nil, "it redirects from https to http")
@@ -101,7 +101,7 @@ func (f *Fetcher) get(ctx context.Context, at *url.URL) (*http.Response, error) 
 		return nil, failure(tarsy.CodeUnavailable, at, err, "its certificate is not valid")
 	}
 
-	return nil, failure(tarsy.CodeUnavailable, at, err, "it did not answer as a web server does")
+	return nil, failure(tarsy.CodeUnavailable, at, err, "it did not send a valid HTTP response")
 }
 
 func (f *Fetcher) header(at *url.URL) http.Header {

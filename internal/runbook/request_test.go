@@ -110,7 +110,7 @@ func TestEveryRedirectIsCheckedAgain(t *testing.T) {
 		"loopback":            {"https://127.0.0.1/b", tarsy.CodeForbidden, "not allowed"},
 		"a private address":   {"https://raw.example.org/b", tarsy.CodeForbidden, "from raw.example.org: it is not on the public internet"},
 		"metadata of a cloud": {"http://169.254.169.254/latest", tarsy.CodeForbidden, "redirects from https to http"},
-		"no address":          {"https://docs.example.org:secret/b", tarsy.CodeUnavailable, "redirects to something that is no address"},
+		"no address":          {"https://docs.example.org:secret/b", tarsy.CodeUnavailable, "redirects to an invalid address"},
 		"too long":            {"/" + strings.Repeat("a", 2048), tarsy.CodeForbidden, "is longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func domains(configured []string, logger *slog.Logger) []string {
 	for _, domain := range configured {
 		clean, ok := ParseDomain(domain)
 		if !ok {
-			logger.Warn("an allowed domain of runbooks is no host name and is ignored", "domain", domain)
+			logger.Warn("ignoring an allowed runbook domain that is not a host name", "domain", domain)
 
 			continue
 		}

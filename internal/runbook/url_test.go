@@ -103,7 +103,7 @@ func TestInvalidDomainAllowsNothing(t *testing.T) {
 
 		requireFailure(t, f.Check("https://github.com/"), tarsy.CodeInvalidField, "addresses on no host")
 		require.Error(t, f.Check("https://docs.example.org/"), domain)
-		require.Contains(t, logs.String(), "is ignored")
+		require.Contains(t, logs.String(), "ignoring an allowed runbook domain")
 	}
 }
 

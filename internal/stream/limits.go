@@ -30,11 +30,11 @@ func (h *holdings) connect(ctx context.Context, owner string) error {
 	case limit.Total:
 		h.notice.Refused(ctx, "stream refused, system.streams.max_connections reached", "key_id", owner)
 
-		return tarsy.Errorf(tarsy.CodeOverloaded, "The server has as many streams open as it may. Try again later.")
+		return tarsy.Errorf(tarsy.CodeOverloaded, "The server has reached its limit of open streams. Try again later.")
 	case limit.PerOwner:
 		h.notice.Refused(ctx, "stream refused, system.streams.max_connections_per_key reached", "key_id", owner)
 
-		return tarsy.Errorf(tarsy.CodeTooManyStreams, "This API key has as many streams open as it may. Close one first.")
+		return tarsy.Errorf(tarsy.CodeTooManyStreams, "This API key has reached its limit of open streams. Close one first.")
 	default:
 		return nil
 	}
@@ -46,11 +46,11 @@ func (h *holdings) subscribe(ctx context.Context, owner string) error {
 	case limit.Total:
 		h.notice.Refused(ctx, "subscription refused, system.streams.max_subscriptions reached", "key_id", owner)
 
-		return tarsy.Errorf(codeTooManySubscriptions, "the server's connections follow as many channels as they may, try again later")
+		return tarsy.Errorf(codeTooManySubscriptions, "the server has reached its limit of subscriptions, try again later")
 	case limit.PerOwner:
 		h.notice.Refused(ctx, "subscription refused, system.streams.max_subscriptions_per_key reached", "key_id", owner)
 
-		return tarsy.Errorf(codeTooManySubscriptions, "the connections of this API key follow as many channels as they may, unsubscribe from one first")
+		return tarsy.Errorf(codeTooManySubscriptions, "this API key has reached its limit of subscriptions, unsubscribe from one first")
 	default:
 		return nil
 	}

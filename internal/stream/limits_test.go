@@ -103,10 +103,10 @@ func TestSubscriptionsAreLimitedPerOwnerAndInTotal(t *testing.T) {
 	adaToo.subscribe(sessions[1], 0)
 	ada.subscribe(sessions[0], 0) // again is not one more
 
-	refused(ada, "session:"+sessions[2], "the connections of this API key")
-	refused(ada, "sessions", "the connections of this API key")
+	refused(ada, "session:"+sessions[2], "this API key has reached its limit")
+	refused(ada, "sessions", "this API key has reached its limit")
 	bob.subscribe(sessions[2], 0)
-	refused(bob, "session:"+sessions[0], "the server's connections")
+	refused(bob, "session:"+sessions[0], "the server has reached its limit")
 
 	ada.sayf(`{"action":"unsubscribe","channel":"session:%s"}`, sessions[0])
 	require.Equal(t, "subscription.removed", ada.next().Type)

@@ -38,7 +38,7 @@ func (h *Hub) WebSocket() http.Handler {
 		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
-			problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeUpgradeRequired, "This address speaks WebSocket only."))
+			problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeUpgradeRequired, "This endpoint accepts WebSocket connections only."))
 
 			return
 		}

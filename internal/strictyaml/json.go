@@ -112,7 +112,7 @@ func (d *Decoder) appendScalar(buf []byte, node ast.Node, path string) []byte {
 		}
 		return appendString(buf, text)
 	}
-	d.fail(node, path, "is no value of JSON", "put it in quotes")
+	d.fail(node, path, "is not a JSON value", "put it in quotes")
 	return buf
 }
 

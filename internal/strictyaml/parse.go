@@ -48,7 +48,7 @@ func (d *Decoder) parse(name string, content []byte) (ast.Node, *Problem) {
 		}
 		if body != nil {
 			at := positionOf(doc.Body)
-			return fail(at.Line, at.Column, "a second document in one file", "put it into a file of its own")
+			return fail(at.Line, at.Column, "a second document in one file", "put it into its own file")
 		}
 		body = doc.Body
 	}

@@ -83,7 +83,7 @@ func TestEveryTagIsValidated(t *testing.T) {
 		"level: too long":                     "f.yaml:1: level: expected a short word",
 		"object: [1]":                         "f.yaml:1: object: expected a map, got a list",
 		"value: {a: 1, a: 2}":                 "f.yaml:1: value.a: duplicate key (first set at f.yaml:1)",
-		"value: .nan":                         "f.yaml:1: value: is no value of JSON (put it in quotes)",
+		"value: .nan":                         "f.yaml:1: value: is not a JSON value (put it in quotes)",
 		"value: *none":                        "f.yaml:1: value: alias *none has no anchor before it",
 		`value: ["a\0b"]`:                     "f.yaml:1: value[0]: text must not hold NUL",
 		"parts: [a, {pattern: \"(\"}]":        "f.yaml:1: parts[1].pattern: not a regular expression: missing closing ): `(` (see https://github.com/google/re2/wiki/Syntax)\nf.yaml:1: parts[1].name: is required (A name)",

@@ -209,7 +209,7 @@ func (a *answer) ended() bool { return a.reason != "" }
 // end passes on what is known at the end of the stream only.
 func (a *answer) end(pass func(llm.Chunk) bool) (stopped bool, err error) {
 	if !a.candidate {
-		return false, errors.New("the provider answered nothing")
+		return false, errors.New("the provider sent an empty answer")
 	}
 
 	reason, err := a.stopReason()

@@ -61,7 +61,7 @@ func New(cfg Config) (*Client, error) {
 	sdk, err := genai.NewClient(context.Background(), settings)
 	if err != nil {
 		// The SDK's own text shows all of its settings, the key too.
-		return nil, errors.New("set up the Gemini SDK: the settings are not enough")
+		return nil, errors.New("set up the Gemini SDK: settings are missing")
 	}
 
 	name := "gemini"
@@ -197,7 +197,7 @@ func (c *Client) stream(
 		}
 
 		if trouble := recover(); trouble != nil {
-			err = fmt.Errorf("an event makes no sense: %v", trouble)
+			err = fmt.Errorf("invalid event: %v", trouble)
 		}
 	}()
 

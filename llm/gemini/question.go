@@ -52,7 +52,7 @@ func (q *question) schema(req *llm.Request) error {
 	}
 
 	if !json.Valid(req.ResponseSchema) || tooDeep(req.ResponseSchema) {
-		return &llm.Error{Class: llm.ClassInvalid, Message: "the schema of the answer is no JSON, or too deeply nested"}
+		return &llm.Error{Class: llm.ClassInvalid, Message: "the schema of the answer is not JSON, or too deeply nested"}
 	}
 
 	q.config.ResponseMIMEType, q.config.ResponseJsonSchema = "application/json", req.ResponseSchema

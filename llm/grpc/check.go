@@ -31,7 +31,7 @@ func readRequest(wire *llmpb.GenerateRequest) (*llm.Request, error) {
 
 	if schema := config.GetResponseSchema(); schema != "" {
 		if !json.Valid([]byte(schema)) {
-			return nil, errors.New("config.response_schema is no JSON")
+			return nil, errors.New("config.response_schema is not JSON")
 		}
 
 		req.ResponseSchema = json.RawMessage(schema)
@@ -58,7 +58,7 @@ func readTools(req *llm.Request, tools []*llmpb.Tool) error {
 		case tool.GetName() == "":
 			return fmt.Errorf("tools[%d].name is missing", i)
 		case len(schema) > 0 && !json.Valid(schema):
-			return fmt.Errorf("tools[%d].parameters_schema is no JSON", i)
+			return fmt.Errorf("tools[%d].parameters_schema is not JSON", i)
 		}
 
 		req.Tools = append(req.Tools, llm.Tool{Name: tool.GetName(), Description: tool.GetDescription(), Schema: schema})
@@ -87,7 +87,7 @@ func readMessages(req *llm.Request, messages []*llmpb.Message) error {
 
 		if signature := wire.GetSignature(); signature != nil {
 			if !json.Valid([]byte(signature.GetData())) {
-				return fmt.Errorf("messages[%d].signature.data is no JSON", i)
+				return fmt.Errorf("messages[%d].signature.data is not JSON", i)
 			}
 
 			message.Signature = &llm.Signature{By: signature.GetBy(), Data: json.RawMessage(signature.GetData())}
@@ -108,14 +108,14 @@ func checkRole(message *llm.Message, called map[string]bool) error {
 	switch message.Role {
 	case llm.RoleSystem, llm.RoleUser, llm.RoleAssistant, llm.RoleTool:
 	default:
-		return fmt.Errorf("%q is no role", message.Role)
+		return fmt.Errorf("%q is not a role", message.Role)
 	}
 
 	switch {
 	case len(message.ToolCalls) > 0 && message.Role != llm.RoleAssistant:
 		return errors.New("only an assistant calls tools")
 	case message.Role == llm.RoleTool && !called[message.ToolCallID]:
-		return fmt.Errorf("the result of call %q comes without its call", message.ToolCallID)
+		return fmt.Errorf("the result of call %q has no matching call", message.ToolCallID)
 	}
 
 	return nil

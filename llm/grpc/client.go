@@ -165,7 +165,7 @@ func (a *answer) read(next func() (*llmpb.GenerateResponse, error)) error {
 		case err != nil:
 			return err
 		case end != nil:
-			return transient(errors.New("the gateway went on after the end of its answer"))
+			return transient(errors.New("the gateway sent more after the end of its answer"))
 		}
 
 		chunk, err := a.chunk(response)

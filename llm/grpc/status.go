@@ -34,7 +34,7 @@ func (c *Client) statusError(ctx context.Context, err error) error {
 	case s.Code() == codes.Unavailable:
 		e.Hint = "check that the gateway at " + c.cfg.Target + " runs and can be reached"
 	case s.Code() == codes.Unimplemented:
-		e.Hint = "what answers at " + c.cfg.Target + " is no gateway that speaks llm_service.proto"
+		e.Hint = "what answers at " + c.cfg.Target + " is not a gateway for llm_service.proto"
 	}
 
 	return e

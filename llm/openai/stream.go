@@ -102,7 +102,7 @@ func (c *Client) reported(data []byte) error {
 
 // malformed is the error of an event that makes no sense.
 func malformed(ctx context.Context, err error) error {
-	return llm.Transient(ctx, fmt.Errorf("the answer's stream makes no sense: %w", err))
+	return llm.Transient(ctx, fmt.Errorf("invalid event in the answer's stream: %w", err))
 }
 
 // cut is the error of a stream that ended before the answer did.

@@ -60,7 +60,7 @@ func agentOf(state *progress.State, c chain.Chain, stage int, execution tarsy.Ex
 	switch state.Stages[stage].StageType {
 	case tarsy.StageChat:
 		if c.Chat == nil {
-			return chain.Agent{}, tarsy.Errorf(codeChatDisabled, "the chain no longer takes questions")
+			return chain.Agent{}, tarsy.Errorf(codeChatDisabled, "the chain no longer accepts questions")
 		}
 
 		return *c.Chat, nil

@@ -67,7 +67,7 @@ type (
 	}
 )
 
-var errVersion = errors.New("it is no cassette of version 1")
+var errVersion = errors.New("it is not a cassette of version 1")
 
 // Load reads a cassette.
 func Load(path string) (*Cassette, error) {

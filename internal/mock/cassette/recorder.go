@@ -79,7 +79,7 @@ func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 	case err == nil:
 		r.cassette.Ignore = old.Ignore
 	case !errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%w; it is there and no cassette, so it is not replaced", err)
+		return nil, fmt.Errorf("%w; the file exists and is not a cassette, so it is not replaced", err)
 	}
 
 	return r, r.save()

@@ -180,7 +180,7 @@ func treeOf(node ast.Node) (any, error) {
 	case ast.ScalarNode:
 		return scalarOf(n.GetToken()), nil
 	default:
-		return nil, fmt.Errorf("line %d: this has no place in JSON", node.GetToken().Position.Line)
+		return nil, fmt.Errorf("line %d: this is not allowed in JSON", node.GetToken().Position.Line)
 	}
 }
 

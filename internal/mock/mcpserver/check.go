@@ -103,17 +103,17 @@ func (c *compiler) tool(path string, source Tool) *tool {
 func validator(source map[string]any) (made *jsonschema.Resolved, err error) {
 	raw, err := json.Marshal(source)
 	if err != nil {
-		return nil, fmt.Errorf("is no value of JSON: %w", err)
+		return nil, fmt.Errorf("is not a JSON value: %w", err)
 	}
 
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(raw, &schema); err != nil {
-		return nil, fmt.Errorf("is no JSON Schema: %w", err)
+		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
 	}
 
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		return nil, fmt.Errorf("is no JSON Schema: %w", err)
+		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
 	}
 
 	defer func() {

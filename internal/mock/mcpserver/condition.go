@@ -111,7 +111,7 @@ func matches(operand any) (condition, error) {
 
 	expression, err := regexp.Compile(pattern)
 	if err != nil {
-		return condition{}, fmt.Errorf("no regular expression: %w", err)
+		return condition{}, fmt.Errorf("not a regular expression: %w", err)
 	}
 
 	return condition{wants: "one that matches " + show(pattern), holds: func(value any, there bool) bool {
@@ -215,7 +215,7 @@ func sameNumber(a, b json.Number) bool {
 func plain(value any) (any, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("is no value of JSON: %w", err)
+		return nil, fmt.Errorf("is not a JSON value: %w", err)
 	}
 
 	return decode(raw)

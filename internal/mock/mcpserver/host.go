@@ -49,7 +49,7 @@ func NewHost(servers Servers, options Options) (*Host, error) {
 			lines[i] = p.String()
 		}
 
-		return nil, errors.New("the script of the MCP servers is wrong:\n" + strings.Join(lines, "\n"))
+		return nil, errors.New("the script of the MCP servers is invalid:\n" + strings.Join(lines, "\n"))
 	}
 
 	h := &Host{clock: options.Clock, servers: made}

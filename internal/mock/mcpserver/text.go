@@ -26,7 +26,7 @@ func parseText(source string) (text, error) {
 
 	parsed, err := template.New("text").Option("missingkey=error").Funcs(functions(nil)).Parse(source)
 	if err != nil {
-		return text{}, fmt.Errorf("no template: %w", err)
+		return text{}, fmt.Errorf("not a template: %w", err)
 	}
 
 	return text{template: parsed}, nil

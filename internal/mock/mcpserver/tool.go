@@ -47,7 +47,7 @@ func (t *tool) arguments(raw json.RawMessage) (map[string]any, error) {
 
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("the arguments are no object: %s", show(value))
+		return nil, fmt.Errorf("the arguments are not an object: %s", show(value))
 	}
 
 	var instance any

@@ -13,7 +13,7 @@ const (
 	maxTimes = 999_999_999
 )
 
-var errTimes = errors.New("expected a whole number from 1 on, or forever")
+var errTimes = errors.New("expected a whole number of at least 1, or forever")
 
 // UnmarshalText reads a number or the word forever.
 func (t *Times) UnmarshalText(text []byte) error {

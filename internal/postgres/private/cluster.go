@@ -116,7 +116,7 @@ func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, passw
 		return "", fmt.Errorf("create a database cluster: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return "", fmt.Errorf("create a database cluster with %s: %w; it said:\n%s", binaries.program("initdb"), err, lastLines(output))
+		return "", fmt.Errorf("create a database cluster with %s: %w; its output:\n%s", binaries.program("initdb"), err, lastLines(output))
 	}
 	return locale, nil
 }

@@ -171,7 +171,7 @@ func (p *process) stop(ctx context.Context, progress func(string)) error {
 		return p.ended(), nil
 	})
 	if err != nil {
-		return fmt.Errorf("the private PostgreSQL server (pid %d) has not stopped yet and goes on doing so: %w", p.pid, err)
+		return fmt.Errorf("the private PostgreSQL server (pid %d) has not stopped yet and is still shutting down: %w", p.pid, err)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (s *Server) adopt(ctx context.Context) (*process, error) {
 			return true, nil
 		}
 		if refused := new(pgconn.PgError); errors.As(err, &refused) && strings.HasPrefix(refused.Code, "28") {
-			return false, fmt.Errorf("the PostgreSQL server (pid %d) in %s does not take the password in %s: restore that file",
+			return false, fmt.Errorf("the PostgreSQL server (pid %d) in %s does not accept the password in %s: restore that file",
 				found.pid, s.place.cluster, s.place.passwordPath())
 		}
 		if time.Since(talk.since) > answerWithin {
@@ -80,7 +80,7 @@ func (s *Server) answers(ctx context.Context, candidate *process) error {
 }
 
 // errStillInUse says that processes of a killed server have not ended yet.
-var errStillInUse = errors.New("processes of the server before are still ending")
+var errStillInUse = errors.New("processes of the previous server are still exiting")
 
 // start runs the server and returns when it accepts connections. The processes of a server that was killed take a
 // moment to notice, and PostgreSQL refuses to start meanwhile: they are waited for.

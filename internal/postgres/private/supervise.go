@@ -53,8 +53,8 @@ func (v *supervisor) stop() {
 func (v *supervisor) run(ctx context.Context) {
 	for v.awaitEnd(ctx) {
 		s := v.server
-		err := fmt.Errorf("it ended by itself; the end of its log %s:\n%s", s.place.logPath(), s.logTail(0))
-		s.cfg.Logger.Error("private postgresql ended, starting it again", "pid", s.current().pid, "log", s.place.logPath())
+		err := fmt.Errorf("it exited unexpectedly; the end of its log %s:\n%s", s.place.logPath(), s.logTail(0))
+		s.cfg.Logger.Error("private postgresql exited; restarting it", "pid", s.current().pid, "log", s.place.logPath())
 		for err != nil {
 			if !v.allowRestart() {
 				v.failed(fmt.Errorf("the private PostgreSQL server was started %d times within %s and does not keep running: %w",
@@ -68,7 +68,7 @@ func (v *supervisor) run(ctx context.Context) {
 				return
 			}
 			if err != nil {
-				s.cfg.Logger.Error("private postgresql not started", "error", err)
+				s.cfg.Logger.Error("could not start private postgresql", "error", err)
 			}
 		}
 	}
