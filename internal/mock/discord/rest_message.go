@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,9 @@ const (
 	// maxContent is how long a message may be, in Unicode code points: that is what Discord counts.
 	maxContent = 2000
 	maxPage    = 100
+	maxNonce   = 25
+	// nonceWindow is how long a nonce is remembered: Discord's documentation calls it a few minutes.
+	nonceWindow = 5 * time.Minute
 	// suppressNotifications and others are flags that a sender may set.
 	suppressEmbeds        = 1 << 2
 	hasThread             = 1 << 5
@@ -24,6 +28,7 @@ const (
 type messageRequest struct {
 	Content         *string          `json:"content"`
 	Nonce           json.RawMessage  `json:"nonce"`
+	EnforceNonce    bool             `json:"enforce_nonce"`
 	Embeds          json.RawMessage  `json:"embeds"`
 	Components      json.RawMessage  `json:"components"`
 	AllowedMentions *AllowedMentions `json:"allowed_mentions"`
@@ -45,6 +50,10 @@ func (r *messageRequest) check() error {
 		if utf8.RuneCountInString(trimmed) > maxContent {
 			return invalidForm("content", "BASE_TYPE_MAX_LENGTH", "Must be "+strconv.Itoa(maxContent)+" or fewer in length.")
 		}
+	}
+
+	if len(r.Nonce) > maxNonce+len(`""`) {
+		return invalidForm("nonce", "BASE_TYPE_MAX_LENGTH", "Must be "+strconv.Itoa(maxNonce)+" or fewer in length.")
 	}
 
 	if err := r.AllowedMentions.check(); err != nil {
@@ -85,6 +94,12 @@ func (c *call) postMessage() (any, error) {
 		return nil, errPermissions
 	case c.channel.isThread() && c.channel.thread.locked:
 		return nil, errArchived
+	}
+
+	if request.EnforceNonce && len(request.Nonce) > 0 {
+		if earlier := c.channel.sentWith(request.Nonce, c.server.clock.Now().Add(-nonceWindow)); earlier != nil {
+			return c.world.messageObject(earlier, true), nil
+		}
 	}
 
 	m := &Message{

@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,6 +115,21 @@ func (c *channel) message(id string) *Message {
 func (c *channel) last() *Message {
 	for _, m := range slices.Backward(c.messages) {
 		if !m.Deleted {
+			return m
+		}
+	}
+
+	return nil
+}
+
+// sentWith is the message of the bot with a nonce since a time, nil if none. Only messages of the bot have one.
+func (c *channel) sentWith(nonce json.RawMessage, since time.Time) *Message {
+	for _, m := range slices.Backward(c.messages) {
+		if m.Created.Before(since) {
+			break
+		}
+
+		if bytes.Equal(m.Nonce, nonce) {
 			return m
 		}
 	}

@@ -1,0 +1,245 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/disgoorg/disgo/gateway"
+	"github.com/disgoorg/disgo/rest"
+)
+
+const (
+	// userAgent has the form that Discord asks bots for.
+	userAgent = "DiscordBot (https://tarsy.dev/tarsy, 1)"
+	// requestTimeout bounds one HTTP request, without the time for which a rate limit makes it wait.
+	requestTimeout = 30 * time.Second
+	// maxNonce and maxThreadName are the longest that Discord accepts, in characters.
+	maxNonce      = 25
+	maxThreadName = 100
+)
+
+// ClientConfig is the configuration of a client.
+type ClientConfig struct {
+	// Token is the bot's token, without the word "Bot".
+	Token string
+	// API and Gateway are the addresses of a server other than Discord's own; empty is Discord's own.
+	API, Gateway string
+	// Logger reports lost connections and rate limits; nil is nobody.
+	Logger *slog.Logger
+}
+
+// Client is the connection of one bot to Discord. Its methods are safe for concurrent use, except that Run is called once
+// at a time.
+type Client struct {
+	token    string
+	gateway  string
+	logger   *slog.Logger
+	http     *http.Client
+	rest     rest.Client
+	channels *channelCache
+}
+
+// NewClient returns a client. It does not connect: Run does, and the other methods need no connection to the gateway.
+func NewClient(config ClientConfig) (*Client, error) {
+	token := strings.TrimSpace(strings.TrimPrefix(config.Token, "Bot "))
+	if token == "" {
+		return nil, errors.New("the token of the Discord bot is missing: create one in the developer portal, on the page Bot")
+	}
+
+	logger := config.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
+	api := cmp.Or(strings.TrimSuffix(config.API, "/"), fmt.Sprintf("%sv%d", rest.API, rest.Version))
+	client := &http.Client{Transport: transport, Timeout: requestTimeout}
+
+	return &Client{
+		token: token, gateway: cmp.Or(config.Gateway, gateway.URL), logger: logger, http: client, channels: newChannelCache(),
+		rest: rest.NewClient(token,
+			rest.WithURL(api), rest.WithHTTPClient(client), rest.WithUserAgent(userAgent),
+			rest.WithRateLimiter(newRateLimiter(logger)),
+			// It logs the bodies of requests. What went wrong is in the errors it returns.
+			rest.WithLogger(slog.New(slog.DiscardHandler)),
+		),
+	}, nil
+}
+
+// Close closes connections that are kept for the next request.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Post is a message to send.
+type Post struct {
+	Text string
+	// ReplyTo is the id of the message that this one replies to. If that was deleted, the post is an ordinary message.
+	ReplyTo string
+	// Nonce identifies the message: sending it again within a few minutes creates no second one.
+	Nonce string
+}
+
+// noMentions makes Discord notify nobody, whatever the text of a message contains.
+type noMentions struct {
+	Parse []string `json:"parse"`
+}
+
+func silent() noMentions { return noMentions{Parse: []string{}} }
+
+// messageBody is a message on the wire. The types of disgo cannot express fail_if_not_exists: false.
+type messageBody struct {
+	Content         string     `json:"content"`
+	AllowedMentions noMentions `json:"allowed_mentions"`
+	Nonce           string     `json:"nonce,omitempty"`
+	EnforceNonce    bool       `json:"enforce_nonce,omitempty"`
+	Reference       *reference `json:"message_reference,omitempty"`
+}
+
+type reference struct {
+	MessageID       string `json:"message_id"`
+	FailIfNotExists bool   `json:"fail_if_not_exists"`
+}
+
+// created is what all answers have that create something.
+type created struct {
+	ID string `json:"id"`
+}
+
+// Send sends a message and returns its id. Nobody is notified by mentions in its text.
+func (c *Client) Send(ctx context.Context, channelID string, post Post) (messageID string, err error) {
+	body := messageBody{Content: post.Text, AllowedMentions: silent(), Nonce: shortNonce(post.Nonce), EnforceNonce: post.Nonce != ""}
+	if post.ReplyTo != "" {
+		body.Reference = &reference{MessageID: post.ReplyTo}
+	}
+
+	var sent created
+
+	err = c.do(ctx, rest.CreateMessage, body, &sent, channelID)
+	if err != nil {
+		return "", fmt.Errorf("send a message to channel %s: %w", channelID, err)
+	}
+
+	return sent.ID, nil
+}
+
+// Edit replaces the text of a message of the bot.
+func (c *Client) Edit(ctx context.Context, channelID, messageID, text string) error {
+	body := messageBody{Content: text, AllowedMentions: silent()}
+
+	err := c.do(ctx, rest.UpdateMessage, body, nil, channelID, messageID)
+	if err != nil {
+		return fmt.Errorf("edit message %s: %w", messageID, err)
+	}
+
+	return nil
+}
+
+// StartThread starts a thread from a message and returns its id, or the id of the thread that the message has already.
+func (c *Client) StartThread(ctx context.Context, channelID, messageID, name string) (threadID string, err error) {
+	body := struct {
+		Name string `json:"name"`
+	}{cmp.Or(firstCharacters(strings.Join(strings.Fields(name), " "), maxThreadName), "Thread")}
+
+	var made created
+
+	err = c.do(ctx, rest.CreateThreadWithMessage, body, &made, channelID, messageID)
+
+	var refused *APIError
+	if errors.As(err, &refused) && refused.Code == int(rest.JSONErrorCodeThreadAlreadyCreatedForMessage) {
+		// A thread has the id of the message that it was started from.
+		return messageID, nil
+	}
+
+	if err != nil {
+		return "", fmt.Errorf("start a thread from message %s: %w", messageID, err)
+	}
+
+	return made.ID, nil
+}
+
+// Typing shows for ten seconds, or until the next message, that the bot is typing.
+func (c *Client) Typing(ctx context.Context, channelID string) error {
+	err := c.do(ctx, rest.SendTyping, nil, nil, channelID)
+	if err != nil {
+		return fmt.Errorf("show typing in channel %s: %w", channelID, err)
+	}
+
+	return nil
+}
+
+// Channel returns a channel or thread: from what the gateway reported, otherwise from the API.
+func (c *Client) Channel(ctx context.Context, channelID string) (Channel, error) {
+	if known, ok := c.channels.get(channelID); ok {
+		return known, nil
+	}
+
+	var object channelObject
+
+	err := c.do(ctx, rest.GetChannel, nil, &object, channelID)
+	if err != nil {
+		return Channel{}, fmt.Errorf("read channel %s: %w", channelID, err)
+	}
+
+	c.channels.put(object.channel())
+
+	return object.channel(), nil
+}
+
+// do makes a request. Its parameters are ids.
+func (c *Client) do(ctx context.Context, endpoint *rest.Endpoint, body, answer any, ids ...string) error {
+	params := make([]any, len(ids))
+
+	for i, id := range ids {
+		if !isID(id) { // it would change the path of the request
+			return &APIError{Status: http.StatusBadRequest, Message: fmt.Sprintf("%q is not an id of Discord", id)}
+		}
+
+		params[i] = id
+	}
+
+	err := c.rest.Do(endpoint.Compile(nil, params...), body, answer, rest.WithCtx(ctx))
+
+	var refused *rest.Error
+
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return newAPIError(refused)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+
+	return err
+}
+
+// isID reports whether a text is a number of Discord's.
+func isID(text string) bool {
+	return text != "" && len(text) <= 20 && strings.Trim(text, "0123456789") == ""
+}
+
+// shortNonce is a nonce of a length that Discord accepts.
+func shortNonce(nonce string) string {
+	if len(nonce) <= maxNonce {
+		return nonce
+	}
+
+	sum := sha256.Sum256([]byte(nonce))
+
+	return base32.StdEncoding.EncodeToString(sum[:])[:maxNonce]
+}
+
+func firstCharacters(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most])
+	}
+
+	return text
+}

@@ -1,0 +1,87 @@
+package discord
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Message is a message that a person wrote.
+type Message struct {
+	// GuildID is empty for a direct message.
+	GuildID string `json:"guild_id,omitempty"`
+	// ChannelID is the channel or thread of the message, ParentID the channel of that thread.
+	ChannelID string `json:"channel_id"`
+	ParentID  string `json:"parent_id,omitempty"`
+	MessageID string `json:"message_id"`
+	AuthorID  string `json:"author_id"`
+	// Author is the name by which the guild knows the author.
+	Author string `json:"author"`
+	// Content is the text, without a mention of the bot at its start.
+	Content string `json:"content"`
+	// RoleIDs are the roles of the author in the guild.
+	RoleIDs   []string  `json:"role_ids,omitempty"`
+	Timestamp time.Time `json:"timestamp"`
+	// IsBot is false in all messages that a client delivers: those of bots are dropped.
+	IsBot bool `json:"is_bot,omitempty"`
+	// Mentioned reports that the message mentions the bot, or replies to it with a notification.
+	Mentioned bool `json:"mentioned,omitempty"`
+}
+
+// messageObject is a message as the gateway sends it.
+type messageObject struct {
+	ID        string       `json:"id"`
+	Type      int          `json:"type"`
+	ChannelID string       `json:"channel_id"`
+	GuildID   string       `json:"guild_id"`
+	WebhookID string       `json:"webhook_id"`
+	Author    userObject   `json:"author"`
+	Mentions  []userObject `json:"mentions"`
+	Content   string       `json:"content"`
+	Timestamp time.Time    `json:"timestamp"`
+	Member    struct {
+		Nick  string   `json:"nick"`
+		Roles []string `json:"roles"`
+	} `json:"member"`
+}
+
+type userObject struct {
+	ID         string `json:"id"`
+	Username   string `json:"username"`
+	GlobalName string `json:"global_name"`
+	Bot        bool   `json:"bot"`
+}
+
+// The types of messages that people write. The others are notices, such as that a thread was created.
+const (
+	typeOrdinary = 0
+	typeReply    = 19
+)
+
+// fromPerson reports whether a person wrote the message. It is the only place where messages of bots are told apart.
+func (o messageObject) fromPerson(botID string) bool {
+	return !o.Author.Bot && o.Author.ID != botID && o.WebhookID == "" && (o.Type == typeOrdinary || o.Type == typeReply)
+}
+
+// message is the message for a bot with this id, without the parent of its channel.
+func (o messageObject) message(botID string) Message {
+	m := Message{
+		GuildID: o.GuildID, ChannelID: o.ChannelID, MessageID: o.ID, AuthorID: o.Author.ID,
+		Author: tarsy.CleanText(cmp.Or(o.Member.Nick, o.Author.GlobalName, o.Author.Username)), RoleIDs: o.Member.Roles,
+		Timestamp: o.Timestamp.UTC(), IsBot: o.Author.Bot,
+		Mentioned: slices.ContainsFunc(o.Mentions, func(u userObject) bool { return u.ID == botID }),
+	}
+
+	m.Content = strings.TrimSpace(tarsy.CleanText(o.Content))
+
+	for _, mention := range []string{"<@" + botID + ">", "<@!" + botID + ">"} {
+		if rest, found := strings.CutPrefix(m.Content, mention); found {
+			m.Content, m.Mentioned = strings.TrimSpace(rest), true
+		}
+	}
+
+	return m
+}

@@ -1,0 +1,250 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/disgoorg/disgo/gateway"
+)
+
+const (
+	// queueLength is how many messages may wait for the handler. When it is full the connection is not read, so Discord
+	// closes it, and the messages that were missed follow when it is resumed.
+	queueLength = 1000
+	// guildTimeout is how long Run waits for guilds that are not available before it is ready without them.
+	guildTimeout = 10 * time.Second
+	// stableTime is how long a connection lasts that is no failed attempt.
+	stableTime = 10 * time.Second
+	maxDelay   = time.Minute
+)
+
+// Run connects to the gateway and delivers the messages of people to handle, one after the other and in order. It calls ready
+// once, when the bot is connected and its guilds are available. It reconnects by itself, and resumes its session where Discord
+// allows that, so that no message is lost. It returns the cause of the context when that ends, the error of handle, or an
+// error that reconnecting cannot cure and that says what to do.
+func (c *Client) Run(ctx context.Context, ready func(), handle func(context.Context, Message) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	s := &session{client: c, ready: sync.OnceFunc(ready), messages: make(chan messageObject, queueLength)}
+
+	var connecting sync.WaitGroup
+
+	connecting.Go(func() { cancel(s.stayConnected(ctx)) })
+
+	cancel(s.deliver(ctx, handle))
+	connecting.Wait()
+	c.Close()
+
+	return context.Cause(ctx)
+}
+
+// session is what outlives a connection. The goroutine of stayConnected owns it, except for messages and bot.
+type session struct {
+	client   *Client
+	ready    func()
+	messages chan messageObject
+
+	bot       atomic.Value // the id of the bot, a string, from the first READY on
+	id        string       // empty: there is no session to resume
+	resumeURL string
+	sequence  int
+	missing   map[string]bool // guilds that are not available yet
+}
+
+func (s *session) botID() string {
+	id, _ := s.bot.Load().(string)
+
+	return id
+}
+
+// deliver passes messages to the handler until the context ends.
+func (s *session) deliver(ctx context.Context, handle func(context.Context, Message) error) error {
+	for {
+		select {
+		case object := <-s.messages:
+			m := object.message(s.botID())
+
+			if m.GuildID != "" {
+				channel, err := s.client.Channel(ctx, m.ChannelID)
+				if err != nil && ctx.Err() == nil {
+					s.client.logger.Warn("discord channel of a message cannot be read", "channel_id", m.ChannelID, "error", err)
+				}
+
+				if channel.Thread {
+					m.ParentID = channel.ParentID
+				}
+			}
+
+			err := handle(ctx, m)
+			if err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// stayConnected connects again and again until the context ends or there is no point in it.
+func (s *session) stayConnected(ctx context.Context) error {
+	for failures := 0; ; {
+		begin := time.Now()
+
+		err := s.connect(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+
+		if permanent := permanentError(err); permanent != nil {
+			return permanent
+		}
+
+		if time.Since(begin) >= stableTime {
+			failures = 0
+		}
+
+		delay := reconnectDelay(failures)
+		failures++
+
+		s.client.logger.Warn("discord gateway connection lost; reconnecting", "error", err, "resumable", s.id != "", "delay", delay)
+
+		timer := time.NewTimer(delay)
+
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// reconnectDelay is zero for the first failure in a row, then doubles from a second, with up to a half added so that many bots
+// do not come back at once.
+func reconnectDelay(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+
+	delay := min(time.Second<<min(failures-1, 6), maxDelay)
+
+	return delay + rand.N(delay/2) //nolint:gosec // not a secret
+}
+
+// permanentError is an error with advice, if an error cannot be cured by connecting again.
+func permanentError(err error) error {
+	var closed *closedError
+	if !errors.As(err, &closed) {
+		return nil
+	}
+
+	switch closed.code {
+	case gateway.CloseEventCodeAuthenticationFailed.Code:
+		return fmt.Errorf("discord refused the token: check that it is the token of the bot, or reset it in the developer portal "+
+			"on the page Bot: %w", err)
+	case gateway.CloseEventCodeDisallowedIntent.Code:
+		return fmt.Errorf("discord refused the intents: enable \"Message Content Intent\" in the developer portal on the page "+
+			"Bot: %w", err)
+	}
+
+	if !gateway.CloseEventCodeByCode(closed.code).Reconnect {
+		return fmt.Errorf("discord refused the connection for good: %w", err)
+	}
+
+	return nil
+}
+
+// dispatch handles an event. Messages wait for the handler here, and with them the connection.
+func (s *session) dispatch(ctx context.Context, name gateway.EventType, data json.RawMessage) error {
+	switch name {
+	case gateway.EventTypeReady:
+		return decode(data, s.welcome)
+	case gateway.EventTypeGuildCreate:
+		return decode(data, s.guildAvailable)
+	case gateway.EventTypeGuildDelete:
+		return decode(data, func(g guildObject) { s.guildSettled(g.ID) })
+	case gateway.EventTypeChannelCreate, gateway.EventTypeChannelUpdate, gateway.EventTypeThreadCreate, gateway.EventTypeThreadUpdate:
+		return decode(data, func(o channelObject) { s.client.channels.put(o.channel()) })
+	case gateway.EventTypeChannelDelete, gateway.EventTypeThreadDelete:
+		return decode(data, func(o channelObject) { s.client.channels.remove(o.ID) })
+	case gateway.EventTypeMessageCreate:
+		var object messageObject
+
+		err := json.Unmarshal(data, &object)
+		if err != nil || !object.fromPerson(s.botID()) {
+			return err
+		}
+
+		select {
+		case s.messages <- object:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+
+	return nil
+}
+
+func decode[T any](data json.RawMessage, use func(T)) error {
+	var value T
+
+	err := json.Unmarshal(data, &value)
+	if err == nil {
+		use(value)
+	}
+
+	return err
+}
+
+// readyObject is the answer to an identify.
+type readyObject struct {
+	User      userObject    `json:"user"`
+	SessionID string        `json:"session_id"`
+	ResumeURL string        `json:"resume_gateway_url"`
+	Guilds    []guildObject `json:"guilds"`
+}
+
+type guildObject struct {
+	ID       string          `json:"id"`
+	Channels []channelObject `json:"channels"`
+	Threads  []channelObject `json:"threads"`
+}
+
+func (s *session) welcome(r readyObject) {
+	s.bot.Store(r.User.ID)
+	s.id, s.resumeURL, s.missing = r.SessionID, r.ResumeURL, map[string]bool{}
+
+	for _, guild := range r.Guilds {
+		s.missing[guild.ID] = true
+	}
+
+	s.checkGuilds()
+}
+
+func (s *session) guildAvailable(g guildObject) {
+	for _, object := range append(g.Channels, g.Threads...) {
+		object.GuildID = g.ID // the gateway leaves it out here
+		s.client.channels.put(object.channel())
+	}
+
+	s.guildSettled(g.ID)
+}
+
+func (s *session) guildSettled(id string) {
+	delete(s.missing, id)
+	s.checkGuilds()
+}
+
+func (s *session) checkGuilds() {
+	if len(s.missing) == 0 {
+		s.ready()
+	}
+}
