@@ -5,7 +5,7 @@
 # with the same reason.
 #
 #   scripts/install-packages.sh mcp-servers    MCP servers that end-to-end tests talk to
-#   scripts/install-packages.sh js-sdks        the JavaScript SDKs of LLM providers, the Vercel AI SDK and LangChain.js
+#   scripts/install-packages.sh js-sdks        the JavaScript SDKs of LLM providers, the Vercel AI SDK, LangChain.js and discord.js
 #   scripts/install-packages.sh aimock         the mock server that the benchmark compares ours with
 #   scripts/install-packages.sh dashboard      what the dashboard is built and tested with, into web/node_modules
 set -eu
@@ -17,7 +17,7 @@ name=${1:-}
 
 case $name in
 mcp-servers) what="the MCP servers of others (about 40 MB)" ;;
-js-sdks) what="the JavaScript SDKs (about 190 MB)" ;;
+js-sdks) what="the JavaScript SDKs (about 210 MB)" ;;
 aimock) what="aimock (about 12 MB)" ;;
 dashboard) what="the dashboard's packages (about 330 MB)" ;;
 *)

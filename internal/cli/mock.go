@@ -37,18 +37,20 @@ type mockFlags struct {
 	cassette string
 	timing   *choice
 
+	discord  bool
 	mcpStdio string
 	output   *choice
 }
 
 func (t *tool) mock() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mock", Short: "Run scripted LLM APIs and MCP servers for tests", GroupID: groupServer, Args: namedArgs,
+		Use: "mock", Short: "Run scripted LLM APIs, MCP servers and Discord for tests", GroupID: groupServer, Args: namedArgs,
 		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
 be tested without an API key and without a network. See docs/mock.md for details.
 
 --script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes to the file take effect at once;
                    an invalid file is reported and ignored.
+--discord          serves a virtual Discord below /discord, REST and gateway; a script with a section discord does that too
 --record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
 --cassette FILE    replays such a file; a request that it does not contain is an error that shows the difference
 
@@ -57,6 +59,7 @@ unused replies, and exits with code 1 if there are any, unless --strict=false. G
 		Example: `  tarsy mock --script script.yaml
   tarsy mock --script script.yaml --check
   tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
+  tarsy mock --discord
   tarsy mock --record https://api.openai.com --cassette chat.yaml
   tarsy mock --cassette chat.yaml --timing recorded
   tarsy mock --script script.yaml --mcp-stdio kubernetes`,
@@ -102,6 +105,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.StringVar(&f.record, "record", "", "URL of the real API whose responses to record in --cassette")
 	flags.StringVar(&f.cassette, "cassette", "", "YAML file of recorded responses")
 	flags.Var(f.timing, "timing", "timing of recorded responses")
+	flags.BoolVar(&f.discord, "discord", false, "serve a virtual Discord, as the section discord of the script describes it or with one guild")
 	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
 
 	_ = cmd.RegisterFlagCompletionFunc("timing", cobra.FixedCompletions(f.timing.allowed, cobra.ShellCompDirectiveNoFileComp))
@@ -162,7 +166,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return errScriptOnly
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
-	case f.script == "" && f.cassette == "":
+	case f.script == "" && f.cassette == "" && !f.discord:
 		t.infof("%s", mockExample)
 
 		return errNoScript
@@ -221,6 +225,10 @@ func contents(file *scriptfile.File) string {
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, many))
 		}
+	}
+
+	if d := file.Discord; d != nil {
+		parts = append(parts, fmt.Sprintf("Discord with %d steps", len(d.Conversation)))
 	}
 
 	if len(parts) == 0 {

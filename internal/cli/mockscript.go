@@ -8,6 +8,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
 	"tarsy.dev/tarsy/llm/script"
@@ -35,12 +36,38 @@ func (m *mockRun) play(cfg *mock.Config) error {
 
 		return host
 	}
+	cfg.Discord = func() mock.Discord { return m.virtualDiscord(m.file.Load().Discord) }
 
 	return nil
 }
 
+// virtualDiscord is the Discord of a script; without one, what the flag asks for, and otherwise none.
+func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Discord {
+	if setup == nil && !m.flags.discord {
+		return nil
+	}
+
+	if setup == nil {
+		setup = &discord.Setup{Users: []discord.User{{Name: "alice"}}}
+	}
+
+	server, err := discord.New(discord.Config{Setup: *setup, Clock: clockwork.NewRealClock()})
+	if err != nil {
+		panic("mock: the Discord of a file that was checked: " + err.Error())
+	}
+
+	m.discord.Store(server)
+
+	return server
+}
+
 // load reads the script; what is wrong with it is said, one problem on a line.
 func (m *mockRun) load() (*scriptfile.File, error) {
+	if m.flags.script == "" {
+		// Discord alone: every call to a model is unexpected.
+		return &scriptfile.File{Version: 1}, nil
+	}
+
 	file, err := scriptfile.Load(m.flags.script)
 	if failed, ok := errors.AsType[*scriptfile.FileError](err); ok {
 		m.infof("%s", failed)

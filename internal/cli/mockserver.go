@@ -19,6 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/internal/mock/cassette"
+	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
 )
@@ -40,6 +41,8 @@ type mockRun struct {
 	// file is the script of now.
 	file   atomic.Pointer[scriptfile.File]
 	server *mock.Server
+	// discord is the virtual Discord of now.
+	discord atomic.Pointer[discord.Server]
 }
 
 // serve runs the server until ctx is done.
@@ -53,6 +56,7 @@ func (m *mockRun) serve(ctx context.Context) error {
 	defer end()
 
 	m.server = mock.New(cfg)
+	defer m.server.Stop()
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", m.flags.listen)
 	if err != nil {
@@ -67,11 +71,16 @@ func (m *mockRun) serve(ctx context.Context) error {
 		return err
 	}
 
+	// A conversation that is stopped tells why its next step was not reached.
+	m.server.Stop()
+
 	return m.reportProblems(mock.Summary(m.server.Verify()))
 }
 
 // source sets up what answers, and returns what ends it.
 func (m *mockRun) source(cfg *mock.Config) (func(), error) {
+	cfg.Discord = func() mock.Discord { return m.virtualDiscord(nil) }
+
 	switch {
 	case m.flags.record != "":
 		recorder, err := cassette.NewRecorder(cassette.RecorderConfig{
@@ -120,6 +129,15 @@ type mockAddresses struct {
 	Anthropic string            `json:"anthropic"`
 	Gemini    string            `json:"gemini"`
 	MCP       map[string]string `json:"mcp,omitempty"`
+	Discord   *discordAddresses `json:"discord,omitempty"`
+}
+
+// discordAddresses is where clients find the virtual Discord, and a token that it accepts.
+type discordAddresses struct {
+	URL     string `json:"url"`
+	API     string `json:"api"`
+	Gateway string `json:"gateway"`
+	Token   string `json:"token"`
 }
 
 // announce says where the server is.
@@ -139,6 +157,11 @@ func (m *mockRun) announce(at string) error {
 		}
 	}
 
+	if virtual := m.discord.Load(); virtual != nil {
+		root := base + discord.Path
+		a.Discord = &discordAddresses{URL: root, API: root + "/api/v10", Gateway: "ws://" + at + discord.Path + "/gateway", Token: virtual.Token()}
+	}
+
 	if m.flags.output.value == formatJSON {
 		text, err := encodeJSON(a, "")
 		if err != nil {
@@ -151,6 +174,10 @@ func (m *mockRun) announce(at string) error {
 	err := m.printf("listening on %s\n\n  OPENAI_BASE_URL=%s\n  ANTHROPIC_BASE_URL=%s\n  GOOGLE_GEMINI_BASE_URL=%s\n", base, a.OpenAI, a.Anthropic, a.Gemini)
 	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
 		err = errors.Join(err, m.printf("  MCP server %s: %s\n", name, a.MCP[name]))
+	}
+
+	if d := a.Discord; d != nil {
+		err = errors.Join(err, m.printf("  Discord: API %s, gateway %s, bot token %s\n", d.API, d.Gateway, d.Token))
 	}
 
 	m.infof("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)
@@ -178,7 +205,7 @@ func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 
-	if file := m.file.Load(); file != nil {
+	if file := m.file.Load(); file != nil && m.flags.script != "" {
 		helpers.Go(func() { scriptfile.Watch(watching, file, clockwork.NewRealClock(), mockReload, m.reload) })
 	}
 

@@ -51,7 +51,8 @@ func (s *Server) routeControl() {
 	s.control.HandleFunc("/_mock/", func(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
 			"There is no %s %s. There are GET health, lanes, journal, journal/NUMBER, unused, unexpected, verify and gates/NAME, "+
-				"DELETE journal, POST reset and gates/NAME/open, all below /_mock/.", r.Method, r.URL.Path))
+				"DELETE journal, POST reset and gates/NAME/open, all below /_mock/; where Discord is served, also GET discord, GET discord/sent and "+
+				"POST discord/steps.", r.Method, r.URL.Path))
 	})
 }
 

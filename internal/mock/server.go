@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/internal/mock/anthropic"
+	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/internal/mock/gemini"
 	"tarsy.dev/tarsy/internal/mock/openai"
@@ -27,6 +28,9 @@ type Config struct {
 	Tape func(lane string) Tape
 	// MCP, where it is not nil, returns fresh MCP servers. It is asked at the start and by Reload; they are of no lane.
 	MCP func() MCP
+	// Discord, where it is not nil, returns a fresh virtual Discord, or nil for none. It is asked at the start and by Reload; it
+	// belongs to no lane.
+	Discord func() Discord
 	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
 	Lane func(r *http.Request) string
 	// MaxLanes bounds the lanes, JournalSize the entries of the journal. Zero is a good default.
@@ -54,6 +58,15 @@ type MCP interface {
 	Unexpected() []string
 }
 
+// Discord is a virtual Discord, at and below /discord and /_mock/discord.
+type Discord interface {
+	Handler() http.Handler
+	Unused() []string
+	Unexpected() []string
+	// Stop ends its connections and waits for them.
+	Stop()
+}
+
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
@@ -67,6 +80,7 @@ type Server struct {
 	static    map[string]*call
 	exchanges *exchange.Config
 	mcp       atomic.Pointer[tools]
+	discord   atomic.Pointer[guilds]
 	// strays are unexpected requests of no lane: those that were refused one.
 	strays lane
 }
@@ -102,6 +116,13 @@ type tools struct {
 	handler http.Handler
 }
 
+// guilds is the virtual Discord of now.
+type guilds struct {
+	Discord
+
+	handler http.Handler
+}
+
 // Reload forgets all lanes, whose next requests begin with a fresh script, and begins with fresh MCP servers. The journal
 // stays.
 func (s *Server) Reload() {
@@ -112,6 +133,25 @@ func (s *Server) Reload() {
 	if s.cfg.MCP != nil {
 		fresh := s.cfg.MCP()
 		s.mcp.Store(&tools{MCP: fresh, handler: fresh.Handler()})
+	}
+
+	if s.cfg.Discord != nil {
+		var next *guilds
+		if fresh := s.cfg.Discord(); fresh != nil {
+			next = &guilds{Discord: fresh, handler: fresh.Handler()}
+		}
+
+		if before := s.discord.Swap(next); before != nil {
+			// Its clients connect again, to the fresh one.
+			before.Stop()
+		}
+	}
+}
+
+// Stop ends the connections of the virtual Discord and waits for them. What was unused and unexpected can still be asked for.
+func (s *Server) Stop() {
+	if now := s.discord.Load(); now != nil {
+		now.Stop()
 	}
 }
 
@@ -163,16 +203,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	switch path := r.URL.Path; {
+	switch path, virtual := r.URL.Path, s.discord.Load(); {
+	case virtual != nil && (below(path, discord.Path) || below(path, discord.ControlPath)):
+		virtual.handler.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_mock/"):
 		s.control.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_error/"):
 		s.answerError(w, r)
-	case (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) && s.cfg.MCP != nil:
+	case s.cfg.MCP != nil && below(path, "/mcp"):
 		s.mcp.Load().handler.ServeHTTP(w, r)
 	default:
 		s.calls.ServeHTTP(w, r)
 	}
+}
+
+// below reports whether a path is a root, or leads below it.
+func below(path, root string) bool {
+	rest, ok := strings.CutPrefix(path, root)
+
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 func (s *Server) playTape(api exchange.API) func(x *exchange.Exchange) {

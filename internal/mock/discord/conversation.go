@@ -37,7 +37,9 @@ func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
 	case step.Edit != nil:
 		return 0, s.Edit(step.Edit.Message, step.Edit.Content)
 	case step.Expect != nil:
-		return s.expect(ctx, after, *step.Expect)
+		found, err := s.expect(ctx, after, *step.Expect)
+
+		return found.Number, err
 	case step.Drop != nil:
 		s.DropGateway(*step.Drop)
 	case step.Reconnect:
@@ -55,7 +57,7 @@ func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
 	return 0, nil
 }
 
-func (s *Server) expect(ctx context.Context, after int, e Expect) (int, error) {
+func (s *Server) expect(ctx context.Context, after int, e Expect) (Action, error) {
 	within := e.Within
 	if within == 0 {
 		within = defaultWithin
@@ -67,9 +69,7 @@ func (s *Server) expect(ctx context.Context, after int, e Expect) (int, error) {
 	timer := s.clock.AfterFunc(within, func() { cancel(fmt.Errorf("within %v", within)) })
 	defer timer.Stop()
 
-	found, err := s.waitAfter(limited, after, "expected", e)
-
-	return found.Number, err
+	return s.waitAfter(limited, after, "expected", e)
 }
 
 // conversation plays the steps of a script once a client is ready.
@@ -119,6 +119,18 @@ func (c *conversation) run(s *Server) {
 func (c *conversation) stop() {
 	c.cancel()
 	c.running.Wait()
+}
+
+func (c *conversation) progress() progress {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	p := progress{Steps: len(c.steps), Done: c.done}
+	if c.failed != nil {
+		p.Failed = c.failed.Error()
+	}
+
+	return p
 }
 
 // unused describes the steps that were not done, the first with what became of it.

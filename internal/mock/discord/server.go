@@ -80,6 +80,7 @@ func New(cfg Config) (*Server, error) {
 	s.gateway.snapshot, s.gateway.members = s.snapshot, s.memberChunk
 
 	s.serveREST(s.mux)
+	s.serveControl(s.mux)
 	s.mux.Handle("GET "+gatewayPath, s.gateway)
 	s.mux.Handle("GET "+gatewayPath+"/{$}", s.gateway)
 	s.mux.Handle("GET "+gatewayPath+resumePath, s.gateway)
@@ -90,7 +91,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Handler serves everything below Path.
+// Handler serves everything below Path and ControlPath.
 func (s *Server) Handler() http.Handler { return s.mux }
 
 // Start serves on a free port of the loopback interface.

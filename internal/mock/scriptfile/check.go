@@ -44,6 +44,12 @@ func (c *checker) check() []Problem {
 		c.fail("mcp_servers."+p.Path, p.Message, "")
 	}
 
+	if c.file.Discord != nil {
+		for _, p := range c.file.Discord.Check() {
+			c.fail("discord."+p.Path, p.Message, "")
+		}
+	}
+
 	all := c.problems[:known:known]
 
 	for _, p := range c.problems[known:] {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/match"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 )
@@ -22,6 +23,7 @@ type File struct {
 	Replies    []Reply           `yaml:"replies" doc:"The sequence: used in order by calls that no route matches."`
 	Routes     []Route           `yaml:"routes" doc:"Replies for calls that match conditions. The first route that matches and is not used up is used."`
 	MCPServers mcpserver.Servers `yaml:"mcp_servers" doc:"Scripted MCP servers by name."`
+	Discord    *discord.Setup    `yaml:"discord" doc:"A virtual Discord: who is there, and a conversation."`
 
 	stamp stamp
 }

@@ -3,6 +3,7 @@ package scriptfile
 import (
 	"reflect"
 
+	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
@@ -10,9 +11,10 @@ import (
 // for what a schema cannot say: names of gates, regular expressions, replies that nothing can reach.
 func Schema() []byte {
 	rules := map[reflect.Type]map[string]any{
-		reflect.TypeFor[Text]():  {"minProperties": 1},
-		reflect.TypeFor[Chunk](): {"minProperties": 1, "maxProperties": 1},
-		reflect.TypeFor[Error](): {"anyOf": []any{requires("status"), requires("class"), requires("message")}},
+		reflect.TypeFor[Text]():         {"minProperties": 1},
+		reflect.TypeFor[Chunk]():        {"minProperties": 1, "maxProperties": 1},
+		reflect.TypeFor[discord.Step](): {"minProperties": 1, "maxProperties": 1},
+		reflect.TypeFor[Error]():        {"anyOf": []any{requires("status"), requires("class"), requires("message")}},
 	}
 
 	var never []any

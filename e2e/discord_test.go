@@ -1,0 +1,27 @@
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// discord.js, as published on npm, against the virtual Discord in a process of its own: it logs in, receives, sends, waits for
+// rate limits, reconnects and resumes as with the real one.
+func TestDiscordJSRunsAgainstTheVirtualDiscord(t *testing.T) {
+	t.Parallel()
+
+	modules := sdkModules(t)
+	server := startMock(t, buildProgram(t), filepath.Join("testdata", "sdk", "discord.yaml"))
+	checks := runChecks(t, modules, "discord.mjs", server.URL)
+	require.Len(t, checks, 9)
+
+	for _, c := range checks {
+		t.Run(c.Name, func(t *testing.T) { require.True(t, c.OK, c.Detail) })
+	}
+
+	status, body := fetch(t, server.URL+"/_mock/verify")
+	require.Equal(t, http.StatusOK, status, "%s", body)
+}
