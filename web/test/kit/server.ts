@@ -24,6 +24,9 @@ export interface ServerOptions {
   auth?: boolean;
 }
 
+/** The built-in MCP server is a program from the npm registry. In its place nothing answers. */
+export const noBuiltinServer = '  kubernetes-server: {transport: {type: http, url: "http://127.0.0.1:9/mcp"}}';
+
 /** One chain of one agent that takes questions, for tests that need no more. */
 export const plainChain = `
 agents:
@@ -75,6 +78,7 @@ export class Server {
         options.config ?? plainChain,
         `llm_providers: {scripted: {type: openai, model: scripted-model, api_key_env: SCRIPT_KEY, base_url: "${mock.url}/v1"}}`,
         'mcp_servers:',
+        noBuiltinServer,
         ...servers.map(
           (name) => `  ${name}: {transport: {type: http, url: "${tools}/mcp/${name}"}, ${options.mcpSettings ?? ''}}`,
         ),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { binary, Program } from './process';
+import { noBuiltinServer } from './server';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,7 +20,7 @@ export async function setup(project: TestProject): Promise<void> {
   // Root lends its PostgreSQL to another user, who must be able to come in.
   chmodSync(directory, 0o755);
   mkdirSync(at('config'));
-  writeFileSync(at('config', 'tarsy.yaml'), 'queue: {worker_count: 0}\n');
+  writeFileSync(at('config', 'tarsy.yaml'), `queue: {worker_count: 0}\nmcp_servers:\n${noBuiltinServer}\n`);
   const server = new Program(binary, [
     ...['serve', '--listen', '127.0.0.1:0', '--auth', 'off'],
     ...['--data-dir', at('data'), '--config-dir', at('config')],
