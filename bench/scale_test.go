@@ -111,7 +111,10 @@ func readCases(client *http.Client, a *app.App) []scaleCase {
 		get("search: an identifier", "sessions?search=checkout-%s", func(n int) any { return hash(n * 8)[:8] }),
 		get("search: a word that many contain", "sessions?search=memory"),
 		get("search: nothing matches", "sessions?search=nowhere-%d", func(n int) any { return n }),
-		get("usage of 30 days", "usage/summary"),
+		get("usage of 30 days (the dashboard)", "usage/summary?from=%s", func(int) any {
+			return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -29).Format(time.RFC3339)
+		}),
+		get("usage of the last 720 hours", "usage/summary"),
 		get("filter options", "sessions/filter-options"),
 	}
 }

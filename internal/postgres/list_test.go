@@ -106,6 +106,8 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 		"session_list_alert_type": {AlertType: "disk"},
 		"session_list_chain":      {ChainID: "disk"},
 		"session_list_author":     {Author: "somebody"},
+
+		"session_list_alert_type_author": {AlertType: "disk", Author: "somebody"},
 	} {
 		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(epoch())
