@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,34 @@ agent_chains:
 	require.Equal(t, []string{"kubernetes__get_pods"}, toolNames(requestOf(t, app, "ChatAgent").Tools))
 	require.Len(t, kubernetes.Calls(), 1, "refused calls do not reach the server")
 	require.Equal(t, "restart", kubernetes.Calls()[0].Tool)
+}
+
+// A chat without limits of its own cannot do more than the agents could.
+func TestChatInheritsToolRulesOfAgents(t *testing.T) {
+	t.Parallel()
+
+	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"}, tarsytest.Tool{Name: "restart"})
+	github := tarsytest.NewMCPServer("github", tarsytest.Tool{Name: "issues", ReadOnly: true}, tarsytest.Tool{Name: "merge"})
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes, github}, Config: `
+agents:
+  Investigator: {mcp_servers: [kubernetes], read_only: true}
+  Developer: {mcp_servers: [github], denied_tools: [issues]}
+agent_chains:
+  test:
+    alert_types: [test]
+    stages: [{name: look, agents: [{name: Investigator}]}, {name: change, agents: [{name: Developer}]}]
+    chat: {enabled: true}
+`})
+	app.Script.Route("Investigator", says("Seen."))
+	app.Script.Route("Developer", says("Seen."))
+	app.Script.Route("ExecSummaryAgent", says("Seen."))
+	app.Script.Route("ChatAgent", calls("kubernetes__restart", "github__issues"), says("No."))
+
+	session := app.Run("test", "look")
+	app.Answer(session.ID, "Can you restart it?")
+
+	require.ElementsMatch(t, []string{"kubernetes__get_pods", "github__merge"}, toolNames(requestOf(t, app, "ChatAgent").Tools))
+	require.Empty(t, slices.Concat(kubernetes.Calls(), github.Calls()), "refused calls do not reach the server")
 }
 
 // The chat configures servers of its own, and the alert narrows them.

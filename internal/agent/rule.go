@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ToolRule limits which tools may be used. The zero value allows all. It is stored with sessions as part of their recipe.
 type ToolRule struct {
@@ -10,17 +13,41 @@ type ToolRule struct {
 	Denied []string `json:"denied,omitempty"`
 	// ReadOnly allows only tools of which the server says that they change nothing.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// AnyOf allows only what at least one of these grants allows; none means all. Engines below version 2 do not know it.
+	AnyOf []ToolGrant `json:"any_of,omitempty"`
+}
+
+// ToolGrant allows those tools of some MCP servers that pass every rule.
+type ToolGrant struct {
+	Servers []string   `json:"servers"`
+	Rules   []ToolRule `json:"rules,omitempty"`
 }
 
 // IsZero reports whether the rule allows everything.
-func (r ToolRule) IsZero() bool { return len(r.Allowed) == 0 && len(r.Denied) == 0 && !r.ReadOnly }
+func (r ToolRule) IsZero() bool {
+	return len(r.Allowed) == 0 && len(r.Denied) == 0 && !r.ReadOnly && len(r.AnyOf) == 0
+}
 
 // Allows reports whether a tool may be used.
-func (r ToolRule) Allows(t Tool) bool { return r.AllowsName(t.Name) && (t.ReadOnly || !r.ReadOnly) }
+func (r ToolRule) Allows(t Tool) bool {
+	return (t.ReadOnly || !r.ReadOnly) && r.matches(t.Name) &&
+		r.grants(t.Server, func(rule ToolRule) bool { return rule.Allows(t) })
+}
 
-// AllowsName reports whether a tool of this name may be used, as far as its name decides.
-func (r ToolRule) AllowsName(name string) bool {
+// AllowsName reports whether a server's tool of this name may be used, as far as its name decides.
+func (r ToolRule) AllowsName(server, name string) bool {
+	return r.matches(name) && r.grants(server, func(rule ToolRule) bool { return rule.AllowsName(server, name) })
+}
+
+func (r ToolRule) matches(name string) bool {
 	return (len(r.Allowed) == 0 || matchesAny(r.Allowed, name)) && !matchesAny(r.Denied, name)
+}
+
+// grants reports whether one of the grants has the server and all its rules pass.
+func (r ToolRule) grants(server string, passes func(ToolRule) bool) bool {
+	return len(r.AnyOf) == 0 || slices.ContainsFunc(r.AnyOf, func(g ToolGrant) bool {
+		return slices.Contains(g.Servers, server) && !slices.ContainsFunc(g.Rules, func(rule ToolRule) bool { return !passes(rule) })
+	})
 }
 
 func matchesAny(patterns []string, name string) bool {

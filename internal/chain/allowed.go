@@ -161,7 +161,7 @@ func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *
 	listed, known := offered[server]
 
 	if !known {
-		ok := c.rules[server].AllowsName(name) && chain.grants(server, func(r agent.ToolRule) bool { return r.AllowsName(name) })
+		ok := c.rules[server].AllowsName(server, name) && chain.grants(server, func(r agent.ToolRule) bool { return r.AllowsName(server, name) })
 		if ok {
 			return nil
 		}
@@ -187,7 +187,7 @@ func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *
 	}
 
 	code, what := tarsy.CodeUnknownTool, fmt.Sprintf("the MCP server %q offers no tool %q", server, tarsy.CleanText(name))
-	if exists || !c.rules[server].AllowsName(name) {
+	if exists || !c.rules[server].AllowsName(server, name) {
 		code, what = tarsy.CodeToolNotAllowed, fmt.Sprintf("the chain %q does not allow the tool %q of the MCP server %q", chain.ID, tarsy.CleanText(name), server)
 	}
 

@@ -21,7 +21,7 @@ func (r resolver) chain(configured config.Chain) Chain {
 	}
 
 	if configured.Chat != nil && configured.Chat.Enabled {
-		chat := r.chat(configured)
+		chat := r.chat(configured, c.Stages)
 		c.Chat = &chat
 	}
 
@@ -96,37 +96,6 @@ func (r resolver) synthesis(chain config.Chain, stageIndex int) Agent {
 	merged.agentType, merged.mcpServers = config.AgentTypeSynthesis, nil
 
 	return r.merged(name, merged)
-}
-
-// chat is the agent that answers questions. Its servers are the chat's own, else the chain's, else those of all stages
-// together, else the agent's.
-func (r resolver) chat(chain config.Chain) Agent {
-	own := chain.Chat
-	name := override(config.ChatAgent, own.Agent)
-
-	return r.merged(name, merge(r.defaultLevel(), r.agentLevel(name), level{mcpServers: r.stageServers(chain)}, r.chainLevel(chain),
-		level{
-			provider: own.LLMProvider, backend: own.LLMBackend, strategy: own.IterationStrategy,
-			maxIterations: own.MaxIterations, mcpServers: own.MCPServers,
-			rule: agent.ToolRule{Allowed: own.AllowedTools, Denied: own.DeniedTools, ReadOnly: own.ReadOnly},
-		}))
-}
-
-// stageServers are the servers of all stages, in order, nil if there are none.
-func (r resolver) stageServers(chain config.Chain) []string {
-	var all []string
-
-	for i, stage := range chain.Stages {
-		for j := range stage.Agents {
-			for _, s := range r.agent(chain, i, j).Servers {
-				if !slices.Contains(all, s.Name) {
-					all = append(all, s.Name)
-				}
-			}
-		}
-	}
-
-	return all
 }
 
 // summary resolves the models of a chain's executive summary.

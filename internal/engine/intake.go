@@ -90,7 +90,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		SlackMessageFingerprint: fingerprint, StageCount: route.Chain.StageCount(), CreatedAt: now,
 	}
 
-	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: Version, Recipe: route.Recipe}); err != nil {
+	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: lowestVersion(route.Chain), Recipe: route.Recipe}); err != nil {
 		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)
 	}
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/llm"
@@ -160,6 +161,20 @@ func TestSessionOfNewerEngineIsNotRun(t *testing.T) {
 
 	s.cancel(newer)
 	require.Contains(t, s.ended(newer), "cancelled", "any server can cancel it")
+}
+
+// The previous release needs nothing but the version to answer, and does not know limits.
+func TestSessionWithLimitedChatIsKeptFromEarlierEngines(t *testing.T) {
+	t.Parallel()
+
+	h := newFixture(t)
+	h.chat()
+	idle := h.open("one", func(c *Config) { c.Workers = 0 })
+	version := func(id string) int { return query[int](h, `SELECT engine_version FROM sessions WHERE id = $1`, id) }
+	require.Equal(t, 1, version(idle.submit()), "earlier releases may run it")
+
+	h.recipe.Chat.ToolRules = []agent.ToolRule{{AnyOf: []agent.ToolGrant{{Servers: []string{"box"}}}}}
+	require.Equal(t, 2, version(idle.submit()))
 }
 
 func TestQuestionUsesStoredRecipeWhenChainIsGone(t *testing.T) {
