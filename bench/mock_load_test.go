@@ -194,7 +194,7 @@ func (a *asker) send() error {
 	return err
 }
 
-// receive reads what has come, and tells whether the response is whole. It is checked then.
+// receive reads what has come, and reports whether the response is whole. It is checked then.
 func (a *asker) receive() (bool, error) {
 	free := a.received[len(a.received):cap(a.received)]
 

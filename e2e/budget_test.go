@@ -78,7 +78,7 @@ func TestExhaustedBudgetConcludesSession(t *testing.T) {
 	}
 }
 
-// What was spent is in the database, so neither another server nor the next question begins anew.
+// What was spent is in the database, so neither another server nor the next question starts again.
 func TestExhaustedBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 

@@ -50,18 +50,18 @@ func (c *contracts) usage(t *testing.T) {
 func (c *contracts) keys(t *testing.T) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	app := tarsytest.New(t, tarsytest.Options{Clock: clock})
-	wish := map[string]any{"name": "ci", "scopes": []any{"write", "read"}, "expires_at": "2030-03-02T12:00:00Z"}
-	made := decode[map[string]any](app.Do(http.MethodPost, "/api/v1/keys", wish).Body)
+	keyRequest := map[string]any{"name": "ci", "scopes": []any{"write", "read"}, "expires_at": "2030-03-02T12:00:00Z"}
+	made := decode[map[string]any](app.Do(http.MethodPost, "/api/v1/keys", keyRequest).Body)
 	secret, _ := made["key"].(string)
 	prefix, _ := made["prefix"].(string)
 
 	fields := map[string]is{
 		"id": isID, "name": equal("ci"), "prefix": equal(prefix), "scopes": equal([]any{"read", "write"}),
-		"created_at": minute(0), "last_used_at": isNull, "revoked_at": isNull, "expires_at": equal(wish["expires_at"]),
+		"created_at": minute(0), "last_used_at": isNull, "revoked_at": isNull, "expires_at": equal(keyRequest["expires_at"]),
 		"key": that(func(any) bool { return strings.HasPrefix(secret, "tarsy_"+prefix+"_") }),
 	}
 	c.require(t, "CreatedKey", made, fields)
-	c.require(t, "KeyRequest", wish, map[string]is{
+	c.require(t, "KeyRequest", keyRequest, map[string]is{
 		"name": equal(made["name"]), "scopes": that(func(v any) bool { return len(v.([]any)) == len(made["scopes"].([]any)) }),
 		"expires_at": equal(made["expires_at"]),
 	})

@@ -200,7 +200,7 @@ func (c *contracts) holdInside(at string, s schema, value any) {
 	}
 }
 
-// isEmpty tells whether a value says no more than that there is none.
+// isEmpty reports whether a value says no more than that there is none.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil, missing:

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// modelLine is one line of a model's answer on its way from the test's process to a server's.
+// modelLine is one line of a model's answer in flight from the test's process to a server's.
 type modelLine struct {
 	Thinking *llm.ThinkingChunk `json:",omitempty"`
 	Text     *llm.TextChunk     `json:",omitempty"`

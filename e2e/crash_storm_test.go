@@ -18,7 +18,7 @@ type trip struct {
 	reached chan struct{}
 }
 
-// set begins to count anew; the channel is closed by the n-th call.
+// set starts counting again; the channel is closed by the n-th call.
 func (s *trip) set(n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ type Response struct {
 	CodeExecutions []CodeExecutionChunk
 	Groundings     []GroundingChunk
 	Usage          UsageChunk
-	// End is the zero value where the answer did not come to its end, or nothing was said of it.
+	// End is the zero value where the answer did not complete, or nothing was said of it.
 	End EndChunk
 }
 

@@ -40,7 +40,7 @@ type Error struct {
 	Message string
 	// Hint tells the operator what to do. Empty means the class's own.
 	Hint string
-	// Retryable tells whether the same call may succeed later; RetryAfter is when, if the provider said so.
+	// Retryable reports whether the same call may succeed later; RetryAfter is when, if the provider said so.
 	Retryable  bool
 	RetryAfter time.Duration
 	Err        error
@@ -160,7 +160,7 @@ func ErrorOfStatus(status int, header http.Header, code, message string) *Error 
 	return e
 }
 
-// Transient is the Error of a call that broke on its way: no connection, a stream that was cut or makes no sense. The end of
+// Transient is the Error of a call that broke in flight: no connection, a stream that was cut or makes no sense. The end of
 // the caller's context is returned as its cause.
 func Transient(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

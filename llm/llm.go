@@ -94,7 +94,7 @@ type Tool struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// ToolCall is the model's wish to call a tool; Arguments is what the model wrote, meant to be a JSON object.
+// ToolCall is the model's request to call a tool; Arguments is what the model wrote, meant to be a JSON object.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

@@ -10,7 +10,7 @@ import (
 // Agents of one stage run at once, and what they do interleaves differently in every run. The functions of this file
 // put it into an order that is always the same: agent by agent, within what belongs to one stage.
 
-// Timeline returns events agent by agent, numbered anew.
+// Timeline returns events agent by agent, renumbered.
 func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEvent {
 	ordered := inOrder(n, events, func(e tarsy.TimelineEvent) string { return text(e.ExecutionID) })
 	for i := range ordered {

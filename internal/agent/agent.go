@@ -148,7 +148,7 @@ type Input struct {
 	ConcludeAt time.Time
 	// Deadline is when the session's time is up; calls are cut so that a conclusion fits before it. Zero means never.
 	Deadline time.Time
-	// Spent tells whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget
+	// Spent reports whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget
 	// is spent is told to conclude.
 	Spent func(ctx context.Context) (budgetCap string, reached bool)
 

@@ -325,13 +325,13 @@ func TestYieldInterruptsSummaryWhichRestartsLater(t *testing.T) {
 			require.Len(t, b.ledger.state.LLMInteractions, 1, "a call that was cut off never finished")
 			require.Equal(t, firstCall+longResult, b.ledger.state.Messages[3].Content)
 
-			b.yield, b.fence, b.summary = t.Context(), 2, script.Reply{Text: "all anew"}
+			b.yield, b.fence, b.summary = t.Context(), 2, script.Reply{Text: "all again"}
 			b.shown = &shown{}
 			b.finish()
 			require.Len(t, b.events(tarsy.EventToolSummary), 1)
-			require.Equal(t, "all anew", b.events(tarsy.EventToolSummary)[0].Content)
+			require.Equal(t, "all again", b.events(tarsy.EventToolSummary)[0].Content)
 			require.Equal(t, left.ID, b.shown.opened[0])
-			require.Empty(t, b.shown.began[0], "readers begin anew as well")
+			require.Empty(t, b.shown.began[0], "readers start again as well")
 			require.Equal(t, 1, b.told(left.ID, tarsy.TypeTimelineCreated))
 			require.Len(t, b.tools.calls, 1, "the call itself is not made again")
 		})

@@ -161,7 +161,7 @@ func (b *bench) config() Config {
 
 func (b *bench) run(ctx context.Context) error { return Run(ctx, b.config(), b.input()) }
 
-// finish runs the execution, which must come to its end.
+// finish runs the execution, which must complete.
 func (b *bench) finish() tarsy.Execution {
 	require.NoError(b.t, b.run(context.Background()))
 	requireNoNUL(b.t, b.ledger.steps)

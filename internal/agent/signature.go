@@ -9,7 +9,7 @@ import (
 )
 
 // storedSignature is a signature as it is stored. Its data is a text there: providers refuse a changed one, and a database
-// that understood it would write it anew, or not take it at all.
+// that understood it would rewrite it, or not take it at all.
 type storedSignature struct {
 	By   string `json:"by"`
 	Data string `json:"data"`

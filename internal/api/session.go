@@ -84,7 +84,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 	}
 
 	limit := filter.Limit
-	filter.Limit++ // one more tells whether there is a next page
+	filter.Limit++ // one more reports whether there is a next page
 
 	sessions, err := s.store.Sessions(ctx, filter)
 	if err != nil {

@@ -45,7 +45,7 @@ type Options struct {
 	DatabaseWait time.Duration
 	// Listen is the address of the HTTP server, such as 127.0.0.1:8080.
 	Listen string
-	// RequireKey tells whether requests need an API key. An address that is not loopback is refused without.
+	// RequireKey reports whether requests need an API key. An address that is not loopback is refused without.
 	RequireKey bool
 	// LLM answers all LLM calls; nil means the configured providers.
 	LLM llm.Client

@@ -105,7 +105,7 @@ func (h *health) started() bool {
 	return len(h.waited) == 0
 }
 
-// readiness tells whether the server may be sent work.
+// readiness reports whether the server may be sent work.
 func (a *App) readiness() error {
 	if !a.ready.Load() {
 		return tarsy.Errorf(tarsy.CodeShuttingDown, "The server is starting or stopping.")

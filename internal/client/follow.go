@@ -22,7 +22,7 @@ type Update struct {
 	// Reloaded is the session as it is now. It comes instead of entries that are gone from the journal; entries that
 	// come after it are newer than its Detail, and may tell again what its Timeline shows already.
 	Reloaded *Reloaded
-	// Chunk is a piece of text on its way. Chunks may be lost; the event that completes the text never is.
+	// Chunk is a piece of text in flight. Chunks may be lost; the event that completes the text never is.
 	Chunk *tarsy.StreamChunkPayload
 	// Lost says why the connection ended. Follow connects again.
 	Lost error
@@ -50,7 +50,7 @@ var (
 	errBye    = errors.New("the server is shutting down")
 )
 
-// Follow reads a session's journal after an event, and the text on its way, until the session is over or ctx is done.
+// Follow reads a session's journal after an event, and the text in flight, until the session is over or ctx is done.
 // It uses server-sent events, not the WebSocket: one session, one direction, and no limit to what is replayed. When a
 // connection that once worked is lost, it connects again and goes on after the last event that it has. Only a first
 // connection that fails, or a refusal, is an error, and then the last thing that comes.

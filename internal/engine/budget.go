@@ -144,7 +144,7 @@ func (l *ledger) add(step progress.Step) {
 	l.since.Add(spentBy(step.LLMInteractions, started))
 }
 
-// spent tells whether a cap of the day is reached, and which.
+// spent reports whether a cap of the day is reached, and which.
 func (l *ledger) spent(ctx context.Context) (string, bool) {
 	text, reached, fresh := l.snapshot(false)
 	if fresh {

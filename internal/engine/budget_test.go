@@ -411,12 +411,12 @@ func TestServersShareDailyCap(t *testing.T) {
 	clock.Advance(24 * time.Hour)
 
 	fourth := three.submit()
-	h.wait(inTool, "a new day begins anew")
+	h.wait(inTool, "a new day starts again")
 	leaveTool <- struct{}{}
 	require.Empty(t, three.completes(fourth).ConcludedEarly)
 }
 
-// What a session spent is in its rows: neither another server nor a question about it begins anew.
+// What a session spent is in its rows: neither another server nor a question about it starts again.
 func TestSessionBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 

@@ -200,7 +200,7 @@ func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 
-	// The session is this server's and its state is loaded when the wish is heard, and nobody can pass it on yet.
+	// The session is this server's and its state is loaded when the request arrives, and nobody can pass it on yet.
 	s.cancel(id)
 	wake(s.requests)
 	s.work(claims[0], nil)

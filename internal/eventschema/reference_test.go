@@ -17,7 +17,7 @@ import (
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
-var update = flag.Bool("update", false, "write the documents anew instead of comparing with them")
+var update = flag.Bool("update", false, "write the documents instead of comparing with them")
 
 func TestReferenceDescribesEveryEvent(t *testing.T) {
 	t.Parallel()

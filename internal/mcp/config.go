@@ -88,7 +88,7 @@ type Limits struct {
 	Call time.Duration
 	// Reinit bounds the re-creation of a broken session.
 	Reinit time.Duration
-	// BackoffMin and BackoffMax are the ends of the random pause before a session is created anew.
+	// BackoffMin and BackoffMax are the ends of the random pause before a session is created again.
 	BackoffMin time.Duration
 	BackoffMax time.Duration
 	// Exit is how long a subprocess, or a remote server that is told goodbye, is waited for before the next, harsher

@@ -261,7 +261,7 @@ func TestUnresponsiveServerIsUnhealthyAfterItsLimits(t *testing.T) {
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 2), "the ticker and the limit of the new session")
 	clock.Advance(10 * time.Second)
 	require.Equal(t, "no session within 10s: time limit reached", (<-changes).Error)
-	require.EqualValues(t, 2, connections.Load(), "made anew once")
+	require.EqualValues(t, 2, connections.Load(), "created again once")
 }
 
 func TestMonitorCanStopAnytimeAndRestart(t *testing.T) {

@@ -40,7 +40,7 @@ func (w *watch) run(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// check asks for the tool list. A session that does not answer is made anew, once; only then has the server failed.
+// check asks for the tool list. A session that does not answer is created again, once; only then has the server failed.
 func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 	if w.session != nil && !w.session.isOver() {
 		tools, err := w.ping(ctx)

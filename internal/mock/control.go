@@ -200,7 +200,7 @@ type gateState struct {
 	Reached bool   `json:"reached"`
 }
 
-// getGate tells whether a call has come to a gate; with wait it waits for that.
+// getGate reports whether a call has come to a gate; with wait it waits for that.
 func (s *Server) getGate(w http.ResponseWriter, r *http.Request) error {
 	gate, err := s.gate(r)
 	if err != nil {

@@ -170,7 +170,7 @@ func (l *lanes) names() []string {
 	return slices.Sorted(maps.Keys(l.byName))
 }
 
-// forget removes a lane: the next request of that name begins anew.
+// forget removes a lane: the next request of that name starts again.
 func (l *lanes) forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

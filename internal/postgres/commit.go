@@ -47,7 +47,7 @@ type Committed struct {
 	Released bool
 }
 
-// Pending is a step on its way.
+// Pending is a step in flight.
 type Pending struct {
 	done   chan struct{}
 	result Committed

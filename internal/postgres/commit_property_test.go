@@ -287,7 +287,7 @@ func (r *propertyRun) renew(rt *rapid.T) {
 	}
 }
 
-// holdsAnother tells whether the server has a later lease of the session.
+// holdsAnother reports whether the server has a later lease of the session.
 func (r *propertyRun) holdsAnother(server, id string) bool {
 	s := r.model.sessions[id]
 

@@ -141,7 +141,7 @@ func (s *modelSession) wants(kind tarsy.RequestKind) bool {
 	return false
 }
 
-// holds tells whether the lease is the session's.
+// holds reports whether the lease is the session's.
 func (m *model) holds(l postgres.Lease) bool {
 	s := m.sessions[l.SessionID]
 
@@ -225,7 +225,7 @@ func (m *model) request(r tarsy.Request) bool {
 	return true
 }
 
-// answering tells whether a stage answers a question.
+// answering reports whether a stage answers a question.
 func (s *modelSession) answering() bool {
 	for _, stage := range s.stages {
 		if stage.StageType == tarsy.StageChat && !stage.Status.Terminal() {

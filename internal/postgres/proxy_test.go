@@ -29,7 +29,7 @@ const (
 	withCommit
 	// afterCommit cuts when the database has answered COMMIT and nobody has heard it.
 	afterCommit
-	// delayedCommit cuts the server off while COMMIT is still on its way to the database, until deliver is called.
+	// delayedCommit cuts the server off while COMMIT is still in flight to the database, until deliver is called.
 	delayedCommit
 	// frozen keeps back the whole of what ends in COMMIT, and cuts nothing, until deliver is called.
 	frozen
@@ -369,7 +369,7 @@ func (l *link) forward() {
 	}
 }
 
-// commits keeps the texts of prepared statements and tells whether the message binds COMMIT.
+// commits keeps the texts of prepared statements and reports whether the message binds COMMIT.
 func (l *link) commits(message []byte) bool {
 	first, rest, _ := bytes.Cut(message[5:], []byte{0})
 	second, _, _ := bytes.Cut(rest, []byte{0})

@@ -222,7 +222,7 @@ type Renewal struct {
 }
 
 // Renew prolongs leases by fence, also those past their time that nobody took. Leases that are missing from the
-// answer are lost. A renewal that was slow on its way shortens none that was made meanwhile.
+// answer are lost. A renewal that was slow in flight shortens none that was made meanwhile.
 func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
 	ids, fences := make([]string, len(leases)), make([]int64, len(leases))
 	for i, l := range leases {

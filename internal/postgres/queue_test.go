@@ -314,7 +314,7 @@ func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 }
 
-// newRequestLike is the same wish of somebody else.
+// newRequestLike is the same request of somebody else.
 func newRequestLike(r tarsy.Request) tarsy.Request {
 	r.ID = tarsy.NewID()
 

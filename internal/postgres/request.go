@@ -35,7 +35,7 @@ WITH running AS (
 SELECT EXISTS (SELECT 1 FROM running)`
 
 	// addQuestionSQL takes one question at a time, of a session that is over. A session has one chat. While anything else
-	// is asked the session takes no question either: a wish to cancel the answer before must not meet the next one.
+	// is asked the session takes no question either: a request to cancel the answer before must not meet the next one.
 	addQuestionSQL = `
 WITH asked AS (
     UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, $4)

@@ -104,7 +104,7 @@ func TestFinishedSessionIsCancellableOnlyDuringQuestion(t *testing.T) {
 	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
 }
 
-// A wish to cancel one answer that is still open when the next question comes would cancel that one.
+// A request to cancel one answer that is still open when the next question comes would cancel that one.
 func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 	t.Parallel()
 

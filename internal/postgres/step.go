@@ -21,7 +21,7 @@ type unit struct {
 	holder *Holder
 	steps  []*queued
 	merged progress.State
-	// put tells whether the session's row itself is written.
+	// put reports whether the session's row itself is written.
 	put      bool
 	answered []tarsy.Request
 	events   []tarsy.Event

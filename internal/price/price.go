@@ -87,7 +87,7 @@ func (t *Table) Price(model string, at time.Time, u tarsy.Usage) tarsy.Usage {
 	return u
 }
 
-// Knows tells whether a model has a rate, be it for a time.
+// Knows reports whether a model has a rate, be it for a time.
 func (t *Table) Knows(model string) bool {
 	if _, ok := t.regular(model); ok {
 		return true
@@ -143,7 +143,7 @@ func (r Rate) cost(u tarsy.Usage) float64 {
 // -2025-08-07, -0709), a number (-001), latest or preview, or preview and a date.
 var snapshot = regexp.MustCompile(`^[-@](?:latest|(?:preview-|exp-)?(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})|preview|exp)$`)
 
-// isModel tells whether a model is the named one or a snapshot of it. Other words behind a name are other models, which
+// isModel reports whether a model is the named one or a snapshot of it. Other words behind a name are other models, which
 // cost something else: gpt-5-mini is not gpt-5, and claude-opus-4-1 is not claude-opus-4. What stands before the last
 // slash, as in models/gemini-2.5-pro, is where a provider keeps the model.
 func isModel(model, name string) bool {

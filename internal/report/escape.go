@@ -100,7 +100,7 @@ const (
 // harmless keeps a model's Markdown readable as Markdown, without what could reach beyond it: HTML, images, links
 // that are not to the web, headings that pass for the report's own (they go below a level), and code that does not end.
 //
-// Code is written anew, at the beginning of a line and with fences of our own; every other run of marks that could be a
+// Code is rewritten, at the beginning of a line and with fences of our own; every other run of marks that could be a
 // fence is escaped. So what is code here is code for every reader, and nothing outside of it is HTML.
 func harmless(text string, level int) string {
 	var (

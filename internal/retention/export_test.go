@@ -22,7 +22,7 @@ func (c Config) Hasty() Config {
 	return c
 }
 
-// Started tells whether the queue runs.
+// Started reports whether the queue runs.
 func (r *Retention) Started() bool {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()

@@ -308,7 +308,7 @@ func (c *client) expect(sessionID string, first, last int64) {
 	}
 }
 
-// pong shows that nothing else is on its way, and that the connection lives.
+// pong shows that nothing else is in flight, and that the connection lives.
 func (c *client) pong() {
 	c.sayf(`{"action":"ping"}`)
 	require.Equal(c.t, message{Type: "pong"}, c.next())

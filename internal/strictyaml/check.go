@@ -61,7 +61,7 @@ func (l Leaf) OutOfRange() string {
 	}
 }
 
-// compare tells whether the value is below (-1) or above (1) a limit of its tag.
+// compare reports whether the value is below (-1) or above (1) a limit of its tag.
 func (l Leaf) compare(limit string) int {
 	if isDuration(l.Value.Type()) {
 		bound, err := time.ParseDuration(limit)

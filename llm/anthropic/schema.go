@@ -103,7 +103,7 @@ func describe(schema map[string]any) {
 	}
 }
 
-// takes tells whether the API can be held to a keyword.
+// takes reports whether the API can be held to a keyword.
 func takes(keyword string, value any) bool {
 	switch keyword {
 	case "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "allOf", "$ref", "$defs", "definitions",

@@ -66,7 +66,7 @@ func readPieces(message llm.Message, by string) []piece {
 	return all
 }
 
-// signed tells whether the thinking of an answer is at hand.
+// signed reports whether the thinking of an answer is at hand.
 func signed(message llm.Message, by string) bool {
 	return slices.ContainsFunc(arranged(message, readPieces(message, by)), piece.isThought)
 }
@@ -99,7 +99,7 @@ func arranged(message llm.Message, all []piece) []piece {
 	return pieces
 }
 
-// fits tells whether a message still is what its pieces say.
+// fits reports whether a message still is what its pieces say.
 func fits(message llm.Message, all []piece) bool {
 	var (
 		size  int

@@ -24,7 +24,7 @@ func budgets() map[sdk.OutputConfigEffort]int {
 // leastBudget is the smallest that the API takes.
 const leastBudget = 1024
 
-// noEffort is the wish that the model does not think.
+// noEffort asks the model not to think.
 const noEffort = sdk.OutputConfigEffort("none")
 
 // effortOf is the effort in the API's words, or none; "" leaves it to the API.

@@ -78,7 +78,7 @@ func readLayout(message *llm.Message, by string) *layout {
 	return &l
 }
 
-// fits tells whether the message still is what was laid out.
+// fits reports whether the message still is what was laid out.
 func (l *layout) fits(message *llm.Message) bool {
 	size := 0
 

@@ -79,7 +79,7 @@ func level(model, effort string) genai.ThinkingLevel {
 	}
 }
 
-// hasMinimal tells whether a model of levels has the least of them.
+// hasMinimal reports whether a model of levels has the least of them.
 func hasMinimal(model string) bool {
 	const (
 		third = 3
@@ -126,7 +126,7 @@ func generation3(model string) bool {
 	return strings.HasPrefix(name, "gemini-") && strings.HasSuffix(name, "-latest")
 }
 
-// thinks tells whether a model may be asked for its thoughts. Names that say no generation, such as gemini-flash-latest, are
+// thinks reports whether a model may be asked for its thoughts. Names that say no generation, such as gemini-flash-latest, are
 // of models that think.
 func thinks(model string) bool {
 	for _, before := range []string{"gemini-1", "gemini-2.0", "gemini-pro-vision", "gemma"} {

@@ -103,7 +103,7 @@ func readMessages(req *llm.Request, messages []*llmpb.Message) error {
 	return nil
 }
 
-// checkRole tells whether a message may say what it says; called are the calls before it.
+// checkRole reports whether a message may say what it says; called are the calls before it.
 func checkRole(message *llm.Message, called map[string]bool) error {
 	switch message.Role {
 	case llm.RoleSystem, llm.RoleUser, llm.RoleAssistant, llm.RoleTool:

@@ -40,7 +40,7 @@ func (c *Client) statusError(ctx context.Context, err error) error {
 	return e
 }
 
-// callEnded tells whether the caller ended the call. A gateway that knows the deadline may be a moment ahead of it.
+// callEnded reports whether the caller ended the call. A gateway that knows the deadline may be a moment ahead of it.
 func callEnded(ctx context.Context, code codes.Code) bool {
 	const moment = time.Second
 

@@ -56,14 +56,14 @@ const (
 	sealed extra = "sealed"
 )
 
-// requestsExtra tells whether a model is asked for an extra.
+// requestsExtra reports whether a model is asked for an extra.
 func (c *Client) requestsExtra(what extra, model string) bool {
 	_, refused := c.dropped.Load(string(what) + " " + model)
 
 	return !refused
 }
 
-// dropExtra remembers that an extra was refused, and tells whether a call may succeed without it.
+// dropExtra remembers that an extra was refused, and reports whether a call may succeed without it.
 func (c *Client) dropExtra(model string, err error) bool {
 	e := llm.AsError(err)
 	if e.Status != http.StatusBadRequest {
@@ -81,7 +81,7 @@ func (c *Client) dropExtra(model string, err error) bool {
 	return false
 }
 
-// thinks tells whether a model may think. The older ones do not, and refuse to be asked for what they thought.
+// thinks reports whether a model may think. The older ones do not, and refuse to be asked for what they thought.
 func thinks(model string) bool {
 	for _, prefix := range []string{"gpt-3", "gpt-4", "chatgpt-", "grok-2"} {
 		if strings.HasPrefix(model, prefix) {

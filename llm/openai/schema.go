@@ -30,7 +30,7 @@ func object(raw json.RawMessage) map[string]any {
 // parameters are a tool's.
 func parameters(tool llm.Tool) map[string]any { return object(llm.ObjectSchema(tool.Schema)) }
 
-// strict tells whether the API can be held to a schema: it refuses a schema that leaves anything open or says more than it
+// strict reports whether the API can be held to a schema: it refuses a schema that leaves anything open or says more than it
 // knows, and is then asked to follow it as well as it can.
 func strict(raw json.RawMessage) bool {
 	var schema any
@@ -43,7 +43,7 @@ func strict(raw json.RawMessage) bool {
 	return ok && root["type"] == "object" && root["anyOf"] == nil && closed(schema)
 }
 
-// closed tells whether a schema says what it is of, in words that the API knows, and every object in it has only known
+// closed reports whether a schema says what it is of, in words that the API knows, and every object in it has only known
 // properties, all required.
 func closed(schema any) bool {
 	value, ok := schema.(map[string]any)
@@ -103,7 +103,7 @@ func closedObject(schema map[string]any, kinds []any) bool {
 	return allClosed(maps.Values(properties))
 }
 
-// known tells whether a schema uses only keywords that the API takes from those it is held to.
+// known reports whether a schema uses only keywords that the API takes from those it is held to.
 func known(schema map[string]any) bool {
 	for keyword, value := range schema {
 		switch keyword {

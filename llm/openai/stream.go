@@ -21,7 +21,7 @@ import (
 // errDone ends the reading of a stream: all that matters has come.
 var errDone = errors.New("the answer is complete")
 
-// post makes a request and hands each event of its answer to each, until that returns an error. Complete tells whether the
+// post makes a request and hands each event of its answer to each, until that returns an error. Complete reports whether the
 // server said that the stream is at its end. The error is nil if the stream just ended; each's own error is returned as
 // it is, errDone as nil.
 func (c *Client) post(ctx context.Context, path string, params any, each func(data []byte) error) (complete bool, failure error) {
@@ -124,7 +124,7 @@ func (c *Client) connection(ctx context.Context, err error) error {
 	return llm.Transient(ctx, fmt.Errorf("reach the provider: %s", c.hide(err.Error())))
 }
 
-// exchange is what each request passes through on its way. It takes out what the library tells of this machine, and makes
+// exchange is what each request passes through in flight. It takes out what the library tells of this machine, and makes
 // errors of answers that are none, because the library reads all of them, however long.
 func (c *Client) exchange(request *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	for name := range request.Header {

@@ -170,7 +170,7 @@ func (c *condition) missingResult(f *facts) string {
 	}
 }
 
-// secret tells whether a header is what a caller proves itself by.
+// secret reports whether a header is what a caller proves itself by.
 func secret(header string) bool {
 	switch header {
 	case "Authorization", "Proxy-Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie":

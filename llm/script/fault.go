@@ -33,7 +33,7 @@ func FaultKinds() []FaultKind {
 }
 
 // Fault is a planned failure. A virtual server shows it on the wire; within the process it is an error of a call that broke
-// on its way.
+// in flight.
 type Fault struct { //nolint:errname // a plan in the first place
 	Kind FaultKind
 	// AfterChunks is how many chunks come before it; all of them if there are fewer.

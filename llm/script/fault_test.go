@@ -26,7 +26,7 @@ func TestFaultInterruptsAnswerAfterItsChunks(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, kind, fault.Kind)
 		require.Equal(t, "one two ", response.Text)
-		require.True(t, llm.AsError(err).Retryable, "it broke on its way")
+		require.True(t, llm.AsError(err).Retryable, "it broke in flight")
 		require.Empty(t, s.Unexpected())
 	}
 }

@@ -117,5 +117,5 @@ func (p *player) stops(ctx context.Context, n int, last bool) error {
 	return p.reply.Err
 }
 
-// dueAt tells whether something planned after a number of chunks is due at n.
+// dueAt reports whether something planned after a number of chunks is due at n.
 func dueAt(after, n int, last bool) bool { return after == n || (last && after > n) }

@@ -216,7 +216,7 @@ func TestToolCallIDsContinueFromConversation(t *testing.T) {
 	}
 
 	require.Equal(t, []string{"call_1", "own", "call_3"}, ids(request("A")))
-	require.Equal(t, []string{"call_1", "own", "call_3"}, ids(request("A")), "another conversation begins anew")
+	require.Equal(t, []string{"call_1", "own", "call_3"}, ids(request("A")), "another conversation starts again")
 	require.Equal(t, []string{"call_3", "own", "call_5"}, ids(request("A",
 		llm.Message{Role: llm.RoleAssistant, ToolCalls: make([]llm.ToolCall, 2)})))
 }

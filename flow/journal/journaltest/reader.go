@@ -110,7 +110,7 @@ func entry(n int) string { return fmt.Sprintf("entry %d, «%c»", n, rune('α'+n
 // at is the position of the n-th entry that a test appended.
 func (f *fixture) at(n int) journal.Position { return f.base + journal.Position(n) }
 
-// check tells whether the record is the n-th that the test appended.
+// check reports whether the record is the n-th that the test appended.
 func (f *fixture) check(record journal.Record[string], n int) error {
 	switch {
 	case record.Position != f.at(n):

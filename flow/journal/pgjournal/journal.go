@@ -218,7 +218,7 @@ func (j *Journal[E]) Close() error {
 	return nil
 }
 
-// check tells whether a call may begin.
+// check reports whether a call may begin.
 func (c *core) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -132,7 +132,7 @@ func (c *core) takeLease(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// number gives the entries that are committed their numbers, batch by batch, and tells whether there may be more. Both
+// number gives the entries that are committed their numbers, batch by batch, and reports whether there may be more. Both
 // statements are one message and one transaction. The first takes the lock of the journal's row, so the second, whose
 // snapshot is younger, sees what the previous sequencer did; without the fence it finds nothing to do.
 func (c *core) number(ctx context.Context) (bool, error) {

@@ -56,10 +56,10 @@ type Agent struct {
 	stage *Item
 }
 
-// parallel tells whether the agent is one of several that work at once.
+// parallel reports whether the agent is one of several that work at once.
 func (a *Agent) parallel() bool { return a != nil && a.stage != nil && len(a.stage.agents) > 1 }
 
-// newest tells whether nothing has come after the item from the same agent.
+// newest reports whether nothing has come after the item from the same agent.
 func (i *Item) newest() bool {
 	if i.stage == nil {
 		return true
@@ -119,7 +119,7 @@ func (i *Item) unfounded() string {
 	return "cites calls that are not there: " + terminal.Line(strings.Join(unknown, ", "))
 }
 
-// warning tells whether an error ended nothing: the work went on in another way.
+// warning reports whether an error ended nothing: the work went on in another way.
 func (i *Item) warning() bool { return i.errorCode() == tarsy.ErrorRunbookUnavailable }
 
 // errorCode is the code of an error event.

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// reload begins anew with what the server holds, because the journal no longer has all events. Updates that come after it
+// reload starts again with what the server holds, because the journal no longer has all events. Updates that come after it
 // may tell some of it again.
 func (s *Session) reload(reloaded client.Reloaded) {
 	fresh := NewSession(reloaded.Detail)

@@ -172,14 +172,14 @@ func (s *Session) StageStatus(id string) tarsy.Status {
 	return ""
 }
 
-// answering tells whether a question is being answered.
+// answering reports whether a question is being answered.
 func (s *Session) answering() bool {
 	return slices.ContainsFunc(s.Items, func(i *Item) bool {
 		return i.Question > 0 && i.Ended.IsZero()
 	})
 }
 
-// busy tells whether there is anything to be cancelled.
+// busy reports whether there is anything to be cancelled.
 func (s *Session) busy() bool { return !s.Status.Terminal() || s.answering() }
 
 // Elapsed is how long the session has been worked on.

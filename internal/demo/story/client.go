@@ -108,7 +108,7 @@ func (b *book) find(req *llm.Request) *story {
 	return nil
 }
 
-// concerns tells whether a message of the user holds the story's alert, or the result of one of its stages.
+// concerns reports whether a message of the user holds the story's alert, or the result of one of its stages.
 func (s *story) concerns(req *llm.Request) bool {
 	for _, message := range req.Messages {
 		if message.Role == llm.RoleUser && (containsAll(message.Content, s.Markers) || s.resultIn(message.Content)) {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// isReact tells whether the agent works in the text protocol: its tools are in the instructions, not in the request.
+// isReact reports whether the agent works in the text protocol: its tools are in the instructions, not in the request.
 func isReact(req *llm.Request) bool {
 	return len(req.Tools) == 0 && strings.Contains(instructions(req), "\nFinal Answer:")
 }

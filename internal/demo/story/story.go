@@ -126,7 +126,7 @@ func (s *stage) heading() string {
 	return line
 }
 
-// call is the wish to use a tool under the name that the model was given for it; ok is false if it was given none.
+// call is the request to use a tool under the name that the model was given for it; ok is false if it was given none.
 func (u *toolUse) call(tools []llm.Tool) (llm.ToolCall, bool) {
 	i := slices.IndexFunc(tools, func(t llm.Tool) bool {
 		return t.Name == u.Tool || strings.HasSuffix(t.Name, "__"+u.Tool) || strings.HasSuffix(t.Name, "."+u.Tool)

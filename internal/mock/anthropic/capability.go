@@ -1,6 +1,6 @@
 package anthropic
 
-// support tells whether a model can do something.
+// support reports whether a model can do something.
 type support struct {
 	Supported bool `json:"supported"`
 }

@@ -126,7 +126,7 @@ func (e *encoder) codeExecution(c llm.CodeExecutionChunk) native {
 	return n
 }
 
-// runsPython tells whether a request asks for the first version of code execution.
+// runsPython reports whether a request asks for the first version of code execution.
 func (r *request) runsPython() bool {
 	for _, t := range r.Tools {
 		if strings.HasPrefix(t.Type, "code_execution_") {

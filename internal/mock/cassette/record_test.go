@@ -218,7 +218,7 @@ func TestDisconnectedCallerIsNotRecordedAndCancelsUpstream(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	<-left
-	require.Contains(t, logged(), "did not come to its end")
+	require.Contains(t, logged(), "did not complete")
 
 	c, err := cassette.Load(path)
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func TestUnrecordableExchangeIsReported(t *testing.T) {
 	address, logged = recording(t, upstream(t, script.Reply{Text: "one two", Err: &script.Fault{Kind: script.FaultDrop}, AfterChunks: 1}), path, nil)
 	_, err := io.ReadAll(open(t, address, chatPath, chatStream("x")).Body)
 	require.Error(t, err, "the caller's connection breaks as well")
-	require.Contains(t, logged(), "did not come to its end")
+	require.Contains(t, logged(), "did not complete")
 
 	c, err := cassette.Load(path)
 	require.NoError(t, err)

@@ -133,7 +133,7 @@ func (r *Recorder) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.
 		return
 	}
 
-	r.cfg.Log(fmt.Sprintf("not recorded: %s %s did not come to its end: %s", x.Request.Method, x.Request.URL.Path, err))
+	r.cfg.Log(fmt.Sprintf("not recorded: %s %s did not complete: %s", x.Request.Method, x.Request.URL.Path, err))
 	x.Break(err)
 }
 
@@ -237,7 +237,7 @@ func (r *Recorder) save() error {
 	return replace(r.cfg.Path, text)
 }
 
-// hopHeader tells whether a header is between two programs only.
+// hopHeader reports whether a header is between two programs only.
 func hopHeader(name string) bool {
 	switch name {
 	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade":

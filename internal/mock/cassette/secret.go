@@ -125,7 +125,7 @@ func pathOf(address *url.URL) string {
 	return address.EscapedPath() + "?" + query.Encode()
 }
 
-// safeHeader tells whether a header of an answer may be kept: what SDKs act on, and nothing that names an account.
+// safeHeader reports whether a header of an answer may be kept: what SDKs act on, and nothing that names an account.
 func safeHeader(name string) bool {
 	switch name {
 	case "Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "X-Should-Retry":

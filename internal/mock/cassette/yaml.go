@@ -146,7 +146,7 @@ func (e *emitter) block(s string, indent int) {
 	}
 }
 
-// blockable tells whether a text can stand in a block as it is.
+// blockable reports whether a text can stand in a block as it is.
 func blockable(s string) bool {
 	if strings.Trim(s, "\n") == "" || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") || strings.Contains(s, "\t") {
 		return false

@@ -40,7 +40,7 @@ type Exchange struct {
 	cfg   *Config
 	entry Entry
 	buf   []byte
-	// sent tells that some of the answer is on its way, over that the exchange is written down.
+	// sent tells that some of the answer is in flight, over that the exchange is written down.
 	sent, over bool
 }
 
@@ -183,7 +183,7 @@ func (x *Exchange) stream(call Call, answer func(yield func(llm.Chunk, error) bo
 	x.end(http.StatusOK)
 }
 
-// breakOff ends a stream that did not come to its end.
+// breakOff ends a stream that did not complete.
 func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
 	x.checkLeft()
 

@@ -29,7 +29,7 @@ type encoder struct {
 	tail   string
 	events int
 	signer signer
-	// signed tells that the signature is on its way.
+	// signed tells that the signature is in flight.
 	signed bool
 }
 

@@ -58,7 +58,7 @@ func code(status int) int {
 	return min(status, math.MaxInt16)
 }
 
-// canonical tells whether a code is one of Google's names for what went wrong.
+// canonical reports whether a code is one of Google's names for what went wrong.
 func canonical(code string) bool {
 	switch code {
 	case "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",

@@ -183,7 +183,7 @@ func present(values ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// wantsThoughts tells whether thoughts are part of the answer: the API keeps them to itself unless asked.
+// wantsThoughts reports whether thoughts are part of the answer: the API keeps them to itself unless asked.
 func (r *request) wantsThoughts() bool {
 	s := either(r.GenerationConfig, r.GenerationConfig2)
 	if s == nil {

@@ -86,7 +86,7 @@ func (s *server) build() {
 		}, s.answer(t))
 	}
 
-	// Without sessions a client goes on undisturbed when the script is loaded anew.
+	// Without sessions a client goes on undisturbed when the script is reloaded.
 	s.handler = mcpsdk.NewStreamableHTTPHandler(
 		func(*http.Request) *mcpsdk.Server { return s.sdk }, &mcpsdk.StreamableHTTPOptions{Stateless: true})
 }

@@ -81,7 +81,7 @@ func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// breakDown lets the SDK's handler return; what it says on its way is not sent.
+// breakDown lets the SDK's handler return; what it says in flight is not sent.
 func (x *exchange) breakDown(_ context.Context, fault Fault) {
 	x.mu.Lock()
 	x.fault = fault

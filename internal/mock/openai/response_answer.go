@@ -36,7 +36,7 @@ type responseEncoder struct {
 	text strings.Builder
 	// cited are sources for which no text has come yet.
 	cited []llm.Source
-	// signed tells that the script's signature is on its way: it is that of the first reasoning.
+	// signed tells that the script's signature is in flight: it is that of the first reasoning.
 	signed bool
 }
 

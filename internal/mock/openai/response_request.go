@@ -199,5 +199,5 @@ func (r *responseRequest) readTools(asked *llm.Request) *problem {
 	return nil
 }
 
-// includes tells whether the caller asks for something that is left out otherwise.
+// includes reports whether the caller asks for something that is left out otherwise.
 func (r *responseRequest) includes(what string) bool { return slices.Contains(r.Include, what) }

@@ -59,7 +59,7 @@ func resolve(x *exchange.Exchange, items []inputItem) *problem {
 	return nil
 }
 
-// refers tells whether an item only names one that was sent before. Its type may be left out.
+// refers reports whether an item only names one that was sent before. Its type may be left out.
 func (i *inputItem) refers() bool {
 	return i.Type == "item_reference" || (i.Type == "" && i.Role == "" && i.ID != "")
 }

@@ -62,7 +62,7 @@ func (c *checker) check() []Problem {
 	return all
 }
 
-// touches tells whether two paths are one, or one is part of the other.
+// touches reports whether two paths are one, or one is part of the other.
 func touches(a, b string) bool {
 	long, short := a, b
 	if len(short) > len(long) {
@@ -85,7 +85,7 @@ func (c *checker) fail(path, message, hint string) {
 	})
 }
 
-// set tells whether a key was written.
+// set reports whether a key was written.
 func (c *checker) set(path, key string) bool {
 	_, ok := c.marks[strictyaml.Join(path, key)]
 

@@ -94,7 +94,7 @@ type Chunk struct {
 	URLContext    *URLContext    `yaml:"url_context" doc:"Pages that the provider fetched."`
 }
 
-// ToolCall is the model's wish to call a tool.
+// ToolCall is the model's request to call a tool.
 type ToolCall struct {
 	Name      string          `yaml:"name" doc:"The tool." required:"true"`
 	ID        string          `yaml:"id" doc:"The id of the call; by default call_1, call_2 and so on."`

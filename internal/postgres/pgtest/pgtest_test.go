@@ -167,7 +167,7 @@ func TestDedicatedServer(t *testing.T) {
 		{"last process stops the server", testLastProcessStopsTheServer},
 		{"server of a killed process is adopted and stopped", testServerOfAKilledProcessIsAdoptedAndStopped},
 		{"next run drops the databases of a killed one", testNextRunDropsTheDatabasesOfAKilledOne},
-		{"broken server is made anew", testBrokenServerIsMadeAnew},
+		{"broken server is created again", testBrokenServerIsMadeAgain},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.test(t, dir) })
@@ -201,7 +201,7 @@ func testServerOfAKilledProcessIsAdoptedAndStopped(t *testing.T, dir string) {
 	requireStopped(t, mine.url)
 }
 
-func testBrokenServerIsMadeAnew(t *testing.T, dir string) {
+func testBrokenServerIsMadeAgain(t *testing.T, dir string) {
 	t.Helper()
 	first, err := attachTo(t.Context(), dir, "")
 	require.NoError(t, err)

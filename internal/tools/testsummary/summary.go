@@ -33,7 +33,7 @@ type summary struct {
 	failures map[string]int              // failed tests by package
 	skips    []string
 
-	// showTimes tells whether how long tests took is wanted; times are those of whole tests by package.
+	// showTimes reports whether how long tests took is wanted; times are those of whole tests by package.
 	showTimes bool
 	times     map[string][]timed
 }
