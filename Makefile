@@ -132,7 +132,7 @@ mask-report: go ## measure how well secrets are masked: recall and precision ove
 	@$(GO) run ./internal/tools/maskreport
 
 golden: go ## rewrite the golden files and generated documents; review the diff like code
-	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|tarsytest\.' . | xargs -n1 dirname | sort -u) -count=1 -update
+	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|(tarsytest|flowtest)\.' . | xargs -n1 dirname | sort -u) -count=1 -update
 
 clean: ## remove what was built (the demo's data in .tarsy stays)
 	@rm -rf bin .cache coverage.out web/node_modules

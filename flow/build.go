@@ -36,13 +36,13 @@ type declaration struct {
 	problems []string
 }
 
-func (d *declaration) problem(format string, args ...any) {
+func (d *declaration) problemf(format string, args ...any) {
 	d.problems = append(d.problems, fmt.Sprintf(format, args...))
 }
 
 func (d *declaration) checkBranches() {
 	if len(d.branches) == 0 {
-		d.problem("it has no branches")
+		d.problemf("it has no branches")
 	}
 
 	names := map[string]bool{}
@@ -50,11 +50,11 @@ func (d *declaration) checkBranches() {
 	for i, branch := range d.branches {
 		switch {
 		case branch == nil:
-			d.problem("branch %d is nil", i+1)
+			d.problemf("branch %d is nil", i+1)
 		case names[branch.name]:
-			d.problem("two branches are named %q", branch.name)
+			d.problemf("two branches are named %q", branch.name)
 		case branch.ledger != nil:
-			d.problem("branch %q is already part of a flow", branch.name)
+			d.problemf("branch %q is already part of a flow", branch.name)
 		}
 
 		if branch != nil {
@@ -75,10 +75,10 @@ func (d *declaration) checkTypes() {
 
 			switch {
 			case taken && owner != branch:
-				d.problem("%s is in the journals of both %q and %q: give one of them its own type",
+				d.problemf("%s is in the journals of both %q and %q: give one of them its own type",
 					port.typeName, owner.name, branch.name)
 			case taken:
-				d.problem("%q declares %s twice", branch.name, port.typeName)
+				d.problemf("%q declares %s twice", branch.name, port.typeName)
 			}
 
 			owners[port.typeName] = branch
@@ -89,18 +89,18 @@ func (d *declaration) checkTypes() {
 func (d *declaration) checkRules() {
 	for i, rule := range d.rules {
 		if rule.from == nil || (rule.to == nil && !rule.terminal) {
-			d.problem("rule %d uses a port that no branch declared", i+1)
+			d.problemf("rule %d uses a port that no branch declared", i+1)
 
 			continue
 		}
 
 		if !rule.terminal && rule.carry == nil {
-			d.problem("the route from %s to %s has no function", rule.from.typeName, rule.to.typeName)
+			d.problemf("the route from %s to %s has no function", rule.from.typeName, rule.to.typeName)
 		}
 
 		for _, port := range []*port{rule.from, rule.to} {
 			if port != nil && !slices.Contains(d.branches, port.branch) {
-				d.problem("a rule uses %s of branch %q, which is not part of the flow", port.typeName, port.branch.name)
+				d.problemf("a rule uses %s of branch %q, which is not part of the flow", port.typeName, port.branch.name)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (d *declaration) checkPorts() {
 				d.checkProduced(port)
 			case consumed:
 				if !slices.ContainsFunc(d.rules, func(r Rule) bool { return r.to == port }) {
-					d.problem("%q consumes %s, but no route leads to it", branch.name, port.typeName)
+					d.problemf("%q consumes %s, but no route leads to it", branch.name, port.typeName)
 				}
 			case logged:
 			}
@@ -137,12 +137,12 @@ func (d *declaration) checkProduced(p *port) {
 
 	switch {
 	case routes == 0 && terminals == 0:
-		d.problem("%q produces %s, but it has neither a route nor a terminal", p.branch.name, p.typeName)
+		d.problemf("%q produces %s, but it has neither a route nor a terminal", p.branch.name, p.typeName)
 	case routes > 0 && terminals > 0:
-		d.problem("%s has both a route and a terminal", p.typeName)
+		d.problemf("%s has both a route and a terminal", p.typeName)
 	case routes > 1:
-		d.problem("%s has %d routes: a type has one", p.typeName, routes)
+		d.problemf("%s has %d routes: a type has one", p.typeName, routes)
 	case terminals > 1:
-		d.problem("%s is declared terminal %d times", p.typeName, terminals)
+		d.problemf("%s is declared terminal %d times", p.typeName, terminals)
 	}
 }

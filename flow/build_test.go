@@ -114,6 +114,7 @@ func TestBranchBelongsToOneFlow(t *testing.T) {
 func TestMermaidShowsBranchesRoutesAndTerminals(t *testing.T) {
 	t.Parallel()
 
+	//nolint:dupword // Mermaid
 	require.Equal(t, `flowchart LR
     b1["source"]
     b2["worker"]

@@ -159,7 +159,7 @@ func (f *Flow) WaitIdle(ctx context.Context) error {
 func (f *Flow) waitFailure(ctx context.Context) error {
 	for record, err := range f.statuses.Tail(ctx, 0) {
 		if err != nil {
-			return nil //nolint:nilerr // the context ended
+			return nil // the context ended
 		}
 
 		if record.Entry.Status == StatusFailed {

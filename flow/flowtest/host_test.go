@@ -266,7 +266,9 @@ func TestStuckDaemonIsNamedAtTheEnd(t *testing.T) {
 }
 
 // lonely is a program that needs nothing.
-func lonely(*program.Env) (*flow.Flow, error) { return flow.Build([]*flow.Branch{flow.NewBranch("lonely")}) }
+func lonely(*program.Env) (*flow.Flow, error) {
+	return flow.Build([]*flow.Branch{flow.NewBranch("lonely")})
+}
 
 // stuck is a program that never becomes ready.
 func stuck(*program.Env) (*flow.Flow, error) {

@@ -299,7 +299,7 @@ func TestFileTrimDropsWholeSegments(t *testing.T) {
 		add(t, file, fmt.Sprint(i+1))
 	}
 
-	for through := journal.Position(0); through < 50; through++ {
+	for through := range journal.Position(50) {
 		require.NoError(t, file.Trim(t.Context(), through))
 
 		first := journal.Position(51)

@@ -90,14 +90,14 @@ func TestManyWritersInManyProcessesAreNumberedWithoutGap(t *testing.T) {
 
 	var (
 		group errgroup.Group
-		any   *pgjournal.Journal[string]
+		last  *pgjournal.Journal[string]
 	)
 
 	for process := range processes {
-		any = open(t, pgjournal.Config{Pool: newPool(t, url)})
+		last = open(t, pgjournal.Config{Pool: newPool(t, url)})
 
 		for writer := range writers {
-			j := any
+			j := last
 
 			group.Go(func() error {
 				return appendBatches(t.Context(), j, fmt.Sprintf("%d/%d", process, writer), batches, nothing)
@@ -105,7 +105,7 @@ func TestManyWritersInManyProcessesAreNumberedWithoutGap(t *testing.T) {
 		}
 	}
 
-	checkBatches(t, any, processes*writers*batches*size)
+	checkBatches(t, last, processes*writers*batches*size)
 	require.NoError(t, group.Wait())
 }
 
