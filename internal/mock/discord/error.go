@@ -2,6 +2,7 @@ package discord
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,6 @@ func (e *apiError) Error() string { return e.Message }
 // The errors that the routes answer with; their codes are those of Discord's documentation.
 var (
 	errNotFound       = &apiError{status: http.StatusNotFound, Message: "404: Not Found"}
-	errMethod         = &apiError{status: http.StatusMethodNotAllowed, Message: "405: Method Not Allowed"}
 	errUnauthorized   = &apiError{status: http.StatusUnauthorized, Message: "401: Unauthorized"}
 	errVersion        = &apiError{status: http.StatusBadRequest, Message: "Invalid API version provided", Code: 50041}
 	errUnknownChannel = &apiError{status: http.StatusNotFound, Message: "Unknown Channel", Code: 10003}
@@ -41,9 +41,8 @@ var (
 func invalidForm(field, code, message string) *apiError {
 	errors := map[string]any{"_errors": []map[string]string{{"code": code, "message": message}}}
 
-	keys := strings.Split(field, ".")
-	for i := len(keys) - 1; i >= 0; i-- {
-		errors = map[string]any{keys[i]: errors}
+	for _, key := range slices.Backward(strings.Split(field, ".")) {
+		errors = map[string]any{key: errors}
 	}
 
 	return &apiError{status: http.StatusBadRequest, Message: "Invalid Form Body", Code: 50035, Errors: errors}

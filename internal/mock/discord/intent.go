@@ -1,5 +1,7 @@
 package discord
 
+import "maps"
+
 // intent is a set of kinds of events that a client asks for.
 type intent int
 
@@ -43,11 +45,7 @@ func in(c *channel, guild, direct intent) intent {
 
 // hideContent removes what a client without the intent for message content does not see.
 func hideContent(o object) object {
-	hidden := make(object, len(o))
-	for key, value := range o {
-		hidden[key] = value
-	}
-
+	hidden := maps.Clone(o)
 	hidden["content"], hidden["embeds"], hidden["attachments"], hidden["components"] = "", []any{}, []any{}, []any{}
 
 	if replied, ok := o["referenced_message"].(object); ok {

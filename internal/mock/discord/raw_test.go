@@ -23,9 +23,6 @@ import (
 type rawBot struct {
 	t      *testing.T
 	socket *websocket.Conn
-	// stream decompresses the frames of a compressed connection.
-	frames chan []byte
-	stream io.Reader
 }
 
 func dial(t *testing.T, s *discord.Server, query string) *rawBot {

@@ -289,7 +289,7 @@ func (c *call) reaction(remove bool) (any, error) {
 
 	emoji, name := c.PathValue("emoji"), "MESSAGE_REACTION_ADD"
 
-	changed := false
+	var changed bool
 	if remove {
 		name, changed = "MESSAGE_REACTION_REMOVE", m.unreact(emoji, c.world.bot.id)
 	} else {

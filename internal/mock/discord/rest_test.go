@@ -171,18 +171,18 @@ func TestRateLimitsCountByChannelAndRefill(t *testing.T) {
 
 	first := post(t, s, "POST", path, "")
 	require.Equal(t, 204, first.status)
-	require.Equal(t, "2", first.header.Get("X-RateLimit-Limit"))
-	require.Equal(t, "1", first.header.Get("X-RateLimit-Remaining"))
-	require.Equal(t, "1.500", first.header.Get("X-RateLimit-Reset-After"))
-	require.NotEmpty(t, first.header.Get("X-RateLimit-Bucket"))
+	require.Equal(t, "2", first.header.Get("X-Ratelimit-Limit"))
+	require.Equal(t, "1", first.header.Get("X-Ratelimit-Remaining"))
+	require.Equal(t, "1.500", first.header.Get("X-Ratelimit-Reset-After"))
+	require.NotEmpty(t, first.header.Get("X-Ratelimit-Bucket"))
 	require.Equal(t, 204, post(t, s, "POST", path, "").status)
 
 	refused := post(t, s, "POST", path, "")
 	require.Equal(t, 429, refused.status)
 	require.JSONEq(t, `{"message":"You are being rate limited.","retry_after":1.5,"global":false,"code":0}`, refused.body)
 	require.Equal(t, "2", refused.header.Get("Retry-After"))
-	require.Equal(t, "user", refused.header.Get("X-RateLimit-Scope"))
-	require.Equal(t, first.header.Get("X-RateLimit-Bucket"), refused.header.Get("X-RateLimit-Bucket"))
+	require.Equal(t, "user", refused.header.Get("X-Ratelimit-Scope"))
+	require.Equal(t, first.header.Get("X-Ratelimit-Bucket"), refused.header.Get("X-Ratelimit-Bucket"))
 
 	require.Equal(t, 403, post(t, s, "POST", "/channels/"+id(t, s, "read-only")+"/typing", "").status, "another channel has its own count")
 
@@ -193,7 +193,7 @@ func TestRateLimitsCountByChannelAndRefill(t *testing.T) {
 
 	refused = post(t, s, "GET", "/users/@me", "")
 	require.Equal(t, 429, refused.status)
-	require.Equal(t, "true", refused.header.Get("X-RateLimit-Global"))
+	require.Equal(t, "true", refused.header.Get("X-Ratelimit-Global"))
 	require.Contains(t, refused.body, `"global":true`)
 	require.Equal(t, 200, post(t, s, "GET", "/users/@me", "").status)
 }

@@ -70,7 +70,7 @@ func (s *Server) waitAfter(ctx context.Context, after int, reason string, e Expe
 
 // fits reports whether an action is what is expected.
 func (s *Server) fits(e Expect, a Action) bool {
-	if e.Kind != a.Kind && !(e.Kind == "" && (a.Kind == KindMessage || a.Kind == KindEdit)) {
+	if e.Kind != a.Kind && (e.Kind != "" || a.Kind != KindMessage && a.Kind != KindEdit) {
 		return false
 	}
 
