@@ -87,7 +87,7 @@ type TimelineItem struct {
 
 	// Length of the full content in UTF-16 units, as browsers count.
 	ContentLength int `json:"content_length"`
-	// The content was cut to the preview length, or long tool arguments were omitted from the metadata.
+	// The content was cut to the preview length (the result of a tool in its middle), or long tool arguments were omitted from the metadata.
 	Truncated bool `json:"truncated"`
 }
 

@@ -24,7 +24,7 @@ func (previewSize) Schema(huma.Registry) *huma.Schema {
 
 type timelineInput struct {
 	ID      string      `doc:"The id of a session."                                                                                     path:"id"`
-	Preview previewSize `doc:"How much of each event's content is wanted, in UTF-16 units; arguments whose JSON is longer are left out." query:"preview"`
+	Preview previewSize `doc:"At most this much of each event's content is returned, in UTF-16 units: the beginning, or the beginning and end of a tool's result. Arguments whose JSON is longer are left out." query:"preview"`
 	Limit   pageSize    `doc:"How many events a page has at most; fewer where they are large."                                           query:"limit"`
 	Cursor  string      `doc:"The next_cursor of the previous page."                                                                     query:"cursor"`
 }

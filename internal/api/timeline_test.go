@@ -31,7 +31,7 @@ func TestPreviewTruncatesEventsAndEachIsAvailableInFull(t *testing.T) {
 	require.Equal(t, tarsy.TimelineItem{TimelineEvent: event, ContentLength: 800}, whole)
 
 	preview := get[timelineBody](t, f, address+"?preview=301").Events[0]
-	require.Equal(t, strings.Repeat("😀", 150), preview.Content)
+	require.Equal(t, strings.Repeat("😀", 32)+"\n[cut: about 499 of 800 characters left out]\n"+strings.Repeat("😀", 32), preview.Content)
 	require.Equal(t, 800, preview.ContentLength)
 	require.True(t, preview.Truncated)
 	require.JSONEq(t, `{"call": "1.1.1", "server_name": "kubernetes", "tool_name": "get_pods"}`, string(preview.Metadata))

@@ -18,7 +18,7 @@ FROM timeline_events WHERE session_id = $1 AND sequence_number > $2 ORDER BY seq
 
 	// In UTF-16, characters beyond the first 65,536 are two units.
 	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
-		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) ELSE content END`,
+		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) || right(content, $4) ELSE content END`,
 		"content_length": `CASE WHEN octet_length(content) > 65536
     THEN length(content) + regexp_count(content, '[\U00010000-\U0010FFFF]') ELSE 0 END`,
 		"metadata":  `CASE WHEN large THEN metadata - 'arguments' ELSE metadata END`,
@@ -94,10 +94,24 @@ func previewed(item tarsy.TimelineItem, preview int) tarsy.TimelineItem {
 
 	if preview > 0 && item.ContentLength > preview {
 		// A copy, so that the rest is forgotten.
-		item.Content, item.Truncated = strings.Clone(tarsy.CutUTF16(item.Content, preview)), true
+		item.Content, item.Truncated = strings.Clone(cutPreview(item, preview)), true
 	}
 
 	return item
+}
+
+// cutPreview cuts a content to the units of a preview. Results of tools keep head and tail, as the model gets them; other
+// texts keep their beginning, because what still streams goes on from there. A preview with little space for more than the
+// note is the beginning as well. Bytes are at least as many as units.
+func cutPreview(item tarsy.TimelineItem, preview int) string {
+	const least = 4 // notes that a preview must have space for
+
+	note := fmt.Sprintf("\n[cut: about %d of %d characters left out]\n", item.ContentLength-preview, item.ContentLength)
+	if item.EventType != tarsy.EventToolCall || item.Status == tarsy.EventStreaming || preview < least*len(note) {
+		return tarsy.CutUTF16(item.Content, preview)
+	}
+
+	return tarsy.CutMiddle(item.Content, preview, note)
 }
 
 // TimelineEvent returns one event of a session's timeline in full.

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -62,6 +63,47 @@ func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {
 			require.GreaterOrEqual(t, units(item.Content), preview-1, "the first %d of %q are not %q", preview, whole, item.Content)
 		}
 	}
+}
+
+func TestPreviewOfToolResultKeepsHeadAndTail(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db, newEvents("intake", 1)...)
+
+	var step progress.Step
+
+	// The last two are cut in the database too.
+	for i, middle := range []int{100, 1_000, 30_000, 3_000_000} {
+		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event.EventType, event.Status, event.Metadata = tarsy.EventToolCall, tarsy.EventCompleted, nil
+		event.Content = "first 😀" + strings.Repeat("ä", middle) + "😀 last"
+		step.Timeline = append(step.Timeline, event)
+	}
+
+	streaming := step.Timeline[1]
+	streaming.ID, streaming.SequenceNumber, streaming.Status = tarsy.NewID(), 5, tarsy.EventStreaming
+	commit(t, db, claim, progress.Step{Timeline: append(step.Timeline, streaming)})
+
+	items, _ := wholeTimeline(t, db, claim.SessionID, 400)
+	require.Equal(t, step.Timeline[0].Content, items[0].Content)
+
+	for i, event := range step.Timeline[1:] {
+		item := items[i+1]
+		require.Equal(t, units(event.Content), item.ContentLength)
+		require.True(t, item.Truncated)
+		require.True(t, utf8.ValidString(item.Content))
+		require.LessOrEqual(t, units(item.Content), 400)
+		require.True(t, strings.HasPrefix(item.Content, "first 😀ää"), item.Content)
+		require.True(t, strings.HasSuffix(item.Content, "ää😀 last"), item.Content)
+		require.Contains(t, item.Content, fmt.Sprintf("\n[cut: about %d of %d characters left out]\n", item.ContentLength-400, item.ContentLength))
+	}
+
+	require.True(t, strings.HasPrefix(streaming.Content, items[4].Content), "what streams goes on from its beginning")
+
+	items, _ = wholeTimeline(t, db, claim.SessionID, 20)
+	require.Equal(t, "first 😀"+strings.Repeat("ä", 12), items[1].Content, "no space for a note")
 }
 
 func TestPreviewOmitsLargeArguments(t *testing.T) {
