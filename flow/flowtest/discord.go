@@ -1,9 +1,198 @@
 package flowtest
 
-import "tarsy.dev/tarsy/flow/program"
+import (
+	"fmt"
+	"strings"
 
-// Discord is a virtual Discord server.
-type Discord struct{}
+	"tarsy.dev/tarsy/flow/program"
+	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/mock/match"
+)
 
-func (d *Discord) access() program.DiscordAccess { return program.DiscordAccess{} }
-func (d *Discord) stop()                         {}
+// The parts of a virtual Discord and of its conversations.
+type (
+	// DiscordSetup is who and what exists.
+	DiscordSetup = discord.Setup
+	// DiscordStep is one thing that happens in a conversation.
+	DiscordStep = discord.Step
+	// DiscordSay is a message that a user writes.
+	DiscordSay = discord.Say
+	// DiscordExpect is something that the bot does.
+	DiscordExpect = discord.Expect
+	// DiscordText is a condition on a text.
+	DiscordText = match.Text
+	// DiscordMessage is a message as it is now, with what it was before its edits.
+	DiscordMessage = discord.Message
+	// DiscordDrop is how the connection to the gateway breaks.
+	DiscordDrop = discord.Drop
+	// DiscordForce429 is which requests are refused, and for how long.
+	DiscordForce429 = discord.Force429
+)
+
+// WithDiscord gives the program a virtual Discord: a guild with the channels general and random, the users alice and bob, and
+// another bot, pager. The program gets its addresses and listens in general.
+func WithDiscord(change ...func(*DiscordSetup)) Option {
+	return func(h *Host) { h.discord = newDiscord(h, change) }
+}
+
+// Discord is a virtual Discord: a test writes as its users and reads what the bot sends.
+type Discord struct {
+	host   *Host
+	server *discord.Server
+}
+
+func newDiscord(h *Host, change []func(*DiscordSetup)) *Discord {
+	h.t.Helper()
+
+	setup := DiscordSetup{
+		Bot:   "bot",
+		Users: []discord.User{{Name: "alice"}, {Name: "bob"}, {Name: "pager", Bot: true}},
+		Guilds: []discord.Guild{{
+			Name: "guild", Channels: []discord.Channel{{Name: "general"}, {Name: "random"}},
+		}},
+	}
+	for _, by := range change {
+		by(&setup)
+	}
+
+	server, err := discord.New(discord.Config{Setup: setup})
+	if err == nil {
+		err = server.Start()
+	}
+
+	if err != nil {
+		h.t.Fatalf("start the virtual Discord: %v", err)
+	}
+
+	h.t.Cleanup(server.Stop)
+
+	return &Discord{host: h, server: server}
+}
+
+func (d *Discord) access() program.DiscordAccess {
+	return program.DiscordAccess{Token: d.server.Token(), API: d.server.API(), Gateway: d.server.Gateway(), Channel: "general"}
+}
+
+func (d *Discord) stop() { d.server.Stop() }
+
+// SayOption is what a message has besides its content.
+type SayOption func(*discord.Options)
+
+// InThread writes the message in a thread of the channel, which is created if it does not exist.
+func InThread(name string) SayOption { return func(o *discord.Options) { o.Thread = name } }
+
+// InReplyTo makes the message a reply to the message with this id.
+func InReplyTo(messageID string) SayOption { return func(o *discord.Options) { o.ReplyTo = messageID } }
+
+// Say writes a message as a user and returns it. The author may be a bot, such as pager. In the content, <@NAME> mentions a
+// user by name; the bot is named bot.
+func (d *Discord) Say(channel, author, content string, options ...SayOption) DiscordMessage {
+	d.host.t.Helper()
+
+	var chosen discord.Options
+	for _, option := range options {
+		option(&chosen)
+	}
+
+	said, err := d.server.Say(channel, author, content, chosen)
+	if err != nil {
+		d.host.t.Fatalf("%v", err)
+	}
+
+	return said
+}
+
+// Play runs the steps of a conversation one after the other. A step that fails fails the test with what the bot did.
+func (d *Discord) Play(steps ...DiscordStep) {
+	d.host.t.Helper()
+
+	ctx, cancel := d.host.assertion()
+	defer cancel()
+
+	err := d.server.Play(ctx, steps...)
+	if err != nil {
+		d.host.t.Fatalf("%v%s", err, d.host.problems())
+	}
+}
+
+// WaitSent waits until a message of the bot matches, as it was sent or after an edit, and returns it as it was then. The
+// reason says in a failure what was waited for.
+func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool) DiscordMessage {
+	d.host.t.Helper()
+
+	ctx, cancel := d.host.assertion()
+	defer cancel()
+
+	action, err := d.server.WaitAction(ctx, func(a discord.Action) bool {
+		return (a.Kind == discord.KindMessage || a.Kind == discord.KindEdit) && matches(*a.Message)
+	})
+	if err != nil {
+		d.host.t.Fatalf("waited for %s: %v; %s%s", reason, err, d.describe(), d.host.problems())
+	}
+
+	return *action.Message
+}
+
+// WaitTyping waits until the bot has shown that it is typing in a channel.
+func (d *Discord) WaitTyping(channel string) {
+	d.host.t.Helper()
+
+	ctx, cancel := d.host.assertion()
+	defer cancel()
+
+	_, err := d.server.Wait(ctx, "typing", discord.Expect{Kind: discord.KindTyping, Channel: channel})
+	if err != nil {
+		d.host.t.Fatalf("%v%s", err, d.host.problems())
+	}
+}
+
+// Content matches messages with exactly this content.
+func Content(text string) func(DiscordMessage) bool {
+	return func(m DiscordMessage) bool { return m.Content == text }
+}
+
+// Sent are the messages that the bot sent, in that order, as they are now.
+func (d *Discord) Sent() []DiscordMessage { return d.server.Sent().Messages }
+
+// Contents are the contents of the messages that the bot sent.
+func (d *Discord) Contents() []string {
+	var contents []string
+	for _, m := range d.Sent() {
+		contents = append(contents, m.Content)
+	}
+
+	return contents
+}
+
+// DropGateway breaks the connections to the gateway. Sessions can be resumed.
+func (d *Discord) DropGateway(how DiscordDrop) { d.server.DropGateway(how) }
+
+// Force429 refuses the next requests.
+func (d *Discord) Force429(which DiscordForce429) { d.server.Force429(which) }
+
+// ID is the id of a channel or thread, of a user as @NAME, or of a guild.
+func (d *Discord) ID(name string) string {
+	d.host.t.Helper()
+
+	id, err := d.server.ID(name)
+	if err != nil {
+		d.host.t.Fatalf("%v", err)
+	}
+
+	return id
+}
+
+// describe lists what the bot did.
+func (d *Discord) describe() string {
+	actions := d.server.Sent().Actions
+	if len(actions) == 0 {
+		return "the bot did nothing"
+	}
+
+	lines := make([]string, 0, len(actions))
+	for _, action := range actions {
+		lines = append(lines, fmt.Sprintf("\n  %s", action))
+	}
+
+	return "the bot did:" + strings.Join(lines, "")
+}

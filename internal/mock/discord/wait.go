@@ -49,6 +49,11 @@ func (s *Server) Wait(ctx context.Context, reason string, e Expect) (Action, err
 	return s.waitAfter(ctx, 0, reason, e)
 }
 
+// WaitAction is Wait for an action that a function accepts. Its error is the cause of the context.
+func (s *Server) WaitAction(ctx context.Context, accepts func(Action) bool) (Action, error) {
+	return s.journal.wait(ctx, 0, accepts)
+}
+
 // WaitMessage is Wait for a message, or an edit of one, whose content contains a text.
 func (s *Server) WaitMessage(ctx context.Context, reason, channel, contains string) (Message, error) {
 	a, err := s.Wait(ctx, reason, Expect{Channel: channel, Content: &match.Text{Contains: contains}})

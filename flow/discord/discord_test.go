@@ -1,0 +1,313 @@
+package discord_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/discord"
+	mock "tarsy.dev/tarsy/internal/mock/discord"
+)
+
+// order is what a test tells the branch to send.
+type order struct{ discord.Draft }
+
+// desk is a running flow in which a test writes drafts. Messages end in the journal.
+type desk struct {
+	*discord.Discord
+
+	t      *testing.T
+	server *mock.Server
+	clock  *clockwork.FakeClock
+	flow   *flow.Flow
+	orders flow.Out[order]
+}
+
+func newDesk(t *testing.T, server *mock.Server, config discord.Config) *desk {
+	t.Helper()
+
+	d := &desk{t: t, server: server, clock: clockwork.NewFakeClock()}
+	config.Clock = d.clock
+
+	if config.Connection.API == "" {
+		config.Connection.API = server.API()
+	}
+
+	config.Connection.Token, config.Connection.Gateway = token, server.Gateway()
+
+	branch, err := discord.New(config)
+	require.NoError(t, err)
+
+	d.Discord = branch
+	writer := flow.NewBranch("writer")
+	d.orders = flow.Produces[order](writer)
+
+	d.flow, err = flow.Build([]*flow.Branch{branch.Branch, writer}, flow.Terminal(branch.Messages),
+		flow.Route(d.orders, branch.Drafts, func(_ context.Context, o order) (discord.Draft, error) { return o.Draft, nil }))
+	require.NoError(t, err)
+	require.NoError(t, d.flow.Start(within(t)))
+	t.Cleanup(func() { require.NoError(t, d.flow.Stop(context.Background())) })
+
+	return d
+}
+
+// write sends a draft to general and waits until it is handled.
+func (d *desk) write(draft discord.Draft) {
+	d.t.Helper()
+
+	if draft.ChannelID == "" {
+		draft.ChannelID = id(d.t, d.server, "general")
+	}
+
+	require.NoError(d.t, d.orders.Send(within(d.t), order{draft}))
+	require.NoError(d.t, d.flow.WaitIdle(within(d.t)))
+}
+
+// contents are the messages that the bot sent, as they are now.
+func (d *desk) contents() []string {
+	var all []string
+	for _, m := range d.server.Sent().Messages {
+		all = append(all, m.Content)
+	}
+
+	return all
+}
+
+// entries are the entries of one type in the journal of the branch, oldest first.
+func entries[T any](t *testing.T, d *desk) []T {
+	t.Helper()
+
+	var all []T
+
+	for record, err := range d.Journal().Backward(within(t), 0) {
+		require.NoError(t, err)
+
+		if flow.Is[T](record.Entry) {
+			value, err := flow.As[T](record.Entry)
+			require.NoError(t, err)
+
+			all = append([]T{value}, all...)
+		}
+	}
+
+	return all
+}
+
+func TestBranchSendsDraftsInMessagesThatDiscordAccepts(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{Shatter: flow.ShatterParagraph})
+	question := say(t, d.server, "general", "alice", "?")
+
+	d.write(discord.Draft{Text: "One.\n\nTwo.\n\n   \n\n", ReplyTo: question.ID})
+	require.Equal(t, []string{"One.", "Two."}, d.contents())
+	require.Equal(t, question.ID, d.server.Sent().Messages[0].ReplyTo)
+	require.Empty(t, d.server.Sent().Messages[1].ReplyTo)
+
+	d.write(discord.Draft{Text: " \n\t"})
+	require.Len(t, d.contents(), 2, "there are no messages without content")
+
+	d.write(discord.Draft{Text: strings.Repeat("word ", 900)})
+	require.Len(t, d.contents(), 5)
+
+	for _, sent := range entries[discord.Sent](t, d) {
+		require.NotEmpty(t, sent.MessageID)
+		require.LessOrEqual(t, len(sent.Text), 2000)
+	}
+}
+
+func TestStreamedResponseGrowsInOneMessage(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+	part := func(text string, last bool) { d.write(discord.Draft{StreamID: "s", Text: text, Last: last}) }
+
+	part(" \n", false)
+	require.Empty(t, d.contents())
+
+	part("The", false)
+	require.Equal(t, []string{"The"}, d.contents())
+
+	d.clock.Advance(400 * time.Millisecond)
+	part(" answer", false)
+	require.Equal(t, []string{"The"}, d.contents(), "an edit a second is enough")
+
+	d.clock.Advance(700 * time.Millisecond)
+	part(" is", false)
+	require.Equal(t, []string{"The answer is"}, d.contents())
+
+	part(" 42.", false)
+	part("", true)
+	require.Equal(t, []string{"The answer is 42."}, d.contents())
+	require.Len(t, d.server.Sent().Messages[0].Earlier, 2)
+
+	sent := entries[discord.Sent](t, d)
+	require.Len(t, sent, 3)
+	require.True(t, sent[2].Edited)
+	require.Equal(t, "s", sent[2].StreamID)
+}
+
+func TestStreamedResponseGoesOnInANewMessageWhenOneIsFull(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+
+	var whole strings.Builder
+
+	for i := range 60 {
+		line := strings.Repeat("é😀", 40) + "\n" // 121 units
+		whole.WriteString(line)
+		d.write(discord.Draft{StreamID: "s", Text: line, Last: i == 59})
+	}
+
+	contents := d.contents()
+	require.Len(t, contents, 4)
+	require.Equal(t, strings.TrimSpace(whole.String()), strings.Join(contents, "\n"))
+
+	for _, content := range contents {
+		require.LessOrEqual(t, len([]rune(content)), 2000)
+	}
+}
+
+func TestParallelStreamsDoNotMix(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+
+	for _, text := range []string{"1", "2", "3"} {
+		d.write(discord.Draft{StreamID: "a", Text: "a" + text, Last: text == "3"})
+		d.write(discord.Draft{StreamID: "b", Text: "b" + text, Last: text == "3"})
+	}
+
+	require.Equal(t, []string{"a1a2a3", "b1b2b3"}, d.contents())
+}
+
+func TestWhatCannotBeDeliveredIsNoFailure(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+
+	d.write(discord.Draft{ChannelID: id(t, d.server, "read-only"), Text: "forbidden"})
+	d.write(discord.Draft{ChannelID: "123456789012345678", StreamID: "s", Text: "deleted"})
+	d.write(discord.Draft{ChannelID: "123456789012345678", StreamID: "s", Text: " channel", Last: true})
+	d.write(discord.Draft{Text: "delivered"})
+
+	require.Equal(t, []string{"delivered"}, d.contents())
+	require.NoError(t, d.flow.Failures())
+
+	lost := entries[discord.Undelivered](t, d)
+	require.Len(t, lost, 2, "a stream is given up once")
+	require.Equal(t, "forbidden", lost[0].Text)
+	require.Contains(t, lost[0].Reason, "Missing Permissions")
+	require.Equal(t, "deleted", lost[1].Text)
+	require.Contains(t, lost[1].Reason, "Unknown Channel")
+}
+
+func TestTransientFailureIsTriedAgainWithoutASecondMessage(t *testing.T) {
+	t.Parallel()
+
+	server := serve(t)
+	to, err := url.Parse(server.URL())
+	require.NoError(t, err)
+
+	// Discord takes the first message, but its answer is lost.
+	var posts atomic.Int32
+
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host },
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost && posts.Add(1) == 1 {
+				r.StatusCode = http.StatusBadGateway
+			}
+
+			return nil
+		},
+		Transport: &http.Transport{DisableKeepAlives: true},
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+
+	d := newDesk(t, server, discord.Config{Connection: discord.ClientConfig{API: front.URL + to.Path + "/api/v10"}})
+
+	require.NoError(t, d.orders.Send(within(t), order{discord.Draft{ChannelID: id(t, server, "general"), Text: "once"}}))
+	require.NoError(t, d.clock.BlockUntilContext(within(t), 1))
+	d.clock.Advance(time.Second)
+	require.NoError(t, d.flow.WaitIdle(within(t)))
+
+	require.Equal(t, []string{"once"}, d.contents())
+	require.EqualValues(t, 2, posts.Load())
+	require.Len(t, entries[discord.Sent](t, d), 1)
+}
+
+func TestTypingIsShownUntilTheFirstPart(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{Typing: true})
+
+	say(t, d.server, "general", "alice", "Think about it")
+
+	for range 2 { // shown, and shown again before Discord hides it
+		require.NoError(t, d.clock.BlockUntilContext(within(t), 1))
+		d.clock.Advance(8 * time.Second)
+	}
+
+	require.NoError(t, d.clock.BlockUntilContext(within(t), 1))
+	d.write(discord.Draft{StreamID: "s", Text: "Well", Last: true})
+	d.clock.Advance(time.Hour)
+
+	var kinds []string
+	for _, action := range d.server.Sent().Actions {
+		kinds = append(kinds, action.Kind)
+	}
+
+	require.Equal(t, []string{"typing", "typing", "typing", "message"}, kinds)
+}
+
+func TestBranchListensInItsChannelsAndTheirThreads(t *testing.T) {
+	t.Parallel()
+
+	server := serve(t)
+	d := newDesk(t, server, discord.Config{Channels: []string{"#general", id(t, server, "read-only")}})
+
+	say(t, server, "other", "alice", "elsewhere")
+	say(t, server, "@alice", "alice", "in private")
+	say(t, server, "general", "alice", "here")
+	say(t, server, "general", "alice", "<@"+id(t, server, "@tarsy")+">")
+	say(t, server, "read-only", "alice", "by id")
+
+	_, err := server.Say("general", "bob", "in a thread", mock.Options{Thread: "incident"})
+	require.NoError(t, err)
+
+	var contents []string
+
+	for record, err := range d.Journal().Tail(within(t), 0) {
+		require.NoError(t, err)
+
+		m, err := flow.As[discord.Message](record.Entry)
+		require.NoError(t, err)
+
+		contents = append(contents, m.Content)
+		if m.Content == "in a thread" {
+			break
+		}
+	}
+
+	require.Equal(t, []string{"here", "by id", "in a thread"}, contents, "a mention alone has no content")
+}
+
+func TestBranchWithoutATokenIsNotBuilt(t *testing.T) {
+	t.Parallel()
+
+	_, err := discord.New(discord.Config{})
+	require.ErrorContains(t, err, "the token of the Discord bot is missing")
+}

@@ -1,0 +1,92 @@
+package flowtest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/flow/flowtest"
+	"tarsy.dev/tarsy/flow/program"
+	"tarsy.dev/tarsy/internal/testfailure"
+)
+
+// echoInDiscord replies to each message with its content.
+func echoInDiscord(env *program.Env) (*flow.Flow, error) {
+	chat, err := discord.New(discord.Config{
+		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway},
+		Channels:   []string{env.Discord.Channel},
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return flow.Build([]*flow.Branch{chat.Branch},
+		flow.Route(chat.Messages, chat.Drafts, func(_ context.Context, m discord.Message) (discord.Draft, error) {
+			return discord.Draft{ChannelID: m.ChannelID, ReplyTo: m.MessageID, Text: "You wrote: " + m.Content}, nil
+		}))
+}
+
+func TestDiscordCarriesMessagesToAProgramAndBack(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	chat := host.Discord()
+
+	chat.Say("general", "pager", "from a bot")
+	chat.Say("random", "alice", "in another channel")
+	said := chat.Say("general", "alice", "Hello")
+
+	answer := chat.WaitSent("the echo", flowtest.Content("You wrote: Hello"))
+	require.Equal(t, said.ID, answer.ReplyTo)
+	require.Equal(t, []string{"You wrote: Hello"}, chat.Contents())
+
+	chat.Say("general", "bob", "<@bot> in a thread", flowtest.InThread("incident"), flowtest.InReplyTo(""))
+	require.Equal(t, chat.ID("incident"), chat.WaitSent("the echo", flowtest.Content("You wrote: in a thread")).ChannelID)
+}
+
+func TestDiscordSurvivesADroppedGatewayAndRateLimits(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	chat := host.Discord()
+
+	chat.DropGateway(flowtest.DiscordDrop{})
+	chat.Force429(flowtest.DiscordForce429{RetryAfter: 100 * time.Millisecond})
+	chat.Say("general", "alice", "still there?")
+	chat.WaitSent("the echo", flowtest.Content("You wrote: still there?"))
+}
+
+func TestDiscordPlaysAConversation(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	host.Discord().Play(
+		flowtest.DiscordStep{Say: &flowtest.DiscordSay{Channel: "general", Author: "alice", Content: "One"}},
+		flowtest.DiscordStep{Expect: &flowtest.DiscordExpect{Content: &flowtest.DiscordText{Contains: "One"}, ReplyTo: "alice"}},
+		flowtest.DiscordStep{Say: &flowtest.DiscordSay{Channel: "general", Author: "bob", Content: "Two"}},
+		flowtest.DiscordStep{Expect: &flowtest.DiscordExpect{Content: &flowtest.DiscordText{Contains: "Two"}}},
+	)
+}
+
+func TestFailedWaitListsWhatWasSent(t *testing.T) {
+	t.Parallel()
+
+	limits := flowtest.WithTimeouts(flowtest.Timeouts{Assertion: 2 * time.Second})
+
+	message := testfailure.Of(t, func(inner testing.TB) {
+		chat := flowtest.New(inner, echoInDiscord, flowtest.WithDiscord(), limits).Start().Discord()
+		chat.Say("general", "alice", "Hello")
+		chat.WaitSent("the echo", flowtest.Content("You wrote: Hello"))
+		chat.WaitSent("a farewell", flowtest.Content("Bye"))
+	})
+	require.Contains(t, message, "waited for a farewell: the time limit of 2s was reached; the bot did:")
+	require.Contains(t, message, `1. message in general: "You wrote: Hello"`)
+
+	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+		flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Discord().Say("nowhere", "alice", "Hello")
+	}), "nowhere")
+}
