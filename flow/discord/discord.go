@@ -31,7 +31,7 @@ type Config struct {
 	Client     *Client
 	Connection ClientConfig
 	// Channels are the ids or names of the channels whose messages are produced, with those of their threads; empty is all
-	// channels, and direct messages.
+	// channels, and direct messages. Empty names are ignored.
 	Channels []string
 	// Shatter divides drafts into messages. What is longer than a message may be is divided in any case.
 	Shatter flow.Shatter
@@ -101,6 +101,7 @@ func New(config Config) (*Discord, error) {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	config.Channels = slices.DeleteFunc(slices.Clone(config.Channels), func(name string) bool { return name == "" })
 	config.Connection.Logger = cmp.Or(config.Connection.Logger, config.Logger)
 
 	if config.Shatter == nil {

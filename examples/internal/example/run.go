@@ -22,6 +22,9 @@ import (
 type Options struct {
 	// Script are the answers of the model where no key is set. After the last one it starts over.
 	Script []string
+	// Discord connects the program to Discord: to the real one if DISCORD_TOKEN is set, otherwise to a virtual one with a
+	// window onto it in this terminal.
+	Discord bool
 }
 
 // Main runs a program until Ctrl-C, a signal to stop or the end of its input, and ends the process.
@@ -41,13 +44,19 @@ func run(configure program.Configure, options Options) int {
 	if len(options.Script) > 0 {
 		err := chooseModel(env, options.Script)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-
-			return 1
+			return report(err)
 		}
 	}
 
-	err := program.Run(ctx, env, configure)
+	if options.Discord {
+		return runDiscord(ctx, env, configure)
+	}
+
+	return report(program.Run(ctx, env, configure))
+}
+
+// report prints an error and returns the exit code.
+func report(err error) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 

@@ -1,0 +1,209 @@
+package example
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/flow/program"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	virtual "tarsy.dev/tarsy/internal/mock/discord"
+)
+
+// channel is where people talk in the virtual Discord, and person the one at this terminal.
+const (
+	channel = "general"
+	person  = "you"
+)
+
+// runDiscord runs a program that talks in Discord.
+func runDiscord(ctx context.Context, env *program.Env, configure program.Configure) int {
+	if token := os.Getenv("DISCORD_TOKEN"); token != "" {
+		env.Discord = program.DiscordAccess{Token: token, Channel: os.Getenv("DISCORD_CHANNEL")}
+		if env.Discord.Channel == "" {
+			return report(errors.New("set DISCORD_CHANNEL to the name or id of the channel in which the bot answers"))
+		}
+
+		return report(program.Run(ctx, env, configure))
+	}
+
+	window, err := openWindow(env)
+	if err != nil {
+		return report(err)
+	}
+	defer window.server.Stop()
+
+	return report(window.run(ctx, env, configure))
+}
+
+// window is a terminal's view of a virtual Discord: what is typed becomes a message, what the bot does is printed.
+type window struct {
+	server  *virtual.Server
+	in      io.Reader
+	out     io.Writer
+	printed int // the number of the last action that was printed
+}
+
+func openWindow(env *program.Env) (*window, error) {
+	server, err := virtual.New(virtual.Config{Setup: virtual.Setup{
+		Bot: "bot", Users: []virtual.User{{Name: person}},
+		// The ids stay the same from start to start, so that a journal in files continues the conversation.
+		Guilds: []virtual.Guild{{
+			Name: "guild", ID: "100000000000000001", Channels: []virtual.Channel{{Name: channel, ID: "100000000000000002"}},
+		}},
+	}})
+	if err != nil {
+		return nil, err
+	}
+
+	err = server.Start()
+	if err != nil {
+		return nil, err
+	}
+
+	fmt.Fprintf(env.Err, "DISCORD_TOKEN is not set: this is a virtual Discord. Type a message to #%s; Ctrl-D ends.\n", channel)
+
+	env.Discord = program.DiscordAccess{
+		Token: server.Token(), API: server.API(), Gateway: server.Gateway(), Channel: channel,
+	}
+
+	return &window{server: server, in: env.In, out: env.Out}, nil
+}
+
+// run runs the program until the context ends, or the input has ended and the program has answered.
+func (w *window) run(ctx context.Context, env *program.Env, configure program.Configure) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	var watching sync.WaitGroup
+
+	err := program.Run(ctx, env, func(env *program.Env) (*flow.Flow, error) {
+		built, err := configure(env)
+		if err != nil {
+			return nil, err
+		}
+
+		begin, err := produced(built).Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+
+		watching.Go(func() { w.print(ctx) })
+
+		go func() { // a read of a terminal cannot be cancelled: the process ends it
+			cancel(w.talk(ctx, built, begin))
+		}()
+
+		return built, nil
+	})
+
+	cancel(nil)
+	watching.Wait()
+	w.printNew()
+
+	return err
+}
+
+// errEnded ends a program whose input has ended.
+var errEnded = errors.New("the input has ended")
+
+// talk says in the channel what is typed, and waits at the end until all of it is handled.
+func (w *window) talk(ctx context.Context, built *flow.Flow, begin journal.Position) error {
+	err := w.server.WaitReady(ctx)
+	if err != nil {
+		return err
+	}
+
+	said := 0
+
+	for lines := bufio.NewScanner(w.in); lines.Scan(); {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" {
+			continue
+		}
+
+		_, err := w.server.Say(channel, person, text, virtual.Options{})
+		if err != nil {
+			return err
+		}
+
+		said++
+	}
+
+	err = waitProduced(ctx, produced(built), begin, said)
+	if err != nil {
+		return err
+	}
+
+	err = built.WaitIdle(ctx)
+	if err != nil {
+		return err
+	}
+
+	return errEnded
+}
+
+// waitProduced waits until the program has received n messages.
+func waitProduced(ctx context.Context, reader journal.Reader[flow.Entry], after journal.Position, n int) error {
+	if n == 0 {
+		return nil
+	}
+
+	for record, err := range reader.Tail(ctx, after) {
+		if err != nil {
+			return err
+		}
+
+		if flow.Is[discord.Message](record.Entry) {
+			if n--; n == 0 {
+				return nil
+			}
+		}
+	}
+
+	return context.Cause(ctx)
+}
+
+// produced is the journal of the branch that produces messages.
+func produced(built *flow.Flow) journal.Reader[flow.Entry] {
+	branches := built.Branches()
+	i := slices.IndexFunc(branches, func(b *flow.Branch) bool { return b.Name() == "discord" })
+
+	return branches[max(i, 0)].Journal()
+}
+
+// print prints what the bot does until the context ends.
+func (w *window) print(ctx context.Context) {
+	for {
+		w.printNew()
+
+		_, err := w.server.WaitAction(ctx, func(a virtual.Action) bool { return a.Number > w.printed })
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (w *window) printNew() {
+	for _, action := range w.server.Sent().Actions[w.printed:] {
+		w.printed = action.Number
+
+		switch action.Kind {
+		case virtual.KindMessage:
+			fmt.Fprintf(w.out, "[bot]: %s\n", terminal.Clean(action.Message.Content))
+		case virtual.KindEdit:
+			fmt.Fprintf(w.out, "[bot, edited]: %s\n", terminal.Clean(action.Message.Content))
+		case virtual.KindTyping:
+			fmt.Fprintln(w.out, "(bot is typing)")
+		}
+	}
+}
