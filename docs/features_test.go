@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	shownByTest    = regexp.MustCompile("^`(Test[A-Z]\\w+)` in `([a-z0-9/]+)`$")
+	shownByTest    = regexp.MustCompile("^`(Test[A-Z]\\w+)` in `([a-z0-9/-]+)`$")
 	shownByPage    = regexp.MustCompile("^`(web/[\\w./-]+\\.test\\.tsx?)`$")
 	shownByCommand = regexp.MustCompile("^`make ([a-z][a-z-]*)`$")
 )
