@@ -168,7 +168,7 @@ func (s *session) greet(ctx context.Context, c *conn) (time.Duration, error) {
 }
 
 // read handles frames until the connection ends. Outer is the context of the session.
-func (s *session) read(life, outer context.Context, c *conn) error { //nolint:revive // two contexts are what it is about
+func (s *session) read(life, outer context.Context, c *conn) error {
 	for {
 		f, err := c.receive(life)
 		if err != nil {
@@ -230,8 +230,7 @@ func (c *conn) receive(ctx context.Context) (frame, error) {
 
 	err := wsjson.Read(ctx, c.socket, &f)
 
-	var closed websocket.CloseError
-	if errors.As(err, &closed) {
+	if closed, ok := errors.AsType[websocket.CloseError](err); ok {
 		return f, &closedError{code: int(closed.Code), reason: closed.Reason}
 	}
 

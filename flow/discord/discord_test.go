@@ -213,6 +213,34 @@ func TestWhatCannotBeDeliveredIsNoFailure(t *testing.T) {
 	require.Contains(t, lost[1].Reason, "Unknown Channel")
 }
 
+func TestStreamEndsWhenItsMessageIsDeleted(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+	d.write(discord.Draft{StreamID: "s", Text: "One"})
+
+	path := "/channels/" + id(t, d.server, "general") + "/messages/" + d.server.Sent().Messages[0].ID
+	request, err := http.NewRequestWithContext(within(t), http.MethodDelete, d.server.API()+path, nil)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bot "+token)
+
+	request.Close = true
+
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+
+	for _, last := range []bool{false, true} {
+		d.clock.Advance(time.Second)
+		d.write(discord.Draft{StreamID: "s", Text: " more", Last: last})
+	}
+
+	lost := entries[discord.Undelivered](t, d)
+	require.Len(t, lost, 1)
+	require.Contains(t, lost[0].Reason, "Unknown Message")
+	require.Len(t, d.contents(), 1)
+}
+
 func TestTransientFailureIsTriedAgainWithoutASecondMessage(t *testing.T) {
 	t.Parallel()
 
@@ -263,7 +291,13 @@ func TestTypingIsShownUntilTheFirstPart(t *testing.T) {
 
 	require.NoError(t, d.clock.BlockUntilContext(within(t), 1))
 	d.write(discord.Draft{StreamID: "s", Text: "Well", Last: true})
-	d.clock.Advance(time.Hour)
+	d.clock.Advance(8 * time.Second)
+
+	shortly, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+
+	_, err := d.server.WaitAction(shortly, func(a mock.Action) bool { return a.Number > 4 })
+	require.Error(t, err, "nothing follows the message")
 
 	var kinds []string
 	for _, action := range d.server.Sent().Actions {

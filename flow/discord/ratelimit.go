@@ -153,7 +153,7 @@ func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Respo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	after, known := secondsOf(answer.Header, "X-RateLimit-Reset-After")
+	after, known := secondsOf(answer.Header, "X-Ratelimit-Reset-After")
 
 	if answer.StatusCode == http.StatusTooManyRequests {
 		l.refused(b, endpoint, answer.Header, after)
@@ -164,7 +164,7 @@ func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Respo
 	// A route without these headers has no limit of its own.
 	b.remaining, b.reset = 1, time.Time{}
 
-	if left, err := strconv.Atoi(answer.Header.Get("X-RateLimit-Remaining")); err == nil && known {
+	if left, err := strconv.Atoi(answer.Header.Get("X-Ratelimit-Remaining")); err == nil && known {
 		b.remaining, b.reset = left, time.Now().Add(after)
 	}
 
@@ -173,7 +173,7 @@ func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Respo
 
 // refused notes when a request that was refused may be made again. The lock is held.
 func (l *rateLimiter) refused(b *bucket, endpoint *rest.CompiledEndpoint, header http.Header, after time.Duration) {
-	global := header.Get("X-RateLimit-Global") != "" || header.Get("Via") == ""
+	global := header.Get("X-Ratelimit-Global") != "" || header.Get("Via") == ""
 
 	// Retry-After is in whole seconds; the bucket's header is exact. An answer without either comes from a proxy.
 	if retry, ok := secondsOf(header, "Retry-After"); ok && (global || after == 0) {

@@ -188,6 +188,7 @@ func (s *session) dispatch(ctx context.Context, name gateway.EventType, data jso
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	default: // nothing that the bot needs to know
 	}
 
 	return nil

@@ -163,17 +163,19 @@ func TestClientIdentifiesAgainWhenItsSessionIsGone(t *testing.T) {
 func TestClientReplacesAConnectionThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 
-	server := serve(t, func(s *mock.Setup) { s.Heartbeat = 200 * time.Millisecond })
+	// The server itself gives up after one and a half intervals.
+	server := serve(t, func(s *mock.Setup) { s.Heartbeat = 2 * time.Second })
 	b := run(t, server)
 
 	server.StopAcks(true)
 
-	_, err := server.WaitConnection(within(t), "second connection", func(c mock.Connection) bool { return c.Number > 1 })
+	closed, err := server.WaitConnection(within(t), "first connection closed", func(c mock.Connection) bool { return c.Number == 1 && !c.Open })
 	require.NoError(t, err)
+	require.Equal(t, "client", closed.ClosedBy)
 
 	server.StopAcks(false)
 
-	_, err = server.WaitConnection(within(t), "heartbeats", func(c mock.Connection) bool { return c.Number > 1 && c.Heartbeats > 1 })
+	_, err = server.WaitConnection(within(t), "resumed", func(c mock.Connection) bool { return c.How == "resume" && c.Heartbeats > 0 })
 	require.NoError(t, err)
 
 	say(t, server, "general", "alice", "again")

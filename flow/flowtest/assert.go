@@ -155,7 +155,7 @@ func Entries[T any](h *Host, branch string) []T {
 }
 
 // Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
-func Golden(t testing.TB, name string, actual []byte) {
-	t.Helper()
-	golden.Compare(t, name, actual)
+func Golden(tb testing.TB, name string, actual []byte) {
+	tb.Helper()
+	golden.Compare(tb, name, actual)
 }

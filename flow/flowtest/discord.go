@@ -102,7 +102,7 @@ func (d *Discord) Say(channel, author, content string, options ...SayOption) Dis
 	return said
 }
 
-// Play runs the steps of a conversation one after the other. A step that fails fails the test with what the bot did.
+// Play runs the steps of a conversation one after the other. If a step fails, so does the test, with a list of what the bot did.
 func (d *Discord) Play(steps ...DiscordStep) {
 	d.host.t.Helper()
 

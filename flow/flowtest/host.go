@@ -91,11 +91,11 @@ type Host struct {
 }
 
 // New configures a program; a mistake in its declaration fails the test. The host is stopped with the test.
-func New(t testing.TB, configure program.Configure, options ...Option) *Host {
-	t.Helper()
+func New(tb testing.TB, configure program.Configure, options ...Option) *Host {
+	tb.Helper()
 
 	h := &Host{
-		t:        t,
+		t:        tb,
 		timeouts: Timeouts{Start: 30 * time.Second, Stop: 10 * time.Second, Assertion: 5 * time.Second},
 		env:      &program.Env{Clock: clockwork.NewRealClock(), Logger: slog.New(slog.DiscardHandler), Model: "virtual"},
 	}
@@ -122,12 +122,12 @@ func New(t testing.TB, configure program.Configure, options ...Option) *Host {
 
 	built, err := configure(h.env)
 	if err != nil {
-		t.Fatalf("configure the program: %v", err)
+		tb.Fatalf("configure the program: %v", err)
 	}
 
 	h.flow = built
 
-	t.Cleanup(h.Stop)
+	tb.Cleanup(h.Stop)
 
 	return h
 }
