@@ -33,6 +33,9 @@ type Config struct {
 	Sender string
 	// Shatter divides long messages; nil prints them whole.
 	Shatter flow.Shatter
+	// Render makes of a message, or of a part of one, the text that is printed; an empty text is not printed. It must clean
+	// what others wrote, with escape sequences in mind. Nil prints the sender in brackets and the cleaned text.
+	Render func(message Message) string
 }
 
 // Line is a line that was typed. Lines without text are not produced.
@@ -77,6 +80,10 @@ func New(config Config) *Console {
 
 	if config.Shatter == nil {
 		config.Shatter = flow.ShatterNone
+	}
+
+	if config.Render == nil {
+		config.Render = renderPlain
 	}
 
 	c := &Console{Branch: flow.NewBranch(config.Name), config: config}
@@ -144,12 +151,12 @@ func (c *Console) print(ctx context.Context, message Message) error {
 	}
 
 	for _, part := range c.config.Shatter(message.Text) {
-		text := strings.Trim(part, "\r\n")
-		if strings.TrimSpace(text) == "" {
+		message.Text = part
+
+		printed := Printed{Text: c.config.Render(message), Error: message.Error}
+		if printed.Text == "" {
 			continue
 		}
-
-		printed := Printed{Text: fmt.Sprintf("[%s]: %s", terminal.Line(message.Sender), terminal.Clean(text)), Error: message.Error}
 
 		_, err := fmt.Fprintln(writer, printed.Text)
 		if err != nil {
@@ -163,4 +170,13 @@ func (c *Console) print(ctx context.Context, message Message) error {
 	}
 
 	return nil
+}
+
+func renderPlain(message Message) string {
+	text := strings.Trim(message.Text, "\r\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+
+	return fmt.Sprintf("[%s]: %s", terminal.Line(message.Sender), terminal.Clean(text))
 }
