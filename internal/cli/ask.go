@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/chat"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
@@ -26,15 +26,23 @@ type inquiry struct {
 
 func (t *tool) ask() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ask SESSION [QUESTION|-]", Short: "Ask a follow-up question about a session", GroupID: groupClient, Args: namedArgs,
+		Use: "ask SESSION [QUESTION|-]", Short: "Ask follow-up questions about a session", GroupID: groupClient, Args: namedArgs,
 		Long: `Asks a follow-up question about a finished session, from the command line or from stdin (-), waits for the answer and prints
 it. Progress is printed to stderr. The agent knows the whole investigation and all earlier questions, and has the same tools.
 A session answers one question at a time.
 
-With --no-wait it prints the id of the stage that answers and exits. Ctrl-C stops waiting but not the answer; use
-tarsy sessions cancel to stop the answer. The exit code is 5 if the answer fails, times out or is cancelled.`,
-		Example: `  tarsy ask 5f3a9c21 "why did it happen at night?"
+Without QUESTION it is a conversation: it shows the last questions and answers, reads a question, and prints the answer paragraph by
+paragraph, with the tool calls. ↑ and ↓ recall earlier questions. Ctrl-C cancels the answer in progress, and the conversation goes on;
+on an empty line Ctrl-C, Ctrl-D or /exit ends it. If the session is still running, it prints the progress and waits for the end.
+If stdin or stdout is not a terminal, or the terminal is dumb, each line of stdin is a question, and only the answers are printed
+to stdout; with -o json one JSON object per line for each.
+
+With --no-wait it prints the id of the stage that answers and exits. Except in a conversation, Ctrl-C stops waiting but not the
+answer; use tarsy sessions cancel to stop the answer. The exit code is 5 if the answer fails, times out or is cancelled.`,
+		Example: `  tarsy ask 5f3a9c21
+  tarsy ask 5f3a9c21 "why did it happen at night?"
   tarsy ask 5f3a9c21 - < question.md > answer.md
+  tarsy ask 5f3a9c21 < questions.txt
   tarsy ask 5f3a9c21 "is it still happening?" -o json | jq -r .answer`,
 	}
 	i := &inquiry{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
@@ -42,6 +50,10 @@ tarsy sessions cancel to stop the answer. The exit code is 5 if the answer fails
 	cmd.Flags().BoolVar(&i.noWait, "no-wait", false, "print the ids and do not wait for the answer")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && !i.noWait {
+			return onSession(i.connection, i.converse)(cmd, args)
+		}
+
 		question, err := i.question(args[1:])
 		if err != nil {
 			return err
@@ -135,7 +147,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 		return err
 	}
 
-	a, err := findAnswer(ctx, c, detail.ID, asked)
+	a, err := chat.Find(ctx, c, detail.ID, asked)
 	if err != nil {
 		return err
 	}
@@ -169,21 +181,6 @@ func ending(stage tarsy.StageDetail) string {
 	return text
 }
 
-// refusal is why a question cannot be answered, if an update says so.
-func refusal(update client.Update, messageID string) string {
-	if update.Event == nil || update.Event.Type != tarsy.TypeTimelineCreated {
-		return ""
-	}
-
-	var created tarsy.TimelineCreatedPayload
-	if json.Unmarshal(update.Event.Payload, &created) != nil || created.EventType != tarsy.EventError ||
-		tarsy.MetadataAs[tarsy.ErrorMetadata](created.Metadata).MessageID != messageID {
-		return ""
-	}
-
-	return created.Content
-}
-
 // follow prints progress until the stage has ended or the question is refused.
 func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.SessionDetail, asked client.Asked) error {
 	lines, session := i.lines(i.Stderr, detail)
@@ -202,7 +199,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 			lines.Take(update)
 		}
 
-		if reason := refusal(update, asked.MessageID); reason != "" {
+		if reason := chat.Refusal(update, asked.MessageID); reason != "" {
 			i.infof("There is no answer: %s", terminal.Line(reason))
 
 			return notCompletedError{string(tarsy.RequestRefused)}
@@ -214,40 +211,4 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 	}
 
 	return nil
-}
-
-// answer is the result of a question.
-type answer struct {
-	client.Asked
-
-	Stage  tarsy.StageDetail `json:"stage"`
-	Answer string            `json:"answer"`
-}
-
-func findAnswer(ctx context.Context, c *client.Client, id string, asked client.Asked) (answer, error) {
-	a := answer{Asked: asked}
-
-	detail, err := c.Session(ctx, id)
-	if err != nil {
-		return a, err
-	}
-
-	for _, stage := range detail.Stages {
-		if stage.ID == asked.StageID {
-			a.Stage = stage
-		}
-	}
-
-	timeline, err := c.Timeline(ctx, id)
-	if err != nil {
-		return a, err
-	}
-
-	for _, event := range timeline.Events {
-		if event.EventType == tarsy.EventFinalAnalysis && event.StageID != nil && *event.StageID == asked.StageID {
-			a.Answer = event.Content
-		}
-	}
-
-	return a, nil
 }

@@ -107,7 +107,8 @@ func tarsyWith(t *testing.T, env []string, stdin string, args ...string) result 
 type server struct {
 	*app.App
 
-	env []string
+	env  []string
+	gate *script.Gate // holds what waits
 }
 
 const serverConfig = `
@@ -149,6 +150,10 @@ func model(gate *script.Gate) llm.Client {
 			return script.Reply{Text: "A cache without bound."}
 		case strings.Contains(all, "FAIL"):
 			return script.Reply{Err: errModel}
+		case strings.Contains(all, "SLOW"):
+			return script.Reply{Chunks: []llm.Chunk{
+				llm.TextChunk{Text: "The **first** paragraph.\x1b[2J\n\nThe sec"}, llm.TextChunk{Text: "ond paragraph."},
+			}, Gate: gate, GateAfter: 1}
 		case strings.Contains(all, "WAIT") && answers == 0:
 			return script.Reply{Text: "never", Gate: gate}
 		case answers == 0 && len(req.Tools) > 0:
@@ -187,7 +192,7 @@ func startServer(t *testing.T, requireKey bool) *server {
 		require.NoError(t, a.Stop(context.WithoutCancel(t.Context())))
 	})
 
-	return &server{App: a, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
+	return &server{App: a, gate: gate, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
 }
 
 // key makes a key in the server's database and returns the environment with it.

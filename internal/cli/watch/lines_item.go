@@ -132,20 +132,15 @@ func itemName(item *Item) string {
 }
 
 func (l *Lines) tool(item *Item, at time.Time) {
-	call := item.toolCall()
-	result := "ok"
+	call, use := item.toolCall(), item.toolUse()
 
-	switch {
-	case call.unknown:
-		result = "outcome unknown"
-	case call.failed:
-		result = "error"
-	case item.Status != string(tarsy.EventCompleted):
+	result := use.Result
+	if result == "" {
 		result = words(item.Status)
 	}
 
-	if call.measured {
-		result += " in " + terminal.Duration(call.duration)
+	if use.Took != "" {
+		result += " in " + use.Took
 	}
 
 	text := l.who(item) + strings.TrimSpace(call.number+" "+call.name)

@@ -1,0 +1,245 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli"
+)
+
+// conversation is a command on a terminal, with somebody who types.
+type conversation struct {
+	*clientCommand
+
+	keys *io.PipeWriter
+}
+
+// converse runs a command on a terminal.
+func (s *server) converse(t *testing.T, args ...string) *conversation {
+	t.Helper()
+
+	stdin, keys := io.Pipe()
+	c := &conversation{
+		clientCommand: &clientCommand{stdout: newBuffer(), stderr: newBuffer(), done: make(chan struct{})}, keys: keys,
+	}
+
+	go func() {
+		defer close(c.done)
+
+		c.code = cli.Run(t.Context(), cli.Process{
+			Name: "tarsy", Args: args, Stdin: stdin, Stdout: c.stdout, Stderr: c.stderr, Env: append([]string{"TERM=xterm"}, s.env...),
+			Columns: func(any) int { return 100 },
+		})
+	}()
+
+	t.Cleanup(func() {
+		_ = keys.Close()
+		c.end()
+	})
+
+	return c
+}
+
+// press types keys.
+func (c *conversation) press(t *testing.T, keys string) {
+	t.Helper()
+
+	_, err := io.WriteString(c.keys, keys)
+	require.NoError(t, err)
+}
+
+const (
+	ctrlC   = "\x03"
+	ctrlD   = "\x04"
+	arrowUp = "\x1b[A"
+)
+
+// times returns how often a text was printed.
+func (c *conversation) times(text string) int { return strings.Count(c.stdout.String(), text) }
+
+func TestAskWithoutQuestionIsConversation(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "asked\x1b[2J before?").code)
+
+	c := s.converse(t, "ask", id)
+	c.tells(t, "asked before?")
+	c.tells(t, "The cache has no bound.")
+	c.press(t, "is it SLOW?\r")
+	c.tells(t, "paragraph.\x1b[K\r\n")
+	require.NotContains(t, c.stdout.String(), "ond paragraph", "a paragraph is printed when it is complete")
+	require.Contains(t, c.stdout.String(), "The \x1b[1mfirst\x1b[0m paragraph.", "Markdown is rendered")
+	s.gate.Open()
+	c.tells(t, "The second paragraph.")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+}
+
+func TestPipedConversationAnswersEachLine(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	got := tarsyWith(t, s.env, "why?\n\nis it over?\n", "ask", id)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Equal(t, strings.Repeat("# Found it\n\nThe cache has no bound.\n", 2), got.stdout)
+	require.Regexp(t, `(?m)^→ cluster.get_pods \(namespace=shop\) … \d+`, got.stderr)
+
+	got = tarsyWith(t, s.env, "why?\nis it over?\n", "ask", id, "-o", "json")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	require.Len(t, lines, 2, "one object on each line")
+
+	for _, line := range lines {
+		var answer struct {
+			Stage  tarsy.StageDetail `json:"stage"`
+			Answer string            `json:"answer"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &answer))
+		require.Equal(t, tarsy.StatusCompleted, answer.Stage.Status)
+		require.Contains(t, answer.Answer, "The cache has no bound.")
+	}
+}
+
+func TestCtrlCCancelsAnswerAndConversationContinues(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	c := s.converse(t, "ask", id)
+	c.press(t, "SLOW?\r")
+	c.tells(t, "paragraph.\x1b[K\r\n")
+	c.press(t, ctrlC)
+	c.tells(t, "Answer cancelled.")
+
+	shown := tarsyWith(t, s.env, "", "sessions", "show", id)
+	require.Contains(t, shown.stdout, "No answer\nIt was cancelled.", "the server has stopped it")
+
+	s.gate.Open()
+	c.press(t, "again?\r")
+	c.tells(t, "The second paragraph.")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+	require.NotContains(t, c.stdout.String(), "✗")
+}
+
+func TestConversationRecallsQuestionsAndEnds(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "first question").code)
+
+	// The history begins with what was asked before; what was typed and taken back is not asked.
+	c := s.converse(t, "ask", id)
+	c.press(t, "typed"+ctrlC+arrowUp+"?\r")
+	c.tells(t, "first question?\x1b[0m\x1b[K\r\n")
+	c.tells(t, "→ cluster.get_pods (namespace=shop) … ")
+	c.press(t, arrowUp+"!\r")
+	c.tells(t, "first question?!\x1b[0m\x1b[K\r\n")
+	c.press(t, "/exit\r")
+	require.Equal(t, cli.ExitOK, c.end())
+
+	shown := tarsyWith(t, s.env, "", "sessions", "show", id).stdout
+	for _, question := range []string{"first question", "first question?", "first question?!"} {
+		require.Contains(t, shown, "Question from api-client\n"+question+"\n\nAnswer")
+	}
+
+	require.NotContains(t, shown, "typed")
+
+	for _, keys := range []string{ctrlC, ctrlD, "/exit\r"} {
+		c := s.converse(t, "ask", id)
+		c.press(t, keys)
+		require.Equal(t, cli.ExitOK, c.end(), "%q", keys)
+	}
+}
+
+func TestRefusedQuestionLeavesConversationOpen(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "WAIT", "--no-wait").code)
+
+	c := s.converse(t, "ask", id)
+	c.press(t, "busy?\r")
+	c.tells(t, "✗ another question is being answered")
+	c.tells(t, "stop it with tarsy sessions")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+
+	got := tarsyWith(t, s.env, "one\ntwo\n", "ask", id)
+	require.Equal(t, cli.ExitFailed, got.code)
+	require.Equal(t, 2, strings.Count(got.stderr, "tarsy: another question is being answered"), got.stderr)
+	require.Empty(t, got.stdout)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
+}
+
+func TestConversationWaitsForRunningSession(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := strings.TrimSpace(tarsyWith(t, s.env, "", "submit", "-m", "WAIT").stdout)
+	s.until(t, id, tarsy.SessionInProgress)
+
+	c := s.converse(t, "ask", id)
+	c.stderr.wait(t, "The session is in progress. Questions can be asked when it has ended")
+	s.gate.Open()
+	c.stderr.wait(t, "session   completed after ")
+	c.tells(t, "Ask about it; Ctrl-D ends.")
+	c.press(t, "why?\r"+ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+	require.Contains(t, c.stdout.String(), "never")
+}
+
+func TestPipedConversationExitsWith5AfterFailedAnswer(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	got := tarsyWith(t, s.env, "FAIL\n", "ask", id)
+	require.Equal(t, cli.ExitNotCompleted, got.code, got.stderr)
+	require.Contains(t, got.stderr, "No answer: it failed: ")
+	require.Empty(t, got.stdout)
+}
+
+func TestConversationContinuesAfterLostConnection(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	target, err := url.Parse("http://" + s.Addr())
+	require.NoError(t, err)
+
+	proxy := httptest.NewServer(httputil.NewSingleHostReverseProxy(target))
+	defer proxy.Close()
+
+	through := &server{App: s.App, env: append([]string{"TARSY_SERVER=" + proxy.URL}, s.env...)}
+	c := through.converse(t, "ask", id)
+	c.press(t, "SLOW?\r")
+	c.tells(t, "paragraph.\x1b[K\r\n")
+	proxy.CloseClientConnections()
+	c.tells(t, "! Reconnected.")
+	s.gate.Open()
+	c.tells(t, "The second paragraph.")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+	require.Contains(t, c.stdout.String(), "! Connection lost; reconnecting…")
+	require.Equal(t, 1, c.times("first\x1b[0m paragraph."))
+	require.Equal(t, 1, c.times("The second paragraph."))
+}

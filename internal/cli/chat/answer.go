@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// Answer is the result of a question.
+type Answer struct {
+	client.Asked
+
+	Stage  tarsy.StageDetail `json:"stage"`
+	Answer string            `json:"answer"`
+}
+
+// Find loads the answer to a question.
+func Find(ctx context.Context, c *client.Client, id string, asked client.Asked) (Answer, error) {
+	a := Answer{Asked: asked}
+
+	detail, err := c.Session(ctx, id)
+	if err != nil {
+		return a, err
+	}
+
+	for _, stage := range detail.Stages {
+		if stage.ID == asked.StageID {
+			a.Stage = stage
+		}
+	}
+
+	timeline, err := c.Timeline(ctx, id)
+	if err != nil {
+		return a, err
+	}
+
+	for _, event := range timeline.Events {
+		if event.EventType == tarsy.EventFinalAnalysis && event.StageID != nil && *event.StageID == asked.StageID {
+			a.Answer = event.Content
+		}
+	}
+
+	return a, nil
+}
+
+// Refusal is why a question cannot be answered, if an update says so.
+func Refusal(update client.Update, messageID string) string {
+	switch {
+	case update.Event != nil && update.Event.Type == tarsy.TypeTimelineCreated:
+		var created tarsy.TimelineCreatedPayload
+		if json.Unmarshal(update.Event.Payload, &created) == nil && refuses(created.EventType, created.Metadata, messageID) {
+			return created.Content
+		}
+	case update.Reloaded != nil:
+		for _, event := range update.Reloaded.Timeline {
+			if refuses(event.EventType, event.Metadata, messageID) {
+				return event.Content
+			}
+		}
+	}
+
+	return ""
+}
+
+func refuses(kind tarsy.EventType, metadata tarsy.Metadata, messageID string) bool {
+	return kind == tarsy.EventError && tarsy.MetadataAs[tarsy.ErrorMetadata](metadata).MessageID == messageID
+}
+
+// Exchange is an earlier question and what was answered.
+type Exchange struct {
+	Question string
+	Author   string
+	Answer   string // empty if there is none
+}
+
+// Earlier lists the questions that were asked about a session, in order.
+func Earlier(detail tarsy.SessionDetail, timeline []tarsy.TimelineEvent) []Exchange {
+	var all []Exchange
+
+	for _, stage := range detail.Stages {
+		if stage.StageType != tarsy.StageChat {
+			continue
+		}
+
+		var exchange Exchange
+
+		for _, event := range timeline {
+			switch {
+			case event.StageID == nil || *event.StageID != stage.ID:
+			case event.EventType == tarsy.EventUserQuestion:
+				exchange.Question = event.Content
+				exchange.Author = tarsy.MetadataAs[tarsy.QuestionMetadata](event.Metadata).Author
+			case event.EventType == tarsy.EventFinalAnalysis:
+				exchange.Answer = event.Content
+			}
+		}
+
+		all = append(all, exchange)
+	}
+
+	return all
+}

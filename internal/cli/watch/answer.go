@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// PieceKind says what a piece of an answer is.
+type PieceKind int
+
+// The kinds of pieces.
+const (
+	PieceText PieceKind = iota
+	PieceTool
+	PieceWarning
+)
+
+// Piece is one thing in the answer to a question: text that a model writes, a tool call, or a warning. Text is not
+// cleaned, since it may be Markdown that is still being written; the other fields are fit to be printed.
+type Piece struct {
+	// Key stays the same while the piece grows.
+	Key  string
+	Kind PieceKind
+	Text string
+	// Complete says that nothing follows.
+	Complete bool
+	Tool     ToolUse
+}
+
+// ToolUse is a tool call.
+type ToolUse struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments,omitempty"`
+	// Result is empty while the tool runs: ok, error, outcome unknown or another status.
+	Result string `json:"result,omitempty"`
+	// Took is empty if it was not measured.
+	Took string `json:"took,omitempty"`
+}
+
+// Pieces are what the answer that a stage gives consists of so far, in order. Text with a gap ends at the gap: the rest
+// follows when the text is complete.
+func (s *Session) Pieces(stageID string) []Piece {
+	stage := s.find(stageID)
+	if stage == nil {
+		return nil
+	}
+
+	var pieces []Piece
+
+	for _, item := range stage.events {
+		piece := Piece{Key: item.ID, Complete: !item.Ended.IsZero()}
+		if item.former != "" {
+			piece.Key = item.former
+		}
+
+		switch item.Type {
+		case tarsy.EventToolCall:
+			piece.Kind, piece.Tool = PieceTool, item.toolUse()
+		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
+			piece.Text = item.answerText()
+
+			for _, warning := range []string{item.forced(), item.unfounded()} {
+				if warning != "" {
+					pieces = append(pieces, Piece{Key: piece.Key + warning, Kind: PieceWarning, Text: warning, Complete: true})
+				}
+			}
+		case tarsy.EventProviderFallback, tarsy.EventContextShortened:
+			piece.Kind, piece.Text = PieceWarning, terminal.Line(item.Content)
+		case tarsy.EventError:
+			if !item.warning() {
+				continue // the end of the stage reports it
+			}
+
+			piece.Kind, piece.Text = PieceWarning, terminal.Line(item.Content)
+		default:
+			continue
+		}
+
+		pieces = append(pieces, piece)
+	}
+
+	return pieces
+}
+
+// answerText is the text of an answer that people read. In the text protocol that is what follows the thought, known when
+// the text is complete.
+func (i *Item) answerText() string {
+	if i.Ended.IsZero() {
+		text, _, _ := strings.Cut(i.Content, gap)
+		if splitReply(text).found {
+			return ""
+		}
+
+		return text
+	}
+
+	if said := splitReply(i.Content); said.found {
+		return said.answer
+	}
+
+	return i.Content
+}
+
+func (i *Item) toolUse() ToolUse {
+	call := i.toolCall()
+	use := ToolUse{Name: call.name, Arguments: call.arguments}
+
+	switch {
+	case i.Ended.IsZero():
+		return use
+	case call.unknown:
+		use.Result = "outcome unknown"
+	case call.failed:
+		use.Result = "error"
+	case i.Status != string(tarsy.EventCompleted):
+		use.Result = words(i.Status)
+	default:
+		use.Result = "ok"
+	}
+
+	if call.measured {
+		use.Took = terminal.Duration(call.duration)
+	}
+
+	return use
+}
