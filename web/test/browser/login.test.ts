@@ -85,7 +85,7 @@ test('a login that ends while the page is disconnected leads to the login page',
   await server().ended(id);
   const tab = await visit(`/login?next=/sessions/${id}`);
   const { page } = tab;
-  tab.tolerated = [/401|ERR_|WebSocket/];
+  tab.tolerated = [/401|503|ERR_|WebSocket/];
   await page.getByTestId('login-key').fill(server().key);
   await page.getByTestId('login-submit').click();
   await page.getByTestId('outcome').waitFor();
