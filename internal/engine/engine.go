@@ -62,6 +62,9 @@ type Config struct {
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
+	// Announce returns the announcements to store with the end of a session; nil means that none are.
+	Announce func(ended tarsy.Session) []tarsy.Announcement
+
 	// SetAside is told when a session cannot be loaded, and when it can again. It may be nil.
 	SetAside func(sessionID string, aside bool)
 

@@ -115,6 +115,11 @@ func (i *Intake) store(ctx context.Context, session *tarsy.Session, key *tarsy.I
 // Ask asks a question about a session that is over. It returns once the question is durable; whoever claims the
 // session answers it. A question that is refused leaves nothing behind.
 func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
+	return i.AskForStage(ctx, sessionID, author, content, tarsy.NewID())
+}
+
+// AskForStage is Ask by a caller that chose the id of the answering stage, and so can store what depends on it first.
+func (i *Intake) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
 	content = tarsy.CleanText(content)
 
 	switch {
@@ -147,7 +152,7 @@ func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (ta
 
 	question, asked, err := i.cfg.DB.AddQuestion(ctx,
 		tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestChat, Author: tarsy.CleanText(author), CreatedAt: now},
-		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: content})
+		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: stageID, Content: content})
 	if err != nil {
 		return tarsy.Question{}, fmt.Errorf("ask about session: %w", err)
 	}

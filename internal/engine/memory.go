@@ -23,6 +23,8 @@ type memory struct {
 type held struct {
 	// queue queues a step for its commit under the session's lease, in the order of its calls.
 	queue func(step progress.Step) *postgres.Pending
+	// announce returns what to announce of a session that ends; nil means nothing.
+	announce func(ended tarsy.Session) []tarsy.Announcement
 	// state is what the database holds once all submitted steps are committed.
 	state *progress.State
 	// sequence is the last sequence number of the timeline.
@@ -36,8 +38,14 @@ type held struct {
 	interrupted error
 }
 
-// submit queues a step for its commit and keeps the state in line with it.
+// submit queues a step for its commit and keeps the state in line with it. All steps come through here, so this is where the end of a
+// session gets its announcements, whichever step it is.
 func (h *held) submit(step progress.Step) *postgres.Pending {
+	ends := step.Session != nil && step.Session.Status.Terminal() && !h.state.Session.Status.Terminal()
+	if ends && h.announce != nil {
+		step.Announcements = h.announce(*step.Session)
+	}
+
 	h.state.Apply(step)
 	h.last = h.queue(step)
 
@@ -54,6 +62,14 @@ func (h *held) stop(cause error) {
 	if h.stopRound != nil {
 		h.stopRound(cause)
 	}
+}
+
+// setAnnounce tells what to announce at the end of the session. It is called before the first step.
+func (m *memory) setAnnounce(announce func(ended tarsy.Session) []tarsy.Announcement) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.held.announce = announce
 }
 
 // load replaces everything that is known of the session by what the database holds. Steps go to queue from now on.

@@ -20,6 +20,7 @@ FOR UPDATE OF s SKIP LOCKED`
 // foreign keys: the journal has none.
 var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM events WHERE session_id = ANY($1)`,
+	`DELETE FROM announcements WHERE session_id = ANY($1)`,
 	`DELETE FROM requests WHERE session_id = ANY($1)`,
 	`DELETE FROM chat_user_messages WHERE session_id = ANY($1)`,
 	`DELETE FROM chats WHERE session_id = ANY($1)`,

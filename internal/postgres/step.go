@@ -22,10 +22,11 @@ type unit struct {
 	steps  []*queued
 	merged progress.State
 	// put reports whether the session's row itself is written.
-	put      bool
-	answered []tarsy.Request
-	events   []tarsy.Event
-	release  bool
+	put       bool
+	answered  []tarsy.Request
+	events    []tarsy.Event
+	announced []tarsy.Announcement
+	release   bool
 
 	lost   bool
 	result Committed
@@ -47,6 +48,7 @@ func checkOwnership(step progress.Step, sessionID string) error {
 		foreign(sessionID, step.Chats, func(r tarsy.Chat) string { return r.SessionID }),
 		foreign(sessionID, step.ChatMessages, func(r tarsy.ChatUserMessage) string { return r.SessionID }),
 		foreign(sessionID, step.Answered, func(r tarsy.Request) string { return r.SessionID }),
+		foreign(sessionID, step.Announcements, func(r tarsy.Announcement) string { return r.SessionID }),
 	}, true) {
 		return fmt.Errorf("%w: it belongs to another session than %s", errBadRow, sessionID)
 	}
@@ -64,6 +66,7 @@ func (u *unit) add(q *queued) {
 	u.put = u.put || q.step.Session != nil
 	u.answered = append(u.answered, q.step.Answered...)
 	u.events = append(u.events, q.step.Events...)
+	u.announced = append(u.announced, q.step.Announcements...)
 	u.release = q.step.Release
 }
 
@@ -121,6 +124,11 @@ WITH closed AS (
     RETURNING q.session_id
 ), counted AS (SELECT session_id, count(*) AS n FROM closed GROUP BY session_id)
 UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE s.id = c.session_id`
+	// An end is announced once. Whether it was is for the index to say: an announcement must never hold a session up.
+	announceSQL = `
+INSERT INTO announcements (id, session_id, channel, subject, target, due_at, created_at)
+SELECT id, session_id, channel, subject, target, due_at, created_at
+FROM jsonb_populate_recordset(NULL::announcements, $1) ON CONFLICT DO NOTHING`
 	// Payloads are JSON already, so events go as columns.
 	appendEventsSQL = `
 INSERT INTO events (session_id, seq, type, payload, created_at)
@@ -131,10 +139,11 @@ FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[])
 // write puts the rows of all units that still hold their session, and commits.
 func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 	var (
-		all      progress.State
-		held     []*unit
-		answered []tarsy.Request
-		events   []tarsy.Event
+		all       progress.State
+		held      []*unit
+		answered  []tarsy.Request
+		events    []tarsy.Event
+		announced []tarsy.Announcement
 	)
 
 	for _, u := range group {
@@ -153,6 +162,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		all.Chats = append(all.Chats, u.merged.Chats...)
 		all.ChatMessages = append(all.ChatMessages, u.merged.ChatMessages...)
 		answered = append(answered, u.answered...)
+		announced = append(announced, u.announced...)
 
 		first := u.result.LastSeq - int64(len(u.events)) + 1
 		for i, e := range u.events {
@@ -174,6 +184,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
 		func() error { return queueEvents(&batch, events) },
 		func() error { return queueJSON(&batch, answerRequestsSQL, answered) },
+		func() error { return queueJSON(&batch, announceSQL, announced) },
 		func() error { return queueSessions(&batch, held) },
 	} {
 		if err := put(); err != nil {

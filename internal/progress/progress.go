@@ -24,6 +24,8 @@ type Step struct {
 	// Answered are requests that this step closes.
 	Answered []tarsy.Request
 	Events   []tarsy.Event
+	// Announcements are stored with this step and sent later. The state does not hold them.
+	Announcements []tarsy.Announcement
 	// Release gives the lease back with this step, unless a request is open.
 	Release bool
 }

@@ -1,0 +1,65 @@
+package tarsy
+
+import "time"
+
+// AnnouncementChannel is where an announcement goes.
+type AnnouncementChannel string
+
+// ChannelDiscord is the channel of messages to Discord.
+const ChannelDiscord AnnouncementChannel = "discord"
+
+// AnnouncementSubject is what an announcement is about.
+type AnnouncementSubject string
+
+// The subjects of announcements.
+const (
+	// SubjectEnd announces that a session completed, failed or timed out. A session has at most one for each channel.
+	SubjectEnd AnnouncementSubject = "end"
+	// SubjectAnswer is the answer to a question that was asked in the channel. It is sent while it is written.
+	SubjectAnswer AnnouncementSubject = "answer"
+	// SubjectReceipt confirms an alert that was submitted in the channel.
+	SubjectReceipt AnnouncementSubject = "receipt"
+)
+
+// AnnouncementState is how far an announcement has come.
+type AnnouncementState string
+
+// The states of announcements.
+const (
+	AnnouncementPending AnnouncementState = "pending"
+	AnnouncementSent    AnnouncementState = "sent"
+	AnnouncementFailed  AnnouncementState = "failed"
+)
+
+// Announcement is one message to people outside. It is stored before it is sent, so that a crash loses none.
+type Announcement struct {
+	// UUIDv7. The nonce of the message is derived from it.
+	ID string `json:"id"`
+	// The session, never empty.
+	SessionID string `json:"session_id"`
+	// Where it goes and what it is about.
+	Channel AnnouncementChannel `json:"channel"`
+	Subject AnnouncementSubject `json:"subject"`
+	// The stage that answers; nil unless Subject is SubjectAnswer.
+	StageID *string `json:"stage_id"`
+	// The channel's own ID of the place to post in, such as a Discord channel or thread.
+	Target string `json:"target"`
+	// The message that it replies to; empty if there is none. Unique in a channel, so a message that is received twice has one reply.
+	ReplyTo string `json:"reply_to"`
+	// Changes only from pending to sent or failed.
+	State AnnouncementState `json:"state"`
+	// Failed attempts so far.
+	Attempts int `json:"attempts"`
+	// When the next attempt is due.
+	DueAt time.Time `json:"due_at"`
+	// The messages that were posted, in order. A long text has several.
+	MessageIDs []string `json:"message_ids"`
+	// The thread that was opened under the message; empty until then.
+	ThreadID string `json:"thread_id"`
+	// Why the last attempt failed.
+	Error string `json:"error"`
+	// When it was stored.
+	CreatedAt time.Time `json:"created_at"`
+	// When State became sent; nil before.
+	SentAt *time.Time `json:"sent_at"`
+}

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+var (
+	announcementColumns = columnsOf[tarsy.Announcement]().list() //nolint:gochecknoglobals // a constant
+
+	dueAnnouncementsSQL = `SELECT ` + announcementColumns + ` FROM announcements
+WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
+)
+
+// AddAnnouncement stores an announcement that does not come with a step. It reports false if the message that it replies to
+// has a reply already.
+func (db *DB) AddAnnouncement(ctx context.Context, a tarsy.Announcement) (bool, error) {
+	added, err := db.front.Exec(ctx, `
+INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+		a.ID, a.SessionID, a.Channel, a.Subject, a.StageID, a.Target, a.ReplyTo, a.DueAt, a.CreatedAt)
+	if err != nil {
+		return false, fmt.Errorf("store announcement: %w", err)
+	}
+
+	return added.RowsAffected() == 1, nil
+}
+
+// RemoveAnnouncement removes an announcement that nothing was sent of.
+func (db *DB) RemoveAnnouncement(ctx context.Context, id string) error {
+	if _, err := db.front.Exec(ctx, `DELETE FROM announcements WHERE id = $1`, id); err != nil {
+		return fmt.Errorf("remove announcement: %w", err)
+	}
+
+	return nil
+}
+
+// DueAnnouncements returns pending announcements of a channel whose next attempt is due, oldest first.
+func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementChannel, limit int) ([]tarsy.Announcement, error) {
+	due, err := collect[tarsy.Announcement](ctx, db.front, dueAnnouncementsSQL, channel, db.clock.Now(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("read announcements: %w", err)
+	}
+
+	return due, nil
+}
+
+// UpdateAnnouncement records how far a pending announcement has come. One that is not pending any more stays as it is.
+func (db *DB) UpdateAnnouncement(ctx context.Context, a tarsy.Announcement) error {
+	_, err := db.front.Exec(ctx, `
+UPDATE announcements SET state = $2, attempts = $3, due_at = $4, message_ids = $5, thread_id = $6, error = $7, sent_at = $8
+WHERE id = $1 AND state = 'pending'`,
+		a.ID, a.State, a.Attempts, a.DueAt, a.MessageIDs, a.ThreadID, a.Error, a.SentAt)
+	if err != nil {
+		return fmt.Errorf("update announcement: %w", err)
+	}
+
+	return nil
+}
+
+// AnnouncedSession returns the session whose end a message announced, or an empty string. The thread under a message of Discord
+// has the message's id, which is recorded before there is a thread: nobody can ask too early.
+func (db *DB) AnnouncedSession(ctx context.Context, channel tarsy.AnnouncementChannel, messageID string) (string, error) {
+	var id string
+
+	err := db.front.QueryRow(ctx, `
+SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND message_ids[1] = $2 LIMIT 1`, channel, messageID).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("look up announcement: %w", err)
+	}
+
+	return id, nil
+}
+
+// SessionOutcome is what an announcement says about a session.
+type SessionOutcome struct {
+	AlertType        string
+	ChainID          string
+	Status           tarsy.SessionStatus
+	ExecutiveSummary string
+	FinalAnalysis    string
+	ErrorMessage     string
+}
+
+// SessionOutcome returns how a session ended; nil if it was deleted.
+func (db *DB) SessionOutcome(ctx context.Context, sessionID string) (*SessionOutcome, error) {
+	found, err := collect[SessionOutcome](ctx, db.front, `
+SELECT alert_type, chain_id, status, executive_summary, final_analysis, error_message FROM sessions
+WHERE id = $1 AND deleted_at IS NULL`, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read outcome of session: %w", err)
+	}
+
+	if len(found) == 0 {
+		return nil, nil //nolint:nilnil // a deleted session is an answer, not an error
+	}
+
+	return &found[0], nil
+}
+
+// Answer is how far the answer to a question has come.
+type Answer struct {
+	// Waiting means that the question was not picked up yet.
+	Waiting bool
+	// Status is empty if there is no such stage.
+	Status tarsy.Status
+	Error  string
+	Events []tarsy.TimelineEvent
+}
+
+// Answer returns how far the answer of a stage has come, all of it from one snapshot.
+func (db *DB) Answer(ctx context.Context, sessionID, stageID string) (*Answer, error) {
+	var answer Answer
+
+	err := pgx.BeginTxFunc(ctx, db.front, snapshot, func(tx pgx.Tx) error {
+		var batch pgx.Batch
+
+		batch.Queue(`SELECT EXISTS (SELECT 1 FROM requests WHERE session_id = $1 AND status = 'open' AND payload ->> 'stage_id' = $2)`,
+			sessionID, stageID).QueryRow(func(row pgx.Row) error { return row.Scan(&answer.Waiting) })
+		batch.Queue(`SELECT status, error_message FROM stages WHERE session_id = $1 AND id = $2::uuid`,
+			sessionID, stageID).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&answer.Status, &answer.Error}, func() error { return nil })
+
+			return err
+		})
+		batch.Queue(timelineTable.selectWhere(`session_id = $1 AND stage_id = $2::uuid ORDER BY sequence_number`),
+			sessionID, stageID).Query(func(rows pgx.Rows) (err error) {
+			answer.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.TimelineEvent])
+
+			return err
+		})
+
+		return tx.SendBatch(ctx, &batch).Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+
+	return &answer, nil
+}

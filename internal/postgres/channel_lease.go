@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// takeChannelSQL takes a channel that nobody holds, or renews one's own lease.
+const takeChannelSQL = `
+INSERT INTO channel_leases AS l (channel, server_id, lease_until) VALUES ($1, $2, $4)
+ON CONFLICT (channel) DO UPDATE SET server_id = excluded.server_id, lease_until = excluded.lease_until
+WHERE l.server_id = excluded.server_id OR l.lease_until <= $3`
+
+// TakeChannel makes a server the one that works for a channel, or renews that. It reports false while another server
+// holds the channel. A row and not an advisory lock: those end with the connection, which a pooler may share.
+func (db *DB) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error) {
+	now := db.clock.Now()
+
+	taken, err := db.front.Exec(ctx, takeChannelSQL, channel, serverID, now, now.Add(lease))
+	if err != nil {
+		return false, fmt.Errorf("take channel %s: %w", channel, err)
+	}
+
+	return taken.RowsAffected() == 1, nil
+}
+
+// LeaveChannel lets another server take a channel at once.
+func (db *DB) LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error {
+	_, err := db.front.Exec(ctx, `DELETE FROM channel_leases WHERE channel = $1 AND server_id = $2`, channel, serverID)
+	if err != nil {
+		return fmt.Errorf("leave channel %s: %w", channel, err)
+	}
+
+	return nil
+}
