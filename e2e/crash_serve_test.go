@@ -20,6 +20,8 @@ type processSettings struct {
 	Database string
 	// Model is the address of the model, see remoteModel.
 	Model string
+	// Env are the environment variables that the configuration names.
+	Env map[string]string
 }
 
 // processHello is what it says once it answers requests.
@@ -67,6 +69,7 @@ func serveUntil(ctx context.Context, raw string, logger *slog.Logger) error {
 
 	server, err := app.New(ctx, app.Options{
 		Config: cfg, DatabaseURL: settings.Database, Listen: "127.0.0.1:0", LLM: &remoteModel{URL: settings.Model},
+		Env:    func(name string) (string, bool) { value, ok := settings.Env[name]; return value, ok }, //nolint:nlreturn // one thought
 		Logger: logger, Version: "test",
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
@@ -92,9 +93,11 @@ type App struct {
 	dbWatch   *databaseWatch
 	engine    *engine.Engine
 	retention *retention.Retention
-	factory   *mcp.Factory
-	listener  net.Listener
-	http      *http.Server
+	// discord is nil unless it is enabled and has a token.
+	discord  *discord.Bot
+	factory  *mcp.Factory
+	listener net.Listener
+	http     *http.Server
 	// handler answers requests once started is true.
 	handler  http.Handler
 	started  atomic.Bool
@@ -219,7 +222,7 @@ func (a *App) wire(ctx context.Context) error {
 		},
 		Ready:          a.health.started,
 		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
-		SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
+		Announce: a.announce(), SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
 	})
 
 	a.retention, err = retention.New(retention.Config{
@@ -236,6 +239,10 @@ func (a *App) wire(ctx context.Context) error {
 	intake := engine.NewIntake(engine.IntakeConfig{
 		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
 	})
+
+	if err := a.connectDiscord(intake, maskText); err != nil {
+		return fmt.Errorf("system.discord: %w", err)
+	}
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
@@ -315,6 +322,11 @@ func (a *App) Start(ctx context.Context) error {
 	a.health.begin(a.Step)
 	a.health.monitor.Start()
 	a.retention.Start()
+
+	if a.discord != nil {
+		a.discord.Start()
+	}
+
 	a.ready.Store(true)
 
 	return ctx.Err()

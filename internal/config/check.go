@@ -31,6 +31,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkProviders()...)
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkPrices()...)
+	problems = append(problems, c.checkDiscord()...)
 	problems = append(problems, c.checkTools()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
@@ -158,6 +159,18 @@ func formats() map[string]valueFormat {
 		"llm_url": {
 			func(v string) bool { return isURL(v, "http", "https", "grpc", "grpcs") },
 			"not an address", "it starts with http:// or https://, for type grpc with grpc:// or grpcs://",
+		},
+		"ws_url": {
+			func(v string) bool { return isURL(v, "ws", "wss") },
+			"not an address", "it starts with ws:// or wss://",
+		},
+		"discord_channel": {
+			discordID.MatchString,
+			"not a Discord ID", "write the number that Copy Channel ID gives, in quotes",
+		},
+		"discord_id": {
+			func(v string) bool { return v == "*" || discordID.MatchString(v) },
+			"not a Discord ID", "write the number that Copy ID gives, in quotes, or '*'",
 		},
 		"cidr": {
 			func(v string) bool { return parses(parseNetwork(v)) },

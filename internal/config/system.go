@@ -26,6 +26,7 @@ type System struct {
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`
+	Discord          Discord        `yaml:"discord" doc:"Announcements, questions and alerts in Discord; see docs/discord.md."`
 	CostEstimation   CostEstimation `yaml:"cost_estimation" doc:"Cost of LLM calls; see docs/costs.md."`
 	Budgets          Budgets        `yaml:"budgets" doc:"Budgets; agents that reach one must conclude."`
 	Retention        Retention      `yaml:"retention" doc:"How long data is kept."`

@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// newDiscordWorld is a world whose servers use a virtual Discord.
+func newDiscordWorld(t *testing.T, i *investigation) (*world, *discordWorld) {
+	t.Helper()
+
+	virtual := newDiscord(t)
+	w := newWorld(t, worldOptions{}, i)
+	w.settings.Config += virtual.Config(oncallAsks)
+	w.settings.Env = virtual.Env()
+
+	return w, virtual
+}
+
+// announcements counts the messages of the bot in the channel of announcements.
+func announcements(w *discordWorld) (n int) {
+	for _, m := range w.Sent().Messages {
+		if m.ChannelID == alertsID {
+			n++
+		}
+	}
+
+	return n
+}
+
+// A server is killed after it has committed a session's end: before its announcement reaches Discord, or after that and
+// before it knows. The next server announces it, and it is there once.
+func TestDiscordAnnouncementSurvivesKill(t *testing.T) {
+	t.Parallel()
+
+	for name, afterSending := range map[string]bool{"before sending": false, "after sending": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			i := newInvestigation(t, "announced", pair())
+			w, virtual := newDiscordWorld(t, i)
+			hold := virtual.Hold(afterSending)
+			first := w.Start()
+
+			w.Begin(i)
+			await(t, hold.reached, "the announcement")
+			require.Equal(t, "completed", string(w.Session(i.SessionID).Status), "the end is committed")
+			first.Kill()
+			virtual.Release()
+
+			w.Start()
+			virtual.AwaitThread()
+			virtual.Await("alerts", i.SessionID)
+			require.Equal(t, 1, announcements(virtual))
+
+			type row struct{ State, MessageID, ThreadID string }
+
+			require.Eventually(t, func() bool {
+				return tarsytest.Rows[row](w.App, `SELECT state, message_ids[1] AS message_id, thread_id FROM announcements`)[0].State == "sent"
+			}, patience, lease/10)
+		})
+	}
+}
+
+// One of two servers holds the connection. When it is killed, the other one takes over, and the answer that
+// people wait for in Discord arrives once.
+func TestDiscordConnectionIsTakenOver(t *testing.T) {
+	t.Parallel()
+
+	const amid = 5
+
+	i := newInvestigation(t, "taken", pair())
+	answer := i.HoldCall("ChatAgent 2", amid)
+	again := i.HoldCall("ChatAgent 2", amid)
+	w, virtual := newDiscordWorld(t, i)
+	first := w.Start()
+
+	virtual.AwaitReady()
+
+	second := w.Start()
+
+	w.Begin(i)
+
+	thread := virtual.AwaitThread()
+	require.Equal(t, 1, virtual.Connected())
+	require.Equal(t, 1, announcements(virtual))
+
+	virtual.Write(thread.ID, "ann", "is it still slow?")
+	await(t, answer.Reached(), "the middle of the answer")
+	first.Kill()
+	answer.Open()
+	again.Open()
+
+	_, err := virtual.WaitConnection(virtual.ctx(), "the second server", func(c discord.Connection) bool { return c.Number == 2 && c.How == "identify" })
+	require.NoError(t, err)
+	virtual.Await(thread.ID, "This is ChatAgent 2")
+
+	type row struct{ State string }
+
+	require.Eventually(t, func() bool {
+		return len(tarsytest.Rows[row](w.App, `SELECT state FROM announcements WHERE state <> 'sent'`)) == 0
+	}, patience, lease/10)
+
+	replies := 0
+
+	for _, m := range virtual.Sent().Messages {
+		if m.ChannelID == thread.ID {
+			replies++
+		}
+	}
+
+	require.Equal(t, 1, replies)
+	require.NotEmpty(t, second.ServerID)
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	client "tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/discord"
+	"tarsy.dev/tarsy/internal/engine"
+)
+
+// announce is what the engine stores when a session ends; nil if nothing is announced. It does not depend on the token: another
+// server, or this one once it has a token, sends what is stored.
+func (a *App) announce() func(tarsy.Session) []tarsy.Announcement {
+	cfg := a.options.Config.System.Discord
+	if !cfg.Enabled {
+		return nil
+	}
+
+	return discord.Announce(cfg.Channel, a.clock)
+}
+
+// connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
+func (a *App) connectDiscord(intake *engine.Intake, maskText func(string) string) error {
+	cfg := a.options.Config.System.Discord
+	if !cfg.Enabled {
+		return nil
+	}
+
+	token, _ := a.options.Env(cfg.TokenEnv)
+	if token == "" {
+		a.warnings.set(categoryConfig, "", "Discord is enabled, but "+cfg.TokenEnv+" is not set.",
+			"This server does not connect to Discord. Announcements are kept for a day.", a.clock.Now())
+
+		return nil
+	}
+
+	connection, err := client.NewClient(client.ClientConfig{Token: token, API: cfg.APIURL, Gateway: cfg.GatewayURL, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+
+	dashboard := a.options.Config.System.Dashboard()
+
+	a.discord = discord.New(discord.Config{
+		DB: a.db, Client: connection, Intake: intake, ServerID: a.serverID,
+		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
+		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
+		SessionURL: func(id string) string {
+			if dashboard == nil {
+				return ""
+			}
+
+			return dashboard.JoinPath("sessions", id).String()
+		},
+		Mask: maskText, Clock: a.clock, Logger: a.logger,
+	})
+
+	a.onStop("Discord", func(context.Context) error {
+		a.discord.Stop()
+		connection.Close()
+
+		return nil
+	})
+
+	return nil
+}
+
+func access(allowed config.DiscordAccess) discord.Access { return discord.Access(allowed) }

@@ -1,0 +1,181 @@
+// Package discord connects the server to Discord: it announces how sessions end, answers questions that people ask in the threads
+// under announcements, and takes alerts from mentions of the bot.
+//
+// One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that
+// the next holder goes on where a killed one was. What comes from Discord is hostile: it passes the allow-lists, and intake masks it.
+// The package knows nothing of configuration files; the protocol of Discord is that of flow/discord.
+package discord
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Config is what a bot needs.
+type Config struct {
+	DB     *postgres.DB
+	Client *discord.Client
+	Intake *engine.Intake
+	// ServerID names this server as the holder of the connection.
+	ServerID string
+	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
+	Lease      time.Duration
+	RenewEvery time.Duration
+	// Ask is who can ask questions, Submit who can submit alerts, and AlertType their type.
+	Ask       Access
+	Submit    Access
+	AlertType string
+	// SessionURL is where people open a session, or empty.
+	SessionURL func(sessionID string) string
+	// Mask hides secrets in names; intake masks the rest.
+	Mask   func(text string) string
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// Bot is this server's part in Discord. Start it once; Stop may be called at any time.
+type Bot struct {
+	cfg    Config
+	task   background.Task
+	leases background.Outage
+	online background.Outage
+}
+
+// New returns a bot that does nothing yet.
+func New(cfg Config) *Bot {
+	cfg.Logger = cfg.Logger.With("component", "discord")
+
+	return &Bot{
+		cfg: cfg,
+		leases: background.Outage{
+			Failing: "could not take or renew the lease of the Discord connection; trying again",
+			Over:    "the lease of the Discord connection is available again", Level: slog.LevelWarn, Logger: cfg.Logger,
+		},
+		online: background.Outage{
+			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,
+		},
+	}
+}
+
+// Announce returns what the engine stores with the end of a session: an announcement in a channel. Cancelled sessions have none: somebody
+// ended them on purpose.
+func Announce(channel string, clock clockwork.Clock) func(ended tarsy.Session) []tarsy.Announcement {
+	return func(ended tarsy.Session) []tarsy.Announcement {
+		if ended.Status == tarsy.SessionCancelled {
+			return nil
+		}
+
+		now := tarsy.Time(clock.Now())
+
+		return []tarsy.Announcement{{
+			ID: tarsy.NewID(), SessionID: ended.ID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectEnd,
+			Target: channel, State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+		}}
+	}
+}
+
+// Start begins to try to become the server that holds the connection.
+func (b *Bot) Start() { b.task.Start(b.run) }
+
+// Stop leaves the connection to another server and waits for what is being sent.
+func (b *Bot) Stop() { b.task.Stop() }
+
+// run holds the connection whenever no other server does.
+func (b *Bot) run(ctx context.Context) {
+	var (
+		duty    *background.Task
+		renewed time.Time
+	)
+
+	ticker := time.NewTicker(b.cfg.RenewEvery)
+	defer ticker.Stop()
+
+	for ctx.Err() == nil {
+		taken, err := b.take(ctx)
+
+		switch {
+		case taken:
+			renewed = time.Now()
+
+			if duty == nil {
+				duty = &background.Task{}
+				duty.Start(b.work)
+			}
+		case duty != nil && (err == nil || time.Since(renewed)+b.cfg.RenewEvery >= b.cfg.Lease):
+			duty.Stop()
+			duty = nil
+		}
+
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+
+	if duty != nil {
+		duty.Stop()
+		b.leave()
+	}
+}
+
+func (b *Bot) take(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Lease/2)
+	defer cancel()
+
+	taken, err := b.cfg.DB.TakeChannel(ctx, tarsy.ChannelDiscord, b.cfg.ServerID, b.cfg.Lease)
+	if ctx.Err() == nil || err == nil {
+		b.leases.Note(ctx, err)
+	}
+
+	return taken, err
+}
+
+// leave lets another server continue at once; the lease would end by itself.
+func (b *Bot) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
+	defer cancel()
+
+	if err := b.cfg.DB.LeaveChannel(ctx, tarsy.ChannelDiscord, b.cfg.ServerID); err != nil {
+		b.cfg.Logger.Warn("could not release the lease of the Discord connection; it expires by itself", "error", err)
+	}
+}
+
+// work is what the holder does: listen and send.
+func (b *Bot) work(ctx context.Context) {
+	var parts sync.WaitGroup
+
+	parts.Go(func() { b.listen(ctx) })
+	parts.Go(func() { newSender(b.cfg).run(ctx) })
+	parts.Wait()
+}
+
+// listen keeps the connection to the gateway. The client reconnects by itself; what it returns is worth a pause.
+func (b *Bot) listen(ctx context.Context) {
+	const pause = 15 * time.Second
+
+	for ctx.Err() == nil {
+		err := b.cfg.Client.Run(ctx, func() { b.online.Note(ctx, nil) }, b.handle)
+		if ctx.Err() != nil {
+			return
+		}
+
+		if err != nil {
+			b.online.Note(ctx, err)
+		}
+
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/discord"
+)
+
+var (
+	errTooOld  = errors.New("it could not be sent within a day")
+	errDeleted = errors.New("the session was deleted")
+)
+
+// lostAfter is when a question that is neither waiting nor being answered counts as lost: it was not stored before its server was killed.
+const lostAfter = 30 * time.Second
+
+// permanent reports whether trying again is pointless. An operator can fix a token, a permission or a channel, so an end is announced
+// later; the thread of an answer does not come back.
+func permanent(a *tarsy.Announcement, err error) bool {
+	if errors.Is(err, errTooOld) || errors.Is(err, errDeleted) {
+		return true
+	}
+
+	refused, ok := errors.AsType[*discord.APIError](err)
+	fixable := ok && (refused.Status == http.StatusUnauthorized ||
+		a.Subject == tarsy.SubjectEnd && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound))
+
+	return discord.IsPermanent(err) && !fixable
+}
+
+// link is where people open a session; without a configured address it is named.
+func (s *sender) link(sessionID string) string {
+	if url := s.cfg.SessionURL(sessionID); url != "" {
+		return "<" + url + ">"
+	}
+
+	return "Session `" + sessionID + "`"
+}
+
+// sendEnd announces the end of a session and opens the thread for questions under it.
+func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	if err != nil {
+		return false, err
+	}
+
+	if outcome == nil {
+		return false, errDeleted
+	}
+
+	if len(a.MessageIDs) == 0 {
+		if err := s.post(ctx, a, d, []string{endText(*outcome, s.link(a.SessionID))}); err != nil {
+			return false, err
+		}
+	}
+
+	a.ThreadID, err = s.cfg.Client.StartThread(ctx, a.Target, a.MessageIDs[0], threadName(*outcome, a.SessionID))
+
+	switch {
+	case err == nil:
+	case discord.IsPermanent(err):
+		// The announcement itself is there.
+		a.Error = tarsy.CleanText(err.Error())
+		s.cfg.Logger.Error("could not open a thread under an announcement; questions cannot be asked there", "session_id", a.SessionID, "error", err)
+	default:
+		return false, err
+	}
+
+	return true, nil
+}
+
+// sendReceipt confirms an alert.
+func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	if err := s.post(ctx, a, d, []string{"Investigating: " + s.link(a.SessionID)}); err != nil {
+		return false, err
+	}
+
+	return true, nil
+}
+
+// sendAnswer posts the answer as far as it is written. It is done when the answer is over.
+func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	answer, err := s.cfg.DB.Answer(ctx, a.SessionID, *a.StageID)
+	if err != nil {
+		return false, err
+	}
+
+	done, text := answer.Status.Terminal(), answerText(answer)
+
+	switch {
+	case answer.Status == "" && !answer.Waiting && s.cfg.Clock.Since(a.CreatedAt) > lostAfter:
+		done, text = true, "The question was not answered. Ask again."
+	case done && text == "":
+		text = "The answer is empty."
+	case !done && time.Since(d.typed) >= typingEvery:
+		d.typed = time.Now()
+
+		// Only for the eye: the answer comes without it too.
+		_ = s.cfg.Client.Typing(ctx, a.Target)
+	}
+
+	if err := s.post(ctx, a, d, split(text, s.link(a.SessionID))); err != nil {
+		return false, err
+	}
+
+	return done, nil
+}

@@ -1,0 +1,178 @@
+package discord
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// maxMessage is the longest message of Discord, maxThreadName the longest name of a thread.
+	maxMessage    = 2000
+	maxThreadName = 100
+	// maxSummary leaves space for the header and the link of an announcement.
+	maxSummary = 1500
+	// maxParts is how many messages an answer has before it is cut.
+	maxParts = 20
+)
+
+// endText announces how a session ended.
+func endText(outcome postgres.SessionOutcome, link string) string {
+	title, body := "Investigation "+strings.ReplaceAll(string(outcome.Status), "_", " "), outcome.ErrorMessage
+	if outcome.Status == tarsy.SessionCompleted {
+		body = outcome.ExecutiveSummary
+		if body == "" {
+			body = outcome.FinalAnalysis
+		}
+	}
+
+	return "**" + title + ":** " + literal(tarsy.CutText(outcome.AlertType, maxThreadName)) + "\n" +
+		shorten(inert(strings.TrimSpace(body)), maxSummary) + "\n" + link
+}
+
+// threadName names the thread under an announcement.
+func threadName(outcome postgres.SessionOutcome, sessionID string) string {
+	id := " " + sessionID[max(0, len(sessionID)-6):]
+
+	return tarsy.CutUTF16(oneLine(outcome.AlertType), maxThreadName-len(id)) + id
+}
+
+// answerText is the answer as far as it is written: a line for each tool call, and the texts.
+func answerText(answer *postgres.Answer) string {
+	var (
+		text  strings.Builder
+		said  string
+		lines bool
+	)
+
+	write := func(separator, what string) {
+		if text.Len() > 0 {
+			text.WriteString(separator)
+		}
+
+		text.WriteString(what)
+	}
+
+	for _, e := range answer.Events {
+		content := strings.TrimSpace(e.Content)
+
+		switch e.EventType {
+		case tarsy.EventToolCall:
+			separator := "\n\n"
+			if lines {
+				separator = "\n"
+			}
+
+			write(separator, toolLine(e))
+			lines = true
+		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
+			// The analysis of an answer repeats the last response.
+			if content != "" && content != said {
+				write("\n\n", inert(content))
+
+				said, lines = content, false
+			}
+		default: // only for the dashboard
+		}
+	}
+
+	switch answer.Status {
+	case tarsy.StatusFailed, tarsy.StatusTimedOut:
+		write("\n\n", "**The answer failed:** "+inert(answer.Error))
+	case tarsy.StatusCancelled:
+		write("\n\n", "The answer was cancelled.")
+	case tarsy.StatusCompleted, tarsy.StatusPending, tarsy.StatusActive:
+	}
+
+	return text.String()
+}
+
+// toolLine shows a tool call in small print.
+func toolLine(e tarsy.TimelineEvent) string {
+	call := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
+
+	return "-# Tool call: " + literal(oneLine(tarsy.CutText(call.ServerName+"."+call.ToolName, maxThreadName)))
+}
+
+// split divides a text into messages. Too many are cut, with a link to the rest.
+func split(text, link string) []string {
+	var parts []string
+
+	for _, part := range flow.ShatterMaxLength(maxMessage)(text) {
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, part)
+		}
+	}
+
+	if len(parts) > maxParts {
+		parts = append(parts[:maxParts-1], "The answer is longer than what is posted here: "+link)
+	}
+
+	return parts
+}
+
+// nonce identifies one message of an announcement to Discord, which accepts at most 25 characters.
+func nonce(announcementID string, part int) string {
+	raw, err := hex.DecodeString(strings.ReplaceAll(announcementID, "-", ""))
+	if err != nil {
+		raw = []byte(announcementID)
+	}
+
+	id := base64.RawURLEncoding.EncodeToString(raw)
+
+	return id[:min(len(id), 22)] + strconv.Itoa(part)
+}
+
+// fence begins and ends a code block.
+const fence = "```"
+
+// inert makes text of models and alerts harmless in a message: links show where they lead, nothing is mentioned, and invisible characters are
+// visible. Code blocks stay as they are; a block that does not end is none for Discord.
+func inert(text string) string {
+	parts := strings.Split(string(tarsy.EscapeInvisible([]byte(text))), fence)
+
+	for i := range parts {
+		if code := i%2 == 1 && i < len(parts)-1; !code {
+			parts[i] = strings.NewReplacer("](", "] (", "<@", "<\u200b@", "<#", "<\u200b#", "<:", "<\u200b:", "<a:", "<\u200ba:", "@everyone", "@\u200beveryone", "@here", "@\u200bhere").Replace(parts[i])
+		}
+	}
+
+	return strings.Join(parts, fence)
+}
+
+// literal shows a text without any Markdown.
+func literal(text string) string {
+	var out strings.Builder
+
+	for _, r := range inert(oneLine(text)) {
+		if strings.ContainsRune("\\`*_~|>#[]()-", r) {
+			out.WriteByte('\\')
+		}
+
+		out.WriteRune(r)
+	}
+
+	return out.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// shorten cuts a text and closes the code block that it is cut in.
+func shorten(text string, limit int) string {
+	parts := flow.ShatterMaxLength(limit)(text)
+
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return parts[0]
+	}
+
+	return fmt.Sprintf("%s\n…", strings.TrimRight(parts[0], " \n"))
+}

@@ -1,0 +1,123 @@
+package discord
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	client "tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+func TestHostileTextIsHarmless(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"[the log](https://evil.example)":         "[the log] (https://evil.example)",
+		"[the log](<https://evil.example>)":       "[the log] (<https://evil.example>)",
+		"<@123> <@&4> <#5> @everyone @here":       "<\u200b@123> <\u200b@&4> <\u200b#5> @\u200beveryone @\u200bhere",
+		"```go\nrows[i](x)\n```":                  "```go\nrows[i](x)\n```",
+		"``` [a](https://evil.example)":           "``` [a] (https://evil.example)",
+		"```\na\n``` [b](c) ```\nd[e](f)\n``` g":  "```\na\n``` [b] (c) ```\nd[e](f)\n``` g",
+		"a plain sentence, with `code` and **b**": "a plain sentence, with `code` and **b**",
+	} {
+		require.Equal(t, want, inert(text))
+	}
+
+	require.NotContains(t, inert("safe\u202egpj.exe"), "\u202e", "direction is not changed")
+	require.Equal(t, `\*\*disk\*\* \[full\] \(x\)`, literal("**disk**\n[full](x)"))
+}
+
+func TestLongAnnouncementKeepsLinkAndFitsInOneMessage(t *testing.T) {
+	t.Parallel()
+
+	const link = "<https://tarsy.example.org/sessions/01234567-0123-7123-8123-0123456789ab>"
+
+	for name, text := range map[string]string{
+		"sentences": strings.Repeat("A long sentence about a disk. ", 500), "code": "```\n" + strings.Repeat("x\n", 5000) + "```",
+		"links": strings.Repeat("[a](b)", 2000), "emoji": strings.Repeat("😀", 5000),
+	} {
+		said := endText(postgres.SessionOutcome{
+			Status: tarsy.SessionCompleted, AlertType: strings.Repeat("_", 500), ExecutiveSummary: text,
+		}, link)
+		require.LessOrEqual(t, tarsy.UTF16Len(said), maxMessage, name)
+		require.True(t, strings.HasSuffix(said, "\n"+link), name)
+		require.Zero(t, strings.Count(said, fence)%2, name)
+	}
+}
+
+func TestAnswerShowsToolCallsAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+
+	call := func(name string) tarsy.TimelineEvent {
+		return tarsy.TimelineEvent{EventType: tarsy.EventToolCall, Metadata: tarsy.NewMetadata(tarsy.ToolCallMetadata{ServerName: "k8s", ToolName: name})}
+	}
+	answer := &postgres.Answer{Status: tarsy.StatusActive, Events: []tarsy.TimelineEvent{
+		{EventType: tarsy.EventUserQuestion, Content: "Why?"}, {EventType: tarsy.EventThinking, Content: "Hm."},
+		{EventType: tarsy.EventResponse, Content: "I look."}, call("logs"), call("pods"), {EventType: tarsy.EventResponse, Content: "It leaks."},
+	}}
+	require.Equal(t, "I look.\n\n-# Tool call: k8s.logs\n-# Tool call: k8s.pods\n\nIt leaks.", answerText(answer))
+
+	answer.Events = append(answer.Events, tarsy.TimelineEvent{EventType: tarsy.EventFinalAnalysis, Content: "It leaks."})
+	answer.Status = tarsy.StatusCompleted
+	require.Equal(t, "I look.\n\n-# Tool call: k8s.logs\n-# Tool call: k8s.pods\n\nIt leaks.", answerText(answer))
+
+	failed := &postgres.Answer{Status: tarsy.StatusFailed, Error: "the model is down"}
+	require.Equal(t, "**The answer failed:** the model is down", answerText(failed))
+}
+
+func TestVeryLongAnswerIsCutWithLink(t *testing.T) {
+	t.Parallel()
+
+	parts := split(strings.Repeat("A long sentence about a disk. ", 5000), "the link")
+	require.Len(t, parts, maxParts)
+	require.Contains(t, parts[maxParts-1], "the link")
+}
+
+func TestNoncesAreDistinctAndShort(t *testing.T) {
+	t.Parallel()
+
+	a, b := tarsy.NewID(), tarsy.NewID()
+	seen := map[string]bool{}
+
+	for _, id := range []string{a, b} {
+		for part := range maxParts {
+			n := nonce(id, part)
+			require.LessOrEqual(t, len(n), 25)
+			require.Equal(t, n, nonce(id, part))
+			seen[n] = true
+		}
+	}
+
+	require.Len(t, seen, 2*maxParts)
+}
+
+func TestEveryListMustAllow(t *testing.T) {
+	t.Parallel()
+
+	m := client.Message{GuildID: "1", ChannelID: "20", ParentID: "2", RoleIDs: []string{"3", "4"}}
+	direct := m
+	direct.GuildID = ""
+
+	for _, test := range []struct {
+		access Access
+		m      client.Message
+		want   bool
+	}{
+		{Access{}, m, false},
+		{Access{Guilds: []string{"1"}, Channels: []string{"2"}, Roles: []string{"4"}}, m, true},
+		{Access{Guilds: []string{"1"}, Channels: []string{"20"}, Roles: []string{"*"}}, m, true},
+		{Access{Guilds: []string{"*"}, Channels: []string{"*"}, Roles: []string{"*"}}, m, true},
+		{Access{Guilds: []string{"*"}, Channels: []string{"*"}, Roles: []string{"*"}}, direct, false},
+		{Access{Guilds: []string{"9"}, Channels: []string{"*"}, Roles: []string{"*"}}, m, false},
+		{Access{Guilds: []string{"*"}, Channels: []string{"9"}, Roles: []string{"*"}}, m, false},
+		{Access{Guilds: []string{"*"}, Channels: []string{"*"}, Roles: []string{"9"}}, m, false},
+		{Access{Guilds: []string{"*"}, Channels: []string{"*"}}, m, false},
+		{Access{Guilds: []string{"*"}, Roles: []string{"*"}}, m, false},
+		{Access{Channels: []string{"*"}, Roles: []string{"*"}}, m, false},
+	} {
+		require.Equal(t, test.want, test.access.allows(test.m), "%+v", test.access)
+	}
+}
