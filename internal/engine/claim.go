@@ -168,8 +168,13 @@ func (e *Engine) renew(ctx context.Context) {
 }
 
 func (e *Engine) renewRunning(ctx context.Context) {
-	if err := e.renewLeases(ctx, e.running()); err != nil && ctx.Err() == nil {
-		e.Logger.Warn("could not renew leases; retrying unless another server takes them", "error", err)
+	runs := e.running()
+	if len(runs) == 0 {
+		return // no attempt
+	}
+
+	if err := e.renewLeases(ctx, runs); ctx.Err() == nil {
+		e.renewing.Note(ctx, err)
 	}
 }
 

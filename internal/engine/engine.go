@@ -100,8 +100,9 @@ type Engine struct {
 	// recipes belongs to the claimer.
 	recipes recipes
 	aside   setAside
-	// outage reports while the database is unavailable to claim.
-	outage  background.Outage
+	// These report while the database is unavailable to claim, to renew leases and to announce the server.
+	outage, renewing, announcing background.Outage
+
 	started time.Time
 
 	mu       sync.Mutex
@@ -137,6 +138,14 @@ func New(cfg Config) *Engine {
 		recipes: recipes{read: cfg.DB.Recipes, decode: cfg.Decode, known: map[string]*chain.Recipe{}, logger: cfg.Logger},
 		outage: background.Outage{
 			Failing: "could not claim sessions; trying again", Over: "claims sessions again", Level: slog.LevelError, Logger: cfg.Logger,
+		},
+		renewing: background.Outage{
+			Failing: "could not renew leases; retrying unless another server takes them", Over: "renews leases again",
+			Level: slog.LevelWarn, Logger: cfg.Logger,
+		},
+		announcing: background.Outage{
+			Failing: "could not announce this server; retrying with the next renewal", Over: "announces this server again",
+			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		runs:     map[string]*sessionRun{},
 		slots:    make(chan struct{}, 1),

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
@@ -31,4 +33,34 @@ func TestClaimerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	s.claimOnce(f.ctx, true)
 	require.Equal(t, 1, strings.Count(log.String(), "claims sessions again"), log.String())
 	require.Contains(t, log.String(), "failures=3")
+}
+
+func TestRenewalAndAnnouncementReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
+	t.Parallel()
+
+	var log bytes.Buffer
+
+	f := newFixture(t)
+	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // works when it is told to
+	s.runs["run"] = &sessionRun{engine: s.Engine, lease: postgres.Lease{SessionID: tarsy.NewID()}}
+	restore := pgtest.Interrupt(t, f.url)
+
+	for range 3 {
+		s.renewRunning(f.ctx)
+		s.announce(f.ctx)
+	}
+
+	require.Equal(t, 1, strings.Count(log.String(), "could not renew leases"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "could not announce this server"), log.String())
+
+	restore()
+
+	for range 2 {
+		s.renewRunning(f.ctx)
+		s.announce(f.ctx)
+	}
+
+	require.Equal(t, 1, strings.Count(log.String(), "renews leases again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "announces this server again"), log.String())
+	require.Equal(t, 2, strings.Count(log.String(), "failures=3"), log.String())
 }

@@ -121,7 +121,7 @@ func (e *Engine) announce(ctx context.Context) {
 
 	err := e.DB.Announce(ctx, postgres.Announcement{ServerID: e.ServerID, Version: Version, Has: e.Has},
 		e.Clock.Now().Add(-max(serverMemory, 2*e.UnrunnableTimeout)))
-	if err != nil && ctx.Err() == nil {
-		e.Logger.Warn("could not announce this server; retrying with the next renewal", "error", err)
+	if ctx.Err() == nil {
+		e.announcing.Note(ctx, err)
 	}
 }

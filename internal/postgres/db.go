@@ -120,7 +120,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		signals:   signals,
 		committer: newCommitter(pools.work, signals),
 		intake:    newIntake(pools.work, signals, cfg),
-		filler:    &filler{pool: pools.jobs, logger: cfg.Logger},
+		filler:    newFiller(pools.jobs, cfg.Logger),
 		reaper:    &reaper{pool: pools.front, after: cfg.StalledAfter, logger: cfg.Logger},
 	}, nil
 }

@@ -35,3 +35,16 @@ func (db *DB) Pools() map[string]*pgxpool.Pool {
 
 // EndStalled ends stalled transactions now.
 func (db *DB) EndStalled(ctx context.Context) (int, error) { return db.reaper.end(ctx) }
+
+// Notify tells the other servers something now.
+func (db *DB) Notify(ctx context.Context) {
+	db.signals.raise(topicRequests, "key")
+	db.signals.flush(ctx)
+}
+
+// Fill indexes some sessions for search now.
+func (db *DB) Fill(ctx context.Context) error {
+	_, err := db.filler.fill(ctx)
+
+	return err
+}

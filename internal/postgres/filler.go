@@ -31,24 +31,32 @@ FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
 type filler struct {
 	background.Task
 
-	pool   *pgxpool.Pool
-	logger *slog.Logger
+	pool *pgxpool.Pool
+	// outage reports while the database is unavailable to index.
+	outage background.Outage
+}
+
+func newFiller(pool *pgxpool.Pool, logger *slog.Logger) *filler {
+	return &filler{pool: pool, outage: background.Outage{
+		Failing: "could not index old sessions for search; trying again", Over: "indexes old sessions again", Level: slog.LevelWarn, Logger: logger,
+	}}
 }
 
 func (f *filler) run(ctx context.Context) {
 	for {
 		began := time.Now()
 		filled, err := f.fill(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 
 		// Half of the time is left to others.
 		pause := time.Since(began)
 
 		switch {
-		case ctx.Err() != nil || err == nil && filled == 0:
+		case err == nil && filled == 0:
 			return
 		case err != nil:
-			f.logger.Warn("could not index old sessions for search", "error", err)
-
 			pause = fillRetry
 		}
 
@@ -77,6 +85,10 @@ func (f *filler) fill(ctx context.Context) (filled int, err error) {
 
 		return err
 	})
+
+	if ctx.Err() == nil {
+		f.outage.Note(ctx, err)
+	}
 
 	return filled, err
 }

@@ -59,13 +59,14 @@ func (s *Signals) flush(ctx context.Context) {
 		return
 	}
 
-	if _, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads); err != nil {
+	_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads)
+	if err != nil {
 		// Also when the server stops in the middle: its last words are sent after.
 		s.putBack(signals)
+	}
 
-		if ctx.Err() == nil {
-			s.logger.Warn("could not notify other servers; retrying with the next notification", "error", err)
-		}
+	if ctx.Err() == nil {
+		s.sending.Note(ctx, err)
 	}
 }
 

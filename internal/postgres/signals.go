@@ -26,15 +26,14 @@ const (
 // reads rows. On this server it is heard at once; other servers hear it through NOTIFY, sent off the writing
 // transaction and coalesced. A signal may be lost on the way to another server; watchers are polled for that.
 type Signals struct {
-	pool   *pgxpool.Pool
-	logger *slog.Logger
+	pool *pgxpool.Pool
 	// pollEvery and a random part of jitter is how often lost signals are made up for.
 	pollEvery time.Duration
 	jitter    time.Duration
 	// origin marks our own notifications, which come back to us.
 	origin string
-	// listening and polling report while the database is unavailable to listen and to poll.
-	listening, polling background.Outage
+	// These report while the database is unavailable to listen, to poll and to notify.
+	listening, polling, sending background.Outage
 
 	mu        sync.Mutex
 	watches   map[string]map[*Watch]struct{}
@@ -62,7 +61,6 @@ const maxRelayed = 256
 func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
 	return &Signals{
 		pool:      pool,
-		logger:    cfg.Logger,
 		pollEvery: cfg.PollEvery,
 		jitter:    cfg.PollJitter,
 		origin:    tarsy.NewID(),
@@ -76,6 +74,10 @@ func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
 		},
 		polling: background.Outage{
 			Failing: "could not poll journals; trying again", Over: "polls journals again", Level: slog.LevelWarn, Logger: cfg.Logger,
+		},
+		sending: background.Outage{
+			Failing: "could not notify other servers; retrying with the next notification", Over: "notifies other servers again",
+			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 	}
 }
