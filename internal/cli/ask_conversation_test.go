@@ -243,3 +243,20 @@ func TestConversationContinuesAfterLostConnection(t *testing.T) {
 	require.Equal(t, 1, c.times("first\x1b[0m paragraph."))
 	require.Equal(t, 1, c.times("The second paragraph."))
 }
+
+func TestWatchScreenAnswersQuestionFromItsInputLine(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	c := s.converse(t, "watch", id)
+	c.tells(t, "Ask a question")
+	c.press(t, "why?\r")
+	c.tells(t, "Question 1")
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "watch", "--lines", "--once", id).code)
+	c.tells(t, "Answer")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+	require.Contains(t, tarsyWith(t, s.env, "", "sessions", "show", id).stdout, "Question from api-client\nwhy?\n")
+}

@@ -24,7 +24,11 @@ shortened to its beginning or its end.
 Agents that run concurrently are shown one below the other, with only their last lines while they work. If a long tool result
 was summarized, the summary is shown.
 
-Keys: ↑ ↓ PgUp PgDn scroll · End follow · e expand all · c cancel the session or the answer · Esc back · q quit`,
+Keys: ↑ ↓ PgUp PgDn scroll · End follow · e expand all · c cancel the session or the answer · Esc back · q quit
+
+When the session has ended, the line at the bottom of the screen takes questions: type one and press Enter, and the answer appears on
+the screen. ↑ and ↓ then recall earlier questions, and Tab switches between the line and the keys above. Ctrl-C cancels the answer
+to a question that was asked here; if there is none, or pressed again, it leaves.`,
 		Example: `  tarsy watch
   tarsy watch 5f3a9c21
   tarsy watch --lines | tee investigation.log
@@ -85,7 +89,7 @@ func newest(ctx context.Context, c *client.Client) (string, error) {
 // screen shows the session, and leaves its result in the terminal when it is left.
 func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
 	session, err := watch.Run(ctx, watch.Options{
-		Client: c, SessionID: id, Palette: t.palette(t.Stdout), In: t.Stdin, Out: t.Stdout, Env: t.Env,
+		Client: c, SessionID: id, Palette: t.palette(t.Stdout), Columns: t.columns(t.Stdout), In: t.Stdin, Out: t.Stdout, Env: t.Env,
 	})
 	if err != nil || session == nil {
 		return err

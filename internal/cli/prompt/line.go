@@ -52,6 +52,9 @@ func (l *Line) Take() string {
 	return text
 }
 
+// Recalling reports whether a line of the history is shown.
+func (l *Line) Recalling() bool { return l.shown < len(l.history) }
+
 // SetHistory replaces the history; what is typed stays.
 func (l *Line) SetHistory(history []string) {
 	l.history = NewLine(history).history

@@ -285,6 +285,7 @@ func TestAnswerCanBeCancelledAfterSessionEnds(t *testing.T) {
 	m := screen(f)
 	play(m, s.begin()...)
 	play(m, s.session(tarsy.SessionCompleted, 5))
+	press(m, "tab")
 	press(m, "c")
 	require.NotContains(t, show(m), "Cancel this", "nothing is under way")
 

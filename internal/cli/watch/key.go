@@ -3,9 +3,11 @@ package watch
 import tea "charm.land/bubbletea/v2"
 
 // press does what a key asks for.
-func (m *model) press(key string) tea.Cmd {
+func (m *model) press(pressed tea.KeyPressMsg) tea.Cmd {
+	key := pressed.String()
+
 	if key == "ctrl+c" {
-		return tea.Quit
+		return m.pressInterrupt()
 	}
 
 	switch {
@@ -13,6 +15,8 @@ func (m *model) press(key string) tea.Cmd {
 		return m.answer(key)
 	case m.browsing:
 		return m.pressList(key)
+	case m.typing():
+		return m.pressQuestion(pressed)
 	default:
 		return m.pressSession(key)
 	}
@@ -57,6 +61,10 @@ func (m *model) pressSession(key string) tea.Cmd {
 		m.follow = true
 	case "e":
 		m.expanded, m.body = !m.expanded, nil
+	case "enter":
+		m.notice = "the session has not ended yet"
+	case "tab":
+		m.question.keys = false
 	case "c":
 		m.asking = m.session != nil && m.session.busy()
 	}

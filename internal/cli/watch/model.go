@@ -17,6 +17,7 @@ type actions struct {
 	Leave  func()
 	List   func() ([]tarsy.SessionItem, error)
 	Cancel func(id string) error
+	Ask    func(id, question string) (stageID string, err error)
 }
 
 // The messages that the runner sends to the screen.
@@ -35,14 +36,18 @@ type (
 		err   error
 	}
 	cancelMsg struct{ err error }
-	tickMsg   time.Time
+	askedMsg  struct {
+		id, question, stageID string
+		err                   error
+	}
+	tickMsg time.Time
 )
 
 const (
 	tickEvery = 150 * time.Millisecond
 	listEvery = 2 * time.Second
 	// chrome is how many lines the head and the foot take.
-	chrome = 5
+	chrome = 6
 )
 
 // model is the screen: a list of sessions, and one session that is followed.
@@ -71,6 +76,7 @@ type model struct {
 	lost     error
 	notice   string
 	asking   bool // whether to cancel
+	question question
 
 	failure error
 }
@@ -91,7 +97,7 @@ type modelConfig struct {
 func newModel(cfg modelConfig) *model {
 	return &model{
 		actions: cfg.Actions, palette: cfg.Palette, server: cfg.Server, now: cfg.Now, width: cfg.Width, height: cfg.Height,
-		id: cfg.SessionID, browsing: cfg.SessionID == "", follow: true,
+		id: cfg.SessionID, browsing: cfg.SessionID == "", follow: true, question: newQuestion(),
 	}
 }
 
@@ -142,8 +148,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.err != nil {
 			m.notice = "not cancelled: " + terminal.Line(msg.err.Error())
 		}
+	case askedMsg:
+		return m, m.asked(msg)
+	case tea.PasteMsg:
+		if m.typing() {
+			m.question.line.Insert(msg.Content)
+		}
 	case tea.KeyPressMsg:
-		return m, m.press(msg.String())
+		return m, m.press(msg)
 	}
 
 	return m, nil
@@ -181,7 +193,7 @@ func (m *model) take(msg updateMsg) {
 // open shows a session from the list.
 func (m *model) open(id string) {
 	m.id, m.session, m.body, m.browsing, m.entered = id, nil, nil, false, true
-	m.top, m.follow, m.lost, m.notice, m.asking = 0, true, nil, "", false
+	m.top, m.follow, m.lost, m.notice, m.asking, m.question = 0, true, nil, "", false, newQuestion()
 	m.actions.Open(id)
 }
 

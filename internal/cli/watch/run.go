@@ -18,14 +18,19 @@ import (
 // listLimit is how many sessions the list offers.
 const listLimit = 100
 
+// someHeight is the height of a terminal that nobody can measure.
+const someHeight = 24
+
 // Options are what a screen runs on.
 type Options struct {
 	Client    *client.Client
 	SessionID string
 	Palette   terminal.Palette
-	In        io.Reader
-	Out       io.Writer
-	Env       []string
+	// Columns is the width of the terminal until it reports its own.
+	Columns int
+	In      io.Reader
+	Out     io.Writer
+	Env     []string
 }
 
 // Run shows the screen until somebody leaves it. It returns the session that was on it, nil if there was none.
@@ -36,11 +41,11 @@ func Run(ctx context.Context, options Options) (*Session, error) {
 	defer r.stop()
 
 	model := newModel(modelConfig{
-		Actions: actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel},
+		Actions: actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel, Ask: r.ask},
 		Palette: options.Palette, Server: options.Client.Server(), SessionID: options.SessionID, Now: time.Now(),
 	})
 	r.program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
-		tea.WithEnvironment(options.Env), tea.WithoutSignalHandler())
+		tea.WithEnvironment(options.Env), tea.WithWindowSize(options.Columns, someHeight), tea.WithoutSignalHandler())
 
 	if _, err := r.program.Run(); err != nil && !errors.Is(err, tea.ErrInterrupted) && ctx.Err() == nil {
 		return nil, fmt.Errorf("show the screen: %w", err)
@@ -121,4 +126,10 @@ func (r *runner) cancel(id string) error {
 	_, err := r.client.Cancel(r.ctx, id)
 
 	return err
+}
+
+func (r *runner) ask(id, question string) (string, error) {
+	asked, err := r.client.Ask(r.ctx, id, question)
+
+	return asked.StageID, err
 }

@@ -10,11 +10,18 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
+// inputRow is the row of the input line, counted from below: the foot is under it.
+const inputRow = 2
+
 // View implements tea.Model.
 func (m *model) View() tea.View {
 	view := tea.NewView(m.screen())
 	view.AltScreen = true
 	view.WindowTitle = "tarsy watch"
+
+	if _, cursor := m.inputLine(); cursor >= 0 && m.height > chrome {
+		view.Cursor = tea.NewCursor(cursor, m.height-inputRow)
+	}
 
 	return view
 }
@@ -40,7 +47,8 @@ func (m *model) screen() string {
 	}
 
 	rule := m.palette.Paint(terminal.Dim, strings.Repeat("─", m.width))
-	lines := slices.Concat(head, []string{rule}, middle[:m.bodyHeight()], []string{rule, foot})
+	input, _ := m.inputLine()
+	lines := slices.Concat(head, []string{rule}, middle[:m.bodyHeight()], []string{rule, input, foot})
 
 	for i, line := range lines {
 		lines[i] = terminal.Truncate(line, m.width)
@@ -145,21 +153,14 @@ func (m *model) foot() string {
 		left = m.palette.Paint(terminal.Yellow, m.below()+" · end to follow")
 	case m.session != nil && m.session.busy():
 		left = m.palette.Paint(terminal.Cyan, "● live")
-	case m.session != nil:
-		left = m.askHint()
 	}
 
-	return m.across(left, m.help())
-}
-
-// askHint says how to ask about a session that is over, where there is room for it.
-func (m *model) askHint() string {
-	hint := `ask: tarsy ask ` + shortID(m.id) + ` "…"`
-	if terminal.Width(hint)+terminal.Width(m.help())+len("    ") > m.width {
-		return ""
+	help := m.help()
+	if m.notice != "" && terminal.Width(left)+terminal.Width(help)+len("    ") > m.width {
+		help = "" // what happened matters more
 	}
 
-	return m.palette.Paint(terminal.Dim, hint)
+	return m.across(left, help)
 }
 
 // cancelQuestion names what would be cancelled: of a session that is over, only the answer.
@@ -172,6 +173,15 @@ func (m *model) cancelQuestion() string {
 }
 
 func (m *model) help() string {
+	if m.typing() {
+		keys := []string{"PgUp PgDn scroll", "↑↓ history", "tab keys"}
+		if m.answeringHere() {
+			return m.palette.Paint(terminal.Dim, strings.Join(append(keys, "ctrl+c cancel"), "  "))
+		}
+
+		return m.palette.Paint(terminal.Dim, strings.Join(append(keys, "ctrl+c quit"), "  "))
+	}
+
 	keys := []string{"↑↓ scroll", "e expand"}
 	if m.expanded {
 		keys[1] = "e collapse"

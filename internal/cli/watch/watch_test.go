@@ -60,6 +60,7 @@ func show(m *model) string {
 type fake struct {
 	calls []string
 	items []tarsy.SessionItem
+	err   error // of a question
 }
 
 func (f *fake) actions() actions {
@@ -68,6 +69,11 @@ func (f *fake) actions() actions {
 		Leave:  func() { f.calls = append(f.calls, "leave") },
 		List:   func() ([]tarsy.SessionItem, error) { return f.items, nil },
 		Cancel: func(id string) error { f.calls = append(f.calls, "cancel "+id); return nil },
+		Ask: func(_, question string) (string, error) {
+			f.calls = append(f.calls, "ask "+question)
+
+			return "answer", f.err
+		},
 	}
 }
 
@@ -108,6 +114,10 @@ func press(m *model, keys ...string) {
 			k = tea.KeyPressMsg{Code: tea.KeyEnter}
 		case "down":
 			k = tea.KeyPressMsg{Code: tea.KeyDown}
+		case "tab":
+			k = tea.KeyPressMsg{Code: tea.KeyTab}
+		case "ctrl+c":
+			k = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 		case "esc":
 			k = tea.KeyPressMsg{Code: tea.KeyEscape}
 		}
