@@ -65,6 +65,9 @@ func TestExecutablesAnswerAndEndWithTheirInput(t *testing.T) {
 func converse(ctx context.Context, t *testing.T, path, answer string) (transcript string, err error) {
 	t.Helper()
 
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+
 	command := exec.CommandContext(ctx, path)
 	command.Dir = t.TempDir()
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + command.Dir}
