@@ -40,9 +40,13 @@ type clientCommand struct {
 func (c *clientCommand) tells(t *testing.T, wanted string) {
 	t.Helper()
 
+	limit := time.After(time.Minute)
+
 	for !strings.Contains(c.stdout.String(), wanted) {
 		select {
 		case <-c.stdout.written:
+		case <-limit:
+			require.Contains(t, c.stdout.String(), wanted, "nothing more was printed within a minute: %s", c.stderr.String())
 		case <-c.done:
 			require.Contains(t, c.stdout.String(), wanted, "the command ended: %s", c.stderr.String())
 		}
