@@ -97,3 +97,16 @@ func TestRefusedQuestionStaysInInputLine(t *testing.T) {
 	require.Contains(t, show(m), "\n > why\n not asked: busy")
 	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m), "there is nothing to cancel")
 }
+
+// The journal of a finished session is read from its beginning, while somebody may be typing already.
+func TestFinishedSessionTakesQuestionsWhileItsJournalIsRead(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	play(m, s.session(tarsy.SessionInProgress, 1))
+	press(m, "h", "m", "?", "enter")
+	require.Equal(t, []string{"open " + sessionID, "ask hm?"}, f.calls)
+}

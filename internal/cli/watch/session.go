@@ -94,12 +94,18 @@ func decode[P any](event tarsy.Event) (P, bool) {
 	return payload, err == nil
 }
 
+// sessionStatus takes a status. The journal is read from its beginning, so a session that was over when it was loaded gets its
+// earlier statuses again; it stays over.
 func (s *Session) sessionStatus(p tarsy.SessionStatusPayload) {
-	s.Status, s.ErrorMessage, s.ConcludedEarly = p.Status, p.ErrorMessage, p.ConcludedEarly
-
 	if p.Status == tarsy.SessionInProgress && s.StartedAt.IsZero() {
 		s.StartedAt = p.Timestamp
 	}
+
+	if s.Status.Terminal() && !p.Status.Terminal() {
+		return
+	}
+
+	s.Status, s.ErrorMessage, s.ConcludedEarly = p.Status, p.ErrorMessage, p.ConcludedEarly
 
 	if p.Status.Terminal() {
 		s.EndedAt = p.Timestamp
