@@ -37,7 +37,7 @@ on an empty line Ctrl-C, Ctrl-D or /exit ends it. If the session is still runnin
 If stdin or stdout is not a terminal, or the terminal is dumb, each line of stdin is a question, and only the answers are printed
 to stdout; with -o json one JSON object per line for each.
 
-With --no-wait it prints the id of the stage that answers and exits. Except in a conversation, Ctrl-C stops waiting but not the
+With --no-wait it prints the id of the stage that answers and exits. Except in a conversation on a terminal, Ctrl-C stops waiting but not the
 answer; use tarsy sessions cancel to stop the answer. The exit code is 5 if the answer fails, times out or is cancelled.`,
 		Example: `  tarsy ask 5f3a9c21
   tarsy ask 5f3a9c21 "why did it happen at night?"
