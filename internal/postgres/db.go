@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		cfg.Clock = compared
 	}
 
-	signals := newSignals(pools.front, cfg)
+	signals := newSignals(pools, cfg)
 
 	return &DB{
 		compared:  compared,

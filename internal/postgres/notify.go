@@ -161,6 +161,7 @@ func (s *Signals) listen(ctx context.Context) {
 		}
 
 		s.listening.Note(ctx, err)
+		s.lost()
 
 		select {
 		case <-ctx.Done():

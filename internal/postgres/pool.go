@@ -165,11 +165,21 @@ func apply(fromAddress, settings map[string]string) func(context.Context, *pgx.C
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", max(1, d.Milliseconds())) }
 
 func (p *pools) close() {
-	for _, pool := range []*pgxpool.Pool{p.readers, p.front, p.work, p.jobs} {
-		if pool != nil {
-			pool.Close()
-		}
+	for _, pool := range p.all() {
+		pool.Close()
 	}
+}
+
+// reset replaces all connections, those in use when they are given back. After a restart of the database each of them
+// would fail one request.
+func (p *pools) reset() {
+	for _, pool := range p.all() {
+		pool.Reset()
+	}
+}
+
+func (p *pools) all() []*pgxpool.Pool {
+	return slices.DeleteFunc([]*pgxpool.Pool{p.readers, p.front, p.work, p.jobs}, func(pool *pgxpool.Pool) bool { return pool == nil })
 }
 
 // queryCanceled is the SQLSTATE of a statement that reached its time limit.

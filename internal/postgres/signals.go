@@ -45,6 +45,9 @@ type Signals struct {
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+
+	// lost is called when the LISTEN connection broke.
+	lost func()
 }
 
 type relayed struct{ topic, payload string }
@@ -58,9 +61,10 @@ type receiver struct {
 // maxRelayed bounds messages that wait to be relayed; more are dropped, for they are lossy by contract.
 const maxRelayed = 256
 
-func newSignals(pool *pgxpool.Pool, cfg Config) *Signals {
+func newSignals(pools *pools, cfg Config) *Signals {
 	return &Signals{
-		pool:      pool,
+		pool:      pools.front,
+		lost:      pools.reset,
 		pollEvery: cfg.PollEvery,
 		jitter:    cfg.PollJitter,
 		origin:    tarsy.NewID(),

@@ -217,7 +217,6 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 	awaitChange(t, feed, claim.SessionID, 3)
 }
 
-// awaitBehind waits until the watch knows that it missed something.
 func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	t.Parallel()
 
@@ -262,6 +261,7 @@ func (r recorded) Handle(_ context.Context, record slog.Record) error {
 func (r recorded) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r recorded) WithGroup(string) slog.Handler      { return r }
 
+// awaitBehind waits until the watch knows that it missed something.
 func awaitBehind(t *testing.T, watch *postgres.Watch) {
 	t.Helper()
 
