@@ -80,7 +80,7 @@ func TestServerThatGivesUpItsDatabaseStopsAnswering(t *testing.T) {
 	require.Equal(t, http.StatusOK, livez.StatusCode)
 
 	require.NoError(t, a.Stop(t.Context()))
-	_, err := http.Get("http://" + a.Addr() + "/livez") //nolint:bodyclose // there is no answer
+	_, err := http.Get("http://" + a.Addr() + "/livez")
 	require.Error(t, err)
 }
 
