@@ -17,7 +17,7 @@ const (
 	// statementTime bounds a look at the database, so that a connection to a host that is gone does not end the numbering.
 	statementTime = 10 * time.Second
 	// lastWords bounds what is said to the database when the journal is closed.
-	lastWords = time.Second
+	lastWords = 5 * time.Second
 )
 
 // run numbers, or finds out what others have numbered, whenever there may be something, and polls.
@@ -270,17 +270,14 @@ func (c *core) lookUp(ctx context.Context, awaited []int64) error {
 	return nil
 }
 
-// handOver ends the lease, so that another process need not wait for its end.
+// handOver ends the lease, so that another process need not wait for its end. The lease is known by its holder: a step that was
+// cut off by Close has forgotten the fence.
 func (c *core) handOver(ctx context.Context) {
-	if c.fence == 0 {
-		return
-	}
-
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
 
-	_, err := c.pool.Exec(ctx, `UPDATE pgjournal_journals SET lease_until = '-infinity' WHERE id = $1 AND fence = $2`, c.id, c.fence)
-	if err == nil {
+	ended, err := c.pool.Exec(ctx, `UPDATE pgjournal_journals SET lease_until = '-infinity' WHERE id = $1 AND holder = $2`, c.id, c.holder)
+	if err == nil && ended.RowsAffected() > 0 {
 		err = c.send(ctx, news{work: true})
 	}
 
