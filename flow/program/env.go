@@ -31,7 +31,7 @@ type Env struct {
 
 	// OpenJournal opens a journal that outlives the program. Nil keeps journals in memory.
 	OpenJournal func(name string) (journal.Journal[flow.Entry], error)
-	// Window and Shatter take the place of the program's own policies where they are set.
+	// OverrideWindow and OverrideShatter replace the policies of the program where they are set.
 	OverrideWindow  flow.Window
 	OverrideShatter flow.Shatter
 

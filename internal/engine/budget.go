@@ -110,7 +110,7 @@ type ledger struct {
 	// question that is under way, since is what was committed later.
 	held, asked, since tarsy.Spend
 	refreshedAt        time.Time
-	// sure tells that held is the database's word, and nothing else.
+	// confirmed means that held came from the database and nothing was added since.
 	confirmed bool
 	// reached stays for the rest of the day: nothing that was spent comes back.
 	reached string
