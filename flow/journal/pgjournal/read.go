@@ -3,11 +3,13 @@ package pgjournal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"tarsy.dev/tarsy/flow/journal"
 )
@@ -27,9 +29,25 @@ type row struct {
 	entry []byte
 }
 
-// read runs a query for rows of the journal, in one snapshot with what is left of it. The condition is in terms of j, the
-// journal's row, and of $2.
+// read returns rows of the journal, in one snapshot with what is left of it. The condition is in terms of j, the journal's
+// row, and of $2. A pool hands out connections that the server has closed meanwhile (a restart, a failover), so a read that
+// failed on its connection is made again once, on a new one.
 func (c *core) read(ctx context.Context, condition string, from journal.Position) (page, error) {
+	found, err := c.query(ctx, condition, from)
+
+	if err != nil && ctx.Err() == nil && disconnected(err) {
+		c.pool.Reset()
+		found, err = c.query(ctx, condition, from)
+	}
+
+	if err != nil {
+		return page{}, failure(ctx, "read the journal", err)
+	}
+
+	return found, nil
+}
+
+func (c *core) query(ctx context.Context, condition string, from journal.Position) (page, error) {
 	var found page
 
 	rows, err := c.pool.Query(ctx, `
@@ -39,7 +57,7 @@ func (c *core) read(ctx context.Context, condition string, from journal.Position
 		) e ON true
 		WHERE j.id = $1`, c.id, from)
 	if err != nil {
-		return found, failure(ctx, "read the journal", err)
+		return found, err
 	}
 
 	var r row
@@ -51,11 +69,17 @@ func (c *core) read(ctx context.Context, condition string, from journal.Position
 
 		return nil
 	})
-	if err != nil {
-		return found, failure(ctx, "read the journal", err)
-	}
 
-	return found, nil
+	return found, err
+}
+
+// disconnected reports whether a statement failed on its connection: without an answer, or because the server closed it.
+func disconnected(err error) bool {
+	const adminShutdown = "57P01"
+
+	answer, answered := errors.AsType[*pgconn.PgError](err)
+
+	return !answered || answer.Code == adminShutdown
 }
 
 func decode[E any](r row) (journal.Record[E], error) {

@@ -138,6 +138,40 @@ func TestNumberingSurvivesCutConnections(t *testing.T) {
 	checkBatches(t, victim, (cuts+1)*size)
 }
 
+// All connections of the reader's pool are closed by the server while they are idle; no new one was made since.
+func TestReadingSurvivesClosedConnections(t *testing.T) {
+	t.Parallel()
+
+	url := database(t)
+	admin := newPool(t, url)
+	writer := open(t, pgjournal.Config{Pool: newPool(t, url)})
+	pool := namedPool(t, url, "reader")
+	reader := open(t, pgjournal.Config{Pool: pool})
+
+	_, err := writer.Append(t.Context(), "start/0", "start/0", "start/0")
+	require.NoError(t, err)
+
+	for range 5 {
+		var idle []*pgxpool.Conn
+
+		for range 3 {
+			conn, err := pool.Acquire(t.Context())
+			require.NoError(t, err)
+
+			idle = append(idle, conn)
+		}
+
+		for _, conn := range idle {
+			conn.Release()
+		}
+
+		_, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'reader' AND datname = current_database()`)
+		require.NoError(t, err)
+
+		checkBatches(t, reader, size)
+	}
+}
+
 func namedPool(t *testing.T, url, name string) *pgxpool.Pool {
 	t.Helper()
 
