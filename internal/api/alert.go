@@ -114,7 +114,7 @@ func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
 		Location: "/api/v1/sessions/" + session.ID,
 		Body: alertAccepted{
 			SessionID: session.ID, Status: session.Status, Message: message,
-			SessionURL: s.guard.public.sessionURL(session.ID),
+			SessionURL: tarsy.SessionURL(s.guard.public.url, session.ID),
 		},
 	}
 }

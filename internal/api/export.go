@@ -69,7 +69,7 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 		return nil, fmt.Errorf("export session: %w", err)
 	}
 
-	export.SessionURL = s.guard.public.sessionURL(in.ID)
+	export.SessionURL = tarsy.SessionURL(s.guard.public.url, in.ID)
 
 	if format == formatMarkdown {
 		return s.attached(export, markdownType, "md", func(w io.Writer) error {

@@ -14,15 +14,6 @@ import (
 // see cannot be derived from a request. Without an address nothing matches and there are no links.
 type public struct{ url *url.URL }
 
-// sessionURL is where people open a session, or empty.
-func (p public) sessionURL(id string) string {
-	if p.url == nil {
-		return ""
-	}
-
-	return p.url.JoinPath("sessions", id).String()
-}
-
 // isSecure reports whether a browser sent the request from our page over HTTPS.
 func (p public) isSecure(r *http.Request) bool {
 	return p.url != nil && p.url.Scheme == "https" && r.Header.Get("Origin") == origin.Of(p.url)

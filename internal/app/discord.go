@@ -47,14 +47,8 @@ func (a *App) connectDiscord(intake *engine.Intake, maskText func(string) string
 		DB: a.db, Client: connection, Intake: intake, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
-		SessionURL: func(id string) string {
-			if dashboard == nil {
-				return ""
-			}
-
-			return dashboard.JoinPath("sessions", id).String()
-		},
-		Mask: maskText, Clock: a.clock, Logger: a.logger,
+		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
+		Mask:       maskText, Clock: a.clock, Logger: a.logger,
 	})
 
 	a.onStop("Discord", func(context.Context) error {

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"tarsy.dev/tarsy"
 )
 
 const (
@@ -76,7 +78,7 @@ func New(cfg Config) (*Client, error) {
 func (c *Client) Server() string { return c.base.String() }
 
 // SessionPage is the address at which people see a session in the dashboard.
-func (c *Client) SessionPage(id string) string { return c.base.JoinPath("sessions", id).String() }
+func (c *Client) SessionPage(id string) string { return tarsy.SessionURL(c.base, id) }
 
 // Close ends idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
