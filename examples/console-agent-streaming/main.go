@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy/examples/internal/example"
+	"tarsy.dev/tarsy/examples/internal/model"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/console"
@@ -12,10 +13,10 @@ import (
 )
 
 func main() {
-	example.Main(configure, example.Options{Script: []string{
+	example.Main(configure, example.Options{Model: model.OrScript(
 		"This answer arrives in pieces.\n\nEach paragraph is printed as soon as it is complete.\n\nThis is the last one.",
 		"I have nothing more to say.",
-	}})
+	)})
 }
 
 // configure declares the flow. The window passes a paragraph on when it is complete, or 500 characters of a long one.

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy/examples/internal/example"
+	"tarsy.dev/tarsy/examples/internal/model"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/console"
@@ -12,10 +13,10 @@ import (
 )
 
 func main() {
-	example.Main(configure, example.Options{Script: []string{
+	example.Main(configure, example.Options{Model: model.OrScript(
 		"I am a scripted assistant. Set OPENAI_API_KEY to talk to a real model.",
 		"I have nothing more to say.",
-	}})
+	)})
 }
 
 // configure declares the flow: lines are prompts, responses and failures are printed, thoughts are kept in the journal.

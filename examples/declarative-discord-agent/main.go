@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy/examples/internal/example"
+	"tarsy.dev/tarsy/examples/internal/model"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/discord"
@@ -12,10 +13,10 @@ import (
 )
 
 func main() {
-	example.Main(configure, example.Options{Discord: true, Script: []string{
+	example.Main(configure, example.Options{Discord: true, Model: model.OrScript(
 		"I am a scripted assistant. Everything that we say is in two journals.",
 		"I have nothing more to say.",
-	}})
+	)})
 }
 
 // rules is the table, read from top to bottom.

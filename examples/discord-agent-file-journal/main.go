@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy/examples/internal/example"
+	"tarsy.dev/tarsy/examples/internal/model"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/discord"
@@ -13,10 +14,10 @@ import (
 )
 
 func main() {
-	example.Main(configure, example.Options{Discord: true, Script: []string{
+	example.Main(configure, example.Options{Discord: true, Model: model.OrScript(
 		"I am a scripted assistant.\n\nSet OPENAI_API_KEY to talk to a real model, and DISCORD_TOKEN to do so in Discord.",
 		"I have nothing more to say.",
-	}})
+	)})
 }
 
 // configure declares the flow. A channel is a conversation; a response appears paragraph by paragraph.

@@ -1,5 +1,4 @@
-// Package example runs the example programs for real: on this terminal, with the model whose key is set or with a scripted
-// one, and with journals in a directory.
+// Package example runs the example programs for real: on this terminal and with journals in a directory.
 package example
 
 import (
@@ -20,8 +19,8 @@ import (
 
 // Options are what a program needs besides the terminal.
 type Options struct {
-	// Script are the answers of the model where no key is set. After the last one it starts over.
-	Script []string
+	// Model sets the model of the program, such as model.OrScript; nil if it uses none.
+	Model func(*program.Env) error
 	// Discord connects the program to Discord: to the real one if DISCORD_TOKEN is set, otherwise to a virtual one with a
 	// window onto it in this terminal.
 	Discord bool
@@ -41,8 +40,8 @@ func run(configure program.Configure, options Options) int {
 		OpenJournal: openJournal,
 	}
 
-	if len(options.Script) > 0 {
-		err := chooseModel(env, options.Script)
+	if options.Model != nil {
+		err := options.Model(env)
 		if err != nil {
 			return report(err)
 		}

@@ -1,4 +1,6 @@
-package example
+// Package model gives the example programs that talk to a model one. It is apart from package example because it links the SDKs of all
+// providers, which make a program six times as large and its build slow.
+package model
 
 import (
 	"cmp"
@@ -13,8 +15,12 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// chooseModel uses the first provider whose key is set, or answers from a script. The last answer of the script repeats.
-func chooseModel(env *program.Env, answers []string) error {
+// OrScript uses the first provider whose key is set, or answers from a script. The last answer of the script repeats.
+func OrScript(answers ...string) func(*program.Env) error {
+	return func(env *program.Env) error { return choose(env, answers) }
+}
+
+func choose(env *program.Env, answers []string) error {
 	var err error
 
 	model := os.Getenv("FLOW_MODEL")
