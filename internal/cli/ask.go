@@ -199,7 +199,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 			lines.Take(update)
 		}
 
-		if reason := chat.Refusal(update, asked.MessageID); reason != "" {
+		if reason := session.Refusal(asked.MessageID); reason != "" {
 			i.infof("There is no answer: %s", terminal.Line(reason))
 
 			return notCompletedError{string(tarsy.RequestRefused)}

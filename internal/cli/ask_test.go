@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,31 @@ func TestInterruptedAskSaysThatAnswerContinues(t *testing.T) {
 	require.Regexp(t, `^tarsy: another question is being answered: [^\n]*; follow it with tarsy watch `+id[24:]+`, or stop it with tarsy sessions cancel `+id[24:]+"\n$", got.stderr)
 
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
+}
+
+// A question that is accepted and can never be stored is refused in the timeline.
+func TestQuestionRefusedAfterItWasAcceptedEndsWaiting(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	db, err := pgx.Connect(t.Context(), s.database)
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), `ALTER TABLE chat_user_messages ADD CONSTRAINT never CHECK (content <> 'never') NOT VALID`)
+	require.NoError(t, errors.Join(err, db.Close(t.Context())))
+
+	const reason = "A question of api-client cannot be answered: the results of the session could not be stored. Ask it again."
+
+	got := tarsyWith(t, s.env, "", "ask", id, "never")
+	require.Equal(t, cli.ExitNotCompleted, got.code, got.stderr)
+	require.Contains(t, got.stderr, "There is no answer: "+reason)
+	require.Empty(t, got.stdout)
+
+	got = tarsyWith(t, s.env, "never\nwhy?\n", "ask", id)
+	require.Equal(t, cli.ExitFailed, got.code, got.stderr)
+	require.Contains(t, got.stderr, "tarsy: "+reason)
+	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "the conversation goes on")
 }
 
 func TestRefusedQuestionSaysWhatToDo(t *testing.T) {

@@ -107,8 +107,9 @@ func tarsyWith(t *testing.T, env []string, stdin string, args ...string) result 
 type server struct {
 	*app.App
 
-	env  []string
-	gate *script.Gate // holds what waits
+	env      []string
+	gate     *script.Gate // holds what waits
+	database string
 }
 
 const serverConfig = `
@@ -175,9 +176,10 @@ func startServer(t *testing.T, requireKey bool) *server {
 	require.NoError(t, err)
 
 	gate := script.NewGate()
+	database := pgtest.New(t)
 
 	a, err := app.New(t.Context(), app.Options{
-		Config: cfg, DatabaseURL: pgtest.New(t), Listen: "127.0.0.1:0", RequireKey: requireKey, LLM: model(gate),
+		Config: cfg, DatabaseURL: database, Listen: "127.0.0.1:0", RequireKey: requireKey, LLM: model(gate),
 		MCPTransport: func(ctx context.Context, _ string) (mcpsdk.Transport, error) {
 			clientEnd, serverEnd := mcpsdk.NewInMemoryTransports()
 			_, err := cluster.NewServer().Connect(context.WithoutCancel(ctx), serverEnd, nil)
@@ -192,7 +194,7 @@ func startServer(t *testing.T, requireKey bool) *server {
 		require.NoError(t, a.Stop(context.WithoutCancel(t.Context())))
 	})
 
-	return &server{App: a, gate: gate, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
+	return &server{App: a, gate: gate, database: database, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
 }
 
 // key makes a key in the server's database and returns the environment with it.

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
@@ -43,29 +42,6 @@ func Find(ctx context.Context, c *client.Client, id string, asked client.Asked) 
 	}
 
 	return a, nil
-}
-
-// Refusal is why a question cannot be answered, if an update says so.
-func Refusal(update client.Update, messageID string) string {
-	switch {
-	case update.Event != nil && update.Event.Type == tarsy.TypeTimelineCreated:
-		var created tarsy.TimelineCreatedPayload
-		if json.Unmarshal(update.Event.Payload, &created) == nil && refuses(created.EventType, created.Metadata, messageID) {
-			return created.Content
-		}
-	case update.Reloaded != nil:
-		for _, event := range update.Reloaded.Timeline {
-			if refuses(event.EventType, event.Metadata, messageID) {
-				return event.Content
-			}
-		}
-	}
-
-	return ""
-}
-
-func refuses(kind tarsy.EventType, metadata tarsy.Metadata, messageID string) bool {
-	return kind == tarsy.EventError && tarsy.MetadataAs[tarsy.ErrorMetadata](metadata).MessageID == messageID
 }
 
 // Exchange is an earlier question and what was answered.

@@ -52,7 +52,7 @@ func (c *Chat) read(
 			return "", true, err
 		}
 
-		if reason := Refusal(update, asked.MessageID); reason != "" {
+		if reason := session.Refusal(asked.MessageID); reason != "" {
 			return reason, true, nil
 		}
 

@@ -17,7 +17,7 @@ type actions struct {
 	Leave  func()
 	List   func() ([]tarsy.SessionItem, error)
 	Cancel func(id string) error
-	Ask    func(id, question string) (stageID string, err error)
+	Ask    func(id, question string) (client.Asked, error)
 }
 
 // The messages that the runner sends to the screen.
@@ -37,8 +37,9 @@ type (
 	}
 	cancelMsg struct{ err error }
 	askedMsg  struct {
-		id, question, stageID string
-		err                   error
+		id    string
+		asked client.Asked
+		err   error
 	}
 	tickMsg time.Time
 )
@@ -149,7 +150,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.notice = "not cancelled: " + terminal.Line(msg.err.Error())
 		}
 	case askedMsg:
-		return m, m.asked(msg)
+		return m, m.accepted(msg)
 	case tea.PasteMsg:
 		if m.typing() {
 			m.question.line.Insert(msg.Content)
@@ -188,6 +189,7 @@ func (m *model) take(msg updateMsg) {
 	}
 
 	m.session.Apply(msg.update)
+	m.checkRefusal()
 }
 
 // open shows a session from the list.

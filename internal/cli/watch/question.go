@@ -8,6 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/prompt"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
 )
 
 // question is the input line of the screen. It takes the keys when the session is over, until Tab gives them back.
@@ -15,9 +16,10 @@ type question struct {
 	line *prompt.Line
 	keys bool // keys are commands, although the session is over
 
-	sending     bool   // the server has not responded yet
-	stageID     string // of the answer to what was asked here last
-	interrupted bool   // that answer is to be cancelled
+	sending     bool         // the server has not responded yet
+	text        string       // what was asked here last
+	asked       client.Asked // the same as the server accepted it
+	interrupted bool         // its answer is to be cancelled
 }
 
 func newQuestion() question { return question{line: prompt.NewLine(nil)} }
@@ -33,7 +35,7 @@ func (m *model) answeringHere() bool {
 		return true
 	}
 
-	return m.question.stageID != "" && m.session != nil && !m.session.StageStatus(m.question.stageID).Terminal()
+	return m.question.asked.StageID != "" && m.session != nil && !m.session.StageStatus(m.question.asked.StageID).Terminal()
 }
 
 // pressInterrupt cancels the answer that was asked for here, then leaves. The answers of others are not touched.
@@ -119,41 +121,57 @@ func (m *model) ask() tea.Cmd {
 		return tea.Quit
 	}
 
-	m.question.sending, m.question.stageID, m.question.interrupted = true, "", false
+	m.question.sending, m.question.text, m.question.asked, m.question.interrupted = true, text, client.Asked{}, false
 	m.follow = true
 	id, ask := m.id, m.actions.Ask
 
 	return func() tea.Msg {
-		stageID, err := ask(id, text)
+		asked, err := ask(id, text)
 
-		return askedMsg{id, text, stageID, err}
+		return askedMsg{id, asked, err}
 	}
 }
 
-// asked takes the server's response to a question. One that was refused can be changed and sent again.
-func (m *model) asked(msg askedMsg) tea.Cmd {
+// accepted takes the server's response to a question.
+func (m *model) accepted(msg askedMsg) tea.Cmd {
 	if msg.id != m.id {
 		return nil
 	}
 
-	m.question.sending, m.question.stageID = false, msg.stageID
+	m.question.sending, m.question.asked = false, msg.asked
 
 	if msg.err != nil {
-		m.notice = "not asked: " + terminal.Line(msg.err.Error())
-		m.question.stageID, m.question.interrupted = "", false
-
-		if m.question.line.Text() == "" {
-			m.question.line.Insert(msg.question)
-		}
-
-		return nil
+		m.takeBack(msg.err.Error())
 	}
+
+	m.checkRefusal()
 
 	if m.question.interrupted {
 		return m.cancel()
 	}
 
 	return nil
+}
+
+// checkRefusal takes back a question that the server accepted and refused later. The journal may tell so before the response does.
+func (m *model) checkRefusal() {
+	if m.session == nil {
+		return
+	}
+
+	if reason := m.session.Refusal(m.question.asked.MessageID); reason != "" {
+		m.takeBack(reason)
+	}
+}
+
+// takeBack ends a question that was refused. It can be changed and sent again.
+func (m *model) takeBack(reason string) {
+	m.notice = "not asked: " + terminal.Line(reason)
+	m.question.asked, m.question.interrupted = client.Asked{}, false
+
+	if m.question.line.Text() == "" {
+		m.question.line.Insert(m.question.text)
+	}
 }
 
 // inputLine is the line at the bottom, and the cell of the cursor; negative if keys do not go there.

@@ -110,3 +110,44 @@ func TestFinishedSessionTakesQuestionsWhileItsJournalIsRead(t *testing.T) {
 	press(m, "h", "m", "?", "enter")
 	require.Equal(t, []string{"open " + sessionID, "ask hm?"}, f.calls)
 }
+
+// refused is the event of a question that was accepted and cannot be answered.
+func (s *story) refused(m *model) {
+	event := tarsy.TimelineEvent{
+		ID: "refusal", SessionID: sessionID, EventType: tarsy.EventError, Status: tarsy.EventCompleted,
+		Content: "A question cannot be answered: it could not be stored.", CreatedAt: at(6), UpdatedAt: at(6),
+	}
+	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorQuestionRefused, MessageID: "message"})
+	play(m, s.event(tarsy.TimelineCreated(event)))
+}
+
+func TestQuestionRefusedAfterItWasAcceptedIsNotInProgress(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	press(m, "w", "h", "y", "enter")
+	require.Contains(t, show(m), "ctrl+c cancel")
+	s.refused(m)
+	require.Contains(t, show(m), "\n > why\n not asked: A question cannot be answered: it could not be stored.", "it can be sent again")
+	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m), "there is nothing to cancel")
+
+	press(m, "enter")
+	require.Equal(t, []string{"open " + sessionID, "ask why", "ask why"}, f.calls)
+
+	// The journal may be faster than the response.
+	var early story
+
+	f = &fake{}
+	m = over(f, &early)
+	press(m, "w", "h", "y")
+	_, ask := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+	early.refused(m)
+	require.Nil(t, pressInterrupt(m), "the response is waited for")
+	m.Update(ask())
+	require.Contains(t, show(m), "\n > why\n not asked: ")
+	require.Equal(t, []string{"open " + sessionID, "ask why"}, f.calls, "nothing is cancelled")
+	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m))
+}

@@ -128,8 +128,6 @@ func (r *runner) cancel(id string) error {
 	return err
 }
 
-func (r *runner) ask(id, question string) (string, error) {
-	asked, err := r.client.Ask(r.ctx, id, question)
-
-	return asked.StageID, err
+func (r *runner) ask(id, question string) (client.Asked, error) {
+	return r.client.Ask(r.ctx, id, question)
 }

@@ -178,6 +178,17 @@ func (s *Session) StageStatus(id string) tarsy.Status {
 	return ""
 }
 
+// Refusal is why a question gets no answer although it was accepted; empty if it was not refused.
+func (s *Session) Refusal(messageID string) string {
+	for _, item := range s.Items {
+		if item.Type == tarsy.EventError && messageID != "" && tarsy.MetadataAs[tarsy.ErrorMetadata](item.metadata).MessageID == messageID {
+			return item.Content
+		}
+	}
+
+	return ""
+}
+
 // answering reports whether a question is being answered.
 func (s *Session) answering() bool {
 	return slices.ContainsFunc(s.Items, func(i *Item) bool {

@@ -69,10 +69,10 @@ func (f *fake) actions() actions {
 		Leave:  func() { f.calls = append(f.calls, "leave") },
 		List:   func() ([]tarsy.SessionItem, error) { return f.items, nil },
 		Cancel: func(id string) error { f.calls = append(f.calls, "cancel "+id); return nil },
-		Ask: func(_, question string) (string, error) {
+		Ask: func(_, question string) (client.Asked, error) {
 			f.calls = append(f.calls, "ask "+question)
 
-			return "answer", f.err
+			return client.Asked{StageID: "answer", MessageID: "message"}, f.err
 		},
 	}
 }
