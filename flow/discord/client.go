@@ -174,6 +174,20 @@ func (c *Client) Typing(ctx context.Context, channelID string) error {
 	return nil
 }
 
+// Self returns the name of the bot that the token belongs to. It is the cheapest way to check a token.
+func (c *Client) Self(ctx context.Context) (name string, err error) {
+	var self struct {
+		Username string `json:"username"`
+	}
+
+	err = c.do(ctx, rest.GetCurrentUser, nil, &self)
+	if err != nil {
+		return "", fmt.Errorf("read the bot's own user: %w", err)
+	}
+
+	return self.Username, nil
+}
+
 // Channel returns a channel or thread: from what the gateway reported, otherwise from the API.
 func (c *Client) Channel(ctx context.Context, channelID string) (Channel, error) {
 	if known, ok := c.channels.get(channelID); ok {

@@ -193,6 +193,18 @@ func TestErrorsTellPermanentFromTransient(t *testing.T) {
 	require.True(t, discord.IsPermanent(err))
 	require.ErrorContains(t, err, "Unknown Channel (status 404, code 10003)")
 
+	other, err := discord.NewClient(discord.ClientConfig{Token: "another-token", API: server.API()})
+	require.NoError(t, err)
+	t.Cleanup(other.Close)
+
+	_, err = other.Self(within(t))
+	require.ErrorContains(t, err, "read the bot's own user: discord: 401: Unauthorized (status 401)")
+	require.True(t, discord.IsPermanent(err))
+
+	name, err := client.Self(within(t))
+	require.NoError(t, err)
+	require.Equal(t, "tarsy", name)
+
 	_, err = client.Channel(within(t), "../users/@me")
 	require.True(t, discord.IsPermanent(err), "an id is not a path")
 

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// discordPatience is how long Discord may take to answer.
+const discordPatience = 15 * time.Second
+
+// checkDiscord asks Discord whose token it is, and for the channel of the announcements. Without Discord in the configuration there is
+// nothing to check.
+func (t *tool) checkDiscord(ctx context.Context, cfg config.Discord) []finding {
+	const check = "Discord"
+
+	if !cfg.Enabled {
+		return nil
+	}
+
+	token, _ := t.lookup(cfg.TokenEnv)
+	if token == "" {
+		return []finding{{check, findingWarn, "environment variable " + cfg.TokenEnv + " is not set: the server does not connect to Discord",
+			"set it to the token of the bot, from the developer portal on the page Bot"}}
+	}
+
+	ctx, cancel := context.WithTimeoutCause(ctx, discordPatience, fmt.Errorf("there was no answer within %s", discordPatience))
+	defer cancel()
+
+	client, err := discord.NewClient(discord.ClientConfig{Token: token, API: cfg.APIURL, Gateway: cfg.GatewayURL})
+	if err != nil {
+		return []finding{{check, findingFail, line(err), ""}}
+	}
+	defer client.Close()
+
+	name, err := client.Self(ctx)
+	if err != nil {
+		return []finding{discordFinding(check, err, "check that "+cfg.TokenEnv+" is the token of the bot, or reset it in the developer portal on the page Bot")}
+	}
+
+	channel, err := client.Channel(ctx, cfg.Channel)
+	if err != nil {
+		return []finding{discordFinding(check, err, "check system.discord.channel, and that the bot "+name+" is in its guild and can view it")}
+	}
+
+	return []finding{{check, findingOK, fmt.Sprintf("the bot is %s, announcements go to #%s", name, channel.Name), ""}}
+}
+
+// discordFinding is a failure where Discord refused the request, and a warning where it did not answer: a server keeps trying.
+func discordFinding(check string, err error, advice string) finding {
+	if discord.IsPermanent(err) {
+		return finding{check, findingFail, line(err), advice}
+	}
+
+	return finding{check, findingWarn, line(err), "check system.discord.api_url, and that this machine can reach Discord"}
+}
