@@ -36,6 +36,10 @@ func (p *Pending) Wake() {
 // is not there, because its transaction was rolled back, is an error. The position of an empty batch is the head.
 func (p *Pending) Wait(ctx context.Context) (journal.Position, error) {
 	if err := p.core.check(ctx); err != nil {
+		if p.size > 0 {
+			err = unnumbered(err)
+		}
+
 		return 0, err
 	}
 

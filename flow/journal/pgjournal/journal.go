@@ -3,8 +3,8 @@
 // A writer inserts its entries without numbers, in a transaction of its own or of its caller. One of the processes that
 // have the journal open, the sequencer, numbers what is committed. Numbers given by the writers themselves would either
 // have gaps (a sequence) or make every transaction wait for the one before (a counter). The right to number is a lease,
-// by the database's clock; the fence, checked under the lock of the journal's row, makes sure that numbers are right even
-// if two processes believe that they have it.
+// by the database's clock. Numbering locks the journal's row, so numbers are right even if two processes believe that they
+// have it; the fence, checked under that lock, makes the one that lost the lease stop.
 //
 // The package knows nothing of what the entries mean. It uses tables of its own and nothing else of the database.
 package pgjournal

@@ -134,7 +134,8 @@ func (c *core) takeLease(ctx context.Context) (bool, error) {
 
 // number gives the entries that are committed their numbers, batch by batch, and reports whether there may be more. Both
 // statements are one message and one transaction. The first takes the lock of the journal's row, so the second, whose
-// snapshot is younger, sees what the previous sequencer did; without the fence it finds nothing to do.
+// snapshot is younger, sees what the previous sequencer did: the numbers are right whoever gives them. The fence makes a
+// sequencer whose lease was taken step down, so that there is one; without it, neither statement finds the row.
 func (c *core) number(ctx context.Context) (bool, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT head FROM pgjournal_journals WHERE id = $1 AND fence = $2 FOR UPDATE`, c.id, c.fence)
@@ -156,7 +157,7 @@ func (c *core) number(ctx context.Context) (bool, error) {
 		),
 		moved AS (
 			UPDATE pgjournal_journals SET head = head + (SELECT count(*) FROM numbered), lease_until = clock_timestamp() + $4::interval
-			WHERE id = $1 AND fence = $2 AND EXISTS (SELECT FROM numbered)
+			WHERE id = $1 AND EXISTS (SELECT FROM numbered)
 		)
 		SELECT batch, max(seq), count(*) FROM numbered GROUP BY batch ORDER BY batch`, c.id, c.fence, numberAtOnce, c.config.Lease)
 

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -235,47 +237,144 @@ func TestClosingHandsTheLeaseOverAtOnce(t *testing.T) {
 	require.EqualValues(t, 2, position)
 }
 
-// An append that is cancelled while it waits says that its entries are stored; they get their number later.
+// storeTracer calls a function when the database has answered that a batch is stored.
+type storeTracer struct{ stored func() }
+
+type storing struct{}
+
+func (storeTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	return context.WithValue(ctx, storing{}, strings.Contains(data.SQL, "INSERT INTO pgjournal_entries"))
+}
+
+func (t storeTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	if ctx.Value(storing{}) == true && data.Err == nil {
+		t.stored()
+	}
+}
+
+// endedByWait is a context that is cancelled by the first call that waits for its end after begin.
+type endedByWait struct {
+	context.Context //nolint:containedctx // it is a context
+
+	begun  atomic.Bool
+	cancel context.CancelFunc
+}
+
+func (c *endedByWait) begin() { c.begun.Store(true) }
+
+func (c *endedByWait) Done() <-chan struct{} {
+	if c.begun.Load() {
+		c.cancel()
+	}
+
+	return c.Context.Done()
+}
+
+// An append that is cancelled after its entries were stored reports so; they get their number later.
 func TestCancelledWaitReportsThatEntriesAreStored(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]func(ctx *endedByWait) (stored func()){
+		"before it waits": func(ctx *endedByWait) func() { return ctx.cancel },
+		"while it waits":  func(ctx *endedByWait) func() { return ctx.begin },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			url := database(t)
+			admin := newPool(t, url)
+			ctx := &endedByWait{}
+			ctx.Context, ctx.cancel = context.WithCancel(t.Context())
+			t.Cleanup(ctx.cancel)
+
+			config, err := pgxpool.ParseConfig(url)
+			require.NoError(t, err)
+
+			config.ConnConfig.Tracer = storeTracer{stored: test(ctx)}
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			require.NoError(t, err)
+			t.Cleanup(pool.Close)
+
+			j := open(t, pgjournal.Config{Pool: pool})
+
+			// The lock of the journal's row keeps everybody from numbering.
+			tx, err := admin.Begin(t.Context())
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+
+			_, err = tx.Exec(t.Context(), `SELECT FROM pgjournal_journals FOR UPDATE`)
+			require.NoError(t, err)
+
+			_, err = j.Append(ctx, "a")
+			require.ErrorIs(t, err, pgjournal.ErrNotNumbered)
+			require.ErrorIs(t, err, context.Canceled)
+			require.NoError(t, tx.Rollback(t.Context()))
+
+			record, err := journal.WaitFor(t.Context(), j, 0, func(string) bool { return true })
+			require.NoError(t, err)
+			require.Equal(t, "a", record.Entry)
+		})
+	}
+}
+
+// A sequencer that does not know yet that somebody else has its lease numbers nothing, and asks the other one to do it.
+func TestSequencerWhoseLeaseWasTakenNumbersNothing(t *testing.T) {
 	t.Parallel()
 
 	url := database(t)
 	admin := newPool(t, url)
-	j := open(t, pgjournal.Config{Pool: newPool(t, url)})
+	j := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: time.Hour, PollEvery: time.Hour})
 
-	// The lock of the journal's row keeps everybody from numbering.
-	tx, err := admin.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `SELECT FROM pgjournal_journals FOR UPDATE`)
+	_, err := j.Append(t.Context(), "a")
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
+	listener, err := admin.Acquire(t.Context())
+	require.NoError(t, err)
+	defer listener.Release()
 
-	go func() { // ends with the cancellation
-		_, err := j.Append(ctx, "a")
-		ended <- err
+	_, err = listener.Exec(t.Context(), "LISTEN pgjournal")
+	require.NoError(t, err)
+	_, err = admin.Exec(t.Context(), `
+		UPDATE pgjournal_journals SET holder = 'other', fence = fence + 1, lease_until = clock_timestamp() + interval '1 hour'`)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the test waited too long"))
+	defer cancel()
+
+	type result struct {
+		position journal.Position
+		err      error
+	}
+
+	appended := make(chan result, 1)
+
+	go func() { // ends with the context
+		position, err := j.Append(ctx, "b")
+		appended <- result{position, err}
 	}()
 
-	for stored := false; !stored; {
-		require.NoError(t, admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pgjournal_entries)`).Scan(&stored))
+	for asked, stored := false, false; !asked || !stored; {
+		notification, err := listener.Conn().WaitForNotification(ctx)
+		require.NoError(t, err)
+		require.NotRegexp(t, "head .* 2", notification.Payload, "the entry was numbered")
+
+		asked = asked || strings.HasPrefix(notification.Payload, "work ")
+		require.NoError(t, admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pgjournal_entries WHERE seq IS NULL)`).Scan(&stored))
 	}
 
-	cancel()
+	require.Empty(t, appended)
 
-	err = <-ended
-	require.ErrorIs(t, err, context.Canceled)
+	var head int
 
-	// It may have been cancelled between its commit and the answer, which is the outcome of any cancelled statement.
-	if !errors.Is(err, pgjournal.ErrNotNumbered) {
-		t.Log("cancelled before the insert was answered")
-	}
+	require.NoError(t, admin.QueryRow(ctx, `SELECT head FROM pgjournal_journals`).Scan(&head))
+	require.Equal(t, 1, head)
 
-	require.NoError(t, tx.Rollback(t.Context()))
-
-	record, err := journal.WaitFor(t.Context(), j, 0, func(string) bool { return true })
+	// When the other one hands the lease over, it is the sequencer again.
+	_, err = admin.Exec(ctx, `UPDATE pgjournal_journals SET lease_until = '-infinity'`)
 	require.NoError(t, err)
-	require.Equal(t, "a", record.Entry)
+	_, err = admin.Exec(ctx, `SELECT pg_notify('pgjournal', 'work ' || id) FROM pgjournal_journals`)
+	require.NoError(t, err)
+	require.Equal(t, result{position: 2}, <-appended)
 }
 
 const childLease = 2 * time.Second
