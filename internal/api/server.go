@@ -80,6 +80,11 @@ type Config struct {
 	Store      Store
 	Intake     Intake
 	AlertTypes func() []AlertType
+	// Notes, Board, Reviews and Jobs are the parts behind the operations of the same names.
+	Notes   Notes
+	Board   Board
+	Reviews Reviews
+	Jobs    Jobs
 	// WebSocket and Events are mounted at /api/v1/ws and /api/v1/sessions/{id}/events; the id is the request's
 	// path value "id".
 	WebSocket http.Handler
@@ -115,6 +120,10 @@ type Server struct {
 	store      Store
 	intake     Intake
 	alertTypes func() []AlertType
+	notes      Notes
+	board      Board
+	reviews    Reviews
+	jobs       Jobs
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
@@ -159,6 +168,10 @@ func New(cfg Config) *Server {
 		store:      cfg.Store,
 		intake:     cfg.Intake,
 		alertTypes: cfg.AlertTypes,
+		notes:      cfg.Notes,
+		board:      cfg.Board,
+		reviews:    cfg.Reviews,
+		jobs:       cfg.Jobs,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
 		mcpServers: cfg.MCPServers,
@@ -195,6 +208,10 @@ func New(cfg Config) *Server {
 	s.addChat()
 	s.addTrace()
 	s.addUsage()
+	s.addNotes()
+	s.addBoard()
+	s.addReviews()
+	s.addJobs()
 	s.addKeys()
 	s.addLogin()
 	s.addSystem()

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"tarsy.dev/tarsy/flow/journal/pgjournal"
 )
 
 //go:embed migrations/*.sql
@@ -87,7 +89,7 @@ func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 	return migrator
 }
 
-// MigrationsHash names the schema, River's included: test templates are keyed by it.
+// MigrationsHash names the schema, River's and the journal's included: test templates are keyed by it.
 func MigrationsHash() string {
 	h := sha256.New()
 	fmt.Fprintln(h, versionTablesSQL)
@@ -95,6 +97,8 @@ func MigrationsHash() string {
 	for _, m := range migrations() {
 		fmt.Fprintf(h, "%s\n%s\n", m.name, m.sql)
 	}
+
+	fmt.Fprintln(h, pgjournal.Schema())
 
 	for _, m := range riverMigrations().AllVersions() {
 		if m.Version <= riverVersion {
@@ -144,7 +148,15 @@ func migrate(ctx context.Context, url string, known []migration, step func(strin
 		return err
 	}
 
-	for _, m := range current.missing(known) {
+	// The tables of journals are as old as the migration of notes, which needs them.
+	missing := current.missing(known)
+	if len(missing) > 0 {
+		if err := pgjournal.Migrate(ctx, conn); err != nil {
+			return err
+		}
+	}
+
+	for _, m := range missing {
 		done := step("applying the migration " + m.name)
 		err := applyMigration(ctx, conn, m)
 

@@ -23,8 +23,10 @@ const (
 	// workConns serve the committers, intake, the claimer, the renewal of leases, and one more that loads a session or
 	// adds up a budget.
 	workConns = committers + 4
-	// jobConns serve the job queue and the jobs of retention.
-	jobConns = 4
+	// jobConns serve the job queue, which listens on one of them, and the jobs of retention.
+	jobConns = 5
+	// noteConns serve notes: captures, the jobs that process them, decisions, and the journal, which listens on one of them.
+	noteConns = 8
 )
 
 const (
@@ -40,7 +42,7 @@ const (
 // pools keep apart what must not wait for each other. A reader may be slow, so readers have their own pool with a
 // statement time limit; nothing that a caller or the engine waits for shares it.
 type pools struct {
-	readers, front, work, jobs *pgxpool.Pool
+	readers, front, work, jobs, notes *pgxpool.Pool
 }
 
 // workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions
@@ -100,6 +102,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 		{&p.front, frontConns, nil},
 		{&p.work, workConns, workSettings()},
 		{&p.jobs, jobConns, workSettings()},
+		{&p.notes, noteConns, nil},
 	} {
 		config := base.Copy()
 		config.MaxConns = pool.conns
@@ -179,7 +182,7 @@ func (p *pools) reset() {
 }
 
 func (p *pools) all() []*pgxpool.Pool {
-	return slices.DeleteFunc([]*pgxpool.Pool{p.readers, p.front, p.work, p.jobs}, func(pool *pgxpool.Pool) bool { return pool == nil })
+	return slices.DeleteFunc([]*pgxpool.Pool{p.readers, p.front, p.work, p.jobs, p.notes}, func(pool *pgxpool.Pool) bool { return pool == nil })
 }
 
 // queryCanceled is the SQLSTATE of a statement that reached its time limit.

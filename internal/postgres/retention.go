@@ -216,3 +216,9 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 // Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its end can be
 // one transaction.
 func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }
+
+// Notes is the pool of notes and their journal: see internal/note/store.
+func (db *DB) Notes() *pgxpool.Pool { return db.notes }
+
+// Readers is the pool of queries that a person waits for and that may be slow.
+func (db *DB) Readers() *pgxpool.Pool { return db.readers }

@@ -73,6 +73,16 @@ func (t table[R]) selectWhere(rest string) string {
 	return "SELECT " + t.columns.list() + " FROM " + t.name + " WHERE " + rest
 }
 
+// ColumnList returns the columns that the fields of a struct are read from, as a statement lists them, those of another name for the
+// table if it has one.
+func ColumnList[R any](table string) string {
+	if table == "" {
+		return columnsOf[R]().list()
+	}
+
+	return columnsOf[R]().of(table)
+}
+
 // columns are names of columns.
 type columns []string
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 //go:embed schema.sql
@@ -15,10 +14,16 @@ var schema string
 // migrateLock is the advisory lock that lets many programs start at once and one of them create the tables.
 const migrateLock = 0x70676a6f75726e61
 
-// Migrate creates the tables of this package, whose names begin with pgjournal_, in the first schema of the pool's search
-// path. It does nothing if they exist.
-func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+// Schema is the definition of the tables that Migrate creates.
+func Schema() string { return schema }
+
+// Migrate creates the tables of this package, whose names begin with pgjournal_, in the first schema of the search path of db: a
+// pool or a connection. It does nothing if they exist.
+func Migrate(ctx context.Context, db interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+},
+) error {
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(migrateLock)); err != nil {
 			return err
 		}

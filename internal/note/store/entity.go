@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// NoEntity is the error for an entity that does not exist.
+func NoEntity(id string) error {
+	return tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", id)
+}
+
+// Entities reads entities with their tags and sources. The rest of the statement follows FROM entities e, such as
+// "WHERE e.id = $1 ORDER BY e.created_at".
+func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.EntityDetail, error) {
+	entities, err := collect[tarsy.Entity](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Entity]("e")+` FROM entities e `+rest, args...)
+	if err != nil {
+		return nil, err
+	}
+
+	return withDetails(ctx, q, entities)
+}
+
+// Entity reads an entity with its tags and sources.
+func Entity(ctx context.Context, q Querier, id string) (tarsy.EntityDetail, error) {
+	found, err := Entities(ctx, q, `WHERE e.id = $1`, id)
+	if err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	if len(found) == 0 {
+		return tarsy.EntityDetail{}, NoEntity(id)
+	}
+
+	return found[0], nil
+}
+
+// LockEntities reads entities, in order of their ids, and keeps others from changing them until the end of the transaction. Those
+// that do not exist are left out.
+func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]tarsy.EntityDetail, error) {
+	return Entities(ctx, tx, `WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
+}
+
+// LockEntity reads an entity and keeps others from changing it until the end of the transaction.
+func LockEntity(ctx context.Context, tx *Tx, id string) (tarsy.EntityDetail, error) {
+	found, err := LockEntities(ctx, tx, id)
+	if err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	if len(found) == 0 {
+		return tarsy.EntityDetail{}, NoEntity(id)
+	}
+
+	return found[0], nil
+}
+
+func withDetails(ctx context.Context, q Querier, entities []tarsy.Entity) ([]tarsy.EntityDetail, error) {
+	details := make([]tarsy.EntityDetail, len(entities))
+	ids := make([]string, len(entities))
+	at := make(map[string]int, len(entities))
+
+	for i, e := range entities {
+		// None is an empty list in JSON, not null.
+		details[i] = tarsy.EntityDetail{Entity: e, Tags: []string{}, Sources: []tarsy.EntitySource{}}
+		ids[i], at[e.ID] = e.ID, i
+	}
+
+	if len(ids) == 0 {
+		return details, nil
+	}
+
+	sources, err := collect[tarsy.EntitySource](ctx, q, `
+		SELECT `+postgres.ColumnList[tarsy.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, s := range sources {
+		details[at[s.EntityID]].Sources = append(details[at[s.EntityID]].Sources, s)
+	}
+
+	type tagged struct {
+		EntityID string
+		Tag      string
+	}
+
+	tags, err := collect[tagged](ctx, q, `SELECT entity_id, tag FROM entity_tags WHERE entity_id = ANY($1) ORDER BY entity_id, tag`, ids)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, t := range tags {
+		details[at[t.EntityID]].Tags = append(details[at[t.EntityID]].Tags, t.Tag)
+	}
+
+	return details, nil
+}
+
+// InsertEntity stores a new entity with its tags and sources.
+func InsertEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO entities (id, note_id, note_version, session_id, type, title, content, owner, due_on, status, state, confidence, project_id,
+			epic_id, position, merged_into, created_by, edited_by, created_at, updated_at, organized_at, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+		e.ID, e.NoteID, e.NoteVersion, e.SessionID, e.Type, e.Title, e.Content, e.Owner, e.DueOn, e.Status, e.State, e.Confidence, e.ProjectID,
+		e.EpicID, e.Position, e.MergedInto, e.CreatedBy, e.EditedBy, e.CreatedAt, e.UpdatedAt, e.OrganizedAt, e.Version)
+	if err != nil {
+		return err
+	}
+
+	if err := SetTags(ctx, tx, e.ID, e.Tags); err != nil {
+		return err
+	}
+
+	return AddSources(ctx, tx, e.Sources)
+}
+
+// UpdateEntity stores an entity whose fields were changed, with the next version and the time of the change, and returns it so. The
+// caller has locked the row. Tags and sources have functions of their own.
+func UpdateEntity(ctx context.Context, tx *Tx, e tarsy.Entity) (tarsy.Entity, error) {
+	e.Version++
+	e.UpdatedAt = tx.Now
+
+	_, err := tx.Exec(ctx, `
+		UPDATE entities SET type = $2, title = $3, content = $4, owner = $5, due_on = $6, status = $7, state = $8, project_id = $9, epic_id = $10,
+			position = $11, merged_into = $12, edited_by = $13, updated_at = $14, organized_at = $15, version = $16
+		WHERE id = $1`,
+		e.ID, e.Type, e.Title, e.Content, e.Owner, e.DueOn, e.Status, e.State, e.ProjectID, e.EpicID, e.Position, e.MergedInto, e.EditedBy,
+		e.UpdatedAt, e.OrganizedAt, e.Version)
+
+	return e, err
+}
+
+// AddSources stores the passages that an entity came from. Those that are there already stay.
+func AddSources(ctx context.Context, tx *Tx, sources []tarsy.EntitySource) error {
+	for _, s := range sources {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO entity_sources (entity_id, note_id, quote, start_offset, end_offset) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT DO NOTHING`, s.EntityID, s.NoteID, s.Quote, s.StartOffset, s.EndOffset)
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// SetTags replaces the tags of an entity. Tags that do not exist yet are created; see CleanTags.
+func SetTags(ctx context.Context, tx *Tx, entityID string, tags []string) error {
+	if tags == nil {
+		tags = []string{}
+	}
+
+	if _, err := tx.Exec(ctx, `DELETE FROM entity_tags WHERE entity_id = $1 AND tag <> ALL($2)`, entityID, tags); err != nil {
+		return err
+	}
+
+	// In order, so that two changes with the same new tags do not wait for each other in a circle.
+	_, err := tx.Exec(ctx, `INSERT INTO tags (name, created_at) SELECT t, $2 FROM unnest($1::text[]) AS t ORDER BY t ON CONFLICT DO NOTHING`, tags, tx.Now)
+	if err != nil {
+		return err
+	}
+
+	_, err = tx.Exec(ctx, `INSERT INTO entity_tags (entity_id, tag) SELECT $1, t FROM unnest($2::text[]) AS t ON CONFLICT DO NOTHING`, entityID, tags)
+
+	return err
+}

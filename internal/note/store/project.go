@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// NoProject is the error for a project that does not exist.
+func NoProject(id string) error {
+	return tarsy.Errorf(tarsy.CodeProjectNotFound, "there is no project %s", id)
+}
+
+// NoEpic is the error for an epic that does not exist.
+func NoEpic(id string) error { return tarsy.Errorf(tarsy.CodeEpicNotFound, "there is no epic %s", id) }
+
+// Projects reads projects. The rest of the statement follows FROM projects p.
+func Projects(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.Project, error) {
+	return collect[tarsy.Project](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Project]("p")+` FROM projects p `+rest, args...)
+}
+
+// Epics reads epics. The rest of the statement follows FROM epics e.
+func Epics(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.Epic, error) {
+	return collect[tarsy.Epic](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Epic]("e")+` FROM epics e `+rest, args...)
+}
+
+// InsertEpic stores a new epic and emits its event. IsTaken recognizes the error for a name that exists in the project.
+func InsertEpic(ctx context.Context, tx *Tx, e tarsy.Epic) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO epics (id, project_id, name, description, status, position, created_by, created_at, updated_at, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		e.ID, e.ProjectID, e.Name, e.Description, e.Status, e.Position, e.CreatedBy, e.CreatedAt, e.UpdatedAt, e.Version)
+	if err != nil {
+		return err
+	}
+
+	tx.Emit(tarsy.NotePayload{Type: tarsy.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: string(e.Status), Author: e.CreatedBy})
+
+	return nil
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// NoReviewItem is the error for a review item that does not exist.
+func NoReviewItem(id string) error {
+	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", id)
+}
+
+// ReviewItems reads review items. The rest of the statement follows FROM review_items r.
+func ReviewItems(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.ReviewItem, error) {
+	return collect[tarsy.ReviewItem](ctx, q, `SELECT `+postgres.ColumnList[tarsy.ReviewItem]("r")+` FROM review_items r `+rest, args...)
+}
+
+// LockReviewItem reads a review item and keeps others from changing it until the end of the transaction.
+func LockReviewItem(ctx context.Context, tx *Tx, id string) (tarsy.ReviewItem, error) {
+	return one[tarsy.ReviewItem](ctx, tx, NoReviewItem(id),
+		`SELECT `+postgres.ColumnList[tarsy.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
+}
+
+// InsertReviewItem stores a new review item and emits its event.
+func InsertReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO review_items (id, kind, status, note_id, entity_id, project_id, proposal, reason, confidence, score, created_at, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		r.ID, r.Kind, r.Status, r.NoteID, r.EntityID, r.ProjectID, r.Proposal, r.Reason, r.Confidence, r.Score, r.CreatedAt, r.Version)
+	if err != nil {
+		return err
+	}
+
+	tx.Emit(tarsy.NotePayload{
+		Type: tarsy.TypeReviewCreated, ReviewID: r.ID, NoteID: text(r.NoteID), EntityID: text(r.EntityID), ProjectID: text(r.ProjectID),
+		Status: string(r.Status),
+	})
+
+	return nil
+}
+
+// ResolveReviewItem closes a review item, or opens it again, with the next version. The caller has locked the row and emits the event.
+func ResolveReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem, status tarsy.ReviewStatus, author string) (tarsy.ReviewItem, error) {
+	r.Status, r.ResolvedAt, r.ResolvedBy = status, &tx.Now, author
+	if status == tarsy.ReviewOpen {
+		r.ResolvedAt, r.ResolvedBy = nil, ""
+	}
+
+	r.Version++
+
+	_, err := tx.Exec(ctx, `UPDATE review_items SET status = $2, resolved_at = $3, resolved_by = $4, version = $5 WHERE id = $1`,
+		r.ID, r.Status, r.ResolvedAt, r.ResolvedBy, r.Version)
+
+	return r, err
+}
+
+// CloseReviewItems makes open review items obsolete: those that match the condition on r. It emits their events.
+func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any) error {
+	open, err := ReviewItems(ctx, tx, `WHERE r.status = 'open' AND (`+condition+`) ORDER BY r.id FOR UPDATE`, args...)
+	if err != nil {
+		return err
+	}
+
+	for _, r := range open {
+		if r, err = ResolveReviewItem(ctx, tx, r, tarsy.ReviewObsolete, ""); err != nil {
+			return err
+		}
+
+		tx.Emit(ReviewEvent(tarsy.TypeReviewResolved, r, ""))
+	}
+
+	return nil
+}
+
+// ReviewEvent is the event of a review item that was resolved or opened again.
+func ReviewEvent(eventType string, r tarsy.ReviewItem, author string) tarsy.NotePayload {
+	return tarsy.NotePayload{
+		Type: eventType, ReviewID: r.ID, NoteID: text(r.NoteID), EntityID: text(r.EntityID), ProjectID: text(r.ProjectID), Status: string(r.Status),
+		Author: author,
+	}
+}
+
+// EntityEvent is an event about an entity.
+func EntityEvent(eventType string, e tarsy.Entity, author string) tarsy.NotePayload {
+	return tarsy.NotePayload{
+		Type: eventType, EntityID: e.ID, NoteID: text(e.NoteID), SessionID: text(e.SessionID), ProjectID: text(e.ProjectID), EpicID: text(e.EpicID),
+		Status: string(e.State), Author: author,
+	}
+}
+
+func text(id *string) string {
+	if id == nil {
+		return ""
+	}
+
+	return *id
+}

@@ -1,0 +1,176 @@
+// Package store reads and writes the rows of notes, entities, projects and review items. Every change is one transaction together
+// with its events in the journal of notes, and with the River jobs that follow from it.
+//
+// The package knows the tables and nothing of why they change: that is for its parent (the pipeline), review and board.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/flow/journal/pgjournal"
+)
+
+// Config says where the rows are. Everything is required except Clock and Logger.
+type Config struct {
+	// Write is the pool of changes and of the journal, Read the pool of lists and searches.
+	Write *pgxpool.Pool
+	Read  *pgxpool.Pool
+	// Clock times every change.
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// DB is the rows and the journal of notes. Close it at the end.
+type DB struct {
+	write, read *pgxpool.Pool
+	clock       clockwork.Clock
+	journal     *pgjournal.Journal[tarsy.Event]
+}
+
+// Open opens the journal of notes.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+
+	entries, err := pgjournal.Open[tarsy.Event](ctx, pgjournal.Config{
+		Pool: cfg.Write, Name: tarsy.ChannelNotes, Clock: cfg.Clock, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the journal of notes: %w", err)
+	}
+
+	return &DB{write: cfg.Write, read: cfg.Read, clock: cfg.Clock, journal: entries}, nil
+}
+
+// Close closes the journal. Readers of it end.
+func (db *DB) Close() error { return db.journal.Close() }
+
+// Journal is everything that happened to notes, in order.
+func (db *DB) Journal() journal.Reader[tarsy.Event] { return db.journal }
+
+// Trim removes old entries of the journal.
+func (db *DB) Trim(ctx context.Context, through journal.Position) error {
+	return db.journal.Trim(ctx, through)
+}
+
+// Now is the time of a change that is made now. PostgreSQL keeps microseconds.
+func (db *DB) Now() time.Time { return db.clock.Now().UTC().Truncate(time.Microsecond) }
+
+// Querier reads: the pool of readers, or a transaction.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Reader is the pool for lists and searches.
+func (db *DB) Reader() Querier { return db.read }
+
+// Snapshot reads several things that belong together.
+func (db *DB) Snapshot(ctx context.Context, read func(Querier) error) error {
+	return pgx.BeginTxFunc(ctx, db.read, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		return read(tx)
+	})
+}
+
+// Tx is a change. It is used by one goroutine.
+type Tx struct {
+	pgx.Tx
+
+	// Now is the time of the change.
+	Now    time.Time
+	events []tarsy.Event
+}
+
+// Emit adds an event to the change. The event is in the journal if the change is committed.
+func (tx *Tx) Emit(payload tarsy.NotePayload) {
+	payload.Timestamp = tx.Now
+	tx.events = append(tx.events, tarsy.NewNoteEvent(payload))
+}
+
+// Change runs a change in one transaction and wakes the readers of its events. An error of change rolls it back and is returned as it is.
+func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
+	var pending *pgjournal.Pending
+
+	err := pgx.BeginFunc(ctx, db.write, func(inner pgx.Tx) error {
+		tx := &Tx{Tx: inner, Now: db.Now()}
+		if err := change(tx); err != nil {
+			return err
+		}
+
+		if len(tx.events) == 0 {
+			return nil
+		}
+
+		var err error
+		pending, err = db.journal.AppendTx(ctx, inner, tx.events...)
+
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	if pending != nil {
+		pending.Wake()
+	}
+
+	return nil
+}
+
+// uniqueViolation is the SQLSTATE of a row that exists already.
+const uniqueViolation = "23505"
+
+// IsTaken reports whether a change failed because a row with the same name or key exists.
+func IsTaken(err error) bool {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && pgErr.Code == uniqueViolation
+}
+
+// CheckVersion compares the version that a person saw with the present one.
+func CheckVersion(seen, present int64) error {
+	if seen == present {
+		return nil
+	}
+
+	return tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match", "it was changed meanwhile: it has version %d, not %d; load it and decide again", present, seen)
+}
+
+// collect runs a query and returns its rows as structs, columns matched to fields by name.
+func collect[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// one is collect for exactly one row; without it the error is missing.
+func one[T any](ctx context.Context, q Querier, missing error, sql string, args ...any) (T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		var none T
+
+		return none, err
+	}
+
+	found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return found, missing
+	}
+
+	return found, err
+}

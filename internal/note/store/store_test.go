@@ -1,0 +1,215 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+const patience = 20 * time.Second
+
+func open(t *testing.T) *store.DB {
+	t.Helper()
+
+	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	db, err := store.Open(t.Context(), store.Config{Write: pool, Read: pool})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+
+	return db
+}
+
+// sample is a note with an entity, and what both are stored as.
+func sample(now time.Time) (tarsy.Note, tarsy.EntityDetail) {
+	note := tarsy.Note{
+		ID: tarsy.NewID(), Content: "Fix the login bug on Safari by Friday.", Source: tarsy.NoteFromCLI, Author: "ana", Status: tarsy.NoteQueued, Version: 1,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	due := tarsy.DateOf(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	confidence := 0.9
+	entity := tarsy.EntityDetail{
+		Entity: tarsy.Entity{
+			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: 1, Type: tarsy.EntityTask, Title: "Fix login bug", Status: tarsy.EntityOpen,
+			State: tarsy.EntityAccepted, DueOn: &due, Confidence: &confidence, CreatedBy: "tarsy", CreatedAt: now, UpdatedAt: now, Version: 1,
+		},
+		Tags: []string{"login", "safari"},
+	}
+	entity.Sources = []tarsy.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: "Fix the login bug", StartOffset: 0, EndOffset: 17}}
+
+	return note, entity
+}
+
+func TestChangeStoresRowsAndEventsTogether(t *testing.T) {
+	t.Parallel()
+
+	db := open(t)
+	note, entity := sample(db.Now())
+
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
+		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeNoteCaptured, NoteID: note.ID})
+		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, ""))
+
+		return nil
+	}))
+
+	stored, err := store.Note(t.Context(), db.Reader(), note.ID)
+	require.NoError(t, err)
+	require.Equal(t, note, utc(stored))
+
+	found, err := store.Entity(t.Context(), db.Reader(), entity.ID)
+	require.NoError(t, err)
+
+	found.CreatedAt, found.UpdatedAt = found.CreatedAt.UTC(), found.UpdatedAt.UTC()
+	require.Equal(t, entity, found)
+
+	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeEntityCreated}, events(t, db, 2))
+}
+
+func TestChangeThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+
+	db := open(t)
+	note, _ := sample(db.Now())
+	failure := errors.New("failed on purpose")
+
+	err := db.Change(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
+		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeNoteCaptured, NoteID: note.ID})
+
+		return failure
+	})
+	require.ErrorIs(t, err, failure)
+
+	_, err = store.Note(t.Context(), db.Reader(), note.ID)
+	require.Equal(t, tarsy.CodeNoteNotFound, tarsy.CodeOf(err))
+
+	// The next event is the first one.
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: "login"})
+
+		return nil
+	}))
+	require.Equal(t, []string{tarsy.TypeTagChanged}, events(t, db, 1))
+}
+
+func TestUpdatingEntityRaisesItsVersion(t *testing.T) {
+	t.Parallel()
+
+	db := open(t)
+	note, entity := sample(db.Now())
+
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
+		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+
+		locked, err := store.LockEntity(t.Context(), tx, entity.ID)
+		require.NoError(t, err)
+
+		locked.Title, locked.DueOn = "Fix the login", nil
+		_, err = store.UpdateEntity(t.Context(), tx, locked.Entity)
+		require.NoError(t, err)
+
+		return store.SetTags(t.Context(), tx, entity.ID, []string{"web"})
+	}))
+
+	found, err := store.Entity(t.Context(), db.Reader(), entity.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), found.Version)
+	require.Equal(t, "Fix the login", found.Title)
+	require.Nil(t, found.DueOn)
+	require.Equal(t, []string{"web"}, found.Tags)
+}
+
+func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
+	t.Parallel()
+
+	db := open(t)
+	note, entity := sample(db.Now())
+	score := 0.75
+	item := tarsy.ReviewItem{
+		ID: tarsy.NewID(), Kind: tarsy.ReviewDuplicate, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &entity.ID,
+		Proposal: tarsy.Proposal{DuplicateOf: tarsy.NewID()}, Reason: "same bug", Score: &score, CreatedAt: db.Now(), Version: 1,
+	}
+
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
+		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+
+		return store.InsertReviewItem(t.Context(), tx, item)
+	}))
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		return store.CloseReviewItems(t.Context(), tx, `r.entity_id = $1`, entity.ID)
+	}))
+
+	var closed tarsy.ReviewItem
+
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) (err error) {
+		closed, err = store.LockReviewItem(t.Context(), tx, item.ID)
+		require.NoError(t, err)
+		require.Equal(t, tarsy.ReviewObsolete, closed.Status)
+		require.Equal(t, item.Proposal, closed.Proposal)
+
+		_, err = store.ResolveReviewItem(t.Context(), tx, closed, tarsy.ReviewOpen, "")
+
+		return err
+	}))
+
+	items, err := store.ReviewItems(t.Context(), db.Reader(), `WHERE r.status = 'open'`)
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	require.Equal(t, int64(3), items[0].Version)
+	require.Equal(t, []string{tarsy.TypeReviewCreated, tarsy.TypeReviewResolved}, events(t, db, 2))
+}
+
+func TestTagsAreCleaned(t *testing.T) {
+	t.Parallel()
+
+	tags, err := store.CleanTags([]string{" Web  UI ", "login", "", "LOGIN"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"login", "web ui"}, tags)
+
+	_, err = store.CleanTags([]string{longTag})
+	require.Equal(t, tarsy.CodeInvalidField, tarsy.CodeOf(err))
+}
+
+const longTag = "a tag that is much longer than any tag of an entity may be"
+
+// events returns the types of the first n events of the journal.
+func events(t *testing.T, db *store.DB, n int) []string {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	var types []string
+
+	for record, err := range db.Journal().Tail(ctx, journal.Position(0)) {
+		require.NoError(t, err)
+
+		if types = append(types, record.Entry.Type); len(types) == n {
+			break
+		}
+	}
+
+	return types
+}
+
+func utc(n tarsy.Note) tarsy.Note {
+	n.CreatedAt, n.UpdatedAt = n.CreatedAt.UTC(), n.UpdatedAt.UTC()
+
+	return n
+}

@@ -1,0 +1,63 @@
+package tarsy
+
+import "time"
+
+// ChannelNotes is the journal of everything about notes.
+const ChannelNotes = "notes"
+
+// The types of events in the journal of notes.
+const (
+	TypeNoteCaptured    = "note.captured"
+	TypeNoteProcessed   = "note.processed"
+	TypeNoteFailed      = "note.failed"
+	TypeNoteRequeued    = "note.requeued"
+	TypeEntityCreated   = "entity.created"
+	TypeEntityUpdated   = "entity.updated"
+	TypeEntityOrganized = "entity.organized"
+	TypeEntityDeleted   = "entity.deleted"
+	TypeReviewCreated   = "review.created"
+	TypeReviewResolved  = "review.resolved"
+	TypeReviewReopened  = "review.reopened"
+	TypeProjectChanged  = "project.changed"
+	TypeEpicChanged     = "epic.changed"
+	TypeTagChanged      = "tag.changed"
+)
+
+// NoteEventTypes lists every type of event in the journal of notes.
+func NoteEventTypes() []string {
+	return []string{
+		TypeNoteCaptured, TypeNoteProcessed, TypeNoteFailed, TypeNoteRequeued, TypeEntityCreated, TypeEntityUpdated, TypeEntityOrganized,
+		TypeEntityDeleted, TypeReviewCreated, TypeReviewResolved, TypeReviewReopened, TypeProjectChanged, TypeEpicChanged, TypeTagChanged,
+	}
+}
+
+// NotePayload is the payload of every event in the journal of notes: which rows changed. Readers that need more load them.
+type NotePayload struct {
+	// One of NoteEventTypes.
+	Type string `doc:"The type of the message." json:"type" schema:"note_event_type"`
+	// What the event is about. Those that do not apply are empty.
+	NoteID   string `doc:"The note." json:"note_id,omitempty" schema:"id"`
+	EntityID string `doc:"The entity." json:"entity_id,omitempty" schema:"id"`
+	ReviewID string `doc:"The review item." json:"review_id,omitempty" schema:"id"`
+	// Where it is filed, or what was changed.
+	ProjectID string `doc:"The project." json:"project_id,omitempty" schema:"id"`
+	EpicID    string `doc:"The epic." json:"epic_id,omitempty" schema:"id"`
+	Tag       string `doc:"The tag." json:"tag,omitempty"`
+	// The session of the note; empty if there is none.
+	SessionID string `doc:"The session that the note is about." json:"session_id,omitempty" schema:"id"`
+	// The new status of the note, entity (its state) or review item.
+	Status string `doc:"The new status of the note or review item, or the new state of the entity." json:"status,omitempty"`
+	// Of note.processed: how many entities were extracted.
+	EntityCount int `doc:"How many entities were extracted." json:"entity_count,omitempty"`
+	// Of note.failed and note.captured: why it is not processed.
+	Error string `doc:"The error message, for people." json:"error,omitempty"`
+	// Who did it; empty if it was the pipeline.
+	Author string `doc:"Who did it; left out if it was the pipeline." json:"author,omitempty"`
+	// Time of the change.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
+}
+
+// NewNoteEvent is the entry of the journal of notes with a payload.
+func NewNoteEvent(payload NotePayload) Event {
+	return NewEvent("", payload.Type, payload, payload.Timestamp)
+}
