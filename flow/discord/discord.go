@@ -53,7 +53,8 @@ type Draft struct {
 	// StreamID joins the parts of one response: the first is sent, the next ones edit that message until it is full, and
 	// go on in another. Empty sends the draft by itself.
 	StreamID string `json:"stream_id,omitempty"`
-	// Last is the last part of a stream. It may have no text.
+	// Last is the last part of a stream. It may have no text. A stream also ends when no part follows for ten minutes, or when
+	// a hundred others got parts since; a part that comes after that begins a new message.
 	Last bool `json:"last,omitempty"`
 }
 

@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -190,6 +191,51 @@ func TestParallelStreamsDoNotMix(t *testing.T) {
 	}
 
 	require.Equal(t, []string{"a1a2a3", "b1b2b3"}, d.contents())
+}
+
+func TestStreamWithoutLastPartIsFinishedAfterTenMinutes(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t, serve(t), discord.Config{})
+
+	d.write(discord.Draft{StreamID: "a", Text: "One"})
+	d.write(discord.Draft{StreamID: "a", Text: " two"}) // too soon to be shown
+	d.clock.Advance(10*time.Minute - time.Second)
+	d.write(discord.Draft{StreamID: "b", Text: "Other"})
+	require.Equal(t, []string{"One", "Other"}, d.contents())
+
+	d.clock.Advance(time.Second)
+	d.write(discord.Draft{StreamID: "c", Text: "Third"})
+	require.Equal(t, []string{"One two", "Other", "Third"}, d.contents(), "a has ended, b has not")
+
+	d.write(discord.Draft{StreamID: "a", Text: "Late", Last: true})
+	d.write(discord.Draft{StreamID: "b", Text: " goes on", Last: true})
+	require.Equal(t, []string{"One two", "Other goes on", "Third", "Late"}, d.contents())
+}
+
+func TestOldestStreamIsFinishedWhenThereAreTooMany(t *testing.T) {
+	t.Parallel()
+
+	const most = 100
+
+	d := newDesk(t, serve(t), discord.Config{})
+
+	for i := range most {
+		d.clock.Advance(time.Millisecond)
+		d.write(discord.Draft{StreamID: fmt.Sprint(i), Text: "begin"})
+	}
+
+	d.clock.Advance(time.Millisecond)
+	d.write(discord.Draft{StreamID: "0", Text: " again"}) // so that 1 has waited longest
+	d.write(discord.Draft{StreamID: "one more", Text: "more"})
+	d.write(discord.Draft{StreamID: "0", Text: " end", Last: true})
+	d.write(discord.Draft{StreamID: "2", Text: " end", Last: true})
+	d.write(discord.Draft{StreamID: "1", Text: "late", Last: true})
+
+	contents := d.contents()
+	require.Len(t, contents, most+2)
+	require.Equal(t, []string{"begin again end", "begin", "begin end", "begin"}, contents[:4])
+	require.Equal(t, []string{"more", "late"}, contents[most:])
 }
 
 func TestWhatCannotBeDeliveredIsNoFailure(t *testing.T) {

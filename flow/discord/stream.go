@@ -2,6 +2,8 @@ package discord
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,8 +11,17 @@ import (
 	"tarsy.dev/tarsy/flow"
 )
 
+const (
+	// maxStreams is how many streams may be open. One more finishes the one that has waited longest for its next part.
+	maxStreams = 100
+	// streamTimeout is how long a stream waits for its next part. After that it counts as finished.
+	streamTimeout = 10 * time.Minute
+)
+
 // stream is the message that the parts of a response build up.
 type stream struct {
+	channelID string
+	added     time.Time // when the last part was added
 	messageID string // empty before the first part with content
 	text      string // of the message
 	shown     string // what Discord has of it
@@ -24,6 +35,11 @@ type stream struct {
 func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 	s := d.streams[draft.StreamID]
 	if s == nil {
+		err := d.finishAbandoned(ctx)
+		if err != nil {
+			return err
+		}
+
 		s = &stream{}
 		d.streams[draft.StreamID] = s
 	}
@@ -32,6 +48,7 @@ func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 		delete(d.streams, draft.StreamID)
 	}
 
+	s.channelID, s.added = draft.ChannelID, d.config.Clock.Now()
 	s.text += tarsy.CleanText(draft.Text)
 
 	messages := flow.ShatterMaxLength(maxContent)(s.text)
@@ -49,8 +66,37 @@ func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 		}
 
 		if full { // it stays as it is, and the next one is sent
-			*s = stream{lost: s.lost}
+			*s = stream{channelID: s.channelID, added: s.added, lost: s.lost}
 			draft.ReplyTo = ""
+		}
+	}
+
+	return nil
+}
+
+// finishAbandoned finishes streams whose last part does not come, because whoever wrote them was stopped: those that have
+// waited too long, and the oldest ones if there are too many. What was not shown of them is shown. It is called before a
+// stream is added, so their number is bounded.
+func (d *Discord) finishAbandoned(ctx context.Context) error {
+	ids := slices.SortedFunc(maps.Keys(d.streams), func(a, b string) int {
+		return d.streams[a].added.Compare(d.streams[b].added)
+	})
+
+	for _, id := range ids {
+		s := d.streams[id]
+		if len(d.streams) < maxStreams && d.config.Clock.Since(s.added) < streamTimeout {
+			return nil
+		}
+
+		delete(d.streams, id)
+
+		if s.lost {
+			continue
+		}
+
+		err := d.show(ctx, Draft{ChannelID: s.channelID, StreamID: id}, s, true)
+		if err != nil {
+			return err
 		}
 	}
 
