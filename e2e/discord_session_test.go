@@ -135,6 +135,44 @@ func TestDiscordMentionSubmitsAlert(t *testing.T) {
 
 	w.Write("alerts", "ann", "<@tarsy>")
 	w.Await("alerts", "Describe the alert after the mention.")
+	awaitAnnounced(t, app, session.ID)
+	require.Equal(t, 3, announcements(w), "the result is in the channel once")
+}
+
+// awaitAnnounced waits until nothing more is sent about the end of a session.
+func awaitAnnounced(t *testing.T, app *tarsytest.App, sessionID string) {
+	t.Helper()
+
+	type row struct{ State string }
+
+	require.Eventually(t, func() bool {
+		return tarsytest.Rows[row](app, `SELECT state FROM announcements WHERE subject = 'end' AND session_id = $1`, sessionID)[0].State == "sent"
+	}, patience, lease/10)
+}
+
+// The result of an alert from another channel is announced as every other, and is also a reply to the mention.
+func TestDiscordRepliesToMentionWithResult(t *testing.T) {
+	t.Parallel()
+
+	app, w := newDiscordApp(t, oncallAsks+`, submit: {guilds: ["*"], channels: ["`+otherID+`"], roles: ["*"], alert_type: test}`)
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	w.AwaitReady()
+
+	mention := w.Write("other", "bob", "<@tarsy> disk full on node-7")
+	receipt := w.Await("other", "Investigating: ")
+	require.Equal(t, mention.ID, receipt.ReplyTo)
+
+	_, id, _ := strings.Cut(receipt.Content, "/sessions/")
+
+	w.Await("alerts", "A leak.")
+	result := w.Await("other", "A leak.")
+	require.Equal(t, mention.ID, result.ReplyTo)
+	require.Contains(t, result.Content, "**Investigation completed:** test\n")
+	require.Contains(t, result.Content, "\nAsk questions in <#"+w.AwaitThread().ID+">.")
+
+	awaitAnnounced(t, app, strings.TrimSuffix(id, ">"))
+	require.Len(t, w.Sent().Messages, 3)
 }
 
 // Each list decides alone, and nobody is allowed by default.

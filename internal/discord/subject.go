@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 var (
@@ -70,7 +71,40 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 		return false, err
 	}
 
+	if err := s.sendResult(ctx, a, *outcome); err != nil {
+		return false, err
+	}
+
 	return true, nil
+}
+
+// sendResult replies with the end of a session to the mention that submitted it, unless the announcement is in the same channel already. It
+// is the second message of the announcement, so it is recorded with it.
+func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, outcome postgres.SessionOutcome) error {
+	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelDiscord, a.SessionID)
+	if err != nil || receipt == nil || receipt.Target == a.Target || len(a.MessageIDs) > 1 {
+		return err
+	}
+
+	text := endText(outcome, s.link(a.SessionID))
+	if a.ThreadID != "" {
+		text += "\nAsk questions in <#" + a.ThreadID + ">."
+	}
+
+	id, err := s.cfg.Client.Send(ctx, receipt.Target, discord.Post{Text: text, ReplyTo: receipt.ReplyTo, Nonce: nonce(a.ID, 1)})
+
+	switch {
+	case err == nil:
+		a.MessageIDs = append(a.MessageIDs, id)
+	case discord.IsPermanent(err):
+		// The announcement itself is there.
+		a.Error = tarsy.CleanText(err.Error())
+		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
+	default:
+		return err
+	}
+
+	return nil
 }
 
 // sendReceipt confirms an alert.

@@ -77,6 +77,21 @@ SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND 
 	return id, nil
 }
 
+// Receipt returns the announcement that confirmed the alert of a session; nil if the alert did not come from the channel.
+func (db *DB) Receipt(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (*tarsy.Announcement, error) {
+	found, err := collect[tarsy.Announcement](ctx, db.front, `SELECT `+announcementColumns+` FROM announcements
+WHERE session_id = $1 AND channel = $2 AND subject = 'receipt' ORDER BY id LIMIT 1`, sessionID, channel)
+	if err != nil {
+		return nil, fmt.Errorf("look up receipt: %w", err)
+	}
+
+	if len(found) == 0 {
+		return nil, nil //nolint:nilnil // most alerts come from elsewhere
+	}
+
+	return &found[0], nil
+}
+
 // SessionOutcome is what an announcement says about a session.
 type SessionOutcome struct {
 	AlertType        string
