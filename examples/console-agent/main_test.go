@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,8 +41,9 @@ func TestConsoleAgentReportsAModelThatFails(t *testing.T) {
 	t.Parallel()
 
 	host := start(t)
+	host.LLM().EnqueueFailure(errors.New("quota exceeded"))
 	host.Console().Send("Hello")
-	require.Contains(t, host.Console().WaitError(), "[error]: ")
+	require.Equal(t, "[error]: quota exceeded", host.Console().WaitError())
 
 	host.LLM().Enqueue("Back again.")
 	host.Console().Send("Hello?")

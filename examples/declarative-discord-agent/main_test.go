@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestDeclarativeAgentApologizesForItsModel(t *testing.T) {
 	t.Parallel()
 
 	host := start(t)
+	host.LLM().EnqueueFailure(errors.New("quota exceeded"))
 	host.Discord().Say("general", "alice", "Hello")
 	host.Discord().WaitSent("the apology", flowtest.Content("I cannot answer now. Please try again later."))
 }

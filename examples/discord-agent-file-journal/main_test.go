@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,7 @@ func TestModelThatFailsIsNoEndOfTheConversation(t *testing.T) {
 	t.Parallel()
 
 	host := start(t)
+	host.LLM().EnqueueFailure(errors.New("quota exceeded"))
 	host.Discord().Say("general", "alice", "Hello")
 	host.Discord().WaitSent("the apology", flowtest.Content("I cannot answer now. Please try again later."))
 

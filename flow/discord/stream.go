@@ -22,9 +22,9 @@ const (
 type stream struct {
 	channelID string
 	added     time.Time // when the last part was added
-	messageID string // empty before the first part with content
-	text      string // of the message
-	shown     string // what Discord has of it
+	messageID string    // empty before the first part with content
+	text      string    // of the message
+	shown     string    // what Discord has of it
 	changed   time.Time
 	// lost reports that Discord did not accept a message of the stream. The rest is dropped.
 	lost bool

@@ -72,10 +72,10 @@ func (h *Host) AssertOrdered(branch string, steps ...Step) {
 }
 
 // WaitEntry waits until the journal of a branch holds an entry that matches, and returns it.
-func (h *Host) WaitEntry(branch string, step Step) flow.Entry {
+func (h *Host) WaitEntry(branch string, step Step, options ...WaitOption) flow.Entry {
 	h.t.Helper()
 
-	ctx, cancel := h.assertion()
+	ctx, cancel := h.assertion(options)
 	defer cancel()
 
 	reader := h.Journal(branch)
@@ -96,7 +96,7 @@ func (h *Host) WaitEntry(branch string, step Step) flow.Entry {
 func (h *Host) records(branch string) []journal.Record[flow.Entry] {
 	h.t.Helper()
 
-	ctx, cancel := h.assertion()
+	ctx, cancel := h.assertion(nil)
 	defer cancel()
 
 	reader := h.Journal(branch)

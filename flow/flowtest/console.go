@@ -35,58 +35,54 @@ func (c *Console) Send(line string) {
 func (c *Console) End() { c.in.end() }
 
 // WaitLine waits for the next line of output.
-func (c *Console) WaitLine() string {
+func (c *Console) WaitLine(options ...WaitOption) string {
 	c.host.t.Helper()
 
-	return c.waitMatch(c.out, "a line of output", func(string) bool { return true })
+	return c.collect(c.out, "a line of output", 1, anyLine, options)[0]
 }
 
 // WaitMatch waits for a line of output that matches and drops those before it. The reason says in a failure what was
 // waited for.
-func (c *Console) WaitMatch(reason string, match func(line string) bool) string {
+func (c *Console) WaitMatch(reason string, match func(line string) bool, options ...WaitOption) string {
 	c.host.t.Helper()
 
-	return c.waitMatch(c.out, reason, match)
+	return c.collect(c.out, reason, 1, match, options)[0]
 }
 
 // WaitError waits for the next line of the error stream.
-func (c *Console) WaitError() string {
+func (c *Console) WaitError(options ...WaitOption) string {
 	c.host.t.Helper()
 
-	return c.waitMatch(c.err, "a line on the error stream", func(string) bool { return true })
+	return c.collect(c.err, "a line on the error stream", 1, anyLine, options)[0]
 }
 
-// Collect waits for n lines of output.
-func (c *Console) Collect(n int) []string {
+// Collect waits for n lines of output. The time limit is for all of them.
+func (c *Console) Collect(n int, options ...WaitOption) []string {
 	c.host.t.Helper()
 
-	lines := make([]string, 0, n)
-	for range n {
-		lines = append(lines, c.waitMatch(c.out, fmt.Sprintf("line %d of %d", len(lines)+1, n), func(string) bool { return true }))
-	}
-
-	return lines
+	return c.collect(c.out, fmt.Sprintf("%d lines of output", n), n, anyLine, options)
 }
 
-// CollectUntilQuiet returns the output up to the moment at which the program has read all input and handled it.
-func (c *Console) CollectUntilQuiet() []string {
+// CollectUntilQuiet returns the output up to the moment at which the program has read all input and handled it. A line that
+// the program has not ended is the last one.
+func (c *Console) CollectUntilQuiet(options ...WaitOption) []string {
 	c.host.t.Helper()
-	c.host.WaitQuiet()
+	c.host.WaitQuiet(options...)
 
 	return c.out.drain()
 }
 
 // AssertQuiet fails the test if there is output that nobody read, now or when all input is handled. It does not wait for
 // time to pass.
-func (c *Console) AssertQuiet() {
+func (c *Console) AssertQuiet(options ...WaitOption) {
 	c.host.t.Helper()
 
-	if lines := c.CollectUntilQuiet(); len(lines) > 0 {
+	if lines := c.CollectUntilQuiet(options...); len(lines) > 0 {
 		c.host.t.Fatalf("expected no output, got:\n%s", strings.Join(lines, "\n"))
 	}
 }
 
-// Drain returns the output that nobody read yet.
+// Drain returns the output that nobody read yet, also a line that has not ended.
 func (c *Console) Drain() []string { return c.out.drain() }
 
 // DrainErrors is Drain for the error stream.
@@ -95,27 +91,32 @@ func (c *Console) DrainErrors() []string { return c.err.drain() }
 // Times tells when the lines of output so far were printed, also those that were read.
 func (c *Console) Times() []time.Time { return c.out.printed() }
 
-func (c *Console) waitMatch(s *screen, reason string, match func(string) bool) string {
+func anyLine(string) bool { return true }
+
+// collect waits for n lines that match and drops the others.
+func (c *Console) collect(s *screen, reason string, n int, match func(string) bool, options []WaitOption) []string {
 	c.host.t.Helper()
 
-	ctx, cancel := c.host.assertion()
+	ctx, cancel := c.host.assertion(options)
 	defer cancel()
 
-	var skipped []string
+	var found, seen []string
 
-	for {
+	for len(found) < n {
 		line, err := s.next(ctx)
 		if err != nil {
-			c.host.t.Fatalf("waited %s for %s; pending input: %d line(s); output that did not match: %q%s",
-				c.host.timeouts.Assertion, reason, c.in.pending(), skipped, c.host.problems())
+			c.host.t.Fatalf("waited for %s: %v; pending input: %d line(s); output until then: %q%s",
+				reason, err, c.in.pending(), append(seen, s.drain()...), c.host.problems())
 		}
+
+		seen = append(seen, line)
 
 		if match(line) {
-			return line
+			found = append(found, line)
 		}
-
-		skipped = append(skipped, line)
 	}
+
+	return found
 }
 
 // keyboard is a reader of the lines that a test sends.
@@ -246,8 +247,7 @@ func (s *screen) Write(p []byte) (int, error) {
 			break
 		}
 
-		s.lines = append(s.lines, strings.TrimSuffix(string(line), "\r"))
-		s.times = append(s.times, s.now())
+		s.add(line)
 		s.partial = rest
 	}
 
@@ -255,6 +255,12 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.changed = make(chan struct{})
 
 	return len(p), nil
+}
+
+// add adds a line; the lock is held.
+func (s *screen) add(line []byte) {
+	s.lines = append(s.lines, strings.TrimSuffix(string(line), "\r"))
+	s.times = append(s.times, s.now())
 }
 
 func (s *screen) next(ctx context.Context) (string, error) {
@@ -280,9 +286,15 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 }
 
+// drain returns what was not read. A line that has not ended is ended by it.
 func (s *screen) drain() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	if len(s.partial) > 0 {
+		s.add(s.partial)
+		s.partial = nil
+	}
 
 	lines := s.lines
 	s.lines = nil

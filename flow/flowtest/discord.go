@@ -106,7 +106,7 @@ func (d *Discord) Say(channel, author, content string, options ...SayOption) Dis
 func (d *Discord) Play(steps ...DiscordStep) {
 	d.host.t.Helper()
 
-	ctx, cancel := d.host.assertion()
+	ctx, cancel := d.host.assertion(nil)
 	defer cancel()
 
 	err := d.server.Play(ctx, steps...)
@@ -117,10 +117,10 @@ func (d *Discord) Play(steps ...DiscordStep) {
 
 // WaitSent waits until a message of the bot matches, as it was sent or after an edit, and returns it as it was then. The
 // reason says in a failure what was waited for.
-func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool) DiscordMessage {
+func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool, options ...WaitOption) DiscordMessage {
 	d.host.t.Helper()
 
-	ctx, cancel := d.host.assertion()
+	ctx, cancel := d.host.assertion(options)
 	defer cancel()
 
 	action, err := d.server.WaitAction(ctx, func(a discord.Action) bool {
@@ -134,10 +134,10 @@ func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool) Dis
 }
 
 // WaitTyping waits until the bot has shown that it is typing in a channel.
-func (d *Discord) WaitTyping(channel string) {
+func (d *Discord) WaitTyping(channel string, options ...WaitOption) {
 	d.host.t.Helper()
 
-	ctx, cancel := d.host.assertion()
+	ctx, cancel := d.host.assertion(options)
 	defer cancel()
 
 	_, err := d.server.Wait(ctx, "typing", discord.Expect{Kind: discord.KindTyping, Channel: channel})

@@ -2,6 +2,7 @@ package flowtest_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -89,4 +90,31 @@ func TestFailedWaitListsWhatWasSent(t *testing.T) {
 	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
 		flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Discord().Say("nowhere", "alice", "Hello")
 	}), "nowhere")
+}
+
+func TestUnknownDiscordRequestFailsTheTest(t *testing.T) {
+	t.Parallel()
+
+	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+		flowtest.New(inner, func(env *program.Env) (*flow.Flow, error) {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.Discord.API+"/stage-instances/1", nil)
+			if err != nil {
+				return nil, err
+			}
+
+			request.Close = true
+
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return nil, err
+			}
+
+			err = response.Body.Close()
+			if err != nil {
+				return nil, err
+			}
+
+			return lonely(env)
+		}, flowtest.WithDiscord())
+	}), "the virtual Discord got an unknown request: Discord: GET /discord/api/v10/stage-instances/1")
 }

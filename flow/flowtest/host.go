@@ -3,8 +3,6 @@
 package flowtest
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -23,7 +21,7 @@ type Timeouts struct {
 	Start time.Duration
 	// Stop is for all daemons to stop: 10 s.
 	Stop time.Duration
-	// Assertion is for each thing that a test waits for: 5 s.
+	// Assertion is for each thing that a test waits for, unless it says [Within]: 5 s.
 	Assertion time.Duration
 }
 
@@ -182,19 +180,29 @@ func (h *Host) Stop() {
 	if err != nil {
 		h.t.Errorf("close the journals: %v", err)
 	}
+
+	h.reportUnexpected()
 }
 
-// timeLimit is a context whose cause says which limit was reached.
-func timeLimit(limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("the time limit of %s was reached", limit))
+// reportUnexpected fails the test with calls that the virtual parts could not answer, also if the program coped with that.
+func (h *Host) reportUnexpected() {
+	h.t.Helper()
+
+	if h.llm != nil {
+		for _, call := range h.llm.Unexpected() {
+			h.t.Errorf("the model was called without a response for it: %s", call)
+		}
+	}
+
+	if h.discord != nil {
+		for _, request := range h.discord.server.Unexpected() {
+			h.t.Errorf("the virtual Discord got an unknown request: %s", request)
+		}
+	}
 }
 
 // now is the time of the program's clock.
 func (h *Host) now() time.Time { return h.env.Clock.Now() }
-
-func (h *Host) assertion() (context.Context, context.CancelFunc) {
-	return timeLimit(h.timeouts.Assertion)
-}
 
 // Console is the virtual console.
 func (h *Host) Console() *Console {
@@ -252,10 +260,10 @@ func (h *Host) Journal(branch string) journal.Reader[flow.Entry] {
 }
 
 // WaitQuiet waits until the program has read all of its console's input and everything that followed from it is handled.
-func (h *Host) WaitQuiet() {
+func (h *Host) WaitQuiet(options ...WaitOption) {
 	h.t.Helper()
 
-	ctx, cancel := h.assertion()
+	ctx, cancel := h.assertion(options)
 	defer cancel()
 
 	if h.console != nil {

@@ -114,14 +114,34 @@ func TestPoliciesAndClockAreReplaced(t *testing.T) {
 	}
 }
 
-func TestMissingResponseIsReportedToTheUser(t *testing.T) {
+func TestModelFailuresAreScripted(t *testing.T) {
 	t.Parallel()
 
 	h := start(t)
+	h.LLM().EnqueueFailure(errors.New("quota exceeded"))
+	h.LLM().EnqueueFailure(errors.New("connection lost"), "Half. ", "An ans")
 	h.Console().Send("Hello")
-	require.Contains(t, h.Console().WaitError(), "the script has no reply")
-	require.Empty(t, h.Console().Drain())
-	require.NotEmpty(t, h.Console().DrainErrors(), "the error goes on with what the script has")
+	require.Equal(t, "[error]: quota exceeded", h.Console().WaitError())
+
+	h.Console().Send("Again")
+	require.Equal(t, []string{"[bot]: Half. ", "[bot]: An ans"}, h.Console().CollectUntilQuiet())
+	require.Equal(t, []string{"[error]: connection lost"}, h.Console().DrainErrors())
+}
+
+// A program may cope with it, but the test did not foresee the call.
+func TestMissingResponseIsReportedToTheUserAndFailsTheTest(t *testing.T) {
+	t.Parallel()
+
+	var printed []string
+
+	failure := testfailure.Of(t, func(t testing.TB) {
+		h := start(t)
+		h.Console().Send("What is the capital of Peru?")
+		printed = append(printed, h.Console().WaitError())
+	})
+	require.Contains(t, printed[0], "the script has no reply")
+	require.Contains(t, failure, "the model was called without a response for it: call 1: the script has no reply")
+	require.Contains(t, failure, "What is the capital of Peru?")
 }
 
 func TestProgramEndsWithItsInput(t *testing.T) {
@@ -153,7 +173,7 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 	}{
 		"no output": {
 			func(t testing.TB) { start(t, short).Console().WaitLine() },
-			[]string{"waited 20ms for a line of output; pending input: 0 line(s)"},
+			[]string{"waited for a line of output: the time limit of 20ms was reached; pending input: 0 line(s); output until then: []"},
 		},
 		"no match": {
 			func(t testing.TB) {
@@ -163,7 +183,34 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 				h.WaitEntry("console", flowtest.Expect[console.Printed]("print"))
 				h.Console().WaitMatch("farewell", func(line string) bool { return line == "[bot]: Bye." })
 			},
-			[]string{"waited 20ms for farewell", `output that did not match: ["[bot]: Hello."]`},
+			[]string{"waited for farewell: the time limit of 20ms", `output until then: ["[bot]: Hello."]`},
+		},
+		"too few lines": {
+			func(t testing.TB) {
+				h := start(t, short)
+				h.LLM().Enqueue("Hello.")
+				h.Console().Send("Hi")
+				h.WaitEntry("console", flowtest.Expect[console.Printed]("print"))
+				h.Console().Collect(2)
+			},
+			[]string{"waited for 2 lines of output: the time limit of 20ms", `output until then: ["[bot]: Hello."]`},
+		},
+		"input that is not read": {
+			func(t testing.TB) {
+				h := flowtest.New(t, lonely, flowtest.WithConsole(), short).Start()
+				h.Console().Send("one")
+				h.Console().Send("two")
+				h.Console().WaitLine()
+			},
+			[]string{"pending input: 2 line(s)"},
+		},
+		"input that is never read": {
+			func(t testing.TB) {
+				h := flowtest.New(t, lonely, flowtest.WithConsole(), short).Start()
+				h.Console().Send("one")
+				h.Console().AssertQuiet()
+			},
+			[]string{"the program has not read its input: 1 line(s) pending"},
 		},
 		"not quiet": {
 			func(t testing.TB) {
@@ -211,6 +258,21 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 				flowtest.New(t, func(*program.Env) (*flow.Flow, error) { return nil, errors.New("no such setting") })
 			},
 			[]string{"configure the program: no such setting"},
+		},
+		"a type without a rule": {
+			func(t testing.TB) {
+				flowtest.New(t, func(env *program.Env) (*flow.Flow, error) {
+					return flow.Build([]*flow.Branch{console.New(console.Config{In: env.In, Out: env.Out}).Branch})
+				}, flowtest.WithConsole())
+			},
+			[]string{
+				"configure the program: the flow has 2 problem(s):",
+				`"console" produces console.Line, but it has neither a route nor a terminal`,
+			},
+		},
+		"two failures in the background": {
+			func(t testing.TB) { flowtest.New(t, twiceBroken).Start() },
+			[]string{"the flow ended with errors: reader: no paper\nwriter: no ink"},
 		},
 		"no console": {
 			func(t testing.TB) { flowtest.New(t, lonely).Console() },
@@ -268,6 +330,21 @@ func TestStuckDaemonIsNamedAtTheEnd(t *testing.T) {
 // lonely is a program that needs nothing.
 func lonely(*program.Env) (*flow.Flow, error) {
 	return flow.Build([]*flow.Branch{flow.NewBranch("lonely")})
+}
+
+// twiceBroken is a program of which two daemons fail as soon as they run.
+func twiceBroken(*program.Env) (*flow.Flow, error) {
+	branch := flow.NewBranch("desk")
+
+	for _, part := range []struct{ name, failure string }{{"reader", "no paper"}, {"writer", "no ink"}} {
+		branch.Input(part.name, func(_ context.Context, ready func()) error {
+			ready()
+
+			return errors.New(part.failure)
+		})
+	}
+
+	return flow.Build([]*flow.Branch{branch})
 }
 
 // stuck is a program that never becomes ready.

@@ -6,7 +6,7 @@ import (
 )
 
 // LLM is a virtual model. It answers each call with the next response that the test enqueued; a call without one is an
-// error that says so.
+// error for the program, and fails the test when it ends.
 type LLM struct {
 	*script.Script
 
@@ -33,6 +33,16 @@ func (l *LLM) EnqueueThoughts(thoughts, chunks []string) {
 	}
 
 	l.Add(script.Reply{Chunks: all})
+}
+
+// EnqueueFailure adds a call that fails after these chunks.
+func (l *LLM) EnqueueFailure(failure error, chunks ...string) {
+	reply := script.Reply{Err: failure, AfterChunks: len(chunks)}
+	for _, chunk := range chunks {
+		reply.Chunks = append(reply.Chunks, llm.TextChunk{Text: chunk})
+	}
+
+	l.Add(reply)
 }
 
 // Requests are the calls that were made.
