@@ -1,0 +1,88 @@
+// Package infer asks a language model what a note contains and where it belongs. It holds the prompts, the JSON Schemas of the answers,
+// and the checks that an answer must pass. It knows llm.Client and the vocabulary; it does not know the database.
+package infer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
+)
+
+// ErrSchema is the error of an answer that does not fit the schema or breaks one of the rules that come with it. The same question
+// is likely to be answered the same way, so the call is not repeated.
+var ErrSchema = errors.New("the model's answer does not fit the schema")
+
+// The names of the two agents in llm.Request.Agent, which scripts route by, and of their calls in llm.Request.Purpose.
+const (
+	AgentExtract  = "NoteExtractor"
+	AgentOrganize = "NoteOrganizer"
+
+	PurposeExtract  = "note_extraction"
+	PurposeOrganize = "note_organization"
+)
+
+// DefaultTimeout is how long a call may take unless the configuration sets another limit.
+const DefaultTimeout = 2 * time.Minute
+
+// Config says which model is asked.
+type Config struct {
+	// LLM is required.
+	LLM llm.Client
+	// Provider, Model and Backend are those of llm.Request.
+	Provider string
+	Model    string
+	Backend  string
+	// Retry is for errors that pass within seconds. The zero value calls once; the queue repeats the whole job anyway.
+	Retry llm.Retry
+	// Timeout is the limit of one call with its repetitions; zero means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Model answers questions about notes. It keeps nothing between calls and is safe for concurrent use.
+type Model struct{ cfg Config }
+
+// New returns a Model.
+func New(cfg Config) *Model {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+
+	return &Model{cfg: cfg}
+}
+
+// errTimeout is the cause of a call that takes too long. Another attempt may be faster.
+var errTimeout = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model did not answer in time"}
+
+// ask makes one call and returns its text. Errors of the call are returned as they are.
+func (m *Model) ask(ctx context.Context, agent, purpose, sessionID, system, user string, schema json.RawMessage) (string, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errTimeout)
+	defer cancel()
+
+	request := &llm.Request{
+		SessionID: sessionID, Agent: agent, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
+		Messages: []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: user}},
+	}
+
+	response, err := llm.Collect(m.cfg.Retry.Generate(limited, m.cfg.LLM, request, nil), nil)
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			return "", errTimeout
+		}
+
+		return "", err
+	}
+
+	if response.End.Reason == llm.StopMaxTokens {
+		return "", fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", ErrSchema)
+	}
+
+	return response.Text, nil
+}
+
+// today is the date that relative dates refer to, with its weekday.
+func today(now time.Time) string { return now.Format("Monday, ") + tarsy.DateOf(now).String() }
