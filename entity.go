@@ -190,3 +190,14 @@ type EntityInput struct {
 	ProjectID *string
 	EpicID    *string
 }
+
+// EntityMove is a new place of an entity on the board. It names at least one of the fields.
+type EntityMove struct {
+	// The column; nil keeps it. Without a neighbour the entity goes to the end of the column.
+	Status *EntityStatus
+	// The epic, and with it its project; nil keeps both, an empty string removes the epic only.
+	EpicID *string
+	// The neighbour, which is in the column already. At most one of them is set.
+	BeforeID string
+	AfterID  string
+}

@@ -32,6 +32,9 @@ type Project struct {
 	Version int64 `json:"version"`
 }
 
+// ProjectStatuses lists every status.
+func ProjectStatuses() []ProjectStatus { return []ProjectStatus{ProjectActive, ProjectArchived} }
+
 // ProjectDetail is a project with its epics.
 type ProjectDetail struct {
 	Project
@@ -51,6 +54,9 @@ const (
 	EpicOpen EpicStatus = "open"
 	EpicDone EpicStatus = "done"
 )
+
+// EpicStatuses lists every status.
+func EpicStatuses() []EpicStatus { return []EpicStatus{EpicOpen, EpicDone} }
 
 // Epic is a part of a project.
 type Epic struct {
@@ -75,10 +81,79 @@ type Epic struct {
 	Version int64 `json:"version"`
 }
 
+// ProjectQuery selects projects in their order.
+type ProjectQuery struct {
+	// Empty fields match every project.
+	Statuses []ProjectStatus
+	// Part of the name or description of the project or of one of its epics, without case.
+	Search string
+	// The last project of the previous page; nil starts with the first.
+	After *PlaceCursor
+	// Maximum number of projects.
+	Limit int
+}
+
+// PlaceCursor is a position in a list that people order.
+type PlaceCursor struct {
+	// Identify the last row before the position. The ID breaks ties.
+	Position float64 `json:"p"`
+	ID       string  `json:"i"`
+}
+
+// ProjectPage is a page of projects.
+type ProjectPage struct {
+	// In their order.
+	Projects []ProjectDetail
+	// Start of the next page; nil on the last one.
+	Next *PlaceCursor
+	// How many projects match in all pages.
+	Total int
+}
+
+// ProjectInput is what a person writes about a project: creating one needs the name, changing one sets the fields that are not nil.
+type ProjectInput struct {
+	Name        *string
+	Description *string
+	Status      *ProjectStatus
+	// A neighbour in the list; at most one of them is set. Without, the project stays where it is, and a new one is the last.
+	BeforeID string
+	AfterID  string
+}
+
+// EpicInput is what a person writes about an epic: creating one needs the name, changing one sets the fields that are not nil.
+type EpicInput struct {
+	Name        *string
+	Description *string
+	Status      *EpicStatus
+	// A neighbour in the project; at most one of them is set. Without, the epic stays where it is, and a new one is the last.
+	BeforeID string
+	AfterID  string
+}
+
 // Tag is a label of entities.
 type Tag struct {
 	// Lower case, the identity of the tag.
 	Name string `json:"name"`
 	// How many accepted entities have it.
 	EntityCount int `json:"entity_count"`
+}
+
+// TagQuery selects tags in alphabetical order.
+type TagQuery struct {
+	// Part of the name, without case; empty matches every tag.
+	Search string
+	// The name of the last tag of the previous page; empty starts with the first.
+	After string
+	// Maximum number of tags.
+	Limit int
+}
+
+// TagPage is a page of tags.
+type TagPage struct {
+	// In alphabetical order.
+	Tags []Tag
+	// The name that the next page starts after; empty on the last one.
+	Next string
+	// How many tags match in all pages.
+	Total int
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -99,8 +100,19 @@ func withDetails(ctx context.Context, q Querier, entities []tarsy.Entity) ([]tar
 	return details, nil
 }
 
-// InsertEntity stores a new entity with its tags and sources.
+// positionEpoch keeps positions small: what a float64 needs for the seconds is missing between them.
+var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+
+// PositionAt is the place of a row that is created at a time, behind everything older: its age in seconds. It needs neither a query nor
+// a lock; rows of the same moment are ordered by their ids.
+func PositionAt(at time.Time) float64 { return at.Sub(positionEpoch).Seconds() }
+
+// InsertEntity stores a new entity with its tags and sources. Without a position it goes to the end of its column.
 func InsertEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail) error {
+	if e.Position == 0 {
+		e.Position = PositionAt(e.CreatedAt)
+	}
+
 	_, err := tx.Exec(ctx, `
 		INSERT INTO entities (id, note_id, note_version, session_id, type, title, content, owner, due_on, status, state, confidence, project_id,
 			epic_id, position, merged_into, created_by, edited_by, created_at, updated_at, organized_at, version)

@@ -43,6 +43,7 @@ func sample(now time.Time) (tarsy.Note, tarsy.EntityDetail) {
 		Entity: tarsy.Entity{
 			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: 1, Type: tarsy.EntityTask, Title: "Fix login bug", Status: tarsy.EntityOpen,
 			State: tarsy.EntityAccepted, DueOn: &due, Confidence: &confidence, CreatedBy: "tarsy", CreatedAt: now, UpdatedAt: now, Version: 1,
+			Position: store.PositionAt(now),
 		},
 		Tags: []string{"login", "safari"},
 	}
