@@ -86,6 +86,17 @@ func (v value) into(target reflect.Value) error {
 		target.SetBool(v.raw[0] == 't')
 
 		return nil
+	case reflect.Int64:
+		var number int64
+
+		// What is a number of the wrong size or with decimals is reported like what is none.
+		if v.kind() == kindNull || json.Unmarshal(v.raw, &number) != nil {
+			return v.wrong(kindInteger)
+		}
+
+		target.SetInt(number)
+
+		return nil
 	default:
 		panic(fmt.Sprintf("api: a request has a field of type %s, which nothing reads", target.Type()))
 	}
@@ -233,12 +244,13 @@ func (v value) wrong(expected string) error {
 
 // What JSON values are, as problems name them.
 const (
-	kindObject = "an object"
-	kindList   = "a list"
-	kindText   = "text"
-	kindBool   = "true or false"
-	kindNumber = "a number"
-	kindNull   = "null"
+	kindObject  = "an object"
+	kindList    = "a list"
+	kindText    = "text"
+	kindBool    = "true or false"
+	kindNumber  = "a number"
+	kindInteger = "a whole number"
+	kindNull    = "null"
 )
 
 // kind names what the value is. A raw value has no space around it.

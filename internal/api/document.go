@@ -30,6 +30,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
+	registerNoteTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -108,6 +109,8 @@ func (s *Server) documented(method, path string) *huma.Operation {
 	switch method {
 	case http.MethodPost:
 		return item.Post
+	case http.MethodPatch:
+		return item.Patch
 	case http.MethodDelete:
 		return item.Delete
 	default:
