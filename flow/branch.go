@@ -46,6 +46,18 @@ func (b *Branch) Input(name string, run Run) {
 	b.inputs = append(b.inputs, input{name: name, run: run})
 }
 
+// Pending marks that something has arrived from outside that an input has not sent to a port yet. The flow is not idle until
+// done is called, once, after it was sent or dropped.
+func (b *Branch) Pending() (done func()) {
+	if b.ledger == nil {
+		return func() {}
+	}
+
+	b.ledger.beginAppend()
+
+	return func() { b.ledger.endAppend(b, 0) }
+}
+
 // direction tells what the branch does with the entries of a port.
 type direction int
 

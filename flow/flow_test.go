@@ -127,6 +127,29 @@ func TestWaitIdleReturnsTheFailureThatKeepsTheFlowBusy(t *testing.T) {
 	require.ErrorContains(t, built.Stop(within(t)), "broken printer")
 }
 
+func TestFlowIsNotIdleWhileSomethingIsPending(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		branch := flow.NewBranch("inbox")
+		branch.Pending()() // not part of a flow yet
+
+		built, err := flow.Build([]*flow.Branch{branch})
+		require.NoError(t, err)
+
+		done := branch.Pending()
+		idle := make(chan error, 1)
+
+		go func() { idle <- built.WaitIdle(t.Context()) }()
+
+		synctest.Wait()
+		require.Empty(t, idle)
+		done()
+		require.NoError(t, <-idle)
+		synctest.Wait()
+	})
+}
+
 func TestHistoryInAJournalIsNotHandledAgain(t *testing.T) {
 	t.Parallel()
 

@@ -30,7 +30,7 @@ func (l *ledger) beginAppend() {
 	l.appending++
 }
 
-// endAppend is called with position zero for an append that failed.
+// endAppend is called with position zero for an append that failed, and for what was pending.
 func (l *ledger) endAppend(b *Branch, position journal.Position) {
 	l.update(func() {
 		l.appending--

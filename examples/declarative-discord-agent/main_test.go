@@ -28,6 +28,7 @@ func TestDeclarativeAgentAnswersParagraphByParagraph(t *testing.T) {
 	host.LLM().Enqueue("First.\n\nSecond.")
 	host.Discord().Say("general", "alice", "Hello")
 	host.Discord().WaitSent("the last paragraph", flowtest.Content("Second."))
+	host.Discord().AssertQuiet()
 	require.Equal(t, []string{"First.", "Second."}, host.Discord().Contents())
 
 	host.AssertOrdered("agent",

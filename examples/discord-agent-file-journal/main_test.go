@@ -31,6 +31,15 @@ func TestAgentAnswersInDiscord(t *testing.T) {
 	require.Equal(t, []string{"alice: Who are you?"}, host.LLM().Prompts())
 }
 
+func TestAgentDoesNotAnswerAMentionWithoutText(t *testing.T) {
+	t.Parallel()
+
+	host := start(t)
+	host.Discord().Say("general", "alice", "<@bot>")
+	host.Discord().AssertQuiet()
+	require.Empty(t, host.LLM().Requests())
+}
+
 func TestModelThatFailsIsNoEndOfTheConversation(t *testing.T) {
 	t.Parallel()
 

@@ -17,12 +17,14 @@ func TestDiscordEchoRepliesToPeople(t *testing.T) {
 
 	chat.Say("general", "pager", "from a bot")
 	chat.Say("random", "bob", "in a channel where the bot does not listen")
+	chat.AssertQuiet()
+
 	said := chat.Say("general", "alice", "Hello, @everyone!")
 
 	answer := chat.WaitSent("the echo", flowtest.Content("Hello, @everyone!"))
 	require.Equal(t, said.ID, answer.ReplyTo)
 	require.False(t, answer.NotifiedEveryone)
-	require.Len(t, chat.Sent(), 1)
+	chat.AssertQuiet()
 
 	host.AssertOrdered("discord",
 		flowtest.Expect("the message", func(m discord.Message) bool { return m.Author == "alice" }),

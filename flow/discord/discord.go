@@ -136,7 +136,7 @@ func New(config Config) (*Discord, error) {
 func (d *Discord) listen(ctx context.Context, ready func()) error {
 	defer d.typing.stopAll()
 
-	return d.client.Run(ctx, ready, d.receive)
+	return d.client.run(ctx, ready, d.Pending, d.receive)
 }
 
 func (d *Discord) receive(ctx context.Context, m Message) error {

@@ -29,10 +29,17 @@ const (
 // allows that, so that no message is lost. It returns the cause of the context when that ends, the error of handle, or an
 // error that reconnecting cannot cure and that says what to do.
 func (c *Client) Run(ctx context.Context, ready func(), handle func(context.Context, Message) error) error {
+	return c.run(ctx, ready, func() func() { return func() {} }, handle)
+}
+
+// run is Run. It calls pending for each message when it arrives, and what that returns after the message was handled.
+func (c *Client) run(
+	ctx context.Context, ready func(), pending func() (done func()), handle func(context.Context, Message) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	s := &session{client: c, ready: sync.OnceFunc(ready), messages: make(chan messageObject, queueLength)}
+	s := &session{client: c, ready: sync.OnceFunc(ready), pending: pending, messages: make(chan arrival, queueLength)}
 
 	var connecting sync.WaitGroup
 
@@ -49,7 +56,8 @@ func (c *Client) Run(ctx context.Context, ready func(), handle func(context.Cont
 type session struct {
 	client   *Client
 	ready    func()
-	messages chan messageObject
+	pending  func() (done func())
+	messages chan arrival
 
 	bot       atomic.Value // the id of the bot, a string, from the first READY on
 	id        string       // empty: there is no session to resume
@@ -64,25 +72,21 @@ func (s *session) botID() string {
 	return id
 }
 
+// arrival is a message that waits for the handler.
+type arrival struct {
+	messageObject
+
+	done func()
+}
+
 // deliver passes messages to the handler until the context ends.
 func (s *session) deliver(ctx context.Context, handle func(context.Context, Message) error) error {
 	for {
 		select {
-		case object := <-s.messages:
-			m := object.message(s.botID())
+		case arrived := <-s.messages:
+			err := handle(ctx, s.complete(ctx, arrived.messageObject))
+			arrived.done()
 
-			if m.GuildID != "" {
-				channel, err := s.client.Channel(ctx, m.ChannelID)
-				if err != nil && ctx.Err() == nil {
-					s.client.logger.Warn("discord channel of a message cannot be read", "channel_id", m.ChannelID, "error", err)
-				}
-
-				if channel.Thread {
-					m.ParentID = channel.ParentID
-				}
-			}
-
-			err := handle(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -90,6 +94,25 @@ func (s *session) deliver(ctx context.Context, handle func(context.Context, Mess
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// complete is the message with the parent of its channel.
+func (s *session) complete(ctx context.Context, object messageObject) Message {
+	m := object.message(s.botID())
+	if m.GuildID == "" {
+		return m
+	}
+
+	channel, err := s.client.Channel(ctx, m.ChannelID)
+	if err != nil && ctx.Err() == nil {
+		s.client.logger.Warn("discord channel of a message cannot be read", "channel_id", m.ChannelID, "error", err)
+	}
+
+	if channel.Thread {
+		m.ParentID = channel.ParentID
+	}
+
+	return m
 }
 
 // stayConnected connects again and again until the context ends or there is no point in it.
@@ -183,9 +206,13 @@ func (s *session) dispatch(ctx context.Context, name gateway.EventType, data jso
 			return err
 		}
 
+		arrived := arrival{messageObject: object, done: s.pending()}
+
 		select {
-		case s.messages <- object:
+		case s.messages <- arrived:
 		case <-ctx.Done():
+			arrived.done()
+
 			return context.Cause(ctx)
 		}
 	default: // nothing that the bot needs to know

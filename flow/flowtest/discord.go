@@ -39,6 +39,7 @@ func WithDiscord(change ...func(*DiscordSetup)) Option {
 type Discord struct {
 	host   *Host
 	server *discord.Server
+	last   int // the number of the last action of the bot that the test waited for
 }
 
 func newDiscord(h *Host, change []func(*DiscordSetup)) *Discord {
@@ -109,10 +110,12 @@ func (d *Discord) Play(steps ...DiscordStep) {
 	ctx, cancel := d.host.assertion(nil)
 	defer cancel()
 
-	err := d.server.Play(ctx, steps...)
+	found, err := d.server.Play(ctx, steps...)
 	if err != nil {
 		d.host.t.Fatalf("%v%s", err, d.host.problems())
 	}
+
+	d.last = max(d.last, found)
 }
 
 // WaitSent waits until a message of the bot matches, as it was sent or after an edit, and returns it as it was then. The
@@ -130,7 +133,22 @@ func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool, opt
 		d.host.t.Fatalf("waited for %s: %v; %s%s", reason, err, d.describe(), d.host.problems())
 	}
 
+	d.last = max(d.last, action.Number)
+
 	return *action.Message
+}
+
+// AssertQuiet fails the test if the bot has sent or edited a message after the last one that was waited for, now or when it
+// has handled everything that was written. It does not wait for time to pass.
+func (d *Discord) AssertQuiet(options ...WaitOption) {
+	d.host.t.Helper()
+	d.host.WaitQuiet(options...)
+
+	for _, action := range d.server.Sent().Actions {
+		if action.Number > d.last && (action.Kind == discord.KindMessage || action.Kind == discord.KindEdit) {
+			d.host.t.Fatalf("expected no message after action %d; %s", d.last, d.describe())
+		}
+	}
 }
 
 // WaitTyping waits until the bot has shown that it is typing in a channel.

@@ -2,6 +2,7 @@ package flowtest_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -47,6 +48,75 @@ func TestDiscordCarriesMessagesToAProgramAndBack(t *testing.T) {
 
 	chat.Say("general", "bob", "<@bot> in a thread", flowtest.InThread("incident"), flowtest.InReplyTo(""))
 	require.Equal(t, chat.ID("incident"), chat.WaitSent("the echo", flowtest.Content("You wrote: in a thread")).ChannelID)
+}
+
+func TestDiscordIsQuietWhenEverythingWrittenIsHandled(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	chat := host.Discord()
+
+	chat.Say("general", "pager", "from a bot")
+	chat.Say("random", "alice", "in another channel")
+	chat.AssertQuiet()
+
+	for i := range 20 {
+		chat.Say("general", "alice", fmt.Sprint(i))
+	}
+
+	host.WaitQuiet()
+	require.Len(t, chat.Contents(), 20)
+
+	chat.WaitSent("the last echo", flowtest.Content("You wrote: 19"))
+	chat.AssertQuiet()
+	chat.DropGateway(flowtest.DiscordDrop{})
+	chat.Play(
+		flowtest.DiscordStep{Say: &flowtest.DiscordSay{Channel: "general", Author: "bob", Content: "Again"}},
+		flowtest.DiscordStep{Expect: &flowtest.DiscordExpect{Content: &flowtest.DiscordText{Contains: "Again"}}},
+	)
+	chat.AssertQuiet()
+
+	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+		chat := flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Start().Discord()
+		chat.Say("general", "alice", "Hello")
+		chat.AssertQuiet()
+	}), `expected no message after action 0; the bot did:
+  1. message in general: "You wrote: Hello"`)
+}
+
+func TestDiscordShowsThatTheBotTypes(t *testing.T) {
+	t.Parallel()
+
+	silent := func(env *program.Env) (*flow.Flow, error) {
+		chat, err := discord.New(discord.Config{
+			Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway}, Typing: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+
+		return flow.Build([]*flow.Branch{chat.Branch}, flow.Route(chat.Messages, chat.Drafts,
+			func(context.Context, discord.Message) (discord.Draft, error) { return discord.Draft{}, flow.ErrSkip }))
+	}
+
+	host := flowtest.New(t, silent, flowtest.WithDiscord()).Start()
+	chat := host.Discord()
+	chat.Say("random", "alice", "Hello")
+	chat.WaitTyping("random")
+	chat.AssertQuiet()
+
+	// Messages arrive faster than they are handled.
+	for range 100 {
+		chat.Say("random", "alice", "more")
+	}
+
+	host.WaitQuiet()
+	require.Len(t, flowtest.Entries[discord.Message](host, "discord"), 101)
+
+	require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+		chat := flowtest.New(inner, silent, flowtest.WithDiscord()).Start().Discord()
+		chat.WaitTyping("random", flowtest.Within(10*time.Millisecond))
+	}), "no typing in random (the time limit of 10ms was reached); the bot did nothing")
 }
 
 func TestDiscordSurvivesADroppedGatewayAndRateLimits(t *testing.T) {

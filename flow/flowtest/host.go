@@ -259,7 +259,8 @@ func (h *Host) Journal(branch string) journal.Reader[flow.Entry] {
 	return nil
 }
 
-// WaitQuiet waits until the program has read all of its console's input and everything that followed from it is handled.
+// WaitQuiet waits until the program has read all of its console's input, has got all that was written in Discord, and
+// everything that followed from it is handled.
 func (h *Host) WaitQuiet(options ...WaitOption) {
 	h.t.Helper()
 
@@ -268,6 +269,13 @@ func (h *Host) WaitQuiet(options ...WaitOption) {
 
 	if h.console != nil {
 		err := h.console.in.waitRead(ctx)
+		if err != nil {
+			h.t.Fatalf("%v%s", err, h.problems())
+		}
+	}
+
+	if h.discord != nil {
+		err := h.discord.server.WaitReceived(ctx)
 		if err != nil {
 			h.t.Fatalf("%v%s", err, h.problems())
 		}

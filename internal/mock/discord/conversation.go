@@ -11,20 +11,20 @@ import (
 const defaultWithin = 30 * time.Second
 
 // Play runs steps one after the other and returns the first failure. Each expectation looks at what the bot did after
-// what the one before found.
-func (s *Server) Play(ctx context.Context, steps ...Step) error {
+// what the one before found. Last is the number of the action that the last one found.
+func (s *Server) Play(ctx context.Context, steps ...Step) (last int, err error) {
 	after := 0
 
 	for i, step := range steps {
 		found, err := s.step(ctx, after, step)
 		if err != nil {
-			return fmt.Errorf("step %d (%s): %w", i+1, step, err)
+			return after, fmt.Errorf("step %d (%s): %w", i+1, step, err)
 		}
 
 		after = max(after, found)
 	}
 
-	return nil
+	return after, nil
 }
 
 // step runs one step. For an expectation it returns the number of the action that it found.

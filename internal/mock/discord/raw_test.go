@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -213,6 +214,57 @@ func TestResumeReplaysExactlyWhatWasMissed(t *testing.T) {
 	require.EqualValues(t, 5, *resumed.Seq)
 
 	require.Equal(t, 4007, resume("99").closed(), "a number that was never sent")
+}
+
+func TestWaitingForReceivedEventsAsksForAHeartbeat(t *testing.T) {
+	t.Parallel()
+
+	s := start(t)
+	b := dial(t, s, "v=10")
+	session := b.identify()
+	received := make(chan error, 1)
+
+	_, err := s.Say("alerts", "alice", "one", discord.Options{})
+	require.NoError(t, err)
+
+	go func() { received <- s.WaitReceived(within(t)) }()
+
+	require.Equal(t, "MESSAGE_CREATE", b.read().Type)
+	require.Equal(t, 1, b.read().Op, "the request comes after the event")
+	b.send(`{"op":1,"d":2}`)
+	require.Equal(t, 11, b.read().Op)
+	require.Empty(t, received, "event 3 is missing")
+
+	// The client is asked again on the connection on which it resumes.
+	s.DropGateway(discord.Drop{})
+
+	b = dial(t, s, "v=10")
+	require.Equal(t, 10, b.read().Op)
+	b.send(`{"op":6,"d":{"token":"` + token + `","session_id":"` + session + `","seq":2}}`)
+	require.Equal(t, "MESSAGE_CREATE", b.read().Type)
+	require.Equal(t, "RESUMED", b.read().Type)
+	require.Equal(t, 1, b.read().Op)
+	b.send(`{"op":1,"d":3}`)
+	require.NoError(t, next(t, received))
+
+	// A session that has ended gets nothing more.
+	_, err = s.Say("alerts", "alice", "two", discord.Options{})
+	require.NoError(t, err)
+	s.DropGateway(discord.Drop{Forget: true})
+	require.NoError(t, s.WaitReceived(within(t)))
+}
+
+func TestWaitingForAClientThatIsGoneListsItsConnections(t *testing.T) {
+	t.Parallel()
+
+	s := start(t)
+	dial(t, s, "v=10").identify()
+	s.DropGateway(discord.Drop{})
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	require.EqualError(t, s.WaitReceived(ctx), "a client has not got all events (enough); connections:\n"+
+		"  1. identify, 0 heartbeats, closed by the server with code 0")
 }
 
 func TestMessageContentNeedsItsIntentUnlessTheBotIsConcerned(t *testing.T) {

@@ -49,7 +49,7 @@ func (g *gateway) receive(c *conn, data []byte, host string) {
 
 	switch p.Op {
 	case opHeartbeat:
-		g.heartbeat(c)
+		g.heartbeat(c, p.Data)
 	case opIdentify:
 		g.identify(c, p.Data, host)
 	case opResume:
@@ -68,9 +68,18 @@ func (g *gateway) refuse(c *conn, why closeCode) {
 	g.end(c, why, false)
 }
 
-func (g *gateway) heartbeat(c *conn) {
+// heartbeat takes a heartbeat, whose data is the number of the last event that the client got.
+func (g *gateway) heartbeat(c *conn, data json.RawMessage) {
+	var last int64
+
+	_ = json.Unmarshal(data, &last) // null before the first event
+
 	g.mu.Lock()
 	defer g.mu.Unlock()
+
+	if s := g.conns[c]; s != nil {
+		s.received = max(s.received, last)
+	}
 
 	c.alive.Reset(g.interval * 3 / 2)
 	g.log[c.number-1].Heartbeats++

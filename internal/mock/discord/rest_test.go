@@ -259,7 +259,8 @@ func TestWaitingFailsWithWhatTheBotDid(t *testing.T) {
 	failed := make(chan error)
 
 	go func() {
-		failed <- s.Play(t.Context(), discord.Step{Expect: &discord.Expect{Channel: "alerts", Content: &match.Text{Equals: "bye"}, Within: time.Second}})
+		_, err := s.Play(t.Context(), discord.Step{Expect: &discord.Expect{Channel: "alerts", Content: &match.Text{Equals: "bye"}, Within: time.Second}})
+		failed <- err
 	}()
 
 	require.NoError(t, clock.BlockUntilContext(within(t), 1))

@@ -15,6 +15,7 @@ type session struct {
 	shards   int
 	compress bool
 	sequence int64
+	received int64 // the last event of which a heartbeat reported that the client got it
 	// events are the last ones that were sent or would have been.
 	events []sentEvent
 	conn   *conn // nil while there is none
