@@ -59,7 +59,12 @@ func (s *Session) Pieces(stageID string) []Piece {
 		case tarsy.EventToolCall:
 			piece.Kind, piece.Tool = PieceTool, item.toolUse()
 		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
-			piece.Text = item.answerText()
+			text, ok := item.answerText()
+			if !ok {
+				continue
+			}
+
+			piece.Text = text
 
 			for _, warning := range []string{item.forced(), item.unfounded()} {
 				if warning != "" {
@@ -84,23 +89,16 @@ func (s *Session) Pieces(stageID string) []Piece {
 	return pieces
 }
 
-// answerText is the text of an answer that people read. In the text protocol that is what follows the thought, known when
-// the text is complete.
-func (i *Item) answerText() string {
+// answerText is the text of an answer that people read. A response in the text protocol has none: its end becomes the analysis,
+// which is an event of its own. An analysis is shown as it is, whatever it begins with.
+func (i *Item) answerText() (text string, ok bool) {
+	text = i.Content
+
 	if i.Ended.IsZero() {
-		text, _, _ := strings.Cut(i.Content, gap)
-		if splitReply(text).found {
-			return ""
-		}
-
-		return text
+		text, _, _ = strings.Cut(text, gap)
 	}
 
-	if said := splitReply(i.Content); said.found {
-		return said.answer
-	}
-
-	return i.Content
+	return text, i.Type == tarsy.EventFinalAnalysis || !splitReply(text).found
 }
 
 func (i *Item) toolUse() ToolUse {
