@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -291,27 +288,15 @@ func TestTransientFailureIsTriedAgainWithoutASecondMessage(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)
-	to, err := url.Parse(server.URL())
-	require.NoError(t, err)
 
 	// Discord takes the first message, but its answer is lost.
 	var posts atomic.Int32
 
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host },
-		ModifyResponse: func(r *http.Response) error {
-			if r.Request.Method == http.MethodPost && posts.Add(1) == 1 {
-				r.StatusCode = http.StatusBadGateway
-			}
-
-			return nil
-		},
-		Transport: &http.Transport{DisableKeepAlives: true},
-	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-
-	d := newDesk(t, server, discord.Config{Connection: discord.ClientConfig{API: front.URL + to.Path + "/api/v10"}})
+	d := newDesk(t, server, discord.Config{Connection: discord.ClientConfig{API: proxy(t, server, func(r *http.Response) {
+		if r.Request.Method == http.MethodPost && posts.Add(1) == 1 {
+			r.StatusCode = http.StatusBadGateway
+		}
+	})}})
 
 	require.NoError(t, d.orders.Send(within(t), order{discord.Draft{ChannelID: id(t, server, "general"), Text: "once"}}))
 	require.NoError(t, d.clock.BlockUntilContext(within(t), 1))

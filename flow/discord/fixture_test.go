@@ -3,6 +3,10 @@ package discord_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -53,6 +57,27 @@ func newClient(t *testing.T, server *mock.Server) *discord.Client {
 	return client
 }
 
+// proxy returns the address of an API that passes every answer to a function first.
+func proxy(t *testing.T, server *mock.Server, answered func(*http.Response)) string {
+	t.Helper()
+
+	to, err := url.Parse(server.URL())
+	require.NoError(t, err)
+
+	front := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host },
+		ModifyResponse: func(r *http.Response) error {
+			answered(r)
+
+			return nil
+		},
+		Transport: &http.Transport{DisableKeepAlives: true},
+	})
+	t.Cleanup(front.Close)
+
+	return front.URL + to.Path + "/api/v10"
+}
+
 // within bounds a wait that must not take long.
 func within(t *testing.T) context.Context {
 	t.Helper()
@@ -77,7 +102,13 @@ var errEnd = errors.New("the test has ended")
 func run(t *testing.T, server *mock.Server) *bot {
 	t.Helper()
 
-	b := &bot{Client: newClient(t, server), messages: make(chan discord.Message, 1000)}
+	return runClient(t, newClient(t, server))
+}
+
+func runClient(t *testing.T, client *discord.Client) *bot {
+	t.Helper()
+
+	b := &bot{Client: client, messages: make(chan discord.Message, 1000)}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(t.Context())) // ends in Cleanup
 	ready, ended := make(chan struct{}), make(chan error, 1)
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,6 +94,40 @@ func TestClientKnowsTheParentOfAThread(t *testing.T) {
 	require.Equal(t, discord.Channel{
 		ID: m.ChannelID, GuildID: id(t, server, "ops"), ParentID: id(t, server, "general"), Name: "incident", Thread: true,
 	}, thread)
+}
+
+func TestChannelsComeFromTheGatewayAndOtherwiseOnceFromTheAPI(t *testing.T) {
+	t.Parallel()
+
+	server := serve(t)
+
+	var reads atomic.Int32
+
+	address := proxy(t, server, func(*http.Response) { reads.Add(1) })
+	client, err := discord.NewClient(discord.ClientConfig{Token: token, API: address, Gateway: server.Gateway()})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+
+	check := func(want int32) {
+		channel, err := client.Channel(within(t), id(t, server, "general"))
+		require.NoError(t, err)
+		require.Equal(t, discord.Channel{ID: id(t, server, "general"), GuildID: id(t, server, "ops"), Name: "general"}, channel)
+		require.Equal(t, want, reads.Load())
+	}
+
+	check(1) // not connected: read
+	check(1) // known
+
+	_, err = client.Channel(within(t), "123456789012345678")
+	require.True(t, discord.IsPermanent(err), "%v", err)
+	require.EqualValues(t, 2, reads.Load())
+
+	connected, err := discord.NewClient(discord.ClientConfig{Token: token, API: address, Gateway: server.Gateway()})
+	require.NoError(t, err)
+
+	client = connected
+	runClient(t, connected)
+	check(2) // the gateway reported it
 }
 
 // collect reads n messages and returns their contents.
