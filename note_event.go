@@ -16,6 +16,7 @@ const (
 	TypeEntityOrganized = "entity.organized"
 	TypeEntityDeleted   = "entity.deleted"
 	TypeReviewCreated   = "review.created"
+	TypeReviewUpdated   = "review.updated"
 	TypeReviewResolved  = "review.resolved"
 	TypeReviewReopened  = "review.reopened"
 	TypeProjectChanged  = "project.changed"
@@ -27,7 +28,7 @@ const (
 func NoteEventTypes() []string {
 	return []string{
 		TypeNoteCaptured, TypeNoteProcessed, TypeNoteFailed, TypeNoteRequeued, TypeEntityCreated, TypeEntityUpdated, TypeEntityOrganized,
-		TypeEntityDeleted, TypeReviewCreated, TypeReviewResolved, TypeReviewReopened, TypeProjectChanged, TypeEpicChanged, TypeTagChanged,
+		TypeEntityDeleted, TypeReviewCreated, TypeReviewUpdated, TypeReviewResolved, TypeReviewReopened, TypeProjectChanged, TypeEpicChanged, TypeTagChanged,
 	}
 }
 
@@ -49,7 +50,7 @@ type NotePayload struct {
 	Status string `doc:"The new status of the note or review item, or the new state of the entity." json:"status,omitempty"`
 	// Of note.processed: how many entities were extracted.
 	EntityCount int `doc:"How many entities were extracted." json:"entity_count,omitempty"`
-	// Of note.failed and note.captured: why it is not processed.
+	// Of note.failed, note.captured and note.requeued: why it is not processed.
 	Error string `doc:"The error message, for people." json:"error,omitempty"`
 	// Who did it; empty if it was the pipeline.
 	Author string `doc:"Who did it; left out if it was the pipeline." json:"author,omitempty"`

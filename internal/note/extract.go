@@ -2,11 +2,18 @@ package note
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 )
+
+// pipeline is the author of what the pipeline creates.
+const pipeline = "tarsy"
+
+// unprovenConfidence is the highest confidence of an entity whose evidence does not occur in the note, whatever the model says.
+const unprovenConfidence = 0.3
 
 // Extract stores what the model finds in a note, in one transaction with the note's status, its events and finish. Finish completes the
 // job and, if entities is not empty, inserts the job that organizes them: those that were stored, and those of earlier versions that a
@@ -15,5 +22,126 @@ import (
 // A note that does not exist, has another version or is extracted already is left alone; finish then runs without entities. Errors are
 // those of infer.Model.Extract, the database and finish; see Permanent.
 func (p *Processor) Extract(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx, entities []tarsy.EntityDetail) error) error {
-	return errors.ErrUnsupported
+	waits := func(n tarsy.Note) bool {
+		return n.Version == version && (n.Status == tarsy.NoteQueued || n.Status == tarsy.NoteFailed && !n.Processed)
+	}
+	skipped := func(tx *store.Tx) error { return finish(tx, nil) }
+
+	note, err := p.load(ctx, noteID, waits)
+	if err != nil {
+		return err
+	}
+
+	if note == nil {
+		return p.Store.Change(ctx, skipped)
+	}
+
+	found, err := p.Model.Extract(ctx, note.Content, note.CreatedAt)
+	if err != nil {
+		return err
+	}
+
+	return p.changeNote(ctx, noteID, waits, skipped, func(tx *store.Tx, note tarsy.Note) error {
+		waiting, err := p.storeExtracted(ctx, tx, note, found)
+		if err != nil {
+			return err
+		}
+
+		return finish(tx, waiting)
+	})
 }
+
+// storeExtracted stores entities and the end of the extraction. It returns the entities that wait to be organized.
+func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy.Note, found []infer.Extracted) ([]tarsy.EntityDetail, error) {
+	known, err := replaceEntities(ctx, tx, note)
+	if err != nil {
+		return nil, err
+	}
+
+	var waiting []tarsy.EntityDetail
+
+	for _, e := range known {
+		if e.OrganizedAt == nil && counts(e.Entity) {
+			waiting = append(waiting, e)
+		}
+	}
+
+	created := 0
+
+	for _, f := range found {
+		same, err := isKnown(ctx, tx, known, note, f)
+		if err != nil {
+			return nil, err
+		}
+
+		if same {
+			continue
+		}
+
+		entity, err := p.storeEntity(ctx, tx, note, f, created)
+		if err != nil {
+			return nil, err
+		}
+
+		known, waiting = append(known, entity), append(waiting, entity)
+		created++
+	}
+
+	note.Status, note.Processed, note.ProcessedAt, note.ProcessingError, note.EntityCount = tarsy.NoteDone, true, &tx.Now, "", created
+	if len(waiting) > 0 {
+		note.Status = tarsy.NoteExtracted
+	}
+
+	tx.Emit(noteEvent(tarsy.TypeNoteProcessed, note))
+
+	return waiting, store.UpdateNote(ctx, tx, note)
+}
+
+// storeEntity stores an entity, and a review item if a person must decide about it.
+func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.Note, f infer.Extracted, number int) (tarsy.EntityDetail, error) {
+	e := tarsy.EntityDetail{
+		Entity: tarsy.Entity{
+			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: note.Version, SessionID: note.SessionID, Type: f.Type, Title: f.Title, Content: f.Content,
+			Owner: f.Owner, DueOn: f.DueOn, Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, Confidence: &f.Confidence,
+			Position: position(tx, number), CreatedBy: pipeline, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		},
+		Tags: f.Tags, Sources: []tarsy.EntitySource{},
+	}
+
+	reason := ""
+	if f.Confidence < p.confidence() {
+		reason = fmt.Sprintf("The model is not sure that the note states this (confidence %.2f).", f.Confidence)
+	}
+
+	if f.Passage != nil {
+		e.Sources = append(e.Sources, tarsy.EntitySource{
+			EntityID: e.ID, NoteID: note.ID, Quote: f.Passage.Quote, StartOffset: f.Passage.Start, EndOffset: f.Passage.End,
+		})
+	} else {
+		confidence := min(f.Confidence, unprovenConfidence)
+		e.Confidence = &confidence
+		reason = fmt.Sprintf("The words that the model quoted do not occur in the note: %q", f.Evidence)
+	}
+
+	if reason != "" {
+		e.State = tarsy.EntityProposed
+	}
+
+	if err := store.InsertEntity(ctx, tx, e); err != nil {
+		return e, err
+	}
+
+	tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, e.Entity, ""))
+
+	if reason == "" {
+		return e, nil
+	}
+
+	return e, store.InsertReviewItem(ctx, tx, tarsy.ReviewItem{
+		ID: tarsy.NewID(), Kind: tarsy.ReviewEntity, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &e.ID, Reason: reason,
+		Confidence: e.Confidence, CreatedAt: tx.Now, Version: 1,
+	})
+}
+
+// position puts new entities after the older ones of any column, in the order of the note.
+func position(tx *store.Tx, number int) float64 { return float64(tx.Now.Unix() + int64(number)) }

@@ -4,8 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 )
+
+// errMeanwhile is the error of an organization whose projects or epics were closed while the model chose. The next attempt has other
+// choices.
+var errMeanwhile = errors.New("a project or an epic was closed or deleted meanwhile")
 
 // Organize files the entities of a note that nobody has organized yet, in one transaction with the note's status, its events and finish,
 // which completes the job. The note is done then.
@@ -13,5 +19,55 @@ import (
 // A note that does not exist, has another version or does not wait to be organized is left alone; finish runs nevertheless. Errors are
 // those of infer.Model.Organize, the database and finish; see Permanent.
 func (p *Processor) Organize(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx) error) error {
-	return errors.ErrUnsupported
+	waits := func(n tarsy.Note) bool {
+		return n.Version == version && (n.Status == tarsy.NoteExtracted || n.Status == tarsy.NoteFailed && n.Processed)
+	}
+
+	note, err := p.load(ctx, noteID, waits)
+	if err != nil {
+		return err
+	}
+
+	if note == nil {
+		return p.Store.Change(ctx, finish)
+	}
+
+	var in infer.OrganizeInput
+
+	if err := p.Store.Snapshot(ctx, func(q store.Querier) (err error) {
+		in, err = p.organizeInput(ctx, q, noteID)
+
+		return err
+	}); err != nil {
+		return err
+	}
+
+	organization := infer.Organization{Places: make([]infer.Place, len(in.Entities))}
+	if !noChoice(in) {
+		if organization, err = p.Model.Organize(ctx, in); err != nil {
+			return err
+		}
+	}
+
+	return p.changeNote(ctx, noteID, waits, finish, func(tx *store.Tx, note tarsy.Note) error {
+		f := &filing{tx: tx, note: note, confidence: p.confidence(), in: in, places: organization.Places}
+
+		organized, err := f.run(ctx)
+		if err != nil {
+			return err
+		}
+
+		note.Status, note.ProcessingError = tarsy.NoteDone, ""
+
+		// Otherwise the events of the entities tell that the note is done.
+		if organized == 0 {
+			tx.Emit(noteEvent(tarsy.TypeNoteProcessed, note))
+		}
+
+		if err := store.UpdateNote(ctx, tx, note); err != nil {
+			return err
+		}
+
+		return finish(tx)
+	})
 }

@@ -5,9 +5,12 @@ package note
 import (
 	"context"
 	"errors"
+	"time"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/llm"
 )
 
 // The default thresholds.
@@ -27,12 +30,118 @@ type Processor struct {
 	Similarity float64
 }
 
+func (p *Processor) confidence() float64 {
+	if p.Confidence == 0 {
+		return DefaultConfidence
+	}
+
+	return p.Confidence
+}
+
+func (p *Processor) similarity() float64 {
+	if p.Similarity == 0 {
+		return DefaultSimilarity
+	}
+
+	return p.Similarity
+}
+
+// changeNote runs a change of a note that still waits for it, in one transaction. Other notes are left alone; skipped runs instead.
+func (p *Processor) changeNote(
+	ctx context.Context, noteID string, waits func(tarsy.Note) bool, skipped func(*store.Tx) error, change func(*store.Tx, tarsy.Note) error,
+) error {
+	return p.Store.Change(ctx, func(tx *store.Tx) error {
+		note, err := store.LockNote(ctx, tx, noteID)
+
+		switch {
+		case tarsy.CodeOf(err) == tarsy.CodeNoteNotFound, err == nil && !waits(note):
+			return skipped(tx)
+		case err != nil:
+			return err
+		default:
+			return change(tx, note)
+		}
+	})
+}
+
+// load reads a note; nil if it does not exist or does not wait for the job.
+func (p *Processor) load(ctx context.Context, noteID string, waits func(tarsy.Note) bool) (*tarsy.Note, error) {
+	note, err := store.Note(ctx, p.Store.Reader(), noteID)
+
+	switch {
+	case tarsy.CodeOf(err) == tarsy.CodeNoteNotFound, err == nil && !waits(note):
+		return nil, nil //nolint:nilnil // there is nothing to do
+	case err != nil:
+		return nil, err
+	default:
+		return &note, nil
+	}
+}
+
+const (
+	// recordTimeout is how long recording an error may take.
+	recordTimeout = 10 * time.Second
+	// maxError is how much of an error is kept on a note, in bytes.
+	maxError = 2_000
+)
+
 // Fail records an error on a note: with final set the note has failed, otherwise it waits for another attempt. A note whose version
 // is not version any more, or that is done, is left alone. The error is recorded also if ctx is over.
 func (p *Processor) Fail(ctx context.Context, noteID string, version int64, cause error, final bool) error {
-	return errors.ErrUnsupported
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+
+	waits := func(n tarsy.Note) bool { return n.Version == version && n.Status != tarsy.NoteDone }
+
+	return p.changeNote(ctx, noteID, waits, func(*store.Tx) error { return nil }, func(tx *store.Tx, note tarsy.Note) error {
+		note.ProcessingError = errorForPeople(cause)
+		event := tarsy.TypeNoteRequeued
+
+		if final {
+			note.Status = tarsy.NoteFailed
+			event = tarsy.TypeNoteFailed
+		}
+
+		payload := noteEvent(event, note)
+		payload.Error = note.ProcessingError
+		tx.Emit(payload)
+
+		return store.UpdateNote(ctx, tx, note)
+	})
 }
 
 // Permanent reports whether repeating the job cannot help: the answer did not fit the schema, or the provider refused the text.
 // The caller then calls Fail with final set.
-func Permanent(err error) bool { return false }
+func Permanent(err error) bool {
+	if errors.Is(err, infer.ErrSchema) {
+		return true
+	}
+
+	e, ok := errors.AsType[*llm.Error](err)
+
+	return ok && (e.Class == llm.ClassSafety || e.Class == llm.ClassContextTooLong)
+}
+
+// errorForPeople is what a note shows of an error. Those of the database and of the program itself are for the log only.
+func errorForPeople(err error) string {
+	text := "Processing failed because of an internal error; the server's log has the details."
+
+	_, fromModel := errors.AsType[*llm.Error](err)
+	_, reported := errors.AsType[llm.ErrorChunk](err)
+	_, ours := errors.AsType[*tarsy.Error](err)
+
+	if fromModel || reported || ours || errors.Is(err, infer.ErrSchema) || errors.Is(err, errMeanwhile) {
+		text = err.Error()
+	}
+
+	return tarsy.CutText(tarsy.CleanText(text), maxError)
+}
+
+func noteEvent(eventType string, n tarsy.Note) tarsy.NotePayload {
+	payload := tarsy.NotePayload{Type: eventType, NoteID: n.ID, Status: string(n.Status), EntityCount: n.EntityCount}
+	if n.SessionID != nil {
+		payload.SessionID = *n.SessionID
+	}
+
+	return payload
+}

@@ -125,7 +125,7 @@ func closeLists(schema *jsonschema.Schema) {
 func decode[T any](schema answerSchema, text string) (T, error) {
 	var answer T
 
-	text = tarsy.CleanText(unfenced(text))
+	text = unfenced(text)
 
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

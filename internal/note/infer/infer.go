@@ -59,12 +59,12 @@ func New(cfg Config) *Model {
 var errTimeout = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model did not answer in time"}
 
 // ask makes one call and returns its text. Errors of the call are returned as they are.
-func (m *Model) ask(ctx context.Context, agent, purpose, sessionID, system, user string, schema json.RawMessage) (string, error) {
+func (m *Model) ask(ctx context.Context, agent, purpose, system, user string, schema json.RawMessage) (string, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errTimeout)
 	defer cancel()
 
 	request := &llm.Request{
-		SessionID: sessionID, Agent: agent, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
+		Agent: agent, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
 		Messages: []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: user}},
 	}
 

@@ -56,6 +56,19 @@ func ResolveReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem, status t
 	return r, err
 }
 
+// UpdateProposal stores another proposal of an open review item, with the next version, and emits the event. The caller has locked the row.
+func UpdateProposal(ctx context.Context, tx *Tx, r tarsy.ReviewItem) error {
+	r.Version++
+
+	if _, err := tx.Exec(ctx, `UPDATE review_items SET proposal = $2, version = $3 WHERE id = $1`, r.ID, r.Proposal, r.Version); err != nil {
+		return err
+	}
+
+	tx.Emit(ReviewEvent(tarsy.TypeReviewUpdated, r, ""))
+
+	return nil
+}
+
 // CloseReviewItems makes open review items obsolete: those that match the condition on r. It emits their events.
 func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any) error {
 	open, err := ReviewItems(ctx, tx, `WHERE r.status = 'open' AND (`+condition+`) ORDER BY r.id FOR UPDATE`, args...)
@@ -74,7 +87,7 @@ func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any
 	return nil
 }
 
-// ReviewEvent is the event of a review item that was resolved or opened again.
+// ReviewEvent is the event of a review item that was changed, resolved or opened again.
 func ReviewEvent(eventType string, r tarsy.ReviewItem, author string) tarsy.NotePayload {
 	return tarsy.NotePayload{
 		Type: eventType, ReviewID: r.ID, NoteID: text(r.NoteID), EntityID: text(r.EntityID), ProjectID: text(r.ProjectID), Status: string(r.Status),

@@ -94,7 +94,14 @@ CREATE INDEX entities_board ON entities (project_id, status, position);
 CREATE INDEX entities_epic ON entities (epic_id) WHERE epic_id IS NOT NULL;
 CREATE INDEX entities_owner ON entities (owner) WHERE owner <> '';
 CREATE INDEX entities_due ON entities (due_on) WHERE due_on IS NOT NULL;
+CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX entities_words ON entities USING gin (words);
+
+-- word_similarity returns how many of all words in two lists are in both, from 0 to 1 (the Jaccard index). Repeated words count once.
+CREATE FUNCTION word_similarity(a text[], b text[]) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(count(*) FILTER (WHERE lists = 2)::double precision / nullif(count(*), 0), 0)
+    FROM (SELECT count(DISTINCT list) AS lists FROM (SELECT unnest(a) AS word, 1 AS list UNION ALL SELECT unnest(b), 2) AS words GROUP BY word) AS counted
+$$;
 
 -- The words of a note that an entity came from. Offsets count UTF-16 units, as browsers do.
 CREATE TABLE entity_sources (

@@ -1,0 +1,125 @@
+package note
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/infer"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// suggestedEpic is a new epic of a project: one review item for all entities that would be filed under it.
+type suggestedEpic struct {
+	place infer.Place
+	// open is the review item of an earlier note with the same suggestion; nil if there is none.
+	open *tarsy.ReviewItem
+	// added are the entities of this note.
+	added []string
+}
+
+func (s *suggestedEpic) add(entityID string) { s.added = append(s.added, entityID) }
+
+// suggestion is the new epic of a place. Names are compared without case, as in the database.
+func (f *filing) suggestion(place infer.Place) *suggestedEpic {
+	at := slices.IndexFunc(f.suggested, func(s *suggestedEpic) bool {
+		return s.place.ProjectID == place.ProjectID && strings.EqualFold(s.place.NewEpicName, place.NewEpicName)
+	})
+	if at >= 0 {
+		return f.suggested[at]
+	}
+
+	s := &suggestedEpic{place: place}
+	f.suggested = append(f.suggested, s)
+
+	return s
+}
+
+// resolveSuggestions looks for epics and open suggestions with the names of the new epics. Two notes that suggest the same at the same time
+// wait for each other, so that one item has the entities of both.
+func (f *filing) resolveSuggestions(ctx context.Context) error {
+	var projects []string
+
+	for _, place := range f.places {
+		if place.NewEpicName != "" && !slices.Contains(projects, place.ProjectID) {
+			projects = append(projects, place.ProjectID)
+		}
+	}
+
+	slices.Sort(projects)
+
+	for _, id := range projects {
+		if _, err := f.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('epics of ' || $1, 0))`, id); err != nil {
+			return err
+		}
+	}
+
+	for i := range f.places {
+		if f.places[i].NewEpicName == "" {
+			continue
+		}
+
+		if err := f.resolveSuggestion(ctx, &f.places[i]); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (f *filing) resolveSuggestion(ctx context.Context, place *infer.Place) error {
+	existing, err := store.Epics(ctx, f.tx, `WHERE e.project_id = $1 AND lower(e.name) = lower($2) FOR SHARE`, place.ProjectID, place.NewEpicName)
+	if err != nil {
+		return err
+	}
+
+	if len(existing) > 0 {
+		// It is not new. Nothing is filed under an epic that is done, and a second one with its name cannot be created.
+		if existing[0].Status == tarsy.EpicOpen {
+			place.EpicID = existing[0].ID
+		}
+
+		place.NewEpicName, place.NewEpicDescription = "", ""
+
+		return nil
+	}
+
+	s := f.suggestion(*place)
+	if s.open != nil {
+		return nil
+	}
+
+	open, err := store.ReviewItems(ctx, f.tx, `WHERE r.status = 'open' AND r.kind = 'epic' AND r.project_id = $1
+		AND lower(r.proposal->>'epic_name') = lower($2) ORDER BY r.id LIMIT 1 FOR UPDATE`, place.ProjectID, place.NewEpicName)
+	if err == nil && len(open) > 0 {
+		s.open = &open[0]
+	}
+
+	return err
+}
+
+// storeSuggestions stores the review items of the new epics that entities are waiting for.
+func (f *filing) storeSuggestions(ctx context.Context) error {
+	for _, s := range f.suggested {
+		var err error
+
+		switch {
+		case len(s.added) == 0:
+		case s.open != nil:
+			s.open.Proposal.EntityIDs = append(s.open.Proposal.EntityIDs, s.added...)
+			err = store.UpdateProposal(ctx, f.tx, *s.open)
+		default:
+			item := f.item(tarsy.ReviewEpic, s.place)
+			item.ProjectID = &s.place.ProjectID
+			item.Proposal = tarsy.Proposal{EpicName: s.place.NewEpicName, EpicDescription: s.place.NewEpicDescription, EntityIDs: s.added}
+			err = store.InsertReviewItem(ctx, f.tx, item)
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
