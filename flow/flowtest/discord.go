@@ -3,6 +3,7 @@ package flowtest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"tarsy.dev/tarsy/flow/program"
 	"tarsy.dev/tarsy/internal/mock/discord"
@@ -84,6 +85,12 @@ func InThread(name string) SayOption { return func(o *discord.Options) { o.Threa
 
 // InReplyTo makes the message a reply to the message with this id.
 func InReplyTo(messageID string) SayOption { return func(o *discord.Options) { o.ReplyTo = messageID } }
+
+// WithID is the id of the message, of 15 to 20 digits.
+func WithID(id string) SayOption { return func(o *discord.Options) { o.ID = id } }
+
+// WrittenAt is when the message was written.
+func WrittenAt(at time.Time) SayOption { return func(o *discord.Options) { o.Created = at } }
 
 // Say writes a message as a user and returns it. The author may be a bot, such as pager. In the content, <@NAME> mentions a
 // user by name; the bot is named bot.

@@ -50,6 +50,33 @@ func TestDiscordCarriesMessagesToAProgramAndBack(t *testing.T) {
 	require.Equal(t, chat.ID("incident"), chat.WaitSent("the echo", flowtest.Content("You wrote: in a thread")).ChannelID)
 }
 
+func TestDiscordMessageHasTheIDAndTimeThatTheTestGives(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	written := time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC)
+
+	host.Discord().Say("general", "alice", "Hello", flowtest.WithID("123456789012345678"), flowtest.WrittenAt(written))
+	require.Equal(t, "123456789012345678", host.Discord().WaitSent("the echo", flowtest.Content("You wrote: Hello")).ReplyTo)
+
+	got := flowtest.Entries[discord.Message](host, "discord")[0]
+	require.Equal(t, "123456789012345678", got.MessageID)
+	require.Equal(t, written, got.Timestamp)
+	require.Equal(t, host.Discord().ID("general"), got.ChannelID)
+	require.Equal(t, "alice", got.Author)
+
+	for id, want := range map[string]string{
+		"12":                 `"12" is not an id: ids have 15 to 20 digits`,
+		"123456789012345678": "there is already a message 123456789012345678 in general",
+	} {
+		require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+			chat := flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Discord()
+			chat.Say("general", "alice", "first", flowtest.WithID("123456789012345678"))
+			chat.Say("general", "alice", "second", flowtest.WithID(id))
+		}), want)
+	}
+}
+
 func TestDiscordIsQuietWhenEverythingWrittenIsHandled(t *testing.T) {
 	t.Parallel()
 

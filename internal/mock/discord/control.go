@@ -128,7 +128,7 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 
 	switch {
 	case step.Say != nil:
-		m, failed := s.say(*step.Say)
+		m, failed := s.say(*step.Say, &Message{})
 		done.Message, err = &m, failed
 	case step.Expect != nil:
 		a, failed := s.expect(r.Context(), after, *step.Expect)

@@ -31,7 +31,7 @@ func (s *Server) Play(ctx context.Context, steps ...Step) (last int, err error) 
 func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
 	switch {
 	case step.Say != nil:
-		_, err := s.say(*step.Say)
+		_, err := s.say(*step.Say, &Message{})
 
 		return 0, err
 	case step.Edit != nil:

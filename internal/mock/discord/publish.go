@@ -28,7 +28,11 @@ func (s *Server) record(a Action, c *channel) {
 
 // post puts a message into a channel and tells clients of it.
 func (s *Server) post(m *Message, c *channel, author *user) {
-	m.ID, m.Created = s.world.ids.next(), s.clock.Now()
+	m.ID = s.world.ids.given(m.ID)
+	if m.Created.IsZero() {
+		m.Created = s.clock.Now()
+	}
+
 	m.Channel, m.ChannelID, m.GuildID, m.Author, m.AuthorID = c.label(), c.id, c.guildID(), author.name, author.id
 	s.world.notify(m, c)
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Options are what a message may have besides its content.
@@ -12,6 +13,10 @@ type Options struct {
 	ReplyTo string
 	// Thread is the name of a thread of the channel, which is created if it does not exist.
 	Thread string
+	// ID is the id of the message; without it, one is made.
+	ID string
+	// Created is when the message was written; without it, now.
+	Created time.Time
 }
 
 // last stands for the last message of a channel.
@@ -20,10 +25,17 @@ const last = "last"
 // Say writes a message as a user: in a channel or thread named by its name or id, or, with @NAME, as a direct message to the
 // bot. Mentions may use names: <@NAME>, <@&ROLE>, <#CHANNEL>.
 func (s *Server) Say(channel, author, content string, o Options) (Message, error) {
-	return s.say(Say{Channel: channel, Author: author, Content: content, ReplyTo: o.ReplyTo, Thread: o.Thread})
+	if o.ID != "" && !snowflakePattern.MatchString(o.ID) {
+		return Message{}, fmt.Errorf("say: %q is not an id: ids have 15 to 20 digits", o.ID)
+	}
+
+	m := &Message{ID: o.ID, Created: o.Created}
+
+	return s.say(Say{Channel: channel, Author: author, Content: content, ReplyTo: o.ReplyTo, Thread: o.Thread}, m)
 }
 
-func (s *Server) say(what Say) (Message, error) {
+// say fills in a message and posts it.
+func (s *Server) say(what Say, m *Message) (Message, error) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
 
@@ -37,7 +49,11 @@ func (s *Server) say(what Say) (Message, error) {
 		return Message{}, fmt.Errorf("say: %w", err)
 	}
 
-	m := &Message{Content: s.world.resolve(what.Content, in)}
+	if m.ID != "" && in.message(m.ID) != nil {
+		return Message{}, fmt.Errorf("say: there is already a message %s in %s", m.ID, in.label())
+	}
+
+	m.Content = s.world.resolve(what.Content, in)
 
 	if what.ReplyTo != "" {
 		replied := in.message(what.ReplyTo)

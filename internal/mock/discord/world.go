@@ -125,11 +125,7 @@ func (c *channel) last() *Message {
 // sentWith is the message of the bot with a nonce since a time, nil if none. Only messages of the bot have one.
 func (c *channel) sentWith(nonce json.RawMessage, since time.Time) *Message {
 	for _, m := range slices.Backward(c.messages) {
-		if m.Created.Before(since) {
-			break
-		}
-
-		if bytes.Equal(m.Nonce, nonce) {
+		if bytes.Equal(m.Nonce, nonce) && !m.Created.Before(since) {
 			return m
 		}
 	}
