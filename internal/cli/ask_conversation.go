@@ -157,7 +157,7 @@ func (c *conversation) piped(ctx context.Context) error {
 
 func (c *conversation) newChat() *chat.Chat {
 	return chat.New(chat.Config{
-		Client: c.client, SessionID: c.id, Window: flow.WindowAny(flow.WindowParagraph, flow.WindowMaxLength(longestPart)),
+		Client: c.client, SessionID: c.id, Window: chat.Paragraphs(longestPart),
 		Explain: func(err error) string {
 			_, text := explain(context.Background(), c.hint(err, c.id))
 

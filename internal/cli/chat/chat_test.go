@@ -15,7 +15,7 @@ import (
 func produced(t *testing.T) (*output, func() []string) {
 	t.Helper()
 
-	c := New(Config{Window: flow.WindowAny(flow.WindowParagraph, flow.WindowMaxLength(40))})
+	c := New(Config{Window: Paragraphs(40)})
 	people := flow.NewBranch("people")
 	questions := flow.Produces[string](people)
 	_, err := flow.Build([]*flow.Branch{people, c.Branch},

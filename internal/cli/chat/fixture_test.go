@@ -266,6 +266,7 @@ type talk struct {
 	*backend
 
 	chat     *Chat
+	ctx      context.Context //nolint:containedctx // the limit of the test
 	question flow.Out[string]
 	next     func() (journal.Record[flow.Entry], error, bool)
 }
@@ -287,7 +288,7 @@ func newTalk(t *testing.T) *talk {
 	people := flow.NewBranch("people")
 	k := &talk{backend: b, question: flow.Produces[string](people)}
 	k.chat = New(Config{
-		Client: connection, SessionID: sessionID, Window: flow.WindowAny(flow.WindowParagraph, flow.WindowMaxLength(40)),
+		Client: connection, SessionID: sessionID, Window: Paragraphs(40),
 		Explain: func(err error) string { return "explained: " + err.Error() },
 	})
 	built, err := flow.Build([]*flow.Branch{people, k.chat.Branch},
@@ -296,6 +297,7 @@ func newTalk(t *testing.T) *talk {
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errSlow)
+	k.ctx = ctx
 	require.NoError(t, built.Start(ctx))
 
 	next, stop := iter.Pull2(k.chat.Journal().Tail(ctx, 0))
@@ -323,7 +325,20 @@ func (k *talk) ask(text string) {
 func (k *talk) send(text string) {
 	k.t.Helper()
 	require.NoError(k.t, k.question.Send(k.t.Context(), text))
-	require.Equal(k.t, text, <-k.asked)
+	require.Equal(k.t, text, receive(k, k.asked))
+}
+
+// receive waits for something that the server got.
+func receive[A any](k *talk, from <-chan A) (received A) {
+	k.t.Helper()
+
+	select {
+	case received = <-from:
+	case <-k.ctx.Done():
+		require.Fail(k.t, "the server got nothing")
+	}
+
+	return received
 }
 
 // expect reads what the chat produces next.

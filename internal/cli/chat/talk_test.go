@@ -209,7 +209,7 @@ func TestCancelConcernsOnlyQuestionWithItsNumber(t *testing.T) {
 	k.chat.Cancel(t.Context(), 1)
 	require.Empty(t, k.cancelled)
 	k.accept <- struct{}{}
-	<-k.cancelled
+	receive(k, k.cancelled)
 	k.status(tarsy.StatusActive)
 	k.status(tarsy.StatusCancelled)
 	k.expect("cancelled: ")
@@ -224,7 +224,7 @@ func TestCancelConcernsOnlyQuestionWithItsNumber(t *testing.T) {
 	k.chat.Cancel(t.Context(), 1)
 	require.Empty(t, k.cancelled)
 	k.chat.Cancel(t.Context(), 2)
-	<-k.cancelled
+	receive(k, k.cancelled)
 	k.status(tarsy.StatusCancelled)
 	k.expect("cancelled: ")
 	k.chat.Cancel(t.Context(), 2)

@@ -6,7 +6,8 @@ import "strings"
 // inside of one; a code block may go on in the next part.
 type MarkdownStream struct {
 	markdown markdown
-	blank    bool // an empty line belongs before the next part
+	begun    bool
+	breaks   int // line breaks since the last line that was shown
 }
 
 // Stream returns a stream of lines of at most width cells.
@@ -16,13 +17,15 @@ func (p Palette) Stream(width int, base Style) *MarkdownStream {
 
 // Add returns the lines of a part of clean Markdown.
 func (s *MarkdownStream) Add(part string) []string {
-	text := strings.TrimRight(part, "\n ")
+	text := s.skipBreaks(strings.TrimRight(part, "\n "))
 	if text == "" {
+		s.breaks += strings.Count(part, "\n")
+
 		return nil
 	}
 
 	s.markdown.out = nil
-	if s.blank {
+	if s.begun && s.breaks > 1 {
 		s.markdown.out = []string{""}
 	}
 
@@ -31,7 +34,24 @@ func (s *MarkdownStream) Add(part string) []string {
 	}
 
 	s.markdown.flush()
-	s.blank = strings.Count(part[len(text):], "\n") > 1
+	s.begun = true
+	s.breaks = strings.Count(part[len(strings.TrimRight(part, "\n ")):], "\n")
 
 	return s.markdown.out
+}
+
+// skipBreaks removes the line breaks with which a part begins: the end of the last line of the part before and, outside of code, empty
+// lines.
+func (s *MarkdownStream) skipBreaks(text string) string {
+	for s.begun && (s.breaks == 0 || !s.markdown.code) {
+		line, rest, found := strings.Cut(text, "\n")
+		if !found || strings.TrimSpace(line) != "" {
+			break
+		}
+
+		text = rest
+		s.breaks++
+	}
+
+	return text
 }
