@@ -273,3 +273,11 @@ func eventTypes(payloads []tarsy.NotePayload) []string {
 
 	return types
 }
+
+// execute changes rows as something else than the pipeline would.
+func (p *processing) execute(sql string, args ...any) {
+	p.Helper()
+
+	_, err := p.pool.Exec(p.Context(), sql, args...)
+	require.NoError(p, err)
+}
