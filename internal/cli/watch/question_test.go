@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -150,4 +151,179 @@ func TestQuestionRefusedAfterItWasAcceptedIsNotInProgress(t *testing.T) {
 	require.Contains(t, show(m), "\n > why\n not asked: ")
 	require.Equal(t, []string{"open " + sessionID, "ask why"}, f.calls, "nothing is cancelled")
 	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m))
+}
+
+// asked is an earlier question of the session, with its answer.
+func (s *story) asked(m *model, id, question string) {
+	stage := tarsy.Stage{ID: id, SessionID: sessionID, StageType: tarsy.StageChat, StageIndex: 2, Status: tarsy.StatusActive}
+	play(m, s.event(tarsy.StageStatusChanged(stage, at(6))))
+
+	for _, event := range []tarsy.TimelineEvent{
+		{ID: id + "-question", EventType: tarsy.EventUserQuestion, Content: question}, {ID: id + "-answer", EventType: tarsy.EventFinalAnalysis, Content: "Because."},
+	} {
+		event.SessionID, event.StageID, event.Status, event.CreatedAt = sessionID, &id, tarsy.EventCompleted, at(6)
+		play(m, s.event(tarsy.TimelineCreated(event)))
+	}
+
+	stage.Status = tarsy.StatusCompleted
+	play(m, s.event(tarsy.StageStatusChanged(stage, at(7))))
+}
+
+func TestTabMovesKeysBetweenInputLineAndSession(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	require.Contains(t, show(m), "\n > Ask a question about this session\n")
+	press(m, "w", "tab")
+	require.Contains(t, show(m), "\n > Tab to ask a question\n")
+	require.Nil(t, m.View().Cursor)
+	m.Update(tea.PasteMsg{Content: "pasted"})
+	press(m, "e")
+	require.Contains(t, show(m), "e collapse", "keys are commands")
+	press(m, "tab")
+	require.Contains(t, show(m), "\n > w\n", "what was typed is kept, and nothing was added")
+	require.Equal(t, tea.Position{X: len(" > w"), Y: 22}, m.View().Cursor.Position)
+
+	m.Update(tea.PasteMsg{Content: "hy\n?"})
+	require.Contains(t, show(m), "\n > why ?\n")
+	press(m, "kpenter")
+	require.Equal(t, "ask why ?", f.calls[len(f.calls)-1])
+}
+
+func TestInputLineIsClearedThenLeft(t *testing.T) {
+	t.Parallel()
+
+	for _, key := range []string{"esc", "ctrl+d"} {
+		var s story
+
+		m := over(&fake{}, &s)
+		press(m, "w", "home")
+		require.False(t, press(m, key), "%s takes back what was typed", key)
+		require.Contains(t, show(m), "\n > Ask a question", key)
+		require.True(t, press(m, key), "%s leaves an empty line", key)
+	}
+
+	for _, command := range []string{"q", "/exit"} {
+		var s story
+
+		f := &fake{}
+		m := over(f, &s)
+		press(m, strings.Split(command, "")...)
+		require.True(t, press(m, "enter"), command)
+		require.Len(t, f.calls, 1, "it is not asked")
+	}
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	require.False(t, press(m, " ", "enter"))
+	require.Len(t, f.calls, 1, "an empty line is not asked")
+}
+
+func TestInputLineRecallsQuestionsOfSession(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	m := over(&fake{}, &s)
+	s.asked(m, "first", "why?")
+	s.asked(m, "second", "and\x1b[2J now?")
+	press(m, "d", "up")
+	require.Contains(t, show(m), "\n > and now?\n")
+	press(m, "up", "up")
+	require.Contains(t, show(m), "\n > why?\n", "answers are not recalled")
+	press(m, "down", "down")
+	require.Contains(t, show(m), "\n > d\n", "what was typed comes back")
+}
+
+func TestScrollKeysWorkWhileTyping(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	s.asked(m, "first", strings.Repeat("line\n\n", 30)+"last line")
+	require.Contains(t, show(m), "last line")
+	press(m, "pgup")
+	require.Contains(t, show(m), "lines below")
+	require.NotContains(t, show(m), "last line")
+	press(m, "pgdown")
+	require.Contains(t, show(m), "last line")
+
+	press(m, "pgup", "?", "enter")
+	require.NotContains(t, show(m), "lines below", "who asks wants to see the answer")
+	require.Equal(t, "ask ?", f.calls[1])
+}
+
+func TestQuestionIsSentOnceWhileServerHasNotResponded(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	press(m, "w")
+	_, ask := m.Update(keyOf("enter"))
+	require.Contains(t, show(m), "ctrl+c cancel")
+	press(m, "n", "o", "enter")
+	require.Contains(t, show(m), "\n > no\n an answer is in progress; ask when it has ended")
+	press(m, "!")
+	require.NotContains(t, show(m), "an answer is in progress", "the next key removes the notice")
+
+	// What is typed meanwhile is kept if the question is refused.
+	f.err = errors.New("busy\nnow")
+	m.Update(ask())
+	require.Contains(t, show(m), "\n > no!\n not asked: busy now")
+	require.Equal(t, []string{"open " + sessionID, "ask w"}, f.calls)
+}
+
+func TestCtrlCBeforeServerRespondsCancelsAnswerOnce(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := over(f, &s)
+	press(m, "w")
+	_, ask := m.Update(keyOf("enter"))
+	require.False(t, press(m, "ctrl+c"))
+	require.Contains(t, show(m), "cancelling the answer; Ctrl-C again leaves")
+	require.Len(t, f.calls, 1, "there is nothing to cancel yet")
+
+	_, cancel := m.Update(ask())
+	require.NotNil(t, cancel)
+	m.Update(cancel())
+	require.Equal(t, []string{"open " + sessionID, "ask w", "cancel " + sessionID}, f.calls)
+	s.answer(m, tarsy.StatusActive)
+	s.answer(m, tarsy.StatusCancelled)
+
+	// The next answer is another one.
+	press(m, "x", "enter")
+	require.Equal(t, "ask x", f.calls[len(f.calls)-1], "it is not cancelled")
+	m.question.asked.StageID = "next"
+	require.False(t, press(m, "ctrl+c"))
+	require.Equal(t, "cancel "+sessionID, f.calls[len(f.calls)-1])
+}
+
+func TestResponseForAnotherSessionIsIgnored(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{items: []tarsy.SessionItem{{ID: "other"}}}
+	m := over(f, &s)
+	m.entered = true
+	press(m, "w")
+	_, ask := m.Update(keyOf("enter"))
+	press(m, "n", "esc", "esc", "enter")
+	require.Equal(t, "open other", f.calls[len(f.calls)-1])
+	m.Update(openedMsg{detail: tarsy.SessionDetail{Session: tarsy.Session{ID: "other", Status: tarsy.SessionCompleted}}})
+	require.Contains(t, show(m), "\n > Ask a question", "what was typed belongs to the session that was left")
+	m.Update(ask())
+	require.True(t, press(m, "ctrl+c"), "the answer in the other session goes on")
 }

@@ -99,35 +99,38 @@ func play(m *model, updates ...client.Update) {
 	}
 }
 
-func press(m *model, keys ...string) {
+// keyOf is a key by its name, or what it types.
+func keyOf(name string) tea.KeyPressMsg {
+	codes := map[string]rune{
+		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+		"enter": tea.KeyEnter, "kpenter": tea.KeyKpEnter, "tab": tea.KeyTab, "esc": tea.KeyEscape,
+	}
+
+	if code, ok := codes[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+
+	if control, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: []rune(control)[0], Mod: tea.ModCtrl}
+	}
+
+	return tea.KeyPressMsg{Text: name, Code: []rune(name)[0]}
+}
+
+// press presses keys and passes on what they lead to. It reports whether the last one left the screen.
+func press(m *model, keys ...string) (left bool) {
 	for _, key := range keys {
-		k := tea.KeyPressMsg{Text: key, Code: []rune(key)[0]}
+		left = false
 
-		switch key {
-		case "up":
-			k = tea.KeyPressMsg{Code: tea.KeyUp}
-		case "home":
-			k = tea.KeyPressMsg{Code: tea.KeyHome}
-		case "end":
-			k = tea.KeyPressMsg{Code: tea.KeyEnd}
-		case "enter":
-			k = tea.KeyPressMsg{Code: tea.KeyEnter}
-		case "down":
-			k = tea.KeyPressMsg{Code: tea.KeyDown}
-		case "tab":
-			k = tea.KeyPressMsg{Code: tea.KeyTab}
-		case "ctrl+c":
-			k = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
-		case "esc":
-			k = tea.KeyPressMsg{Code: tea.KeyEscape}
-		}
-
-		if _, cmd := m.Update(k); cmd != nil {
+		if _, cmd := m.Update(keyOf(key)); cmd != nil {
 			if msg := cmd(); msg != nil {
+				_, left = msg.(tea.QuitMsg)
 				m.Update(msg)
 			}
 		}
 	}
+
+	return left
 }
 
 // story is the updates of one session; number counts its events.
