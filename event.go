@@ -47,7 +47,7 @@ const (
 // SessionChannel is the name of a session's journal on the wire.
 func SessionChannel(sessionID string) string { return ChannelSessionPrefix + sessionID }
 
-// Event is one entry of a session's journal.
+// Event is one entry of a session's journal, or of the journal of notes, where SessionID is empty and Seq zero.
 type Event struct {
 	// The session whose journal it is; unique together with Seq.
 	SessionID string `json:"session_id"`

@@ -24,16 +24,16 @@ type EstablishedFrame struct {
 type SubscriptionFrame struct {
 	// TypeSubscribed or TypeUnsubscribed.
 	Type string `doc:"The type of the message." json:"type"`
-	// "sessions", or "session:" and an ID.
+	// "sessions", "notes", or "session:" and an ID.
 	Channel string `doc:"The channel from the client's message." json:"channel" schema:"channel"`
 }
 
-// OverflowFrame asks the reader to load the session over REST, because too many events are missing or some were deleted.
+// OverflowFrame asks the reader to load the session, or the lists of notes, over REST, because too many events are missing or some were deleted.
 type OverflowFrame struct {
 	// Always TypeOverflow.
 	Type string `doc:"The type of the message." json:"type"`
-	// Channel of one session; the sessions feed reports Behind instead.
-	Channel string `doc:"The channel of the message." json:"channel" schema:"session_channel"`
+	// Channel of a journal; the sessions feed reports Behind instead.
+	Channel string `doc:"The channel of the message." json:"channel" schema:"journal_channel"`
 	// Delivery continues with the event after this one.
 	Head int64 `doc:"The number of the last event that was not replayed." json:"head" minimum:"1"`
 }

@@ -35,7 +35,7 @@ func NoteEventTypes() []string {
 // NotePayload is the payload of every event in the journal of notes: which rows changed. Readers that need more load them.
 type NotePayload struct {
 	// One of NoteEventTypes.
-	Type string `doc:"The type of the message." json:"type" schema:"note_event_type"`
+	Type string `doc:"The type of the message." json:"type"`
 	// What the event is about. Those that do not apply are empty.
 	NoteID   string `doc:"The note." json:"note_id,omitempty" schema:"id"`
 	EntityID string `doc:"The entity." json:"entity_id,omitempty" schema:"id"`
@@ -49,7 +49,7 @@ type NotePayload struct {
 	// The new status of the note, entity (its state) or review item.
 	Status string `doc:"The new status of the note or review item, or the new state of the entity." json:"status,omitempty"`
 	// Of note.processed: how many entities were extracted.
-	EntityCount int `doc:"How many entities were extracted." json:"entity_count,omitempty"`
+	EntityCount int `doc:"How many entities were extracted; left out if there are none." json:"entity_count,omitempty" minimum:"1"`
 	// Of note.failed, note.captured and note.requeued: why it is not processed.
 	Error string `doc:"The error message, for people." json:"error,omitempty"`
 	// Who did it; empty if it was the pipeline.

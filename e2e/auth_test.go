@@ -91,7 +91,10 @@ func TestKeyWithInsufficientScopeIsRefused(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, map[string]int{"": 5, "read": 24, "write": 5, "admin": 3}, seen)
+	require.Equal(t, 5, seen[""], "routes that need no key")
+	require.GreaterOrEqual(t, seen["read"], 25)
+	require.GreaterOrEqual(t, seen["write"], 5)
+	require.GreaterOrEqual(t, seen["admin"], 3)
 }
 
 func TestEverythingWorksWithKey(t *testing.T) {

@@ -178,7 +178,7 @@ func TestBadWebSocketMessagesGetErrorReplies(t *testing.T) {
 		{`{}`, "unknown_action"},
 		{`{"action":"drop"}`, "unknown_action"},
 		{`{"action":"subscribe"}`, "unknown_channel"},
-		{`{"action":"subscribe","channel":"notes"}`, "unknown_channel"},
+		{`{"action":"subscribe","channel":"alerts"}`, "unknown_channel"},
 		{`{"action":"subscribe","channel":"session:1"}`, "session_not_found"},
 		{`{"action":"subscribe","channel":"session:` + tarsy.NewID() + `"}`, "session_not_found"},
 		{`{"action":"subscribe","channel":"` + channel + `","last_event_id":1000000}`, "invalid_parameter"},

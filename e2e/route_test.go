@@ -76,7 +76,10 @@ func successes() map[string]struct {
 
 			return answer
 		}},
-		"session-events":      {http.StatusOK, ofSession},
+		"session-events": {http.StatusOK, ofSession},
+		"note-events": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
+			return app.Do(http.MethodHead, op.path, nil) // the response to a GET does not end
+		}},
 		"get-trace":           {http.StatusOK, ofSession},
 		"delete-session":      {http.StatusNoContent, ofSession},
 		"get-llm-interaction": {http.StatusOK, ofInteraction(func(e tarsy.TraceExecution) string { return e.LLMInteractions[0].ID })},

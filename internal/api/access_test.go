@@ -75,7 +75,7 @@ func TestStreamsEndWithTheirLoginOnEveryServer(t *testing.T) {
 
 	f := newFixture(t, endless)
 	// The revocation is another server's: nothing but the database tells.
-	other := api.New(api.Config{Store: f.db, WebSocket: plain("ws"), Events: plain("events"), Auth: api.AuthConfig{Required: true}, Clock: f.clock})
+	other := api.New(api.Config{Store: f.db, WebSocket: plain("ws"), Events: plain("events"), NoteEvents: plain("note events"), Auth: api.AuthConfig{Required: true}, Clock: f.clock})
 	server := httptest.NewServer(other.Handler())
 	t.Cleanup(server.Close)
 

@@ -119,10 +119,10 @@ func (s *Server) documented(method, path string) *huma.Operation {
 }
 
 // addStreams mounts what is not REST, and the document itself.
-func (s *Server) addStreams(webSocket, events http.Handler) {
+func (s *Server) addStreams(webSocket, events, noteEvents http.Handler) {
 	s.addPlain(huma.Operation{
 		OperationID: "websocket", Method: http.MethodGet, Path: "/api/v1/ws", Summary: "Watch over a WebSocket",
-		Description: "Subscribe to session:<id> for the journal of a session and to sessions for the feed of all of them.",
+		Description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all of them, and to notes for the journal of notes.",
 		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
 	}, webSocket)
 	s.endsWithLogin("/api/v1/ws")
@@ -130,28 +130,24 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 	s.addPlain(huma.Operation{
 		OperationID: "session-events", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/events",
 		Summary: "Watch a session as server-sent events",
-		Parameters: []*huma.Param{
-			{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
-			{
-				Name: "Last-Event-ID", In: "header", Description: "The number of the last event that the reader has.",
-				Schema: &huma.Schema{Type: huma.TypeInteger},
-			},
-			{Name: "last_event_id", In: "query", Description: "The same, for a first request.", Schema: &huma.Schema{Type: huma.TypeInteger}},
-			{
-				Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
-				Schema: &huma.Schema{Type: huma.TypeBoolean},
-			},
-			{
-				Name: "replay", In: "query", Description: "The value all replays more than 1,000 events instead of sending catchup.overflow.",
-				Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"all"}},
-			},
-		},
-		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-			Description: "The journal from there on",
-			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}},
+		Parameters: append(
+			[]*huma.Param{
+				{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
+				{
+					Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
+					Schema: &huma.Schema{Type: huma.TypeBoolean},
+				},
+			}, positionParams()...),
+		Responses: eventStreamResponses(),
 	}, events)
 	s.endsWithLogin("/api/v1/sessions/{id}/events")
+
+	s.addPlain(huma.Operation{
+		OperationID: "note-events", Method: http.MethodGet, Path: "/api/v1/notes/events", Summary: "Watch notes as server-sent events",
+		Description: "Everything about notes, entities, projects and review items, without an end.",
+		Parameters:  positionParams(), Responses: eventStreamResponses(),
+	}, noteEvents)
+	s.endsWithLogin("/api/v1/notes/events")
 
 	// Both documents are for few readers, and writing them down would be a third of a server's start.
 	schema := sync.OnceValue(eventschema.Document)
@@ -175,6 +171,28 @@ func (s *Server) addStreams(webSocket, events http.Handler) {
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
 	}))
+}
+
+// positionParams say where the reader of an event stream begins.
+func positionParams() []*huma.Param {
+	return []*huma.Param{
+		{
+			Name: "Last-Event-ID", In: "header", Description: "The number of the last event that the reader has.",
+			Schema: &huma.Schema{Type: huma.TypeInteger},
+		},
+		{Name: "last_event_id", In: "query", Description: "The same, for a first request.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+		{
+			Name: "replay", In: "query", Description: "The value all replays more than 1,000 events instead of sending catchup.overflow.",
+			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"all"}},
+		},
+	}
+}
+
+func eventStreamResponses() map[string]*huma.Response {
+	return map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
+		Description: "The journal from there on",
+		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
 }
 
 // finishDocument corrects what huma cannot know; the document is written down when somebody wants it.

@@ -65,13 +65,14 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		AlertTypes: func() []api.AlertType {
 			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
 		},
-		WebSocket: plain("websocket"),
-		Events:    plain("events"),
-		Ready:     func() error { return nil },
-		Warnings:  func() []api.Warning { return nil },
-		Info:      api.Info{Version: "1.2.3", ServerID: "server-1"},
-		Clock:     f.clock,
-		Logger:    slog.New(slog.NewTextHandler(f.log, nil)),
+		WebSocket:  plain("websocket"),
+		Events:     plain("events"),
+		NoteEvents: plain("note events"),
+		Ready:      func() error { return nil },
+		Warnings:   func() []api.Warning { return nil },
+		Info:       api.Info{Version: "1.2.3", ServerID: "server-1"},
+		Clock:      f.clock,
+		Logger:     slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	for _, option := range options {
 		option(&cfg)

@@ -85,11 +85,12 @@ type Config struct {
 	Board   Board
 	Reviews Reviews
 	Jobs    Jobs
-	// WebSocket and Events are mounted at /api/v1/ws and /api/v1/sessions/{id}/events; the id is the request's
-	// path value "id".
-	WebSocket http.Handler
-	Events    http.Handler
-	Auth      AuthConfig
+	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
+	// id is the request's path value "id".
+	WebSocket  http.Handler
+	Events     http.Handler
+	NoteEvents http.Handler
+	Auth       AuthConfig
 	// LoginCheckEvery is how often the keys and browser sessions behind open streams are checked; 2 s if zero.
 	LoginCheckEvery time.Duration
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
@@ -216,7 +217,7 @@ func New(cfg Config) *Server {
 	s.addLogin()
 	s.addSystem()
 	s.addHealth()
-	s.addStreams(cfg.WebSocket, cfg.Events)
+	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
 	s.finishDocument()
 
 	return s

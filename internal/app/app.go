@@ -26,6 +26,7 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/retention"
@@ -91,6 +92,7 @@ type App struct {
 	chains    *chain.Catalog
 	db        *postgres.DB
 	dbWatch   *databaseWatch
+	notes     *store.DB
 	engine    *engine.Engine
 	retention *retention.Retention
 	// discord is nil unless it is enabled and has a token.
@@ -178,11 +180,15 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
+	if err := a.openNotes(ctx); err != nil {
+		return err
+	}
+
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
 
 	hub := stream.New(stream.Config{
-		Journals: a.db, Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(), OwnOrigin: origin.Of(cfg.System.Dashboard()),
+		Journals: a.db, Notes: a.notes.Journal(), Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(), OwnOrigin: origin.Of(cfg.System.Dashboard()),
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 
@@ -246,6 +252,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
+		NoteEvents:     hub.NotesSSE(),
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Auth:           api.AuthConfig{Required: a.options.RequireKey},

@@ -47,7 +47,7 @@ const (
 var (
 	errClosed = errors.New("the server closed the connection")
 	errSilent = errors.New("the server has gone silent")
-	errBye    = errors.New("the server is shutting down")
+	errBye    = errors.New("the server ended the stream")
 )
 
 // Follow reads a session's journal after an event, and the text in flight, until the session is over or ctx is done.

@@ -61,7 +61,9 @@ func schemaOfType(t reflect.Type) (*jsonschema.Schema, bool) {
 func schemaOfTag(name string) *jsonschema.Schema {
 	switch name {
 	case "channel":
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{constant(tarsy.ChannelSessions), ref("session_channel")}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{constant(tarsy.ChannelSessions), constant(tarsy.ChannelNotes), ref("session_channel")}}
+	case "journal_channel":
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{constant(tarsy.ChannelNotes), ref("session_channel")}}
 	case "terminal_status":
 		return enum(chosen(tarsy.SessionStatuses(), tarsy.SessionStatus.Terminal))
 	case "early_conclusion":

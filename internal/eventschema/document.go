@@ -52,6 +52,7 @@ func (k Kind) schema() *jsonschema.Schema {
 	}
 
 	schema := object(k.When, structs...)
+	schema.Required = append(schema.Required, k.always...)
 	schema.Properties["type"].Type, schema.Properties["type"].Const = "", constant(k.Type).Const
 
 	switch k.Type {

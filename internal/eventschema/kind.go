@@ -2,6 +2,7 @@ package eventschema
 
 import (
 	"reflect"
+	"slices"
 
 	"tarsy.dev/tarsy"
 )
@@ -36,11 +37,13 @@ type Kind struct {
 	payload reflect.Type
 	// envelope has the fields that the stream adds to the payload; nil for none.
 	envelope reflect.Type
+	// always are fields that this kind has although its payload, which it shares with others, may leave them out.
+	always []string
 }
 
 // Kinds lists every type of message in the order of the documentation.
 func Kinds() []Kind {
-	return append(append(journalKinds(), transientKinds()...), connectionKinds()...)
+	return slices.Concat(journalKinds(), noteKinds(), transientKinds(), connectionKinds())
 }
 
 const both = "WebSocket and SSE"
@@ -93,12 +96,12 @@ func connectionKinds() []Kind {
 		kind(tarsy.TypeUnsubscribed, "WebSocket", "The response to `unsubscribe`; no more messages of the channel follow.",
 			reflect.TypeFor[tarsy.SubscriptionFrame]()),
 		kind(tarsy.TypeOverflow, both, "Too many events would have to be replayed (more than 200 on a WebSocket, 1,000 over SSE), or the requested events "+
-			"were removed. Load the session by REST; the events after `head` follow.", reflect.TypeFor[tarsy.OverflowFrame]()),
+			"were removed. Load the session, or the lists of notes, by REST; the events after `head` follow.", reflect.TypeFor[tarsy.OverflowFrame]()),
 		kind(tarsy.TypePong, "WebSocket", "The response to `ping`.", reflect.TypeFor[tarsy.PongFrame]()),
 		kind(tarsy.TypeError, "WebSocket", "The client's message was invalid. The connection stays open.",
 			reflect.TypeFor[tarsy.ErrorFrame]()),
 		kind(tarsy.TypeEnd, "SSE", "The session has ended and all events were sent; the response ends.", reflect.TypeFor[tarsy.EndFrame]()),
-		kind(tarsy.TypeBye, "SSE", "The server is shutting down, or the reader's key or browser session is no longer valid. In the second case a new request gets 401.", reflect.TypeFor[tarsy.ByeFrame]()),
+		kind(tarsy.TypeBye, "SSE", "The server is shutting down, could not read the events, or the reader's key or browser session is no longer valid. In the last case a new request gets 401.", reflect.TypeFor[tarsy.ByeFrame]()),
 	}
 }
 
@@ -107,6 +110,10 @@ type (
 	journalEnvelope struct {
 		DBEventID int64  `doc:"The event's number in the session's journal." json:"db_event_id" minimum:"1"`
 		Channel   string `doc:"The channel of the message." json:"channel" schema:"session_channel"`
+	}
+	noteEnvelope struct {
+		DBEventID int64  `doc:"The event's number in the journal of notes." json:"db_event_id" minimum:"1"`
+		Channel   string `const:"notes" doc:"The channel of the message." json:"channel"`
 	}
 	chunkEnvelope struct {
 		Channel string `doc:"The channel of the message." json:"channel" schema:"session_channel"`

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
 )
 
@@ -41,11 +42,16 @@ func reference(defs map[string]*jsonschema.Schema) string {
 	var out strings.Builder
 
 	for _, k := range eventschema.Kinds() {
+		if k.Channel == tarsy.ChannelNotes {
+			continue // below, all in one table
+		}
+
 		fmt.Fprintf(&out, "\n### `%s`\n\n%s\n\n| channel | delivery | over |\n| --- | --- | --- |\n| %s | %s | %s |\n\n",
 			k.Type, k.When, orNone(k.Channel), delivery(k), k.Over)
 		rows(&out, defs, defs[k.Type])
 	}
 
+	writeNotes(&out, defs)
 	out.WriteString("\n## Types of timeline events\n\nThe `event_type` of `timeline_event.created`, `timeline_event.completed` and `stream.chunk`.\n")
 
 	for _, s := range eventschema.Timeline() {
@@ -61,6 +67,33 @@ func reference(defs map[string]*jsonschema.Schema) string {
 	out.WriteString("\n")
 
 	return out.String()
+}
+
+// writeNotes writes the events of the journal of notes, which share one payload.
+func writeNotes(out *strings.Builder, defs map[string]*jsonschema.Schema) {
+	out.WriteString("\n## Events of notes\n\n" +
+		"All have the fields of the second table. The field in the first table is always set; the others are set where they apply.\n\n" +
+		"| type | always set | when |\n| --- | --- | --- |\n")
+
+	var shared *jsonschema.Schema
+
+	for _, k := range eventschema.Kinds() {
+		if k.Channel != tarsy.ChannelNotes {
+			continue
+		}
+
+		shared = defs[k.Type]
+		about := shared.Required[len(shared.Required)-1]
+		shared.Required = shared.Required[:len(shared.Required)-1]
+		fmt.Fprintf(out, "| `%s` | `%s` | %s |\n", k.Type, about, k.When)
+	}
+
+	kind := *shared.Properties["type"]
+	kind.Const, kind.Type = nil, "string"
+	shared.Properties["type"] = &kind
+
+	out.WriteString("\n")
+	rows(out, defs, shared)
 }
 
 func orNone(channel string) string {
@@ -123,7 +156,12 @@ func kindOf(defs map[string]*jsonschema.Schema, schema *jsonschema.Schema) strin
 	case schema.Enum != nil:
 		return listed(schema.Enum)
 	case schema.AnyOf != nil:
-		return kindOf(defs, schema.AnyOf[0]) + " or " + kindOf(defs, schema.AnyOf[1])
+		var choices []string
+		for _, choice := range schema.AnyOf {
+			choices = append(choices, kindOf(defs, choice))
+		}
+
+		return strings.Join(choices, " or ")
 	case schema.Minimum != nil:
 		return fmt.Sprintf("whole number from %v", *schema.Minimum)
 	case schema.Type == "":

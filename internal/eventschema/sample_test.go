@@ -43,6 +43,12 @@ func samples(t *testing.T) []message {
 		all = append(all, m)
 	}
 
+	for i, e := range noteEvents(session.ID, now) {
+		m := decoded(t, e.Payload)
+		m["db_event_id"], m["channel"] = float64(i+1), tarsy.ChannelNotes
+		all = append(all, m)
+	}
+
 	chunk := decoded(t, tarsy.StreamChunkPayload{
 		Type: tarsy.TypeStreamChunk, SessionID: session.ID, EventID: tarsy.NewID(), EventType: tarsy.EventResponse,
 		Delta: "The", Fence: 1, Timestamp: now.UTC(),
@@ -57,7 +63,9 @@ func samples(t *testing.T) []message {
 		message{"type": "connection.established", "connection_id": tarsy.NewID()},
 		message{"type": "subscription.confirmed", "channel": channel},
 		message{"type": "subscription.confirmed", "channel": "sessions"},
+		message{"type": "subscription.confirmed", "channel": "notes"},
 		message{"type": "subscription.removed", "channel": channel},
+		message{"type": "catchup.overflow", "channel": "notes", "head": 1001.0},
 		message{"type": "catchup.overflow", "channel": channel, "head": 201.0},
 		message{"type": "pong"},
 		message{"type": "error", "code": "unknown_action", "message": "there is no such action"},
@@ -100,6 +108,20 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 	}
 
 	return all
+}
+
+// noteEvents returns events of every type in the journal of notes.
+func noteEvents(sessionID string, now time.Time) []tarsy.Event {
+	var all []tarsy.Event
+
+	for _, kind := range tarsy.NoteEventTypes() {
+		all = append(all, tarsy.NewNoteEvent(tarsy.NotePayload{
+			Type: kind, NoteID: tarsy.NewID(), EntityID: tarsy.NewID(), ReviewID: tarsy.NewID(), ProjectID: tarsy.NewID(), EpicID: tarsy.NewID(), Tag: "login",
+			SessionID: sessionID, Status: "done", EntityCount: 2, Error: "no", Author: "me", Timestamp: now,
+		}))
+	}
+
+	return append(all, tarsy.NewNoteEvent(tarsy.NotePayload{Type: tarsy.TypeNoteProcessed, NoteID: tarsy.NewID(), Timestamp: now}))
 }
 
 // metadata is what timeline events are created with.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/coder/websocket"
 
@@ -78,30 +77,8 @@ func (c *conn) refuse(cmd command, err error) {
 	c.send(tarsy.ErrorFrame{Type: tarsy.TypeError, Channel: cmd.Channel, Code: reason.Code, Message: reason.Message})
 }
 
-// parseChannel returns the session that a channel belongs to, or an empty id for the feed of all sessions.
-func parseChannel(channel string) (string, error) {
-	if channel == tarsy.ChannelSessions {
-		return "", nil
-	}
-
-	id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix)
-	if !ok || id == "" {
-		return "", tarsy.Errorf(codeUnknownChannel, "the channels are session:<id> and sessions")
-	}
-
-	if !tarsy.ValidID(id) {
-		return "", errNoSession()
-	}
-
-	return id, nil
-}
-
-func errNoSession() error {
-	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")
-}
-
 func (c *conn) subscribe(cmd command) error {
-	sessionID, err := parseChannel(cmd.Channel)
+	ch, err := c.hub.channel(cmd.Channel)
 	if err != nil {
 		return err
 	}
@@ -112,7 +89,7 @@ func (c *conn) subscribe(cmd command) error {
 
 	confirmed := tarsy.SubscriptionFrame{Type: tarsy.TypeSubscribed, Channel: cmd.Channel}
 
-	if sessionID == "" {
+	if ch.isFeed() {
 		err = c.countSubscription(cmd.Channel)
 		if err != nil {
 			return err
@@ -129,11 +106,11 @@ func (c *conn) subscribe(cmd command) error {
 		return nil
 	}
 
-	return c.replay(cmd, sessionID, func() { c.send(confirmed) })
+	return c.replay(cmd, ch, func() { c.send(confirmed) })
 }
 
 func (c *conn) unsubscribe(cmd command) error {
-	_, err := parseChannel(cmd.Channel)
+	_, err := c.hub.channel(cmd.Channel)
 	if err != nil {
 		return err
 	}
@@ -145,7 +122,7 @@ func (c *conn) unsubscribe(cmd command) error {
 }
 
 func (c *conn) catchUp(cmd command) error {
-	sessionID, err := parseChannel(cmd.Channel)
+	ch, err := c.hub.channel(cmd.Channel)
 	if err != nil {
 		return err
 	}
@@ -154,7 +131,7 @@ func (c *conn) catchUp(cmd command) error {
 		return tarsy.Errorf(codeNotSubscribed, "subscribe to the channel first")
 	}
 
-	if sessionID == "" { // a feed has no history
+	if ch.isFeed() { // it has no history
 		c.outbox.put(c.ctx, func() error { return c.text(encodeChange(tarsy.SessionChangedPayload{Behind: true})) })
 
 		return nil
@@ -164,7 +141,7 @@ func (c *conn) catchUp(cmd command) error {
 		return tarsy.FieldErrorf(tarsy.CodeMissingField, "last_event_id", "last_event_id is missing")
 	}
 
-	return c.replay(cmd, sessionID, func() {})
+	return c.replay(cmd, ch, func() {})
 }
 
 // drop ends the subscription to the channel, if there is one.
@@ -189,10 +166,10 @@ func (c *conn) countSubscription(channel string) error {
 	return nil
 }
 
-// replay begins the session's journal after the event that the client has, in place of an earlier subscription.
+// replay begins the channel's journal after the event that the client has, in place of an earlier subscription.
 // Nothing changes if that is not possible.
-func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
-	head, err := c.hub.journals.Journal(sessionID).Head(c.ctx)
+func (c *conn) replay(cmd command, ch channel, confirm func()) error {
+	head, err := ch.journal.Head(c.ctx)
 	if err != nil {
 		return err //nolint:wrapcheck // refuse says what was being done
 	}
@@ -204,7 +181,7 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 
 	if after < 0 || after > head {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
-			"last_event_id is not the number of an event of this session; the last one is %d", head)
+			"last_event_id is not the number of an event of this channel; the last one is %d", head)
 	}
 
 	err = c.countSubscription(cmd.Channel)
@@ -220,7 +197,7 @@ func (c *conn) replay(cmd command, sessionID string, confirm func()) error {
 		after = head
 	}
 
-	c.start(cmd.Channel, c.hub.subscribe(sessionID, after, c, c.outbox).run)
+	c.start(cmd.Channel, c.hub.subscribe(ch, after, c, c.outbox).run)
 
 	return nil
 }

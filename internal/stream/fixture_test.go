@@ -28,6 +28,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+const notesPath = "/api/v1/notes/events"
+
 // patience is how long a test waits for what must happen.
 const patience = 30 * time.Second
 
@@ -116,6 +118,7 @@ type hub struct {
 	*stream.Hub
 
 	journals *journals
+	notes    *journal.Memory[tarsy.Event]
 	feed     *feed
 	deltas   *stream.Deltas
 	server   *httptest.Server
@@ -134,6 +137,7 @@ func newHubOn(t *testing.T, start func(*httptest.Server), change ...func(*stream
 		journals: &journals{
 			byID: map[string]*journal.Memory[tarsy.Event]{}, statuses: map[string]tarsy.SessionStatus{}, tailEnded: make(chan struct{}, 64),
 		},
+		notes: journal.NewMemory[tarsy.Event](clockwork.NewRealClock()),
 		feed: &feed{
 			changes: make(chan stream.Change, 16), behind: make(chan struct{}, 1), subscribed: make(chan struct{}, 16),
 		},
@@ -144,7 +148,7 @@ func newHubOn(t *testing.T, start func(*httptest.Server), change ...func(*stream
 	t.Cleanup(h.deltas.Close)
 
 	cfg := stream.Config{
-		Journals: h.journals, Feed: h.feed, Deltas: h.deltas, Logger: slog.New(slog.DiscardHandler),
+		Journals: h.journals, Notes: reader{memory: h.notes, journals: h.journals}, Feed: h.feed, Deltas: h.deltas, Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -155,6 +159,8 @@ func newHubOn(t *testing.T, start func(*httptest.Server), change ...func(*stream
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/ws", h.WebSocket())
 	mux.Handle("/api/v1/sessions/{id}/events", h.SSE(func(r *http.Request) string { return r.PathValue("id") }))
+
+	mux.Handle(notesPath, h.NotesSSE())
 
 	h.server = httptest.NewUnstartedServer(mux)
 	start(h.server)
@@ -226,6 +232,16 @@ func (h *hub) completed(t require.TestingT, sessionID, eventID string) {
 	}, time.Now()))
 }
 
+// capture appends n events to the journal of notes.
+func (h *hub) capture(t require.TestingT, n int) {
+	for range n {
+		_, err := h.notes.Append(context.Background(), tarsy.NewNoteEvent(tarsy.NotePayload{
+			Type: tarsy.TypeNoteCaptured, NoteID: tarsy.NewID(), Timestamp: time.Now(),
+		}))
+		require.NoError(t, err)
+	}
+}
+
 // message is any message of the server.
 type message struct {
 	Type         string `json:"type"`
@@ -294,17 +310,23 @@ func (c *client) next() message {
 	return m
 }
 
-func (c *client) subscribe(sessionID string, after int64) {
-	c.sayf(`{"action":"subscribe","channel":"session:%s","last_event_id":%d}`, sessionID, after)
-	require.Equal(c.t, message{Type: "subscription.confirmed", Channel: "session:" + sessionID}, c.next())
+func (c *client) subscribe(sessionID string, after int64) { c.subscribeTo("session:"+sessionID, after) }
+
+func (c *client) subscribeTo(channel string, after int64) {
+	c.sayf(`{"action":"subscribe","channel":%q,"last_event_id":%d}`, channel, after)
+	require.Equal(c.t, message{Type: "subscription.confirmed", Channel: channel}, c.next())
 }
 
-// expect reads the events with the numbers first to last.
+// expect reads the events of a session with the numbers first to last.
 func (c *client) expect(sessionID string, first, last int64) {
+	c.expectFrom("session:"+sessionID, first, last)
+}
+
+func (c *client) expectFrom(channel string, first, last int64) {
 	for id := first; id <= last; id++ {
 		m := c.next()
 		require.Equal(c.t, id, m.ID, m.Type)
-		require.Equal(c.t, "session:"+sessionID, m.Channel)
+		require.Equal(c.t, channel, m.Channel)
 	}
 }
 
@@ -330,10 +352,13 @@ type events struct {
 }
 
 func (h *hub) open(t require.TestingT, ctx context.Context, sessionID, query string, headers ...string) *events { //nolint:revive // t first
+	return h.openPath(t, ctx, "/api/v1/sessions/"+sessionID+"/events"+query, headers...)
+}
+
+func (h *hub) openPath(t require.TestingT, ctx context.Context, path string, headers ...string) *events { //nolint:revive // t first
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		h.server.URL+"/api/v1/sessions/"+sessionID+"/events"+query, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.server.URL+path, nil)
 	require.NoError(t, err)
 
 	for i := 0; i < len(headers); i += 2 {
@@ -356,7 +381,19 @@ func (h *hub) open(t require.TestingT, ctx context.Context, sessionID, query str
 func (h *hub) watch(t *testing.T, sessionID, query string, headers ...string) *events {
 	t.Helper()
 
-	e := h.open(t, t.Context(), sessionID, query, headers...)
+	return h.watchPath(t, "/api/v1/sessions/"+sessionID+"/events"+query, headers...)
+}
+
+func (h *hub) watchNotes(t *testing.T, query string, headers ...string) *events {
+	t.Helper()
+
+	return h.watchPath(t, notesPath+query, headers...)
+}
+
+func (h *hub) watchPath(t *testing.T, path string, headers ...string) *events {
+	t.Helper()
+
+	e := h.openPath(t, t.Context(), path, headers...)
 	t.Cleanup(e.leave)
 	require.Equal(t, http.StatusOK, e.StatusCode)
 	require.Equal(t, sse{Retry: "2000"}, e.next())

@@ -13,6 +13,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/problem"
@@ -35,8 +36,10 @@ var (
 // Config is what a Hub needs. The durations are real time: they concern the network, not what the product does.
 type Config struct {
 	Journals Journals
-	Feed     Feed
-	Deltas   *Deltas
+	// Notes is the journal of the channel "notes".
+	Notes  journal.Reader[tarsy.Event]
+	Feed   Feed
+	Deltas *Deltas
 	// AllowedOrigins are further origins whose pages may connect.
 	AllowedOrigins []origin.Pattern
 	// OwnOrigin is the origin of the server's own pages, where it is not that of the requests; it may be empty.
@@ -59,6 +62,7 @@ type Config struct {
 // Hub serves journals, feeds and deltas to readers, and owns their connections until Close.
 type Hub struct {
 	journals     Journals
+	notes        journal.Reader[tarsy.Event]
 	feed         Feed
 	deltas       *Deltas
 	origins      origins
@@ -97,7 +101,7 @@ func New(cfg Config) *Hub {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, feed: cfg.Feed, deltas: cfg.Deltas, origins: origins{cfg.OwnOrigin, cfg.AllowedOrigins}, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
+		journals: cfg.Journals, notes: cfg.Notes, feed: cfg.Feed, deltas: cfg.Deltas, origins: origins{cfg.OwnOrigin, cfg.AllowedOrigins}, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),

@@ -32,15 +32,26 @@ var errOver = errors.New("the session is over")
 // 1,000, it is told by "catchup.overflow" to load the session by REST, and gets what comes after "head"; the parameter
 // replay=all lifts the limit. When the session is over, the last event is "end" with the final
 // status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
-// "bye" means that the server shuts down and the reader may come back, or that its login ended and it gets 401.
+// "bye" means that the server shuts down or could not read the journal, and the reader may come back, or that its login
+// ended and it gets 401.
 func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
+	return h.eventStream(func(r *http.Request) (channel, error) { return h.sessionChannel(sessionID(r)) })
+}
+
+// NotesSSE serves the journal of notes in the same way. It has no "end": the parameter follow is not looked at.
+func (h *Hub) NotesSSE() http.Handler {
+	return h.eventStream(func(*http.Request) (channel, error) { return h.notesChannel(), nil })
+}
+
+// eventStream serves the channel that a request asks for.
+func (h *Hub) eventStream(find func(*http.Request) (channel, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.admit(w, r) {
 			return
 		}
 		defer h.release(r)
 
-		request, err := h.sseRequest(r, sessionID(r))
+		request, err := readSSERequest(r, find)
 		if err != nil {
 			problem.Write(w, r, h.logger, err)
 
@@ -65,26 +76,56 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 
 		request.loginEnded = h.loginEnded(r)
 		cause := h.serveSSE(r.Context(), out, request)
-		h.logger.DebugContext(r.Context(), "event stream closed", "session_id", request.sessionID, "cause", cause)
+		h.logger.DebugContext(r.Context(), "event stream closed", "channel", request.channel.name, "cause", cause)
 	})
 }
 
 // sseRequest is what a reader asks for.
 type sseRequest struct {
-	sessionID   string
+	channel     channel
 	after, head journal.Position
-	follow      bool
+	// follow keeps the stream open when the session is over.
+	follow bool
 	// replayAll lifts the limit on what is replayed.
 	replayAll bool
 	// loginEnded is closed when the reader may not read any more.
 	loginEnded <-chan struct{}
 }
 
-// tooMany reports whether the reader has to load the session by REST instead.
+// tooMany reports whether the reader has to load the present state by REST instead.
 func (r sseRequest) tooMany() bool { return !r.replayAll && r.head-r.after > sseReplayLimit }
 
-func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) {
-	request := sseRequest{sessionID: sessionID}
+func readSSERequest(r *http.Request, find func(*http.Request) (channel, error)) (sseRequest, error) {
+	request, err := parseSSERequest(r)
+	if err != nil {
+		return request, err
+	}
+
+	request.channel, err = find(r)
+	if err != nil {
+		return request, err
+	}
+
+	// Only a session ends.
+	request.follow = request.follow || request.channel.sessionID == ""
+
+	request.head, err = request.channel.journal.Head(r.Context())
+	if err != nil {
+		return request, fmt.Errorf("find the end of the journal: %w", err)
+	}
+
+	if request.after > request.head {
+		return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
+			"the last event id must be the number of an event; the last one is %d", request.head)
+	}
+
+	return request, nil
+}
+
+// parseSSERequest reads the parameters, which all channels have in common.
+func parseSSERequest(r *http.Request) (sseRequest, error) {
+	var request sseRequest
+
 	query := r.URL.Query()
 
 	// The header is newer: a browser that comes back keeps the address it began with.
@@ -120,22 +161,6 @@ func (h *Hub) sseRequest(r *http.Request, sessionID string) (sseRequest, error) 
 		return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "replay", "replay must be all, or left out")
 	}
 
-	if !tarsy.ValidID(sessionID) {
-		return request, errNoSession()
-	}
-
-	head, err := h.journals.Journal(sessionID).Head(r.Context())
-	if err != nil {
-		return request, fmt.Errorf("find the end of the journal: %w", err)
-	}
-
-	if request.after > head {
-		return request, tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "last_event_id",
-			"the last event id must be the number of an event; the last one is %d", head)
-	}
-
-	request.head = head
-
 	return request, nil
 }
 
@@ -151,7 +176,7 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 	}
 
 	box := newOutbox()
-	reader := h.subscribe(request.sessionID, request.after, out, box)
+	reader := h.subscribe(request.channel, request.after, out, box)
 	failed := make(chan error, 1)
 
 	var running sync.WaitGroup
@@ -173,7 +198,7 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 
 // runSSE finds what is to be written.
 func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
-	defer reader.chunks.Close()
+	defer reader.close()
 
 	// Where events are gone, all that is left follows: it is less than was asked for.
 	reader.resume = func(_ context.Context, first journal.Position) (journal.Position, error) { return first - 1, nil }
@@ -185,7 +210,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 	over := &finish{
 		journal: reader.journal, start: request.after, target: request.head,
 		ask: func(ctx context.Context) (tarsy.SessionStatus, error) {
-			return h.journals.Status(ctx, request.sessionID)
+			return h.journals.Status(ctx, request.channel.sessionID)
 		},
 	}
 	// The end is written after everything else that waits.
@@ -234,6 +259,8 @@ func (h *Hub) writeSSE(ctx context.Context, out *sseWriter, box *outbox, loginEn
 		case err = <-failed:
 			if ctx.Err() == nil {
 				h.logger.WarnContext(ctx, "event stream failed", "error", err)
+
+				err = out.bye(errSubscription)
 			}
 		case task := <-box.tasks:
 			err = task()

@@ -188,14 +188,16 @@ func TestEventStreamRefusesBadRequests(t *testing.T) {
 	}
 }
 
-func TestFailedEventStreamEndsWithoutEndEvent(t *testing.T) {
+func TestFailedEventStreamEndsWithReason(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)
 	id := h.session()
 	h.journals.failure = errors.New("the database is gone")
 
-	h.watch(t, id, "").over()
+	e := h.watch(t, id, "")
+	require.Equal(t, sse{Event: "bye", Data: message{Type: "bye", Reason: "subscription failed, connect again"}}, e.next())
+	e.over()
 }
 
 func TestEventStreamAnswersHEADWithoutStream(t *testing.T) {

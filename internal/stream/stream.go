@@ -1,6 +1,9 @@
 // Package stream brings journals and feeds to the people who watch: over WebSocket, over SSE, and the text that a
 // model is just writing as transient deltas beside them.
 //
+// A channel is a session's journal, the journal of notes or the feed of all sessions. Journals of both kinds are served by
+// the same code; what only sessions have is the text in flight and an end.
+//
 // There are two classes of delivery. Journal events must be delivered: each subscription tails the journal at the
 // pace of its socket, so a slow reader waits and catches up, and nobody waits for it. Deltas and feed items are
 // lossy: every queue of them is bounded, and what does not fit is dropped and counted, or told as "behind".

@@ -14,18 +14,19 @@ import (
 type outlet interface {
 	event(channel string, record journal.Record[tarsy.Event]) error
 	chunk(chunk *Encoded) error
-	// overflow tells the reader that events are missing up to a position, and to load the session by REST.
+	// overflow tells the reader that events are missing up to a position, and to load the present state by REST.
 	overflow(channel string, through journal.Position) error
 }
 
-// subscription sends a session's journal after a position, and its deltas, to an outlet. One goroutine tails the
+// subscription sends a channel's journal after a position, and the deltas of a session, to an outlet. One goroutine tails the
 // journal, one looks up what the reader had before. All that goes out is written, and the gate is asked, by the
 // connection's writer, which takes the deltas itself.
 type subscription struct {
 	channel string
 	journal journal.Reader[tarsy.Event]
 	// began is after which event the reader was sent all there is; it moves when events turn out to be gone.
-	began  atomic.Int64
+	began atomic.Int64
+	// chunks is nil unless the journal is that of a session.
 	chunks *DeltaReader
 	out    outlet
 	outbox *outbox
@@ -42,16 +43,19 @@ type subscription struct {
 	resumed func(ctx context.Context, after journal.Position) error
 }
 
-// subscribe begins to collect deltas; run must follow, which also ends that. A reader that asks for events which are
-// gone is told so and goes on live.
-func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, box *outbox) *subscription {
+// subscribe begins to collect the deltas of a session; run must follow, which also ends that. A reader that asks for
+// events which are gone is told so and goes on live.
+func (h *Hub) subscribe(ch channel, after journal.Position, out outlet, box *outbox) *subscription {
 	s := &subscription{
-		channel: tarsy.SessionChannel(sessionID), journal: h.journals.Journal(sessionID),
-		chunks: h.deltas.Subscribe(sessionID), out: out, outbox: box, gate: newGate(&h.deltas.dropped),
+		channel: ch.name, journal: ch.journal, out: out, outbox: box, gate: newGate(&h.deltas.dropped),
 		held:    make(chan struct{}, 1),
 		passed:  func(context.Context, journal.Record[tarsy.Event]) error { return nil },
 		resumed: func(context.Context, journal.Position) error { return nil },
 	}
+	if ch.sessionID != "" {
+		s.chunks = h.deltas.Subscribe(ch.sessionID)
+	}
+
 	s.began.Store(int64(after))
 	s.resume = func(ctx context.Context, _ journal.Position) (journal.Position, error) { return s.journal.Head(ctx) }
 
@@ -61,9 +65,11 @@ func (h *Hub) subscribe(sessionID string, after journal.Position, out outlet, bo
 // run sends until the context ends, or something fails.
 func (s *subscription) run(ctx context.Context) error {
 	defer s.ended.Store(true)
-	defer s.chunks.Close()
+	defer s.close()
 
-	s.chunks.Notify(s.announce)
+	if s.chunks != nil {
+		s.chunks.Notify(s.announce)
+	}
 
 	ctx, cancel := context.WithCancelCause(ctx)
 
@@ -74,6 +80,13 @@ func (s *subscription) run(ctx context.Context) error {
 	tail.Wait()
 
 	return context.Cause(ctx) // of whichever ended first
+}
+
+// close ends the deltas. It may be called again.
+func (s *subscription) close() {
+	if s.chunks != nil {
+		s.chunks.Close()
+	}
 }
 
 // tail sends the journal. Where events are gone it begins again behind the gap.

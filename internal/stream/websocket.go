@@ -21,13 +21,13 @@ const readLimit = 32 << 10
 
 // WebSocket serves any number of channels over one connection, in JSON text frames.
 //
-// The client sends {"action": …}: "subscribe" and "unsubscribe" with a "channel", "session:<id>" or "sessions";
-// "catchup" with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a session is
+// The client sends {"action": …}: "subscribe" and "unsubscribe" with a "channel", "session:<id>", "notes" or
+// "sessions"; "catchup" with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a journal is
 // confirmed, then brings the journal after "last_event_id", or from its beginning, and goes on with what happens:
 // in order, without a gap and without a duplicate, "db_event_id" being the number of each event. If that would be
-// more than 200 events, or if some of them are gone, the client is told by "catchup.overflow" to load the session by
-// REST, and gets what comes after "head". Mistakes are answered by frames of type "error" and do not end the connection, except frames of
-// more than 32 KiB.
+// more than 200 events, or if some of them are gone, the client is told by "catchup.overflow" to load the present state
+// by REST, and gets what comes after "head". Mistakes are answered by frames of type "error" and do not end the connection,
+// except frames of more than 32 KiB.
 func (h *Hub) WebSocket() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.admit(w, r) {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// overflowFrame tells a reader to load the session by REST: the journal's events up to head are not sent.
+// overflowFrame tells a reader to load the present state by REST: the journal's events up to head are not sent.
 func overflowFrame(channel string, head journal.Position) tarsy.OverflowFrame {
 	return tarsy.OverflowFrame{Type: tarsy.TypeOverflow, Channel: channel, Head: int64(head)}
 }

@@ -1,0 +1,21 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// openNotes opens the rows and the journal of notes.
+func (a *App) openNotes(ctx context.Context) error {
+	notes, err := store.Open(ctx, store.Config{Write: a.db.Notes(), Read: a.db.Readers(), Clock: a.clock, Logger: a.logger})
+	if err != nil {
+		return fmt.Errorf("open notes: %w", err)
+	}
+
+	a.notes = notes
+	a.onStop("notes", func(context.Context) error { return a.notes.Close() })
+
+	return nil
+}

@@ -1,0 +1,48 @@
+package stream
+
+import (
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
+)
+
+// channel is what a reader follows: a journal, or the feed of all sessions.
+type channel struct {
+	name string
+	// journal is nil for the feed.
+	journal journal.Reader[tarsy.Event]
+	// sessionID is empty unless the journal is that of a session. Only sessions have text in flight, and an end.
+	sessionID string
+}
+
+// isFeed reports whether the channel has neither order nor history.
+func (ch channel) isFeed() bool { return ch.journal == nil }
+
+// channel finds a channel by its name.
+func (h *Hub) channel(name string) (channel, error) {
+	switch name {
+	case tarsy.ChannelSessions:
+		return channel{name: name}, nil
+	case tarsy.ChannelNotes:
+		return h.notesChannel(), nil
+	}
+
+	id, ok := strings.CutPrefix(name, tarsy.ChannelSessionPrefix)
+	if !ok || id == "" {
+		return channel{}, tarsy.Errorf(codeUnknownChannel, "the channels are session:<id>, sessions and notes")
+	}
+
+	return h.sessionChannel(id)
+}
+
+func (h *Hub) notesChannel() channel { return channel{name: tarsy.ChannelNotes, journal: h.notes} }
+
+// sessionChannel is the channel of a session's journal. Whether the session exists is found out by the journal's Head.
+func (h *Hub) sessionChannel(id string) (channel, error) {
+	if !tarsy.ValidID(id) {
+		return channel{}, tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")
+	}
+
+	return channel{name: tarsy.SessionChannel(id), journal: h.journals.Journal(id), sessionID: id}, nil
+}
