@@ -266,7 +266,7 @@ type talk struct {
 	*backend
 
 	chat     *Chat
-	ctx      context.Context //nolint:containedctx // the limit of the test
+	ctx      context.Context // limits the test
 	question flow.Out[string]
 	next     func() (journal.Record[flow.Entry], error, bool)
 }

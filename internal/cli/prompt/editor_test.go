@@ -52,7 +52,7 @@ func (d *desk) run(cmd tea.Cmd) {
 
 	if all := reflect.ValueOf(msg); msg != nil && all.Kind() == reflect.Slice {
 		for i := range all.Len() {
-			if next, ok := all.Index(i).Interface().(tea.Cmd); ok {
+			if next, ok := reflect.TypeAssert[tea.Cmd](all.Index(i)); ok {
 				d.run(next)
 			}
 		}
