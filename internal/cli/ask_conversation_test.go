@@ -3,10 +3,12 @@ package cli_test
 import (
 	"encoding/json"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -217,29 +219,76 @@ func TestPipedConversationExitsWith5AfterFailedAnswer(t *testing.T) {
 	require.Empty(t, got.stdout)
 }
 
+// road is a way to a server that can be closed.
+type road struct {
+	*httptest.Server
+
+	closed atomic.Bool
+}
+
+func newRoad(t *testing.T, s *server) (*road, *server) {
+	t.Helper()
+
+	target, err := url.Parse("http://" + s.Addr())
+	require.NoError(t, err)
+
+	r, proxy := &road{}, httputil.NewSingleHostReverseProxy(target)
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if r.closed.Load() {
+			panic(http.ErrAbortHandler)
+		}
+
+		proxy.ServeHTTP(w, request)
+	}))
+	t.Cleanup(r.Close)
+
+	return r, &server{App: s.App, env: append([]string{"TARSY_SERVER=" + r.URL}, s.env...)}
+}
+
 func TestConversationContinuesAfterLostConnection(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
 	id := s.investigated(t)
-
-	target, err := url.Parse("http://" + s.Addr())
-	require.NoError(t, err)
-
-	proxy := httptest.NewServer(httputil.NewSingleHostReverseProxy(target))
-	defer proxy.Close()
-
-	through := &server{App: s.App, env: append([]string{"TARSY_SERVER=" + proxy.URL}, s.env...)}
+	road, through := newRoad(t, s)
 	c := through.converse(t, "ask", id)
 	c.press(t, "SLOW?\r")
 	c.tells(t, "paragraph.\x1b[K\r\n")
-	proxy.CloseClientConnections()
+	road.CloseClientConnections()
 	c.tells(t, "! Reconnected.")
 	s.gate.Open()
 	c.tells(t, "The second paragraph.")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.Contains(t, c.stdout.String(), "! Connection lost; reconnecting…")
+	require.Equal(t, 1, c.times("first\x1b[0m paragraph."))
+	require.Equal(t, 1, c.times("The second paragraph."))
+}
+
+// Somebody's computer sleeps until the journal of the answer is gone.
+func TestConversationContinuesAfterJournalWasTrimmed(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	road, through := newRoad(t, s)
+	c := through.converse(t, "ask", id)
+	c.press(t, "SLOW?\r")
+	c.tells(t, "paragraph.\x1b[K\r\n")
+	road.closed.Store(true)
+	road.CloseClientConnections()
+	s.gate.Open()
+
+	watching := s.run(t, "watch", "--follow", id)
+	watching.tells(t, "answer completed")
+	watching.stop()
+	watching.end()
+	s.forget(t, id)
+
+	road.closed.Store(false)
+	c.tells(t, "The second paragraph.")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
 	require.Equal(t, 1, c.times("first\x1b[0m paragraph."))
 	require.Equal(t, 1, c.times("The second paragraph."))
 }

@@ -100,6 +100,8 @@ func TestPieceFollowsTextThatIsWrittenAgainOrReloaded(t *testing.T) {
 	require.Equal(t, "Ein", text(), "an earlier server is not heard any more")
 	session.Apply(chunk("response", "vier", 20, 2))
 	require.Equal(t, "Ein", text(), "it ends at the gap")
+	session.Apply(chunk("response", "vier", 2, 3))
+	require.Empty(t, text(), "the beginning belongs to another text")
 
 	stage, run := "stage", "run"
 	response.StageID, response.ExecutionID, response.Content = &stage, &run, "Ein zwei drei"
