@@ -1,7 +1,312 @@
 package api
 
-// Notes captures notes and reads them.
-type Notes interface{}
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
 
-// addNotes registers the operations of notes.
-func (s *Server) addNotes() {}
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
+)
+
+// Notes captures notes and reads them. Its errors for people are *tarsy.Error.
+type Notes interface {
+	Capture(ctx context.Context, input tarsy.NoteInput) (note tarsy.Note, created bool, err error)
+	Notes(ctx context.Context, query tarsy.NoteQuery) (tarsy.NotePage, error)
+	Note(ctx context.Context, id string) (tarsy.NoteDetail, error)
+	Reprocess(ctx context.Context, id, author string) (tarsy.Note, error)
+	ReprocessSince(ctx context.Context, since time.Time, author string) (int, error)
+}
+
+// noteRequest is the body of a capture.
+type noteRequest struct {
+	Content   string           `doc:"The text, up to 64 KiB. It may be left out with source session: then the session's final analysis is kept." json:"content,omitempty"`
+	Source    tarsy.NoteSource `doc:"Where it is captured." json:"source"`
+	SessionID string           `doc:"The session that the note is about; required with source session." json:"session_id,omitempty"`
+}
+
+type captureInput struct {
+	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it returns the note that the first one captured." header:"Idempotency-Key" maxLength:"255"`
+}
+
+type noteInput struct {
+	ID string `doc:"The id of a note." path:"id"`
+}
+
+type captureOutput struct {
+	Status   int
+	Location string `doc:"The note." header:"Location"`
+	Body     noteCaptured
+}
+
+type noteOutput struct{ Body noteCaptured }
+
+type noteCaptured struct {
+	Note tarsy.Note `json:"note"`
+}
+
+type noteDetailOutput struct{ Body tarsy.NoteDetail }
+
+type noteListInput struct {
+	Status    string  `doc:"Statuses, separated by commas." query:"status"`
+	Source    string  `doc:"Exactly this source." query:"source"`
+	SessionID string  `doc:"Notes about this session." query:"session_id"`
+	Search    string  `doc:"Words that the text contains." query:"q"`
+	Limit     integer `doc:"How many notes a page has." query:"limit"`
+	Cursor    string  `doc:"The next_cursor of the previous page." query:"cursor"`
+}
+
+type noteListOutput struct{ Body noteList }
+
+type noteList struct {
+	Notes      []tarsy.Note `json:"notes"`
+	NextCursor string       `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int          `doc:"How many notes match in all pages." json:"total"`
+}
+
+// reprocessRequest is the body that asks for notes to be processed again.
+type reprocessRequest struct {
+	Since string `doc:"Notes that were captured at this time or later." format:"date-time" json:"since"`
+}
+
+type reprocessOutput struct{ Body reprocessAccepted }
+
+type reprocessAccepted struct {
+	Count int `doc:"How many notes are processed again." json:"count"`
+}
+
+func (s *Server) addNotes() {
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "capture-note", Method: http.MethodPost, Path: "/api/v1/notes", DefaultStatus: http.StatusCreated,
+		Summary: "Capture a note",
+		Description: "Stores the note and queues its processing; both are durable when 201 is answered. A request with the Idempotency-Key of an " +
+			"earlier one gets that note, with 200.",
+	}, s.bodyOf(reflect.TypeFor[noteRequest](), true), s.captureNote)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-notes", Method: http.MethodGet, Path: "/api/v1/notes", Summary: "List notes, newest first",
+	}, nil, s.listNotes)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-note", Method: http.MethodGet, Path: "/api/v1/notes/{id}", Summary: "Show a note with its entities and review items",
+	}, nil, s.getNote)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "reprocess-note", Method: http.MethodPost, Path: "/api/v1/notes/{id}/reprocess", DefaultStatus: http.StatusAccepted,
+		Summary: "Process a note again", Description: "What people have accepted, edited or moved is kept and not extracted a second time.",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.reprocessNote)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "reprocess-notes", Method: http.MethodPost, Path: "/api/v1/notes/reprocess", DefaultStatus: http.StatusAccepted,
+		Summary: "Process all notes since a date again", Description: "Notes that are still being processed are left as they are.",
+	}, s.bodyOf(reflect.TypeFor[reprocessRequest](), true), s.reprocessNotes)
+}
+
+// captures limits how many notes are captured with a key.
+type captures struct {
+	keys   *limit.Rate
+	notice *limit.Notice
+}
+
+func (c *captures) allow(ctx context.Context, who *caller, now time.Time) error {
+	name, logged := who.remote.network, []any{"address", who.remote.network}
+	if who.key != nil {
+		name, logged = who.key.ID, []any{"key_id", who.key.ID, "key_name", who.key.Name}
+	}
+
+	wait, ok := c.keys.Allow(name, now)
+	if ok {
+		return nil
+	}
+
+	c.notice.Refused(ctx, "note refused, too many with one key", logged...)
+
+	return tooManyAttempts(wait, "Too many notes with this API key. Try again later.")
+}
+
+func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOutput, error) {
+	who := callerOf(ctx)
+
+	err := s.captures.allow(ctx, who, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	request, err := readRequest[noteRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	if request.Source == "" {
+		return nil, missing("source", "one of "+listed(names(tarsy.NoteSources())))
+	}
+
+	input := tarsy.NoteInput{Content: request.Content, Source: request.Source, SessionID: request.SessionID, Author: who.author}
+
+	input.Idempotency, err = in.Key.identify(who, "capture")
+	if err != nil {
+		return nil, err
+	}
+
+	note, created, err := s.notes.Capture(ctx, input)
+	if err != nil {
+		return nil, fmt.Errorf("capture note: %w", err)
+	}
+
+	out := &captureOutput{Status: http.StatusCreated, Location: "/api/v1/notes/" + note.ID, Body: noteCaptured{Note: note}}
+	if !created {
+		out.Status = http.StatusOK
+	}
+
+	return out, nil
+}
+
+func (s *Server) listNotes(ctx context.Context, in *noteListInput) (*noteListOutput, error) {
+	query, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+
+	page, err := s.notes.Notes(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+
+	out := &noteListOutput{Body: noteList{Notes: append([]tarsy.Note{}, page.Notes...), Total: page.Total}}
+
+	if page.Next != nil {
+		out.Body.NextCursor, err = encodeCursor(page.Next)
+	}
+
+	return out, err
+}
+
+func (in *noteListInput) query() (tarsy.NoteQuery, error) {
+	query := tarsy.NoteQuery{SessionID: in.SessionID, Search: strings.TrimSpace(in.Search), Limit: defaultLimit}
+
+	if utf8.RuneCountInString(in.Search) > maxSearch {
+		return query, parameterErrorf("q", "q is longer than %d characters", maxSearch)
+	}
+
+	if in.SessionID != "" && !tarsy.ValidID(in.SessionID) {
+		return query, parameterErrorf("session_id", "session_id must be the id of a session")
+	}
+
+	var err error
+
+	query.Statuses, err = parseList("status", in.Status, tarsy.NoteStatuses())
+	if err != nil {
+		return query, err
+	}
+
+	if in.Source != "" {
+		query.Source, err = oneOfParameter("source", in.Source, tarsy.NoteSources()...)
+		if err != nil {
+			return query, err
+		}
+	}
+
+	if in.Limit != "" {
+		query.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
+		if err != nil {
+			return query, err
+		}
+	}
+
+	query.After, err = parseTimeCursor(in.Cursor)
+
+	return query, err
+}
+
+func (s *Server) getNote(ctx context.Context, in *noteInput) (*noteDetailOutput, error) {
+	detail, err := s.notes.Note(ctx, shown(in.ID))
+	if err != nil {
+		return nil, err
+	}
+
+	return &noteDetailOutput{Body: detail}, nil
+}
+
+func (s *Server) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput, error) {
+	who := callerOf(ctx)
+
+	if who.body != nil {
+		_, err := readRequest[nothing](who.body)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	note, err := s.notes.Reprocess(ctx, shown(in.ID), who.author)
+	if err != nil {
+		return nil, err
+	}
+
+	return &noteOutput{Body: noteCaptured{Note: note}}, nil
+}
+
+func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[reprocessRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	if request.Since == "" {
+		return nil, missing("since", "a time such as 2026-11-15T10:00:00Z")
+	}
+
+	since, err := time.Parse(time.RFC3339, request.Since)
+	if err != nil {
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "since", "since must be a time such as 2026-11-15T10:00:00Z")
+	}
+
+	count, err := s.notes.ReprocessSince(ctx, since, who.author)
+	if err != nil {
+		return nil, err
+	}
+
+	return &reprocessOutput{Body: reprocessAccepted{Count: count}}, nil
+}
+
+// parseList reads a parameter that is a list of values, separated by commas.
+func parseList[S ~string](name, text string, values []S) ([]S, error) {
+	if text == "" {
+		return nil, nil
+	}
+
+	var list []S
+
+	for part := range strings.SplitSeq(text, ",") {
+		value, err := oneOfParameter(name, strings.TrimSpace(part), append([]S{""}, values...)...)
+		if err != nil {
+			return nil, err
+		}
+
+		list = append(list, value)
+	}
+
+	return list, nil
+}
+
+// parseTimeCursor reads a place in a list that is ordered by time; nil if there is none.
+func parseTimeCursor(text string) (*tarsy.TimeCursor, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not being there is an answer
+	}
+
+	var cursor tarsy.TimeCursor
+
+	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
+		return nil, badCursor()
+	}
+
+	return &cursor, nil
+}

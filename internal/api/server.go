@@ -85,6 +85,8 @@ type Config struct {
 	Board   Board
 	Reviews Reviews
 	Jobs    Jobs
+	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
+	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
 	// id is the request's path value "id".
 	WebSocket  http.Handler
@@ -135,6 +137,7 @@ type Server struct {
 
 	bodyTimeout    time.Duration
 	attempts       attempts
+	captures       captures
 	refusals       refusals
 	sessionsPerKey int
 
@@ -186,6 +189,7 @@ func New(cfg Config) *Server {
 			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute),
 			notice: limit.NewNotice(cfg.Logger, cfg.Clock),
 		},
+		captures:       captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
 		refusals:       newRefusals(cfg.Logger, cfg.Clock),
 		sessionsPerKey: cfg.Login.SessionsPerKey,
 

@@ -29,7 +29,6 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/web"
@@ -89,12 +88,12 @@ type App struct {
 	// databaseTime tells that no clock was injected: the database's is used.
 	databaseTime bool
 
-	chains    *chain.Catalog
-	db        *postgres.DB
-	dbWatch   *databaseWatch
-	notes     *store.DB
-	engine    *engine.Engine
-	retention *retention.Retention
+	chains  *chain.Catalog
+	db      *postgres.DB
+	dbWatch *databaseWatch
+	notes   *store.DB
+	engine  *engine.Engine
+	work    backgroundWork
 	// discord is nil unless it is enabled and has a token.
 	discord  *discord.Bot
 	factory  *mcp.Factory
@@ -205,6 +204,8 @@ func (a *App) wire(ctx context.Context) error {
 		return nil
 	})
 
+	model := a.model()
+
 	a.engine = engine.New(engine.Config{
 		DB:     a.db,
 		Chain:  a.chains.Chain,
@@ -219,7 +220,7 @@ func (a *App) wire(ctx context.Context) error {
 		},
 		DefaultRunbook: cfg.Defaults.Runbook,
 		Agent: agent.Config{
-			LLM: a.model(), Retry: a.retry(), Price: cfg.Prices().Price, Mask: maskText, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
+			LLM: model, Retry: a.retry(), Price: cfg.Prices().Price, Mask: maskText, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
 		},
 		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
 		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
@@ -231,16 +232,9 @@ func (a *App) wire(ctx context.Context) error {
 		Announce: a.announce(), SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
 	})
 
-	a.retention, err = retention.New(retention.Config{
-		DB: a.db, SessionRetention: time.Duration(cfg.System.Retention.SessionRetentionDays) * day, EventTTL: cfg.System.Retention.EventTTL,
-		PurgeAfter: time.Duration(cfg.System.Retention.PurgeAfterDays) * day,
-		Every:      cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
-	})
-	if err != nil {
-		return fmt.Errorf("system.retention: %w", err)
+	if err := a.wireJobs(model, maskText); err != nil {
+		return err
 	}
-
-	a.onStop("retention", a.retention.Stop)
 
 	intake := engine.NewIntake(engine.IntakeConfig{
 		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
@@ -252,6 +246,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
+		Notes: a.work.notes, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		NoteEvents:     hub.NotesSSE(),
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
@@ -328,7 +323,7 @@ func (a *App) Start(ctx context.Context) error {
 
 	a.health.begin(a.Step)
 	a.health.monitor.Start()
-	a.retention.Start()
+	a.work.start(ctx)
 
 	if a.discord != nil {
 		a.discord.Start()

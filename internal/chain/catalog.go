@@ -89,7 +89,8 @@ func (c *Catalog) MCPServers() []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
-// LLMProviders lists the providers that some chain uses or falls back on, sorted; built-in chains count as in MCPServers.
+// LLMProviders lists the providers that some chain uses or falls back on, and the one that is configured for notes, sorted; built-in
+// chains count as in MCPServers.
 func (c *Catalog) LLMProviders() []string {
 	used := map[string]struct{}{}
 
@@ -113,7 +114,19 @@ func (c *Catalog) LLMProviders() []string {
 		}
 	}
 
+	if provider := c.cfg.NotePipeline.LLMProvider; provider != "" {
+		used[provider] = struct{}{}
+	}
+
 	return slices.Sorted(maps.Keys(used))
+}
+
+// NoteModel is the model that processes notes.
+func (c *Catalog) NoteModel() agent.Fallback {
+	r := resolver{cfg: c.cfg}
+	merged := merge(level{provider: c.cfg.Defaults.LLMProvider, backend: c.cfg.Defaults.LLMBackend}, level{provider: c.cfg.NotePipeline.LLMProvider})
+
+	return r.model(merged.provider, r.backend(merged), nil)
 }
 
 // Warnings is what a person should know about a valid configuration, in the order of the files.

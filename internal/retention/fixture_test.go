@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/retention"
@@ -69,21 +70,47 @@ func (f *fixture) config(t *testing.T) retention.Config {
 	t.Helper()
 
 	return retention.Config{
-		DB: f.open(t), EventTTL: day, SessionRetention: 90 * day, PollEvery: 10 * time.Millisecond,
-		Clock: f.clock, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
-	}.Hasty()
+		DB: f.open(t), EventTTL: day, SessionRetention: 90 * day, Clock: f.clock, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
+	}
+}
+
+// server is what cleans up: the plan and the queue that works.
+type server struct {
+	*retention.Retention
+
+	queue *jobs.Queue
+}
+
+// newServer makes a server's clean-up.
+func newServer(cfg retention.Config) (server, error) {
+	queue, err := jobs.New(jobs.Config{Pool: cfg.DB.Jobs(), Logger: cfg.Logger, Hasty: true}, retention.NewWorkers(cfg))
+	if err != nil {
+		return server{}, err
+	}
+
+	cfg.Jobs = queue
+	r, err := retention.New(cfg)
+
+	return server{Retention: r, queue: queue}, err
 }
 
 // start starts a server's clean-up; it is waiting for its time when start returns.
-func (f *fixture) start(t *testing.T, cfg retention.Config) *retention.Retention {
+func (f *fixture) start(t *testing.T, cfg retention.Config) server {
 	t.Helper()
 
-	r, err := retention.New(cfg)
+	s, err := newServer(cfg)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Stop(context.Background())) })
-	r.Start()
+	t.Cleanup(func() { s.stop(t) })
+	s.queue.Start(t.Context())
+	s.Start()
 
-	return r
+	return s
+}
+
+func (s server) stop(t *testing.T) {
+	t.Helper()
+	s.Stop()
+	require.NoError(t, s.queue.Stop(context.Background()))
 }
 
 // pass lets time pass, when so many servers wait for it, until the jobs of the period that begins are done.

@@ -11,6 +11,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/retention"
 )
@@ -33,14 +34,15 @@ func child(url string) int {
 
 	db.Start()
 
-	r, err := retention.New(retention.Config{DB: db, EventTTL: day, SessionRetention: 90 * day, Clock: clock}.Small(1).Hasty())
+	s, err := newServer(retention.Config{DB: db, EventTTL: day, SessionRetention: 90 * day, Clock: clock}.Small(1))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 
 		return 1
 	}
 
-	r.Start()
+	s.queue.Start(context.Background())
+	s.Start()
 
 	if err := clock.BlockUntilContext(context.Background(), 1); err != nil {
 		return 1
@@ -82,9 +84,9 @@ WHERE a.datname = current_database() AND l.relation = 'events'::regclass AND l.m
 	require.Equal(t, "running", value[string](t, f, `SELECT state FROM river_job WHERE kind = 'trim_journals'`))
 
 	// Nobody waits an hour for it, which would be River's own time. The queue's clock is real, so its past is moved.
-	require.Less(t, retention.RescueAfter, 10*time.Minute)
-	f.exec(t, `UPDATE river_job SET attempted_at = attempted_at - $1::interval`, retention.RescueAfter)
-	f.exec(t, `UPDATE river_leader SET elected_at = elected_at - $1::interval, expires_at = expires_at - $1::interval`, retention.RescueAfter)
+	require.Less(t, jobs.RescueAfter, 5*time.Minute)
+	f.exec(t, `UPDATE river_job SET attempted_at = attempted_at - $1::interval`, jobs.RescueAfter)
+	f.exec(t, `UPDATE river_leader SET elected_at = elected_at - $1::interval, expires_at = expires_at - $1::interval`, jobs.RescueAfter)
 
 	f.clock.Advance(later().Add(retention.Soon).Sub(f.clock.Now()))
 	f.start(t, f.config(t))

@@ -3,13 +3,11 @@ package retention
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"tarsy.dev/tarsy/internal/jobs"
 )
 
 const (
@@ -17,118 +15,55 @@ const (
 	// purgeQueueName is a queue of its own because servers of the previous release work on queueName and would fail a
 	// job of a kind that they do not know.
 	purgeQueueName = "purge"
-	// jobLimit is how long a job may take. One that does not finish is tried again, and goes on where it was.
-	jobLimit = 5 * time.Minute
-	// rescueAfter is when a job counts as lost with its server.
-	rescueAfter = 6 * time.Minute
-	attempts    = 5
-	// batchLimit is how long a job that is stopped may take for its batch.
-	batchLimit = 2 * time.Second
-	keepJobs   = 24 * time.Hour
 )
 
-// queue is the River client. It is started by the first job that is added.
-//
-// It polls and does not listen: a connection of its own for a handful of jobs a day is too much. It shares the pool of
-// the readers. Its own clock is real time; which jobs are due is decided by Retention, on the injected one.
-type queue struct {
-	cfg    Config
-	client *river.Client[pgx.Tx]
+// Workers are the jobs of retention: a part of the job queue.
+type Workers struct{ cfg Config }
 
-	mu      sync.Mutex
-	started bool
-}
+// NewWorkers makes the workers for the same configuration as New; it needs no Jobs.
+func NewWorkers(cfg Config) *Workers { return &Workers{cfg: cfg.withDefaults()} }
 
-func newQueue(cfg Config) (*queue, error) {
-	workers := river.NewWorkers()
-
-	if err := river.AddWorkerSafely(workers, &trimWorker{cfg: cfg}); err != nil {
-		return nil, err
+// AddTo implements jobs.Part.
+func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error {
+	for _, add := range []func() error{
+		func() error { return river.AddWorkerSafely(workers, &trimWorker{cfg: w.cfg}) },
+		func() error { return river.AddWorkerSafely(workers, &expireWorker{cfg: w.cfg}) },
+		func() error { return river.AddWorkerSafely(workers, &purgeWorker{cfg: w.cfg}) },
+	} {
+		if err := add(); err != nil {
+			return err
+		}
 	}
 
-	if err := river.AddWorkerSafely(workers, &expireWorker{cfg: cfg}); err != nil {
-		return nil, err
+	for _, name := range []string{queueName, purgeQueueName} {
+		queues[name] = river.QueueConfig{MaxWorkers: 1, FetchPollInterval: jobs.SlowPoll}
 	}
-
-	if err := river.AddWorkerSafely(workers, &purgeWorker{cfg: cfg}); err != nil {
-		return nil, err
-	}
-
-	client, err := river.NewClient(riverpgxv5.New(cfg.DB.Jobs()), &river.Config{
-		Queues:      map[string]river.QueueConfig{queueName: {MaxWorkers: 1}, purgeQueueName: {MaxWorkers: 1}},
-		Workers:     workers,
-		PollOnly:    true,
-		Logger:      slog.New(demoted{cfg.Logger.Handler()}).With("component", "river"),
-		MaxAttempts: attempts,
-		JobTimeout:  jobLimit,
-		// Two servers that plan the same period must find its job, also when it is done.
-		CompletedJobRetentionPeriod: max(keepJobs, 2*cfg.Every),
-		FetchCooldown:               min(cfg.PollEvery, river.FetchCooldownDefault),
-		FetchPollInterval:           cfg.PollEvery,
-		RescueStuckJobsAfter:        rescueAfter,
-		SoftStopTimeout:             batchLimit,
-		// The table has a few dozen rows.
-		ReindexerSchedule: river.NeverSchedule(),
-		TestOnly:          cfg.hasty,
-	})
-	if err != nil {
-		return nil, err
-	}
-
-	return &queue{cfg: cfg, client: client}, nil
-}
-
-// add plans the jobs of a period, if nobody has, and starts working.
-func (q *queue) add(ctx context.Context, period time.Time) error {
-	var jobs []river.InsertManyParams
-
-	if q.cfg.EventTTL > 0 {
-		jobs = append(jobs, river.InsertManyParams{Args: trimJournals{Period: period}})
-	}
-
-	if q.cfg.SessionRetention > 0 {
-		jobs = append(jobs, river.InsertManyParams{Args: expireSessions{Period: period}})
-	}
-
-	if q.cfg.PurgeAfter > 0 {
-		jobs = append(jobs, river.InsertManyParams{Args: purgeSessions{Period: period}})
-	}
-
-	if _, err := q.client.InsertMany(ctx, jobs); err != nil {
-		return fmt.Errorf("add jobs: %w", err)
-	}
-
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	if q.started {
-		return nil
-	}
-
-	// The queue lives until stop, longer than this call.
-	if err := q.client.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start the job queue: %w", err)
-	}
-
-	q.started = true
 
 	return nil
 }
 
-// stop waits for a running job's batch.
-func (q *queue) stop(ctx context.Context) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// KeepJobs is how long a completed job must be kept: two servers that plan the same period must find its job, also when it is done.
+func (c Config) KeepJobs() time.Duration { return 2 * c.withDefaults().Every }
 
-	if !q.started {
-		return nil
+// add plans the jobs of a period, if nobody has.
+func (r *Retention) add(ctx context.Context, period time.Time) error {
+	var planned []river.InsertManyParams
+
+	if r.cfg.EventTTL > 0 {
+		planned = append(planned, river.InsertManyParams{Args: trimJournals{Period: period}})
 	}
 
-	if err := q.client.Stop(ctx); err != nil {
-		return fmt.Errorf("stop the job queue: %w", err)
+	if r.cfg.SessionRetention > 0 {
+		planned = append(planned, river.InsertManyParams{Args: expireSessions{Period: period}})
 	}
 
-	q.started = false
+	if r.cfg.PurgeAfter > 0 {
+		planned = append(planned, river.InsertManyParams{Args: purgeSessions{Period: period}})
+	}
+
+	if _, err := r.cfg.Jobs.Client().InsertMany(ctx, planned); err != nil {
+		return fmt.Errorf("add jobs: %w", err)
+	}
 
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
+	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -30,13 +30,13 @@ const (
 	batchSessions, batchEvents = 500, 20_000
 	// purgeShare is which part of a batch is purged at once: a session has many rows.
 	purgeShare = 10
-	// defaultPollEvery is how often a server looks whether there is a job.
-	defaultPollEvery = 10 * time.Second
 )
 
 // Config says what is kept for how long. DB is required.
 type Config struct {
 	DB *postgres.DB
+	// Jobs is the queue that has Workers as a part; New requires it.
+	Jobs *jobs.Queue
 	// SessionRetention is how long sessions are shown after their end, EventTTL how long their journal is kept. What
 	// people ask later counts as the end. Zero means for ever.
 	SessionRetention time.Duration
@@ -44,23 +44,17 @@ type Config struct {
 	// PurgeAfter is how long after its deletion a session's rows are removed. Zero keeps them.
 	PurgeAfter time.Duration
 	// Every is how long a period is: what is due is looked for once in it, by one server; an hour if zero.
-	Every time.Duration
-	// PollEvery is how often a server looks for a job that another one planned; ten seconds if zero. It is real time,
-	// like everything within the queue.
-	PollEvery time.Duration
-	Clock     clockwork.Clock
-	Logger    *slog.Logger
+	Every  time.Duration
+	Clock  clockwork.Clock
+	Logger *slog.Logger
 
 	// batch is what one transaction touches; tests make it smaller.
 	batch postgres.Batch
-	// hasty saves the second or two that the queue takes to begin; for tests.
-	hasty bool
 }
 
-// Retention plans the jobs of each period and works on them. Any number of servers may run one on the same database.
+// Retention plans the jobs of each period. Any number of servers may run one on the same database.
 type Retention struct {
-	cfg   Config
-	queue *queue
+	cfg Config
 
 	mu      sync.Mutex
 	cancel  context.CancelFunc
@@ -68,27 +62,19 @@ type Retention struct {
 	running sync.WaitGroup
 }
 
-var errNegative = errors.New("SessionRetention, EventTTL, PurgeAfter, Every and PollEvery must not be negative")
+var errNegative = errors.New("SessionRetention, EventTTL, PurgeAfter and Every must not be negative")
 
 // New makes a Retention. Nothing runs before Start.
 func New(cfg Config) (*Retention, error) {
-	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.PurgeAfter < 0 || cfg.Every < 0 || cfg.PollEvery < 0 {
+	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.PurgeAfter < 0 || cfg.Every < 0 {
 		return nil, errNegative
 	}
 
-	cfg = cfg.withDefaults()
-
-	queue, err := newQueue(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("prepare the job queue: %w", err)
-	}
-
-	return &Retention{cfg: cfg, queue: queue}, nil
+	return &Retention{cfg: cfg.withDefaults()}, nil
 }
 
 func (c Config) withDefaults() Config {
 	c.Every = cmp.Or(c.Every, defaultEvery)
-	c.PollEvery = cmp.Or(c.PollEvery, defaultPollEvery)
 	c.batch = cmp.Or(c.batch, postgres.Batch{Sessions: batchSessions, Events: batchEvents})
 
 	if c.Clock == nil {
@@ -102,8 +88,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Start returns at once. The queue is started when there is something to plan: it takes a few milliseconds to start, and
-// two small statements a second from then on. Start may be called again, and does nothing after Stop.
+// Start returns at once. It may be called again, and does nothing after Stop.
 func (r *Retention) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,9 +103,8 @@ func (r *Retention) Start() {
 	r.running.Go(func() { r.plan(ctx) })
 }
 
-// Stop ends planning and working, and waits for both. A job that runs finishes its batch, or is cut off and done again by
-// another server. When ctx ends first, Stop returns its error. It may be called again, and before Start.
-func (r *Retention) Stop(ctx context.Context) error {
+// Stop ends planning, and waits for it. The jobs end with their queue. It may be called again, and before Start.
+func (r *Retention) Stop() {
 	r.mu.Lock()
 	r.stopped = true
 
@@ -130,8 +114,6 @@ func (r *Retention) Stop(ctx context.Context) error {
 	r.mu.Unlock()
 
 	r.running.Wait()
-
-	return r.queue.stop(ctx)
 }
 
 // plan adds the jobs of each period. Every server does; the queue takes each job of a period once.
@@ -153,7 +135,7 @@ func (r *Retention) plan(ctx context.Context) {
 		period := now.UTC().Truncate(r.cfg.Every)
 		wait = period.Add(r.cfg.Every).Sub(now)
 
-		if err := r.queue.add(ctx, period); err != nil && ctx.Err() == nil {
+		if err := r.add(ctx, period); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Warn("could not schedule clean-up", "error", err)
 
 			wait = min(soon, wait)

@@ -1,7 +1,6 @@
 package retention_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +68,7 @@ func TestUnlimitedRetentionDeletesNothing(t *testing.T) {
 	idle, err := retention.New(cfg)
 	require.NoError(t, err)
 	idle.Start()
-	require.NoError(t, idle.Stop(t.Context()), "nothing to do, nothing to wait for")
+	idle.Stop() // nothing to do, nothing to wait for
 	require.False(t, f.deleted(t, id))
 
 	cfg.EventTTL = -1
@@ -92,20 +91,6 @@ func TestJobCompletesInTransactionOfLastBatch(t *testing.T) {
 
 	f.pass(t, 1, 90*day)
 	require.True(t, value[bool](t, f, together, "expire_sessions", id))
-}
-
-// The queue is not started before there is something to plan: a server that just starts pays nothing for it.
-func TestQueueStartsWhenNeeded(t *testing.T) {
-	t.Parallel()
-
-	f := newFixture(t)
-	r := f.start(t, f.config(t))
-	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
-	require.False(t, r.Started())
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM river_queue`))
-
-	f.pass(t, 1, retention.Soon)
-	require.True(t, r.Started())
 }
 
 func TestConcurrentServersRunPeriodJobsOnce(t *testing.T) {
@@ -148,10 +133,10 @@ func TestLateServerDoesNotRepeatPeriod(t *testing.T) {
 	f.start(t, f.config(t))
 	f.pass(t, 1, retention.Soon)
 
-	second := f.start(t, f.config(t))
+	f.start(t, f.config(t))
 	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 2))
 	f.clock.Advance(retention.Soon)
-	f.awaitf(t, second.Started, "the second server to plan")
+	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 2), "the second server has planned")
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
 }
 
@@ -165,11 +150,11 @@ func TestServersInDifferentTimeZonesScheduleSameJobs(t *testing.T) {
 	clock := clockwork.NewFakeClockAt(epoch().In(time.FixedZone("Kathmandu", int((5*time.Hour + 45*time.Minute).Seconds()))))
 	cfg := f.config(t)
 	cfg.Clock = clock
-	second := f.start(t, cfg)
+	f.start(t, cfg)
 
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
 	clock.Advance(retention.Soon)
-	f.awaitf(t, second.Started, "the second server to plan")
+	require.NoError(t, clock.BlockUntilContext(t.Context(), 1), "the second server has planned")
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM river_job`))
 }
 
@@ -179,22 +164,21 @@ func TestStopIsSafeAnytimeAndTwice(t *testing.T) {
 	f := newFixture(t)
 	cfg := f.config(t)
 
-	fresh, err := retention.New(cfg)
+	fresh, err := newServer(cfg)
 	require.NoError(t, err)
-	require.NoError(t, fresh.Stop(t.Context()))
+	fresh.stop(t)
 	fresh.Start()
-	require.NoError(t, fresh.Stop(t.Context()), "what was stopped does not start")
+	fresh.Stop() // what was stopped does not start
 
 	waiting := f.start(t, cfg)
 	waiting.Start()
-	require.NoError(t, waiting.Stop(t.Context()))
-	require.NoError(t, waiting.Stop(t.Context()))
+	waiting.stop(t)
+	waiting.stop(t)
 
 	working := f.start(t, cfg)
 	f.pass(t, 1, retention.Soon)
-	require.NoError(t, working.Stop(t.Context()))
-	require.False(t, working.Started())
-	require.NoError(t, working.Stop(t.Context()))
+	working.stop(t)
+	working.stop(t)
 }
 
 // A job that is stopped in the middle keeps what it has done, and is finished by the next one.
@@ -216,7 +200,7 @@ func TestStoppedServerJobIsFinishedByAnother(t *testing.T) {
 	require.NoError(t, f.clock.BlockUntilContext(t.Context(), 1))
 	f.clock.Advance(2 * day)
 	f.awaitBlocked(t)
-	require.NoError(t, r.Stop(context.Background()))
+	r.stop(t)
 	unlock()
 
 	require.Zero(t, f.events(t, first))

@@ -2,6 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -46,4 +52,102 @@ func UpdateNote(ctx context.Context, tx *Tx, n tarsy.Note) error {
 		WHERE id = $1`, n.ID, n.Status, n.Processed, n.ProcessingError, n.EntityCount, n.Version, n.ProcessedAt, tx.Now)
 
 	return err
+}
+
+// NoteByKey reads the note that was captured with an idempotency key, and the fingerprint of that capture; nil if there is none.
+func NoteByKey(ctx context.Context, q Querier, hash []byte) (*tarsy.Note, []byte, error) {
+	type keyed struct {
+		tarsy.Note
+
+		Fingerprint []byte `db:"idempotency_fingerprint"`
+	}
+
+	found, err := one[keyed](ctx, q, pgx.ErrNoRows,
+		`SELECT `+postgres.ColumnList[tarsy.Note]("")+`, idempotency_fingerprint FROM notes WHERE idempotency_hash = $1`, hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, nil
+	}
+
+	return &found.Note, found.Fingerprint, err
+}
+
+// Notes reads a page of notes and counts all that match.
+func Notes(ctx context.Context, q Querier, query tarsy.NoteQuery) (tarsy.NotePage, error) {
+	var (
+		page       tarsy.NotePage
+		conditions = []string{"true"}
+		args       = pgx.NamedArgs{"limit": query.Limit + 1} // one more tells whether there is a next page
+	)
+
+	filter := func(condition, name string, value any) {
+		conditions = append(conditions, condition)
+		args[name] = value
+	}
+
+	if len(query.Statuses) > 0 {
+		filter("status = ANY(@statuses)", "statuses", query.Statuses)
+	}
+
+	if query.Source != "" {
+		filter("source = @source", "source", query.Source)
+	}
+
+	if query.SessionID != "" {
+		filter("session_id = @session", "session", query.SessionID)
+	}
+
+	if query.Search != "" {
+		filter("search_tokens(left(content, 32768)) @> search_tokens(@search)", "search", query.Search)
+	}
+
+	where := " FROM notes WHERE " + strings.Join(conditions, " AND ")
+
+	if err := q.QueryRow(ctx, "SELECT count(*)"+where, args).Scan(&page.Total); err != nil {
+		return page, fmt.Errorf("count: %w", err)
+	}
+
+	if query.After != nil {
+		where += " AND (created_at, id) < (@created_at, @id)"
+		args["created_at"], args["id"] = query.After.CreatedAt, query.After.ID
+	}
+
+	var err error
+
+	page.Notes, err = collect[tarsy.Note](ctx, q,
+		"SELECT "+postgres.ColumnList[tarsy.Note]("")+where+" ORDER BY created_at DESC, id DESC LIMIT @limit", args)
+	if err != nil {
+		return page, err
+	}
+
+	if len(page.Notes) > query.Limit {
+		page.Notes = page.Notes[:query.Limit]
+		last := page.Notes[query.Limit-1]
+		page.Next = &tarsy.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+	}
+
+	return page, nil
+}
+
+// finished are the notes of a period that nobody works on.
+const finished = `status IN ('done', 'failed') AND created_at >= $1 AND created_at <= $2`
+
+// CountFinishedNotes counts the notes of a period that nobody works on.
+func CountFinishedNotes(ctx context.Context, q Querier, since, until time.Time) (int, error) {
+	var count int
+
+	err := q.QueryRow(ctx, `SELECT count(*) FROM notes WHERE `+finished, since, until).Scan(&count)
+
+	return count, err
+}
+
+// LockFinishedNotes reads the next notes of a period that nobody works on, oldest first, and keeps others from changing them until the
+// end of the transaction.
+func LockFinishedNotes(ctx context.Context, tx *Tx, since, until time.Time, after *tarsy.TimeCursor, limit int) ([]tarsy.Note, error) {
+	rest, args := ``, []any{since, until, limit}
+	if after != nil {
+		rest, args = ` AND (created_at, id) > ($4, $5)`, append(args, after.CreatedAt, after.ID)
+	}
+
+	return collect[tarsy.Note](ctx, tx,
+		`SELECT `+postgres.ColumnList[tarsy.Note]("")+` FROM notes WHERE `+finished+rest+` ORDER BY created_at, id LIMIT $3 FOR UPDATE`, args...)
 }

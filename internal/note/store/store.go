@@ -74,6 +74,9 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// Writer is the pool of changes, for a short read that a change depends on.
+func (db *DB) Writer() Querier { return db.write }
+
 // Reader is the pool for lists and searches.
 func (db *DB) Reader() Querier { return db.read }
 

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/note"
+	"tarsy.dev/tarsy/internal/note/infer"
+	"tarsy.dev/tarsy/internal/retention"
+	"tarsy.dev/tarsy/llm"
+)
+
+// jobGrace is how long jobs may go on when the server stops. A call of a model takes longer, but is only repeated.
+const jobGrace = 2 * time.Second
+
+// backgroundWork is what works beside sessions: the job queue, the clean-up and the pipeline of notes.
+type backgroundWork struct {
+	queue     *jobs.Queue
+	retention *retention.Retention
+	notes     *note.Service
+	sweeper   *note.Sweeper
+}
+
+// wireJobs makes the job queue with everything that works on it. Stopped in reverse: planning and looking first, then the
+// queue.
+func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
+	cfg, w := a.options.Config, &a.work
+
+	used := a.chains.NoteModel()
+	processor := &note.Processor{
+		Store: a.notes,
+		Model: infer.New(infer.Config{
+			LLM: model, Provider: used.Provider, Model: used.Model, Backend: used.Backend, Retry: a.retry(), Timeout: cfg.NotePipeline.Timeout,
+		}),
+		Confidence: cfg.NotePipeline.ConfidenceThreshold, Similarity: cfg.NotePipeline.DuplicateThreshold,
+	}
+	tries := note.Tries(cfg.NotePipeline.MaxAttempts)
+
+	kept := retention.Config{
+		DB: a.db, SessionRetention: time.Duration(cfg.System.Retention.SessionRetentionDays) * day, EventTTL: cfg.System.Retention.EventTTL,
+		PurgeAfter: time.Duration(cfg.System.Retention.PurgeAfterDays) * day,
+		Every:      cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
+	}
+
+	queue, err := jobs.New(jobs.Config{
+		Pool: a.db.Jobs(), Readers: a.db.Readers(), Logger: a.logger, Keep: max(day, kept.KeepJobs()),
+		Grace: max(min(jobGrace, cfg.Queue.GracefulShutdownTimeout), time.Millisecond),
+	}, retention.NewWorkers(kept), note.NewWorkers(note.WorkersConfig{
+		Store: a.notes, Processor: processor, Tries: tries, Timeout: cfg.NotePipeline.Timeout,
+		Extract: cfg.NotePipeline.Concurrency.Extract, Organize: cfg.NotePipeline.Concurrency.Organize,
+		Reprocess: cfg.NotePipeline.Concurrency.Reprocess, Logger: a.logger,
+	}))
+	if err != nil {
+		return err
+	}
+
+	a.onStop("the job queue", queue.Stop)
+
+	w.queue, kept.Jobs = queue, queue
+
+	w.retention, err = retention.New(kept)
+	if err != nil {
+		return fmt.Errorf("system.retention: %w", err)
+	}
+
+	a.onStop("retention", func(context.Context) error { w.retention.Stop(); return nil }) //nolint:nlreturn // one thought
+
+	w.notes = note.New(note.Config{
+		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: maskText, Tries: tries, Logger: a.logger,
+	})
+	w.sweeper = note.NewSweeper(w.notes, processor)
+	a.onStop("the search for notes without a job", func(context.Context) error { w.sweeper.Stop(); return nil }) //nolint:nlreturn // one thought
+
+	return nil
+}
+
+// start begins to work.
+func (w *backgroundWork) start(ctx context.Context) {
+	w.queue.Start(ctx)
+	w.retention.Start()
+	w.sweeper.Start(w.sweeper.Run)
+}

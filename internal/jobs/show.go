@@ -1,0 +1,168 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+
+	"tarsy.dev/tarsy"
+)
+
+// state translates a job's state, SQL for an expression of type tarsy.JobState. River makes a job that failed available at once if it is
+// tried again within seconds, so a job with errors is one that is being retried.
+const state = `CASE
+    WHEN j.state = 'running' THEN 'running'
+    WHEN j.state = 'completed' THEN 'completed'
+    WHEN j.state IN ('cancelled', 'discarded') THEN 'failed'
+    WHEN j.state = 'retryable' OR cardinality(j.errors) > 0 THEN 'retrying'
+    ELSE 'waiting'
+END`
+
+// Overview returns the queues of this server and how many jobs they have.
+func (q *Queue) Overview(ctx context.Context) ([]tarsy.JobQueue, error) {
+	rows, err := q.cfg.Readers.Query(ctx, `
+SELECT n.name, coalesce(p.paused_at IS NOT NULL, false) AS paused, c.waiting, c.running, c.retrying, c.failed
+FROM unnest($1::text[]) AS n (name) LEFT JOIN river_queue p ON p.name = n.name
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE s.state = 'waiting') AS waiting, count(*) FILTER (WHERE s.state = 'running') AS running,
+        count(*) FILTER (WHERE s.state = 'retrying') AS retrying, count(*) FILTER (WHERE s.state = 'failed') AS failed
+    FROM (SELECT `+state+` AS state FROM river_job j WHERE j.queue = n.name AND j.state <> 'completed') AS s
+) AS c
+ORDER BY n.name`, q.names)
+	if err != nil {
+		return nil, fmt.Errorf("count jobs: %w", err)
+	}
+
+	queues, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.JobQueue])
+	if err != nil {
+		return nil, fmt.Errorf("count jobs: %w", err)
+	}
+
+	return queues, nil
+}
+
+// columns are those of tarsy.Job. A note's id is checked, because it is shown as a link.
+const columns = `j.id, j.kind, j.queue, ` + state + ` AS state, j.attempt, j.max_attempts, j.args->>'note_id' AS note_id,
+    coalesce((j.args->>'version')::bigint, 0) AS note_version, coalesce(j.errors[cardinality(j.errors)]->>'error', '') AS error,
+    j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at`
+
+// Jobs returns a page of jobs.
+func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, error) {
+	names := q.names
+
+	if query.Queue != "" {
+		if err := q.check(query.Queue); err != nil {
+			return tarsy.JobPage{}, err
+		}
+
+		names = []string{query.Queue}
+	}
+
+	// The states of River are for its index, which begins with them.
+	const matching = `FROM river_job j WHERE j.queue = ANY($1) AND j.state = ANY($3::river_job_state[]) AND ($2 = '' OR ` + state + ` = $2)`
+
+	states := statesOf(query.State)
+
+	var page tarsy.JobPage
+
+	err := pgx.BeginTxFunc(ctx, q.cfg.Readers, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, `SELECT count(*) `+matching, names, query.State, states).Scan(&page.Total); err != nil {
+			return err
+		}
+
+		// One more tells whether there is a next page.
+		rows, err := tx.Query(ctx, `SELECT `+columns+` `+matching+` AND ($4 = 0 OR j.id < $4) ORDER BY j.id DESC LIMIT $5`,
+			names, query.State, states, query.Before, query.Limit+1)
+		if err != nil {
+			return err
+		}
+
+		page.Jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Job])
+
+		return err
+	})
+	if err != nil {
+		return tarsy.JobPage{}, fmt.Errorf("list jobs: %w", err)
+	}
+
+	if len(page.Jobs) > query.Limit {
+		page.Jobs = page.Jobs[:query.Limit]
+		page.Next = page.Jobs[query.Limit-1].ID
+	}
+
+	return page, nil
+}
+
+// statesOf are the states of River in which a job can have a state; empty means any.
+func statesOf(state tarsy.JobState) []rivertype.JobState {
+	switch state {
+	case tarsy.JobWaiting, tarsy.JobRetrying:
+		return []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateScheduled}
+	case tarsy.JobRunning:
+		return []rivertype.JobState{rivertype.JobStateRunning}
+	case tarsy.JobFailed:
+		return []rivertype.JobState{rivertype.JobStateCancelled, rivertype.JobStateDiscarded}
+	case tarsy.JobCompleted:
+		return []rivertype.JobState{rivertype.JobStateCompleted}
+	default:
+		return rivertype.JobStates()
+	}
+}
+
+// Job returns a job.
+func (q *Queue) Job(ctx context.Context, id int64) (tarsy.Job, error) {
+	rows, err := q.cfg.Readers.Query(ctx, `SELECT `+columns+` FROM river_job j WHERE j.id = $1`, id)
+	if err != nil {
+		return tarsy.Job{}, fmt.Errorf("read job: %w", err)
+	}
+
+	job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[tarsy.Job])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return job, NoJob(id)
+	}
+
+	return job, err
+}
+
+// NoJob is the error for a job that does not exist.
+func NoJob(id int64) error { return tarsy.Errorf(tarsy.CodeJobNotFound, "there is no job %d", id) }
+
+// Pause keeps all servers from starting jobs of a queue, until Resume. Jobs are still accepted, and those that run go on.
+func (q *Queue) Pause(ctx context.Context, name string) error {
+	return q.control(ctx, name, func() error { return q.client.QueuePause(ctx, name, nil) })
+}
+
+// Resume lets servers start the jobs of a queue again.
+func (q *Queue) Resume(ctx context.Context, name string) error {
+	return q.control(ctx, name, func() error { return q.client.QueueResume(ctx, name, nil) })
+}
+
+func (q *Queue) control(ctx context.Context, name string, change func() error) error {
+	if err := q.check(name); err != nil {
+		return err
+	}
+
+	// The row of a queue exists from the first start of a server that works on it.
+	if _, err := q.cfg.Pool.Exec(ctx, `
+INSERT INTO river_queue (name, created_at, metadata, updated_at) VALUES ($1, now(), '{}', now()) ON CONFLICT DO NOTHING`, name); err != nil {
+		return fmt.Errorf("change queue: %w", err)
+	}
+
+	if err := change(); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+		return fmt.Errorf("change queue: %w", err)
+	}
+
+	return nil
+}
+
+func (q *Queue) check(name string) error {
+	if slices.Contains(q.names, name) {
+		return nil
+	}
+
+	return tarsy.Errorf(tarsy.CodeQueueNotFound, "there is no queue %q", name)
+}

@@ -1,0 +1,112 @@
+package note
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// reprocessBatch is how many notes one transaction queues again.
+const reprocessBatch = 100
+
+// Reprocess has a note processed again from the beginning, whatever its status is. Jobs of its earlier versions store nothing any more.
+func (s *Service) Reprocess(ctx context.Context, id, author string) (tarsy.Note, error) {
+	if !tarsy.ValidID(id) {
+		return tarsy.Note{}, store.NoNote(id)
+	}
+
+	var note tarsy.Note
+
+	err := s.cfg.Store.Change(ctx, func(tx *store.Tx) (err error) {
+		if note, err = store.LockNote(ctx, tx, id); err != nil {
+			return err
+		}
+
+		note, err = requeue(ctx, tx, s.cfg.Jobs, s.cfg.Tries, note, author)
+
+		return err
+	})
+	if err != nil {
+		return tarsy.Note{}, fmt.Errorf("process note again: %w", err)
+	}
+
+	return note, nil
+}
+
+// requeue gives a locked note its next version and queues it.
+func requeue(ctx context.Context, tx *store.Tx, client *river.Client[pgx.Tx], tries Tries, n tarsy.Note, author string) (tarsy.Note, error) {
+	n.Version++
+	n.Status, n.Processed, n.ProcessedAt, n.ProcessingError, n.UpdatedAt = tarsy.NoteQueued, false, nil, "", tx.Now
+
+	if err := tries.add(ctx, client, tx.Tx, next(n)); err != nil {
+		return n, fmt.Errorf("queue the note: %w", err)
+	}
+
+	tx.Emit(requeued(n, author))
+
+	return n, store.UpdateNote(ctx, tx, n)
+}
+
+func requeued(n tarsy.Note, author string) tarsy.NotePayload {
+	return tarsy.NotePayload{
+		Type: tarsy.TypeNoteRequeued, NoteID: n.ID, SessionID: valueOrEmpty(n.SessionID), Status: string(n.Status), Author: author,
+	}
+}
+
+// ReprocessSince has all notes processed again that were captured since a time, and returns how many there are. Notes that are being
+// processed are left alone. It returns when a job for that is queued, which does it in batches.
+func (s *Service) ReprocessSince(ctx context.Context, since time.Time, author string) (int, error) {
+	var count int
+
+	err := s.cfg.Store.Change(ctx, func(tx *store.Tx) (err error) {
+		job := reprocessJob{Since: since, Until: tx.Now, Author: author}
+
+		count, err = store.CountFinishedNotes(ctx, tx, job.Since, job.Until)
+		if err != nil || count == 0 {
+			return err
+		}
+
+		return s.cfg.Tries.add(ctx, s.cfg.Jobs, tx.Tx, job)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("process notes again: %w", err)
+	}
+
+	return count, nil
+}
+
+type reprocessWorker struct{ workersOf[reprocessJob] }
+
+// Work implements river.Worker. A batch, the job of the next batch and the end of this job are one transaction: no note is queued twice.
+func (w *reprocessWorker) Work(ctx context.Context, job *river.Job[reprocessJob]) error {
+	client, following := river.ClientFromContext[pgx.Tx](ctx), job.Args
+
+	return w.cfg.Store.Change(ctx, func(tx *store.Tx) error {
+		notes, err := store.LockFinishedNotes(ctx, tx, job.Args.Since, job.Args.Until, job.Args.After, reprocessBatch)
+		if err != nil {
+			return fmt.Errorf("find notes: %w", err)
+		}
+
+		for _, n := range notes {
+			if _, err := requeue(ctx, tx, client, w.cfg.Tries, n, job.Args.Author); err != nil {
+				return err
+			}
+
+			following.After = &tarsy.TimeCursor{CreatedAt: n.CreatedAt, ID: n.ID}
+		}
+
+		if len(notes) == reprocessBatch {
+			if err := w.cfg.Tries.add(ctx, client, tx.Tx, following); err != nil {
+				return fmt.Errorf("queue the next batch: %w", err)
+			}
+		}
+
+		return complete(ctx, tx.Tx, job)
+	})
+}

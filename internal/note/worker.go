@@ -1,0 +1,134 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// WorkersConfig says how notes are processed. Everything is required except Logger.
+type WorkersConfig struct {
+	Store     *store.DB
+	Processor *Processor
+	// Tries is how often jobs are tried, Timeout how long one attempt may take.
+	Tries   Tries
+	Timeout time.Duration
+	// How many jobs of each queue run at once on this server.
+	Extract, Organize, Reprocess int
+	Logger                       *slog.Logger
+}
+
+// Workers process notes: a part of the job queue.
+type Workers struct{ cfg WorkersConfig }
+
+// NewWorkers makes the workers.
+func NewWorkers(cfg WorkersConfig) *Workers {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	return &Workers{cfg: cfg}
+}
+
+// AddTo implements jobs.Part.
+func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error {
+	err := errors.Join(
+		river.AddWorkerSafely(workers, &extractWorker{workersOf: workersOf[extractJob]{cfg: w.cfg}}),
+		river.AddWorkerSafely(workers, &organizeWorker{workersOf: workersOf[organizeJob]{cfg: w.cfg}}),
+		river.AddWorkerSafely(workers, &reprocessWorker{workersOf: workersOf[reprocessJob]{cfg: w.cfg}}),
+	)
+	queues[tarsy.QueueExtract] = river.QueueConfig{MaxWorkers: w.cfg.Extract}
+	queues[tarsy.QueueOrganize] = river.QueueConfig{MaxWorkers: w.cfg.Organize}
+	queues[tarsy.QueueReprocess] = river.QueueConfig{MaxWorkers: w.cfg.Reprocess, FetchPollInterval: jobs.SlowPoll}
+
+	return err
+}
+
+// workersOf is what the workers share.
+type workersOf[A river.JobArgs] struct {
+	river.WorkerDefaults[A]
+
+	cfg WorkersConfig
+}
+
+// Timeout implements river.Worker.
+func (w *workersOf[A]) Timeout(*river.Job[A]) time.Duration { return w.cfg.Timeout }
+
+// complete ends a job in the transaction of its result. It fails if the job is not ours any more, so that its result is not stored twice.
+func complete[A river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[A]) error {
+	_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+
+	return err
+}
+
+type extractWorker struct{ workersOf[extractJob] }
+
+// Work implements river.Worker.
+func (w *extractWorker) Work(ctx context.Context, job *river.Job[extractJob]) error {
+	err := w.cfg.Processor.Extract(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx, entities []tarsy.EntityDetail) error {
+		if len(entities) > 0 {
+			following := organizeJob{NoteID: job.Args.NoteID, Version: job.Args.Version}
+			if err := w.cfg.Tries.add(ctx, river.ClientFromContext[pgx.Tx](ctx), tx.Tx, following); err != nil {
+				return fmt.Errorf("queue the organization: %w", err)
+			}
+		}
+
+		return complete(ctx, tx.Tx, job)
+	})
+
+	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
+}
+
+type organizeWorker struct{ workersOf[organizeJob] }
+
+// Work implements river.Worker.
+func (w *organizeWorker) Work(ctx context.Context, job *river.Job[organizeJob]) error {
+	err := w.cfg.Processor.Organize(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx) error { return complete(ctx, tx.Tx, job) })
+
+	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
+}
+
+// settle records why an attempt failed and tells River what to do with the job.
+func (cfg WorkersConfig) settle(ctx context.Context, job *rivertype.JobRow, noteID string, version int64, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, rivertype.ErrNotFound):
+		// It took so long that the job was rescued: the other attempt has the result.
+		cfg.Logger.WarnContext(ctx, "note job was taken over while it ran", "note_id", noteID, "job_id", job.ID)
+
+		return nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		// The server stops. River makes the job available again, for any server, without counting the attempt.
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	case tarsy.CodeOf(err) == tarsy.CodeNoteNotFound:
+		return river.JobCancel(err)
+	}
+
+	permanent := Permanent(err)
+	final := permanent || job.Attempt >= job.MaxAttempts
+
+	cfg.Logger.WarnContext(ctx, "note not processed", "note_id", noteID, "kind", job.Kind, "attempt", job.Attempt, "final", final, "error", err)
+
+	// If this fails too, the sweep finds the note without a job.
+	if failure := cfg.Processor.Fail(ctx, noteID, version, err, final); failure != nil {
+		return errors.Join(err, fmt.Errorf("record the error: %w", failure))
+	}
+
+	if permanent {
+		return river.JobCancel(err)
+	}
+
+	return err
+}
