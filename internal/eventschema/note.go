@@ -18,8 +18,8 @@ func noteKinds() []Kind {
 	return []Kind{
 		kind(tarsy.TypeNoteCaptured, "note_id", "A note was captured. If it could not be queued, `error` says why."),
 		kind(tarsy.TypeNoteProcessed, "note_id", "The entities of a note were extracted, or there were none."),
-		kind(tarsy.TypeNoteFailed, "note_id", "An attempt to process a note failed. The `status` `failed` means that it is not tried again."),
-		kind(tarsy.TypeNoteRequeued, "note_id", "A note is processed again."),
+		kind(tarsy.TypeNoteFailed, "note_id", "Processing a note failed for the reason in `error`, and is not tried again."),
+		kind(tarsy.TypeNoteRequeued, "note_id", "A note is processed again: somebody asked for it, or an attempt failed for the reason in `error`."),
 		kind(tarsy.TypeEntityCreated, "entity_id", "An entity was extracted, or created by a person."),
 		kind(tarsy.TypeEntityUpdated, "entity_id", "An entity changed."),
 		kind(tarsy.TypeEntityOrganized, "entity_id", "The pipeline has looked for a project, an epic and duplicates of an entity."),

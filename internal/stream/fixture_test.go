@@ -53,6 +53,10 @@ func (j *journals) Status(_ context.Context, sessionID string) (tarsy.SessionSta
 	j.mu.Lock()
 	defer j.mu.Unlock()
 
+	if j.byID[sessionID] == nil {
+		return "", tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")
+	}
+
 	return j.statuses[sessionID], nil
 }
 
