@@ -84,6 +84,31 @@ func TestRunEndsWithItsContextWithoutAnError(t *testing.T) {
 	}
 }
 
+func TestRunGivesDaemonsTenSecondsToStop(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		branch := flow.NewBranch("printer")
+		release := make(chan struct{})
+		branch.Input("printer input", func(_ context.Context, ready func()) error {
+			ready()
+			cancel()
+			<-release
+
+			return nil
+		})
+
+		built, err := flow.Build([]*flow.Branch{branch})
+		require.NoError(t, err)
+
+		began := time.Now()
+		require.EqualError(t, built.Run(ctx), "printer input did not stop: no answer within 10s")
+		require.Equal(t, 10*time.Second, time.Since(began))
+		close(release)
+	})
+}
+
 func TestFailedRouteEndsTheRunWithItsError(t *testing.T) {
 	t.Parallel()
 

@@ -87,6 +87,31 @@ func TestConversationIsDrivenThroughTheVirtualConsole(t *testing.T) {
 	require.Len(t, h.Console().Times(), 3)
 }
 
+// What the model sends is in the journal as it came: thoughts, then the response, then its end, with the same metadata.
+func TestScriptedResponseIsInTheJournalAsItCame(t *testing.T) {
+	t.Parallel()
+
+	h := start(t, flowtest.WithEnv(func(env *program.Env) { env.Model = "gpt-4o" }))
+	h.LLM().EnqueueThoughts([]string{"Hm", "m."}, []string{"Hel", "lo."})
+	h.Console().Send("Hi")
+	h.WaitQuiet()
+
+	id := flowtest.Entries[agent.StreamCompleted](h, "agent")[0].ResponseID
+	require.NotEmpty(t, id)
+
+	thought := func(text string) flowtest.Step {
+		return flowtest.Expect(text, func(c agent.ThoughtChunk) bool { return c.Text == text && c.ResponseID == id && c.Model == "gpt-4o" })
+	}
+	chunk := func(text string) flowtest.Step {
+		return flowtest.Expect(text, func(c agent.Chunk) bool { return c.Text == text && c.ResponseID == id && c.Model == "gpt-4o" })
+	}
+
+	h.AssertOrdered("agent", flowtest.Expect[agent.Prompt]("the prompt"), thought("Hm"), thought("m."), chunk("Hel"), chunk("lo."),
+		flowtest.Expect("the end", func(c agent.StreamCompleted) bool { return c.Text == "Hello." && c.Model == "gpt-4o" }))
+	require.Len(t, flowtest.Entries[agent.Chunk](h, "agent"), 2)
+	require.Equal(t, "gpt-4o", h.LLM().Requests()[0].Model)
+}
+
 func TestQuietIsKnownWithoutWaitingForTimeToPass(t *testing.T) {
 	t.Parallel()
 
@@ -112,6 +137,8 @@ func TestPoliciesAndClockAreReplaced(t *testing.T) {
 	for _, record := range flowtest.Records[console.Printed](h, "console") {
 		require.Equal(t, clock.Now(), record.At)
 	}
+
+	require.Equal(t, []time.Time{clock.Now(), clock.Now()}, h.Console().Times())
 }
 
 func TestModelFailuresAreScripted(t *testing.T) {
