@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"tarsy.dev/tarsy"
@@ -23,7 +24,7 @@ const wordsSQL = `
 		WHERE s.schemaname = current_schema() AND s.tablename = 'entities' AND s.attname = 'words' AND c.word IS NOT NULL
 	)
 	SELECT e.id::text AS id, array_agg(w.word ORDER BY coalesce(c.frequency, 0), w.word) AS words
-	FROM entities e CROSS JOIN LATERAL (SELECT DISTINCT unnest(e.words) AS word) w LEFT JOIN common c ON c.word = w.word
+	FROM entities e CROSS JOIN LATERAL unnest(e.words) AS w (word) LEFT JOIN common c ON c.word = w.word
 	WHERE e.id = ANY($1)
 	GROUP BY e.id`
 
@@ -47,22 +48,36 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 	return words, nil
 }
 
-// similarSQL finds entities that share one of the words in $2 and compares all words, $3. Entities of the same note, $4, count only if
+// similarSQL finds entities that share one of the words in $2 or all in $9, and compares all words, $3. Entities of the same note, $4, count only if
 // they are older, so that of two that are the same only one refers to the other.
 var similarSQL = `
-	WITH scored AS MATERIALIZED (
-		SELECT ` + postgres.ColumnList[tarsy.Entity]("e") + `, word_similarity(e.words, $3) AS score
+	WITH counted AS MATERIALIZED (
+		SELECT ` + postgres.ColumnList[tarsy.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
 		FROM entities e
-		WHERE e.words && $2 AND cardinality(e.words) >= $5 AND e.state IN ('proposed', 'accepted') AND e.status IN ('open', 'in_progress')
-			AND e.id <> $1 AND (e.note_id IS DISTINCT FROM $4 OR e.id < $1)
+		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND e.state IN ('proposed', 'accepted')
+			AND e.status IN ('open', 'in_progress') AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
+	), scored AS (
+		SELECT ` + postgres.ColumnList[tarsy.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
 	)
-	SELECT ` + postgres.ColumnList[tarsy.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $6 ORDER BY s.score DESC, s.id LIMIT $7`
+	SELECT ` + postgres.ColumnList[tarsy.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
+
+// sharedSQL counts the words of an entity e that are in a list without repetitions. Comparing each with each is faster than any function
+// of sets for lists as short as these.
+func sharedSQL(list string) string {
+	return `(SELECT count(*) FROM unnest(` + list + `::text[]) AS w (word) WHERE w.word = ANY(e.words))`
+}
+
+// jaccardSQL is the Jaccard index of two sets: how many of all their words are in both, from 0 to 1.
+func jaccardSQL(shared, size, otherSize string) string {
+	return fmt.Sprintf(`%[1]s::double precision / greatest(%[2]s + %[3]s - %[1]s, 1)`, shared, size, otherSize)
+}
 
 // Similar returns the open entities whose words are most similar to those of an entity, best first. Words are those of Words; the
 // threshold is above zero.
 //
-// Two lists with a similarity of at least t share at least t times the words of the longer one. One that shares so many with n words has one
-// of any n - ⌈tn⌉ + 1 of them, so the index is asked for that many, the rarest: common words alone would match most of the table.
+// Two lists with a similarity of at least t share at least m = ⌈tn⌉ of the n words. One that shares m of them has one of the n - m rarest,
+// or else all of the others. So the index is asked for that: common words, of which each alone matches much of the table, are only
+// looked for together.
 func Similar(ctx context.Context, q Querier, entity tarsy.Entity, words []string, threshold float64, limit int) ([]SimilarEntity, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -75,15 +90,21 @@ func Similar(ctx context.Context, q Querier, entity tarsy.Entity, words []string
 
 func similarQuery(entity tarsy.Entity, words []string, threshold float64, limit int) (string, []any) {
 	// A product such as 0.7 × 10 is a little more than it should be.
-	shared := max(int(math.Ceil(threshold*float64(len(words))-1e-9)), 1)
+	const inexact = 1e-9
 
-	return similarSQL, []any{entity.ID, words[:len(words)-shared+1], words, entity.NoteID, shared, threshold, limit}
+	n := float64(len(words))
+	shared := max(int(math.Ceil(threshold*n-inexact)), 1)
+	longest := int(n/threshold + inexact)
+
+	rare, common := words[:len(words)-shared], words[len(words)-shared:]
+
+	return similarSQL, []any{entity.ID, rare, words, entity.NoteID, shared, longest, threshold, limit, common}
 }
 
 // WordSimilarity compares the words of a text with those of an entity.
 func WordSimilarity(ctx context.Context, q Querier, entityID, title, content string) (score float64, err error) {
-	err = q.QueryRow(ctx, `SELECT word_similarity(e.words, search_tokens(left($2 || ' ' || $3, 32768))) FROM entities e WHERE e.id = $1`,
-		entityID, title, content).Scan(&score)
+	err = q.QueryRow(ctx, `SELECT `+jaccardSQL(sharedSQL("o.words"), "cardinality(e.words)", "cardinality(o.words)")+`
+		FROM entities e, search_set($2 || ' ' || $3) AS o (words) WHERE e.id = $1`, entityID, title, content).Scan(&score)
 
 	return score, err
 }

@@ -57,6 +57,11 @@ CREATE INDEX notes_session ON notes (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX notes_unfinished ON notes (updated_at) WHERE status IN ('queued', 'extracted');
 CREATE INDEX notes_words ON notes USING gin (search_tokens(left(content, 32768)));
 
+-- search_set returns the words of a text, each once; see search_tokens.
+CREATE FUNCTION search_set(content text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT ARRAY (SELECT DISTINCT word FROM unnest(search_tokens(left(content, 32768))) AS word WHERE word <> '')
+$$;
+
 CREATE TABLE entities (
     id           uuid PRIMARY KEY,
     -- Null if a person created it.
@@ -83,7 +88,7 @@ CREATE TABLE entities (
     updated_at   timestamptz      NOT NULL,
     organized_at timestamptz,
     version      bigint           NOT NULL DEFAULT 1,
-    words        text[] GENERATED ALWAYS AS (search_tokens(left(title || ' ' || content, 32768))) STORED,
+    words        text[] GENERATED ALWAYS AS (search_set(title || ' ' || content)) STORED,
     CHECK (epic_id IS NULL OR project_id IS NOT NULL)
 );
 
@@ -96,12 +101,6 @@ CREATE INDEX entities_owner ON entities (owner) WHERE owner <> '';
 CREATE INDEX entities_due ON entities (due_on) WHERE due_on IS NOT NULL;
 CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX entities_words ON entities USING gin (words);
-
--- word_similarity returns how many of all words in two lists are in both, from 0 to 1 (the Jaccard index). Repeated words count once.
-CREATE FUNCTION word_similarity(a text[], b text[]) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(count(*) FILTER (WHERE lists = 2)::double precision / nullif(count(*), 0), 0)
-    FROM (SELECT count(DISTINCT list) AS lists FROM (SELECT unnest(a) AS word, 1 AS list UNION ALL SELECT unnest(b), 2) AS words GROUP BY word) AS counted
-$$;
 
 -- The words of a note that an entity came from. Offsets count UTF-16 units, as browsers do.
 CREATE TABLE entity_sources (
