@@ -110,8 +110,10 @@ type ReviewDetail struct {
 
 	// The entity of the item; nil for a new epic.
 	Entity *EntityDetail `json:"entity"`
-	// The likely duplicate; nil for the other kinds.
+	// The likely duplicate, or what it was merged into; nil for the other kinds, and if it was deleted.
 	Other *EntityDetail `json:"other"`
+	// The entities that would be filed under a new epic, oldest first; empty for the other kinds.
+	Entities []EntityDetail `json:"entities"`
 	// The note that led to it; nil if there is none.
 	Note *Note `json:"note"`
 	// The projects and epics that item and entities name, for display.
@@ -162,7 +164,7 @@ type ReviewQuery struct {
 	// Empty fields, here and below, match every item.
 	Kinds    []ReviewKind
 	Statuses []ReviewStatus
-	// The project of a new epic, or that of the entity.
+	// The project of a new epic, of the entity, or the one that is proposed for it.
 	ProjectID string
 	// What they are about.
 	NoteID   string

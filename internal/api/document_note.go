@@ -55,12 +55,12 @@ func (entityStateSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy
 
 // Schema implements huma.SchemaProvider.
 func (projectStatusSchema) Schema(huma.Registry) *huma.Schema {
-	return oneOf([]tarsy.ProjectStatus{tarsy.ProjectActive, tarsy.ProjectArchived})
+	return oneOf(tarsy.ProjectStatuses())
 }
 
 // Schema implements huma.SchemaProvider.
 func (epicStatusSchema) Schema(huma.Registry) *huma.Schema {
-	return oneOf([]tarsy.EpicStatus{tarsy.EpicOpen, tarsy.EpicDone})
+	return oneOf(tarsy.EpicStatuses())
 }
 
 // Schema implements huma.SchemaProvider.
@@ -72,7 +72,7 @@ func (reviewStatusSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tars
 // Schema implements huma.SchemaProvider.
 func (decisionSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.Decisions()) }
 
-// Schema implements huma.SchemaProvider.
+// Schema implements huma.SchemaProvider. Every date may be missing.
 func (dateSchema) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Format: "date"}
+	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
 }

@@ -200,7 +200,7 @@ func (in *noteListInput) query() (tarsy.NoteQuery, error) {
 
 	var err error
 
-	query.Statuses, err = parseList("status", in.Status, tarsy.NoteStatuses())
+	query.Statuses, err = parseValues("status", in.Status, tarsy.NoteStatuses())
 	if err != nil {
 		return query, err
 	}
@@ -274,26 +274,6 @@ func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOut
 	}
 
 	return &reprocessOutput{Body: reprocessAccepted{Count: count}}, nil
-}
-
-// parseList reads a parameter that is a list of values, separated by commas.
-func parseList[S ~string](name, text string, values []S) ([]S, error) {
-	if text == "" {
-		return nil, nil
-	}
-
-	var list []S
-
-	for part := range strings.SplitSeq(text, ",") {
-		value, err := oneOfParameter(name, strings.TrimSpace(part), append([]S{""}, values...)...)
-		if err != nil {
-			return nil, err
-		}
-
-		list = append(list, value)
-	}
-
-	return list, nil
 }
 
 // parseTimeCursor reads a place in a list that is ordered by time; nil if there is none.

@@ -67,7 +67,7 @@ func (moment) Schema(huma.Registry) *huma.Schema {
 
 // filter turns the parameters of the session list into a filter.
 func (in *listInput) filter() (tarsy.SessionFilter, error) {
-	f := tarsy.SessionFilter{AlertType: in.AlertType, ChainID: in.ChainID, Author: in.Author, Search: in.Search, Limit: defaultLimit}
+	f := tarsy.SessionFilter{AlertType: in.AlertType, ChainID: in.ChainID, Author: in.Author, Search: in.Search}
 
 	if utf8.RuneCountInString(in.Search) > maxSearch {
 		return f, parameterErrorf("search", "search is longer than %d characters", maxSearch)
@@ -75,7 +75,7 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 
 	var err error
 
-	f.Statuses, err = parseStatuses(in.Status)
+	f.Statuses, err = parseValues("status", in.Status, tarsy.SessionStatuses())
 	if err != nil {
 		return f, err
 	}
@@ -90,11 +90,9 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 		return f, err
 	}
 
-	if in.Limit != "" {
-		f.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
-		if err != nil {
-			return f, err
-		}
+	f.Limit, err = pageLimit(in.Limit)
+	if err != nil {
+		return f, err
 	}
 
 	f.Order, err = oneOfParameter("order", in.Order, tarsy.OrderNewest, tarsy.OrderAttention)
@@ -135,23 +133,44 @@ func oneOfParameter[S ~string](name, text string, values ...S) (S, error) {
 	}
 }
 
-func parseStatuses(text string) ([]tarsy.SessionStatus, error) {
+// parseValues reads a parameter that is a list of values, separated by commas; each counts once.
+func parseValues[S ~string](name, text string, values []S) ([]S, error) {
 	if text == "" {
 		return nil, nil
 	}
 
-	var statuses []tarsy.SessionStatus
+	var chosen []S
 
-	for name := range strings.SplitSeq(text, ",") {
-		status := tarsy.SessionStatus(strings.TrimSpace(name))
-		if !slices.Contains(tarsy.SessionStatuses(), status) {
-			return nil, parameterErrorf("status", "there is no status %q; the statuses are %s", shown(name), listed(names(tarsy.SessionStatuses())))
+	for part := range strings.SplitSeq(text, ",") {
+		value := S(strings.TrimSpace(part))
+		if !slices.Contains(values, value) {
+			return nil, parameterErrorf(name, "there is no %s %q; there are %s", name, shown(part), listed(names(values)))
 		}
 
-		statuses = append(statuses, status)
+		if !slices.Contains(chosen, value) {
+			chosen = append(chosen, value)
+		}
 	}
 
-	return statuses, nil
+	return chosen, nil
+}
+
+// parseIDParameter checks a parameter that is an id, or left out.
+func parseIDParameter(name, text string) error {
+	if text == "" || tarsy.ValidID(text) {
+		return nil
+	}
+
+	return parameterErrorf(name, "%s must be an id", name)
+}
+
+// pageLimit reads how many rows a page has.
+func pageLimit(limit integer) (int, error) {
+	if limit == "" {
+		return defaultLimit, nil
+	}
+
+	return parseNumber("limit", string(limit), maxLimit)
 }
 
 func names[S ~string](values []S) []string {

@@ -1,7 +1,261 @@
 package api
 
-// Reviews reads and decides review items.
-type Reviews interface{}
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Reviews reads and decides review items. Its errors for people are *tarsy.Error.
+type Reviews interface {
+	Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.ReviewPage, error)
+	Item(ctx context.Context, id string) (tarsy.ReviewDetail, error)
+	Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewDetail, error)
+	ResolveAll(ctx context.Context, each []tarsy.ReviewResolution, log func(error)) []tarsy.ReviewResult
+	Undo(ctx context.Context, itemID, author string) (tarsy.ReviewDetail, error)
+}
+
+// maxBulk is how many items are decided with one request.
+const maxBulk = 100
+
+type reviewListInput struct {
+	Kind      string  `doc:"Kinds, separated by commas."                                                           query:"kind"`
+	Status    string  `doc:"Statuses, separated by commas. If only open is selected, the oldest item is the first." query:"status"`
+	ProjectID string  `doc:"Items of this project: it is the entity's, or proposed for it, or that of the new epic." query:"project_id"`
+	NoteID    string  `doc:"Items of this note."                                                                   query:"note_id"`
+	EntityID  string  `doc:"Items about this entity."                                                              query:"entity_id"`
+	Limit     integer `doc:"How many items a page has."                                                            query:"limit"`
+	Cursor    string  `doc:"The next_cursor of the previous page."                                                 query:"cursor"`
+}
+
+type reviewListOutput struct{ Body reviewList }
+
+type reviewList struct {
+	Items      []tarsy.ReviewDetail `json:"items"`
+	NextCursor string               `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                  `doc:"How many items match in all pages."          json:"total"`
+	OpenCount  int                  `doc:"How many items are open, whether they match or not." json:"open_count"`
+}
+
+type reviewInput struct {
+	ID string `doc:"The id of a review item." path:"id"`
+}
+
+type resolveInput struct {
+	ID      string  `doc:"The id of a review item." path:"id"`
+	IfMatch ifMatch `doc:"The ETag of the review item. Without it the answer is 428; if the item was changed meanwhile, 412." header:"If-Match" required:"true"`
+}
+
+type reviewOutput struct {
+	ETag string `doc:"The version, for If-Match." header:"ETag"`
+	Body tarsy.ReviewDetail
+}
+
+// resolveRequest is the body of a decision.
+type resolveRequest struct {
+	Decision        tarsy.Decision `doc:"What is decided. Only duplicates are merged, and they are not edited; to accept one merges it too." json:"decision"`
+	Entity          *entityRequest `doc:"With edit of an entity or an assignment: the fields of the entity to change."           json:"entity,omitempty"`
+	EpicName        *string        `doc:"With edit of a new epic: its name."                                                     json:"epic_name,omitempty"        maxLength:"200"`
+	EpicDescription *string        `doc:"With edit of a new epic: its description."                                              json:"epic_description,omitempty" maxLength:"20000"`
+	KeepID          string         `doc:"With merge: the entity that stays; without it the one that was there before."           json:"keep_id,omitempty"`
+	Reason          string         `doc:"Why; kept with the decision."                                                           json:"reason,omitempty"           maxLength:"2000"`
+}
+
+// bulkRequest is the body of one decision about many items.
+type bulkRequest struct {
+	Decision tarsy.Decision `doc:"What is decided about each item. None can be edited here."     json:"decision"`
+	Reason   string         `doc:"Why; kept with each decision."                                json:"reason,omitempty" maxLength:"2000"`
+	Items    []bulkItem     `doc:"The items. Each is decided by itself, whether others fail or not." json:"items"        maxItems:"100" minItems:"1"`
+}
+
+type bulkItem struct {
+	ID      string `doc:"The id of a review item."         json:"id"`
+	Version int64  `doc:"The version that the person saw." json:"version"`
+}
+
+type bulkOutput struct{ Body bulkResults }
+
+type bulkResults struct {
+	Results []tarsy.ReviewResult `doc:"One for each item, in the same order." json:"results"`
+}
 
 // addReviews registers the operations of review items.
-func (s *Server) addReviews() {}
+func (s *Server) addReviews() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-review-items", Method: http.MethodGet, Path: "/api/v1/review", Summary: "List review items",
+		Description: "Newest first; if only open items are selected, oldest first.",
+	}, nil, s.listReviewItems)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-review-item", Method: http.MethodGet, Path: "/api/v1/review/{id}", Summary: "Show a review item",
+	}, nil, s.getReviewItem)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "resolve-review-item", Method: http.MethodPost, Path: "/api/v1/review/{id}/resolve", Summary: "Decide a review item",
+		Description: "Of several people who decide at once one wins; the others get 409 review_resolved. The decision can be undone for an hour.",
+	}, s.bodyOf(reflect.TypeFor[resolveRequest](), true), s.resolveReviewItem)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "undo-review-item", Method: http.MethodPost, Path: "/api/v1/review/{id}/undo", Summary: "Undo the decision about a review item",
+		Description: "Opens the item again and restores what the decision changed, unless it was changed since. Possible for an hour.",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.undoReviewItem)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "resolve-review-items", Method: http.MethodPost, Path: "/api/v1/review/bulk", Summary: "Decide many review items",
+		Description: "Each item is decided by itself, and each decision is undone by itself.",
+	}, s.bodyOf(reflect.TypeFor[bulkRequest](), true), s.resolveReviewItems)
+
+	schemas := s.huma.OpenAPI().Components.Schemas.Map()
+	for _, name := range []string{"entity", "other", "note"} {
+		orNull(schemas["ReviewDetail"], name)
+	}
+
+	orNull(schemas["ReviewResult"], "item")
+}
+
+// orNull documents that a property that is an object may be null.
+func orNull(schema *huma.Schema, name string) {
+	schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties[name], {Type: "null"}}}
+}
+
+func (in *reviewListInput) query() (tarsy.ReviewQuery, error) {
+	q := tarsy.ReviewQuery{ProjectID: in.ProjectID, NoteID: in.NoteID, EntityID: in.EntityID}
+
+	for name, id := range map[string]string{"project_id": in.ProjectID, "note_id": in.NoteID, "entity_id": in.EntityID} {
+		if err := parseIDParameter(name, id); err != nil {
+			return q, err
+		}
+	}
+
+	var err error
+
+	if q.Kinds, err = parseValues("kind", in.Kind, tarsy.ReviewKinds()); err != nil {
+		return q, err
+	}
+
+	if q.Statuses, err = parseValues("status", in.Status, tarsy.ReviewStatuses()); err != nil {
+		return q, err
+	}
+
+	if q.Limit, err = pageLimit(in.Limit); err != nil {
+		return q, err
+	}
+
+	q.After, err = parseTimeCursor(in.Cursor)
+
+	return q, err
+}
+
+func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {
+	query, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+
+	page, err := s.reviews.Items(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("list review items: %w", err)
+	}
+
+	out := &reviewListOutput{Body: reviewList{Items: page.Items, Total: page.Total, OpenCount: page.OpenCount}}
+
+	if page.Next != nil {
+		out.Body.NextCursor, err = encodeCursor(*page.Next)
+	}
+
+	return out, err
+}
+
+func (s *Server) getReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
+	item, err := s.reviews.Item(ctx, in.ID)
+
+	return reviewAnswer(item, "show review item", err)
+}
+
+func (s *Server) resolveReviewItem(ctx context.Context, in *resolveInput) (*reviewOutput, error) {
+	who := callerOf(ctx)
+
+	version, err := in.IfMatch.version()
+	if err != nil {
+		return nil, err
+	}
+
+	request, err := readRequest[resolveRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	if request.Decision == "" {
+		return nil, missing("decision", "one of "+listed(names(tarsy.Decisions())))
+	}
+
+	decided := tarsy.ReviewResolution{
+		ItemID: in.ID, Version: version, Decision: request.Decision, EpicName: request.EpicName, EpicDescription: request.EpicDescription,
+		KeepID: request.KeepID, Reason: request.Reason, Author: who.author,
+	}
+	if request.Entity != nil {
+		decided.Entity = new(request.Entity.input())
+	}
+
+	item, err := s.reviews.Resolve(ctx, decided)
+
+	return reviewAnswer(item, "decide review item", err)
+}
+
+func (s *Server) undoReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
+	who := callerOf(ctx)
+
+	if who.body != nil {
+		if _, err := readRequest[nothing](who.body); err != nil {
+			return nil, err
+		}
+	}
+
+	item, err := s.reviews.Undo(ctx, in.ID, who.author)
+
+	return reviewAnswer(item, "undo decision", err)
+}
+
+func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[bulkRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	switch {
+	case request.Decision == "":
+		return nil, missing("decision", "one of "+listed(names(tarsy.Decisions())))
+	case request.Decision == tarsy.DecisionEdit:
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "items are edited one by one; accept, reject or merge many")
+	case len(request.Items) == 0:
+		return nil, missing("items", "a list of at least one item")
+	case len(request.Items) > maxBulk:
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "items", "items has %d items; at most %d are decided at once", len(request.Items), maxBulk)
+	}
+
+	each := make([]tarsy.ReviewResolution, len(request.Items))
+	for i, item := range request.Items {
+		each[i] = tarsy.ReviewResolution{
+			ItemID: item.ID, Version: item.Version, Decision: request.Decision, Reason: request.Reason, Author: who.author,
+		}
+	}
+
+	results := s.reviews.ResolveAll(ctx, each, func(err error) { s.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+
+	return &bulkOutput{Body: bulkResults{Results: results}}, nil
+}
+
+func reviewAnswer(item tarsy.ReviewDetail, doing string, err error) (*reviewOutput, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+
+	return &reviewOutput{ETag: etag(item.Version), Body: item}, nil
+}

@@ -26,6 +26,7 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -247,6 +248,7 @@ func (a *App) wire(ctx context.Context) error {
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
 		Notes: a.work.notes, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),

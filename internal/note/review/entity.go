@@ -1,0 +1,147 @@
+package review
+
+import (
+	"context"
+	"fmt"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// subject is the entity of the item. One that was rejected or merged has nothing to decide any more.
+func (d *decision) subject() (tarsy.EntityDetail, error) {
+	entity, ok := d.entities[deref(d.item.EntityID)]
+	if !ok {
+		return entity, errStale
+	}
+
+	if entity.State == tarsy.EntityRejected || entity.State == tarsy.EntityMerged {
+		return entity, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was %s meanwhile", entity.Title, entity.State)
+	}
+
+	return entity, nil
+}
+
+// applyToEntity decides whether a proposed entity counts.
+func (d *decision) applyToEntity(ctx context.Context) (tarsy.ReviewStatus, error) {
+	entity, err := d.subject()
+	if err != nil {
+		return "", err
+	}
+
+	switch d.in.Decision {
+	case tarsy.DecisionReject:
+		entity.State = tarsy.EntityRejected
+		if err := d.update(ctx, entity); err != nil {
+			return "", err
+		}
+
+		// Nobody needs to know where it would be filed, nor what is a duplicate of it.
+		return tarsy.ReviewRejected, d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.proposal->>'duplicate_of' = $1::uuid::text`, entity.ID)
+	case tarsy.DecisionEdit:
+		if entity, err = d.edit(ctx, entity, *d.in.Entity); err != nil {
+			return "", err
+		}
+
+		entity.State = tarsy.EntityAccepted
+
+		return tarsy.ReviewEdited, d.update(ctx, entity)
+	default:
+		entity.State = tarsy.EntityAccepted
+
+		return tarsy.ReviewAccepted, d.update(ctx, entity)
+	}
+}
+
+// assign files the entity, or leaves it where it is.
+func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
+	entity, err := d.subject()
+	if err != nil {
+		return "", err
+	}
+
+	proposed := tarsy.EntityInput{ProjectID: &d.item.Proposal.AssignProjectID}
+	if d.item.Proposal.AssignEpicID != "" {
+		proposed.EpicID = &d.item.Proposal.AssignEpicID
+	}
+
+	switch d.in.Decision {
+	case tarsy.DecisionReject:
+		return tarsy.ReviewRejected, nil
+	case tarsy.DecisionEdit:
+		changes := *d.in.Entity
+		if changes.ProjectID == nil && changes.EpicID == nil {
+			if err := d.checkProposed(ctx); err != nil {
+				return "", err
+			}
+
+			changes.ProjectID, changes.EpicID = proposed.ProjectID, proposed.EpicID
+		}
+
+		if entity, err = d.edit(ctx, entity, changes); err != nil {
+			return "", err
+		}
+
+		return tarsy.ReviewEdited, d.update(ctx, entity)
+	default:
+		if err := d.checkProposed(ctx); err != nil {
+			return "", err
+		}
+
+		if entity, err = d.edit(ctx, entity, proposed); err != nil {
+			return "", err
+		}
+
+		return tarsy.ReviewAccepted, d.update(ctx, entity)
+	}
+}
+
+// checkProposed checks that the proposed project and epic are still in use.
+func (d *decision) checkProposed(ctx context.Context) error {
+	if err := d.checkProject(ctx, d.item.Proposal.AssignProjectID); err != nil {
+		return err
+	}
+
+	if d.item.Proposal.AssignEpicID == "" {
+		return nil
+	}
+
+	epics, err := store.Epics(ctx, d.tx, `WHERE e.id = $1 FOR SHARE`, d.item.Proposal.AssignEpicID)
+
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the proposed epic: %w", err)
+	case len(epics) == 0 || epics[0].ProjectID != d.item.Proposal.AssignProjectID:
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic was deleted meanwhile; choose another one or reject the proposal")
+	case epics[0].Status != tarsy.EpicOpen:
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic %q is done meanwhile; choose another one or reject the proposal", epics[0].Name)
+	default:
+		return nil
+	}
+}
+
+// checkProject checks that a project is still in use, and keeps it so until the end of the transaction.
+func (d *decision) checkProject(ctx context.Context, id string) error {
+	projects, err := store.Projects(ctx, d.tx, `WHERE p.id = $1 FOR SHARE`, id)
+
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the proposed project: %w", err)
+	case len(projects) == 0:
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project was deleted meanwhile; choose another one or reject the proposal")
+	case projects[0].Status != tarsy.ProjectActive:
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project %q was archived meanwhile; choose another one or reject the proposal", projects[0].Name)
+	default:
+		return nil
+	}
+}
+
+// edit applies what the person wrote; fields in errors are named as in the request.
+func (d *decision) edit(ctx context.Context, entity tarsy.EntityDetail, changes tarsy.EntityInput) (tarsy.EntityDetail, error) {
+	edited, err := store.EditEntity(ctx, d.tx, entity, changes, d.mask)
+	if e, ok := err.(*tarsy.Error); ok { //nolint:errorlint // the error of this call
+		e.Field = "entity." + e.Field
+	}
+
+	return edited, err
+}

@@ -1,0 +1,95 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// createEpic makes the proposed epic and files its entities under it. If the project has an epic of the name by now, that one is used.
+func (d *decision) createEpic(ctx context.Context) (tarsy.ReviewStatus, error) {
+	if d.in.Decision == tarsy.DecisionReject {
+		return tarsy.ReviewRejected, nil
+	}
+
+	if err := d.checkProject(ctx, deref(d.item.ProjectID)); err != nil {
+		return "", err
+	}
+
+	status := tarsy.ReviewAccepted
+	name, description := d.item.Proposal.EpicName, d.item.Proposal.EpicDescription
+
+	if d.in.Decision == tarsy.DecisionEdit {
+		status = tarsy.ReviewEdited
+
+		var err error
+
+		if d.in.EpicName != nil {
+			if name, err = store.Name("epic_name", *d.in.EpicName, store.MaxName, d.mask); err != nil {
+				return "", err
+			}
+		}
+
+		if d.in.EpicDescription != nil {
+			if description, err = store.Body("epic_description", *d.in.EpicDescription, store.MaxContent, d.mask); err != nil {
+				return "", err
+			}
+		}
+	}
+
+	epicID, err := d.epicNamed(ctx, name, description)
+	if err != nil {
+		return "", err
+	}
+
+	for _, id := range d.item.Proposal.EntityIDs {
+		entity, ok := d.entities[id]
+		if !ok || !d.belongs(entity) {
+			continue
+		}
+
+		entity.ProjectID, entity.EpicID = d.item.ProjectID, &epicID
+		if err := d.update(ctx, entity); err != nil {
+			return "", err
+		}
+	}
+
+	return status, nil
+}
+
+// epicNamed returns the epic of a name in the item's project, and makes it if there is none.
+func (d *decision) epicNamed(ctx context.Context, name, description string) (string, error) {
+	existing, err := store.Epics(ctx, d.tx, `WHERE e.project_id = $1 AND lower(e.name) = lower($2) FOR KEY SHARE`, *d.item.ProjectID, name)
+	if err != nil {
+		return "", fmt.Errorf("look for an epic of the same name: %w", err)
+	}
+
+	if len(existing) > 0 {
+		return existing[0].ID, nil
+	}
+
+	epic := tarsy.Epic{
+		ID: tarsy.NewID(), ProjectID: *d.item.ProjectID, Name: name, Description: strings.TrimSpace(description), Status: tarsy.EpicOpen,
+		Position: store.PositionAt(d.tx.Now), CreatedBy: d.in.Author, CreatedAt: d.tx.Now, UpdatedAt: d.tx.Now, Version: 1,
+	}
+
+	// If somebody else makes it at the same moment, the change is tried again and finds theirs.
+	if err := store.InsertEpic(ctx, d.tx, epic); err != nil {
+		return "", err
+	}
+
+	d.after.EpicID, d.after.EpicVersion = epic.ID, epic.Version
+
+	return epic.ID, nil
+}
+
+// belongs reports whether an entity may be filed under the new epic: nobody filed it elsewhere meanwhile, and it still counts.
+func (d *decision) belongs(entity tarsy.EntityDetail) bool {
+	counts := entity.State == tarsy.EntityProposed || entity.State == tarsy.EntityAccepted
+	inProject := entity.ProjectID == nil || *entity.ProjectID == *d.item.ProjectID
+
+	return counts && inProject && entity.EpicID == nil
+}

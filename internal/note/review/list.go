@@ -1,0 +1,138 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// Items lists review items. If only open ones are selected, the oldest is the first: it has waited longest.
+func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.ReviewPage, error) {
+	page := tarsy.ReviewPage{Items: []tarsy.ReviewDetail{}}
+
+	err := s.store.Snapshot(ctx, func(q store.Querier) error {
+		where, args := conditions(query)
+
+		err := q.QueryRow(ctx, `SELECT count(*) FROM review_items r `+where.sql(), args...).Scan(&page.Total)
+		if err != nil {
+			return fmt.Errorf("count review items: %w", err)
+		}
+
+		err = q.QueryRow(ctx, `SELECT count(*) FROM review_items WHERE status = 'open'`).Scan(&page.OpenCount)
+		if err != nil {
+			return fmt.Errorf("count open review items: %w", err)
+		}
+
+		compare, direction := "<", "DESC"
+		if onlyOpen(query) {
+			compare, direction = ">", "ASC"
+		}
+
+		if query.After != nil {
+			args = append(args, query.After.CreatedAt, query.After.ID)
+			where = append(where, fmt.Sprintf(`(r.created_at, r.id) %s ($%d, $%d)`, compare, len(args)-1, len(args)))
+		}
+
+		// One more reports whether there is a next page.
+		args = append(args, query.Limit+1)
+		rest := fmt.Sprintf(`%s ORDER BY r.created_at %[2]s, r.id %[2]s LIMIT $%[3]d`, where.sql(), direction, len(args))
+
+		items, err := store.ReviewItems(ctx, q, rest, args...)
+		if err != nil {
+			return fmt.Errorf("list review items: %w", err)
+		}
+
+		if len(items) > query.Limit {
+			items = items[:query.Limit]
+			last := items[len(items)-1]
+			page.Next = &tarsy.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+		}
+
+		page.Items, err = details(ctx, q, items)
+
+		return err
+	})
+
+	return page, err
+}
+
+// Item reads a review item with everything that is needed to decide it.
+func (s *Service) Item(ctx context.Context, id string) (tarsy.ReviewDetail, error) {
+	var detail tarsy.ReviewDetail
+
+	err := s.store.Snapshot(ctx, func(q store.Querier) error {
+		item, err := readItem(ctx, q, id)
+		if err != nil {
+			return err
+		}
+
+		found, err := details(ctx, q, []tarsy.ReviewItem{item})
+		if err != nil {
+			return err
+		}
+
+		detail = found[0]
+
+		return nil
+	})
+
+	return detail, err
+}
+
+func onlyOpen(query tarsy.ReviewQuery) bool {
+	return slices.Equal(query.Statuses, []tarsy.ReviewStatus{tarsy.ReviewOpen})
+}
+
+// where is conditions that all hold.
+type where []string
+
+func (w where) sql() string {
+	if len(w) == 0 {
+		return ""
+	}
+
+	return `WHERE ` + strings.Join(w, ` AND `)
+}
+
+// conditions are the conditions of a query with their arguments. Only those that are given are there, so that each finds its index.
+func conditions(query tarsy.ReviewQuery) (where, []any) {
+	var (
+		w    where
+		args []any
+	)
+
+	add := func(condition string, arg any) {
+		args = append(args, arg)
+		w = append(w, strings.ReplaceAll(condition, "$?", fmt.Sprintf("$%d", len(args))))
+	}
+
+	if len(query.Kinds) > 0 {
+		add(`r.kind = ANY($?)`, query.Kinds)
+	}
+
+	// The index of open items is one of rows with this status, which a parameter would hide.
+	if onlyOpen(query) {
+		w = append(w, `r.status = 'open'`)
+	} else if len(query.Statuses) > 0 {
+		add(`r.status = ANY($?)`, query.Statuses)
+	}
+
+	if query.ProjectID != "" {
+		add(`(r.project_id = $?::uuid OR r.proposal->>'assign_project_id' = $?::uuid::text
+			OR EXISTS (SELECT FROM entities e WHERE e.id = r.entity_id AND e.project_id = $?::uuid))`, query.ProjectID)
+	}
+
+	if query.NoteID != "" {
+		add(`r.note_id = $?`, query.NoteID)
+	}
+
+	if query.EntityID != "" {
+		add(`r.entity_id = $?`, query.EntityID)
+	}
+
+	return w, args
+}

@@ -1,0 +1,142 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// mergeCandidates are the entities that merging a duplicate may change: the other one, what that was merged into meanwhile, and
+// those that were merged into one of them before.
+func mergeCandidates(ctx context.Context, q store.Querier, item tarsy.ReviewItem) ([]string, error) {
+	known, err := survivors(ctx, q, []string{item.Proposal.DuplicateOf})
+	if err != nil {
+		return nil, err
+	}
+
+	candidates := []string{deref(item.EntityID), item.Proposal.DuplicateOf}
+	if survivor, ok := known.survivor(item.Proposal.DuplicateOf); ok {
+		candidates = append(candidates, survivor.ID)
+	}
+
+	rows, err := q.Query(ctx, `SELECT id FROM entities WHERE merged_into = ANY($1)`, candidates)
+	if err != nil {
+		return nil, fmt.Errorf("look for merged entities: %w", err)
+	}
+
+	merged, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look for merged entities: %w", err)
+	}
+
+	return append(candidates, merged...), nil
+}
+
+// merge makes one entity of two. The one that stays gets the tags and sources of both; the other one points to it.
+func (d *decision) merge(ctx context.Context) error {
+	entity, err := d.subject()
+	if err != nil {
+		return err
+	}
+
+	other, err := d.other()
+	if err != nil {
+		return err
+	}
+
+	keep, gone := other, entity
+
+	switch d.in.KeepID {
+	case "", other.ID, d.item.Proposal.DuplicateOf:
+	case entity.ID:
+		keep, gone = entity, other
+	default:
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "keep_id", "keep_id must be %s or %s", entity.ID, other.ID)
+	}
+
+	if keep.ID == gone.ID {
+		return tarsy.Errorf(tarsy.CodeConflict, "the entities were merged meanwhile")
+	}
+
+	added := movedSources(keep, gone)
+	keep.Sources = append(keep.Sources, added...)
+	keep.Tags = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(keep.Tags), gone.Tags...))))
+
+	// What a person has accepted does not disappear from the board because its duplicate waits for a decision.
+	accepts := keep.State == tarsy.EntityProposed && gone.State == tarsy.EntityAccepted
+	if accepts {
+		keep.State = tarsy.EntityAccepted
+	}
+
+	if err := d.update(ctx, keep); err != nil {
+		return err
+	}
+
+	if err := store.AddSources(ctx, d.tx, added); err != nil {
+		return fmt.Errorf("add sources: %w", err)
+	}
+
+	gone.State, gone.MergedInto = tarsy.EntityMerged, &keep.ID
+	if err := d.update(ctx, gone); err != nil {
+		return err
+	}
+
+	// What was merged into the one that goes is now part of the one that stays.
+	for _, id := range sortedIDs(d.entities) {
+		if earlier := d.entities[id]; deref(earlier.MergedInto) == gone.ID {
+			earlier.MergedInto = &keep.ID
+			if err := d.update(ctx, earlier); err != nil {
+				return err
+			}
+		}
+	}
+
+	// Other entities that look like the one that goes are compared with the one that stays.
+	return d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.entity_id = $2 AND r.proposal->>'duplicate_of' = $1::uuid::text
+		OR $3 AND r.kind = 'entity' AND r.entity_id = $2`, gone.ID, keep.ID, accepts)
+}
+
+// other is the likely duplicate, or what it was merged into.
+func (d *decision) other() (tarsy.EntityDetail, error) {
+	proposed, ok := d.entities[d.item.Proposal.DuplicateOf]
+	if !ok {
+		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the other entity was deleted meanwhile; reject the proposal")
+	}
+
+	if proposed.State == tarsy.EntityMerged && proposed.MergedInto == nil {
+		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the entity that the other one was merged into was deleted meanwhile; reject the proposal")
+	}
+
+	other, ok := family{byID: d.entities}.survivor(proposed.ID)
+	if !ok {
+		return other, errStale
+	}
+
+	if other.State == tarsy.EntityRejected {
+		return other, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was rejected meanwhile; reject the proposal", other.Title)
+	}
+
+	return other, nil
+}
+
+// movedSources are the sources of one entity that another one does not have, as sources of that.
+func movedSources(keep, gone tarsy.EntityDetail) []tarsy.EntitySource {
+	var moved []tarsy.EntitySource
+
+	for _, source := range gone.Sources {
+		has := slices.ContainsFunc(keep.Sources, func(s tarsy.EntitySource) bool {
+			return s.NoteID == source.NoteID && s.StartOffset == source.StartOffset
+		})
+		if !has {
+			source.EntityID = keep.ID
+			moved = append(moved, source)
+		}
+	}
+
+	return moved
+}

@@ -1,0 +1,128 @@
+package review_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+func TestMergeUnitesTagsAndSources(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	entity, other := f.entity(t, "Rotate the keys", "keys", "urgent"), f.entity(t, "Rotate keys", "keys", "ops")
+	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+	own := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
+	kept := f.item(t, tarsy.ReviewEntity, other, tarsy.Proposal{})
+	reverse := f.item(t, tarsy.ReviewDuplicate, other, tarsy.Proposal{DuplicateOf: entity.ID})
+
+	detail := f.decide(t, item, tarsy.DecisionMerge)
+	require.Equal(t, tarsy.ReviewMerged, detail.Status)
+
+	gone, stays := f.stored(t, entity.ID), f.stored(t, other.ID)
+	require.Equal(t, tarsy.EntityMerged, gone.State)
+	require.Equal(t, &other.ID, gone.MergedInto)
+	require.Equal(t, []string{"keys", "ops", "urgent"}, stays.Tags)
+	require.Equal(t, tarsy.EntityProposed, stays.State)
+	require.Equal(t, "bea", stays.EditedBy)
+
+	var quotes []string
+	for _, s := range stays.Sources {
+		quotes = append(quotes, s.Quote)
+	}
+
+	require.ElementsMatch(t, []string{"Rotate the keys", "Rotate keys"}, quotes)
+	require.Equal(t, tarsy.ReviewObsolete, f.status(t, own))
+	require.Equal(t, tarsy.ReviewObsolete, f.status(t, reverse))
+	require.Equal(t, tarsy.ReviewOpen, f.status(t, kept))
+}
+
+func TestAcceptedDuplicateIsMergedIntoProposedOne(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
+	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+
+	require.Equal(t, tarsy.ReviewMerged, f.decide(t, item, tarsy.DecisionAccept).Status)
+	require.Equal(t, &other.ID, f.stored(t, entity.ID).MergedInto)
+}
+
+func TestRejectedDuplicateLeavesBoth(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
+	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+
+	detail := f.decide(t, item, tarsy.DecisionReject)
+	require.Equal(t, entity.Version, detail.Entity.Version)
+	require.Equal(t, other.ID, detail.Other.ID)
+	require.Equal(t, other.Version, detail.Other.Version)
+}
+
+func TestKeepIDChoosesEntityThatStays(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
+	waits := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
+	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+	f.exec(t, `UPDATE entities SET state = 'accepted' WHERE id = $1`, other.ID)
+
+	_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge, KeepID: entity.ID})
+	require.NoError(t, err)
+	require.Equal(t, &entity.ID, f.stored(t, other.ID).MergedInto)
+	// One of them was on the board already, so the one that stays is too.
+	require.Equal(t, tarsy.EntityAccepted, f.stored(t, entity.ID).State)
+	require.Equal(t, tarsy.ReviewObsolete, f.status(t, waits))
+}
+
+func TestChainsOfMergesEndAtSurvivor(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b, c, d := f.entity(t, "A", "a"), f.entity(t, "B", "b"), f.entity(t, "C", "c"), f.entity(t, "D", "d")
+	aIntoB := f.item(t, tarsy.ReviewDuplicate, a, tarsy.Proposal{DuplicateOf: b.ID})
+	bIntoC := f.item(t, tarsy.ReviewDuplicate, b, tarsy.Proposal{DuplicateOf: c.ID})
+	dIntoA := f.item(t, tarsy.ReviewDuplicate, d, tarsy.Proposal{DuplicateOf: a.ID})
+
+	f.decide(t, aIntoB, tarsy.DecisionMerge)
+	f.decide(t, bIntoC, tarsy.DecisionMerge)
+
+	open, err := f.Item(t.Context(), dIntoA.ID)
+	require.NoError(t, err)
+	require.Equal(t, c.ID, open.Other.ID)
+
+	f.decide(t, dIntoA, tarsy.DecisionMerge)
+
+	for _, e := range []tarsy.EntityDetail{a, b, d} {
+		require.Equal(t, &c.ID, f.stored(t, e.ID).MergedInto, e.Title)
+	}
+
+	require.Equal(t, []string{"a", "b", "c", "d"}, f.stored(t, c.ID).Tags)
+	require.Len(t, f.stored(t, c.ID).Sources, 4)
+}
+
+func TestMergeWithEntityThatIsGoneIsRefused(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	for says, sql := range map[string]string{
+		"was deleted":                       `DELETE FROM entities WHERE id = $1`,
+		"was rejected":                      `UPDATE entities SET state = 'rejected' WHERE id = $1`,
+		"was merged into was deleted":       `UPDATE entities SET state = 'merged' WHERE id = $1`,
+		`"Rotate the keys" was rejected me`: `UPDATE entities SET state = 'rejected' WHERE id <> $1 AND state = 'proposed'`,
+	} {
+		entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
+		item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+		f.exec(t, sql, other.ID)
+
+		_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge})
+		requireError(t, err, tarsy.CodeConflict, "", says)
+		require.Equal(t, tarsy.ReviewOpen, f.status(t, item))
+	}
+}

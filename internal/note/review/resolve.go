@@ -1,0 +1,209 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// maxReason is how many characters the reason of a decision has.
+const maxReason = 2000
+
+// Resolve decides a review item. Of several people who decide at once one wins; the others get review_resolved.
+func (s *Service) Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewDetail, error) {
+	if _, err := s.resolve(ctx, in); err != nil {
+		return tarsy.ReviewDetail{}, err
+	}
+
+	return s.Item(ctx, in.ItemID)
+}
+
+// ResolveAll makes the same decision about many items, each by itself: one that fails does not keep the others from being decided. Log
+// gets the errors that are not meant for people.
+func (s *Service) ResolveAll(ctx context.Context, each []tarsy.ReviewResolution, log func(error)) []tarsy.ReviewResult {
+	results := make([]tarsy.ReviewResult, len(each))
+
+	for i, in := range each {
+		results[i].ItemID = in.ItemID
+
+		item, err := s.resolve(ctx, in)
+		if err == nil {
+			results[i].Item = &item
+
+			continue
+		}
+
+		results[i].Code, results[i].Message = tarsy.CodeInternal, "Something went wrong in the server; its log has the cause."
+
+		if e, ok := errors.AsType[*tarsy.Error](err); ok && e.Code != tarsy.CodeInternal {
+			results[i].Code, results[i].Message = e.Code, e.Message
+		} else {
+			log(err)
+		}
+	}
+
+	return results
+}
+
+func (s *Service) resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewItem, error) {
+	if !slices.Contains(tarsy.Decisions(), in.Decision) {
+		return tarsy.ReviewItem{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "decision must be accept, edit, reject or merge")
+	}
+
+	var err error
+
+	if in.Reason, err = store.Body("reason", in.Reason, maxReason, s.mask); err != nil {
+		return tarsy.ReviewItem{}, err
+	}
+
+	var resolved tarsy.ReviewItem
+
+	err = s.change(ctx, func(tx *store.Tx) error {
+		item, err := readItem(ctx, tx, in.ItemID)
+		if err != nil {
+			return err
+		}
+
+		if err := checkInput(item, in); err != nil {
+			return err
+		}
+
+		d := &decision{tx: tx, mask: s.mask, in: in}
+		if err := d.lock(ctx, item); err != nil {
+			return err
+		}
+
+		resolved, err = d.decide(ctx)
+
+		return err
+	})
+
+	return resolved, err
+}
+
+// checkInput refuses decisions and fields that the kind of the item has no use for: they would be ignored.
+func checkInput(item tarsy.ReviewItem, in tarsy.ReviewResolution) error {
+	duplicate, edit := item.Kind == tarsy.ReviewDuplicate, in.Decision == tarsy.DecisionEdit
+	wrong := func(field, format string, args ...any) error {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, field, format, args...)
+	}
+
+	switch {
+	case in.Decision == tarsy.DecisionMerge && !duplicate:
+		return wrong("decision", "only duplicates can be merged; accept, edit or reject this item")
+	case edit && duplicate:
+		return wrong("decision", "a duplicate cannot be edited; accept, merge or reject it")
+	case in.KeepID != "" && in.Decision != tarsy.DecisionMerge:
+		return wrong("keep_id", "keep_id is for the decision merge only")
+	case in.Entity != nil && (!edit || item.Kind == tarsy.ReviewEpic):
+		return wrong("entity", "entity is for the decision edit of an entity or an assignment only")
+	case (in.EpicName != nil || in.EpicDescription != nil) && (!edit || item.Kind != tarsy.ReviewEpic):
+		return wrong("epic_name", "epic_name and epic_description are for the decision edit of a new epic only")
+	case edit && in.Entity == nil && item.Kind != tarsy.ReviewEpic:
+		return tarsy.FieldErrorf(tarsy.CodeMissingField, "entity", "entity is missing; it must be the fields to change")
+	case edit && in.EpicName == nil && in.EpicDescription == nil && item.Kind == tarsy.ReviewEpic:
+		return tarsy.FieldErrorf(tarsy.CodeMissingField, "epic_name", "epic_name is missing; send epic_name or epic_description")
+	default:
+		return nil
+	}
+}
+
+// checkOpen returns why an item cannot be decided.
+func checkOpen(item tarsy.ReviewItem, version int64) error {
+	switch item.Status {
+	case tarsy.ReviewOpen:
+		return store.CheckVersion(version, item.Version)
+	case tarsy.ReviewObsolete:
+		return tarsy.Errorf(tarsy.CodeReviewResolved, "the review item needs no decision any more: its entity was rejected, merged or replaced")
+	default:
+		return tarsy.Errorf(tarsy.CodeReviewResolved, "the review item was %s by %s at %s; undo that to decide again",
+			item.Status, item.ResolvedBy, item.ResolvedAt.UTC().Format(time.RFC3339))
+	}
+}
+
+// decision is one decision in its transaction. Its rows are locked, and it notes what they were before.
+type decision struct {
+	tx   *store.Tx
+	mask func(string) string
+	in   tarsy.ReviewResolution
+
+	item     tarsy.ReviewItem
+	entities map[string]tarsy.EntityDetail
+
+	before before
+	after  after
+}
+
+// lock locks what an item is about, in the order that everybody locks in, and checks that it can be decided.
+func (d *decision) lock(ctx context.Context, item tarsy.ReviewItem) error {
+	wanted := ids{}
+	wanted.add(deref(item.EntityID))
+	wanted.add(item.Proposal.EntityIDs...)
+
+	if item.Kind == tarsy.ReviewDuplicate {
+		more, err := mergeCandidates(ctx, d.tx, item)
+		if err != nil {
+			return err
+		}
+
+		wanted.add(more...)
+	}
+
+	locked, err := store.LockEntities(ctx, d.tx, wanted.sorted()...)
+	if err != nil {
+		return fmt.Errorf("lock entities: %w", err)
+	}
+
+	d.entities = make(map[string]tarsy.EntityDetail, len(locked))
+	for _, entity := range locked {
+		d.entities[entity.ID] = entity
+	}
+
+	// The item goes with its entity, so one that was deleted meanwhile is not found here.
+	if d.item, err = store.LockReviewItem(ctx, d.tx, item.ID); err != nil {
+		return err
+	}
+
+	return checkOpen(d.item, d.in.Version)
+}
+
+// decide applies the decision and records it.
+func (d *decision) decide(ctx context.Context) (tarsy.ReviewItem, error) {
+	status, err := d.apply(ctx)
+	if err != nil {
+		return d.item, err
+	}
+
+	item, err := store.ResolveReviewItem(ctx, d.tx, d.item, status, d.in.Author)
+	if err != nil {
+		return item, fmt.Errorf("resolve review item: %w", err)
+	}
+
+	d.tx.Emit(store.ReviewEvent(tarsy.TypeReviewResolved, item, d.in.Author))
+
+	return item, d.record(ctx)
+}
+
+func (d *decision) apply(ctx context.Context) (tarsy.ReviewStatus, error) {
+	switch d.item.Kind {
+	case tarsy.ReviewEntity:
+		return d.applyToEntity(ctx)
+	case tarsy.ReviewAssignment:
+		return d.assign(ctx)
+	case tarsy.ReviewDuplicate:
+		if d.in.Decision == tarsy.DecisionReject {
+			return tarsy.ReviewRejected, nil
+		}
+
+		return tarsy.ReviewMerged, d.merge(ctx)
+	case tarsy.ReviewEpic:
+		return d.createEpic(ctx)
+	default:
+		return "", fmt.Errorf("a review item has the kind %q, which nobody decides", d.item.Kind)
+	}
+}

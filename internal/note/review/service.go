@@ -1,0 +1,97 @@
+// Package review is what people decide about proposals of the pipeline: it lists review items, applies decisions and undoes them.
+//
+// A decision is one transaction: the rows that it changes, the record of who decided and what was there before, and the events. Rows
+// are always locked in the same order, entities before review items and each by id, so that of two people who decide at once one
+// waits and then learns that it was decided. The package knows nothing of HTTP, nor of how proposals are made.
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// Config is what a Service needs.
+type Config struct {
+	// Store has the rows.
+	Store *store.DB
+	// Mask hides secrets in what people write.
+	Mask func(string) string
+}
+
+// Service lists and decides review items. It has no state of its own.
+type Service struct {
+	store *store.DB
+	mask  func(string) string
+}
+
+// New makes a Service.
+func New(cfg Config) *Service { return &Service{store: cfg.Store, mask: cfg.Mask} }
+
+// attempts is how often a change is tried that others got in the way of.
+const attempts = 5
+
+// errStale means that rows changed between looking for them and locking them.
+var errStale = errors.New("rows changed while they were locked")
+
+// change runs a change, again if it lost against another one: the pipeline and the board lock rows in orders of their own.
+func (s *Service) change(ctx context.Context, change func(*store.Tx) error) error {
+	var err error
+
+	for range attempts {
+		err = s.store.Change(ctx, change)
+		if !errors.Is(err, errStale) && !isDeadlock(err) && !store.IsTaken(err) {
+			return err
+		}
+	}
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "others change the same entities right now; try again")
+}
+
+// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
+func isDeadlock(err error) bool {
+	const deadlock = "40P01"
+
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && pgErr.Code == deadlock
+}
+
+// readItem reads a review item without locking it.
+func readItem(ctx context.Context, q store.Querier, id string) (tarsy.ReviewItem, error) {
+	if !tarsy.ValidID(id) {
+		return tarsy.ReviewItem{}, noItem(id)
+	}
+
+	found, err := store.ReviewItems(ctx, q, `WHERE r.id = $1`, id)
+	if err != nil {
+		return tarsy.ReviewItem{}, fmt.Errorf("read review item: %w", err)
+	}
+
+	if len(found) == 0 {
+		return tarsy.ReviewItem{}, store.NoReviewItem(id)
+	}
+
+	return found[0], nil
+}
+
+// noItem is the error for an id that no review item can have.
+func noItem(id string) error {
+	const longest = 100
+
+	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %q", tarsy.CutText(tarsy.CleanText(id), longest))
+}
+
+// deref is the value of an optional id; empty if there is none.
+func deref(id *string) string {
+	if id == nil {
+		return ""
+	}
+
+	return *id
+}

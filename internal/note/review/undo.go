@@ -1,0 +1,344 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// Undo takes the last decision about an item back and opens it again. It restores the rows that the decision changed, unless somebody
+// changed them since.
+func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.ReviewDetail, error) {
+	err := s.change(ctx, func(tx *store.Tx) error {
+		if _, err := readItem(ctx, tx, itemID); err != nil {
+			return err
+		}
+
+		last, err := lastDecision(ctx, tx, itemID)
+		if err != nil {
+			return err
+		}
+
+		u := &undo{tx: tx, author: author, last: last}
+		if err := u.lock(ctx, itemID); err != nil {
+			return err
+		}
+
+		return u.run(ctx)
+	})
+	if err != nil {
+		return tarsy.ReviewDetail{}, err
+	}
+
+	return s.Item(ctx, itemID)
+}
+
+// lastDecisionRow is a decision that can be undone.
+type lastDecisionRow struct {
+	ID        string
+	DecidedAt time.Time
+	Before    before
+	After     after
+}
+
+// lastDecision is the last decision about an item that was not undone; an empty one if there is none.
+func lastDecision(ctx context.Context, q store.Querier, itemID string) (lastDecisionRow, error) {
+	rows, err := q.Query(ctx, `
+		SELECT id, decided_at, before, after FROM review_decisions WHERE item_id = $1 AND undone_at IS NULL ORDER BY decided_at DESC, id DESC LIMIT 1`, itemID)
+	if err != nil {
+		return lastDecisionRow{}, fmt.Errorf("read the last decision: %w", err)
+	}
+
+	last, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[lastDecisionRow])
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return last, fmt.Errorf("read the last decision: %w", err)
+	}
+
+	return last, nil
+}
+
+// undo is the undoing of one decision in its transaction.
+type undo struct {
+	tx     *store.Tx
+	author string
+	last   lastDecisionRow
+
+	item     tarsy.ReviewItem
+	entities map[string]tarsy.EntityDetail
+	closed   map[string]tarsy.ReviewItem
+}
+
+// lock locks the rows of the decision in the order of decisions, and checks that it can be undone.
+func (u *undo) lock(ctx context.Context, itemID string) error {
+	wanted, closed := ids{}, ids{}
+	for _, entity := range u.last.Before.Entities {
+		wanted.add(entity.ID)
+	}
+
+	for _, item := range u.last.Before.Items {
+		closed.add(item.ID)
+	}
+
+	locked, err := store.LockEntities(ctx, u.tx, wanted.sorted()...)
+	if err != nil {
+		return fmt.Errorf("lock entities: %w", err)
+	}
+
+	u.entities = make(map[string]tarsy.EntityDetail, len(locked))
+	for _, entity := range locked {
+		u.entities[entity.ID] = entity
+	}
+
+	if u.item, err = store.LockReviewItem(ctx, u.tx, itemID); err != nil {
+		return err
+	}
+
+	items, err := store.ReviewItems(ctx, u.tx, `WHERE r.id = ANY($1) ORDER BY r.id FOR UPDATE`, closed.sorted())
+	if err != nil {
+		return fmt.Errorf("lock review items: %w", err)
+	}
+
+	u.closed = make(map[string]tarsy.ReviewItem, len(items))
+	for _, item := range items {
+		u.closed[item.ID] = item
+	}
+
+	// Now that the item is locked, its decisions stay as they are.
+	last, err := lastDecision(ctx, u.tx, itemID)
+	if err != nil {
+		return err
+	}
+
+	switch {
+	case u.item.Status == tarsy.ReviewOpen:
+		return tarsy.Errorf(tarsy.CodeUndoConflict, "the review item is open; there is nothing to undo")
+	case last.ID == "":
+		return tarsy.Errorf(tarsy.CodeUndoConflict, "nobody decided this review item: it became obsolete; undo the decision that made it so")
+	case last.ID != u.last.ID:
+		return errStale
+	case u.tx.Now.Sub(last.DecidedAt) > tarsy.UndoPeriod:
+		return tarsy.Errorf(tarsy.CodeUndoExpired, "the decision was made at %s, and can be undone for %s",
+			last.DecidedAt.UTC().Format(time.RFC3339), "an hour")
+	default:
+		return nil
+	}
+}
+
+func (u *undo) run(ctx context.Context) error {
+	changes, err := u.changes(ctx)
+	if err != nil {
+		return err
+	}
+
+	if len(changes) > 0 {
+		return tarsy.Errorf(tarsy.CodeUndoConflict, "the decision cannot be undone: %s", strings.Join(changes, "; "))
+	}
+
+	for i, was := range u.last.Before.Entities {
+		if err := u.restore(ctx, was, u.last.After.Entities[i]); err != nil {
+			return err
+		}
+	}
+
+	if err := u.removeEpic(ctx); err != nil {
+		return err
+	}
+
+	for _, id := range itemIDs(u.last.Before.Items) {
+		if err := u.reopen(ctx, u.closed[id]); err != nil {
+			return err
+		}
+	}
+
+	if err := u.reopen(ctx, u.item); err != nil {
+		return err
+	}
+
+	_, err = u.tx.Exec(ctx, `UPDATE review_decisions SET undone_at = $2, undone_by = $3 WHERE id = $1`, u.last.ID, u.tx.Now, u.author)
+	if err != nil {
+		return fmt.Errorf("record undoing: %w", err)
+	}
+
+	return nil
+}
+
+// changes names what was changed since the decision.
+func (u *undo) changes(ctx context.Context) ([]string, error) {
+	var changes []string
+
+	for i, left := range u.last.After.Entities {
+		was := u.last.Before.Entities[i]
+		present, ok := u.entities[left.ID]
+
+		switch {
+		case !ok:
+			changes = append(changes, fmt.Sprintf("the entity %q was deleted since", was.Title))
+		case present.Version != left.Version || !slices.Equal(present.Tags, left.Tags):
+			changes = append(changes, fmt.Sprintf("the entity %q was changed since", present.Title))
+		}
+	}
+
+	for _, left := range u.last.After.Items {
+		if present, ok := u.closed[left.ID]; !ok || present.Version != left.Version {
+			changes = append(changes, fmt.Sprintf("the review item %s was changed since", left.ID))
+		}
+	}
+
+	missing, err := u.missingPlaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	epic, err := u.epicChanges(ctx)
+
+	return slices.Concat(changes, missing, epic), err
+}
+
+// missingPlaces names where the entities were filed and cannot be filed any more, because it was deleted.
+func (u *undo) missingPlaces(ctx context.Context) ([]string, error) {
+	projects, epics := ids{}, ids{}
+
+	for _, was := range u.last.Before.Entities {
+		projects.add(deref(was.ProjectID))
+		epics.add(deref(was.EpicID))
+	}
+
+	foundProjects, err := store.Projects(ctx, u.tx, `WHERE p.id = ANY($1) FOR KEY SHARE`, projects.sorted())
+	if err != nil {
+		return nil, fmt.Errorf("read projects: %w", err)
+	}
+
+	foundEpics, err := store.Epics(ctx, u.tx, `WHERE e.id = ANY($1) FOR KEY SHARE`, epics.sorted())
+	if err != nil {
+		return nil, fmt.Errorf("read epics: %w", err)
+	}
+
+	var missing []string
+
+	if len(foundProjects) < len(projects) {
+		missing = append(missing, "a project that an entity was filed under was deleted since")
+	}
+
+	if len(foundEpics) < len(epics) {
+		missing = append(missing, "an epic that an entity was filed under was deleted since")
+	}
+
+	return missing, nil
+}
+
+// epicChanges names what was changed about the epic that the decision created. It stays locked, so that nothing is filed under it.
+func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
+	if u.last.After.EpicID == "" {
+		return nil, nil
+	}
+
+	found, err := store.Epics(ctx, u.tx, `WHERE e.id = $1 FOR UPDATE`, u.last.After.EpicID)
+	if err != nil {
+		return nil, fmt.Errorf("lock epic: %w", err)
+	}
+
+	// What was deleted already need not be removed.
+	if len(found) == 0 {
+		return nil, nil
+	}
+
+	var changes []string
+
+	if found[0].Version != u.last.After.EpicVersion {
+		changes = append(changes, fmt.Sprintf("the epic %q was changed since", found[0].Name))
+	}
+
+	restored := ids{}
+	for _, was := range u.last.Before.Entities {
+		restored.add(was.ID)
+	}
+
+	var others int
+
+	err = u.tx.QueryRow(ctx, `SELECT count(*) FROM entities WHERE epic_id = $1 AND id <> ALL($2)`, found[0].ID, restored.sorted()).Scan(&others)
+	if err != nil {
+		return nil, fmt.Errorf("count entities of the epic: %w", err)
+	}
+
+	if others > 0 {
+		changes = append(changes, fmt.Sprintf("other entities were filed under the epic %q since", found[0].Name))
+	}
+
+	return changes, nil
+}
+
+// restore gives an entity back what it was, with a new version.
+func (u *undo) restore(ctx context.Context, was tarsy.EntityDetail, left entityAfter) error {
+	was.Version = left.Version
+
+	stored, err := store.UpdateEntity(ctx, u.tx, was.Entity)
+	if err != nil {
+		return fmt.Errorf("restore entity: %w", err)
+	}
+
+	if !slices.Equal(was.Tags, left.Tags) {
+		if err := store.SetTags(ctx, u.tx, was.ID, was.Tags); err != nil {
+			return fmt.Errorf("restore tags: %w", err)
+		}
+	}
+
+	for _, source := range left.Added {
+		_, err := u.tx.Exec(ctx, `DELETE FROM entity_sources WHERE entity_id = $1 AND note_id = $2 AND start_offset = $3`,
+			source.EntityID, source.NoteID, source.StartOffset)
+		if err != nil {
+			return fmt.Errorf("remove added sources: %w", err)
+		}
+	}
+
+	u.tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, stored, u.author))
+
+	return nil
+}
+
+// removeEpic removes the epic that the decision created.
+func (u *undo) removeEpic(ctx context.Context) error {
+	if u.last.After.EpicID == "" {
+		return nil
+	}
+
+	removed, err := u.tx.Exec(ctx, `DELETE FROM epics WHERE id = $1`, u.last.After.EpicID)
+	if err != nil {
+		return fmt.Errorf("remove epic: %w", err)
+	}
+
+	if removed.RowsAffected() > 0 {
+		u.tx.Emit(tarsy.NotePayload{
+			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: deref(u.item.ProjectID), Status: "deleted", Author: u.author,
+		})
+	}
+
+	return nil
+}
+
+func (u *undo) reopen(ctx context.Context, item tarsy.ReviewItem) error {
+	opened, err := store.ResolveReviewItem(ctx, u.tx, item, tarsy.ReviewOpen, "")
+	if err != nil {
+		return fmt.Errorf("open review item again: %w", err)
+	}
+
+	u.tx.Emit(store.ReviewEvent(tarsy.TypeReviewReopened, opened, u.author))
+
+	return nil
+}
+
+func itemIDs(items []tarsy.ReviewItem) []string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = item.ID
+	}
+
+	return all
+}
