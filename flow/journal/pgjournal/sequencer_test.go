@@ -254,7 +254,7 @@ func (t storeTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tr
 
 // endedByWait is a context that is cancelled by the first call that waits for its end after begin.
 type endedByWait struct {
-	context.Context //nolint:containedctx // it is a context
+	context.Context
 
 	begun  atomic.Bool
 	cancel context.CancelFunc
