@@ -9,51 +9,51 @@ import (
 )
 
 const (
-	// createAttempts is how often a request that creates a session is sent at most.
+	// createAttempts is how often a request that creates something is sent at most.
 	createAttempts = 3
 	// createPause bounds the time between two attempts, whatever the server asks for.
 	createPause = 5 * time.Second
 )
 
-// create makes a request that creates a session. All of its attempts carry the same idempotency key, so they create one session
+// create makes a request that creates a session or a note. All of its attempts carry the same idempotency key, so they create one
 // although an earlier attempt may have arrived.
-func (c *Client) create(ctx context.Context, path, key string, in any) (Accepted, error) {
+func create[T any](ctx context.Context, c *Client, path, key string, in any) (T, error) {
 	if key == "" {
 		key = rand.Text()
 	}
 
 	for attempt := 1; ; attempt++ {
-		accepted, err := c.createOnce(ctx, path, key, in)
+		created, err := createOnce[T](ctx, c, path, key, in)
 
 		pause, again := c.pauseBefore(attempt, err)
 		if !again {
-			return accepted, err
+			return created, err
 		}
 
 		select {
 		case <-ctx.Done():
-			return accepted, err
+			return created, err
 		case <-time.After(pause):
 		}
 	}
 }
 
-func (c *Client) createOnce(ctx context.Context, path, key string, in any) (Accepted, error) {
+func createOnce[T any](ctx context.Context, c *Client, path, key string, in any) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 
-	var accepted Accepted
+	var created T
 
 	request, err := c.request(ctx, http.MethodPost, path, nil, in)
 	if err != nil {
-		return accepted, err
+		return created, err
 	}
 
 	request.Header.Set("Idempotency-Key", key)
 
-	err = c.do(request, &accepted)
+	err = c.do(request, &created)
 
-	return accepted, err
+	return created, err
 }
 
 // pauseBefore reports whether to try again after an attempt, and when.

@@ -24,7 +24,7 @@ type Accepted struct {
 
 // Submit submits an alert, and tries again as long as it may not have arrived. Data is text, or any JSON object or list.
 func (c *Client) Submit(ctx context.Context, alert Alert) (Accepted, error) {
-	return c.create(ctx, "/api/v1/alerts", alert.IdempotencyKey, alert)
+	return create[Accepted](ctx, c, "/api/v1/alerts", alert.IdempotencyKey, alert)
 }
 
 // Alert is the body that submits an alert.
@@ -190,7 +190,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Accepted, error) {
 
 // Rerun investigates a session's alert again, in a new session.
 func (c *Client) Rerun(ctx context.Context, id string) (Accepted, error) {
-	return c.create(ctx, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", "", nil)
+	return create[Accepted](ctx, c, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", "", nil)
 }
 
 // candidates is how many sessions Resolve looks at.
