@@ -78,7 +78,7 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 			continue
 		}
 
-		entity, err := p.storeEntity(ctx, tx, note, f, created)
+		entity, err := p.storeEntity(ctx, tx, note, f)
 		if err != nil {
 			return nil, err
 		}
@@ -98,12 +98,12 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 }
 
 // storeEntity stores an entity, and a review item if a person must decide about it.
-func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.Note, f infer.Extracted, number int) (tarsy.EntityDetail, error) {
+func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.Note, f infer.Extracted) (tarsy.EntityDetail, error) {
 	e := tarsy.EntityDetail{
 		Entity: tarsy.Entity{
 			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: note.Version, SessionID: note.SessionID, Type: f.Type, Title: f.Title, Content: f.Content,
 			Owner: f.Owner, DueOn: f.DueOn, Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, Confidence: &f.Confidence,
-			Position: position(tx, number), CreatedBy: pipeline, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+			Position: store.PositionAt(tx.Now), CreatedBy: pipeline, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 		},
 		Tags: f.Tags, Sources: []tarsy.EntitySource{},
 	}
@@ -142,6 +142,3 @@ func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.No
 		Confidence: e.Confidence, CreatedAt: tx.Now, Version: 1,
 	})
 }
-
-// position puts new entities after the older ones of any column, in the order of the note.
-func position(tx *store.Tx, number int) float64 { return float64(tx.Now.Unix() + int64(number)) }

@@ -51,7 +51,8 @@ func TestExtractStoresEntitiesTagsAndSourcesWithTheirEvents(t *testing.T) {
 
 	decision := p.entity(waiting[1].ID)
 	require.Equal(t, tarsy.EntityDecision, decision.Type)
-	require.Greater(t, decision.Position, stored.Position)
+	require.InDelta(t, store.PositionAt(captured), decision.Position, 0)
+	require.Greater(t, decision.ID, stored.ID)
 
 	processed := p.note(n.ID)
 	require.Equal(t, tarsy.NoteExtracted, processed.Status)

@@ -46,10 +46,7 @@ type live struct {
 func RunReal(t *testing.T, p RealProvider) {
 	t.Helper()
 
-	key := os.Getenv(p.KeyVariable)
-	if os.Getenv(RealVariable) != "1" || key == "" {
-		t.Skip(p.whySkipped())
-	}
+	key := RealKey(t, p.Name, p.KeyVariable)
 
 	for name, test := range map[string]func(*live){
 		"text streams and usage is counted":              realText,
@@ -70,8 +67,20 @@ func RunReal(t *testing.T, p RealProvider) {
 	}
 }
 
-func (p RealProvider) whySkipped() string {
-	return fmt.Sprintf("calls the real API of %s, which costs money: set %s=1 and %s to run it", p.Name, RealVariable, p.KeyVariable)
+// RealKey is the key of a real API. It skips the test unless RealVariable is "1" and the key is there.
+func RealKey(t *testing.T, provider, variable string) string {
+	t.Helper()
+
+	key := os.Getenv(variable)
+	if os.Getenv(RealVariable) != "1" || key == "" {
+		t.Skip(whySkipped(provider, variable))
+	}
+
+	return key
+}
+
+func whySkipped(provider, variable string) string {
+	return fmt.Sprintf("calls the real API of %s, which costs money: set %s=1 and %s to run it", provider, RealVariable, variable)
 }
 
 func (r *live) has(feature Feature) bool { return Provider{Lacks: r.p.Lacks}.has(feature) }

@@ -46,7 +46,7 @@ func TestRealAPIIsCalledOnlyOnRequestWithKey(t *testing.T) {
 		})
 	}
 
-	reason := RealProvider{Name: "x", KeyVariable: modelVariable}.whySkipped()
+	reason := whySkipped("x", modelVariable)
 	require.Contains(t, reason, RealVariable+"=1")
 	require.Contains(t, reason, modelVariable)
 }
