@@ -51,7 +51,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 }
 
 // hasBody reports whether the document asks for a body there.
-func (o operation) hasBody() bool { return o.method == http.MethodPost }
+func (o operation) hasBody() bool { return o.method == http.MethodPost || o.method == http.MethodPatch }
 
 func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	t.Parallel()

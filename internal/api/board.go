@@ -1,7 +1,90 @@
 package api
 
-// Board reads and changes entities, projects, epics and tags.
-type Board interface{}
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Board reads and changes entities, projects, epics and tags. Its errors for people are *tarsy.Error.
+type Board interface {
+	Entities(ctx context.Context, query tarsy.EntityQuery) (tarsy.EntityPage, error)
+	Entity(ctx context.Context, id string) (tarsy.EntityDetail, error)
+	CreateEntity(ctx context.Context, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
+	UpdateEntity(ctx context.Context, id string, version int64, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
+	DeleteEntity(ctx context.Context, id string, version int64, author string) error
+	MoveEntity(ctx context.Context, id string, move tarsy.EntityMove, author string) (tarsy.EntityDetail, error)
+
+	Projects(ctx context.Context, query tarsy.ProjectQuery) (tarsy.ProjectPage, error)
+	Project(ctx context.Context, id string) (tarsy.ProjectDetail, error)
+	CreateProject(ctx context.Context, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error)
+	UpdateProject(ctx context.Context, id string, version int64, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error)
+	DeleteProject(ctx context.Context, id string, version int64, author string) error
+
+	Epic(ctx context.Context, id string) (tarsy.Epic, error)
+	CreateEpic(ctx context.Context, projectID string, in tarsy.EpicInput, author string) (tarsy.Epic, error)
+	UpdateEpic(ctx context.Context, id string, version int64, in tarsy.EpicInput, author string) (tarsy.Epic, error)
+	DeleteEpic(ctx context.Context, id string, version int64, author string) error
+
+	Tags(ctx context.Context, query tarsy.TagQuery) (tarsy.TagPage, error)
+	CreateTag(ctx context.Context, name, author string) (tarsy.Tag, error)
+	RenameTag(ctx context.Context, old, name, author string) (tarsy.Tag, error)
+	DeleteTag(ctx context.Context, name, author string) error
+}
 
 // addBoard registers the operations of entities, projects, epics and tags.
-func (s *Server) addBoard() {}
+func (s *Server) addBoard() {
+	s.addEntities()
+	s.addProjects()
+	s.addEpics()
+	s.addTags()
+}
+
+// rowInput names a row of the board.
+type rowInput struct {
+	ID string `doc:"The id." path:"id"`
+}
+
+// changeInput names a row of the board and the version of it that the person saw.
+type changeInput struct {
+	ID      string  `doc:"The id."                                                                                  path:"id"`
+	IfMatch ifMatch `doc:"The ETag of what is changed. Without it the answer is 428; if it was changed meanwhile, 412." header:"If-Match" required:"true"`
+}
+
+// request reads the body of a change and the version that was seen.
+func request[T any](ctx context.Context, in *changeInput) (body T, version int64, err error) {
+	if version, err = in.IfMatch.version(); err != nil {
+		return body, 0, err
+	}
+
+	body, err = readRequest[T](callerOf(ctx).body)
+
+	return body, version, err
+}
+
+// rowOutput is a row of the board with its version.
+type rowOutput[T any] struct {
+	ETag string `doc:"The version, for If-Match." header:"ETag"`
+	Body T
+}
+
+// createdOutput is a new row of the board.
+type createdOutput[T any] struct {
+	ETag     string `doc:"The version, for If-Match." header:"ETag"`
+	Location string `doc:"The new row."               header:"Location"`
+	Body     T
+}
+
+// operation is an operation of the board.
+func operation(id, method, path, summary, description string) huma.Operation {
+	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description}
+
+	if method == http.MethodDelete {
+		op.DefaultStatus = http.StatusNoContent
+	}
+
+	return op
+}

@@ -216,6 +216,8 @@ func (s *Server) finishDocument() {
 		schemas[name].Properties["metadata"].Nullable = true
 	}
 
+	schemas["EntityDetail"].Properties["due_on"].Nullable = true
+
 	for _, name := range []string{"mcp_selection", "chat"} {
 		of := schemas["SessionDetail"].Properties[name]
 		schemas["SessionDetail"].Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{of, {Type: "null"}}}

@@ -65,6 +65,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		AlertTypes: func() []api.AlertType {
 			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
 		},
+		Board:      newBoard(t, db, f.clock),
 		WebSocket:  plain("websocket"),
 		Events:     plain("events"),
 		NoteEvents: plain("note events"),

@@ -26,6 +26,7 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
@@ -248,6 +249,7 @@ func (a *App) wire(ctx context.Context) error {
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
 		Notes: a.work.notes, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),
 		WebSocket:      hub.WebSocket(),

@@ -92,12 +92,18 @@ CREATE TABLE entities (
     CHECK (epic_id IS NULL OR project_id IS NOT NULL)
 );
 
+-- Lists, newest first: of one state, of all, of one project, of one owner.
+CREATE INDEX entities_state ON entities (state, created_at DESC, id DESC);
 CREATE INDEX entities_created ON entities (created_at DESC, id DESC);
+CREATE INDEX entities_project ON entities (project_id, created_at DESC, id DESC);
+CREATE INDEX entities_owner ON entities (lower(owner), created_at DESC, id DESC) WHERE owner <> '';
+CREATE INDEX entities_type ON entities (type, created_at DESC, id DESC);
+-- The order of the board: a column of everything, of a project, of an epic.
+CREATE INDEX entities_column ON entities (status, position, id);
+CREATE INDEX entities_board ON entities (project_id, status, position, id);
+CREATE INDEX entities_epic ON entities (epic_id, status, position, id) WHERE epic_id IS NOT NULL;
 CREATE INDEX entities_note ON entities (note_id) WHERE note_id IS NOT NULL;
 CREATE INDEX entities_session ON entities (session_id) WHERE session_id IS NOT NULL;
-CREATE INDEX entities_board ON entities (project_id, status, position);
-CREATE INDEX entities_epic ON entities (epic_id) WHERE epic_id IS NOT NULL;
-CREATE INDEX entities_owner ON entities (owner) WHERE owner <> '';
 CREATE INDEX entities_due ON entities (due_on) WHERE due_on IS NOT NULL;
 CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX entities_words ON entities USING gin (words);
@@ -125,7 +131,7 @@ CREATE TABLE entity_tags (
     PRIMARY KEY (entity_id, tag)
 );
 
-CREATE INDEX entity_tags_tag ON entity_tags (tag);
+CREATE INDEX entity_tags_tag ON entity_tags (tag, entity_id);
 
 CREATE TABLE review_items (
     id          uuid PRIMARY KEY,

@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"tarsy.dev/tarsy"
+)
+
+// moveRequest is a new place of an entity.
+type moveRequest struct {
+	Status   *tarsy.EntityStatus `doc:"The column; without it the entity stays in its own."                                     json:"status,omitempty"`
+	EpicID   *string             `doc:"The epic, and with it its project; an empty text removes the epic."                      json:"epic_id,omitempty"`
+	BeforeID string              `doc:"The entity of the column that it comes directly before."                                 json:"before_id,omitempty"`
+	AfterID  string              `doc:"The entity of the column that it comes directly after. With neither, the end is meant." json:"after_id,omitempty"`
+}
+
+type entitiesOutput struct{ Body entityList }
+
+type entityList struct {
+	Entities   []tarsy.EntityDetail `json:"entities"`
+	NextCursor string               `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                  `doc:"How many entities match in all pages."       json:"total"`
+}
+
+func (s *Server) addEntities() {
+	body := s.bodyOf(reflect.TypeFor[entityRequest](), true)
+
+	add(s, tarsy.ScopeRead, operation("list-entities", http.MethodGet, "/api/v1/entities", "List and search entities",
+		"Accepted entities only, unless state says otherwise."), nil, s.listEntities)
+
+	create := operation("create-entity", http.MethodPost, "/api/v1/entities", "Create an entity", "It is accepted, and last in its column of the board.")
+	create.DefaultStatus = http.StatusCreated
+	add(s, tarsy.ScopeWrite, create, body, s.createEntity)
+
+	add(s, tarsy.ScopeRead, operation("get-entity", http.MethodGet, "/api/v1/entities/{id}", "Show an entity", ""), nil, s.getEntity)
+
+	add(s, tarsy.ScopeWrite, operation("update-entity", http.MethodPatch, "/api/v1/entities/{id}", "Change an entity",
+		"Changes the fields that are given. What a person changed is kept when the note is processed again."), body, s.updateEntity)
+
+	add(s, tarsy.ScopeWrite, operation("delete-entity", http.MethodDelete, "/api/v1/entities/{id}", "Delete an entity",
+		"Its open review items are closed."), nil, s.deleteEntity)
+
+	add(s, tarsy.ScopeWrite, operation("move-entity", http.MethodPost, "/api/v1/entities/{id}/move", "Move an entity on the board",
+		"Needs no If-Match: the last of two who move it at once decides where it is."), s.bodyOf(reflect.TypeFor[moveRequest](), true), s.moveEntity)
+}
+
+func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {
+	query, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+
+	page, err := s.board.Entities(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+
+	out := &entitiesOutput{Body: entityList{Entities: page.Entities, Total: page.Total}}
+
+	if page.Next != nil {
+		out.Body.NextCursor, err = encodeCursor(*page.Next)
+	}
+
+	return out, err
+}
+
+func (s *Server) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.EntityDetail], error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[entityRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	entity, err := s.board.CreateEntity(ctx, body.input(), who.author)
+	if err != nil {
+		return nil, fmt.Errorf("create entity: %w", err)
+	}
+
+	return &createdOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Location: "/api/v1/entities/" + entity.ID, Body: entity}, nil
+}
+
+func (s *Server) getEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+	entity, err := s.board.Entity(ctx, in.ID)
+
+	return entityOutput(entity, "show entity", err)
+}
+
+func entityOutput(entity tarsy.EntityDetail, doing string, err error) (*rowOutput[tarsy.EntityDetail], error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+
+	return &rowOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Body: entity}, nil
+}
+
+func (s *Server) updateEntity(ctx context.Context, in *changeInput) (*rowOutput[tarsy.EntityDetail], error) {
+	body, version, err := request[entityRequest](ctx, in)
+	if err != nil {
+		return nil, err
+	}
+
+	entity, err := s.board.UpdateEntity(ctx, in.ID, version, body.input(), callerOf(ctx).author)
+
+	return entityOutput(entity, "change entity", err)
+}
+
+func (s *Server) deleteEntity(ctx context.Context, in *changeInput) (*noContent, error) {
+	version, err := in.IfMatch.version()
+	if err != nil {
+		return nil, err
+	}
+
+	if err := s.board.DeleteEntity(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+		return nil, fmt.Errorf("delete entity: %w", err)
+	}
+
+	return &noContent{}, nil
+}
+
+func (s *Server) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[moveRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	entity, err := s.board.MoveEntity(ctx, in.ID, tarsy.EntityMove(body), who.author)
+
+	return entityOutput(entity, "move entity", err)
+}

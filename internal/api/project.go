@@ -1,0 +1,221 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"tarsy.dev/tarsy"
+)
+
+// projectRequest is what a person writes about a project.
+type projectRequest struct {
+	Name        *string              `doc:"Required to create a project. Unique, ignoring case."                          json:"name,omitempty"        maxLength:"200" minLength:"1"`
+	Description *string              `doc:"Read by the model that files entities."                                       json:"description,omitempty" maxLength:"20000"`
+	Status      *tarsy.ProjectStatus `doc:"The pipeline files nothing under an archived project."                        json:"status,omitempty"`
+	BeforeID    string               `doc:"The project that it comes directly before."                                   json:"before_id,omitempty"`
+	AfterID     string               `doc:"The project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+}
+
+// epicRequest is what a person writes about an epic.
+type epicRequest struct {
+	Name        *string           `doc:"Required to create an epic. Unique in the project, ignoring case."                json:"name,omitempty"        maxLength:"200" minLength:"1"`
+	Description *string           `doc:"Read by the model that files entities."                                          json:"description,omitempty" maxLength:"20000"`
+	Status      *tarsy.EpicStatus `doc:"The pipeline files nothing under an epic that is done."                          json:"status,omitempty"`
+	BeforeID    string            `doc:"The epic of the project that it comes directly before."                          json:"before_id,omitempty"`
+	AfterID     string            `doc:"The epic of the project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+}
+
+type projectsInput struct {
+	Status string  `doc:"Statuses, separated by commas: active, archived."                           query:"status"`
+	Search string  `doc:"Part of the name or description of the project or of one of its epics."     query:"q"`
+	Limit  integer `doc:"How many projects a page has."                                              query:"limit"`
+	Cursor string  `doc:"The next_cursor of the previous page."                                      query:"cursor"`
+}
+
+type projectsOutput struct{ Body projectList }
+
+type projectList struct {
+	Projects   []tarsy.ProjectDetail `json:"projects"`
+	NextCursor string                `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                   `doc:"How many projects match in all pages."       json:"total"`
+}
+
+func (s *Server) addProjects() {
+	body := s.bodyOf(reflect.TypeFor[projectRequest](), true)
+
+	add(s, tarsy.ScopeRead, operation("list-projects", http.MethodGet, "/api/v1/projects", "List and search projects with their epics", ""),
+		nil, s.listProjects)
+
+	create := operation("create-project", http.MethodPost, "/api/v1/projects", "Create a project", "")
+	create.DefaultStatus = http.StatusCreated
+	add(s, tarsy.ScopeWrite, create, body, s.createProject)
+
+	add(s, tarsy.ScopeRead, operation("get-project", http.MethodGet, "/api/v1/projects/{id}", "Show a project with its epics", ""), nil, s.getProject)
+
+	add(s, tarsy.ScopeWrite, operation("update-project", http.MethodPatch, "/api/v1/projects/{id}", "Change a project",
+		"Changes the fields that are given."), body, s.updateProject)
+
+	add(s, tarsy.ScopeWrite, operation("delete-project", http.MethodDelete, "/api/v1/projects/{id}", "Delete a project with its epics",
+		"Its entities stay and have no project any more. Open review items that would file something under it are closed."), nil, s.deleteProject)
+}
+
+func (s *Server) addEpics() {
+	body := s.bodyOf(reflect.TypeFor[epicRequest](), true)
+
+	create := operation("create-epic", http.MethodPost, "/api/v1/projects/{id}/epics", "Create an epic of a project", "")
+	create.DefaultStatus = http.StatusCreated
+	add(s, tarsy.ScopeWrite, create, body, s.createEpic)
+
+	add(s, tarsy.ScopeRead, operation("get-epic", http.MethodGet, "/api/v1/epics/{id}", "Show an epic", ""), nil, s.getEpic)
+
+	add(s, tarsy.ScopeWrite, operation("update-epic", http.MethodPatch, "/api/v1/epics/{id}", "Change an epic",
+		"Changes the fields that are given."), body, s.updateEpic)
+
+	add(s, tarsy.ScopeWrite, operation("delete-epic", http.MethodDelete, "/api/v1/epics/{id}", "Delete an epic",
+		"Its entities stay in the project. Open review items that would file something under it are closed."), nil, s.deleteEpic)
+}
+
+func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {
+	query := tarsy.ProjectQuery{Search: in.Search}
+
+	err := checkSearch(in.Search)
+	if err != nil {
+		return nil, err
+	}
+
+	if query.Statuses, err = parseValues("status", in.Status, tarsy.ProjectStatuses()); err != nil {
+		return nil, err
+	}
+
+	if query.Limit, err = pageLimit(in.Limit); err != nil {
+		return nil, err
+	}
+
+	if in.Cursor != "" {
+		var cursor tarsy.PlaceCursor
+		if !decodeCursor(in.Cursor, &cursor) || !tarsy.ValidID(cursor.ID) {
+			return nil, badCursor()
+		}
+
+		query.After = &cursor
+	}
+
+	page, err := s.board.Projects(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+
+	out := &projectsOutput{Body: projectList{Projects: page.Projects, Total: page.Total}}
+
+	if page.Next != nil {
+		out.Body.NextCursor, err = encodeCursor(*page.Next)
+	}
+
+	return out, err
+}
+
+func (s *Server) createProject(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.ProjectDetail], error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[projectRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	project, err := s.board.CreateProject(ctx, tarsy.ProjectInput(body), who.author)
+	if err != nil {
+		return nil, fmt.Errorf("create project: %w", err)
+	}
+
+	return &createdOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Location: "/api/v1/projects/" + project.ID, Body: project}, nil
+}
+
+func (s *Server) getProject(ctx context.Context, in *rowInput) (*rowOutput[tarsy.ProjectDetail], error) {
+	project, err := s.board.Project(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show project: %w", err)
+	}
+
+	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
+}
+
+func (s *Server) updateProject(ctx context.Context, in *changeInput) (*rowOutput[tarsy.ProjectDetail], error) {
+	body, version, err := request[projectRequest](ctx, in)
+	if err != nil {
+		return nil, err
+	}
+
+	project, err := s.board.UpdateProject(ctx, in.ID, version, tarsy.ProjectInput(body), callerOf(ctx).author)
+	if err != nil {
+		return nil, fmt.Errorf("change project: %w", err)
+	}
+
+	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
+}
+
+func (s *Server) deleteProject(ctx context.Context, in *changeInput) (*noContent, error) {
+	version, err := in.IfMatch.version()
+	if err != nil {
+		return nil, err
+	}
+
+	if err := s.board.DeleteProject(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+		return nil, fmt.Errorf("delete project: %w", err)
+	}
+
+	return &noContent{}, nil
+}
+
+func (s *Server) createEpic(ctx context.Context, in *rowInput) (*createdOutput[tarsy.Epic], error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[epicRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	epic, err := s.board.CreateEpic(ctx, in.ID, tarsy.EpicInput(body), who.author)
+	if err != nil {
+		return nil, fmt.Errorf("create epic: %w", err)
+	}
+
+	return &createdOutput[tarsy.Epic]{ETag: etag(epic.Version), Location: "/api/v1/epics/" + epic.ID, Body: epic}, nil
+}
+
+func (s *Server) getEpic(ctx context.Context, in *rowInput) (*rowOutput[tarsy.Epic], error) {
+	epic, err := s.board.Epic(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show epic: %w", err)
+	}
+
+	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
+}
+
+func (s *Server) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[tarsy.Epic], error) {
+	body, version, err := request[epicRequest](ctx, in)
+	if err != nil {
+		return nil, err
+	}
+
+	epic, err := s.board.UpdateEpic(ctx, in.ID, version, tarsy.EpicInput(body), callerOf(ctx).author)
+	if err != nil {
+		return nil, fmt.Errorf("change epic: %w", err)
+	}
+
+	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
+}
+
+func (s *Server) deleteEpic(ctx context.Context, in *changeInput) (*noContent, error) {
+	version, err := in.IfMatch.version()
+	if err != nil {
+		return nil, err
+	}
+
+	if err := s.board.DeleteEpic(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+		return nil, fmt.Errorf("delete epic: %w", err)
+	}
+
+	return &noContent{}, nil
+}

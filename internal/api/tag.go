@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	"tarsy.dev/tarsy"
+)
+
+// tagRequest is the name of a tag.
+type tagRequest struct {
+	Name string `doc:"Lower case and single spaces are made of it." json:"name" maxLength:"50" minLength:"1"`
+}
+
+type tagsInput struct {
+	Search string  `doc:"Part of the name."                     query:"q"`
+	Limit  integer `doc:"How many tags a page has."             query:"limit"`
+	Cursor string  `doc:"The next_cursor of the previous page." query:"cursor"`
+}
+
+type tagsOutput struct{ Body tagList }
+
+type tagList struct {
+	Tags       []tarsy.Tag `json:"tags"`
+	NextCursor string      `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int         `doc:"How many tags match in all pages."           json:"total"`
+}
+
+type tagInput struct {
+	Name string `doc:"The name of a tag." path:"name"`
+}
+
+type tagOutput struct{ Body tarsy.Tag }
+
+type createdTagOutput struct {
+	Location string `doc:"The new tag." header:"Location"`
+	Body     tarsy.Tag
+}
+
+// tagCursor is a place in the list of tags.
+type tagCursor struct {
+	Name string `json:"n"`
+}
+
+func (s *Server) addTags() {
+	body := s.bodyOf(reflect.TypeFor[tagRequest](), true)
+
+	add(s, tarsy.ScopeRead, operation("list-tags", http.MethodGet, "/api/v1/tags", "List and search tags",
+		"In alphabetical order, with how many accepted entities have them."), nil, s.listTags)
+
+	create := operation("create-tag", http.MethodPost, "/api/v1/tags", "Create a tag", "Tags of entities are created with the entity; this one has none yet.")
+	create.DefaultStatus = http.StatusCreated
+	add(s, tarsy.ScopeWrite, create, body, s.createTag)
+
+	add(s, tarsy.ScopeWrite, operation("rename-tag", http.MethodPatch, "/api/v1/tags/{name}", "Rename a tag on all entities", ""), body, s.renameTag)
+
+	add(s, tarsy.ScopeWrite, operation("delete-tag", http.MethodDelete, "/api/v1/tags/{name}", "Remove a tag from all entities", ""), nil, s.deleteTag)
+}
+
+func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {
+	err := checkSearch(in.Search)
+	if err != nil {
+		return nil, err
+	}
+
+	query := tarsy.TagQuery{Search: in.Search}
+
+	if query.Limit, err = pageLimit(in.Limit); err != nil {
+		return nil, err
+	}
+
+	if in.Cursor != "" {
+		var cursor tagCursor
+		if !decodeCursor(in.Cursor, &cursor) || cursor.Name == "" || cursor.Name != tarsy.CleanText(cursor.Name) {
+			return nil, badCursor()
+		}
+
+		query.After = cursor.Name
+	}
+
+	page, err := s.board.Tags(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+
+	out := &tagsOutput{Body: tagList{Tags: page.Tags, Total: page.Total}}
+
+	if page.Next != "" {
+		out.Body.NextCursor, err = encodeCursor(tagCursor{page.Next})
+	}
+
+	return out, err
+}
+
+func (s *Server) createTag(ctx context.Context, _ *struct{}) (*createdTagOutput, error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[tagRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	tag, err := s.board.CreateTag(ctx, body.Name, who.author)
+	if err != nil {
+		return nil, fmt.Errorf("create tag: %w", err)
+	}
+
+	return &createdTagOutput{Location: "/api/v1/tags/" + url.PathEscape(tag.Name), Body: tag}, nil
+}
+
+func (s *Server) renameTag(ctx context.Context, in *tagInput) (*tagOutput, error) {
+	who := callerOf(ctx)
+
+	body, err := readRequest[tagRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	tag, err := s.board.RenameTag(ctx, tarsy.CleanText(in.Name), body.Name, who.author)
+	if err != nil {
+		return nil, fmt.Errorf("rename tag: %w", err)
+	}
+
+	return &tagOutput{Body: tag}, nil
+}
+
+func (s *Server) deleteTag(ctx context.Context, in *tagInput) (*noContent, error) {
+	if err := s.board.DeleteTag(ctx, tarsy.CleanText(in.Name), callerOf(ctx).author); err != nil {
+		return nil, fmt.Errorf("delete tag: %w", err)
+	}
+
+	return &noContent{}, nil
+}

@@ -1,0 +1,226 @@
+package board
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// Entity reads an entity with its tags and sources.
+func (s *Service) Entity(ctx context.Context, id string) (tarsy.EntityDetail, error) {
+	if err := checkID(id, store.NoEntity); err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	var found tarsy.EntityDetail
+
+	err := s.db.Snapshot(ctx, func(q store.Querier) (err error) {
+		found, err = store.Entity(ctx, q, id)
+
+		return err
+	})
+
+	return found, err
+}
+
+// CreateEntity stores an entity that a person wrote. It is accepted, and last in its column.
+func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error) {
+	if in.Type == nil {
+		return tarsy.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "type", "type is missing")
+	}
+
+	if in.Title == nil {
+		return tarsy.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "title", "title is missing")
+	}
+
+	var created tarsy.EntityDetail
+
+	err := s.db.Change(ctx, func(tx *store.Tx) error {
+		entity, err := store.EditEntity(ctx, tx, tarsy.EntityDetail{
+			Entity: tarsy.Entity{
+				ID: tarsy.NewID(), Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: author, EditedBy: author,
+				CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+			},
+			Tags: []string{}, Sources: []tarsy.EntitySource{},
+		}, in, s.mask)
+		if err != nil {
+			return err
+		}
+
+		if entity.Position, err = statusColumn(entity.Status).end(ctx, tx); err != nil {
+			return err
+		}
+
+		if err := store.InsertEntity(ctx, tx, entity); err != nil {
+			return err
+		}
+
+		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, author))
+
+		created = entity
+
+		return nil
+	})
+
+	return created, err
+}
+
+// UpdateEntity changes an entity that a person saw in a version. With a new status it goes to the end of that column.
+func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error) {
+	if err := checkID(id, store.NoEntity); err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	var updated tarsy.EntityDetail
+
+	err := s.db.Change(ctx, func(tx *store.Tx) error {
+		seen, err := store.LockEntity(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+
+		if err := store.CheckVersion(version, seen.Version); err != nil {
+			return err
+		}
+
+		entity, err := store.EditEntity(ctx, tx, seen, in, s.mask)
+		if err != nil {
+			return err
+		}
+
+		if entity.Status != seen.Status {
+			if entity.Position, err = statusColumn(entity.Status).end(ctx, tx); err != nil {
+				return err
+			}
+		}
+
+		updated, err = s.save(ctx, tx, entity, in.Tags != nil, author)
+
+		return err
+	})
+
+	return updated, err
+}
+
+// save stores an entity that a person changed, with its event.
+func (s *Service) save(ctx context.Context, tx *store.Tx, e tarsy.EntityDetail, tags bool, author string) (tarsy.EntityDetail, error) {
+	e.EditedBy = author
+
+	var err error
+
+	if e.Entity, err = store.UpdateEntity(ctx, tx, e.Entity); err != nil {
+		return e, err
+	}
+
+	if tags {
+		if err := store.SetTags(ctx, tx, e.ID, e.Tags); err != nil {
+			return e, err
+		}
+	}
+
+	tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, e.Entity, author))
+
+	return e, nil
+}
+
+// DeleteEntity deletes an entity that a person saw in a version. Its open review items, and those that call it a duplicate, are closed.
+func (s *Service) DeleteEntity(ctx context.Context, id string, version int64, author string) error {
+	if err := checkID(id, store.NoEntity); err != nil {
+		return err
+	}
+
+	return s.db.Change(ctx, func(tx *store.Tx) error {
+		// Before the entity is locked: who decides a review item locks the item first.
+		if err := store.CloseReviewItems(ctx, tx, `r.entity_id = $1 OR r.proposal->>'duplicate_of' = $1::text`, id); err != nil {
+			return err
+		}
+
+		entity, err := store.LockEntity(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+
+		if err := store.CheckVersion(version, entity.Version); err != nil {
+			return err
+		}
+
+		if _, err := tx.Exec(ctx, `DELETE FROM entities WHERE id = $1`, id); err != nil {
+			return err
+		}
+
+		tx.Emit(store.EntityEvent(tarsy.TypeEntityDeleted, entity.Entity, author))
+
+		return nil
+	})
+}
+
+// MoveEntity moves an entity on the board. The last of two people who move it at once decides where it is.
+func (s *Service) MoveEntity(ctx context.Context, id string, move tarsy.EntityMove, author string) (tarsy.EntityDetail, error) {
+	if err := checkID(id, store.NoEntity); err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	beside := neighbour{move.BeforeID, move.AfterID}
+
+	anchor, _, err := beside.check()
+	if err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	if move.Status == nil && move.EpicID == nil && anchor == "" {
+		return tarsy.EntityDetail{}, tarsy.Errorf(tarsy.CodeMissingField, "nothing to move; send status, epic_id, before_id or after_id")
+	}
+
+	var moved tarsy.EntityDetail
+
+	err = s.ordered(ctx, func(tx *store.Tx) error {
+		seen, err := lockWithAnchor(ctx, tx, id, anchor)
+		if err != nil {
+			return err
+		}
+
+		entity, err := store.EditEntity(ctx, tx, seen, tarsy.EntityInput{Status: move.Status, EpicID: move.EpicID}, s.mask)
+		if err != nil {
+			return err
+		}
+
+		switch c := statusColumn(entity.Status); {
+		case anchor != "":
+			entity.Position, err = beside.find(ctx, tx, c, id)
+		case move.Status != nil:
+			entity.Position, err = c.end(ctx, tx)
+		}
+
+		if err != nil {
+			return err
+		}
+
+		moved, err = s.save(ctx, tx, entity, false, author)
+
+		return err
+	})
+
+	return moved, err
+}
+
+// lockWithAnchor locks an entity and the one that it is placed beside, so that the anchor stays in its column.
+func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (tarsy.EntityDetail, error) {
+	ids := []string{id}
+	if anchor != "" {
+		ids = append(ids, anchor)
+	}
+
+	locked, err := store.LockEntities(ctx, tx, ids...)
+	if err != nil {
+		return tarsy.EntityDetail{}, err
+	}
+
+	for _, entity := range locked {
+		if entity.ID == id {
+			return entity, nil
+		}
+	}
+
+	return tarsy.EntityDetail{}, store.NoEntity(id)
+}

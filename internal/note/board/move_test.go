@@ -1,0 +1,247 @@
+package board_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+func (f *fixture) move(t *testing.T, id string, move tarsy.EntityMove) tarsy.EntityDetail {
+	t.Helper()
+
+	moved, err := f.MoveEntity(t.Context(), id, move, "bob")
+	require.NoError(t, err)
+
+	return moved
+}
+
+func TestMovePlacesEntityBesideNeighbourAndAtEnd(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b, c := f.task(t, "a"), f.task(t, "b"), f.task(t, "c")
+	require.Equal(t, []string{"a", "b", "c"}, f.column(t, tarsy.EntityOpen))
+
+	moved := f.move(t, c.ID, tarsy.EntityMove{BeforeID: a.ID})
+	require.Equal(t, []string{"c", "a", "b"}, f.column(t, tarsy.EntityOpen))
+	require.Equal(t, int64(2), moved.Version)
+	require.Equal(t, "bob", moved.EditedBy)
+
+	f.move(t, c.ID, tarsy.EntityMove{AfterID: a.ID})
+	require.Equal(t, []string{"a", "c", "b"}, f.column(t, tarsy.EntityOpen))
+
+	f.move(t, a.ID, tarsy.EntityMove{Status: new(tarsy.EntityOpen)})
+	require.Equal(t, []string{"c", "b", "a"}, f.column(t, tarsy.EntityOpen))
+
+	f.move(t, b.ID, tarsy.EntityMove{Status: new(tarsy.EntityDone)})
+	f.move(t, c.ID, tarsy.EntityMove{Status: new(tarsy.EntityDone), BeforeID: b.ID})
+	require.Equal(t, []string{"a"}, f.column(t, tarsy.EntityOpen))
+	require.Equal(t, []string{"c", "b"}, f.column(t, tarsy.EntityDone))
+	require.Equal(t, []string{"a", "c", "b"}, f.titles(t, tarsy.EntityQuery{Board: true}))
+
+	d := f.task(t, "d")
+	f.move(t, a.ID, tarsy.EntityMove{AfterID: d.ID})
+	require.Equal(t, []string{"d", "a"}, f.column(t, tarsy.EntityOpen), "after the last one")
+}
+
+func TestMoveToEpicFilesUnderItsProjectAndKeepsPlace(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	epic := f.epic(t, f.project(t, "Login").ID, "Safari")
+	a, _ := f.task(t, "a"), f.task(t, "b")
+
+	moved := f.move(t, a.ID, tarsy.EntityMove{EpicID: &epic.ID})
+	require.Equal(t, epic.ID, *moved.EpicID)
+	require.Equal(t, epic.ProjectID, *moved.ProjectID)
+	require.Equal(t, []string{"a", "b"}, f.column(t, tarsy.EntityOpen))
+
+	moved = f.move(t, a.ID, tarsy.EntityMove{EpicID: new("")})
+	require.Nil(t, moved.EpicID)
+	require.Equal(t, epic.ProjectID, *moved.ProjectID)
+}
+
+func TestMoveIsRefusedWithReason(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.task(t, "a"), f.task(t, "b", func(in *tarsy.EntityInput) { in.Status = new(tarsy.EntityDone) })
+
+	for name, c := range map[string]struct {
+		id    string
+		move  tarsy.EntityMove
+		code  tarsy.Code
+		field string
+	}{
+		"nothing":                    {a.ID, tarsy.EntityMove{}, tarsy.CodeMissingField, ""},
+		"both neighbours":            {a.ID, tarsy.EntityMove{BeforeID: b.ID, AfterID: b.ID}, tarsy.CodeInvalidField, "after_id"},
+		"neighbour no id":            {a.ID, tarsy.EntityMove{BeforeID: "b"}, tarsy.CodeInvalidField, "before_id"},
+		"beside itself":              {a.ID, tarsy.EntityMove{AfterID: a.ID}, tarsy.CodeInvalidField, "after_id"},
+		"neighbour in other column":  {a.ID, tarsy.EntityMove{AfterID: b.ID}, tarsy.CodeConflict, "after_id"},
+		"neighbour that is gone":     {a.ID, tarsy.EntityMove{BeforeID: tarsy.NewID()}, tarsy.CodeConflict, "before_id"},
+		"no such status":             {a.ID, tarsy.EntityMove{Status: new(tarsy.EntityStatus("later"))}, tarsy.CodeInvalidField, "status"},
+		"no such epic":               {a.ID, tarsy.EntityMove{EpicID: new(tarsy.NewID())}, tarsy.CodeEpicNotFound, "epic_id"},
+		"no such entity":             {tarsy.NewID(), tarsy.EntityMove{Status: new(tarsy.EntityDone)}, tarsy.CodeEntityNotFound, ""},
+		"entity that cannot exist":   {"x", tarsy.EntityMove{Status: new(tarsy.EntityDone)}, tarsy.CodeEntityNotFound, ""},
+		"gone entity with neighbour": {tarsy.NewID(), tarsy.EntityMove{BeforeID: a.ID}, tarsy.CodeEntityNotFound, ""},
+	} {
+		_, err := f.MoveEntity(t.Context(), c.id, c.move, "bob")
+		require.Equal(t, c.code, tarsy.CodeOf(err), "%s: %v", name, err)
+		require.Equal(t, c.field, fieldOf(err), name)
+	}
+
+	require.Equal(t, []string{"a"}, f.column(t, tarsy.EntityOpen))
+}
+
+// Halving the distance to a neighbour leaves no number after some fifty moves, so more of them need new positions.
+func TestManyMovesToSamePlaceKeepOrder(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b, c := f.task(t, "a"), f.task(t, "b"), f.task(t, "c")
+
+	for i := range 120 {
+		first, second := b, c
+		if i%2 == 1 {
+			first, second = c, b
+		}
+
+		f.move(t, first.ID, tarsy.EntityMove{AfterID: a.ID})
+		require.Equal(t, []string{"a", first.Title, second.Title}, f.column(t, tarsy.EntityOpen), "move %d", i)
+	}
+
+	stays, err := f.Entity(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), stays.Version, "a new position of another entity is no change")
+}
+
+// A model may create many entities at the same moment.
+func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
+	t.Parallel()
+
+	for _, count := range []int{2, 16, 33, 100, 300} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t)
+			ids := make([]string, count)
+
+			f.change(t, func(tx *store.Tx) error {
+				for i := range count {
+					ids[i] = tarsy.NewID()
+					require.NoError(t, store.InsertEntity(t.Context(), tx, tarsy.EntityDetail{Entity: tarsy.Entity{
+						ID: ids[i], Type: tarsy.EntityTask, Title: ids[i], Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: "tarsy",
+						CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+					}}))
+				}
+
+				return nil
+			})
+			slices.Sort(ids)
+
+			moved := f.task(t, "moved")
+			f.move(t, moved.ID, tarsy.EntityMove{AfterID: ids[count/2-1]})
+			require.Equal(t, slices.Insert(slices.Clone(ids), count/2, "moved"), f.column(t, tarsy.EntityOpen))
+		})
+	}
+}
+
+// People drag at once: every order that results is one that all of them see, and nothing is lost or doubled.
+func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
+	t.Parallel()
+
+	const tasks, people, moves = 6, 4, 15
+
+	f := newFixture(t)
+	ids := make([]string, tasks)
+	titles := make([]string, tasks)
+
+	for i := range tasks {
+		titles[i] = string(rune('a' + i))
+		ids[i] = f.task(t, titles[i]).ID
+	}
+
+	var (
+		wg   sync.WaitGroup
+		errs = make(chan error, people*moves)
+	)
+
+	for p := range people {
+		wg.Go(func() {
+			for i := range moves {
+				moved, beside := ids[(p+i)%tasks], ids[(p+2*i+1)%tasks]
+				if moved == beside {
+					continue
+				}
+
+				move := tarsy.EntityMove{BeforeID: beside}
+				if i%2 == 0 {
+					move = tarsy.EntityMove{AfterID: beside}
+				}
+
+				_, err := f.MoveEntity(t.Context(), moved, move, "bob")
+				errs <- err
+			}
+		})
+	}
+
+	wg.Wait()
+	close(errs)
+
+	for err := range errs {
+		require.NoError(t, err)
+	}
+
+	order := f.column(t, tarsy.EntityOpen)
+	require.ElementsMatch(t, titles, order)
+
+	page, err := f.Entities(t.Context(), tarsy.EntityQuery{Board: true, Limit: tasks})
+	require.NoError(t, err)
+
+	for i := 1; i < tasks; i++ {
+		require.Less(t, page.Entities[i-1].Position, page.Entities[i].Position, "no two have the same place")
+	}
+
+	// Each move was exact: the last one decides, so one more can be checked against what is there.
+	f.move(t, page.Entities[tasks-1].ID, tarsy.EntityMove{BeforeID: page.Entities[0].ID})
+	require.Equal(t, append([]string{order[tasks-1]}, order[:tasks-1]...), f.column(t, tarsy.EntityOpen))
+}
+
+// Two people drop different entities on the same gap at once: both are in it afterwards.
+func TestTwoMovesIntoSameGapBothLandThere(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b, c, d := f.task(t, "a"), f.task(t, "b"), f.task(t, "c"), f.task(t, "d")
+
+	var wg sync.WaitGroup
+	for _, id := range []string{c.ID, d.ID} {
+		wg.Go(func() {
+			_, err := f.MoveEntity(t.Context(), id, tarsy.EntityMove{BeforeID: b.ID}, "bob")
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	wg.Wait()
+
+	order := f.column(t, tarsy.EntityOpen)
+	require.Equal(t, a.Title, order[0])
+	require.Equal(t, b.Title, order[3])
+}
+
+func fieldOf(err error) string {
+	if e, ok := errors.AsType[*tarsy.Error](err); ok {
+		return e.Field
+	}
+
+	return ""
+}

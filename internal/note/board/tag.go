@@ -1,0 +1,153 @@
+package board
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// Tags lists tags in alphabetical order.
+func (s *Service) Tags(ctx context.Context, q tarsy.TagQuery) (tarsy.TagPage, error) {
+	page := tarsy.TagPage{Tags: []tarsy.Tag{}}
+
+	err := s.db.Snapshot(ctx, func(tx store.Querier) error {
+		c := &conditions{}
+		if q.Search != "" {
+			c.add("t.name ILIKE ?", containing(q.Search))
+		}
+
+		if err := tx.QueryRow(ctx, `SELECT count(*) FROM tags t `+c.clause(), c.args...).Scan(&page.Total); err != nil {
+			return err
+		}
+
+		if q.After != "" {
+			c.add("t.name > ?", q.After)
+		}
+
+		rows, err := tx.Query(ctx, fmt.Sprintf(`
+			SELECT t.name, (SELECT count(*) FROM entity_tags et JOIN entities e ON e.id = et.entity_id WHERE et.tag = t.name AND e.state = 'accepted')
+			FROM tags t %s ORDER BY t.name LIMIT %d`, c.clause(), q.Limit+1), c.args...)
+		if err != nil {
+			return err
+		}
+
+		page.Tags, err = pgx.AppendRows(page.Tags, rows, pgx.RowToStructByPos[tarsy.Tag])
+
+		return err
+	})
+	if err != nil {
+		return tarsy.TagPage{}, fmt.Errorf("list tags: %w", err)
+	}
+
+	if len(page.Tags) > q.Limit {
+		page.Tags = page.Tags[:q.Limit]
+		page.Next = page.Tags[q.Limit-1].Name
+	}
+
+	return page, nil
+}
+
+// cleanTag is the name of a tag as it is stored.
+func (s *Service) cleanTag(name string) (string, error) {
+	name, err := store.Name("name", name, store.MaxTag, s.mask)
+	if err != nil {
+		return "", err
+	}
+
+	clean, err := store.CleanTags([]string{name})
+	if err != nil {
+		return "", err
+	}
+
+	return clean[0], nil
+}
+
+func noTag(name string) error { return tarsy.Errorf(tarsy.CodeTagNotFound, "there is no tag %q", name) }
+
+func tagEvent(name, author string) tarsy.NotePayload {
+	return tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: name, Author: author}
+}
+
+// CreateTag stores a tag that no entity has yet.
+func (s *Service) CreateTag(ctx context.Context, name, author string) (tarsy.Tag, error) {
+	name, err := s.cleanTag(name)
+	if err != nil {
+		return tarsy.Tag{}, err
+	}
+
+	err = s.db.Change(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO tags (name, created_at) VALUES ($1, $2)`, name, tx.Now); err != nil {
+			return nameTaken(err, "a tag", name)
+		}
+
+		tx.Emit(tagEvent(name, author))
+
+		return nil
+	})
+
+	return tarsy.Tag{Name: name}, err
+}
+
+// RenameTag gives a tag another name, on all entities that have it.
+func (s *Service) RenameTag(ctx context.Context, old, name, author string) (tarsy.Tag, error) {
+	name, err := s.cleanTag(name)
+	if err != nil {
+		return tarsy.Tag{}, err
+	}
+
+	tag := tarsy.Tag{Name: name}
+
+	err = s.db.Change(ctx, func(tx *store.Tx) error {
+		if err := touchTagged(ctx, tx, old); err != nil {
+			return err
+		}
+
+		found, err := tx.Exec(ctx, `UPDATE tags SET name = $2 WHERE name = $1`, old, name)
+		if err != nil {
+			return nameTaken(err, "a tag", name)
+		}
+
+		if found.RowsAffected() == 0 {
+			return noTag(old)
+		}
+
+		tx.Emit(tagEvent(old, author))
+		tx.Emit(tagEvent(name, author))
+
+		return tx.QueryRow(ctx, `
+			SELECT count(*) FROM entity_tags et JOIN entities e ON e.id = et.entity_id WHERE et.tag = $1 AND e.state = 'accepted'`, name).Scan(&tag.EntityCount)
+	})
+
+	return tag, err
+}
+
+// DeleteTag takes a tag away from all entities.
+func (s *Service) DeleteTag(ctx context.Context, name, author string) error {
+	return s.db.Change(ctx, func(tx *store.Tx) error {
+		if err := touchTagged(ctx, tx, name); err != nil {
+			return err
+		}
+
+		found, err := tx.Exec(ctx, `DELETE FROM tags WHERE name = $1`, name)
+		if err != nil {
+			return err
+		}
+
+		if found.RowsAffected() == 0 {
+			return noTag(name)
+		}
+
+		tx.Emit(tagEvent(name, author))
+
+		return nil
+	})
+}
+
+// touchTagged gives the entities that have a tag a new version: who edits one of them would bring the old tag back.
+func touchTagged(ctx context.Context, tx *store.Tx, tag string) error {
+	return refresh(ctx, tx, `id IN (SELECT entity_id FROM entity_tags WHERE tag = $1)`, "", tag)
+}
