@@ -62,7 +62,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	require.NoError(t, err)
 
 	all := f.operations(t)
-	require.GreaterOrEqual(t, len(all), 43)
+	require.GreaterOrEqual(t, len(all), 47)
 
 	open := map[string]int{}
 

@@ -21,9 +21,10 @@ type (
 	reviewStatusSchema  string
 	decisionSchema      string
 	dateSchema          string
+	jobStateSchema      string
 )
 
-// registerNoteTypes makes the document list the values of the types of notes, entities, projects and review items.
+// registerNoteTypes makes the document list the values of the types of notes, entities, projects, review items and jobs.
 func registerNoteTypes(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.NoteSource](), reflect.TypeFor[noteSourceSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.NoteStatus](), reflect.TypeFor[noteStatusSchema]())
@@ -36,6 +37,7 @@ func registerNoteTypes(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.ReviewStatus](), reflect.TypeFor[reviewStatusSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Decision](), reflect.TypeFor[decisionSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Date](), reflect.TypeFor[dateSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.JobState](), reflect.TypeFor[jobStateSchema]())
 }
 
 // Schema implements huma.SchemaProvider.
@@ -71,6 +73,9 @@ func (reviewStatusSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tars
 
 // Schema implements huma.SchemaProvider.
 func (decisionSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.Decisions()) }
+
+// Schema implements huma.SchemaProvider.
+func (jobStateSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.JobStates()) }
 
 // Schema implements huma.SchemaProvider. Every date may be missing.
 func (dateSchema) Schema(huma.Registry) *huma.Schema {

@@ -1,7 +1,193 @@
 package api
 
-// Jobs shows and controls background jobs.
-type Jobs interface{}
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
 
-// addJobs registers the operations of background jobs.
-func (s *Server) addJobs() {}
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Jobs shows and controls background jobs. Its errors for people are *tarsy.Error.
+type Jobs interface {
+	Overview(ctx context.Context) ([]tarsy.JobQueue, error)
+	Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, error)
+	Job(ctx context.Context, id int64) (tarsy.Job, error)
+	Retry(ctx context.Context, id int64, author string) error
+	Pause(ctx context.Context, queue string) error
+	Resume(ctx context.Context, queue string) error
+}
+
+type jobListInput struct {
+	Queue  string  `doc:"Jobs of this queue only." query:"queue"`
+	State  string  `doc:"Jobs in this state only." enum:"waiting,running,retrying,failed,completed" query:"state"`
+	Limit  integer `doc:"How many jobs a page has." query:"limit"`
+	Cursor string  `doc:"The next_cursor of the previous page." query:"cursor"`
+}
+
+type jobListOutput struct{ Body jobList }
+
+type jobList struct {
+	Queues     []tarsy.JobQueue `doc:"All queues of the server with the number of their jobs." json:"queues"`
+	Jobs       []tarsy.Job      `doc:"Newest first."                                          json:"jobs"`
+	NextCursor string           `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
+	Total      int              `doc:"How many jobs match in all pages."                      json:"total"`
+}
+
+type jobInput struct {
+	ID string `doc:"The id of a job." path:"id"`
+}
+
+type jobOutput struct{ Body tarsy.Job }
+
+type queueInput struct {
+	Name string `doc:"The name of a queue." path:"name"`
+}
+
+type queueOutput struct{ Body tarsy.JobQueue }
+
+// jobCursor is a position in the list of jobs.
+type jobCursor struct {
+	ID int64 `json:"i"`
+}
+
+func (s *Server) addJobs() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-jobs", Method: http.MethodGet, Path: "/api/v1/jobs", Summary: "List background jobs and their queues",
+		Description: "Completed jobs are listed for a day, failed ones for a week.",
+	}, nil, s.listJobs)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "retry-job", Method: http.MethodPost, Path: "/api/v1/jobs/{id}/retry", DefaultStatus: http.StatusAccepted,
+		Summary: "Run a job again that failed, or now one that is to be retried later",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.retryJob)
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "pause-queue", Method: http.MethodPost, Path: "/api/v1/queues/{name}/pause", Summary: "Stop starting jobs of a queue",
+		Description: "Holds for all servers until the queue is resumed. Jobs are still accepted, and those that run go on.",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), func(ctx context.Context, in *queueInput) (*queueOutput, error) {
+		return s.controlQueue(ctx, in, "queue paused", s.jobs.Pause)
+	})
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "resume-queue", Method: http.MethodPost, Path: "/api/v1/queues/{name}/resume", Summary: "Start the jobs of a queue again",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), func(ctx context.Context, in *queueInput) (*queueOutput, error) {
+		return s.controlQueue(ctx, in, "queue resumed", s.jobs.Resume)
+	})
+}
+
+func (s *Server) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
+	query, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+
+	queues, err := s.jobs.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	page, err := s.jobs.Jobs(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+
+	out := &jobListOutput{Body: jobList{Queues: append([]tarsy.JobQueue{}, queues...), Jobs: append([]tarsy.Job{}, page.Jobs...), Total: page.Total}}
+
+	if page.Next != 0 {
+		out.Body.NextCursor, err = encodeCursor(jobCursor{ID: page.Next})
+	}
+
+	return out, err
+}
+
+func (in *jobListInput) query() (tarsy.JobQuery, error) {
+	query := tarsy.JobQuery{Queue: shown(in.Queue), Limit: defaultLimit}
+
+	var err error
+
+	query.State, err = oneOfParameter("state", in.State, append([]tarsy.JobState{""}, tarsy.JobStates()...)...)
+	if err != nil {
+		return query, err
+	}
+
+	if in.Limit != "" {
+		query.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
+		if err != nil {
+			return query, err
+		}
+	}
+
+	if in.Cursor == "" {
+		return query, nil
+	}
+
+	var cursor jobCursor
+
+	if !decodeCursor(in.Cursor, &cursor) || cursor.ID < 1 {
+		return query, badCursor()
+	}
+
+	query.Before = cursor.ID
+
+	return query, nil
+}
+
+func (s *Server) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	who := callerOf(ctx)
+
+	err := checkNothing(who)
+	if err != nil {
+		return nil, err
+	}
+
+	id, err := strconv.ParseInt(in.ID, 10, 64)
+	if err != nil {
+		return nil, tarsy.Errorf(tarsy.CodeJobNotFound, "there is no job %q", shown(in.ID))
+	}
+
+	err = s.jobs.Retry(ctx, id, who.author)
+	if err != nil {
+		return nil, err
+	}
+
+	job, err := s.jobs.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+
+	return &jobOutput{Body: job}, nil
+}
+
+// controlQueue changes a queue and returns how it is then.
+func (s *Server) controlQueue(ctx context.Context, in *queueInput, message string, change func(context.Context, string) error) (*queueOutput, error) {
+	who := callerOf(ctx)
+
+	err := checkNothing(who)
+	if err != nil {
+		return nil, err
+	}
+
+	err = change(ctx, shown(in.Name))
+	if err != nil {
+		return nil, err
+	}
+
+	s.logger.InfoContext(ctx, message, append(who.logged(), "queue", in.Name)...)
+
+	queues, err := s.jobs.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, queue := range queues {
+		if queue.Name == in.Name {
+			return &queueOutput{Body: queue}, nil
+		}
+	}
+
+	return nil, tarsy.Errorf(tarsy.CodeQueueNotFound, "there is no queue %q", shown(in.Name))
+}

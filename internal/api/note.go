@@ -236,11 +236,9 @@ func (s *Server) getNote(ctx context.Context, in *noteInput) (*noteDetailOutput,
 func (s *Server) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput, error) {
 	who := callerOf(ctx)
 
-	if who.body != nil {
-		_, err := readRequest[nothing](who.body)
-		if err != nil {
-			return nil, err
-		}
+	err := checkNothing(who)
+	if err != nil {
+		return nil, err
 	}
 
 	note, err := s.notes.Reprocess(ctx, shown(in.ID), who.author)

@@ -153,12 +153,21 @@ func checkID(sessionID string) error {
 
 // checkAction checks a request that needs nothing but a session: its body, where there is one, has no fields.
 func (in *sessionInput) checkAction(who *caller) error {
-	if who.body != nil {
-		_, err := readRequest[nothing](who.body)
-		if err != nil {
-			return err
-		}
+	err := checkNothing(who)
+	if err != nil {
+		return err
 	}
 
 	return in.check()
+}
+
+// checkNothing checks the body of a request that has none, or one without fields.
+func checkNothing(who *caller) error {
+	if who.body == nil {
+		return nil
+	}
+
+	_, err := readRequest[nothing](who.body)
+
+	return err
 }

@@ -248,7 +248,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
-		Notes: a.work.notes, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),

@@ -82,3 +82,15 @@ func (w *backgroundWork) start(ctx context.Context) {
 	w.retention.Start()
 	w.sweeper.Start(w.sweeper.Run)
 }
+
+// jobControl is what the API shows and controls of jobs.
+type jobControl struct {
+	*jobs.Queue
+
+	notes *note.Service
+}
+
+// Retry runs a job again.
+func (c jobControl) Retry(ctx context.Context, id int64, author string) error {
+	return c.notes.RetryJob(ctx, id, author)
+}

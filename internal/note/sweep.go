@@ -2,7 +2,6 @@ package note
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -23,7 +22,7 @@ const (
 )
 
 // errLost is the error of a note whose last attempt nobody reported: its server ended in the middle of it.
-var errLost = errors.New("the last attempt did not end: the server that made it is gone")
+var errLost = tarsy.Errorf(tarsy.CodeInternal, "The last attempt did not end, because its server is gone.")
 
 // Sweeper gives notes a job that have none and should: its insert failed, or a River leader of an earlier release, which does not know
 // the job, discarded it. Every server has one; that two of them find the same note at once does no harm, because jobs are unique.

@@ -21,7 +21,7 @@ import (
 type WorkersConfig struct {
 	Store     *store.DB
 	Processor *Processor
-	// Tries is how often jobs are tried, Timeout how long one attempt may take.
+	// Tries is how often jobs are tried, Timeout how long the model may take in one attempt.
 	Tries   Tries
 	Timeout time.Duration
 	// How many jobs of each queue run at once on this server.
@@ -62,8 +62,11 @@ type workersOf[A river.JobArgs] struct {
 	cfg WorkersConfig
 }
 
+// storeLimit is how long an attempt may take besides the model.
+const storeLimit = 10 * time.Second
+
 // Timeout implements river.Worker.
-func (w *workersOf[A]) Timeout(*river.Job[A]) time.Duration { return w.cfg.Timeout }
+func (w *workersOf[A]) Timeout(*river.Job[A]) time.Duration { return w.cfg.Timeout + storeLimit }
 
 // complete ends a job in the transaction of its result. It fails if the job is not ours any more, so that its result is not stored twice.
 func complete[A river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[A]) error {
