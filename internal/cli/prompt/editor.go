@@ -161,7 +161,7 @@ func (m *editorModel) press(key tea.KeyPressMsg) tea.Cmd {
 	switch name := key.String(); {
 	case name == "ctrl+c":
 		return m.pressInterrupt()
-	case name == "enter" || name == "kp_enter":
+	case name == "enter":
 		return m.whenDone(m.pressEnter)
 	case name == "ctrl+d" && m.line.Text() == "":
 		return m.whenDone(m.leave)

@@ -191,7 +191,7 @@ func TestEditorTakesPastedTextAndFitsTerminal(t *testing.T) {
 	d.send(tea.KeyPressMsg{Code: tea.KeyUp}, tea.WindowSizeMsg{Width: 80, Height: 5})
 	d.shows(t, "> asked before")
 
-	d.send(tea.KeyPressMsg{Code: tea.KeyEnter}, tickMsg{})
+	d.send(tea.KeyPressMsg{Code: tea.KeyKpEnter}, tickMsg{})
 	require.Equal(t, 1, d.View().Cursor.Y, "the line is below what is being done")
 	require.True(t, slices.Equal([]string{"asked before"}, d.entered))
 }

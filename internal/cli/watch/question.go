@@ -60,7 +60,7 @@ func (m *model) pressQuestion(key tea.KeyPressMsg) tea.Cmd {
 	switch name := key.String(); name {
 	case "tab":
 		m.question.keys = true
-	case "enter", "kp_enter":
+	case "enter":
 		return m.ask()
 	case "esc":
 		if m.question.line.Text() == "" {
