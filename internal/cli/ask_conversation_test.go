@@ -293,6 +293,99 @@ func TestConversationContinuesAfterJournalWasTrimmed(t *testing.T) {
 	require.Equal(t, 1, c.times("The second paragraph."))
 }
 
+func TestConversationShowsLastQuestionsShortened(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	for _, question := range []string{"one", "two", "three", "LONG", "FAIL"} {
+		tarsyWith(t, s.env, "", "ask", id, question)
+	}
+
+	c := s.converse(t, "ask", id)
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+
+	shown := c.stdout.String()
+	require.Contains(t, shown, "… 2 earlier questions; see tarsy sessions show "+id[24:])
+	require.NotContains(t, shown, "two")
+	require.Regexp(t, `(?s)> \S*three.*Found it.*The cache has no bound\.\n> \S*LONG`, shown, "without control characters")
+	require.Regexp(t, `LONG\S*\nA paragraph\.\n\nA paragraph\.\n\S*… 16 more lines`, shown)
+	require.Regexp(t, `FAIL\S*\n\S*\(no answer\)`, shown)
+}
+
+// Only where both stdin and stdout are terminals, somebody reads and types.
+func TestConversationIsPlainUnlessBothEndsAreTerminals(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+
+	for _, c := range []struct {
+		name, term          string
+		stdin, stdout, hint bool
+	}{
+		{name: "only stdout", term: "xterm", stdout: true},
+		{name: "only stdin", term: "xterm", stdin: true, hint: true},
+		{name: "dumb", term: "dumb", stdin: true, stdout: true, hint: true},
+	} {
+		stdin, stdout, stderr := strings.NewReader("why?\n"), newBuffer(), newBuffer()
+		code := cli.Run(t.Context(), cli.Process{
+			Name: "tarsy", Args: []string{"ask", id}, Stdin: stdin, Stdout: stdout, Stderr: stderr, Env: append([]string{"TERM=" + c.term}, s.env...),
+			Columns: func(stream any) int {
+				if stream == any(stdin) && c.stdin || stream == any(stdout) && c.stdout {
+					return 100
+				}
+
+				return 0
+			},
+		})
+		require.Equal(t, cli.ExitOK, code, stderr.String())
+		require.Equal(t, "# Found it\n\nThe cache has no bound.\n", stdout.String(), c.name)
+		require.Equal(t, c.hint, strings.Contains(stderr.String(), "Type a question and press Enter."), c.name)
+	}
+}
+
+func TestConversationReportsFailedToolCallsAndRendersTextsApart(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	failed := "→ cluster.get_pods (namespace=" + strings.Repeat("x", 49) + "…) … error "
+
+	c := s.converse(t, "ask", id)
+	c.press(t, "BROKEN?\r")
+	c.tells(t, failed)
+	c.tells(t, "bound.")
+	require.Contains(t, c.stdout.String(), "  \x1b[36munclosed\x1b[0m", "a code block")
+	require.Contains(t, c.stdout.String(), "\x1b[1mFound it\x1b[0m", "the code block has ended with its text")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+
+	id = s.investigated(t)
+	c = s.converse(t, "ask", id)
+
+	c.press(t, "UNCLOSED?\r"+"again?\r") // which is entered when the first answer has ended
+	c.tells(t, "again?\x1b[0m\x1b[K\r\n")
+	c.press(t, ctrlD)
+	require.Equal(t, cli.ExitOK, c.end())
+	require.Equal(t, 2, c.times("  \x1b[36munclosed\x1b[0m"))
+}
+
+func TestInterruptedPipedConversationSaysThatAnswerContinues(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	id := s.investigated(t)
+	waiting := s.runWith(t, "WAIT\n", "ask", id)
+	<-s.gate.Reached()
+	waiting.stop()
+	require.Equal(t, cli.ExitInterrupted, waiting.end())
+	require.Contains(t, waiting.stderr.String(), "An answer in progress continues. Follow it with: tarsy watch "+id[24:])
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
+}
+
 func TestWatchScreenAsksQuestionFromItsInputLine(t *testing.T) {
 	t.Parallel()
 

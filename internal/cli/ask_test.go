@@ -63,6 +63,12 @@ func (c *clientCommand) end() int {
 func (s *server) run(t *testing.T, args ...string) *clientCommand {
 	t.Helper()
 
+	return s.runWith(t, "", args...)
+}
+
+func (s *server) runWith(t *testing.T, stdin string, args ...string) *clientCommand {
+	t.Helper()
+
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &clientCommand{stdout: newBuffer(), stderr: newBuffer(), stop: cancel, done: make(chan struct{})}
 
@@ -70,7 +76,7 @@ func (s *server) run(t *testing.T, args ...string) *clientCommand {
 		defer close(c.done)
 
 		c.code = cli.Run(ctx, cli.Process{
-			Name: "tarsy", Args: args, Stdin: strings.NewReader(""), Stdout: c.stdout, Stderr: c.stderr, Env: s.env,
+			Name: "tarsy", Args: args, Stdin: strings.NewReader(stdin), Stdout: c.stdout, Stderr: c.stderr, Env: s.env,
 		})
 	}()
 

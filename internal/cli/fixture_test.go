@@ -155,6 +155,14 @@ func model(gate *script.Gate) llm.Client {
 			return script.Reply{Chunks: []llm.Chunk{
 				llm.TextChunk{Text: "The **first** paragraph.\x1b[2J\n\nThe sec"}, llm.TextChunk{Text: "ond paragraph."},
 			}, Gate: gate, GateAfter: 1}
+		case strings.Contains(all, "LONG"):
+			return script.Reply{Text: strings.Repeat("A paragraph.\n\n", 10)}
+		case strings.Contains(all, "UNCLOSED"):
+			return script.Reply{Text: "```\nunclosed"}
+		case strings.Contains(all, "BROKEN") && answers == 0:
+			return script.Reply{
+				Text: "```\nunclosed", ToolCalls: []llm.ToolCall{{Name: "cluster__get_pods", Arguments: `{"namespace":"` + strings.Repeat("x", 100) + `"}`}},
+			}
 		case strings.Contains(all, "WAIT") && answers == 0:
 			return script.Reply{Text: "never", Gate: gate}
 		case answers == 0 && len(req.Tools) > 0:
