@@ -18,7 +18,8 @@ import (
 // changed them since.
 func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.ReviewDetail, error) {
 	err := s.change(ctx, func(tx *store.Tx) error {
-		if _, err := readItem(ctx, tx, itemID); err != nil {
+		item, err := readItem(ctx, tx, itemID)
+		if err != nil {
 			return err
 		}
 
@@ -28,7 +29,7 @@ func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.Review
 		}
 
 		u := &undo{tx: tx, author: author, last: last}
-		if err := u.lock(ctx, itemID); err != nil {
+		if err := u.lock(ctx, itemID, deref(item.EntityID)); err != nil {
 			return err
 		}
 
@@ -77,7 +78,7 @@ type undo struct {
 }
 
 // lock locks the rows of the decision in the order of decisions, and checks that it can be undone.
-func (u *undo) lock(ctx context.Context, itemID string) error {
+func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 	wanted, closed := ids{}, ids{}
 	for _, entity := range u.last.Before.Entities {
 		wanted.add(entity.ID)
@@ -85,7 +86,10 @@ func (u *undo) lock(ctx context.Context, itemID string) error {
 
 	for _, item := range u.last.Before.Items {
 		closed.add(item.ID)
+		wanted.add(deref(item.EntityID))
 	}
+
+	wanted.add(entityID)
 
 	locked, err := store.LockEntities(ctx, u.tx, wanted.sorted()...)
 	if err != nil {
@@ -152,8 +156,13 @@ func (u *undo) run(ctx context.Context) error {
 		return err
 	}
 
-	for _, id := range itemIDs(u.last.Before.Items) {
-		if err := u.reopen(ctx, u.closed[id]); err != nil {
+	for _, item := range u.last.Before.Items {
+		// Another decision, about its own entity, may be a reason too why it needs none.
+		if !u.counts(deref(item.EntityID)) {
+			continue
+		}
+
+		if err := u.reopen(ctx, u.closed[item.ID]); err != nil {
 			return err
 		}
 	}
@@ -186,6 +195,10 @@ func (u *undo) changes(ctx context.Context) ([]string, error) {
 		}
 	}
 
+	if entity := u.entities[deref(u.item.EntityID)]; !u.counts(entity.ID) {
+		changes = append(changes, fmt.Sprintf("the entity %q was %s since", entity.Title, entity.State))
+	}
+
 	for _, left := range u.last.After.Items {
 		if present, ok := u.closed[left.ID]; !ok || present.Version != left.Version {
 			changes = append(changes, fmt.Sprintf("the review item %s was changed since", left.ID))
@@ -200,6 +213,19 @@ func (u *undo) changes(ctx context.Context) ([]string, error) {
 	epic, err := u.epicChanges(ctx)
 
 	return slices.Concat(changes, missing, epic), err
+}
+
+// counts reports whether an entity is neither rejected nor merged once the decision is undone.
+func (u *undo) counts(entityID string) bool {
+	state := u.entities[entityID].State
+
+	for _, was := range u.last.Before.Entities {
+		if was.ID == entityID {
+			state = was.State
+		}
+	}
+
+	return state != tarsy.EntityRejected && state != tarsy.EntityMerged
 }
 
 // missingPlaces names where the entities were filed and cannot be filed any more, because it was deleted.
@@ -332,13 +358,4 @@ func (u *undo) reopen(ctx context.Context, item tarsy.ReviewItem) error {
 	u.tx.Emit(store.ReviewEvent(tarsy.TypeReviewReopened, opened, u.author))
 
 	return nil
-}
-
-func itemIDs(items []tarsy.ReviewItem) []string {
-	all := make([]string, len(items))
-	for i, item := range items {
-		all[i] = item.ID
-	}
-
-	return all
 }
