@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -120,8 +121,7 @@ func TestOrganizeOffersOnlySimilarOpenEntitiesAsDuplicates(t *testing.T) {
 	p.organizationAnswers(infer.PlaceAnswer{})
 	p.organize(n.ID, 1)
 
-	calls := p.script.Calls()
-	prompt := calls[len(calls)-1].Request.Messages[1].Content
+	prompt := p.lastPrompt()
 	require.Contains(t, prompt, old[0].ID)
 	require.Equal(t, 1, strings.Count(prompt, "candidate_id"))
 }
@@ -132,6 +132,8 @@ func TestEntitiesOfOneNoteReferToEarlierOnesOnly(t *testing.T) {
 		task("Check the disk of node one", "Check the disk of node one."), task("Check the disk of node two", "Check the disk of node two."))
 	p.organizationAnswers(infer.PlaceAnswer{}, infer.PlaceAnswer{DuplicateOf: created[0].ID})
 	p.organize(n.ID, 1)
+
+	require.Equal(t, 1, strings.Count(p.lastPrompt(), "candidate_id"))
 
 	items := p.reviews()
 	require.Len(t, items, 1)
@@ -304,11 +306,109 @@ func TestOrganizeOffersMostSimilarProjectsFirst(t *testing.T) {
 	p.organizationAnswers(infer.PlaceAnswer{})
 	p.organize(n.ID, 1)
 
-	calls := p.script.Calls()
-	prompt := calls[len(calls)-1].Request.Messages[1].Content
+	prompt := p.lastPrompt()
 	require.Equal(t, 20, strings.Count(prompt, `"project_id"`))
 	require.Less(t, strings.Index(prompt, shop.ID), strings.Index(prompt, "Project 00"))
 	require.NotContains(t, prompt, strings.Repeat("x", 301))
+}
+
+func TestOrganizeAsksOnlyAboutEntitiesThatAreNotOrganized(t *testing.T) {
+	p := newProcessing(t)
+	p.project("Login", "")
+	n, created := p.extracted("Fix it. Ship it.", task("Fix it", "Fix it."), task("Ship it", "Ship it."))
+	p.execute(`UPDATE entities SET organized_at = now(), edited_by = 'ana' WHERE id = $1`, created[0].ID)
+	p.organizationAnswers(infer.PlaceAnswer{})
+	p.organize(n.ID, 1)
+
+	require.NotContains(t, p.lastPrompt(), "Fix it")
+	require.Equal(t, int64(1), p.entity(created[0].ID).Version)
+}
+
+func TestOrganizeOfNoteWithoutEntitiesFinishesIt(t *testing.T) {
+	p := newProcessing(t)
+	n, created := p.extracted("Fix it.", task("Fix it", "Fix it."))
+	p.skipEvents(2)
+	p.execute(`DELETE FROM entities WHERE id = $1`, created[0].ID)
+	p.organize(n.ID, 1)
+
+	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+
+	events := p.events(1)
+	require.Equal(t, tarsy.TypeNoteProcessed, events[0].Type)
+	require.Equal(t, string(tarsy.NoteDone), events[0].Status)
+}
+
+func TestDuplicateRejectedWhileModelAnswersIsNotProposed(t *testing.T) {
+	p := newProcessing(t)
+	_, old := p.extracted("Fix the login bug.", task("Fix the login bug", "Fix the login bug."))
+	n, created := p.extracted("Fix the login bug!", task("Fix the login bug now", "Fix the login bug!"))
+	gate := p.script.Gate("answer")
+	p.script.Route(infer.AgentOrganize, script.Reply{Gate: gate, Text: strings.Replace(`{"entities":[`+place(1, "")+`]}`, `"duplicate_of":""`, `"duplicate_of":"`+old[0].ID+`"`, 1)})
+
+	done := make(chan error, 1)
+	go func() { done <- p.Organize(t.Context(), n.ID, 1, func(*store.Tx) error { return nil }) }()
+
+	<-gate.Reached()
+	p.execute(`UPDATE entities SET state = 'rejected', edited_by = 'ana' WHERE id = $1`, old[0].ID)
+	gate.Open()
+	require.NoError(t, <-done)
+	require.NotNil(t, p.entity(created[0].ID).OrganizedAt)
+	require.Empty(t, p.reviews())
+}
+
+func TestNotesThatFindEachOthersEntityAskOnce(t *testing.T) {
+	p := newProcessing(t)
+	first, one := p.extracted("Fix the login bug.", task("Fix the login bug", "Fix the login bug."))
+	second, two := p.extracted("Fix the login bug!", task("Fix the login bug", "Fix the login bug!"))
+
+	p.organizationAnswers(infer.PlaceAnswer{DuplicateOf: two[0].ID})
+	p.organize(first.ID, 1)
+	p.organizationAnswers(infer.PlaceAnswer{DuplicateOf: one[0].ID})
+	p.organize(second.ID, 1)
+
+	items := p.reviews()
+	require.Len(t, items, 1)
+	require.Equal(t, one[0].ID, *items[0].EntityID)
+}
+
+func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
+	p := newProcessing(t)
+	project, _ := p.project("Login", "")
+	first, one := p.extracted("Support passkeys.", task("Support passkeys", "Support passkeys."))
+	second, two := p.extracted("Write documentation.", task("Write documentation", "Write documentation."))
+	suggestion := infer.PlaceAnswer{ProjectID: project.ID, NewEpicName: "Passkeys", Confidence: 1}
+	p.organizationAnswers(suggestion)
+	p.organizationAnswers(suggestion)
+
+	// The first one is about to commit.
+	reached, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+
+	go func() {
+		done <- p.Organize(t.Context(), first.ID, 1, func(*store.Tx) error {
+			close(reached)
+			<-commit
+
+			return nil
+		})
+	}()
+
+	<-reached
+
+	go func() { done <- p.Organize(t.Context(), second.ID, 1, func(*store.Tx) error { return nil }) }()
+
+	require.Eventually(t, func() bool {
+		var waits bool
+
+		return p.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits) == nil && waits
+	}, patience, time.Millisecond, "the second one waits for the first")
+	close(commit)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+
+	items := p.reviews()
+	require.Len(t, items, 1)
+	require.Equal(t, []string{one[0].ID, two[0].ID}, items[0].Proposal.EntityIDs)
 }
 
 // place is an answer that files an entity under a project.

@@ -281,3 +281,13 @@ func (p *processing) execute(sql string, args ...any) {
 	_, err := p.pool.Exec(p.Context(), sql, args...)
 	require.NoError(p, err)
 }
+
+// lastPrompt is what the model was asked last.
+func (p *processing) lastPrompt() string {
+	p.Helper()
+
+	calls := p.script.Calls()
+	require.NotEmpty(p, calls)
+
+	return calls[len(calls)-1].Request.Messages[1].Content
+}

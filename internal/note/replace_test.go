@@ -145,3 +145,32 @@ func TestReprocessReleasesReviewItemsOfOtherNotes(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, items)
 }
+
+func TestReprocessKeepsEntityThatOthersWereMergedInto(t *testing.T) {
+	p := newProcessing(t)
+	n, kept := p.extracted("Check the disk.", task("Check the disk", "Check the disk."))
+	_, merged := p.extracted("Look at the disk.", task("Look at the disk", "Look at the disk."))
+	p.execute(`UPDATE entities SET state = 'merged', merged_into = $2 WHERE id = $1`, merged[0].ID, kept[0].ID)
+
+	version := p.requeue(n.ID)
+	p.extractionAnswers()
+	p.extract(n.ID, version)
+	require.Equal(t, []string{"Check the disk", "Look at the disk"}, p.titles())
+}
+
+func TestSimilarEntitiesAreStoredUnlessTheyShareEvidenceWithKeptOne(t *testing.T) {
+	p := newProcessing(t)
+	content := "Check the disk and the fan of node seven in rack two. Check the disk and the fan of node eight in rack two."
+	seven := task("Check the disk of node seven in rack two", "Check the disk and the fan of node seven in rack two.")
+	fan := task("Check the fan of node seven in rack two", "Check the disk and the fan of node seven in rack two.")
+
+	// One sentence contains two tasks.
+	n, old := p.extracted(content, seven, fan)
+	p.execute(`DELETE FROM entities WHERE id = $1`, old[1].ID)
+	p.execute(`UPDATE entities SET edited_by = 'ana' WHERE id = $1`, old[0].ID)
+
+	version := p.requeue(n.ID)
+	p.extractionAnswers(task("Check the disk of node eight in rack two", "Check the disk and the fan of node eight in rack two."))
+	require.Len(t, p.extract(n.ID, version), 2)
+	require.Equal(t, []string{"Check the disk of node seven in rack two", "Check the disk of node eight in rack two"}, p.titles())
+}
