@@ -63,7 +63,7 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 	}
 
 	// The states of River are for its index, which begins with them.
-	const matching = `FROM river_job j WHERE j.queue = ANY($1) AND j.state = ANY($3::river_job_state[]) AND ($2 = '' OR ` + state + ` = $2)`
+	const matching = `FROM river_job j WHERE j.queue = ANY($1) AND j.state = ANY($3::text[]::river_job_state[]) AND ($2 = '' OR ` + state + ` = $2)`
 
 	states := statesOf(query.State)
 

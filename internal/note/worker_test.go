@@ -1,0 +1,169 @@
+package note_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/infer"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// overloaded is a failure that passes.
+var overloaded = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model is overloaded"}
+
+func TestQueueExtractsAndOrganizesCapturedNote(t *testing.T) {
+	s := newServer(t, 5)
+	project, _ := s.project("Shop", "the web shop")
+	s.extractionAnswers(task("Check the disk", "Check the disk"))
+	s.organizationAnswers(infer.PlaceAnswer{ProjectID: project.ID, Confidence: 0.9})
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	done := s.await(n.ID, tarsy.NoteDone)
+	require.True(t, done.Processed)
+	require.Equal(t, 1, done.EntityCount)
+	s.awaitJobs("notes_extract completed 1/5", "entities_organize completed 1/5")
+	require.Equal(t, []string{"Check the disk"}, s.titles())
+}
+
+func TestNoteWithoutEntitiesHasNoOrganizeJob(t *testing.T) {
+	s := newServer(t, 5)
+	s.extractionAnswers()
+	s.start(s.queue)
+
+	n := s.add("Nothing to see here.")
+	require.True(t, s.await(n.ID, tarsy.NoteDone).Processed)
+	s.awaitJobs("notes_extract completed 1/5")
+}
+
+func TestFailedAttemptIsRetried(t *testing.T) {
+	s := newServer(t, 5)
+	s.script.Route(infer.AgentExtract, script.Reply{Err: overloaded})
+	s.extractionAnswers()
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	s.awaitf(func() bool { return s.note(n.ID).ProcessingError != "" || s.note(n.ID).Processed }, "the first attempt to fail")
+	require.Empty(t, s.await(n.ID, tarsy.NoteDone).ProcessingError)
+	s.awaitJobs("notes_extract completed 2/5")
+	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeNoteRequeued, tarsy.TypeNoteProcessed}, eventTypes(s.events(3)))
+}
+
+func TestAnswerThatDoesNotFitSchemaIsNotRetried(t *testing.T) {
+	s := newServer(t, 5)
+	s.script.Route(infer.AgentExtract, script.Reply{Text: `{"entities":[{"type":"chore"}]}`})
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	require.Contains(t, s.await(n.ID, tarsy.NoteFailed).ProcessingError, "does not fit the schema")
+	s.awaitJobs("notes_extract cancelled 1/5")
+
+	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{State: tarsy.JobFailed, Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, n.ID, *page.Jobs[0].NoteID)
+	require.Contains(t, page.Jobs[0].Error, "does not fit the schema")
+}
+
+func TestJobWithoutAttemptsLeftFailsUntilSomeoneRetriesIt(t *testing.T) {
+	s := newServer(t, 1)
+	s.script.Route(infer.AgentExtract, script.Reply{Err: overloaded})
+	s.extractionAnswers()
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	require.Contains(t, s.await(n.ID, tarsy.NoteFailed).ProcessingError, "overloaded")
+	s.awaitJobs("notes_extract discarded 1/1")
+
+	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{Limit: 10})
+	require.NoError(t, err)
+	require.NoError(t, s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben"))
+	s.await(n.ID, tarsy.NoteDone)
+	s.awaitJobs("notes_extract completed 2/2")
+
+	events := s.events(4)
+	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeNoteFailed, tarsy.TypeNoteRequeued, tarsy.TypeNoteProcessed}, eventTypes(events))
+	require.Equal(t, "ben", events[2].Author)
+
+	require.Equal(t, tarsy.CodeConflict, tarsy.CodeOf(s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben")), "it is completed")
+	require.Equal(t, tarsy.CodeJobNotFound, tarsy.CodeOf(s.service.RetryJob(t.Context(), 999, "ben")))
+}
+
+func TestJobOfEarlierVersionCannotBeRetried(t *testing.T) {
+	s := newServer(t, 1)
+	s.script.Route(infer.AgentExtract, script.Reply{Err: overloaded})
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	s.await(n.ID, tarsy.NoteFailed)
+	s.awaitJobs("notes_extract discarded 1/1")
+	require.NoError(t, s.queue.Pause(t.Context(), tarsy.QueueExtract))
+
+	_, err := s.service.Reprocess(t.Context(), n.ID, "ben")
+	require.NoError(t, err)
+
+	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{State: tarsy.JobFailed, Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, tarsy.CodeConflict, tarsy.CodeOf(s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben")))
+}
+
+func TestPausedQueueKeepsNotesUntilResumed(t *testing.T) {
+	s := newServer(t, 5)
+	s.extractionAnswers()
+	require.NoError(t, s.queue.Pause(t.Context(), tarsy.QueueExtract))
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	swept, err := s.sweeper.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, swept, "it has a job")
+	s.awaitJobs("notes_extract available 0/5")
+	require.NoError(t, s.queue.Resume(t.Context(), tarsy.QueueExtract))
+	s.await(n.ID, tarsy.NoteDone)
+}
+
+// A note that is processed again while the model answers gets the result of its new version only.
+func TestReprocessingDuringExtractionStoresOneResult(t *testing.T) {
+	s := newServer(t, 5)
+	gate := s.script.Gate("answer")
+	s.script.Route(infer.AgentExtract, script.Reply{Text: `{"entities":[{"type":"task","title":"Old","content":"","owner":"","due_date":"","tags":[],` +
+		`"evidence":"Check","confidence":1}]}`, Gate: gate})
+	s.extractionAnswers(task("New", "Check the disk"))
+	s.organizationAnswers(infer.PlaceAnswer{Confidence: 0.9})
+	s.start(s.queue)
+
+	n := s.add("Check the disk.")
+	<-gate.Reached()
+
+	again, err := s.service.Reprocess(t.Context(), n.ID, "ben")
+	require.NoError(t, err)
+	require.Equal(t, int64(2), again.Version)
+	require.Equal(t, tarsy.NoteQueued, again.Status)
+	gate.Open()
+
+	s.await(n.ID, tarsy.NoteDone)
+	s.awaitJobs("notes_extract completed 1/5", "notes_extract completed 1/5", "entities_organize completed 1/5")
+	require.Equal(t, []string{"New"}, s.titles())
+}
+
+// A server that stops hands its job over: the attempt does not count, and another server starts it at once.
+func TestStoppedServerHandsJobOver(t *testing.T) {
+	s := newServer(t, 5)
+	gate := s.script.Gate("answer")
+	s.script.Route(infer.AgentExtract, script.Reply{Text: `{"entities":[]}`, Gate: gate})
+	s.extractionAnswers()
+	s.queue.Start(t.Context())
+
+	n := s.add("Check the disk.")
+	<-gate.Reached()
+	require.NoError(t, s.queue.Stop(context.Background()))
+	require.Equal(t, []string{"notes_extract available 0/5"}, s.jobs())
+	require.Empty(t, s.note(n.ID).ProcessingError, "nothing failed")
+
+	s.start(s.newQueue(5))
+	s.await(n.ID, tarsy.NoteDone)
+	s.awaitJobs("notes_extract completed 1/5")
+}
