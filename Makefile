@@ -120,6 +120,8 @@ screenshots: build setup chromium ## take the pictures of docs/images from the d
 
 bench: go setup build chromium ## measure, and print the tables
 	@sh scripts/install-packages.sh aimock
+	@sh scripts/install-packages.sh bullmq
+	@sh scripts/install-redis.sh
 	@echo "==> measuring (a minute or two; leave the machine alone meanwhile)"
 	@mkdir -p .cache && $(GO) test -tags=bench -c -o .cache/bench.test ./bench
 	@cd bench && ../.cache/bench.test $(TESTFLAGS)
