@@ -41,7 +41,12 @@ func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDeta
 	if left := len(earlier) - earlierShown; left > 0 {
 		earlier = earlier[left:]
 
-		if err := c.printf("%s\n", out.Paint(terminal.Dim, fmt.Sprintf("… %d earlier questions; see %s sessions show %s", left, c.Name, short(c.id)))); err != nil {
+		questions := "questions"
+		if left == 1 {
+			questions = "question"
+		}
+
+		if err := c.printf("%s\n", out.Paint(terminal.Dim, fmt.Sprintf("… %d earlier %s; see %s sessions show %s", left, questions, c.Name, short(c.id)))); err != nil {
 			return nil, err
 		}
 	}

@@ -39,14 +39,15 @@ func (t *tool) demo() *cobra.Command {
 cluster behind a real MCP server. It needs no API key, no network and no configuration.
 
 The first start submits six example alerts: one is investigated by three agents concurrently, one uses the text protocol, and one fails
-because its model refuses. Use tarsy ask to ask follow-up questions. Later starts keep the sessions; --submit submits the alerts again.`,
+because its model refuses. It also captures four notes, which become tasks, decisions and open reviews. Use tarsy ask to ask follow-up
+questions. Later starts keep everything; --submit submits the alerts and notes again.`,
 		Example: `  tarsy demo
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
 	}
 	flags := newServerFlags(cmd, "tarsy-demo", "warn")
 	speed := cmd.Flags().Float64("speed", 1, "how fast the model responds: 1 is readable, 2 twice as fast, 0 without delay")
-	submit := cmd.Flags().Bool("submit", false, "submit the example alerts even if there are sessions already")
+	submit := cmd.Flags().Bool("submit", false, "submit the example alerts and notes even if there are sessions already")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *speed < 0 {
@@ -116,7 +117,7 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {
-	done := server.Step("submitting the example alerts")
+	done := server.Step("submitting the example alerts and notes")
 	began, err := d.begin(ctx, server)
 
 	done()
@@ -161,6 +162,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 	row("submit", fmt.Sprintf("%s submit --type %s -m %q --wait", d.Name, alertType, text))
 	row("ask", d.Name+" ask "+example(began)+` "is it still happening?"`)
 	row("list", d.Name+" sessions")
+	row("note", d.Name+` note "Ana should bound the cart cache by Friday."`)
 	row("API", "curl -s "+at+"/api/v1/sessions")
 	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
 	d.infof("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
@@ -217,7 +219,53 @@ func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, erro
 		began = append(began, begunSession{alert.Title, accepted.SessionID})
 	}
 
-	return began, nil
+	return began, captureNotes(ctx, c, began)
+}
+
+// captureNotes creates the projects of the demo and captures its notes. The first one is about the session of checkout.
+func captureNotes(ctx context.Context, c *client.Client, began []begunSession) error {
+	notes := story.LoadNotes()
+
+	for _, p := range notes.Projects {
+		created, err := c.CreateProject(ctx, p.Name, p.Description)
+		if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Code == tarsy.CodeNameTaken {
+			continue // an earlier run has created it
+		}
+
+		if err != nil {
+			return fmt.Errorf("create the project %s: %w", p.Name, err)
+		}
+
+		for _, e := range p.Epics {
+			if _, err := c.CreateEpic(ctx, created.ID, e.Name, e.Description); err != nil {
+				return fmt.Errorf("create the epic %s: %w", e.Name, err)
+			}
+		}
+	}
+
+	for i, text := range notes.Notes {
+		note := client.Capture{Content: text, Source: tarsy.NoteFromCLI}
+		if i == 0 {
+			note.SessionID = sessionOf(began, notes.Session)
+		}
+
+		if _, err := c.Capture(ctx, note); err != nil {
+			return fmt.Errorf("capture a note: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// sessionOf returns the session of the alert with a title.
+func sessionOf(began []begunSession, title string) string {
+	for _, session := range began {
+		if session.title == title {
+			return session.id
+		}
+	}
+
+	return ""
 }
 
 // demoMCP is the demo's MCP server on stdio: the server starts it, people do not.

@@ -35,3 +35,22 @@ func (c *Client) Note(ctx context.Context, id string) (tarsy.NoteDetail, error) 
 
 	return note, err
 }
+
+// CreateProject creates a project.
+func (c *Client) CreateProject(ctx context.Context, name, description string) (tarsy.Project, error) {
+	var created tarsy.Project
+
+	err := c.call(ctx, http.MethodPost, "/api/v1/projects", nil, map[string]string{"name": name, "description": description}, &created)
+
+	return created, err
+}
+
+// CreateEpic creates an epic of a project.
+func (c *Client) CreateEpic(ctx context.Context, projectID, name, description string) (tarsy.Epic, error) {
+	var created tarsy.Epic
+
+	err := c.call(ctx, http.MethodPost, "/api/v1/projects/"+url.PathEscape(projectID)+"/epics", nil,
+		map[string]string{"name": name, "description": description}, &created)
+
+	return created, err
+}

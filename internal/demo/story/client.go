@@ -27,6 +27,10 @@ func Client(pace script.Pace) llm.Client {
 type book struct{ stories []story }
 
 func (b *book) reply(req *llm.Request) script.Reply {
+	if isNote(req) {
+		return noteReply(req)
+	}
+
 	switch tarsy.InteractionType(req.Purpose) {
 	case tarsy.InteractionExecutiveSummary:
 		return script.Reply{Text: b.summary(req)}
