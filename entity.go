@@ -201,3 +201,12 @@ type EntityMove struct {
 	BeforeID string
 	AfterID  string
 }
+
+// EntityExport is an entity with the names of where it is filed, for readers who cannot look them up.
+type EntityExport struct {
+	EntityDetail
+
+	// Empty if it is not filed.
+	Project string `json:"project"`
+	Epic    string `json:"epic"`
+}

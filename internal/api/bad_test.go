@@ -277,7 +277,7 @@ func TestBadRequestsGetExactProblemAndChangeNothing(t *testing.T) {
 
 	// The group ends when all of its tests have.
 	t.Run("refused", func(t *testing.T) {
-		for _, c := range slices.Concat(badAlerts(), badBodies(), badQueries(), badAddresses(), badKeys(), badOrigins()) {
+		for _, c := range slices.Concat(badAlerts(), badBodies(), badQueries(), badAddresses(), badKeys(), badOrigins(), badBoardQueries(), badBoardBodies(), badBoardRows()) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 

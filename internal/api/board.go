@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"iter"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +17,8 @@ type Board interface {
 	CreateEntity(ctx context.Context, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
 	UpdateEntity(ctx context.Context, id string, version int64, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
 	DeleteEntity(ctx context.Context, id string, version int64, author string) error
+	// Export reads all entities that match, newest first, in pieces.
+	Export(ctx context.Context, query tarsy.EntityQuery) iter.Seq2[tarsy.EntityExport, error]
 	MoveEntity(ctx context.Context, id string, move tarsy.EntityMove, author string) (tarsy.EntityDetail, error)
 
 	Projects(ctx context.Context, query tarsy.ProjectQuery) (tarsy.ProjectPage, error)
@@ -38,6 +41,7 @@ type Board interface {
 // addBoard registers the operations of entities, projects, epics and tags.
 func (s *Server) addBoard() {
 	s.addEntities()
+	s.addEntityExport()
 	s.addProjects()
 	s.addEpics()
 	s.addTags()

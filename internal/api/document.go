@@ -216,7 +216,9 @@ func (s *Server) finishDocument() {
 		schemas[name].Properties["metadata"].Nullable = true
 	}
 
-	schemas["EntityDetail"].Properties["due_on"].Nullable = true
+	for _, name := range []string{"EntityDetail", "EntityExport"} {
+		schemas[name].Properties["due_on"].Nullable = true
+	}
 
 	for _, name := range []string{"mcp_selection", "chat"} {
 		of := schemas["SessionDetail"].Properties[name]

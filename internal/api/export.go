@@ -71,15 +71,17 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 
 	export.SessionURL = tarsy.SessionURL(s.guard.public.url, in.ID)
 
+	name := fmt.Sprintf("tarsy-%s-%.8s", slug(export.Session.AlertType), export.Session.ID)
+
 	if format == formatMarkdown {
-		return s.attached(export, markdownType, "md", func(w io.Writer) error {
+		return s.attached(name+".md", markdownType, func(w io.Writer) error {
 			_, err := io.WriteString(w, report.Markdown(export))
 
 			return err
 		}), nil
 	}
 
-	return s.attached(export, jsonType, "json", func(w io.Writer) error { return writeExport(w, export) }), nil
+	return s.attached(name+".json", jsonType, func(w io.Writer) error { return writeExport(w, export) }), nil
 }
 
 // writeExport writes an export as indented JSON, one event after the other: an encoder keeps the text of all that it is
@@ -152,9 +154,7 @@ func (p *pieces) value(value any, prefix string) {
 }
 
 // attached is an answer that browsers keep as a file.
-func (s *Server) attached(export *tarsy.Export, mediaType, extension string, write func(io.Writer) error) *exportOutput {
-	name := fmt.Sprintf("tarsy-%s-%.8s.%s", slug(export.Session.AlertType), export.Session.ID, extension)
-
+func (s *Server) attached(name, mediaType string, write func(io.Writer) error) *exportOutput {
 	return &exportOutput{
 		ContentType: mediaType, Disposition: `attachment; filename="` + name + `"`,
 		Body: func(answer huma.Context) {

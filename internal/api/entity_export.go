@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/report"
+)
+
+const (
+	formatCSV exportFormat = "csv"
+
+	csvType = "text/csv; charset=utf-8"
+)
+
+type exportEntitiesInput struct {
+	EntityFilter
+
+	Format string `doc:"CSV for spreadsheets, JSON for programs, a Markdown table for people." enum:"csv,json,markdown" default:"csv" query:"format"`
+}
+
+// entityFile is the JSON of an export.
+type entityFile struct {
+	ExportedAt time.Time            `json:"exported_at"`
+	Entities   []tarsy.EntityExport `json:"entities"`
+}
+
+func (s *Server) addEntityExport() {
+	schema := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[entityFile](), true, "")
+	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+
+	op := operation("export-entities", http.MethodGet, "/api/v1/entities/export", "Export entities as a file",
+		"The filters of the list, newest first, without a limit.")
+	op.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
+		Content: map[string]*huma.MediaType{"text/csv": text, jsonType: {Schema: schema}, "text/markdown": text},
+	}}
+
+	add(s, tarsy.ScopeRead, op, nil, s.exportEntities)
+}
+
+func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {
+	format, err := oneOfParameter("format", in.Format, formatCSV, formatJSON, formatMarkdown)
+	if err != nil {
+		return nil, err
+	}
+
+	query, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+
+	entities, err := begun(s.board.Export(ctx, query))
+	if err != nil {
+		return nil, fmt.Errorf("export entities: %w", err)
+	}
+
+	now := s.clock.Now().UTC()
+	name := "tarsy-entities-" + now.Format(time.DateOnly)
+
+	switch format {
+	case formatJSON:
+		return s.attached(name+".json", jsonType, func(w io.Writer) error { return writeEntities(w, now, entities) }), nil
+	case formatMarkdown:
+		return s.attached(name+".md", markdownType, func(w io.Writer) error { return report.EntitiesMarkdown(w, entities) }), nil
+	default:
+		return s.attached(name+".csv", csvType, func(w io.Writer) error { return report.EntitiesCSV(w, entities) }), nil
+	}
+}
+
+// begun reads the first value of a sequence, so that an error at the beginning can be answered as one. The rest is read once.
+func begun[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
+	next, stop := iter.Pull2(all)
+
+	first, err, ok := next()
+	if err != nil {
+		stop()
+
+		return nil, err
+	}
+
+	return func(yield func(T, error) bool) {
+		defer stop()
+
+		for ok && yield(first, err) {
+			first, err, ok = next()
+		}
+	}, nil
+}
+
+// writeEntities writes entities as indented JSON, one after the other.
+func writeEntities(w io.Writer, now time.Time, entities iter.Seq2[tarsy.EntityExport, error]) error {
+	p := newPieces(w)
+	p.text("{\n  \"exported_at\": ").value(now, indent)
+	p.text(",\n  \"entities\": [")
+
+	separator := ""
+
+	for e, err := range entities {
+		if err != nil {
+			return err
+		}
+
+		p.text(separator+"\n    ").value(e, indent+indent)
+
+		if separator = ","; p.err != nil {
+			return p.err
+		}
+	}
+
+	p.text("\n  ]\n}\n")
+
+	return p.err
+}

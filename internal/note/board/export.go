@@ -1,0 +1,99 @@
+package board
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// exportPage is how many entities of an export are in memory at once.
+const exportPage = 500
+
+// Export reads all entities that a query finds, newest first, whatever its order and limit. It reads page by page and holds no
+// connection between two pages, so a slow reader keeps nobody waiting. The order never changes, so an entity that exists all the time
+// is read exactly once, as it is at that moment.
+func (s *Service) Export(ctx context.Context, q tarsy.EntityQuery) iter.Seq2[tarsy.EntityExport, error] {
+	q.Board, q.Limit, q.After = false, exportPage, nil
+
+	return func(yield func(tarsy.EntityExport, error) bool) {
+		for {
+			page, err := s.exportPage(ctx, q)
+			if err != nil {
+				yield(tarsy.EntityExport{}, fmt.Errorf("export entities: %w", err))
+
+				return
+			}
+
+			for _, entity := range page[:min(len(page), q.Limit)] {
+				if !yield(entity, nil) {
+					return
+				}
+			}
+
+			if len(page) <= q.Limit {
+				return
+			}
+
+			last := page[q.Limit-1]
+			q.After = &tarsy.EntityCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+		}
+	}
+}
+
+// exportPage reads one entity more than a page has, if there are that many.
+func (s *Service) exportPage(ctx context.Context, q tarsy.EntityQuery) ([]tarsy.EntityExport, error) {
+	var page []tarsy.EntityExport
+
+	err := s.db.Snapshot(ctx, func(tx store.Querier) error {
+		found, err := entities(ctx, tx, q)
+		if err != nil {
+			return err
+		}
+
+		var ids []string
+
+		for _, e := range found {
+			page = append(page, tarsy.EntityExport{EntityDetail: e})
+
+			for _, id := range []*string{e.ProjectID, e.EpicID} {
+				if id != nil {
+					ids = append(ids, *id)
+				}
+			}
+		}
+
+		rows, err := tx.Query(ctx, `SELECT id, name FROM projects WHERE id = ANY ($1) UNION ALL SELECT id, name FROM epics WHERE id = ANY ($1)`, ids)
+		if err != nil {
+			return err
+		}
+
+		var id, name string
+
+		names := map[string]string{}
+
+		_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+			names[id] = name
+
+			return nil
+		})
+
+		for i := range page {
+			if page[i].ProjectID != nil {
+				page[i].Project = names[*page[i].ProjectID]
+			}
+
+			if page[i].EpicID != nil {
+				page[i].Epic = names[*page[i].EpicID]
+			}
+		}
+
+		return err
+	})
+
+	return page, err
+}

@@ -1,0 +1,46 @@
+package board
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// Statement is one that a list of entities runs.
+type Statement struct {
+	SQL  string
+	Args []any
+	// Count says that it counts what matches.
+	Count bool
+}
+
+// Statements are those that a list of entities runs on the table of entities.
+func Statements(q tarsy.EntityQuery) []Statement {
+	all := matching(q)
+	anyOf(all, "e.status", q.Statuses)
+
+	recorder := &recorder{}
+	// It records the statements and finds nothing.
+	_, _ = entities(context.Background(), recorder, q)
+
+	return append(recorder.statements, Statement{SQL: `SELECT count(*) FROM entities e ` + all.clause(), Args: all.args, Count: true})
+}
+
+// recorder is a database without rows.
+type recorder struct{ statements []Statement }
+
+func (r *recorder) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
+	r.statements = append(r.statements, Statement{SQL: sql, Args: args})
+
+	return noRows{}, nil
+}
+
+func (*recorder) QueryRow(context.Context, string, ...any) pgx.Row { panic("not used") }
+
+type noRows struct{ pgx.Rows }
+
+func (noRows) Next() bool { return false }
+func (noRows) Close()     {}
+func (noRows) Err() error { return nil }

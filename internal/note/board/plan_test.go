@@ -1,0 +1,149 @@
+package board_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/board"
+)
+
+// many stores entities in one statement. One of a hundred is filed, one a risk, one done, one proposed, one has the word needle.
+func (f *fixture) many(t *testing.T, count int) {
+	t.Helper()
+
+	_, err := f.pool.Exec(t.Context(), `
+		WITH project AS (
+			INSERT INTO projects (id, name, created_by, created_at, updated_at) VALUES (gen_random_uuid(), 'Many', 'ana', $2, $2) RETURNING id
+		), epic AS (
+			INSERT INTO epics (id, project_id, name, created_by, created_at, updated_at) SELECT gen_random_uuid(), id, 'Some', 'ana', $2, $2 FROM project RETURNING id
+		), stored AS (
+			INSERT INTO entities (id, type, title, content, owner, due_on, status, state, project_id, epic_id, session_id, position, created_by, created_at, updated_at)
+			SELECT gen_random_uuid(), CASE WHEN n % 100 = 5 THEN 'risk' ELSE 'task' END, 'number ' || n, CASE WHEN n % 100 = 2 THEN 'needle' ELSE 'hay' END,
+				'owner' || n % 100, date '2026-01-01' + n % 1000, CASE WHEN n % 100 = 0 THEN 'done' ELSE 'open' END, CASE WHEN n % 100 = 1 THEN 'proposed' ELSE 'accepted' END,
+				CASE WHEN n % 100 = 3 THEN project.id END, CASE WHEN n % 100 = 3 THEN epic.id END, CASE WHEN n % 100 = 3 THEN gen_random_uuid() END,
+				n, 'ana', $2::timestamptz - n * interval '1 second', $2
+			FROM generate_series(1, $1) AS n, project, epic
+			RETURNING id, position
+		), tag AS (
+			INSERT INTO tags (name, created_at) SELECT 'tag' || n, $2 FROM generate_series(0, 99) AS n RETURNING name
+		)
+		INSERT INTO entity_tags (entity_id, tag) SELECT stored.id, 'tag' || position::bigint % 100 FROM stored JOIN tag ON tag.name = 'tag' || position::bigint % 100`,
+		count, f.rows.Now())
+	require.NoError(t, err)
+}
+
+// node is a step of a plan that was run.
+type node struct {
+	Type    string  `json:"Node Type"`
+	Table   string  `json:"Relation Name"`
+	Removed float64 `json:"Rows Removed by Filter"`
+	Rows    float64 `json:"Actual Rows"`
+	Loops   float64 `json:"Actual Loops"`
+	Plans   []node  `json:"Plans"`
+}
+
+// read is how many entities a plan reads, and whether it reads the table from end to end.
+func (n node) read() (rows float64, whole bool) {
+	if n.Table == "entities" {
+		rows, whole = (n.Rows+n.Removed)*n.Loops, n.Type == "Seq Scan"
+	}
+
+	for _, child := range n.Plans {
+		more, all := child.read()
+		rows, whole = rows+more, whole || all
+	}
+
+	return rows, whole
+}
+
+// run runs a statement and returns its plan. A small table is read from end to end if that is allowed; then its size would decide.
+func (f *fixture) run(t *testing.T, statement board.Statement) (plan node, text []byte) {
+	t.Helper()
+
+	err := pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
+			return err
+		}
+
+		return tx.QueryRow(t.Context(), `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) `+statement.SQL, statement.Args...).Scan(&text)
+	})
+	require.NoError(t, err)
+
+	var plans []struct{ Plan node }
+
+	require.NoError(t, json.Unmarshal(text, &plans))
+
+	return plans[0].Plan, text
+}
+
+// Every list reads its page through an index, and of a rare filter little more than what matches. Exact totals count what matches: of
+// everything, that is the whole table.
+func TestEveryListIsServedByIndex(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.many(t, 6000)
+
+	_, err := f.pool.Exec(t.Context(), `ANALYZE entities, entity_tags, entity_sources, projects, epics, tags`)
+	require.NoError(t, err)
+
+	var project, epic, session string
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT project_id, epic_id, session_id FROM entities WHERE epic_id IS NOT NULL LIMIT 1`).Scan(&project, &epic, &session))
+
+	day, err := tarsy.ParseDate("2026-02-01")
+	require.NoError(t, err)
+
+	// A page may look through some of the newest entities instead.
+	most := func(s board.Statement) float64 {
+		if s.Count {
+			return 150
+		}
+
+		return 1500
+	}
+
+	accepted := []tarsy.EntityState{tarsy.EntityAccepted}
+
+	for name, c := range map[string]struct {
+		query tarsy.EntityQuery
+		// all says that nearly all entities match, so that counting them reads them.
+		all bool
+	}{
+		"all":      {tarsy.EntityQuery{}, true},
+		"accepted": {tarsy.EntityQuery{States: accepted}, true},
+		"proposed": {tarsy.EntityQuery{States: []tarsy.EntityState{tarsy.EntityProposed}}, false},
+		"rejected or merged": {
+			tarsy.EntityQuery{States: []tarsy.EntityState{tarsy.EntityRejected, tarsy.EntityMerged}}, false,
+		},
+		"type":    {tarsy.EntityQuery{Types: []tarsy.EntityType{tarsy.EntityRisk}, States: accepted}, false},
+		"status":  {tarsy.EntityQuery{Statuses: []tarsy.EntityStatus{tarsy.EntityDone}, States: accepted}, false},
+		"project": {tarsy.EntityQuery{ProjectID: project, States: accepted}, false},
+		"epic":    {tarsy.EntityQuery{EpicID: epic, States: accepted}, false},
+		"unfiled": {tarsy.EntityQuery{Unfiled: true, States: accepted}, true},
+		"note":    {tarsy.EntityQuery{NoteID: tarsy.NewID(), States: accepted}, false},
+		"session": {tarsy.EntityQuery{SessionID: session, States: accepted}, false},
+		"owner":   {tarsy.EntityQuery{Owner: "Owner7", States: accepted}, false},
+		"tag":     {tarsy.EntityQuery{Tag: "tag7", States: accepted}, false},
+		"due":     {tarsy.EntityQuery{DueFrom: &day, DueTo: &day, States: accepted}, false},
+		"words":   {tarsy.EntityQuery{Search: "needle number", States: accepted}, false},
+	} {
+		for _, c.query.Board = range []bool{false, true} {
+			c.query.Limit = 10
+
+			for _, statement := range board.Statements(c.query) {
+				if statement.Count && c.all {
+					continue
+				}
+
+				plan, text := f.run(t, statement)
+				rows, whole := plan.read()
+				require.False(t, whole, "%s, board %t: %s\n%s", name, c.query.Board, statement.SQL, text)
+				require.LessOrEqual(t, rows, most(statement), "%s, board %t: %s\n%s", name, c.query.Board, statement.SQL, text)
+			}
+		}
+	}
+}

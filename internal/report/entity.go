@@ -1,0 +1,137 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"tarsy.dev/tarsy"
+)
+
+// EntitiesCSV writes entities as CSV, one after the other. No cell becomes a formula where a spreadsheet opens it.
+func EntitiesCSV(w io.Writer, entities iter.Seq2[tarsy.EntityExport, error]) error {
+	table := csv.NewWriter(w)
+
+	err := table.Write([]string{
+		"id", "type", "title", "content", "owner", "due_on", "status", "state", "project", "epic", "tags", "confidence", "created_by", "edited_by",
+		"created_at", "updated_at", "note_id", "session_id", "version",
+	})
+	if err != nil {
+		return err
+	}
+
+	for e, err := range entities {
+		if err != nil {
+			return err
+		}
+
+		cells := []string{
+			e.ID, string(e.Type), e.Title, e.Content, e.Owner, dueOn(e), string(e.Status), string(e.State), e.Project, e.Epic,
+			strings.Join(e.Tags, ", "), confidence(e), e.CreatedBy, e.EditedBy, e.CreatedAt.UTC().Format(time.RFC3339), e.UpdatedAt.UTC().Format(time.RFC3339),
+			optional(e.NoteID), optional(e.SessionID), strconv.FormatInt(e.Version, 10),
+		}
+		for i := range cells {
+			cells[i] = cell(cells[i])
+		}
+
+		if err := table.Write(cells); err != nil {
+			return err
+		}
+	}
+
+	table.Flush()
+
+	return table.Error()
+}
+
+// formulaStart are the characters that begin a formula, in every width in which a spreadsheet may read them.
+const formulaStart = "=+-@\t\r＝＋－＠﹦﹢﹣﹫−"
+
+// innerFormula is what would begin a formula if a spreadsheet split the cell: some separate cells by semicolons or tabs.
+var innerFormula = regexp.MustCompile(`([;\t]["'\s]*)([=+\-@＝＋－＠﹦﹢﹣﹫−])`)
+
+// cell makes a text a cell that spreadsheets show as text. The apostrophe is what they themselves put there.
+func cell(text string) string {
+	text = innerFormula.ReplaceAllString(text, "$1'$2")
+
+	visible := strings.TrimLeftFunc(text, func(r rune) bool {
+		return r != '\t' && r != '\r' && (unicode.IsSpace(r) || tarsy.Invisible(r) || r == '"')
+	})
+	if visible != "" && strings.ContainsRune(formulaStart, []rune(visible)[0]) {
+		return "'" + text
+	}
+
+	return text
+}
+
+// EntitiesMarkdown writes entities as a table in Markdown, one after the other. Texts of people and models are text there: no HTML, no
+// links, no images, no cells of their own.
+func EntitiesMarkdown(w io.Writer, entities iter.Seq2[tarsy.EntityExport, error]) error {
+	_, err := io.WriteString(w, "# Entities\n\n"+
+		"| type | title | status | owner | due | project | epic | tags | content |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+
+	for e, failed := range entities {
+		if failed != nil {
+			return failed
+		}
+
+		if err == nil {
+			_, err = fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Type, plain(e.Title), words(string(e.Status)), plain(e.Owner),
+				dueOn(e), plain(e.Project), plain(e.Epic), plain(strings.Join(e.Tags, ", ")), plain(e.Content))
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+
+	return err
+}
+
+// address is what readers of Markdown turn into links without brackets: a colon that something follows, www., and an e-mail address.
+var address = regexp.MustCompile(`(?i):\S|www\.|@`)
+
+// plain is inline for text of any length that must not contain links either.
+func plain(text string) string {
+	return address.ReplaceAllStringFunc(inline(text, len(text)), func(found string) string {
+		switch found[0] {
+		case ':':
+			return "&#58;" + found[1:]
+		case '@':
+			return "&#64;"
+		default:
+			return found[:3] + "&#46;"
+		}
+	})
+}
+
+func dueOn(e tarsy.EntityExport) string {
+	if e.DueOn == nil {
+		return ""
+	}
+
+	return e.DueOn.String()
+}
+
+func confidence(e tarsy.EntityExport) string {
+	if e.Confidence == nil {
+		return ""
+	}
+
+	return strconv.FormatFloat(*e.Confidence, 'f', -1, 64)
+}
+
+func optional(id *string) string {
+	if id == nil {
+		return ""
+	}
+
+	return *id
+}
