@@ -64,6 +64,8 @@ type Options struct {
 	Database string
 	// RequireKey switches authentication on.
 	RequireKey bool
+	// WorkersOff boots a server that captures notes and does not process them; see App.StartWorkers.
+	WorkersOff bool
 	// Patience is how long a wait for an event lasts before it fails the test; zero means long.
 	Patience time.Duration
 	// Unwatched lets the script be asked what it does not know, or not be asked what it knows, without failing the test.
@@ -114,6 +116,7 @@ func New(t testing.TB, options Options) *App {
 		DatabaseURL:  options.Database,
 		Listen:       "127.0.0.1:0",
 		RequireKey:   options.RequireKey,
+		JobsOff:      options.WorkersOff,
 		LLM:          options.LLM,
 		Env:          options.lookup,
 		MCPTransport: transports(options.MCP),

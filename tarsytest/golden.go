@@ -3,6 +3,7 @@ package tarsytest
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,7 +79,11 @@ func project(e Event) map[string]any {
 	case tarsy.TypeChatUserMessage:
 		keep = []string{"chat_id", "message_id", "stage_id", "content"}
 	default:
-		return nil
+		if !slices.Contains(tarsy.NoteEventTypes(), e.Type) {
+			return nil
+		}
+
+		keep = []string{"note_id", "entity_id", "review_id", "project_id", "epic_id", "tag", "session_id", "status", "entity_count", "error", "author"}
 	}
 
 	fields := map[string]any{"type": e.Type}

@@ -61,14 +61,16 @@ var (
 	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timePattern     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	durationPattern = regexp.MustCompile(`("duration_ms"\s*:\s*)\d+`)
+	positionPattern = regexp.MustCompile(`("position"\s*:\s*)\d+(\.\d+)?`)
 	serverPattern   = regexp.MustCompile(`("pod_id"\s*:\s*)"[^"]+"`)
 )
 
-// Normalize replaces ids, times, durations and server names.
+// Normalize replaces ids, times, durations, positions on the board and server names.
 func (n *Normalizer) Normalize(data []byte) []byte {
 	text := uuidPattern.ReplaceAllStringFunc(string(data), func(id string) string { return n.name("ID", id) })
 	text = timePattern.ReplaceAllString(text, "{TIMESTAMP}")
 	text = durationPattern.ReplaceAllString(text, `${1}"{DURATION}"`)
+	text = positionPattern.ReplaceAllString(text, `${1}"{POSITION}"`)
 	text = serverPattern.ReplaceAllString(text, `${1}"{SERVER_ID}"`)
 
 	return []byte(text)

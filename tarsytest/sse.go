@@ -24,14 +24,14 @@ type EventStream struct {
 func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
-	return a.stream(sessionID+"/events", lastEventID)
+	return a.stream("/api/v1/sessions/"+sessionID+"/events", lastEventID)
 }
 
 // Follow is Events for a session that goes on with a chat: the stream stays open when the session has ended.
 func (a *App) Follow(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
-	return a.stream(sessionID+"/events?follow=true", lastEventID)
+	return a.stream("/api/v1/sessions/"+sessionID+"/events?follow=true", lastEventID)
 }
 
 func (a *App) stream(path string, lastEventID int64) *EventStream {
@@ -39,7 +39,7 @@ func (a *App) stream(path string, lastEventID int64) *EventStream {
 
 	ctx, cancel := context.WithCancel(context.Background())
 
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+"/api/v1/sessions/"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+path, nil)
 	require.NoError(a.t, err)
 
 	if lastEventID > 0 {

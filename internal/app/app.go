@@ -50,6 +50,8 @@ type Options struct {
 	Listen string
 	// RequireKey reports whether requests need an API key. An address that is not loopback is refused without.
 	RequireKey bool
+	// JobsOff lets Start run no background jobs; StartJobs begins. For tests.
+	JobsOff bool
 	// LLM answers all LLM calls; nil means the configured providers.
 	LLM llm.Client
 	// Scripted answers the calls of providers of type scripted; nil means that such calls fail.
@@ -327,7 +329,10 @@ func (a *App) Start(ctx context.Context) error {
 
 	a.health.begin(a.Step)
 	a.health.monitor.Start()
-	a.work.start(ctx)
+
+	if !a.options.JobsOff {
+		a.StartJobs(ctx)
+	}
 
 	if a.discord != nil {
 		a.discord.Start()
@@ -337,6 +342,9 @@ func (a *App) Start(ctx context.Context) error {
 
 	return ctx.Err()
 }
+
+// StartJobs begins to run background jobs: retention and the pipeline of notes. It is called once.
+func (a *App) StartJobs(ctx context.Context) { a.work.start(ctx) }
 
 // Stop undoes everything, last in first out, each part within a bounded time. It is idempotent and safe before Start.
 func (a *App) Stop(ctx context.Context) error {

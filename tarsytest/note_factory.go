@@ -1,0 +1,58 @@
+package tarsytest
+
+import (
+	"net/http"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// User is the App as seen by a person with an API key of this name, which is the author of whatever they do. Without scopes they may read
+// and write.
+func (a *App) User(name string, scopes ...tarsy.Scope) *App {
+	a.t.Helper()
+
+	if len(scopes) == 0 {
+		scopes = []tarsy.Scope{tarsy.ScopeWrite}
+	}
+
+	user := *a
+	user.Token = a.Key(name, scopes...)
+
+	return &user
+}
+
+// Project makes a project.
+func (a *App) Project(name string) tarsy.Project {
+	a.t.Helper()
+
+	return create[tarsy.Project](a, "/api/v1/projects", map[string]any{"name": name})
+}
+
+// Epic makes an epic of a project.
+func (a *App) Epic(projectID, name string) tarsy.Epic {
+	a.t.Helper()
+
+	return create[tarsy.Epic](a, "/api/v1/projects/"+projectID+"/epics", map[string]any{"name": name})
+}
+
+// Entity makes an entity, as a person does on the board.
+func (a *App) Entity(entityType tarsy.EntityType, title string) tarsy.EntityDetail {
+	a.t.Helper()
+
+	return create[tarsy.EntityDetail](a, "/api/v1/entities", map[string]any{"type": entityType, "title": title})
+}
+
+func create[T any](a *App, path string, body any) T {
+	a.t.Helper()
+
+	answer := a.Do(http.MethodPost, path, body)
+	require.Equal(a.t, http.StatusCreated, answer.Status, "body: %s", answer.Body)
+
+	var made T
+
+	answer.Decode(a.t, &made)
+
+	return made
+}
