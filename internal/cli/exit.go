@@ -66,7 +66,7 @@ func explain(ctx context.Context, err error) (int, string) {
 
 	if own, ok := errors.AsType[*tarsy.Error](err); ok {
 		switch own.Code {
-		case tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound:
+		case tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound, tarsy.CodeNoteNotFound:
 			return ExitNotFound, line(err)
 		case tarsy.CodeInvalidParameter, tarsy.CodeInvalidField, tarsy.CodeMissingField:
 			return ExitUsage, line(err)

@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/cluster"
+	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -149,6 +150,11 @@ func model(gate *script.Gate) llm.Client {
 		switch {
 		case req.Purpose == string(tarsy.InteractionExecutiveSummary):
 			return script.Reply{Text: "A cache without bound."}
+		case req.Purpose == infer.PurposeExtract && strings.Contains(all, "rotates"):
+			return script.Reply{Text: `{"entities": [{"type": "task", "title": "Rotate the keys", "content": "", "owner": "Ana", "due_date": "2026-12-01",
+				"tags": [], "evidence": "rotates the keys", "confidence": 0.1}]}`}
+		case req.Purpose == infer.PurposeExtract && strings.Contains(all, "nothing"):
+			return script.Reply{Text: `{"entities": []}`}
 		case strings.Contains(all, "FAIL"):
 			return script.Reply{Err: errModel}
 		case strings.Contains(all, "SLOW"):

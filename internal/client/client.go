@@ -80,6 +80,9 @@ func (c *Client) Server() string { return c.base.String() }
 // SessionPage is the address at which people see a session in the dashboard.
 func (c *Client) SessionPage(id string) string { return tarsy.SessionURL(c.base, id) }
 
+// Anonymous reports whether the client has no API key.
+func (c *Client) Anonymous() bool { return c.cfg.Token == "" }
+
 // Close ends idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
 

@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/url"
 )
 
 // Health is how a server is.
@@ -26,4 +28,13 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	err := c.call(ctx, http.MethodGet, "/health", nil, nil, &health)
 
 	return health, err
+}
+
+// Object reads what a server answers to a GET, whatever it has: its fields, undecoded.
+func (c *Client) Object(ctx context.Context, path string, query url.Values) (map[string]json.RawMessage, error) {
+	var object map[string]json.RawMessage
+
+	err := c.call(ctx, http.MethodGet, path, query, nil, &object)
+
+	return object, err
 }

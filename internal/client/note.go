@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 
 	"tarsy.dev/tarsy"
 )
@@ -53,4 +56,68 @@ func (c *Client) CreateEpic(ctx context.Context, projectID, name, description st
 		map[string]string{"name": name, "description": description}, &created)
 
 	return created, err
+}
+
+// NotePage is the address at which people see a note in the dashboard.
+func (c *Client) NotePage(id string) string { return c.base.JoinPath("notes", id).String() }
+
+// NoteFilter chooses notes. A Limit of zero means all of them.
+type NoteFilter struct {
+	Statuses  []string
+	Source    string
+	SessionID string
+	Search    string
+	Limit     int
+}
+
+// Notes goes through the notes, newest first, page by page.
+func (c *Client) Notes(ctx context.Context, filter NoteFilter) iter.Seq2[tarsy.Note, error] {
+	return func(yield func(tarsy.Note, error) bool) {
+		left, cursor := filter.Limit, ""
+
+		for {
+			var page struct {
+				Notes      []tarsy.Note `json:"notes"`
+				NextCursor string       `json:"next_cursor"`
+			}
+
+			if err := c.call(ctx, http.MethodGet, "/api/v1/notes", filter.query(left, cursor), nil, &page); err != nil {
+				yield(tarsy.Note{}, err)
+
+				return
+			}
+
+			for _, note := range page.Notes {
+				if !yield(note, nil) {
+					return
+				}
+			}
+
+			left -= len(page.Notes)
+			cursor = page.NextCursor
+
+			if cursor == "" || filter.Limit > 0 && left <= 0 {
+				return
+			}
+		}
+	}
+}
+
+func (f NoteFilter) query(left int, cursor string) url.Values {
+	size := pageSize
+	if f.Limit > 0 {
+		size = min(left, pageSize)
+	}
+
+	query := url.Values{"limit": {strconv.Itoa(size)}}
+
+	for name, value := range map[string]string{
+		"status": strings.Join(f.Statuses, ","), "source": f.Source, "session_id": f.SessionID, "q": f.Search, "cursor": cursor,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+
+	return query
 }

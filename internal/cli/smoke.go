@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// probe is what one check of a deployment found.
+type probe struct {
+	Check      string `json:"check"`
+	OK         bool   `json:"ok"`
+	Found      string `json:"found"`
+	DurationMS int64  `json:"duration_ms"`
+}
+
+func (t *tool) smoke() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "smoke", Short: "Check a deployment without changing anything", GroupID: groupHelp, Args: namedArgs,
+		Long: `Checks that a running server is alive and ready, that it refuses requests without an API key if it requires one, that the given key works,
+and that the lists of sessions, notes, entities, review items and projects have their documented form. It only reads. It
+exits with code 1 if a check fails.`,
+		Example: "  tarsy smoke --server https://tarsy.example\n  tarsy smoke --server https://tarsy.example -o json",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		probes, err := smokeTest(cmd.Context(), connection)
+		if err != nil {
+			return err
+		}
+
+		return t.showProbes(probes, format.value)
+	}
+
+	return cmd
+}
+
+func smokeTest(ctx context.Context, connection *connection) ([]probe, error) {
+	c, err := connection.open()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+
+	anybody, err := client.New(client.Config{Server: connection.server, UserAgent: userAgent()})
+	if err != nil {
+		return nil, err
+	}
+	defer anybody.Close()
+
+	checks := []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"alive", func() (string, error) { return "", statusOK(ctx, anybody, "/livez") }},
+		{"ready", func() (string, error) { return "", statusOK(ctx, anybody, "/readyz") }},
+		{"health", func() (string, error) { return checkHealth(ctx, c) }},
+		{"authentication", func() (string, error) { return checkAuthentication(ctx, c, anybody) }},
+		{"sessions", func() (string, error) { return checkList(ctx, c, "sessions", "sessions") }},
+		{"notes", func() (string, error) { return checkList(ctx, c, "notes", "notes", "total") }},
+		{"entities", func() (string, error) { return checkList(ctx, c, "entities", "entities", "total") }},
+		{"review", func() (string, error) { return checkList(ctx, c, "review", "items", "total", "open_count") }},
+		{"projects", func() (string, error) { return checkList(ctx, c, "projects", "projects", "total") }},
+	}
+
+	probes := make([]probe, 0, len(checks))
+
+	for _, check := range checks {
+		begin := time.Now()
+		found, err := check.run()
+
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+
+		if err != nil {
+			_, found = explain(ctx, err)
+		}
+
+		probes = append(probes, probe{Check: check.name, OK: err == nil, Found: found, DurationMS: time.Since(begin).Milliseconds()})
+	}
+
+	return probes, nil
+}
+
+var (
+	errNotOK    = errors.New("the status is not ok")
+	errOpen     = errors.New("a request without an API key was answered, although keys are required")
+	errNoKey    = errors.New("the server requires an API key; set it with --token or TARSY_TOKEN")
+	errKey      = errors.New("the API key is not valid")
+	errNotShape = errors.New("the response does not have the documented form")
+)
+
+func statusOK(ctx context.Context, c *client.Client, path string) error {
+	body, err := c.Object(ctx, path, nil)
+	if err == nil && string(body["status"]) != `"ok"` {
+		return errNotOK
+	}
+
+	return err
+}
+
+func checkHealth(ctx context.Context, c *client.Client) (string, error) {
+	health, err := c.Health(ctx)
+	if err != nil {
+		return "", err
+	}
+
+	if health.Status == "" || health.ServerID == "" {
+		return "", errNotShape
+	}
+
+	found := fmt.Sprintf("%s, version %s", health.Status, health.Version)
+	for _, w := range health.Warnings {
+		found += "; " + w.Message
+	}
+
+	return found, nil
+}
+
+// checkAuthentication checks that the server refuses who has no key, and knows the key, if it requires keys at all.
+func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string, error) {
+	who, err := anybody.Object(ctx, "/api/v1/me", nil)
+	if err != nil {
+		return "", err
+	}
+
+	var required bool
+
+	if json.Unmarshal(who["auth_required"], &required) != nil {
+		return "", errNotShape
+	}
+
+	if !required {
+		return "no API key is required", nil
+	}
+
+	_, err = anybody.Object(ctx, "/api/v1/sessions", url.Values{"limit": {"1"}})
+
+	problem, refused := errors.AsType[*client.Problem](err)
+	switch {
+	case err == nil:
+		return "", errOpen
+	case !refused || problem.Status != http.StatusUnauthorized:
+		return "", err
+	}
+
+	me, err := c.Object(ctx, "/api/v1/me", nil)
+	if err != nil {
+		return "", err
+	}
+
+	if string(me["authenticated"]) == "true" {
+		return "requests without a key are refused, the key works", nil
+	}
+
+	if c.Anonymous() {
+		return "", errNoKey
+	}
+
+	return "", errKey
+}
+
+// checkList reads a list and checks its form: a list of objects with an id, and the numbers beside it.
+func checkList(ctx context.Context, c *client.Client, path, field string, numbers ...string) (string, error) {
+	body, err := c.Object(ctx, "/api/v1/"+path, url.Values{"limit": {"1"}})
+	if err != nil {
+		return "", err
+	}
+
+	var rows []struct {
+		ID string `json:"id"`
+	}
+
+	if body[field] == nil || json.Unmarshal(body[field], &rows) != nil || rows == nil {
+		return "", fmt.Errorf("%w: %s is not a list of objects", errNotShape, field)
+	}
+
+	for _, row := range rows {
+		if row.ID == "" {
+			return "", fmt.Errorf("%w: an entry of %s has no id", errNotShape, field)
+		}
+	}
+
+	counts := make([]string, 0, len(numbers))
+
+	for _, name := range numbers {
+		var number int
+		if body[name] == nil || json.Unmarshal(body[name], &number) != nil {
+			return "", fmt.Errorf("%w: %s is not a number", errNotShape, name)
+		}
+
+		counts = append(counts, fmt.Sprintf("%s %d", name, number))
+	}
+
+	return strings.Join(counts, ", "), nil
+}
+
+func (t *tool) showProbes(probes []probe, format string) error {
+	failed := false
+	rows := make([][]string, len(probes))
+
+	for i, p := range probes {
+		failed = failed || !p.OK
+		result := findingOK
+
+		if !p.OK {
+			result = findingFailed
+		}
+
+		rows[i] = []string{result, p.Check, fmt.Sprintf("%d ms", p.DurationMS), p.Found}
+	}
+
+	style := func(cell string) terminal.Style {
+		if cell == findingOK {
+			return terminal.Green
+		}
+
+		return terminal.Red
+	}
+
+	var err error
+	if format == formatJSON {
+		err = t.printJSON(probes)
+	} else {
+		err = t.table([]column{{name: "RESULT", style: style}, {name: "CHECK"}, {name: "TIME"}, {name: "FOUND"}}, rows)
+	}
+
+	if err == nil && failed {
+		return errShown
+	}
+
+	return err
+}
+
+// findingFailed is the result of a check that failed.
+const findingFailed = "failed"
