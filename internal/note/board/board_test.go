@@ -105,7 +105,7 @@ func (f *fixture) titles(t *testing.T, q tarsy.EntityQuery) []string {
 		}
 
 		if page.Next == nil {
-			require.Equal(t, page.Total, len(titles))
+			require.Len(t, titles, page.Total)
 
 			return titles
 		}
