@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -382,6 +383,9 @@ func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
 
 	// The first one is about to commit.
 	reached, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+	release := sync.OnceFunc(func() { close(commit) })
+
+	defer release() // also if the test fails
 
 	go func() {
 		done <- p.Organize(t.Context(), first.ID, 1, func(*store.Tx) error {
@@ -402,7 +406,7 @@ func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
 		return p.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits) == nil && waits
 	}, patience, time.Millisecond, "the second one waits for the first")
-	close(commit)
+	release()
 	require.NoError(t, <-done)
 	require.NoError(t, <-done)
 
