@@ -7,7 +7,7 @@ import (
 )
 
 // Date is a day without time and zone, written as YYYY-MM-DD.
-type Date struct {
+type Date struct { //nolint:recvcheck // decoding needs a pointer, everything else a value
 	// Midnight UTC.
 	day time.Time
 }

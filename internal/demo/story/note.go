@@ -80,10 +80,7 @@ func extract(prompt string) infer.ExtractAnswer {
 			e.Confidence = unsure
 		}
 
-		for _, tag := range topic.FindAllString(sentence, mostTags) {
-			e.Tags = append(e.Tags, tag)
-		}
-
+		e.Tags = append(e.Tags, topic.FindAllString(sentence, mostTags)...)
 		answer.Entities = append(answer.Entities, e)
 	}
 
