@@ -171,10 +171,14 @@ func TestServerWithoutWorkersLeavesQuestionsToOthers(t *testing.T) {
 	tools := []*tarsytest.MCPServer{oomTools()}
 	takes := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(config, 0), MCP: tools})
 	sessionID := takes.Submit("test", "what happened?")
-	runs := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(config, 1), MCP: tools, Database: takes.Database})
-	runs.Script.Route("Investigator", says("A leak."))
-	runs.Script.Route("ExecSummaryAgent", says("It leaks."))
-	runs.Script.Route("ChatAgent", says("Since Tuesday."))
+
+	// Complete before the server that runs the session starts: it begins at once.
+	answers := script.New(script.Options{})
+	answers.Route("Investigator", says("A leak."))
+	answers.Route("ExecSummaryAgent", says("It leaks."))
+	answers.Route("ChatAgent", says("Since Tuesday."))
+
+	runs := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(config, 1), MCP: tools, Database: takes.Database, Script: answers})
 
 	takes.WaitFor(sessionID, tarsy.SessionCompleted)
 	require.Equal(t, tarsy.StatusCompleted, takes.Answer(sessionID, "since when?").Status)
