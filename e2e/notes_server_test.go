@@ -37,6 +37,32 @@ func (s *noteServers) start() *process {
 	return startProcess(s.t, s.settings)
 }
 
+func TestNoteOfServerKilledAfterExtractionIsOrganizedByAnother(t *testing.T) {
+	t.Parallel()
+
+	servers := newNoteServers(t)
+	project := servers.Project("Website")
+	servers.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(tarsytest.ExtractedEntity{Title: "Fix it"}))
+	servers.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(tarsytest.Place{ProjectID: project.ID}))
+
+	// Before the server starts: it finds the queue paused.
+	servers.PauseQueue(tarsy.QueueOrganize)
+
+	first := servers.start()
+	events := servers.NoteEvents(0)
+	note := servers.Capture("Fix it")
+	require.Equal(t, tarsy.NoteExtracted, servers.WaitProcessed(note.ID).Status)
+	first.Kill()
+
+	servers.ResumeQueue(tarsy.QueueOrganize)
+	servers.start()
+
+	require.Equal(t, &project.ID, servers.WaitOrganized(note.ID).Entities[0].ProjectID)
+	events.WaitNoteEvent(tarsy.TypeEntityOrganized, note.ID)
+	requireContiguous(t, events.Events())
+	require.Len(t, servers.Script.Calls(), 2, "a finished call is not made again")
+}
+
 func TestNoteOfServerKilledDuringOrganizationIsRescued(t *testing.T) {
 	t.Parallel()
 
@@ -61,6 +87,7 @@ func TestNoteOfServerKilledDuringOrganizationIsRescued(t *testing.T) {
 
 	done := servers.WaitOrganized(note.ID)
 	require.Equal(t, &project.ID, done.Entities[0].ProjectID)
+	require.Equal(t, 2, servers.NoteJobs(note.ID)[0].Attempt)
 }
 
 func TestServersShareNotes(t *testing.T) {
@@ -106,6 +133,26 @@ func TestServersShareNotes(t *testing.T) {
 
 	requireContiguous(t, awaitItems(events, 1, count))
 	require.Len(t, one.Script.Calls(), 2*count, "no note is processed twice")
+}
+
+func TestPausedQueueHoldsNotesUntilResumed(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{WorkersOff: true})
+	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts())
+	app.PauseQueue(tarsy.QueueExtract)
+	app.StartWorkers()
+
+	note := app.Capture("Captured while the queue is paused")
+	require.Empty(t, note.ProcessingError)
+
+	// A server that started since knows of the job and leaves it alone.
+	require.Equal(t, tarsy.JobWaiting, app.NoteJobs(note.ID)[0].State)
+	require.Equal(t, tarsy.NoteQueued, app.Note(note.ID).Status)
+	require.Empty(t, app.Script.Calls())
+
+	app.ResumeQueue(tarsy.QueueExtract)
+	app.WaitOrganized(note.ID)
 }
 
 // The database goes away while a note is being extracted, and with it the connections of readers.

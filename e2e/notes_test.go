@@ -70,6 +70,11 @@ func TestNoteWithoutEntitiesIsDoneWithoutOrganization(t *testing.T) {
 	processed := events.WaitNoteEvent(tarsy.TypeNoteProcessed, note.ID)
 	require.Equal(t, "done", processed.Fields["status"])
 	require.NotContains(t, processed.Fields, "entity_count")
+
+	jobs := app.NoteJobs(note.ID)
+	require.Len(t, jobs, 1)
+	require.Equal(t, tarsy.QueueExtract, jobs[0].Queue)
+	require.Equal(t, tarsy.JobCompleted, jobs[0].State)
 }
 
 // itemPattern finds the work that the notes of answerItems mention.
@@ -156,6 +161,11 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 		"note.captured queued", "note.requeued queued", "entity.created accepted", "note.processed extracted", "note.requeued extracted",
 		"entity.organized accepted",
 	}, seen)
+
+	for _, job := range app.NoteJobs(note.ID) {
+		require.Equal(t, tarsy.JobCompleted, job.State)
+		require.Equal(t, 2, job.Attempt)
+	}
 }
 
 // captureItems captures notes all at once, and returns their ids.

@@ -2,6 +2,11 @@ package tarsytest
 
 import (
 	"context"
+	"net/http"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
 )
 
 // StartWorkers begins to run background jobs on a server that was booted with Options.WorkersOff.
@@ -12,4 +17,44 @@ func (a *App) StartWorkers() {
 	defer cancel()
 
 	a.app.StartJobs(ctx)
+}
+
+// PauseQueue keeps all servers from starting jobs of a queue, such as tarsy.QueueExtract. Those that run go on.
+func (a *App) PauseQueue(name string) {
+	a.t.Helper()
+	a.controlQueue(name, "pause")
+}
+
+// ResumeQueue undoes PauseQueue.
+func (a *App) ResumeQueue(name string) {
+	a.t.Helper()
+	a.controlQueue(name, "resume")
+}
+
+func (a *App) controlQueue(name, action string) {
+	a.t.Helper()
+
+	answer := a.Do(http.MethodPost, "/api/v1/queues/"+name+"/"+action, nil)
+	require.Less(a.t, answer.Status, http.StatusMultipleChoices, "body: %s", answer.Body)
+}
+
+// NoteJobs reads the jobs of a note, newest first.
+func (a *App) NoteJobs(noteID string) []tarsy.Job {
+	a.t.Helper()
+
+	var page struct {
+		Jobs []tarsy.Job `json:"jobs"`
+	}
+
+	a.get("/api/v1/jobs?limit=200", &page)
+
+	var jobs []tarsy.Job
+
+	for _, job := range page.Jobs {
+		if job.NoteID != nil && *job.NoteID == noteID {
+			jobs = append(jobs, job)
+		}
+	}
+
+	return jobs
 }
