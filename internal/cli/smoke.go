@@ -121,12 +121,12 @@ func checkHealth(ctx context.Context, c *client.Client) (string, error) {
 		return "", errNotShape
 	}
 
-	found := fmt.Sprintf("%s, version %s", health.Status, health.Version)
+	found := []string{fmt.Sprintf("%s, version %s", health.Status, health.Version)}
 	for _, w := range health.Warnings {
-		found += "; " + w.Message
+		found = append(found, w.Message)
 	}
 
-	return found, nil
+	return strings.Join(found, "; "), nil
 }
 
 // checkAuthentication checks that the server refuses who has no key, and knows the key, if it requires keys at all.

@@ -46,7 +46,7 @@ func recorder(t *testing.T, s *server, change func(w http.ResponseWriter, r *htt
 		}
 	}))
 	t.Cleanup(front.Close)
-	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) //nolint:forcetypeassert // it is one
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 
 	return []string{"TARSY_SERVER=" + front.URL}, func() []string {
 		mu.Lock()

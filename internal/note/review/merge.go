@@ -63,6 +63,10 @@ func (d *decision) merge(ctx context.Context) error {
 		return tarsy.Errorf(tarsy.CodeConflict, "the entities were merged meanwhile")
 	}
 
+	if err := d.checkMergedBefore(ctx, gone.ID); err != nil {
+		return err
+	}
+
 	added := movedSources(keep, gone)
 	keep.Sources = append(keep.Sources, added...)
 	keep.Tags = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(keep.Tags), gone.Tags...))))
@@ -99,6 +103,22 @@ func (d *decision) merge(ctx context.Context) error {
 	// Other entities that look like the one that goes are compared with the one that stays.
 	return d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.entity_id = $2 AND r.proposal->>'duplicate_of' = $1::uuid::text
 		OR $3 AND r.kind = 'entity' AND r.entity_id = $2`, gone.ID, keep.ID, accepts)
+}
+
+// checkMergedBefore checks that every entity that was merged into one is locked: one may have been merged after they were looked for.
+func (d *decision) checkMergedBefore(ctx context.Context, id string) error {
+	var missed bool
+
+	err := d.tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM entities WHERE merged_into = $1 AND id <> ALL($2))`, id, sortedIDs(d.entities)).Scan(&missed)
+	if err != nil {
+		return fmt.Errorf("look for merged entities: %w", err)
+	}
+
+	if missed {
+		return errStale
+	}
+
+	return nil
 }
 
 // other is the likely duplicate, or what it was merged into.

@@ -87,7 +87,7 @@ func (s *Service) resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy
 }
 
 // checkInput refuses decisions and fields that the kind of the item has no use for: they would be ignored.
-func checkInput(item tarsy.ReviewItem, in tarsy.ReviewResolution) error {
+func checkInput(item tarsy.ReviewItem, in tarsy.ReviewResolution) error { //nolint:cyclop // a flat table
 	duplicate, edit := item.Kind == tarsy.ReviewDuplicate, in.Decision == tarsy.DecisionEdit
 	wrong := func(field, format string, args ...any) error {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, field, format, args...)

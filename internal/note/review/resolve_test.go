@@ -248,7 +248,7 @@ func TestEpicsOfSameNameAcceptedAtOnceBecomeOne(t *testing.T) {
 	for _, item := range items {
 		group.Go(func() {
 			_, err := f.Resolve(t.Context(), tarsy.ReviewResolution{ItemID: item.ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"})
-			require.NoError(t, err) //nolint:testifylint // reported all the same
+			require.NoError(t, err)
 		})
 	}
 
