@@ -40,8 +40,8 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
 
 	kept := retention.Config{
 		DB: a.db, SessionRetention: time.Duration(cfg.System.Retention.SessionRetentionDays) * day, EventTTL: cfg.System.Retention.EventTTL,
-		PurgeAfter: time.Duration(cfg.System.Retention.PurgeAfterDays) * day,
-		Every:      cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
+		PurgeAfter: time.Duration(cfg.System.Retention.PurgeAfterDays) * day, TrimNotes: a.notes.Trim,
+		Every: cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
 	}
 
 	queue, err := jobs.New(jobs.Config{

@@ -32,7 +32,9 @@ INSERT INTO notes (id, content, source, author, status, created_at, updated_at) 
 
 		return n
 	}
-	s.awaitf(func() bool { return number(`SELECT count(*) FROM river_job WHERE kind = 'notes_reprocess' AND state = 'completed'`) == 2 }, "both batches")
+	s.awaitf(func() bool {
+		return number(`SELECT count(*) FROM river_job WHERE kind = 'notes_reprocess' AND state = 'completed'`) == 2
+	}, "both batches")
 	require.Equal(t, 150, number(`SELECT count(*) FROM notes WHERE status = 'queued' AND version = 2 AND NOT processed AND processed_at IS NULL`))
 	require.Equal(t, 150, number(`SELECT count(*) FROM river_job WHERE kind = 'notes_extract' AND args->>'version' = '2'`))
 	require.Equal(t, 2, number(`SELECT count(*) FROM notes WHERE version = 1`))

@@ -30,7 +30,7 @@ func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 	hub := stream.New(stream.Config{Journals: db, Deltas: deltas, Logger: logger})
 
 	server := httptest.NewServer(api.New(api.Config{
-		Store: db, WebSocket: hub.WebSocket(), Events: hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
+		Store: db, WebSocket: hub.WebSocket(), NoteEvents: hub.NotesSSE(), Events: hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Clock: f.clock, Logger: logger,
 	}).Handler())
 	t.Cleanup(server.Close)

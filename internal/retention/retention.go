@@ -41,6 +41,9 @@ type Config struct {
 	// people ask later counts as the end. Zero means for ever.
 	SessionRetention time.Duration
 	EventTTL         time.Duration
+	// TrimNotes removes what is older than a time from the journal of notes, for which EventTTL holds too, and returns how much it
+	// removed; nil if there is none.
+	TrimNotes func(ctx context.Context, before time.Time) (int, error)
 	// PurgeAfter is how long after its deletion a session's rows are removed. Zero keeps them.
 	PurgeAfter time.Duration
 	// Every is how long a period is: what is due is looked for once in it, by one server; an hour if zero.

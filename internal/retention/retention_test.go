@@ -1,6 +1,8 @@
 package retention_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,30 @@ func TestJournalsAndSessionsExpireAfterTheirPeriods(t *testing.T) {
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM sessions`), "nothing is deleted for good")
 	require.NotContains(t, f.log.String(), "level=ERROR")
 	require.NotContains(t, f.log.String(), "level=WARN")
+}
+
+func TestJournalOfNotesIsTrimmedWithOthers(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	cfg := f.config(t)
+	trimmed := make(chan time.Time, 10)
+	failures := 1
+	cfg.TrimNotes = func(_ context.Context, before time.Time) (int, error) {
+		trimmed <- before
+
+		if failures--; failures == 0 {
+			return 0, errors.New("failed on purpose")
+		}
+
+		return 7, nil
+	}
+
+	f.start(t, cfg)
+	f.pass(t, 1, retention.Soon)
+	require.Equal(t, f.clock.Now().Add(-day), <-trimmed)
+	require.Equal(t, f.clock.Now().Add(-day), <-trimmed, "what fails is tried again")
+	require.Contains(t, f.log.String(), `msg="journal of notes trimmed" events=7`)
 }
 
 func TestUnlimitedRetentionDeletesNothing(t *testing.T) {

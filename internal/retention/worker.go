@@ -2,6 +2,7 @@ package retention
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,6 +60,10 @@ type trimWorker struct {
 
 // Work implements river.Worker. What is due is decided by the time when it runs, not when it was planned.
 func (w *trimWorker) Work(ctx context.Context, job *river.Job[trimJournals]) error {
+	if err := w.trimNotes(ctx); err != nil {
+		return err
+	}
+
 	done, err := sweep(ctx, job, func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error) {
 		return w.cfg.DB.TrimJournals(ctx, w.cfg.Clock.Now().Add(-w.cfg.EventTTL), w.cfg.batch, last)
 	})
@@ -67,6 +72,24 @@ func (w *trimWorker) Work(ctx context.Context, job *river.Job[trimJournals]) err
 	}
 
 	return err
+}
+
+// trimNotes may be done more than once: what is trimmed stays so.
+func (w *trimWorker) trimNotes(ctx context.Context) error {
+	if w.cfg.TrimNotes == nil {
+		return nil
+	}
+
+	events, err := w.cfg.TrimNotes(ctx, w.cfg.Clock.Now().Add(-w.cfg.EventTTL))
+	if err != nil {
+		return fmt.Errorf("trim the journal of notes: %w", err)
+	}
+
+	if events > 0 {
+		w.cfg.Logger.InfoContext(ctx, "journal of notes trimmed", "events", events)
+	}
+
+	return nil
 }
 
 type expireWorker struct {

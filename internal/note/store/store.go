@@ -60,9 +60,20 @@ func (db *DB) Close() error { return db.journal.Close() }
 // Journal is everything that happened to notes, in order.
 func (db *DB) Journal() journal.Reader[tarsy.Event] { return db.journal }
 
-// Trim removes old entries of the journal.
-func (db *DB) Trim(ctx context.Context, through journal.Position) error {
-	return db.journal.Trim(ctx, through)
+// Trim removes the entries of the journal that are older than a time, and returns how many it removed.
+func (db *DB) Trim(ctx context.Context, before time.Time) (int, error) {
+	var first, through journal.Position
+
+	// Entries are in the order of time but for a few milliseconds, so the first one to keep is found by number.
+	err := db.write.QueryRow(ctx, `
+		SELECT j.trimmed, coalesce((
+			SELECT e.seq - 1 FROM pgjournal_entries e WHERE e.journal_id = j.id AND e.seq > j.trimmed AND e.at >= $2 ORDER BY e.seq LIMIT 1
+		), j.head) FROM pgjournal_journals j WHERE j.name = $1`, tarsy.ChannelNotes, before).Scan(&first, &through)
+	if err != nil {
+		return 0, fmt.Errorf("find old entries: %w", err)
+	}
+
+	return int(through - first), db.journal.Trim(ctx, through)
 }
 
 // Now is the time of a change that is made now. PostgreSQL keeps microseconds.

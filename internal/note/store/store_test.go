@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -105,6 +106,45 @@ func TestChangeThatFailsLeavesNothing(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, []string{tarsy.TypeTagChanged}, events(t, db, 1))
+}
+
+func TestOldEventsAreTrimmed(t *testing.T) {
+	t.Parallel()
+
+	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	clock := clockwork.NewFakeClockAt(time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC))
+	db, err := store.Open(t.Context(), store.Config{Write: pool, Read: pool, Clock: clock})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+
+	for _, tag := range []string{"one", "two", "three"} {
+		require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+			tx.Emit(tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: tag})
+
+			return nil
+		}))
+		clock.Advance(time.Hour)
+	}
+
+	events(t, db, 3) // they are numbered
+
+	trimmed, err := db.Trim(t.Context(), clock.Now().Add(-90*time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, 2, trimmed)
+
+	var left int
+
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM pgjournal_entries`).Scan(&left))
+	require.Equal(t, 1, left)
+
+	for _, want := range []int{1, 0} {
+		trimmed, err = db.Trim(t.Context(), clock.Now())
+		require.NoError(t, err)
+		require.Equal(t, want, trimmed)
+	}
 }
 
 func TestUpdatingEntityRaisesItsVersion(t *testing.T) {
