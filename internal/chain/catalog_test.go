@@ -100,3 +100,17 @@ func TestUnusableModelInUseIsWarning(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Contains(t, got[0].String(), "llm_providers.vertexai-default: Claude models on Vertex AI are not supported yet")
 }
+
+func TestModelOfNotes(t *testing.T) {
+	t.Parallel()
+
+	const providers = "llm_providers: {one: {type: openai, model: big, api_key_env: A}, two: {type: google, model: small, api_key_env: B}}\n"
+
+	m := load(t, "defaults: {llm_provider: one}\n"+providers).NoteModel()
+	require.Equal(t, []string{"one", "big", config.BackendLangChain}, []string{m.Provider, m.Model, m.Backend})
+
+	c := load(t, "defaults: {llm_provider: one}\nnotes: {llm_provider: two}\n"+providers)
+	m = c.NoteModel()
+	require.Equal(t, []string{"two", "small", config.BackendGoogleNative}, []string{m.Provider, m.Model, m.Backend})
+	require.Contains(t, c.LLMProviders(), "two")
+}
