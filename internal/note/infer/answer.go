@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -136,15 +135,9 @@ func decode[T any](schema answerSchema, text string) (T, error) {
 		return answer, fmt.Errorf("%w: %s", ErrSchema, tarsy.CutText(err.Error(), MaxReason))
 	}
 
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-
-	if err := decoder.Decode(&answer); err != nil {
+	// The schema allows no other fields; numbers such as 1.0 fit it and not the type.
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
 		return answer, fmt.Errorf("%w: %w", ErrSchema, err)
-	}
-
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the end is returned as it is
-		return answer, fmt.Errorf("%w: there is text after it", ErrSchema)
 	}
 
 	return answer, nil

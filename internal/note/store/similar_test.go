@@ -99,7 +99,7 @@ func TestSimilarityCountsRepeatedWordsOnce(t *testing.T) {
 
 	db, _ := openWithPool(t)
 	wanted := addTask(t, db, "Fix, fix, FIX the login")
-	other := addTask(t, db, "the the login bug")
+	other := addTask(t, db, "the login, THE bug")
 	empty := addTask(t, db, "!!!")
 
 	require.Empty(t, similar(t, db, empty, 0.5, 5))
