@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
@@ -39,27 +38,18 @@ const attempts = 5
 // errStale means that rows changed between looking for them and locking them.
 var errStale = errors.New("rows changed while they were locked")
 
-// change runs a change, again if it lost against another one: the pipeline and the board lock rows in orders of their own.
+// change runs a change, again if it lost against another one.
 func (s *Service) change(ctx context.Context, change func(*store.Tx) error) error {
 	var err error
 
 	for range attempts {
 		err = s.store.Change(ctx, change)
-		if !errors.Is(err, errStale) && !isDeadlock(err) && !store.IsTaken(err) {
+		if !errors.Is(err, errStale) && !store.IsTaken(err) {
 			return err
 		}
 	}
 
 	return tarsy.Errorf(tarsy.CodeUnavailable, "others change the same entities right now; try again")
-}
-
-// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
-func isDeadlock(err error) bool {
-	const deadlock = "40P01"
-
-	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-
-	return ok && pgErr.Code == deadlock
 }
 
 // readItem reads a review item without locking it.

@@ -113,8 +113,23 @@ func (tx *Tx) Emit(payload tarsy.NotePayload) {
 	tx.events = append(tx.events, tarsy.NewNoteEvent(payload))
 }
 
+// attempts is how often a change is tried that waited for another one while that waited for it.
+const attempts = 5
+
 // Change runs a change in one transaction and wakes the readers of its events. An error of change rolls it back and is returned as it is.
+// The pipeline, review and board lock rows in orders of their own, so two changes may wait for each other: PostgreSQL ends one of them,
+// which then runs again from its beginning.
 func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
+	for range attempts {
+		if err := db.changeOnce(ctx, change); !isDeadlock(err) {
+			return err
+		}
+	}
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "others change the same rows right now; try again")
+}
+
+func (db *DB) changeOnce(ctx context.Context, change func(*Tx) error) error {
 	var pending *pgjournal.Pending
 
 	err := pgx.BeginFunc(ctx, db.write, func(inner pgx.Tx) error {
@@ -141,6 +156,15 @@ func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 
 	return nil
+}
+
+// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
+func isDeadlock(err error) bool {
+	const deadlock = "40P01"
+
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && pgErr.Code == deadlock
 }
 
 // uniqueViolation is the SQLSTATE of a row that exists already.

@@ -3,12 +3,15 @@ package store_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
@@ -214,6 +217,66 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 	require.Len(t, items, 1)
 	require.Equal(t, int64(3), items[0].Version)
 	require.Equal(t, []string{tarsy.TypeReviewCreated, tarsy.TypeReviewResolved}, events(t, db, 2))
+}
+
+// Two changes lock the same two rows in opposite orders, and each waits with its second row until the other has its first.
+func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
+	t.Parallel()
+
+	db := open(t)
+	first, _ := sample(db.Now())
+	second, _ := sample(db.Now())
+
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, store.InsertNote(t.Context(), tx, first, nil))
+
+		return store.InsertNote(t.Context(), tx, second, nil)
+	}))
+
+	var (
+		group  errgroup.Group
+		runs   atomic.Int64
+		locked sync.WaitGroup
+	)
+
+	locked.Add(2)
+
+	for _, order := range [][]string{{first.ID, second.ID}, {second.ID, first.ID}} {
+		var once sync.Once
+
+		group.Go(func() error {
+			return db.Change(t.Context(), func(tx *store.Tx) error {
+				runs.Add(1)
+
+				if _, err := store.LockNote(t.Context(), tx, order[0]); err != nil {
+					return err
+				}
+
+				once.Do(func() {
+					locked.Done()
+					locked.Wait()
+				})
+
+				note, err := store.LockNote(t.Context(), tx, order[1])
+				if err != nil {
+					return err
+				}
+
+				note.Version++
+
+				return store.UpdateNote(t.Context(), tx, note)
+			})
+		})
+	}
+
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, 3, runs.Load())
+
+	for _, id := range []string{first.ID, second.ID} {
+		note, err := store.Note(t.Context(), db.Reader(), id)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, note.Version)
+	}
 }
 
 func TestTagsAreCleaned(t *testing.T) {
