@@ -38,6 +38,11 @@ func TestNoteWithoutEntitiesHasNoOrganizeJob(t *testing.T) {
 	n := s.add("Nothing to see here.")
 	require.True(t, s.await(n.ID, tarsy.NoteDone).Processed)
 	s.awaitJobs("notes_extract completed 1/5")
+
+	var together bool
+
+	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT j.xmin = n.xmin FROM river_job j, notes n`).Scan(&together))
+	require.True(t, together, "the result and the end of the job are one transaction")
 }
 
 func TestFailedAttemptIsRetried(t *testing.T) {
