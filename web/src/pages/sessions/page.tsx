@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowDownWideNarrow, FilterX, Search, Send } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
@@ -10,9 +10,9 @@ import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
 import { clockTime } from '@/text/format';
 import { Button } from '@/ui/button';
+import { Continuation } from '@/ui/continuation';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
-import { useInView } from '@/ui/sight';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
 import { SessionRows } from './list';
@@ -51,7 +51,7 @@ export function SessionsPage() {
             <Stale error={found.error} at={at} retry={() => void found.refetch()} />
           )}
           {rows.length > 0 ? <SessionRows rows={rows} answers={key} /> : <NothingMatches clear={clear} />}
-          <Continuation found={found} shown={rows.length} />
+          <Continuation found={found} shown={rows.length} what="sessions" />
         </>
       )}
     </Page>
@@ -163,42 +163,5 @@ function NothingMatches({ clear }: { clear: () => void }) {
         Clear filters
       </Button>
     </EmptyState>
-  );
-}
-
-interface More {
-  hasNextPage: boolean;
-  isFetching: boolean;
-  isFetchingNextPage: boolean;
-  isFetchNextPageError: boolean;
-  error: unknown;
-  fetchNextPage: () => unknown;
-}
-
-/** Loads what follows when its end comes near; the button does it where that is not seen or failed. */
-function Continuation({ found, shown }: { found: More; shown: number }) {
-  const end = useRef<HTMLDivElement>(null);
-  const near = useInView(end, { before: false, ahead: 600 });
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = found;
-  const wanted = near && hasNextPage && !isFetching && !isFetchNextPageError;
-  useEffect(() => {
-    if (wanted) void fetchNextPage();
-  }, [wanted, fetchNextPage]);
-  return (
-    <div ref={end} className="flex min-h-8 flex-col items-center gap-2 pb-2">
-      {isFetchNextPageError && <ProblemPanel className="w-full" error={found.error} />}
-      {hasNextPage ? (
-        <Button
-          size="sm"
-          disabled={found.isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-          data-testid="load-more"
-        >
-          {found.isFetchingNextPage ? 'Loading…' : 'Load more'}
-        </Button>
-      ) : (
-        shown > 10 && <p className="text-xs text-ink-soft">All {shown} sessions shown</p>
-      )}
-    </div>
   );
 }
