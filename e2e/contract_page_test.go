@@ -38,6 +38,8 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"keys":                         c.keys,
 		"me":                           c.me,
 		"a problem":                    c.problem,
+		"notes, board and review":      c.notes,
+		"background jobs":              c.jobs,
 	}
 }
 

@@ -12,7 +12,10 @@ import { parseSearch, stringifySearch } from '@/app/address';
 import { explainMissing } from '@/app/failure';
 import { NotFound, PagePending, PageProblem } from '@/app/fallback';
 import { Shell } from '@/app/shell';
+import { readBoardSearch } from '@/pages/board/search';
 import { safeNext } from '@/pages/login/next';
+import { readNotesSearch } from '@/pages/notes/search';
+import { readReviewSearch } from '@/pages/review/search';
 import { readSessionSearch } from '@/pages/sessions/search';
 import { readSystemSearch } from '@/pages/system/search';
 
@@ -92,6 +95,33 @@ const submitRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/submit/page').catch(explainMissing), 'SubmitPage'),
 });
 
+const notesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/notes',
+  validateSearch: readNotesSearch,
+  component: lazyRouteComponent(() => import('@/pages/notes/page').catch(explainMissing), 'NotesPage'),
+});
+
+const noteRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/notes/$noteId',
+  component: lazyRouteComponent(() => import('@/pages/notes/note').catch(explainMissing), 'NotePage'),
+});
+
+const reviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/review',
+  validateSearch: readReviewSearch,
+  component: lazyRouteComponent(() => import('@/pages/review/page').catch(explainMissing), 'ReviewPage'),
+});
+
+const boardRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/board',
+  validateSearch: readBoardSearch,
+  component: lazyRouteComponent(() => import('@/pages/board/page').catch(explainMissing), 'BoardPage'),
+});
+
 const systemRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/system',
@@ -104,7 +134,18 @@ const strangeRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', 
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
-  shellRoute.addChildren([sessionsRoute, sessionRoute, traceRoute, submitRoute, systemRoute, strangeRoute]),
+  shellRoute.addChildren([
+    sessionsRoute,
+    sessionRoute,
+    traceRoute,
+    notesRoute,
+    noteRoute,
+    reviewRoute,
+    boardRoute,
+    submitRoute,
+    systemRoute,
+    strangeRoute,
+  ]),
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {

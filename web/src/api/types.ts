@@ -31,3 +31,15 @@ export type Health = Schemas['Health'];
 export type Warning = Schemas['Warning'];
 export type UsageSummary = Schemas['UsageSummary'];
 export type APIKey = Schemas['APIKey'];
+
+export type Note = Schemas['Note'];
+export type NoteDetail = Schemas['NoteDetail'];
+export type Entity = Schemas['EntityDetail'];
+export type EntitySource = Schemas['EntitySource'];
+export type Project = Schemas['ProjectDetail'];
+export type Epic = Schemas['Epic'];
+export type ReviewItem = Schemas['ReviewDetail'];
+export type ReviewDecision = Schemas['ReviewDecision'];
+export type ReviewResult = Schemas['ReviewResult'];
+export type JobQueue = Schemas['JobQueue'];
+export type Job = Schemas['Job'];

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { Keyboard, Search } from 'lucide-react';
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
+import { reviewCount } from '@/api/notes';
 import * as queries from '@/api/queries';
+import { useLiveNotes } from '@/live/hooks';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
@@ -26,6 +28,7 @@ export function Shell() {
   useKeyboard();
   const arrived = useArrival(main);
   useLoginCheck();
+  useLiveNotes();
   useShortcuts([
     { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => setOver('palette') },
     { keys: '?', label: 'Keyboard shortcuts', group: 'Everywhere', run: () => setOver('help') },
@@ -39,7 +42,7 @@ export function Shell() {
   const shown = (which: typeof over) => (open: boolean) => setOver(open ? which : 'nothing');
 
   return (
-    <div className="flex h-dvh flex-col max-sm:pb-14">
+    <div className="flex h-dvh flex-col max-md:pb-14">
       {/* biome-ignore lint/a11y/useValidAnchor: it leads within the page, and keeps that out of its address. */}
       <a
         href="#main"
@@ -59,7 +62,7 @@ export function Shell() {
         <Navigation />
         <div className="flex-1" />
         <Button
-          className="text-ink-soft max-md:size-8 max-md:border-transparent max-md:px-0 md:w-56 md:justify-start"
+          className="text-ink-soft max-lg:size-8 max-lg:border-transparent max-lg:px-0 lg:w-44 lg:justify-start xl:w-56"
           size="sm"
           aria-label="Search and commands"
           aria-keyshortcuts="Control+K Meta+K"
@@ -68,8 +71,8 @@ export function Shell() {
           data-testid="palette-open"
         >
           <Search aria-hidden />
-          <span className="flex-1 text-left max-md:hidden">Search or jump to…</span>
-          <Kbd keys="mod+k" className="max-md:hidden" />
+          <span className="flex-1 truncate text-left max-lg:hidden">Search or jump to…</span>
+          <Kbd keys="mod+k" className="max-lg:hidden" />
         </Button>
         <ConnectionLight />
         <Button
@@ -113,7 +116,7 @@ function Navigation() {
   return (
     <nav
       aria-label="Pages"
-      className="flex items-stretch gap-1 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-30 max-sm:h-14 max-sm:border-t max-sm:border-line max-sm:bg-surface sm:h-12"
+      className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 lg:gap-1"
     >
       {navigation.map((entry) => (
         <Link
@@ -121,15 +124,31 @@ function Navigation() {
           to={entry.to}
           aria-current={here === entry.to ? 'page' : undefined}
           className={cn(
-            'flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
-            'max-sm:flex-1 max-sm:flex-col max-sm:gap-0.5 max-sm:border-t-2 max-sm:text-xs sm:border-b-2 sm:px-2 sm:pt-0.5',
+            'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
+            'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-lg:[&_svg]:hidden',
           )}
         >
           <entry.icon aria-hidden />
           {entry.label}
+          {entry.to === '/review' && <OpenReviews />}
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** How many review items wait for a decision; nothing if none does, or where it is not known. */
+function OpenReviews() {
+  const { data: count = 0 } = useQuery(reviewCount());
+  if (count === 0) return null;
+  return (
+    <span
+      className="rounded-full bg-accent px-1.5 text-xs leading-5 font-semibold text-accent-ink tabular-nums max-md:absolute max-md:top-1 max-md:left-[calc(50%+0.375rem)] max-md:leading-4"
+      data-testid="review-count"
+    >
+      {count > 99 ? '99+' : count}
+      <span className="sr-only"> open</span>
+    </span>
   );
 }
 

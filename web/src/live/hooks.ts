@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import * as queries from '@/api/queries';
 import { liveOf } from './live';
+import { invalidate } from './notes';
 import type { ConnectionState } from './socket';
 import type { EventView, SessionState, SessionStore } from './view';
 
@@ -36,6 +37,12 @@ export function useSessionsFeed(onChange: () => void): void {
   const live = liveOf(useQueryClient());
   const changed = useEffectEvent(onChange);
   useEffect(() => live.feed(() => changed()), [live]);
+}
+
+/** Loads again what the page shows of notes, review, board and jobs when it has changed. The frame calls it once. */
+export function useLiveNotes(): void {
+  const client = useQueryClient();
+  useEffect(() => liveOf(client).notes((changed) => invalidate(client, changed)), [client]);
 }
 
 /** The state of the one socket of the page. Nothing to watch counts as connecting. */

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import { browser } from './browser';
 import type { Clock } from './clock';
+import { followNotes, type Topic } from './notes';
 import { createSocket, type Socket, type Surroundings } from './socket';
 import { createSessionStore, type WatchedSession } from './store';
 import type { EventView } from './view';
@@ -20,6 +21,8 @@ export interface Live {
   watch(store: WatchedSession): () => void;
   /** Calls back when the list of sessions may have changed. */
   feed(onChange: () => void): () => void;
+  /** Calls back with what may have changed about notes. */
+  notes(onChange: (changed: ReadonlySet<Topic>) => void): () => void;
 }
 
 const pages = new WeakMap<QueryClient, Live>();
@@ -76,6 +79,7 @@ export function createLive(client: QueryClient, around: Surroundings): Live {
       };
     },
     feed: (onChange) => followFeed(socket, clock, onChange),
+    notes: (onChange) => followNotes(socket, clock, onChange),
   };
 }
 

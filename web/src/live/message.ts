@@ -19,8 +19,20 @@ export type JournalMessage =
 /** A piece of a text that is still streaming. Not in the journal, may be dropped. */
 export type ChunkMessage = Messages['stream.chunk'];
 
+/** An event of the journal of notes: which rows changed, not what they hold now. */
+export type NoteMessage = Messages[
+  | `note.${'captured' | 'processed' | 'failed' | 'requeued'}`
+  | `entity.${'created' | 'updated' | 'organized' | 'deleted'}`
+  | `review.${'created' | 'updated' | 'resolved' | 'reopened'}`
+  | `${'project' | 'epic' | 'tag'}.changed`];
+
 /** What concerns one channel. */
-export type ChannelMessage = JournalMessage | ChunkMessage | Messages['catchup.overflow'] | Messages['session.changed'];
+export type ChannelMessage =
+  | JournalMessage
+  | NoteMessage
+  | ChunkMessage
+  | Messages['catchup.overflow']
+  | Messages['session.changed'];
 
 /** What concerns the connection. */
 export type ConnectionMessage =

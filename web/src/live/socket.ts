@@ -39,8 +39,8 @@ export interface Surroundings {
 
 /** A subscriber of a channel. */
 export interface Subscriber {
-  /** The number of the last event that it has, for a journal; read whenever a command carries it. */
-  position?(): number;
+  /** The number of the last event that it has, for a journal; read whenever a command carries it. Undefined before the first. */
+  position?(): number | undefined;
   received(message: ChannelMessage): void;
   /** The server has agreed; what was missed comes next. */
   confirmed(): void;

@@ -41,7 +41,11 @@ const config = [
 
 const { server, visit } = scenario({ script, config });
 /** What the browser itself says of a server that does not answer. */
-const unreachable = [/WebSocket connection to .* failed/, /net::ERR_(CONNECTION|INTERNET|EMPTY|SOCKET)/, /status of 503/];
+const unreachable = [
+  /WebSocket connection to .* failed/,
+  /net::ERR_(CONNECTION|INTERNET|EMPTY|SOCKET)/,
+  /status of 503/,
+];
 
 const freshness = (page: Page, state: string) => page.locator(`[data-testid=freshness][data-state=${state}]`);
 

@@ -133,7 +133,7 @@ describe('a server without keys', () => {
   test('keys says that none is required, and arrows move between tabs', async () => {
     const { page } = await visit('/system');
     await page.getByTestId('system-tab-health').focus();
-    for (const name of ['tools', 'usage', 'config', 'keys']) {
+    for (const name of ['jobs', 'tools', 'usage', 'config', 'keys']) {
       await page.keyboard.press('ArrowRight');
       await page.waitForURL(new RegExp(`tab=${name}`));
       expect(await page.getByTestId(`system-tab-${name}`).getAttribute('aria-selected')).toBe('true');

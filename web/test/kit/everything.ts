@@ -1,9 +1,42 @@
-/** Every page with something on it: sessions that are over, failed and running, a chat, tools, usage. */
+/** Every page with something on it: sessions that are over, failed and running, a chat, notes, a board, tools, usage. */
 import type { Page } from 'playwright-core';
+import {
+  createEpic,
+  createProject,
+  createTask,
+  extracts,
+  organizes,
+  processed,
+  refusesToExtract,
+  scriptOf,
+} from './notes';
 import type { Server, ServerOptions } from './server';
 
+const noteRoutes = [
+  extracts('Post-mortem', [
+    {
+      title: 'Bound the cache of the web pods, which has grown without a limit since the last release',
+      owner: 'Ada',
+      due_date: '2026-11-20',
+      tags: ['cache', 'memory', `a-very-long-tag-${'x'.repeat(30)}`],
+      evidence: 'Ada bounds the cache by Friday.',
+    },
+    {
+      type: 'decision',
+      title: 'Roll back to 1.4',
+      evidence: 'We roll back to 1.4.',
+      content: `See ${'x'.repeat(200)}`,
+    },
+    { type: 'question', title: 'Who owns the alert?', evidence: 'Who owns the alert?', confidence: 0.3 },
+  ]),
+  organizes('Bound the cache of the web pods', [{}, {}, {}]),
+  refusesToExtract('an odd note'),
+];
+
 export const everything: ServerOptions = {
-  script: `
+  script: scriptOf(
+    noteRoutes,
+    `
 version: 1
 routes:
   - when: {agent: Investigator, user: the long one}
@@ -43,6 +76,7 @@ mcp_servers:
       - {name: get_pods, description: Lists the pods of a namespace., read_only: true, results: [{text: "web-1 was OOMKilled"}]}
       - {name: get_log, description: Reads a log., read_only: true, results: [{error: The log is gone.}]}
 `,
+  ),
   config: `
 agents:
   Investigator: {mcp_servers: [cluster]}
@@ -60,6 +94,7 @@ agent_chains:
 export interface Sessions {
   done: string;
   running: string;
+  note: string;
 }
 
 /** Makes the sessions. The running one stands still in the middle of a sentence. */
@@ -76,7 +111,28 @@ export async function fill(server: Server): Promise<Sessions> {
   await server.ended(done);
   const running = await server.submit('This is the long one.');
   await server.mock.reached('hold');
-  return { done, running };
+  const note = await fillNotes(server);
+  return { done, running, note };
+}
+
+async function fillNotes(server: Server): Promise<string> {
+  const project = await createProject(server, 'Web shop', 'Everything that customers see.');
+  const epic = await createEpic(server, project, 'Memory');
+  const filed = { project_id: project, epic_id: epic, owner: 'Bob' };
+  await createTask(server, 'Write the post-mortem', { ...filed, status: 'done' });
+  await createTask(server, 'Raise the limit', {
+    ...filed,
+    status: 'in_progress',
+    due_on: '2020-01-31',
+    tags: ['cache'],
+  });
+  await createTask(server, 'x'.repeat(120), filed);
+  await processed(server, 'This is an odd note.', 'failed');
+  const { id } = await processed(
+    server,
+    `Post-mortem of web-1.\n\nAda bounds the cache by Friday. We roll back to 1.4. Who owns the alert?\n\n${'x'.repeat(300)}`,
+  );
+  return id;
 }
 
 export interface Place {
@@ -93,8 +149,14 @@ export const places: readonly Place[] = [
   at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
   at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),
   at('trace', ({ done }) => `/sessions/${done}/trace`, '[data-call]'),
+  at('notes', () => '/notes', '[data-testid=note-row][data-status=done]'),
+  at('note', ({ note }) => `/notes/${note}`, '[data-testid=note-entity]'),
+  at('review', () => '/review', '[data-testid=review-item]'),
+  at('review of several', () => '/review?mode=bulk', '[data-testid=bulk-item]'),
+  at('board', () => '/board?type=all', '[data-testid=board-card]'),
   at('submit', () => '/submit', '[data-testid=submit-default-tools]'),
   at('health', () => '/system', 'text=LLM providers'),
+  at('jobs', () => '/system?tab=jobs', '[data-testid=job]'),
   at('tools', () => '/system?tab=tools', '[data-testid=mcp-tool]'),
   at('usage', () => '/system?tab=usage', '[data-testid=usage-chart]'),
   at('config', () => '/system?tab=config', '[data-testid=config-setting]'),

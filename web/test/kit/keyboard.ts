@@ -79,6 +79,7 @@ function end(): Omit<Walk, 'stops'> {
     if (element instanceof HTMLInputElement && element.type === 'radio') return element.name;
     // A row of the timeline; what an open row holds is reached by Tab.
     if (element.matches('[data-stop]')) return element.closest('ul');
+    if (element.matches('[data-card-title]')) return element.closest('[data-testid=board]');
     return element.closest('[role=tablist], [role=tree], [data-testid=sessions-list]');
   };
   const widgets = new Set([...reached].map(widget));

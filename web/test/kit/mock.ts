@@ -7,6 +7,7 @@ export class Mock {
   private constructor(
     private readonly program: Program,
     readonly url: string,
+    private readonly file: string,
   ) {}
 
   static async start(binary: string, directory: string, script: string): Promise<Mock> {
@@ -23,7 +24,15 @@ export class Mock {
       '--strict=false',
     ]);
     const [line] = await program.line(/^\{.*"url".*\}$/);
-    return new Mock(program, (JSON.parse(line) as { url: string }).url);
+    return new Mock(program, (JSON.parse(line) as { url: string }).url, file);
+  }
+
+  /** Plays another script from now on, such as one with ids that the server has chosen since. */
+  async play(script: string): Promise<void> {
+    const before = this.program.lines.length;
+    writeFileSync(this.file, script);
+    const [line] = await this.program.line(/Script changed.*/, before);
+    if (/invalid/.test(line)) throw new Error(this.program.lines.slice(before).join('\n'));
   }
 
   /** Waits until a call stands before a gate. */

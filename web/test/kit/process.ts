@@ -38,8 +38,8 @@ export class Program {
     for (const listener of this.listeners) listener();
   }
 
-  /** Waits for a line; the error has the output so far if it does not come. */
-  line(pattern: RegExp): Promise<RegExpMatchArray> {
+  /** Waits for a line, among those after the first `after`; the error has the output so far if it does not come. */
+  line(pattern: RegExp, after = 0): Promise<RegExpMatchArray> {
     return new Promise((resolve, reject) => {
       const output = () => `\n${this.lines.join('\n')}`;
       const timer = setTimeout(
@@ -52,7 +52,7 @@ export class Program {
         settle();
       };
       const look = () => {
-        for (const line of this.lines) {
+        for (const line of this.lines.slice(after)) {
           const match = line.match(pattern);
           if (match) return finish(() => resolve(match));
         }

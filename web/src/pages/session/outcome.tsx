@@ -13,6 +13,7 @@ import { CopyButton } from '@/ui/copy';
 import { Failure } from '@/ui/failure';
 import { type Evidence, evidenceOf, finalAnalysisOf } from './exchange';
 import { isLong, Shortened } from './fold';
+import { SessionNotes } from './keep';
 import { presentOf } from './present';
 import { toolCallFacts } from './timeline/preview';
 
@@ -20,8 +21,9 @@ import { toolCallFacts } from './timeline/preview';
 export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
   if (!isOver(view.session.status)) return null;
   return (
-    <div data-testid="outcome" data-status={view.session.status}>
+    <div className="space-y-3" data-testid="outcome" data-status={view.session.status}>
       <Result store={store} view={view} whole={whole} />
+      <SessionNotes sessionId={view.session.id} analysed={view.session.final_analysis !== ''} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useTitle } from '@/app/title';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
 import { ConfigTab } from './config';
 import { HealthTab } from './health';
+import { JobsTab } from './jobs';
 import { KeysTab } from './keys';
 import { type SystemTab, tabs } from './search';
 import { ToolsTab } from './tools';
@@ -13,6 +14,7 @@ const route = getRouteApi('/shell/system');
 
 const parts: Record<SystemTab, { label: string; content: () => React.JSX.Element }> = {
   health: { label: 'Health', content: HealthTab },
+  jobs: { label: 'Jobs', content: JobsTab },
   tools: { label: 'Tools', content: ToolsTab },
   usage: { label: 'Usage', content: UsageTab },
   config: { label: 'Config', content: ConfigTab },

@@ -1,6 +1,7 @@
 /** What the System page shows, as its address carries it. */
+import type { Job } from '@/api/types';
 
-export const tabs = ['health', 'tools', 'usage', 'config', 'keys'] as const;
+export const tabs = ['health', 'jobs', 'tools', 'usage', 'config', 'keys'] as const;
 export type SystemTab = (typeof tabs)[number];
 
 /** How many days back usage is looked at. */
@@ -11,6 +12,15 @@ export type Range = (typeof ranges)[number];
 export const origins = ['file', 'env', 'flag', 'built-in'] as const;
 export type Origin = (typeof origins)[number];
 
+export const jobStates = [
+  'waiting',
+  'running',
+  'retrying',
+  'failed',
+  'completed',
+] as const satisfies readonly Job['state'][];
+export type JobState = Job['state'];
+
 export interface SystemPageSearch {
   /** Left out, health. */
   tab?: SystemTab;
@@ -20,6 +30,9 @@ export interface SystemPageSearch {
   q?: string;
   /** Left out, settings of every origin. */
   origin?: Origin[];
+  /** Jobs of one queue, or in one state; left out, all. */
+  queue?: string;
+  state?: JobState;
 }
 
 /** Reads the page's address; what it does not know it leaves out. */
@@ -30,6 +43,8 @@ export function readSystemSearch(search: Record<string, unknown>): SystemPageSea
     days: ranges.find((days) => days === Number(search.days)),
     q,
     origin: readOrigins(search.origin),
+    queue: typeof search.queue === 'string' && search.queue !== '' ? search.queue : undefined,
+    state: jobStates.find((state) => state === search.state),
   };
 }
 

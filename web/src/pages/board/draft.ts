@@ -1,0 +1,66 @@
+/** What a person writes about an entity, as the fields of a form hold it. */
+import type { Entity } from '@/api/types';
+
+export interface Draft {
+  type: Entity['type'];
+  title: string;
+  content: string;
+  owner: string;
+  /** YYYY-MM-DD; empty for no date. */
+  due_on: string;
+  status: Entity['status'];
+  /** Separated by commas. */
+  tags: string;
+  /** Empty for none. */
+  project_id: string;
+  epic_id: string;
+}
+
+export const emptyDraft: Draft = {
+  type: 'task',
+  title: '',
+  content: '',
+  owner: '',
+  due_on: '',
+  status: 'open',
+  tags: '',
+  project_id: '',
+  epic_id: '',
+};
+
+export function draftOf(entity: Entity): Draft {
+  return {
+    type: entity.type,
+    title: entity.title,
+    content: entity.content,
+    owner: entity.owner,
+    due_on: entity.due_on ?? '',
+    status: entity.status,
+    tags: entity.tags.join(', '),
+    project_id: entity.project_id ?? '',
+    epic_id: entity.epic_id ?? '',
+  };
+}
+
+/** The body of a request: every field of the draft. */
+export function inputOf(draft: Draft) {
+  return { ...draft, title: draft.title.trim(), tags: tagsOf(draft.tags) };
+}
+
+type Input = ReturnType<typeof inputOf>;
+
+/** Only what differs between two drafts: what others changed meanwhile stays as it is. */
+export function changesOf(before: Draft, after: Draft): Partial<Input> {
+  const input = inputOf(after);
+  const old = inputOf(before);
+  const changed = (key: keyof Input) => JSON.stringify(input[key]) !== JSON.stringify(old[key]);
+  return Object.fromEntries(
+    (Object.keys(input) as (keyof Input)[]).filter(changed).map((key) => [key, input[key]]),
+  ) as Partial<Input>;
+}
+
+/** Tags as they were typed, without empty and repeated ones. */
+export function tagsOf(typed: string): string[] {
+  const named = typed.split(',').map((tag) => tag.trim().toLowerCase());
+  return [...new Set(named.filter((tag) => tag !== ''))];
+}

@@ -1,0 +1,18 @@
+import type { Entity } from '@/api/types';
+import type { Passage } from '@/text/passages';
+
+/** The passages of a note that its entities came from. What a person rejected or merged is not marked. */
+export function passagesOf(entities: readonly Entity[], noteId: string): Passage[] {
+  return entities
+    .filter((entity) => entity.state !== 'rejected' && entity.state !== 'merged')
+    .flatMap((entity) =>
+      entity.sources
+        .filter((source) => source.note_id === noteId)
+        .map((source) => ({
+          id: entity.id,
+          quote: source.quote,
+          start: source.start_offset,
+          end: source.end_offset,
+        })),
+    );
+}

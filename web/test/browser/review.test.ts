@@ -1,0 +1,275 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { createEpic, createProject, extracts, organizes, processed, scriptOf } from '../kit/notes';
+import { scenario } from '../kit/scenario';
+import { plainScript } from '../kit/server';
+
+const { server, visit } = scenario();
+
+/** The projects, and the number of the next set of items. */
+const made = { project: '', epic: '', sets: 0 };
+
+beforeAll(async () => {
+  made.project = await createProject(server(), 'Shop', 'Everything about the shop.');
+  made.epic = await createEpic(server(), made.project, 'Memory');
+});
+
+interface Items {
+  entity: string;
+  assignment: string;
+  duplicate: string;
+  epic: string;
+  /** The entities of the duplicate. */
+  first: string;
+  second: string;
+}
+
+/** Makes one open item of each kind, all with a word of their own. */
+async function makeItems(): Promise<Items> {
+  const word = `set${++made.sets}`;
+  const known = `Bound the cache of ${word}`;
+  const routes = (first = '') => [
+    extracts(`${word} again`, [{ title: `${known} now`, evidence: `${word} again` }]),
+    extracts(word, [
+      { title: known, owner: 'Ada', tags: ['cache'], evidence: `bound the cache of ${word}` },
+      { type: 'risk', title: `The disk of ${word} may fill up`, evidence: `disk of ${word}`, confidence: 0.3 },
+      { title: `Call the vendor of ${word}`, evidence: `call the vendor of ${word}` },
+      { title: `Start the new epic of ${word}`, evidence: `new epic of ${word}` },
+    ]),
+    ...(first === ''
+      ? []
+      : [organizes(`${known} now`, [{ duplicate_of: first, reason: 'Both bound the same cache.' }])]),
+    organizes(known, [
+      {},
+      {},
+      { project_id: made.project, epic_id: made.epic, confidence: 0.4, reason: 'The vendor sells to the shop.' },
+      {
+        project_id: made.project,
+        new_epic_name: `Epic of ${word}`,
+        new_epic_description: 'New work',
+        reason: 'It is new.',
+      },
+    ]),
+  ];
+  const { mock } = server();
+  await mock.play(scriptOf(routes(), plainScript));
+  const text = `Ada will bound the cache of ${word}. Watch the disk of ${word}. We call the vendor of ${word}. A new epic of ${word} begins.`;
+  const one = await processed(server(), text);
+  const first = one.entities.find((entity) => entity.title === known)?.id ?? '';
+  await mock.play(scriptOf(routes(first), plainScript));
+  const two = await processed(server(), `Bound the cache: ${word} again.`);
+  const item = (items: typeof one.review_items, kind: string) => items.find((row) => row.kind === kind)?.id ?? '';
+  return {
+    entity: item(one.review_items, 'entity'),
+    assignment: item(one.review_items, 'assignment'),
+    duplicate: item(two.review_items, 'duplicate'),
+    epic: item(one.review_items, 'epic'),
+    first,
+    second: two.entities[0]?.id ?? '',
+  };
+}
+
+interface Entity {
+  title: string;
+  state: string;
+  owner: string;
+  project_id: string | null;
+  epic_id: string | null;
+  merged_into: string | null;
+}
+
+const entityOf = (id: string) => server().ask<Entity>('GET', `/api/v1/entities/${id}`);
+const itemOf = (id: string) =>
+  server().ask<{
+    status: string;
+    version: number;
+    entity_id: string;
+    resolved_by: string;
+    decisions: { reason: string }[];
+  }>('GET', `/api/v1/review/${id}`);
+
+const shown = (page: Page, id: string) => page.locator(`[data-testid=review-item][data-item-id="${id}"]`);
+
+/** The rows of the diff, as [field, the rest]. */
+async function diffOf(page: Page): Promise<Record<string, string>> {
+  const rows = await page.getByTestId('diff-row').all();
+  const pairs = await Promise.all(
+    rows.map(async (row) => [
+      await row.getAttribute('data-field'),
+      (await row.locator('td').allInnerTexts()).join(' | '),
+    ]),
+  );
+  return Object.fromEntries(pairs);
+}
+
+test('each kind of item is decided with its key, and the next one follows', async () => {
+  const items = await makeItems();
+  const tab = await visit(`/review?item=${items.entity}`);
+  const { page } = tab;
+  await shown(page, items.entity).waitFor();
+  await page.getByTestId('review-count').waitFor();
+  expect(await diffOf(page)).toMatchObject({
+    Type: expect.stringContaining('Risk'),
+    Title: expect.stringContaining('may fill up'),
+  });
+  expect(await page.getByTestId('review-evidence').getByTestId('evidence-mark').innerText()).toBe(
+    `disk of set${made.sets}`,
+  );
+  await tab.expectAccessible();
+
+  // The keys stand in the help.
+  await page.keyboard.press('?');
+  const help = await page.getByTestId('keyboard-help').innerText();
+  for (const line of ['Accept', 'Edit', 'Reject', 'Next item']) expect(help).toContain(line);
+  await page.keyboard.press('Escape');
+  await page.getByTestId('keyboard-help').waitFor({ state: 'detached' });
+
+  const entity = (await itemOf(items.entity)).entity_id;
+  await page.keyboard.press('a');
+  await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
+  await shown(page, items.entity).waitFor({ state: 'detached' });
+  expect(await entityOf(entity)).toMatchObject({ state: 'accepted' });
+
+  // The next one came by itself; the others are looked for by their address.
+  await page.getByTestId('review-item').waitFor();
+  await page.goto(`${server().url}/review?item=${items.assignment}`);
+  await shown(page, items.assignment).waitFor();
+  expect(await diffOf(page)).toMatchObject({
+    Project: expect.stringMatching(/none[\s\S]*\|[\s\S]*Shop/),
+    Epic: expect.stringMatching(/none[\s\S]*\|[\s\S]*Memory/),
+  });
+  await page.getByText('The vendor sells to the shop.').waitFor();
+  await page.getByTestId('review-reason').fill('Fits well');
+  await page.getByTestId('review-accept').click();
+  await page.getByTestId('review-toast').waitFor();
+  const assigned = await itemOf(items.assignment);
+  expect(await entityOf(assigned.entity_id)).toMatchObject({ project_id: made.project, epic_id: made.epic });
+  expect(assigned.decisions.at(-1)?.reason).toBe('Fits well');
+
+  await page.goto(`${server().url}/review?item=${items.epic}`);
+  await shown(page, items.epic).waitFor();
+  expect(await diffOf(page)).toMatchObject({ Epic: expect.stringContaining(`Epic of set${made.sets}`) });
+  await tab.expectAccessible();
+  await page.keyboard.press('r');
+  await page.getByTestId('review-toast').getByText('Rejected:').waitFor();
+  expect((await itemOf(items.epic)).status).toBe('rejected');
+
+  await page.goto(`${server().url}/review?item=${items.duplicate}`);
+  await shown(page, items.duplicate).waitFor();
+  expect(await diffOf(page)).toMatchObject({ Title: expect.stringMatching(/now[\s\S]*\|/) });
+  await tab.expectAccessible();
+  await page.keyboard.press('m');
+  await page.getByTestId('review-toast').getByText('Merged:').waitFor();
+  expect(await entityOf(items.second)).toMatchObject({ state: 'merged', merged_into: items.first });
+});
+
+test('an item is edited and accepted', async () => {
+  const items = await makeItems();
+  const tab = await visit(`/review?item=${items.entity}`);
+  const { page } = tab;
+  await shown(page, items.entity).waitFor();
+  const { entity_id } = await itemOf(items.entity);
+  await page.keyboard.press('e');
+  await page.getByTestId('review-edit-form').waitFor();
+  await tab.expectAccessible();
+  await page.getByTestId('entity-title').fill('');
+  tab.tolerated = [/\b4(00|22)\b/];
+  await page.getByTestId('edit-accept').click();
+  await page.getByRole('alert').waitFor();
+  await page.getByTestId('entity-title').fill('Watch the disk');
+  await page.getByTestId('entity-owner').fill('Bob');
+  await page.getByTestId('edit-accept').click();
+  await page.getByTestId('review-toast').getByText('Edited and accepted:').waitFor();
+  expect(await entityOf(entity_id)).toMatchObject({ title: 'Watch the disk', owner: 'Bob', state: 'accepted' });
+});
+
+test('an item that somebody else decided is not decided again', async () => {
+  const items = await makeItems();
+  const tab = await visit(`/review?item=${items.entity}`);
+  const { page } = tab;
+  await shown(page, items.entity).waitFor();
+  const { version } = await itemOf(items.entity);
+  await fetch(`${server().url}/api/v1/review/${items.entity}/resolve`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'If-Match': `"${version}"` },
+    body: JSON.stringify({ decision: 'reject' }),
+  });
+  // The page learns of it and leaves the item as it was seen.
+  await page.getByTestId('conflict').getByText('has changed since you opened it', { exact: false }).waitFor();
+  await tab.expectAccessible();
+  tab.tolerated = [/\b4(09|12)\b/];
+  await page.getByTestId('review-accept').click();
+  await page.getByTestId('conflict').getByText('Changed by someone else').waitFor();
+  expect((await itemOf(items.entity)).status).toBe('rejected');
+  await page.getByTestId('conflict-reload').click();
+  await page.getByTestId('review-outcome').getByText('Rejected').waitFor();
+  expect(await page.getByTestId('review-accept').count()).toBe(0);
+});
+
+test('a decision is undone at once, and from the list of recent ones', async () => {
+  const items = await makeItems();
+  const { page } = await visit(`/review?item=${items.entity}`);
+  await shown(page, items.entity).waitFor();
+  await page.keyboard.press('r');
+  await page.getByTestId('review-toast').getByText('Rejected:').waitFor();
+  await page.keyboard.press('u');
+  await shown(page, items.entity).waitFor();
+  await page.getByTestId('review-accept').waitFor();
+  expect((await itemOf(items.entity)).status).toBe('open');
+  expect(await page.getByTestId('conflict').count()).toBe(0);
+
+  await page.getByTestId('review-accept').click();
+  await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
+  const decision = page.getByTestId('recent-decision').filter({ hasText: `The disk of set${made.sets}` });
+  await decision.getByTestId('recent-undo').click();
+  await shown(page, items.entity).waitFor();
+  expect((await itemOf(items.entity)).status).toBe('open');
+});
+
+test('several items are decided at once, and a conflict among them is reported', async () => {
+  const items = await makeItems();
+  const tab = await visit('/review?mode=bulk');
+  const { page } = tab;
+  const box = (id: string) => page.locator(`[data-testid=bulk-item][data-item-id="${id}"]`);
+  await box(items.entity).waitFor();
+  await tab.expectAccessible();
+  await box(items.entity).getByRole('checkbox').check();
+  await box(items.assignment).getByRole('checkbox').check();
+  await page.getByText('2 items selected').waitFor();
+  await page.getByTestId('bulk-reject').click();
+  await page.getByTestId('bulk-report').getByText('2 items decided.').waitFor();
+  await box(items.entity).waitFor({ state: 'detached' });
+  expect((await itemOf(items.assignment)).status).toBe('rejected');
+});
+
+test('the open count follows decisions made elsewhere', async () => {
+  const items = await makeItems();
+  const { page } = await visit('/system');
+  const count = page.getByTestId('review-count');
+  const number = async () => Number.parseInt(await count.innerText(), 10);
+  await count.waitFor();
+  const before = await number();
+  await server().ask('POST', '/api/v1/review/bulk', {
+    decision: 'accept',
+    items: [{ id: items.entity, version: (await itemOf(items.entity)).version }],
+  });
+  await expect.poll(number, { timeout: 10_000 }).toBe(before - 1);
+});
+
+test('a filter without items says so', async () => {
+  const { page } = await visit('/review?kind=duplicate');
+  await page.getByTestId('review-kind').waitFor();
+  const open = await server().ask<{ items: { id: string; version: number }[] }>(
+    'GET',
+    '/api/v1/review?kind=duplicate&status=open',
+  );
+  if (open.items.length > 0)
+    await server().ask('POST', '/api/v1/review/bulk', {
+      decision: 'reject',
+      items: open.items.map(({ id, version }) => ({ id, version })),
+    });
+  await page.reload();
+  await page.getByText('No open items of this kind').waitFor();
+  await page.getByRole('button', { name: 'Show every kind' }).click();
+  await page.waitForURL((url) => url.search === '');
+});
