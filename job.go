@@ -63,11 +63,12 @@ type JobQueue struct {
 	Name string `json:"name"`
 	// Whether its jobs are held back. Jobs that run are not affected.
 	Paused bool `json:"paused"`
-	// Jobs by state. Failed ones are kept for a week.
+	// Jobs that are not over.
 	Waiting  int `json:"waiting"`
 	Running  int `json:"running"`
 	Retrying int `json:"retrying"`
-	Failed   int `json:"failed"`
+	// Kept for a week.
+	Failed int `json:"failed"`
 }
 
 // JobQuery selects jobs, newest first.

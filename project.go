@@ -112,6 +112,7 @@ type ProjectPage struct {
 
 // ProjectInput is what a person writes about a project: creating one needs the name, changing one sets the fields that are not nil.
 type ProjectInput struct {
+	// As the fields of Project.
 	Name        *string
 	Description *string
 	Status      *ProjectStatus
@@ -122,6 +123,7 @@ type ProjectInput struct {
 
 // EpicInput is what a person writes about an epic: creating one needs the name, changing one sets the fields that are not nil.
 type EpicInput struct {
+	// As the fields of Epic.
 	Name        *string
 	Description *string
 	Status      *EpicStatus

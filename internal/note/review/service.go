@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 
-
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
 )
