@@ -35,7 +35,7 @@ func TestDroppedReaderOfNotesCatchesUp(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 
-			random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
+			random := rand.New(rand.NewPCG(seed, 0))
 			app := tarsytest.New(t, tarsytest.Options{})
 			answerItems(app.Script, app.Project("Machines").ID, notHeld)
 
