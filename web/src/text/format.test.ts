@@ -8,6 +8,7 @@ import {
   counted,
   dateTime,
   dayLabel,
+  dueLabel,
   duration,
   elapsed,
   exactCost,
@@ -110,4 +111,10 @@ describe('the beginning of a text', () => {
     expect(beginning('ab😀c', 3)).toBe('ab');
     expect(beginning('ab😀c', 4)).toBe('ab😀');
   });
+});
+
+test('a due date has a year unless it is this one', () => {
+  const now = new Date(2026, 10, 16);
+  expect(dueLabel('2026-11-20', now)).toBe(dayLabel('2026-11-20'));
+  expect(dueLabel('2020-01-31', now)).toBe(`${dayLabel('2020-01-31')} 2020`);
 });

@@ -113,6 +113,12 @@ export function dayLabel(name: string): string {
   return Number.isNaN(at) ? name : monthDay.format(at);
 }
 
+/** The same with the year, unless it is this one: a date that is long over must not look like a coming one. */
+export function dueLabel(name: string, now = new Date()): string {
+  const year = name.slice(0, 4);
+  return year === String(now.getFullYear()) ? dayLabel(name) : `${dayLabel(name)} ${year}`;
+}
+
 /** The first part of a text, never half of a character. */
 export function beginning(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -11,7 +11,7 @@ import {
 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Entity } from '@/api/types';
-import { dayLabel } from '@/text/format';
+import { dueLabel } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
@@ -130,7 +130,7 @@ export function Card({
         {entity.due_on && (
           <Fact icon={<CalendarDays aria-hidden />} className={overdue ? 'font-medium text-bad' : undefined}>
             {overdue ? 'Overdue: ' : <span className="sr-only">Due </span>}
-            {dayLabel(entity.due_on)}
+            {dueLabel(entity.due_on)}
           </Fact>
         )}
         {epic && <span className="max-w-full truncate">{epic}</span>}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { CalendarDays, UserRound } from 'lucide-react';
 import type { Entity } from '@/api/types';
 import { stateLabels, statusLabels, types } from '@/pages/board/labels';
-import { dayLabel, percent } from '@/text/format';
+import { dueLabel, percent } from '@/text/format';
 import { Badge } from '@/ui/badge';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
@@ -92,7 +92,7 @@ export function Facts({ entity }: { entity: Pick<Entity, 'owner' | 'due_on' | 't
       {entity.due_on && (
         <span className="inline-flex items-center gap-1">
           <CalendarDays aria-hidden />
-          Due {dayLabel(entity.due_on)}
+          Due {dueLabel(entity.due_on)}
         </span>
       )}
       {entity.tags.map((tag) => (

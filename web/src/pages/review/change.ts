@@ -1,7 +1,7 @@
 /** What a review item would change, as fields before and after. */
 import type { Entity, ReviewItem } from '@/api/types';
 import { typeLabel } from '@/pages/board/labels';
-import { counted, dayLabel } from '@/text/format';
+import { counted, dueLabel } from '@/text/format';
 
 export interface Field {
   name: string;
@@ -68,7 +68,7 @@ export function fieldsOf(entity: Entity): [string, string][] {
     ['Title', entity.title],
     ['Details', entity.content],
     ['Owner', entity.owner],
-    ['Due', entity.due_on ? dayLabel(entity.due_on) : ''],
+    ['Due', entity.due_on ? dueLabel(entity.due_on) : ''],
     ['Tags', entity.tags.join(', ')],
   ];
 }

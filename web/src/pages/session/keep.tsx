@@ -8,7 +8,7 @@ import type { Entity } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { useScope } from '@/app/scope';
 import { statusLabels, types } from '@/pages/board/labels';
-import { counted, dayLabel } from '@/text/format';
+import { counted, dueLabel } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
@@ -78,7 +78,7 @@ function Row({ entity }: { entity: Entity }) {
         <Icon className="size-4 shrink-0 text-ink-soft" role="img" aria-label={label} />
         <span className="min-w-0 flex-1 font-medium break-words">{entity.title}</span>
         <span className="text-[13px] text-ink-soft">
-          {[entity.owner, entity.due_on && `due ${dayLabel(entity.due_on)}`, statusLabels[entity.status]]
+          {[entity.owner, entity.due_on && `due ${dueLabel(entity.due_on)}`, statusLabels[entity.status]]
             .filter(Boolean)
             .join(' · ')}
         </span>

@@ -139,7 +139,7 @@ function Queues({ queues }: { queues: readonly JobQueue[] }) {
       ? [
           {
             name: 'Actions',
-            className: 'md:text-right',
+            number: true,
             cell: (queue: JobQueue) => (
               <Button
                 size="sm"
@@ -230,7 +230,7 @@ function JobTable({ jobs }: { jobs: readonly Job[] }) {
     },
     {
       name: 'Actions',
-      className: 'md:text-right',
+      number: true,
       cell: (job) =>
         (job.state === 'failed' || job.state === 'retrying') && may ? (
           <Button
