@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
@@ -82,6 +83,11 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 		}
 
 		page.Jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Job])
+
+		for i := range page.Jobs {
+			// How River marks a job that is not to be tried again says nothing to people.
+			page.Jobs[i].Error = strings.TrimPrefix(page.Jobs[i].Error, "JobCancelError: ")
+		}
 
 		return err
 	})

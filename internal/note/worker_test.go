@@ -2,6 +2,7 @@ package note_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,7 +71,7 @@ func TestAnswerThatDoesNotFitSchemaIsNotRetried(t *testing.T) {
 	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{State: tarsy.JobFailed, Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, n.ID, *page.Jobs[0].NoteID)
-	require.Contains(t, page.Jobs[0].Error, "does not fit the schema")
+	require.True(t, strings.HasPrefix(page.Jobs[0].Error, "the model's answer does not fit the schema"), page.Jobs[0].Error)
 }
 
 func TestJobWithoutAttemptsLeftFailsUntilSomeoneRetriesIt(t *testing.T) {
