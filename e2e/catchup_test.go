@@ -228,8 +228,11 @@ func TestReadersAreNotifiedOfShutdown(t *testing.T) {
 	require.ErrorContains(t, socket.WaitEnd(), "StatusGoingAway")
 	events.WaitType("bye")
 
-	next := tarsytest.New(t, tarsytest.Options{Database: app.Database})
-	next.Script.Add(says("Analysed at last."), says("Summed up."))
+	// The session waits, so the script must know it before the server starts.
+	model := script.New(script.Options{})
+	model.Add(says("Analysed at last."), says("Summed up."))
+
+	next := tarsytest.New(t, tarsytest.Options{Database: app.Database, Script: model})
 	require.Equal(t, "Analysed at last.", next.WaitFor(sessionID, tarsy.SessionCompleted).FinalAnalysis)
 	require.Equal(t, http.StatusOK, next.Do(http.MethodGet, "/readyz", nil).Status)
 }
