@@ -157,7 +157,7 @@ test('the analysis of a session is kept as a note, and its tasks appear on the s
   await page.waitForURL(new RegExp(session));
   const card = page.getByTestId('session-notes');
   await card.getByTestId('session-entity').getByText('Raise the memory limit').waitFor();
-  await card.getByTestId('open-note').waitFor();
+  await page.getByTestId('open-note').waitFor();
   expect(await page.getByTestId('keep-note').count()).toBe(0);
   await tab.expectAccessible();
 });

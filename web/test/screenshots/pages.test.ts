@@ -116,3 +116,33 @@ test('system', async () => {
   await page.getByTestId('usage-chart').nth(1).waitFor();
   await shoot(page, 'system');
 });
+
+test('note', async () => {
+  const page = await open('/notes');
+  await page.getByTestId('note-row').filter({ hasText: 'incident call' }).click();
+  await page.getByTestId('note-entity').nth(4).waitFor();
+  await shoot(page, 'note');
+});
+
+test('review', async () => {
+  const page = await open('/review?kind=duplicate');
+  await page.getByTestId('review-evidence').waitFor();
+  await shoot(page, 'review');
+});
+
+test('board', async () => {
+  const page = await open('/board');
+  const cards = page.getByTestId('board-card');
+  await expect.poll(() => cards.count(), patience).toBe(4);
+  // Some work is done, so that the board is as it is when a team uses it.
+  for (const [text, column] of [
+    ['runbook', 'in_progress'],
+    ['alert on cert-manager', 'done'],
+  ] as const) {
+    await cards.filter({ hasText: text }).getByTestId('card-menu').click();
+    await page.getByTestId(`card-to-${column}`).click();
+    await expect.poll(() => page.getByTestId(`column-${column}`).getByTestId('board-card').count(), patience).toBe(1);
+  }
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await shoot(page, 'board-dark');
+});

@@ -13,6 +13,7 @@ import { cn } from '@/ui/cn';
 import { Confirm } from '@/ui/confirm';
 import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
+import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
 
 type Format = 'json' | 'markdown';
@@ -104,6 +105,7 @@ export function SessionActions({
           <span className="max-xl:sr-only">Edit and resubmit</span>
         </Link>
       </Button>
+      {isOver(status) && session.final_analysis !== '' && <KeepButton sessionId={id} className={narrowSquare} />}
       <Menu>
         <MenuTrigger asChild>
           <Button size="sm" className={narrowSquare} data-testid="export">

@@ -13,46 +13,32 @@ import { Button } from '@/ui/button';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
 
-/** The notes about a session, and what was found in them. Nothing where the session has no analysis to keep. */
-export function SessionNotes({ sessionId, analysed }: { sessionId: string; analysed: boolean }) {
+/** What was found in the notes about a session; nothing where there are none. */
+export function SessionNotes({ sessionId }: { sessionId: string }) {
   const { data: list } = useInfiniteQuery(notes.notes({ session_id: sessionId }));
   const { data: found } = useQuery(notes.sessionEntities(sessionId));
   const kept = list?.pages[0]?.notes ?? [];
   const entities = found?.entities ?? [];
-  if (list === undefined || (!analysed && kept.length === 0)) return null;
-  const own = kept.find((note) => note.source === 'session');
+  if (kept.length === 0) return null;
   return (
     <Card aria-labelledby="session-notes" data-testid="session-notes">
       <CardHeader>
         <CardTitle id="session-notes" className="flex-1">
           Tasks and notes
         </CardTitle>
-        {kept.length > 0 && (
-          <Link
-            to="/notes"
-            search={{ session: sessionId }}
-            className="text-[13px] text-accent underline underline-offset-4"
-          >
-            {counted(list?.pages[0]?.total ?? kept.length, 'note')}
-          </Link>
-        )}
-        {own ? (
-          <Button asChild size="sm">
-            <Link to="/notes/$noteId" params={{ noteId: own.id }} data-testid="open-note">
-              <NotebookPen aria-hidden /> Open note
-            </Link>
-          </Button>
-        ) : (
-          analysed && <KeepButton sessionId={sessionId} />
-        )}
+        <Link
+          to="/notes"
+          search={{ session: sessionId }}
+          className="text-[13px] text-accent underline underline-offset-4"
+        >
+          {counted(list?.pages[0]?.total ?? kept.length, 'note')}
+        </Link>
       </CardHeader>
       {entities.length === 0 ? (
         <p className="px-4 py-3 text-ink-soft">
           {kept.some(notes.isUnderway)
             ? 'Tasks are being extracted from the note.'
-            : kept.length > 0
-              ? 'No tasks came from the notes of this session.'
-              : 'Keep the analysis as a note to turn its recommendations into tasks.'}
+            : 'No tasks came from the notes of this session.'}
         </p>
       ) : (
         <ul className="divide-y divide-line">
@@ -87,7 +73,23 @@ function Row({ entity }: { entity: Entity }) {
   );
 }
 
-function KeepButton({ sessionId }: { sessionId: string }) {
+/** Keeps the analysis of a session as a note, or opens the note that it was kept as. */
+export function KeepButton({ sessionId, className }: { sessionId: string; className: string }) {
+  const { data: list } = useInfiniteQuery(notes.notes({ session_id: sessionId }));
+  const own = list?.pages[0]?.notes.find((note) => note.source === 'session');
+  return own ? (
+    <Button asChild size="sm" className={className}>
+      <Link to="/notes/$noteId" params={{ noteId: own.id }} title="Open note" data-testid="open-note">
+        <NotebookPen aria-hidden />
+        <span className="max-xl:sr-only">Open note</span>
+      </Link>
+    </Button>
+  ) : (
+    <Keep sessionId={sessionId} className={className} ready={list !== undefined} />
+  );
+}
+
+function Keep({ sessionId, className, ready }: { sessionId: string; className: string; ready: boolean }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const may = useScope('write');
@@ -115,12 +117,14 @@ function KeepButton({ sessionId }: { sessionId: string }) {
     <>
       <Button
         size="sm"
-        disabled={!may || keep.isPending}
-        title={may ? undefined : 'Your API key is read-only.'}
+        className={className}
+        disabled={!may || !ready || keep.isPending}
+        title={may ? 'Keep as note: turn the recommendations into tasks' : 'Your API key is read-only.'}
         onClick={run}
         data-testid="keep-note"
       >
-        <NotebookPen aria-hidden /> {keep.isPending ? 'Keeping…' : 'Keep as note'}
+        <NotebookPen aria-hidden />
+        <span className="max-xl:sr-only">{keep.isPending ? 'Keeping…' : 'Keep as note'}</span>
       </Button>
       {keep.error && <ProblemPanel className="w-full p-3" error={keep.error} />}
     </>

@@ -23,7 +23,7 @@ export function Outcome({ store, view, whole }: { store: SessionStore; view: Ses
   return (
     <div className="space-y-3" data-testid="outcome" data-status={view.session.status}>
       <Result store={store} view={view} whole={whole} />
-      <SessionNotes sessionId={view.session.id} analysed={view.session.final_analysis !== ''} />
+      <SessionNotes sessionId={view.session.id} />
     </div>
   );
 }
