@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,9 +84,7 @@ func (w *noteWorld) organize(r *llm.Request, _ int) script.Reply {
 			"entity": number, "project_id": "", "epic_id": "", "new_epic_name": "", "new_epic_description": "", "confidence": 0.9,
 			"duplicate_of": "", "reason": "It fits.",
 		}
-		for name, value := range more {
-			all[name] = value
-		}
+		maps.Copy(all, more)
 
 		return all
 	}
