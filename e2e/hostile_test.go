@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -152,7 +153,8 @@ func TestHugeToolResultIsTruncated(t *testing.T) {
 		Name: "logs", ReadOnly: true,
 		Handle: func(context.Context, map[string]any) (string, error) { return strings.Repeat("é", 1_500_000), nil },
 	})
-	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
+	// Masking 3 MB takes a second; with the race detector, beside other work, half a minute.
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Patience: 2 * time.Minute})
 	app.Script.Add(calls("kubernetes__logs"), says("Much."), says("Much."))
 
 	session := app.Run("test", "look")
