@@ -74,7 +74,7 @@ vet: go
 
 test-go: go ## unit and end-to-end tests in Go, on a real database
 	@echo "==> testing"
-	@$(SUMMARY) -shuffle=on -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+	@$(SUMMARY) -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
 
 test-web: web ## unit tests of the dashboard
 	@echo "==> testing the dashboard"
@@ -89,7 +89,7 @@ test-browser: build setup chromium ## scenarios in a real Chromium against the r
 
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"
-	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on $(TESTFLAGS) $(PACKAGES)
+	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on -timeout=40m $(TESTFLAGS) $(PACKAGES)
 
 test-json: go ## the results as JSON lines, as go test -json prints them
 	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)
