@@ -118,8 +118,9 @@ test('system', async () => {
 });
 
 test('note', async () => {
-  const page = await open('/notes');
-  await page.getByTestId('note-row').filter({ hasText: 'incident call' }).click();
+  const found = await fetch(`${stage.url}/api/v1/notes?q=incident`);
+  const { notes } = (await found.json()) as { notes: { id: string }[] };
+  const page = await open(`/notes/${notes[0]?.id}`);
   await page.getByTestId('note-entity').nth(4).waitFor();
   await shoot(page, 'note');
 });
