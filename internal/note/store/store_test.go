@@ -270,7 +270,8 @@ func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
 	}
 
 	require.NoError(t, group.Wait())
-	require.EqualValues(t, 3, runs.Load())
+	// PostgreSQL ends one of them, or both if both notice at the same moment.
+	require.GreaterOrEqual(t, runs.Load(), int64(3))
 
 	for _, id := range []string{first.ID, second.ID} {
 		note, err := store.Note(t.Context(), db.Reader(), id)
