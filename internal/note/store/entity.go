@@ -148,16 +148,27 @@ func UpdateEntity(ctx context.Context, tx *Tx, e tarsy.Entity) (tarsy.Entity, er
 
 // AddSources stores the passages that an entity came from. Those that are there already stay.
 func AddSources(ctx context.Context, tx *Tx, sources []tarsy.EntitySource) error {
-	for _, s := range sources {
-		_, err := tx.Exec(ctx, `
-			INSERT INTO entity_sources (entity_id, note_id, quote, start_offset, end_offset) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT DO NOTHING`, s.EntityID, s.NoteID, s.Quote, s.StartOffset, s.EndOffset)
-		if err != nil {
-			return err
-		}
+	if len(sources) == 0 {
+		return nil
 	}
 
-	return nil
+	var (
+		entities, notes, quotes []string
+		starts, ends            []int
+	)
+
+	for _, s := range sources {
+		entities, notes, quotes = append(entities, s.EntityID), append(notes, s.NoteID), append(quotes, s.Quote)
+		starts, ends = append(starts, s.StartOffset), append(ends, s.EndOffset)
+	}
+
+	_, err := tx.Exec(ctx, `
+		INSERT INTO entity_sources (entity_id, note_id, quote, start_offset, end_offset)
+		SELECT s.entity_id, s.note_id, s.quote, s.start_offset, s.end_offset
+		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[], $5::integer[]) AS s (entity_id, note_id, quote, start_offset, end_offset)
+		ON CONFLICT DO NOTHING`, entities, notes, quotes, starts, ends)
+
+	return err
 }
 
 // SetTags replaces the tags of an entity. Tags that do not exist yet are created; see CleanTags.
