@@ -72,35 +72,16 @@ type NoteFilter struct {
 
 // Notes goes through the notes, newest first, page by page.
 func (c *Client) Notes(ctx context.Context, filter NoteFilter) iter.Seq2[tarsy.Note, error] {
-	return func(yield func(tarsy.Note, error) bool) {
-		left, cursor := filter.Limit, ""
-
-		for {
-			var page struct {
-				Notes      []tarsy.Note `json:"notes"`
-				NextCursor string       `json:"next_cursor"`
-			}
-
-			if err := c.call(ctx, http.MethodGet, "/api/v1/notes", filter.query(left, cursor), nil, &page); err != nil {
-				yield(tarsy.Note{}, err)
-
-				return
-			}
-
-			for _, note := range page.Notes {
-				if !yield(note, nil) {
-					return
-				}
-			}
-
-			left -= len(page.Notes)
-			cursor = page.NextCursor
-
-			if cursor == "" || filter.Limit > 0 && left <= 0 {
-				return
-			}
+	return pages(filter.Limit, func(left int, cursor string) ([]tarsy.Note, string, error) {
+		var page struct {
+			Notes      []tarsy.Note `json:"notes"`
+			NextCursor string       `json:"next_cursor"`
 		}
-	}
+
+		err := c.call(ctx, http.MethodGet, "/api/v1/notes", filter.query(left, cursor), nil, &page)
+
+		return page.Notes, page.NextCursor, err
+	})
 }
 
 func (f NoteFilter) query(left int, cursor string) url.Values {

@@ -76,27 +76,39 @@ type Filter struct {
 
 // Sessions goes through the sessions, newest first, page by page.
 func (c *Client) Sessions(ctx context.Context, filter Filter) iter.Seq2[tarsy.SessionItem, error] {
-	return func(yield func(tarsy.SessionItem, error) bool) {
-		left, cursor := filter.Limit, ""
+	return pages(filter.Limit, func(left int, cursor string) ([]tarsy.SessionItem, string, error) {
+		page, err := c.page(ctx, filter, left, cursor)
+
+		return page.Sessions, page.NextCursor, err
+	})
+}
+
+// pages goes through a list page by page. A limit of zero means all of it; read gets how much of the limit is left and the cursor of
+// the previous page, and returns the next one.
+func pages[T any](limit int, read func(left int, cursor string) (page []T, next string, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left, cursor := limit, ""
 
 		for {
-			page, err := c.page(ctx, filter, left, cursor)
+			page, next, err := read(left, cursor)
 			if err != nil {
-				yield(tarsy.SessionItem{}, err)
+				var none T
+
+				yield(none, err)
 
 				return
 			}
 
-			for _, session := range page.Sessions {
-				if !yield(session, nil) {
+			for _, item := range page {
+				if !yield(item, nil) {
 					return
 				}
 			}
 
-			left -= len(page.Sessions)
-			cursor = page.NextCursor
+			left -= len(page)
+			cursor = next
 
-			if cursor == "" || filter.Limit > 0 && left <= 0 {
+			if cursor == "" || limit > 0 && left <= 0 {
 				return
 			}
 		}
