@@ -14,8 +14,13 @@ import (
 	"tarsy.dev/tarsy/internal/mask/corpus"
 )
 
+// newMasker makes a masker whose default limit allows for the slower code of the race detector.
 func newMasker(t testing.TB, cfg Config) *Masker {
 	t.Helper()
+
+	if cfg.Limit == 0 {
+		cfg.Limit = slowdown * defaultLimit
+	}
 
 	m, err := New(cfg)
 	require.NoError(t, err)
