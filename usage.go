@@ -20,16 +20,26 @@ func (s *Spend) Add(other Spend) {
 	s.ToolCalls += other.ToolCalls
 }
 
-// UsageSummary is the usage of all sessions in a period. It includes deleted sessions, because their usage was paid for.
+// What LLM calls are for, as UsageSummary.ByKind names it.
+const (
+	// Investigations with their chats.
+	UsageSessions = "sessions"
+	// Extraction and organization of notes.
+	UsageNotes = "notes"
+)
+
+// UsageSummary is the usage of all sessions and notes in a period. It includes deleted ones, because their usage was paid for.
 type UsageSummary struct {
 	// The period in UTC: From is inclusive, To is exclusive.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// All sessions together; its name is empty.
+	// Everything together; its name is empty.
 	Total SpendShare `json:"total"`
 	// Named by date in UTC (2006-01-02), in order. Days without usage are left out.
 	ByDay []SpendShare `json:"by_day"`
-	// Most expensive first.
+	// Sessions and notes, most expensive first. A kind without usage is left out.
+	ByKind []SpendShare `json:"by_kind"`
+	// Sessions only, most expensive first.
 	ByAlertType []SpendShare `json:"by_alert_type"`
 	// Most expensive first. Tool calls have no model or provider and are not included.
 	ByModel    []UsageShare `json:"by_model"`
@@ -38,7 +48,7 @@ type UsageSummary struct {
 
 // UsageShare is the usage of LLM calls grouped under one name.
 type UsageShare struct {
-	// Day, alert type, model or provider, depending on the list.
+	// Day, kind, alert type, model or provider, depending on the list.
 	Name string `json:"name"`
 	// Number of calls, including failed ones.
 	LLMCalls int `json:"llm_calls"`

@@ -149,9 +149,9 @@ func TestRetryWaitEndsWithExecution(t *testing.T) {
 func TestTokenCountsAreClamped(t *testing.T) {
 	t.Parallel()
 
-	require.Equal(t, tarsy.Usage{}, usageOf(llm.UsageChunk{InputTokens: -5, OutputTokens: math.MinInt, ThinkingTokens: -1, CachedTokens: -1}))
+	require.Equal(t, tarsy.Usage{}, UsageOf(llm.UsageChunk{InputTokens: -5, OutputTokens: math.MinInt, ThinkingTokens: -1, CachedTokens: -1}))
 
-	huge := usageOf(llm.UsageChunk{InputTokens: math.MaxInt, OutputTokens: math.MaxInt, ThinkingTokens: math.MaxInt})
+	huge := UsageOf(llm.UsageChunk{InputTokens: math.MaxInt, OutputTokens: math.MaxInt, ThinkingTokens: math.MaxInt})
 	require.Equal(t, 3*maxTokens, huge.TotalTokens)
 }
 

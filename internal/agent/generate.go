@@ -227,7 +227,7 @@ const maxStopReason = 100
 func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
 	now := tarsy.Time(c.Clock.Now())
 
-	usage := usageOf(response.Usage)
+	usage := UsageOf(response.Usage)
 	if c.Price != nil {
 		usage = c.Price(req.Model, now, usage)
 	}
@@ -254,21 +254,6 @@ func encodeResponse(response llm.Response) json.RawMessage {
 	}
 
 	return raw
-}
-
-// maxTokens is more than any call can use. What a gateway invents beyond it, or below nothing, is not added up: sums would
-// no longer be numbers that anybody can read, and a budget would grow by being spent.
-const maxTokens = 1_000_000_000
-
-func usageOf(u llm.UsageChunk) tarsy.Usage {
-	bounded := func(n int) int { return min(max(n, 0), maxTokens) }
-	usage := tarsy.Usage{
-		InputTokens: bounded(u.InputTokens), OutputTokens: bounded(u.OutputTokens),
-		ThinkingTokens: bounded(u.ThinkingTokens), CachedTokens: bounded(u.CachedTokens),
-	}
-	usage.TotalTokens = usage.InputTokens + usage.OutputTokens + usage.ThinkingTokens
-
-	return usage
 }
 
 // nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.

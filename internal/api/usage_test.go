@@ -65,6 +65,7 @@ func TestUsageSummaryCoversRequestedPeriod(t *testing.T) {
 		From: now.Add(-30 * 24 * time.Hour), To: now,
 		Total:       tarsy.SpendShare{UsageShare: named(""), ToolCalls: 2},
 		ByDay:       []tarsy.SpendShare{{UsageShare: named("2026-11-15"), ToolCalls: 2}},
+		ByKind:      []tarsy.SpendShare{{UsageShare: named(tarsy.UsageSessions), ToolCalls: 2}},
 		ByAlertType: []tarsy.SpendShare{{UsageShare: named("kubernetes"), ToolCalls: 2}},
 		ByModel:     []tarsy.UsageShare{named("gemini")}, ByProvider: []tarsy.UsageShare{named("google")},
 	}, get[tarsy.UsageSummary](t, f, path))

@@ -35,6 +35,7 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
 			LLM: model, Provider: used.Provider, Model: used.Model, Backend: used.Backend, Retry: a.retry(), Timeout: cfg.NotePipeline.Timeout,
 		}),
 		Confidence: cfg.NotePipeline.ConfidenceThreshold, Similarity: cfg.NotePipeline.DuplicateThreshold,
+		Price: cfg.Prices().Price,
 	}
 	tries := note.Tries(cfg.NotePipeline.MaxAttempts)
 

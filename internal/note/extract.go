@@ -25,7 +25,6 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 	waits := func(n tarsy.Note) bool {
 		return n.Version == version && (n.Status == tarsy.NoteQueued || n.Status == tarsy.NoteFailed && !n.Processed)
 	}
-	skipped := func(tx *store.Tx) error { return finish(tx, nil) }
 
 	note, err := p.load(ctx, noteID, waits)
 	if err != nil {
@@ -33,22 +32,34 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 	}
 
 	if note == nil {
-		return p.Store.Change(ctx, skipped)
+		return p.Store.Change(ctx, func(tx *store.Tx) error { return finish(tx, nil) })
 	}
 
-	found, err := p.Model.Extract(ctx, note.Content, note.CreatedAt)
+	found, made, err := p.Model.Extract(ctx, note.Content, note.CreatedAt)
+	call := p.priced(noteID, made)
+
 	if err != nil {
-		return err
+		return p.keepCall(ctx, call, err)
 	}
 
-	return p.changeNote(ctx, noteID, waits, skipped, func(tx *store.Tx, note tarsy.Note) error {
+	finishPaid := func(tx *store.Tx, entities []tarsy.EntityDetail) error {
+		if err := store.InsertCall(ctx, tx, call); err != nil {
+			return err
+		}
+
+		return finish(tx, entities)
+	}
+
+	err = p.changeNote(ctx, noteID, waits, func(tx *store.Tx) error { return finishPaid(tx, nil) }, func(tx *store.Tx, note tarsy.Note) error {
 		waiting, err := p.storeExtracted(ctx, tx, note, found)
 		if err != nil {
 			return err
 		}
 
-		return finish(tx, waiting)
+		return finishPaid(tx, waiting)
 	})
+
+	return p.keepCall(ctx, call, err)
 }
 
 // storeExtracted stores entities and the end of the extraction. It returns the entities that wait to be organized.

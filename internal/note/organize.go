@@ -42,32 +42,49 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 		return err
 	}
 
-	organization := infer.Organization{Places: make([]infer.Place, len(in.Entities))}
-	if !noChoice(in) {
-		if organization, err = p.Model.Organize(ctx, in); err != nil {
-			return err
-		}
+	file := func(places []infer.Place, finish func(*store.Tx) error) error {
+		return p.changeNote(ctx, noteID, waits, finish, func(tx *store.Tx, note tarsy.Note) error {
+			return storeOrganized(ctx, &filing{tx: tx, note: note, confidence: p.confidence(), in: in, places: places}, finish)
+		})
 	}
 
-	return p.changeNote(ctx, noteID, waits, finish, func(tx *store.Tx, note tarsy.Note) error {
-		f := &filing{tx: tx, note: note, confidence: p.confidence(), in: in, places: organization.Places}
+	if noChoice(in) {
+		return file(make([]infer.Place, len(in.Entities)), finish)
+	}
 
-		organized, err := f.run(ctx)
-		if err != nil {
-			return err
-		}
+	organization, made, err := p.Model.Organize(ctx, in)
+	call := p.priced(noteID, made)
 
-		note.Status, note.ProcessingError = tarsy.NoteDone, ""
+	if err == nil {
+		err = file(organization.Places, func(tx *store.Tx) error {
+			if err := store.InsertCall(ctx, tx, call); err != nil {
+				return err
+			}
 
-		// Otherwise the events of the entities tell that the note is done.
-		if organized == 0 {
-			tx.Emit(noteEvent(tarsy.TypeNoteProcessed, note))
-		}
+			return finish(tx)
+		})
+	}
 
-		if err := store.UpdateNote(ctx, tx, note); err != nil {
-			return err
-		}
+	return p.keepCall(ctx, call, err)
+}
 
-		return finish(tx)
-	})
+// storeOrganized files entities, stores the end of the organization and runs finish.
+func storeOrganized(ctx context.Context, f *filing, finish func(*store.Tx) error) error {
+	organized, err := f.run(ctx)
+	if err != nil {
+		return err
+	}
+
+	f.note.Status, f.note.ProcessingError = tarsy.NoteDone, ""
+
+	// Otherwise the events of the entities tell that the note is done.
+	if organized == 0 {
+		f.tx.Emit(noteEvent(tarsy.TypeNoteProcessed, f.note))
+	}
+
+	if err := store.UpdateNote(ctx, f.tx, f.note); err != nil {
+		return err
+	}
+
+	return finish(f.tx)
 }

@@ -28,6 +28,8 @@ type Processor struct {
 	Confidence float64
 	// Similarity is that of words from which an entity is a candidate for a duplicate; zero means DefaultSimilarity.
 	Similarity float64
+	// Price returns a usage with the cost that it has with a model at a time; nil prices nothing.
+	Price func(model string, at time.Time, u tarsy.Usage) tarsy.Usage
 }
 
 func (p *Processor) confidence() float64 {

@@ -53,7 +53,7 @@ const (
     (c.usage ->> 'total_tokens')::bigint, (c.usage ->> 'unpriced_tokens')::bigint, (c.usage ->> 'cost_usd')::double precision`
 	toolColumns = `(c.created_at AT TIME ZONE 'UTC')::date, s.alert_type, '', '', 0, 1, 0, 0, 0, 0, 0, 0, 0`
 
-	usageSQL = `(
+	usageSQL = `
     SELECT ` + bucketColumns + ` FROM usage_buckets WHERE span = 'day' AND begins >= @day_from AND begins < @day_to
     UNION ALL
     SELECT ` + bucketColumns + ` FROM usage_buckets WHERE span = 'hour' AND begins >= @hour_from AND begins < @day_from
@@ -66,20 +66,44 @@ const (
     UNION ALL
     SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @from AND c.created_at < @hour_from
     UNION ALL
-    SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @hour_to AND c.created_at < @to
-) AS used`
+    SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @hour_to AND c.created_at < @to`
+
+	// The same of the calls about notes, which have no alert type and call no tools.
+	noteBucketColumns = `(begins AT TIME ZONE 'UTC')::date AS day, model_name, provider, llm_calls,
+    input_tokens, output_tokens, thinking_tokens, cached_tokens, total_tokens, unpriced_tokens, cost_usd`
+	noteCallColumns = `(c.created_at AT TIME ZONE 'UTC')::date, c.model_name, c.provider, 1,
+    (c.usage ->> 'input_tokens')::bigint, (c.usage ->> 'output_tokens')::bigint, (c.usage ->> 'thinking_tokens')::bigint, (c.usage ->> 'cached_tokens')::bigint,
+    (c.usage ->> 'total_tokens')::bigint, (c.usage ->> 'unpriced_tokens')::bigint, (c.usage ->> 'cost_usd')::double precision`
+
+	noteUsageSQL = `
+    SELECT ` + noteBucketColumns + ` FROM note_usage_buckets WHERE span = 'day' AND begins >= @day_from AND begins < @day_to
+    UNION ALL
+    SELECT ` + noteBucketColumns + ` FROM note_usage_buckets WHERE span = 'hour' AND begins >= @hour_from AND begins < @day_from
+    UNION ALL
+    SELECT ` + noteBucketColumns + ` FROM note_usage_buckets WHERE span = 'hour' AND begins >= @day_to AND begins < @hour_to
+    UNION ALL
+    SELECT ` + noteCallColumns + ` FROM note_calls c WHERE c.created_at >= @from AND c.created_at < @hour_from
+    UNION ALL
+    SELECT ` + noteCallColumns + ` FROM note_calls c WHERE c.created_at >= @hour_to AND c.created_at < @to`
 
 	// edgesSQL tells for several periods whether a call was made in them.
 	edgesSQL = `
 SELECT EXISTS (SELECT FROM llm_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
     OR EXISTS (SELECT FROM mcp_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
+    OR EXISTS (SELECT FROM note_calls c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
 FROM unnest($1::timestamptz[], $2::timestamptz[]) WITH ORDINALITY AS p (begins, ends, number) ORDER BY p.number`
 
-	usageTotalSQL   = `SELECT ` + bucketSums + ` FROM ` + usageSQL
+	usageTotalSQL   = `SELECT ` + bucketSums + ` FROM (` + usageSQL + `) AS used`
 	usageSummarySQL = `
-SELECT grouping(day, alert_type, model_name, provider) AS grouping, COALESCE(day::text, alert_type, model_name, provider, '') AS name, ` + bucketSums + `
-FROM ` + usageSQL + `
-GROUP BY GROUPING SETS ((), (day), (alert_type), (model_name), (provider))`
+SELECT grouping(day, kind, model_name, provider) AS grouping, COALESCE(kind, '') AS kind,
+    COALESCE(day::text, alert_type, model_name, provider, '') AS name, ` + bucketSums + `
+FROM (
+    SELECT '` + tarsy.UsageSessions + `' AS kind, sessions.* FROM (` + usageSQL + `) AS sessions
+    UNION ALL
+    SELECT '` + tarsy.UsageNotes + `', day, NULL, model_name, provider, llm_calls, 0,
+        input_tokens, output_tokens, thinking_tokens, cached_tokens, total_tokens, unpriced_tokens, cost_usd FROM (` + noteUsageSQL + `) AS notes
+) AS used
+GROUP BY GROUPING SETS ((), (day), (kind, alert_type), (model_name), (provider))`
 )
 
 const (
@@ -178,13 +202,15 @@ func readUsage[R any](ctx context.Context, pool *pgxpool.Pool, sql string, from,
 // usageRow is one group of the summary.
 type usageRow struct {
 	Grouping int
+	// What the calls were for; empty unless the group has an alert type.
+	Kind string
 	tarsy.SpendShare
 }
 
 // The groups of the summary, as the database numbers them: a bit is set for each column that was not grouped by.
 const (
 	groupDay       = 0b0111
-	groupAlertType = 0b1011
+	groupAlertType = 0b1011 // of sessions, or all notes
 	groupModel     = 0b1101
 	groupProvider  = 0b1110
 )
@@ -220,7 +246,7 @@ func (db *DB) UsageSummary(ctx context.Context, from, to time.Time) (tarsy.Usage
 func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 	summary := tarsy.UsageSummary{
 		From: from, To: to,
-		ByDay: []tarsy.SpendShare{}, ByAlertType: []tarsy.SpendShare{}, ByModel: []tarsy.UsageShare{}, ByProvider: []tarsy.UsageShare{},
+		ByDay: []tarsy.SpendShare{}, ByKind: []tarsy.SpendShare{}, ByAlertType: []tarsy.SpendShare{}, ByModel: []tarsy.UsageShare{}, ByProvider: []tarsy.UsageShare{},
 	}
 
 	for _, row := range rows {
@@ -228,7 +254,11 @@ func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 		case groupDay:
 			summary.ByDay = append(summary.ByDay, row.SpendShare)
 		case groupAlertType:
-			summary.ByAlertType = append(summary.ByAlertType, row.SpendShare)
+			summary.ByKind = addToKind(summary.ByKind, row)
+
+			if row.Kind == tarsy.UsageSessions {
+				summary.ByAlertType = append(summary.ByAlertType, row.SpendShare)
+			}
 		case groupModel:
 			summary.ByModel = appendUsed(summary.ByModel, row.UsageShare)
 		case groupProvider:
@@ -239,11 +269,31 @@ func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 	}
 
 	slices.SortFunc(summary.ByDay, func(a, b tarsy.SpendShare) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(summary.ByAlertType, func(a, b tarsy.SpendShare) int { return byCostDescending(a.UsageShare, b.UsageShare) })
+
+	for _, shares := range [][]tarsy.SpendShare{summary.ByKind, summary.ByAlertType} {
+		slices.SortFunc(shares, func(a, b tarsy.SpendShare) int { return byCostDescending(a.UsageShare, b.UsageShare) })
+	}
+
 	slices.SortFunc(summary.ByModel, byCostDescending)
 	slices.SortFunc(summary.ByProvider, byCostDescending)
 
 	return summary
+}
+
+// addToKind adds a group to what its kind used.
+func addToKind(kinds []tarsy.SpendShare, row usageRow) []tarsy.SpendShare {
+	i := slices.IndexFunc(kinds, func(s tarsy.SpendShare) bool { return s.Name == row.Kind })
+	if i < 0 {
+		row.Name = row.Kind
+
+		return append(kinds, row.SpendShare)
+	}
+
+	kinds[i].LLMCalls += row.LLMCalls
+	kinds[i].ToolCalls += row.ToolCalls
+	kinds[i].Usage.Add(row.Usage)
+
+	return kinds
 }
 
 // appendUsed leaves out the share of tool calls, which have no model.

@@ -195,6 +195,7 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 	require.Equal(t, tarsy.UsageSummary{
 		From: from, To: to, Total: spend("", 5, 31, 6),
 		ByDay:       []tarsy.SpendShare{spend("2026-03-01", 2, 3, 1), spend("2026-03-02", 1, 4, 2), spend("2026-03-03", 2, 24, 3)},
+		ByKind:      []tarsy.SpendShare{spend(tarsy.UsageSessions, 5, 31, 6)},
 		ByAlertType: []tarsy.SpendShare{spend("deleted", 1, 16, 0), spend("cpu", 2, 12, 2), spend("disk", 2, 3, 1), spend("nothing", 0, 0, 3)},
 		ByModel:     []tarsy.UsageShare{share("small", 2, 17), share("other", 1, 8), share("large", 2, 6)},
 		ByProvider:  []tarsy.UsageShare{share("one", 2, 17), share("two", 3, 14)},
@@ -204,10 +205,61 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, empty.Total)
 	require.NotNil(t, empty.ByDay, "JSON shows an empty list")
+	require.NotNil(t, empty.ByKind)
 	require.NotNil(t, empty.ByAlertType)
 	require.NotNil(t, empty.ByModel)
 	require.NotNil(t, empty.ByProvider)
 	require.Empty(t, empty.ByDay)
+}
+
+func TestNotesAreTheirOwnKindOfUsage(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 2, 1)
+
+	const day = 24 * 60
+
+	// Within an hour and a day, at their beginnings, and outside of the period.
+	for minute, n := range map[int]int{-1: 1024, 0: 2, 30: 4, 60: 8, day: 16, 2 * day: 32, 3*day - 1: 64, 3 * day: 2048} {
+		f.exec(t, `
+INSERT INTO note_calls (id, note_id, purpose, provider, model_name, usage, created_at)
+VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small', $1, $2)`, priced(n), epoch().Add(time.Duration(minute)*time.Minute))
+	}
+
+	share := func(name string, calls, n int) tarsy.SpendShare {
+		return tarsy.SpendShare{UsageShare: tarsy.UsageShare{Name: name, LLMCalls: calls, Usage: priced(n)}}
+	}
+
+	for from, notes := range map[int]tarsy.SpendShare{0: share(tarsy.UsageNotes, 6, 126), 1: share(tarsy.UsageNotes, 5, 124), 31: share(tarsy.UsageNotes, 4, 120)} {
+		summary, err := db.UsageSummary(t.Context(), epoch().Add(time.Duration(from)*time.Minute), epoch().Add(3*day*time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, notes, summary.ByKind[0], "from minute %d", from)
+		require.Contains(t, summary.ByModel, tarsy.UsageShare{Name: "small", LLMCalls: notes.LLMCalls, Usage: notes.Usage})
+
+		var kinds, days tarsy.Usage
+
+		for _, kind := range summary.ByKind {
+			kinds.Add(kind.Usage)
+		}
+
+		for _, day := range summary.ByDay {
+			days.Add(day.Usage)
+		}
+
+		require.Equal(t, summary.Total.Usage, kinds)
+		require.Equal(t, summary.Total.Usage, days)
+
+		for _, alertType := range summary.ByAlertType {
+			require.Equal(t, 2, alertType.ToolCalls, "notes have no alert type")
+		}
+	}
+
+	spent, err := db.SpentSince(t.Context(), epoch())
+	require.NoError(t, err)
+	require.Equal(t, tarsy.Spend{Usage: priced(1), ToolCalls: 2}, spent, "the budget of a day is that of sessions")
 }
 
 func TestUsageSummaryReadsBucketsAndEdgeCalls(t *testing.T) {
@@ -218,7 +270,7 @@ func TestUsageSummaryReadsBucketsAndEdgeCalls(t *testing.T) {
 	plan, err := db.UsagePlan(t.Context(), pgx.NamedArgs{"from": at, "hour_from": at, "day_from": at, "day_to": at, "hour_to": at, "to": at})
 	require.NoError(t, err)
 
-	for _, index := range []string{"usage_buckets_pkey", "llm_interactions_created", "mcp_interactions_created"} {
+	for _, index := range []string{"usage_buckets_pkey", "llm_interactions_created", "mcp_interactions_created", "note_usage_buckets_pkey", "note_calls_created"} {
 		require.Contains(t, plan, "using "+index, plan)
 	}
 

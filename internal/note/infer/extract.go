@@ -65,26 +65,26 @@ Extract the entities of the note.`
 
 // Extract finds the entities of a note. The time is that of the note's capture: relative dates such as "by Friday" refer to it. The
 // error is ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
-func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]Extracted, error) {
-	text, err := m.ask(ctx, AgentExtract, PurposeExtract, fmt.Sprintf(extractSystemPrompt, MaxEntities),
+func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]Extracted, Call, error) {
+	text, call, err := m.ask(ctx, AgentExtract, PurposeExtract, fmt.Sprintf(extractSystemPrompt, MaxEntities),
 		fmt.Sprintf(extractUserPrompt, today(now.UTC()), quote.Block("NOTE", content)), extractSchema.raw)
 	if err != nil {
-		return nil, err
+		return nil, call, err
 	}
 
 	answer, err := decode[ExtractAnswer](extractSchema, text)
 	if err != nil {
-		return nil, err
+		return nil, call, err
 	}
 
 	entities := make([]Extracted, len(answer.Entities))
 	for i, entity := range answer.Entities {
 		if entities[i], err = extracted(entity, content); err != nil {
-			return nil, fmt.Errorf("entity %d: %w", i+1, err)
+			return nil, call, fmt.Errorf("entity %d: %w", i+1, err)
 		}
 	}
 
-	return entities, nil
+	return entities, call, nil
 }
 
 func extracted(a EntityAnswer, note string) (Extracted, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -58,30 +59,39 @@ func New(cfg Config) *Model {
 // errTimeout is the cause of a call that takes too long. Another attempt may be faster.
 var errTimeout = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model did not answer in time"}
 
+// Call is one call of the model: what it was for and what it used. A call that failed has one too.
+type Call struct {
+	Purpose, Provider, Model string
+	// Without its price.
+	Usage tarsy.Usage
+}
+
 // ask makes one call and returns its text. Errors of the call are returned as they are.
-func (m *Model) ask(ctx context.Context, agent, purpose, system, user string, schema json.RawMessage) (string, error) {
+func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string, schema json.RawMessage) (string, Call, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errTimeout)
 	defer cancel()
 
 	request := &llm.Request{
-		Agent: agent, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
+		Agent: agentName, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
 		Messages: []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: user}},
 	}
 
 	response, err := llm.Collect(m.cfg.Retry.Generate(limited, m.cfg.LLM, request, nil), nil)
+	call := Call{Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Usage: agent.UsageOf(response.Usage)}
+
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			return "", errTimeout
+			return "", call, errTimeout
 		}
 
-		return "", err
+		return "", call, err
 	}
 
 	if response.End.Reason == llm.StopMaxTokens {
-		return "", fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", ErrSchema)
+		return "", call, fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", ErrSchema)
 	}
 
-	return response.Text, nil
+	return response.Text, call, nil
 }
 
 // today is the date that relative dates refer to, with its weekday.

@@ -97,20 +97,22 @@ File each of the %d entities.`
 
 // Organize chooses project, epic and duplicates for entities. The error is ErrSchema if the answer cannot be used, also if it names
 // something that is not in the input, and otherwise that of the call.
-func (m *Model) Organize(ctx context.Context, in OrganizeInput) (Organization, error) {
+func (m *Model) Organize(ctx context.Context, in OrganizeInput) (Organization, Call, error) {
 	user := fmt.Sprintf(organizeUserPrompt, quote.Block("PROJECTS", projectLines(in.Projects)), quote.Block("ENTITIES", entityLines(in.Entities)), len(in.Entities))
 
-	text, err := m.ask(ctx, AgentOrganize, PurposeOrganize, organizeSystemPrompt, user, organizeSchema.raw)
+	text, call, err := m.ask(ctx, AgentOrganize, PurposeOrganize, organizeSystemPrompt, user, organizeSchema.raw)
 	if err != nil {
-		return Organization{}, err
+		return Organization{}, call, err
 	}
 
 	answer, err := decode[OrganizeAnswer](organizeSchema, text)
 	if err != nil {
-		return Organization{}, err
+		return Organization{}, call, err
 	}
 
-	return in.organization(answer)
+	organization, err := in.organization(answer)
+
+	return organization, call, err
 }
 
 func projectLines(projects []ProjectChoice) string {

@@ -41,7 +41,7 @@ func organize(t *testing.T, places ...infer.PlaceAnswer) (infer.Organization, *s
 	require.NoError(t, err)
 
 	m, s := model(script.Reply{Text: string(raw)})
-	organization, err := m.Organize(t.Context(), choices())
+	organization, _, err := m.Organize(t.Context(), choices())
 
 	return organization, s, err
 }

@@ -106,6 +106,14 @@ test('a failed note shows its error, and is processed again on request', async (
   await page.locator(`[data-note-id="${failed.id}"][data-status=done]`).waitFor();
 });
 
+test('the calls for notes are in the usage as a kind of their own', async () => {
+  await processed(server(), 'Nothing of interest happened.');
+  const { page } = await visit('/system?tab=usage');
+  const kinds = page.getByRole('region', { name: 'By kind' });
+  await kinds.getByRole('row', { name: /Notes/ }).waitFor();
+  await page.getByRole('region', { name: 'By model' }).getByRole('row', { name: /scripted-model/ }).waitFor();
+});
+
 test('filters and search are part of the address', async () => {
   const empty = await processed(server(), 'Nothing of interest happened.');
   const { page } = await visit('/notes?source=cli');

@@ -48,7 +48,7 @@ export function UsageTab() {
 function Nothing({ range }: { range: Range }) {
   return (
     <EmptyState title={`No usage in the last ${range} days`} icon={<ChartColumn />}>
-      Tokens and cost appear here after an alert is investigated.
+      Tokens and cost appear here after an alert is investigated or a note is processed.
     </EmptyState>
   );
 }
@@ -87,7 +87,11 @@ function Summary({ usage }: { usage: UsageSummary }) {
         </CardBody>
       </Card>
       <DayCharts days={days} />
-      <div className="grid items-start gap-4 lg:grid-cols-2 xl:grid-cols-3">
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <Breakdown
+          title="By kind"
+          rows={usage.by_kind.map((row) => ({ ...row, name: row.name === 'notes' ? 'Notes' : 'Sessions' }))}
+        />
         <Breakdown title="By alert type" rows={usage.by_alert_type} />
         <Breakdown title="By model" rows={usage.by_model} />
         <Breakdown title="By provider" rows={usage.by_provider} />

@@ -1,0 +1,37 @@
+package note
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/infer"
+	"tarsy.dev/tarsy/internal/note/store"
+)
+
+// priced is a call of the model about a note that is over now, with its price.
+func (p *Processor) priced(noteID string, made infer.Call) store.Call {
+	call := store.Call{
+		ID: tarsy.NewID(), NoteID: noteID, Purpose: made.Purpose, Provider: made.Provider, ModelName: made.Model, Usage: made.Usage, CreatedAt: p.Store.Now(),
+	}
+	if p.Price != nil {
+		call.Usage = p.Price(call.ModelName, call.CreatedAt, call.Usage)
+	}
+
+	return call
+}
+
+// keepCall stores the call of an attempt that failed with cause, and returns cause: the call was paid for all the same. An attempt that
+// succeeds stores its call in the transaction of its result.
+func (p *Processor) keepCall(ctx context.Context, call store.Call, cause error) error {
+	if cause == nil {
+		return nil
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+
+	// If the database is away, the call is not counted; recording cause on the note then fails too, and is logged.
+	_ = p.Store.Change(ctx, func(tx *store.Tx) error { return store.InsertCall(ctx, tx, call) })
+
+	return cause
+}

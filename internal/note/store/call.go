@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Call is one LLM call about a note. It is kept for the usage summary, also if the note is gone.
+type Call struct {
+	ID     string
+	NoteID string
+	// As in llm.Request.
+	Purpose, Provider, ModelName string
+	// With its price.
+	Usage     tarsy.Usage
+	CreatedAt time.Time
+}
+
+// InsertCall stores a call, once.
+func InsertCall(ctx context.Context, tx *Tx, c Call) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO note_calls (id, note_id, purpose, provider, model_name, usage, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (id) DO NOTHING`, c.ID, c.NoteID, c.Purpose, c.Provider, c.ModelName, c.Usage, c.CreatedAt)
+
+	return err
+}
