@@ -66,7 +66,7 @@ func providerKills() []providerKill {
 		},
 		{
 			name:   "another attempt is waited for",
-			first:  []script.Reply{{Err: &llm.Error{Status: 429, Message: "slow down", RetryAfter: patience}}, revoked},
+			first:  []script.Reply{{Err: &llm.Error{Status: 429, Message: "slow down", RetryAfter: patience / 2}}, revoked},
 			second: ending, logged: "an LLM call failed; retrying",
 			provider: "second", calls: []string{"first ×1 ", "first ×1 llm_auth", "second ×1 ", "second ×1 "},
 		},

@@ -23,8 +23,8 @@ const processVariable = "TARSY_E2E_SERVER"
 // helloMark begins the line that a server says once it answers requests.
 const helloMark = "e2e server: "
 
-// patience is how long a wait lasts before it fails the test.
-const patience = 20 * time.Second
+// patience is how long a wait lasts before it fails the test. A program takes many times longer to start on a busy machine.
+const patience = time.Minute
 
 // process is a server in a process of its own, so that it can be killed or frozen at any point.
 type process struct {
