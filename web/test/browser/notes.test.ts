@@ -111,7 +111,10 @@ test('the calls for notes are in the usage as a kind of their own', async () => 
   const { page } = await visit('/system?tab=usage');
   const kinds = page.getByRole('region', { name: 'By kind' });
   await kinds.getByRole('row', { name: /Notes/ }).waitFor();
-  await page.getByRole('region', { name: 'By model' }).getByRole('row', { name: /scripted-model/ }).waitFor();
+  await page
+    .getByRole('region', { name: 'By model' })
+    .getByRole('row', { name: /scripted-model/ })
+    .waitFor();
 });
 
 test('filters and search are part of the address', async () => {
