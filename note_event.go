@@ -24,6 +24,9 @@ const (
 	TypeTagChanged      = "tag.changed"
 )
 
+// StatusDeleted is the status in the event of a project or an epic that was deleted. No row has it.
+const StatusDeleted = "deleted"
+
 // NoteEventTypes lists every type of event in the journal of notes.
 func NoteEventTypes() []string {
 	return []string{
@@ -46,8 +49,8 @@ type NotePayload struct {
 	Tag       string `doc:"The tag." json:"tag,omitempty"`
 	// The session of the note; empty if there is none.
 	SessionID string `doc:"The session that the note is about." json:"session_id,omitempty" schema:"id"`
-	// The new status of the note, entity (its state) or review item.
-	Status string `doc:"The new status of the note or review item, or the new state of the entity." json:"status,omitempty"`
+	// The new status of the note, review item, project or epic, or the new state of the entity. Tags have none.
+	Status string `doc:"The new status of the note, review item, project or epic (deleted if it was deleted), or the new state of the entity." json:"status,omitempty"`
 	// Of note.processed: how many entities were extracted.
 	EntityCount int `doc:"How many entities were extracted; left out if there are none." json:"entity_count,omitempty" minimum:"1"`
 	// Of note.failed, note.captured and note.requeued: why it is not processed.

@@ -53,6 +53,11 @@ func (k Kind) schema() *jsonschema.Schema {
 
 	schema := object(k.When, structs...)
 	schema.Required = append(schema.Required, k.always...)
+
+	if k.statuses != nil {
+		schema.Properties["status"].Enum = k.statuses
+	}
+
 	schema.Properties["type"].Type, schema.Properties["type"].Const = "", constant(k.Type).Const
 
 	switch k.Type {

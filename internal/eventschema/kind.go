@@ -39,6 +39,8 @@ type Kind struct {
 	envelope reflect.Type
 	// always are fields that this kind has although its payload, which it shares with others, may leave them out.
 	always []string
+	// statuses are the values of the field status of this kind; nil if its payload says them.
+	statuses []any
 }
 
 // Kinds lists every type of message in the order of the documentation.

@@ -11,7 +11,7 @@ func noteKinds() []Kind {
 	kind := func(name, about, when string) Kind {
 		return Kind{
 			Type: name, Delivery: Journal, Channel: tarsy.ChannelNotes, Over: both, When: when,
-			payload: reflect.TypeFor[tarsy.NotePayload](), envelope: reflect.TypeFor[noteEnvelope](), always: []string{about},
+			payload: reflect.TypeFor[tarsy.NotePayload](), envelope: reflect.TypeFor[noteEnvelope](), always: []string{about}, statuses: noteStatuses(about),
 		}
 	}
 
@@ -31,5 +31,23 @@ func noteKinds() []Kind {
 		kind(tarsy.TypeProjectChanged, "project_id", "A project was created, changed or deleted."),
 		kind(tarsy.TypeEpicChanged, "epic_id", "An epic was created, changed or deleted."),
 		kind(tarsy.TypeTagChanged, "tag", "A tag was renamed or deleted."),
+	}
+}
+
+// noteStatuses are the statuses of what an event is about. Tags have none.
+func noteStatuses(about string) []any {
+	switch about {
+	case "note_id":
+		return enum(tarsy.NoteStatuses()).Enum
+	case "entity_id":
+		return enum(tarsy.EntityStates()).Enum
+	case "review_id":
+		return enum(tarsy.ReviewStatuses()).Enum
+	case "project_id":
+		return append(enum(tarsy.ProjectStatuses()).Enum, tarsy.StatusDeleted)
+	case "epic_id":
+		return append(enum(tarsy.EpicStatuses()).Enum, tarsy.StatusDeleted)
+	default:
+		return nil
 	}
 }

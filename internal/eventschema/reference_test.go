@@ -73,7 +73,7 @@ func reference(defs map[string]*jsonschema.Schema) string {
 func writeNotes(out *strings.Builder, defs map[string]*jsonschema.Schema) {
 	out.WriteString("\n## Events of notes\n\n" +
 		"All have the fields of the second table. The field in the first table is always set; the others are set where they apply.\n\n" +
-		"| type | always set | when |\n| --- | --- | --- |\n")
+		"| type | always set | `status` | when |\n| --- | --- | --- | --- |\n")
 
 	var shared *jsonschema.Schema
 
@@ -85,12 +85,22 @@ func writeNotes(out *strings.Builder, defs map[string]*jsonschema.Schema) {
 		shared = defs[k.Type]
 		about := shared.Required[len(shared.Required)-1]
 		shared.Required = shared.Required[:len(shared.Required)-1]
-		fmt.Fprintf(out, "| `%s` | `%s` | %s |\n", k.Type, about, k.When)
+
+		var statuses []string
+		for _, status := range shared.Properties["status"].Enum {
+			statuses = append(statuses, fmt.Sprintf("`%s`", status))
+		}
+
+		fmt.Fprintf(out, "| `%s` | `%s` | %s | %s |\n", k.Type, about, strings.Join(statuses, ", "), k.When)
 	}
 
 	kind := *shared.Properties["type"]
 	kind.Const, kind.Type = nil, "string"
 	shared.Properties["type"] = &kind
+
+	status := *shared.Properties["status"]
+	status.Enum = nil
+	shared.Properties["status"] = &status
 
 	out.WriteString("\n")
 	rows(out, defs, shared)

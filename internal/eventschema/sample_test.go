@@ -2,6 +2,7 @@ package eventschema_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,9 +116,15 @@ func noteEvents(sessionID string, now time.Time) []tarsy.Event {
 	var all []tarsy.Event
 
 	for _, kind := range tarsy.NoteEventTypes() {
+		object, _, _ := strings.Cut(kind, ".")
+		status := map[string]string{
+			"note": string(tarsy.NoteDone), "entity": string(tarsy.EntityMerged), "review": string(tarsy.ReviewObsolete), "project": tarsy.StatusDeleted,
+			"epic": tarsy.StatusDeleted,
+		}[object]
+
 		all = append(all, tarsy.NewNoteEvent(tarsy.NotePayload{
 			Type: kind, NoteID: tarsy.NewID(), EntityID: tarsy.NewID(), ReviewID: tarsy.NewID(), ProjectID: tarsy.NewID(), EpicID: tarsy.NewID(), Tag: "login",
-			SessionID: sessionID, Status: "done", EntityCount: 2, Error: "no", Author: "me", Timestamp: now,
+			SessionID: sessionID, Status: status, EntityCount: 2, Error: "no", Author: "me", Timestamp: now,
 		}))
 	}
 

@@ -107,6 +107,11 @@ func TestWrongValuesAreNamed(t *testing.T) {
 		tarsy.TypeTimelineCompleted: {"status": {"active"}, "metadata": {message{}, nil, message{"code": 7.0}}},
 		tarsy.TypeStreamChunk:       {"offset": {-1.0}, "fence": {0.0}},
 		tarsy.TypeSessionChanged:    {"version": {0.0}, "channel": {"notes"}, "behind": {false, true}},
+		tarsy.TypeNoteProcessed:     {"status": {"deleted", "open"}},
+		tarsy.TypeEntityUpdated:     {"status": {"done", "deleted"}},
+		tarsy.TypeReviewResolved:    {"status": {"done"}},
+		tarsy.TypeProjectChanged:    {"status": {"open"}},
+		tarsy.TypeEpicChanged:       {"status": {"active"}},
 		"end":                       {"status": {"in_progress"}},
 		"subscription.confirmed":    {"channel": {"", "session:x"}},
 	} {

@@ -12,9 +12,6 @@ import (
 // maxDescription is how many characters a description of a project or an epic has.
 const maxDescription = store.MaxContent
 
-// statusDeleted is the status in the event of a project or epic that was deleted.
-const statusDeleted = "deleted"
-
 // Config is what the board stands on. Everything is required.
 type Config struct {
 	Store *store.DB

@@ -169,7 +169,7 @@ func (s *Service) DeleteEpic(ctx context.Context, id string, version int64, auth
 			return err
 		}
 
-		tx.Emit(epicEvent(e, statusDeleted, author))
+		tx.Emit(epicEvent(e, tarsy.StatusDeleted, author))
 
 		return nil
 	})

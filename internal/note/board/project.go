@@ -286,7 +286,7 @@ func (s *Service) DeleteProject(ctx context.Context, id string, version int64, a
 			return err
 		}
 
-		tx.Emit(projectEvent(p, statusDeleted, author))
+		tx.Emit(projectEvent(p, tarsy.StatusDeleted, author))
 
 		return nil
 	})

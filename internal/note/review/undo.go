@@ -342,7 +342,7 @@ func (u *undo) removeEpic(ctx context.Context) error {
 
 	if removed.RowsAffected() > 0 {
 		u.tx.Emit(tarsy.NotePayload{
-			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: deref(u.item.ProjectID), Status: "deleted", Author: u.author,
+			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: deref(u.item.ProjectID), Status: tarsy.StatusDeleted, Author: u.author,
 		})
 	}
 
