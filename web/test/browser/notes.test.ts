@@ -117,6 +117,33 @@ test('the calls for notes are in the usage as a kind of their own', async () => 
     .waitFor();
 });
 
+test('all notes since a day are processed again', async () => {
+  const note = await processed(server(), 'Nothing of interest happened.');
+  const tab = await visit('/notes');
+  const { page } = tab;
+  await page.getByTestId('reprocess-since').locator('summary').click();
+  await tab.expectAccessible();
+  await page.getByTestId('reprocess-day').fill('2999-01-01');
+  await page.getByTestId('reprocess-all').click();
+  await page.getByText('No processed notes since then.').waitFor();
+  await page.getByTestId('reprocess-day').fill('2020-01-01');
+  await page.getByTestId('reprocess-all').click();
+  await page.getByText(/Reprocessing \d+ notes?\./).waitFor();
+  // Its version is the next one, and it is done again.
+  await expect
+    .poll(
+      async () => {
+        const { status, version } = await server().ask<{ status: string; version: number }>(
+          'GET',
+          `/api/v1/notes/${note.id}`,
+        );
+        return `${status} ${version}`;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe('done 2');
+});
+
 test('filters and search are part of the address', async () => {
   const empty = await processed(server(), 'Nothing of interest happened.');
   const { page } = await visit('/notes?source=cli');

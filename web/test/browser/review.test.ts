@@ -226,7 +226,7 @@ test('a decision is undone at once, and from the list of recent ones', async () 
   expect((await itemOf(items.entity)).status).toBe('open');
 });
 
-test('several items are decided at once, and a conflict among them is reported', async () => {
+test('several items are decided at once', async () => {
   const items = await makeItems();
   const tab = await visit('/review?mode=bulk');
   const { page } = tab;
@@ -240,6 +240,91 @@ test('several items are decided at once, and a conflict among them is reported',
   await page.getByTestId('bulk-report').getByText('2 items decided.').waitFor();
   await box(items.entity).waitFor({ state: 'detached' });
   expect((await itemOf(items.assignment)).status).toBe('rejected');
+});
+
+test('items that others decided meanwhile are named in the report of a bulk decision, and stay', async () => {
+  const items = await makeItems();
+  const word = `set${made.sets}`;
+  const tab = await visit('/review?mode=bulk');
+  const { page } = tab;
+  const box = (id: string) => page.locator(`[data-testid=bulk-item][data-item-id="${id}"]`);
+  for (const id of [items.entity, items.assignment, items.epic]) await box(id).getByRole('checkbox').check();
+  await page.getByText('3 items selected').waitFor();
+
+  // While the request is on its way, somebody rejects one item, and decides another and opens it again.
+  await page.route('**/api/v1/review/bulk', async (route) => {
+    for (const id of [items.entity, items.assignment])
+      await server().ask('POST', '/api/v1/review/bulk', {
+        decision: 'reject',
+        items: [{ id, version: (await itemOf(id)).version }],
+      });
+    await server().ask('POST', `/api/v1/review/${items.assignment}/undo`);
+    await route.continue();
+  });
+  await page.getByTestId('bulk-accept').click();
+  const report = page.getByTestId('bulk-report');
+  await report.getByText('1 item decided.').waitFor();
+  const lines = await report.locator('li').allInnerTexts();
+  expect(lines).toHaveLength(2);
+  expect(lines.join('\n')).toContain(`The disk of ${word} may fill up`);
+  expect(lines.join('\n')).toContain(`Call the vendor of ${word}`);
+  expect((await itemOf(items.epic)).status).toBe('accepted');
+  expect((await itemOf(items.entity)).status).toBe('rejected');
+  await tab.expectAccessible();
+
+  // What is open again is still listed, and can be decided.
+  await page.unroute('**/api/v1/review/bulk');
+  await box(items.assignment).getByRole('checkbox').check();
+  await page.getByTestId('bulk-accept').click();
+  await report.getByText('1 item decided.').waitFor();
+  await expect.poll(async () => (await itemOf(items.assignment)).status).toBe('accepted');
+});
+
+test('a new epic is accepted as proposed, or with another name', async () => {
+  const first = await makeItems();
+  const word = `set${made.sets}`;
+  const tab = await visit(`/review?item=${first.epic}`);
+  const { page } = tab;
+  await shown(page, first.epic).waitFor();
+  await page.keyboard.press('a');
+  await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
+  const epics = async () => {
+    const { epics } = await server().ask<{ epics: { id: string; name: string }[] }>(
+      'GET',
+      `/api/v1/projects/${made.project}`,
+    );
+    return epics;
+  };
+  const accepted = (await epics()).find((epic) => epic.name === `Epic of ${word}`);
+  expect(accepted).toBeDefined();
+  const filed = await server().ask<{ entities: { title: string }[] }>(
+    'GET',
+    `/api/v1/entities?epic_id=${accepted?.id}`,
+  );
+  expect(filed.entities.map((entity) => entity.title)).toEqual([`Start the new epic of ${word}`]);
+
+  const second = await makeItems();
+  await page.goto(`${server().url}/review?item=${second.epic}`);
+  await shown(page, second.epic).waitFor();
+  await page.keyboard.press('e');
+  await page.getByTestId('edit-epic-name').fill(`Renamed ${made.sets}`);
+  await tab.expectAccessible();
+  await page.getByTestId('edit-accept').click();
+  await page.getByTestId('review-toast').getByText('Edited and accepted:').waitFor();
+  const names = (await epics()).map((epic) => epic.name);
+  expect(names).toContain(`Renamed ${made.sets}`);
+  expect(names).not.toContain(`Epic of set${made.sets}`);
+});
+
+test('the entity that stays in a merge is chosen', async () => {
+  const items = await makeItems();
+  const { page } = await visit(`/review?item=${items.duplicate}`);
+  await shown(page, items.duplicate).waitFor();
+  await page.getByRole('radio', { name: /this entity/ }).check();
+  await page.keyboard.press('m');
+  await page.getByTestId('review-toast').getByText('Merged:').waitFor();
+  expect(await entityOf(items.first)).toMatchObject({ state: 'merged', merged_into: items.second });
+  expect(await entityOf(items.second)).toMatchObject({ state: 'accepted' });
 });
 
 test('the open count follows decisions made elsewhere', async () => {

@@ -16,6 +16,7 @@ import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { Select } from '@/ui/input';
 import { SearchBox } from '@/ui/search-box';
 import { Capture } from './capture';
+import { ReprocessSince } from './reprocess-since';
 import { NoteRow } from './row';
 import { filterOf, isFiltered, type NotesPageSearch, sources, statuses } from './search';
 import { sourceLabels, statusLabels } from './status';
@@ -59,6 +60,7 @@ export function NotesPage() {
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
         <h1 className="text-lg font-semibold">Notes</h1>
         {total !== undefined && total > 0 && <p className="text-ink-soft tabular-nums">{counted(total, 'note')}</p>}
+        {rows.length > 0 && <ReprocessSince />}
       </div>
       <ReadOnlyNotice />
       <Capture field={field} />
