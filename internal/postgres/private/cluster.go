@@ -84,8 +84,12 @@ func (p place) removeLeftovers() {
 
 // initdb fills the directory and returns the locale that it took.
 func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, password string) (string, error) {
+	verifier, err := newVerifier(password)
+	if err != nil {
+		return "", fmt.Errorf("hash the password of the new database: %w", err)
+	}
 	passwordFile := directory + ".password"
-	err := os.WriteFile(passwordFile, []byte(password+"\n"), 0o600)
+	err = os.WriteFile(passwordFile, []byte(verifier+"\n"), 0o600)
 	for _, path := range []string{directory, passwordFile} {
 		if err == nil {
 			err = s.place.account.own(path)

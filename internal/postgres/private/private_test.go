@@ -75,6 +75,8 @@ func testServerTakesOnlyThePasswordAndOnlyOnItsSocket(t *testing.T, dir string) 
 
 	require.Empty(t, queryText(t, server.URL(), "SHOW listen_addresses"))
 	require.Equal(t, "scram-sha-256", queryText(t, server.URL(), "SHOW password_encryption"))
+	// Many iterations would cost every connection milliseconds of CPU time.
+	require.Regexp(t, `^SCRAM-SHA-256\$1:`, queryText(t, server.URL(), "SELECT rolpassword FROM pg_authid WHERE rolname = current_user"))
 	require.Equal(t, "UTF8", queryText(t, server.URL(), "SHOW server_encoding"))
 	require.Equal(t, "off", queryText(t, server.URL(), "SHOW data_checksums"))
 	require.Equal(t, "off", queryText(t, server.URL(), "SHOW jit"))
