@@ -55,8 +55,11 @@ func TestNotes(t *testing.T) {
 	alone := riverAlone(t, fresh(t, server, "river"), notes)
 	fmt.Printf("%-62s %10.0f   %s\n", "River alone, two steps that do nothing, per second", alone, "")
 
-	pipeline := pipelineRate(t, fresh(t, server, "notes"), notes)
+	pipeline := pipelineRate(t, fresh(t, server, "notes"), notes, 0)
 	fmt.Printf("%-62s %10.0f   %.2f of River alone; aim: 0.25\n", "notes through the whole pipeline, per second", pipeline, pipeline/alone)
+
+	filled := pipelineRate(t, fresh(t, server, "filled"), notes, 100_000)
+	fmt.Printf("%-62s %10.0f   %.2f of an empty database\n", "the same with 100,000 entities, per second", filled, filled/pipeline)
 
 	if rate, reason := bullMQ(t, notes); reason != "" {
 		fmt.Printf("%-62s %10s   %s\n", "BullMQ on Redis, two steps that do nothing, per second", "-", "not measured: "+reason)
@@ -65,8 +68,9 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// pipelineRate captures notes by HTTP and waits until all are done. Each has one entity, filed under one of two projects.
-func pipelineRate(t *testing.T, url string, n int) float64 {
+// pipelineRate captures notes by HTTP and waits until all are done. Each has one entity, filed under one of two projects. So many
+// entities are in the database before, with words as in real titles: a few are in all of them, most are rare.
+func pipelineRate(t *testing.T, url string, n, entities int) float64 {
 	t.Helper()
 
 	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "bench.yaml", Text: []byte(noteConfig)}}})
@@ -81,6 +85,10 @@ func pipelineRate(t *testing.T, url string, n int) float64 {
 	require.NoError(t, err)
 	require.NoError(t, a.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, a.Stop(context.Background())) })
+
+	if entities > 0 {
+		fill(t, url, entities)
+	}
 
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 
@@ -121,6 +129,23 @@ func pipelineRate(t *testing.T, url string, n int) float64 {
 	require.Equal(t, n, query[int](t, url, "SELECT count(*) FROM entities WHERE project_id IS NOT NULL"))
 
 	return float64(n) / took.Seconds()
+}
+
+func fill(t *testing.T, url string, entities int) {
+	t.Helper()
+
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+
+	defer conn.Close(context.Background())
+
+	_, err = conn.Exec(t.Context(), `
+		INSERT INTO entities (id, type, title, state, created_by, created_at, updated_at)
+		SELECT gen_random_uuid(), 'task', 'fix the ' || string_agg('w' || floor(power(20000, random()))::int, ' ') || ' on the server', 'accepted', 'ana', now(), now()
+		FROM generate_series(1, $1) AS n, generate_series(1, 8) AS w GROUP BY n`, entities)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `VACUUM ANALYZE entities`)
+	require.NoError(t, err)
 }
 
 func post(t *testing.T, client *http.Client, a *app.App, path string, body, into any) {

@@ -66,9 +66,11 @@ func (f *reviewFixture) item(t *testing.T, title string) tarsy.ReviewItem {
 
 	require.NoError(t, f.rows.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
-		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+		store.InsertEntity(tx, entity)
 
-		return store.InsertReviewItem(t.Context(), tx, item)
+		store.InsertReviewItem(tx, item)
+
+		return nil
 	}))
 
 	return item

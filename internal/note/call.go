@@ -31,7 +31,11 @@ func (p *Processor) keepCall(ctx context.Context, call store.Call, cause error) 
 	defer cancel()
 
 	// If the database is away, the call is not counted; recording cause on the note then fails too, and is logged.
-	_ = p.Store.Change(ctx, func(tx *store.Tx) error { return store.InsertCall(ctx, tx, call) })
+	_ = p.Store.Change(ctx, func(tx *store.Tx) error {
+		store.InsertCall(tx, call)
+
+		return nil
+	})
 
 	return cause
 }

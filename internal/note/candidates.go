@@ -57,16 +57,21 @@ func (p *Processor) organizeInput(ctx context.Context, q store.Querier, noteID s
 		return in, err
 	}
 
+	searches := make([]store.Search, len(entities))
+	for i, e := range entities {
+		searches[i] = store.Search{Entity: e.Entity, Words: words[e.ID]}
+	}
+
+	similar, err := store.Similar(ctx, q, p.similarity(), maxDuplicates, searches...)
+	if err != nil {
+		return in, err
+	}
+
 	var all []string
 
-	for _, e := range entities {
-		similar, err := store.Similar(ctx, q, e.Entity, words[e.ID], p.similarity(), maxDuplicates)
-		if err != nil {
-			return in, err
-		}
-
+	for i, e := range entities {
 		unfiled := infer.Unfiled{Entity: e}
-		for _, s := range similar {
+		for _, s := range similar[i] {
 			unfiled.Candidates = append(unfiled.Candidates, infer.Candidate{Entity: s.Entity, Score: s.Score})
 		}
 

@@ -78,7 +78,7 @@ func valueOf(n *tarsy.Note) tarsy.Note {
 func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *tarsy.IdempotencyKey) error {
 	n.CreatedAt, n.UpdatedAt = tx.Now, tx.Now
 
-	failure := pgx.BeginFunc(ctx, tx.Tx, func(savepoint pgx.Tx) error { return s.cfg.Tries.add(ctx, s.cfg.Jobs, savepoint, next(*n)) })
+	failure := pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) error { return s.cfg.Tries.add(ctx, s.cfg.Jobs, savepoint, next(*n)) })
 	if failure != nil {
 		if ctx.Err() != nil {
 			return failure
@@ -94,7 +94,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *
 	}
 
 	tx.Emit(tarsy.NotePayload{
-		Type: tarsy.TypeNoteCaptured, NoteID: n.ID, SessionID: valueOrEmpty(n.SessionID), Status: string(n.Status), Error: n.ProcessingError,
+		Type: tarsy.TypeNoteCaptured, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Error: n.ProcessingError,
 		Author: n.Author,
 	})
 
@@ -155,12 +155,4 @@ func analysisOf(session *tarsy.SessionDetail) (string, error) {
 	}
 
 	return tarsy.CutMiddle(analysis, tarsy.MaxNoteBytes, "\n\n[…]\n\n"), nil
-}
-
-func valueOrEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-
-	return *text
 }

@@ -43,9 +43,7 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 	}
 
 	finishPaid := func(tx *store.Tx, entities []tarsy.EntityDetail) error {
-		if err := store.InsertCall(ctx, tx, call); err != nil {
-			return err
-		}
+		store.InsertCall(tx, call)
 
 		return finish(tx, entities)
 	}
@@ -89,11 +87,7 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 			continue
 		}
 
-		entity, err := p.storeEntity(ctx, tx, note, f)
-		if err != nil {
-			return nil, err
-		}
-
+		entity := p.storeEntity(tx, note, f)
 		known, waiting = append(known, entity), append(waiting, entity)
 		created++
 	}
@@ -105,11 +99,13 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 
 	tx.Emit(noteEvent(tarsy.TypeNoteProcessed, note))
 
-	return waiting, store.UpdateNote(ctx, tx, note)
+	store.UpdateNote(tx, note)
+
+	return waiting, nil
 }
 
 // storeEntity stores an entity, and a review item if a person must decide about it.
-func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.Note, f infer.Extracted) (tarsy.EntityDetail, error) {
+func (p *Processor) storeEntity(tx *store.Tx, note tarsy.Note, f infer.Extracted) tarsy.EntityDetail {
 	e := tarsy.EntityDetail{
 		Entity: tarsy.Entity{
 			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: note.Version, SessionID: note.SessionID, Type: f.Type, Title: f.Title, Content: f.Content,
@@ -138,18 +134,15 @@ func (p *Processor) storeEntity(ctx context.Context, tx *store.Tx, note tarsy.No
 		e.State = tarsy.EntityProposed
 	}
 
-	if err := store.InsertEntity(ctx, tx, e); err != nil {
-		return e, err
-	}
-
+	store.InsertEntity(tx, e)
 	tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, e.Entity, ""))
 
-	if reason == "" {
-		return e, nil
+	if reason != "" {
+		store.InsertReviewItem(tx, tarsy.ReviewItem{
+			ID: tarsy.NewID(), Kind: tarsy.ReviewEntity, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &e.ID, Reason: reason,
+			Confidence: e.Confidence, CreatedAt: tx.Now, Version: 1,
+		})
 	}
 
-	return e, store.InsertReviewItem(ctx, tx, tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: tarsy.ReviewEntity, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &e.ID, Reason: reason,
-		Confidence: e.Confidence, CreatedAt: tx.Now, Version: 1,
-	})
+	return e
 }

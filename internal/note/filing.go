@@ -42,14 +42,14 @@ func (f *filing) run(ctx context.Context) (int, error) {
 	}
 
 	// With their likely duplicates, so that of two organizations that find each other's entity the second one sees the first.
-	locked, err := store.LockEntities(ctx, f.tx, ids...)
+	locked, err := store.LockEntityRows(ctx, f.tx, ids...)
 	if err != nil {
 		return 0, err
 	}
 
 	byID := make(map[string]tarsy.Entity, len(locked))
 	for _, e := range locked {
-		byID[e.ID] = e.Entity
+		byID[e.ID] = e
 	}
 
 	organized := 0
@@ -136,21 +136,14 @@ func (f *filing) organize(ctx context.Context, i int, entity tarsy.Entity) error
 
 	entity.OrganizedAt = &f.tx.Now
 
-	entity, err := store.UpdateEntity(ctx, f.tx, entity)
-	if err != nil {
-		return err
-	}
-
+	entity = store.UpdateEntity(f.tx, entity)
 	f.tx.Emit(store.EntityEvent(tarsy.TypeEntityOrganized, entity, ""))
 
 	if proposes && !sure {
 		item := f.item(tarsy.ReviewAssignment, place)
 		item.EntityID = &entity.ID
 		item.Proposal = tarsy.Proposal{AssignProjectID: place.ProjectID, AssignEpicID: place.EpicID}
-
-		if err := store.InsertReviewItem(ctx, f.tx, item); err != nil {
-			return err
-		}
+		store.InsertReviewItem(f.tx, item)
 	}
 
 	if proposes && place.NewEpicName != "" {
@@ -184,7 +177,9 @@ func (f *filing) proposeDuplicate(ctx context.Context, i int, entity tarsy.Entit
 	// The confidence of the answer is about the place.
 	item.Confidence = nil
 
-	return store.InsertReviewItem(ctx, f.tx, item)
+	store.InsertReviewItem(f.tx, item)
+
+	return nil
 }
 
 // item is a new review item about a place.

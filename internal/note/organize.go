@@ -32,13 +32,9 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 		return p.Store.Change(ctx, finish)
 	}
 
-	var in infer.OrganizeInput
-
-	if err := p.Store.Snapshot(ctx, func(q store.Querier) (err error) {
-		in, err = p.organizeInput(ctx, q, noteID)
-
-		return err
-	}); err != nil {
+	// Without a snapshot: what changes meanwhile is noticed when the organization is stored, as if it changed while the model chose.
+	in, err := p.organizeInput(ctx, p.Store.Writer(), noteID)
+	if err != nil {
 		return err
 	}
 
@@ -57,9 +53,7 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 
 	if err == nil {
 		err = file(organization.Places, func(tx *store.Tx) error {
-			if err := store.InsertCall(ctx, tx, call); err != nil {
-				return err
-			}
+			store.InsertCall(tx, call)
 
 			return finish(tx)
 		})
@@ -82,9 +76,7 @@ func storeOrganized(ctx context.Context, f *filing, finish func(*store.Tx) error
 		f.tx.Emit(noteEvent(tarsy.TypeNoteProcessed, f.note))
 	}
 
-	if err := store.UpdateNote(ctx, f.tx, f.note); err != nil {
-		return err
-	}
+	store.UpdateNote(f.tx, f.note)
 
 	return finish(f.tx)
 }

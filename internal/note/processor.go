@@ -68,7 +68,7 @@ func (p *Processor) changeNote(
 
 // load reads a note; nil if it does not exist or does not wait for the job.
 func (p *Processor) load(ctx context.Context, noteID string, waits func(tarsy.Note) bool) (*tarsy.Note, error) {
-	note, err := store.Note(ctx, p.Store.Reader(), noteID)
+	note, err := store.Note(ctx, p.Store.Writer(), noteID)
 
 	switch {
 	case tarsy.CodeOf(err) == tarsy.CodeNoteNotFound, err == nil && !waits(note):
@@ -108,7 +108,9 @@ func (p *Processor) Fail(ctx context.Context, noteID string, version int64, caus
 		payload.Error = note.ProcessingError
 		tx.Emit(payload)
 
-		return store.UpdateNote(ctx, tx, note)
+		store.UpdateNote(tx, note)
+
+		return nil
 	})
 }
 
@@ -140,10 +142,7 @@ func errorForPeople(err error) string {
 }
 
 func noteEvent(eventType string, n tarsy.Note) tarsy.NotePayload {
-	payload := tarsy.NotePayload{Type: eventType, NoteID: n.ID, Status: string(n.Status), EntityCount: n.EntityCount}
-	if n.SessionID != nil {
-		payload.SessionID = *n.SessionID
+	return tarsy.NotePayload{
+		Type: eventType, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), EntityCount: n.EntityCount,
 	}
-
-	return payload
 }

@@ -39,7 +39,12 @@ func newProcessing(t *testing.T) *processing {
 	t.Helper()
 	t.Parallel()
 
-	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	config, err := pgxpool.ParseConfig(pgtest.New(t))
+	require.NoError(t, err)
+
+	config.ConnConfig.Tracer = tripTracer{}
+
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 
@@ -81,7 +86,7 @@ func (p *processing) requeue(id string) int64 {
 
 	n := p.note(id)
 	n.Version, n.Status, n.Processed, n.ProcessedAt, n.ProcessingError = n.Version+1, tarsy.NoteQueued, false, nil, ""
-	p.change(func(tx *store.Tx) { require.NoError(p, store.UpdateNote(p.Context(), tx, n)) })
+	p.change(func(tx *store.Tx) { store.UpdateNote(tx, n) })
 
 	return n.Version
 }

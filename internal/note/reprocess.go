@@ -44,18 +44,20 @@ func requeue(ctx context.Context, tx *store.Tx, client *river.Client[pgx.Tx], tr
 	n.Version++
 	n.Status, n.Processed, n.ProcessedAt, n.ProcessingError, n.UpdatedAt = tarsy.NoteQueued, false, nil, "", tx.Now
 
-	if err := tries.add(ctx, client, tx.Tx, next(n)); err != nil {
+	if err := tries.add(ctx, client, tx, next(n)); err != nil {
 		return n, fmt.Errorf("queue the note: %w", err)
 	}
 
 	tx.Emit(requeued(n, author))
 
-	return n, store.UpdateNote(ctx, tx, n)
+	store.UpdateNote(tx, n)
+
+	return n, nil
 }
 
 func requeued(n tarsy.Note, author string) tarsy.NotePayload {
 	return tarsy.NotePayload{
-		Type: tarsy.TypeNoteRequeued, NoteID: n.ID, SessionID: valueOrEmpty(n.SessionID), Status: string(n.Status), Author: author,
+		Type: tarsy.TypeNoteRequeued, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Author: author,
 	}
 }
 
@@ -72,7 +74,7 @@ func (s *Service) ReprocessSince(ctx context.Context, since time.Time, author st
 			return err
 		}
 
-		return s.cfg.Tries.add(ctx, s.cfg.Jobs, tx.Tx, job)
+		return s.cfg.Tries.add(ctx, s.cfg.Jobs, tx, job)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("process notes again: %w", err)
@@ -102,11 +104,11 @@ func (w *reprocessWorker) Work(ctx context.Context, job *river.Job[reprocessJob]
 		}
 
 		if len(notes) == reprocessBatch {
-			if err := w.cfg.Tries.add(ctx, client, tx.Tx, following); err != nil {
+			if err := w.cfg.Tries.add(ctx, client, tx, following); err != nil {
 				return fmt.Errorf("queue the next batch: %w", err)
 			}
 		}
 
-		return complete(ctx, tx.Tx, job)
+		return complete(ctx, tx, job)
 	})
 }

@@ -16,7 +16,7 @@ import (
 // RetryJob runs a job again that failed, or now one that is to be retried later. The note of a failed job waits for it again.
 func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 	err := s.cfg.Store.Change(ctx, func(tx *store.Tx) error {
-		job, err := s.cfg.Jobs.JobGetTx(ctx, tx.Tx, id)
+		job, err := s.cfg.Jobs.JobGetTx(ctx, tx, id)
 
 		switch {
 		case errors.Is(err, rivertype.ErrNotFound):
@@ -31,7 +31,7 @@ func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 			return err
 		}
 
-		_, err = s.cfg.Jobs.JobRetryTx(ctx, tx.Tx, id)
+		_, err = s.cfg.Jobs.JobRetryTx(ctx, tx, id)
 
 		return err
 	})
@@ -71,5 +71,7 @@ func (s *Service) revive(ctx context.Context, tx *store.Tx, job *rivertype.JobRo
 	note.Status, note.ProcessingError = status, ""
 	tx.Emit(requeued(note, author))
 
-	return store.UpdateNote(ctx, tx, note)
+	store.UpdateNote(tx, note)
+
+	return nil
 }

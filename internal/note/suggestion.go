@@ -113,7 +113,7 @@ func (f *filing) storeSuggestions(ctx context.Context) error {
 			item := f.item(tarsy.ReviewEpic, s.place)
 			item.ProjectID = &s.place.ProjectID
 			item.Proposal = tarsy.Proposal{EpicName: s.place.NewEpicName, EpicDescription: s.place.NewEpicDescription, EntityIDs: s.added}
-			err = store.InsertReviewItem(ctx, f.tx, item)
+			store.InsertReviewItem(f.tx, item)
 		}
 
 		if err != nil {

@@ -115,13 +115,15 @@ func (s *Sweeper) adopt(ctx context.Context, found orphan) error {
 			return nil // it went on since
 		}
 
-		if err := s.service.cfg.Tries.add(ctx, s.service.cfg.Jobs, tx.Tx, job); err != nil {
+		if err := s.service.cfg.Tries.add(ctx, s.service.cfg.Jobs, tx, job); err != nil {
 			return err
 		}
 
 		note.ProcessingError = ""
 		tx.Emit(requeued(note, ""))
 
-		return store.UpdateNote(ctx, tx, note)
+		store.UpdateNote(tx, note)
+
+		return nil
 	})
 }

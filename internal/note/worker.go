@@ -82,12 +82,12 @@ func (w *extractWorker) Work(ctx context.Context, job *river.Job[extractJob]) er
 	err := w.cfg.Processor.Extract(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx, entities []tarsy.EntityDetail) error {
 		if len(entities) > 0 {
 			following := organizeJob{NoteID: job.Args.NoteID, Version: job.Args.Version}
-			if err := w.cfg.Tries.add(ctx, river.ClientFromContext[pgx.Tx](ctx), tx.Tx, following); err != nil {
+			if err := w.cfg.Tries.add(ctx, river.ClientFromContext[pgx.Tx](ctx), tx, following); err != nil {
 				return fmt.Errorf("queue the organization: %w", err)
 			}
 		}
 
-		return complete(ctx, tx.Tx, job)
+		return complete(ctx, tx, job)
 	})
 
 	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
@@ -97,7 +97,7 @@ type organizeWorker struct{ workersOf[organizeJob] }
 
 // Work implements river.Worker.
 func (w *organizeWorker) Work(ctx context.Context, job *river.Job[organizeJob]) error {
-	err := w.cfg.Processor.Organize(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx) error { return complete(ctx, tx.Tx, job) })
+	err := w.cfg.Processor.Organize(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx) error { return complete(ctx, tx, job) })
 
 	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
 }

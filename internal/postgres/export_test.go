@@ -30,7 +30,7 @@ func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 
 // Pools returns the pools by name.
 func (db *DB) Pools() map[string]*pgxpool.Pool {
-	return map[string]*pgxpool.Pool{"readers": db.readers, "front": db.front, "work": db.work, "jobs": db.jobs}
+	return map[string]*pgxpool.Pool{"readers": db.readers, "front": db.front, "work": db.work, "jobs": db.jobs, "notes": db.notes}
 }
 
 // EndStalled ends stalled transactions now.

@@ -55,6 +55,15 @@ func workSettings() map[string]string {
 	return map[string]string{"enable_seqscan": "off", "enable_bitmapscan": "off", "plan_cache_mode": "force_generic_plan"}
 }
 
+// noteSettings are workSettings with bitmap scans: GIN indexes, which find similar entities, have no other. The statement that completes
+// a job, planned while the queue was empty, would read all jobs of the day each time.
+func noteSettings() map[string]string {
+	settings := workSettings()
+	delete(settings, "enable_bitmapscan")
+
+	return settings
+}
+
 // readSettings bound what a reader takes from the others. How many rows its filters and its period match decides which plan is
 // good, so every execution is planned with its values: the plan without them, which PostgreSQL may choose after five
 // executions, summed 30 days of usage up by reading a million sessions.
@@ -102,7 +111,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 		{&p.front, frontConns, nil},
 		{&p.work, workConns, workSettings()},
 		{&p.jobs, jobConns, workSettings()},
-		{&p.notes, noteConns, nil},
+		{&p.notes, noteConns, noteSettings()},
 	} {
 		config := base.Copy()
 		config.MaxConns = pool.conns

@@ -26,10 +26,12 @@ func TestPlannerSettingsApplyToWorkAndTimeoutToReaders(t *testing.T) {
 
 	planned := settings{"on", "on", "auto", "0", "5s", "UTC"}
 	fixed := settings{"off", "off", "force_generic_plan", "0", "5s", "UTC"}
+	// GIN indexes need bitmap scans.
+	indexed := settings{"off", "on", "force_generic_plan", "0", "5s", "UTC"}
 	limited := planned
 	limited.plans, limited.limit = "force_custom_plan", "7s"
 
-	want := map[string]settings{"readers": limited, "front": planned, "work": fixed, "jobs": fixed}
+	want := map[string]settings{"readers": limited, "front": planned, "work": fixed, "jobs": fixed, "notes": indexed}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(db.Pools())))
 
 	for name, pool := range db.Pools() {

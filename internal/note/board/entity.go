@@ -52,10 +52,7 @@ func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author
 			return err
 		}
 
-		if err := store.InsertEntity(ctx, tx, entity); err != nil {
-			return err
-		}
-
+		store.InsertEntity(tx, entity)
 		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, author))
 
 		created = entity
@@ -95,33 +92,26 @@ func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in
 			}
 		}
 
-		updated, err = s.save(ctx, tx, entity, in.Tags != nil, author)
+		updated = s.save(tx, entity, in.Tags != nil, author)
 
-		return err
+		return nil
 	})
 
 	return updated, err
 }
 
 // save stores an entity that a person changed, with its event.
-func (s *Service) save(ctx context.Context, tx *store.Tx, e tarsy.EntityDetail, tags bool, author string) (tarsy.EntityDetail, error) {
+func (s *Service) save(tx *store.Tx, e tarsy.EntityDetail, tags bool, author string) tarsy.EntityDetail {
 	e.EditedBy = author
-
-	var err error
-
-	if e.Entity, err = store.UpdateEntity(ctx, tx, e.Entity); err != nil {
-		return e, err
-	}
+	e.Entity = store.UpdateEntity(tx, e.Entity)
 
 	if tags {
-		if err := store.SetTags(ctx, tx, e.ID, e.Tags); err != nil {
-			return e, err
-		}
+		store.SetTags(tx, e.ID, e.Tags)
 	}
 
 	tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, e.Entity, author))
 
-	return e, nil
+	return e
 }
 
 // DeleteEntity deletes an entity that a person saw in a version. Its open review items, and those that call it a duplicate, are closed.
@@ -196,9 +186,9 @@ func (s *Service) MoveEntity(ctx context.Context, id string, move tarsy.EntityMo
 			return err
 		}
 
-		moved, err = s.save(ctx, tx, entity, false, author)
+		moved = s.save(tx, entity, false, author)
 
-		return err
+		return nil
 	})
 
 	return moved, err

@@ -140,9 +140,9 @@ func TestDeletedEntityClosesReviewItems(t *testing.T) {
 	a, b := f.task(t, "a"), f.task(t, "b")
 	item := func(tx *store.Tx, entity, duplicate string) string {
 		id := tarsy.NewID()
-		require.NoError(t, store.InsertReviewItem(t.Context(), tx, tarsy.ReviewItem{
+		store.InsertReviewItem(tx, tarsy.ReviewItem{
 			ID: id, Kind: tarsy.ReviewDuplicate, Status: tarsy.ReviewOpen, EntityID: &entity, Proposal: tarsy.Proposal{DuplicateOf: duplicate}, CreatedAt: tx.Now, Version: 1,
-		}))
+		})
 
 		return id
 	}
@@ -188,13 +188,15 @@ func TestListFindsEntitiesByEachFilter(t *testing.T) {
 
 		id := tarsy.NewID()
 
-		return store.InsertEntity(t.Context(), tx, tarsy.EntityDetail{
+		store.InsertEntity(tx, tarsy.EntityDetail{
 			Entity: tarsy.Entity{
 				ID: id, NoteID: &note, SessionID: &session, Type: tarsy.EntityTask, Title: "from note", Content: "Restart the checkout-api", Status: tarsy.EntityOpen,
 				State: tarsy.EntityProposed, CreatedBy: "tarsy", CreatedAt: tx.Now.Add(1), UpdatedAt: tx.Now, Version: 1,
 			},
 			Sources: []tarsy.EntitySource{{EntityID: id, NoteID: note, Quote: "words", StartOffset: 0, EndOffset: 5}},
 		})
+
+		return nil
 	})
 
 	day := func(text string) *tarsy.Date {

@@ -39,6 +39,8 @@ func (r *recorder) Query(_ context.Context, sql string, args ...any) (pgx.Rows, 
 
 func (*recorder) QueryRow(context.Context, string, ...any) pgx.Row { panic("not used") }
 
+func (*recorder) SendBatch(context.Context, *pgx.Batch) pgx.BatchResults { panic("not used") }
+
 type noRows struct{ pgx.Rows }
 
 func (noRows) Next() bool { return false }

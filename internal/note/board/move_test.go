@@ -136,10 +136,10 @@ func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
 			f.change(t, func(tx *store.Tx) error {
 				for i := range count {
 					ids[i] = tarsy.NewID()
-					require.NoError(t, store.InsertEntity(t.Context(), tx, tarsy.EntityDetail{Entity: tarsy.Entity{
+					store.InsertEntity(tx, tarsy.EntityDetail{Entity: tarsy.Entity{
 						ID: ids[i], Type: tarsy.EntityTask, Title: ids[i], Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: "tarsy",
 						CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-					}}))
+					}})
 				}
 
 				return nil

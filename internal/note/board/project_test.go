@@ -115,10 +115,12 @@ func TestDeletedProjectLeavesEntitiesUnfiled(t *testing.T) {
 	item := tarsy.NewID()
 
 	f.change(t, func(tx *store.Tx) error {
-		return store.InsertReviewItem(t.Context(), tx, tarsy.ReviewItem{
+		store.InsertReviewItem(tx, tarsy.ReviewItem{
 			ID: item, Kind: tarsy.ReviewAssignment, Status: tarsy.ReviewOpen, EntityID: &other.ID, Proposal: tarsy.Proposal{AssignProjectID: project.ID},
 			CreatedAt: tx.Now, Version: 1,
 		})
+
+		return nil
 	})
 
 	require.Equal(t, tarsy.CodeChangedMeanwhile, tarsy.CodeOf(f.DeleteProject(t.Context(), project.ID, 2, "bob")))

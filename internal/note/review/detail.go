@@ -35,8 +35,8 @@ func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]
 
 	for _, item := range items {
 		itemIDs.add(item.ID)
-		noteIDs.add(deref(item.NoteID))
-		entityIDs.add(deref(item.EntityID), item.Proposal.DuplicateOf)
+		noteIDs.add(store.IDText(item.NoteID))
+		entityIDs.add(store.IDText(item.EntityID), item.Proposal.DuplicateOf)
 		entityIDs.add(item.Proposal.EntityIDs...)
 	}
 
@@ -59,7 +59,7 @@ func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]
 		detail := tarsy.ReviewDetail{ReviewItem: item, Entities: []tarsy.EntityDetail{}, Decisions: []tarsy.ReviewDecision{}}
 		detail.Decisions = append(detail.Decisions, decisions[item.ID]...)
 
-		if entity, ok := entities.byID[deref(item.EntityID)]; ok {
+		if entity, ok := entities.byID[store.IDText(item.EntityID)]; ok {
 			detail.Entity = &entity
 		}
 
@@ -75,7 +75,7 @@ func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]
 			}
 		}
 
-		if note, ok := notes[deref(item.NoteID)]; ok {
+		if note, ok := notes[store.IDText(item.NoteID)]; ok {
 			detail.Note = &note
 		}
 
@@ -92,12 +92,12 @@ func addPlaces(ctx context.Context, q store.Querier, found []tarsy.ReviewDetail)
 
 	for i, detail := range found {
 		projects, epics := ids{}, ids{}
-		projects.add(deref(detail.ProjectID), detail.Proposal.AssignProjectID)
+		projects.add(store.IDText(detail.ProjectID), detail.Proposal.AssignProjectID)
 		epics.add(detail.Proposal.AssignEpicID)
 
 		for _, entity := range concerned(detail) {
-			projects.add(deref(entity.ProjectID))
-			epics.add(deref(entity.EpicID))
+			projects.add(store.IDText(entity.ProjectID))
+			epics.add(store.IDText(entity.EpicID))
 		}
 
 		maps.Copy(projectIDs, projects)

@@ -10,7 +10,7 @@ import (
 
 // subject is the entity of the item. One that was rejected or merged has nothing to decide any more.
 func (d *decision) subject() (tarsy.EntityDetail, error) {
-	entity, ok := d.entities[deref(d.item.EntityID)]
+	entity, ok := d.entities[store.IDText(d.item.EntityID)]
 	if !ok {
 		return entity, errStale
 	}
@@ -32,9 +32,7 @@ func (d *decision) applyToEntity(ctx context.Context) (tarsy.ReviewStatus, error
 	switch d.in.Decision {
 	case tarsy.DecisionReject:
 		entity.State = tarsy.EntityRejected
-		if err := d.update(ctx, entity); err != nil {
-			return "", err
-		}
+		d.update(entity)
 
 		// Nobody needs to know where it would be filed, nor what is a duplicate of it.
 		return tarsy.ReviewRejected, d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.proposal->>'duplicate_of' = $1::uuid::text`, entity.ID)
@@ -44,12 +42,14 @@ func (d *decision) applyToEntity(ctx context.Context) (tarsy.ReviewStatus, error
 		}
 
 		entity.State = tarsy.EntityAccepted
+		d.update(entity)
 
-		return tarsy.ReviewEdited, d.update(ctx, entity)
+		return tarsy.ReviewEdited, nil
 	default:
 		entity.State = tarsy.EntityAccepted
+		d.update(entity)
 
-		return tarsy.ReviewAccepted, d.update(ctx, entity)
+		return tarsy.ReviewAccepted, nil
 	}
 }
 
@@ -81,8 +81,9 @@ func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
 		if entity, err = d.edit(ctx, entity, changes); err != nil {
 			return "", err
 		}
+		d.update(entity)
 
-		return tarsy.ReviewEdited, d.update(ctx, entity)
+		return tarsy.ReviewEdited, nil
 	default:
 		if err := d.checkProposed(ctx); err != nil {
 			return "", err
@@ -91,8 +92,9 @@ func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
 		if entity, err = d.edit(ctx, entity, proposed); err != nil {
 			return "", err
 		}
+		d.update(entity)
 
-		return tarsy.ReviewAccepted, d.update(ctx, entity)
+		return tarsy.ReviewAccepted, nil
 	}
 }
 

@@ -15,7 +15,7 @@ func (d *decision) createEpic(ctx context.Context) (tarsy.ReviewStatus, error) {
 		return tarsy.ReviewRejected, nil
 	}
 
-	if err := d.checkProject(ctx, deref(d.item.ProjectID)); err != nil {
+	if err := d.checkProject(ctx, store.IDText(d.item.ProjectID)); err != nil {
 		return "", err
 	}
 
@@ -52,9 +52,7 @@ func (d *decision) createEpic(ctx context.Context) (tarsy.ReviewStatus, error) {
 		}
 
 		entity.ProjectID, entity.EpicID = d.item.ProjectID, &epicID
-		if err := d.update(ctx, entity); err != nil {
-			return "", err
-		}
+		d.update(entity)
 	}
 
 	return status, nil

@@ -75,7 +75,11 @@ func (f *fixture) entity(t require.TestingT, title string, tags ...string) tarsy
 		Tags: tags,
 	}
 	entity.Sources = []tarsy.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: title, StartOffset: 0, EndOffset: len(title)}}
-	f.change(t, func(ctx context.Context, tx *store.Tx) error { return store.InsertEntity(ctx, tx, entity) })
+	f.change(t, func(ctx context.Context, tx *store.Tx) error {
+		store.InsertEntity(tx, entity)
+
+		return nil
+	})
 
 	return entity
 }
@@ -108,7 +112,11 @@ func (f *fixture) item(t require.TestingT, kind tarsy.ReviewKind, entity tarsy.E
 		ID: tarsy.NewID(), Kind: kind, Status: tarsy.ReviewOpen, NoteID: entity.NoteID, EntityID: &entity.ID, Proposal: proposal, Reason: "looks so",
 		CreatedAt: f.db.Now(), Version: 1,
 	}
-	f.change(t, func(ctx context.Context, tx *store.Tx) error { return store.InsertReviewItem(ctx, tx, item) })
+	f.change(t, func(ctx context.Context, tx *store.Tx) error {
+		store.InsertReviewItem(tx, item)
+
+		return nil
+	})
 
 	return item
 }
@@ -124,7 +132,11 @@ func (f *fixture) epicItem(t require.TestingT, projectID, name string, entities 
 		item.Proposal.EntityIDs = append(item.Proposal.EntityIDs, entity.ID)
 	}
 
-	f.change(t, func(ctx context.Context, tx *store.Tx) error { return store.InsertReviewItem(ctx, tx, item) })
+	f.change(t, func(ctx context.Context, tx *store.Tx) error {
+		store.InsertReviewItem(tx, item)
+
+		return nil
+	})
 
 	return item
 }

@@ -19,7 +19,7 @@ func mergeCandidates(ctx context.Context, q store.Querier, item tarsy.ReviewItem
 		return nil, err
 	}
 
-	candidates := []string{deref(item.EntityID), item.Proposal.DuplicateOf}
+	candidates := []string{store.IDText(item.EntityID), item.Proposal.DuplicateOf}
 	if survivor, ok := known.survivor(item.Proposal.DuplicateOf); ok {
 		candidates = append(candidates, survivor.ID)
 	}
@@ -77,26 +77,18 @@ func (d *decision) merge(ctx context.Context) error {
 		keep.State = tarsy.EntityAccepted
 	}
 
-	if err := d.update(ctx, keep); err != nil {
-		return err
-	}
+	d.update(keep)
 
-	if err := store.AddSources(ctx, d.tx, added); err != nil {
-		return fmt.Errorf("add sources: %w", err)
-	}
+	store.AddSources(d.tx, added)
 
 	gone.State, gone.MergedInto = tarsy.EntityMerged, &keep.ID
-	if err := d.update(ctx, gone); err != nil {
-		return err
-	}
+	d.update(gone)
 
 	// What was merged into the one that goes is now part of the one that stays.
 	for _, id := range sortedIDs(d.entities) {
-		if earlier := d.entities[id]; deref(earlier.MergedInto) == gone.ID {
+		if earlier := d.entities[id]; store.IDText(earlier.MergedInto) == gone.ID {
 			earlier.MergedInto = &keep.ID
-			if err := d.update(ctx, earlier); err != nil {
-				return err
-			}
+			d.update(earlier)
 		}
 	}
 

@@ -41,19 +41,14 @@ type itemAfter struct {
 
 // update stores a changed entity with its tags, and notes what it was before. The person who decides becomes its editor, so that
 // reprocessing the note keeps it.
-func (d *decision) update(ctx context.Context, changed tarsy.EntityDetail) error {
+func (d *decision) update(changed tarsy.EntityDetail) {
 	was := d.entities[changed.ID]
 	changed.EditedBy = d.in.Author
 
-	stored, err := store.UpdateEntity(ctx, d.tx, changed.Entity)
-	if err != nil {
-		return fmt.Errorf("update entity: %w", err)
-	}
+	stored := store.UpdateEntity(d.tx, changed.Entity)
 
 	if !slices.Equal(was.Tags, changed.Tags) {
-		if err := store.SetTags(ctx, d.tx, changed.ID, changed.Tags); err != nil {
-			return fmt.Errorf("set tags: %w", err)
-		}
+		store.SetTags(d.tx, changed.ID, changed.Tags)
 	}
 
 	d.before.Entities = append(d.before.Entities, was)
@@ -61,8 +56,6 @@ func (d *decision) update(ctx context.Context, changed tarsy.EntityDetail) error
 		ID: changed.ID, Version: stored.Version, Tags: changed.Tags, Added: changed.Sources[len(was.Sources):],
 	})
 	d.tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, stored, d.in.Author))
-
-	return nil
 }
 
 // closeOthers makes open items obsolete: those that match the condition on r, except the item itself.

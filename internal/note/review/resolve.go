@@ -142,7 +142,7 @@ type decision struct {
 // lock locks what an item is about, in the order that everybody locks in, and checks that it can be decided.
 func (d *decision) lock(ctx context.Context, item tarsy.ReviewItem) error {
 	wanted := ids{}
-	wanted.add(deref(item.EntityID))
+	wanted.add(store.IDText(item.EntityID))
 	wanted.add(item.Proposal.EntityIDs...)
 
 	if item.Kind == tarsy.ReviewDuplicate {

@@ -75,12 +75,3 @@ func noItem(id string) error {
 
 	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %q", tarsy.CutText(tarsy.CleanText(id), longest))
 }
-
-// deref is the value of an optional id; empty if there is none.
-func deref(id *string) string {
-	if id == nil {
-		return ""
-	}
-
-	return *id
-}

@@ -28,8 +28,8 @@ func survivors(ctx context.Context, q store.Querier, entityIDs []string) (family
 		}
 
 		for _, entity := range found {
-			if _, ok := known.byID[deref(entity.MergedInto)]; !ok {
-				next.add(deref(entity.MergedInto))
+			if _, ok := known.byID[store.IDText(entity.MergedInto)]; !ok {
+				next.add(store.IDText(entity.MergedInto))
 			}
 		}
 
@@ -49,7 +49,7 @@ func (f family) survivor(id string) (tarsy.EntityDetail, bool) {
 			return entity, ok
 		}
 
-		entity, ok = f.byID[deref(entity.MergedInto)]
+		entity, ok = f.byID[store.IDText(entity.MergedInto)]
 	}
 
 	return entity, ok && entity.State != tarsy.EntityMerged

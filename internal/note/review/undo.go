@@ -29,7 +29,7 @@ func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.Review
 		}
 
 		u := &undo{tx: tx, author: author, last: last}
-		if err := u.lock(ctx, itemID, deref(item.EntityID)); err != nil {
+		if err := u.lock(ctx, itemID, store.IDText(item.EntityID)); err != nil {
 			return err
 		}
 
@@ -86,7 +86,7 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 
 	for _, item := range u.last.Before.Items {
 		closed.add(item.ID)
-		wanted.add(deref(item.EntityID))
+		wanted.add(store.IDText(item.EntityID))
 	}
 
 	wanted.add(entityID)
@@ -158,7 +158,7 @@ func (u *undo) run(ctx context.Context) error {
 
 	for _, item := range u.last.Before.Items {
 		// Another decision, about its own entity, may be a reason too why it needs none.
-		if !u.counts(deref(item.EntityID)) {
+		if !u.counts(store.IDText(item.EntityID)) {
 			continue
 		}
 
@@ -195,7 +195,7 @@ func (u *undo) changes(ctx context.Context) ([]string, error) {
 		}
 	}
 
-	if entity := u.entities[deref(u.item.EntityID)]; !u.counts(entity.ID) {
+	if entity := u.entities[store.IDText(u.item.EntityID)]; !u.counts(entity.ID) {
 		changes = append(changes, fmt.Sprintf("the entity %q was %s since", entity.Title, entity.State))
 	}
 
@@ -233,8 +233,8 @@ func (u *undo) missingPlaces(ctx context.Context) ([]string, error) {
 	projects, epics := ids{}, ids{}
 
 	for _, was := range u.last.Before.Entities {
-		projects.add(deref(was.ProjectID))
-		epics.add(deref(was.EpicID))
+		projects.add(store.IDText(was.ProjectID))
+		epics.add(store.IDText(was.EpicID))
 	}
 
 	foundProjects, err := store.Projects(ctx, u.tx, `WHERE p.id = ANY($1) FOR KEY SHARE`, projects.sorted())
@@ -305,15 +305,10 @@ func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
 func (u *undo) restore(ctx context.Context, was tarsy.EntityDetail, left entityAfter) error {
 	was.Version = left.Version
 
-	stored, err := store.UpdateEntity(ctx, u.tx, was.Entity)
-	if err != nil {
-		return fmt.Errorf("restore entity: %w", err)
-	}
+	stored := store.UpdateEntity(u.tx, was.Entity)
 
 	if !slices.Equal(was.Tags, left.Tags) {
-		if err := store.SetTags(ctx, u.tx, was.ID, was.Tags); err != nil {
-			return fmt.Errorf("restore tags: %w", err)
-		}
+		store.SetTags(u.tx, was.ID, was.Tags)
 	}
 
 	for _, source := range left.Added {
@@ -342,7 +337,7 @@ func (u *undo) removeEpic(ctx context.Context) error {
 
 	if removed.RowsAffected() > 0 {
 		u.tx.Emit(tarsy.NotePayload{
-			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: deref(u.item.ProjectID), Status: tarsy.StatusDeleted, Author: u.author,
+			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: store.IDText(u.item.ProjectID), Status: tarsy.StatusDeleted, Author: u.author,
 		})
 	}
 

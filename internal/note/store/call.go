@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -19,10 +18,8 @@ type Call struct {
 }
 
 // InsertCall stores a call, once.
-func InsertCall(ctx context.Context, tx *Tx, c Call) error {
-	_, err := tx.Exec(ctx, `
+func InsertCall(tx *Tx, c Call) {
+	tx.queue(`
 		INSERT INTO note_calls (id, note_id, purpose, provider, model_name, usage, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO NOTHING`, c.ID, c.NoteID, c.Purpose, c.Provider, c.ModelName, c.Usage, c.CreatedAt)
-
-	return err
 }

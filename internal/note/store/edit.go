@@ -115,7 +115,7 @@ func fileEntity(ctx context.Context, tx *Tx, e *tarsy.EntityDetail, in tarsy.Ent
 			return err
 		}
 
-		if text(project) != text(e.ProjectID) {
+		if IDText(project) != IDText(e.ProjectID) {
 			e.ProjectID, e.EpicID = project, nil
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -44,6 +46,12 @@ func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]tarsy.EntityDet
 	return Entities(ctx, tx, `WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
 
+// LockEntityRows is LockEntities without tags and sources.
+func LockEntityRows(ctx context.Context, tx *Tx, ids ...string) ([]tarsy.Entity, error) {
+	return collect[tarsy.Entity](ctx, tx,
+		`SELECT `+postgres.ColumnList[tarsy.Entity]("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
+}
+
 // LockEntity reads an entity and keeps others from changing it until the end of the transaction.
 func LockEntity(ctx context.Context, tx *Tx, id string) (tarsy.EntityDetail, error) {
 	found, err := LockEntities(ctx, tx, id)
@@ -73,24 +81,27 @@ func withDetails(ctx context.Context, q Querier, entities []tarsy.Entity) ([]tar
 		return details, nil
 	}
 
-	sources, err := collect[tarsy.EntitySource](ctx, q, `
-		SELECT `+postgres.ColumnList[tarsy.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
-	if err != nil {
-		return nil, err
-	}
-
-	for _, s := range sources {
-		details[at[s.EntityID]].Sources = append(details[at[s.EntityID]].Sources, s)
-	}
-
 	type tagged struct {
 		EntityID string
 		Tag      string
 	}
 
-	tags, err := collect[tagged](ctx, q, `SELECT entity_id, tag FROM entity_tags WHERE entity_id = ANY($1) ORDER BY entity_id, tag`, ids)
-	if err != nil {
+	var (
+		batch   pgx.Batch
+		sources []tarsy.EntitySource
+		tags    []tagged
+	)
+
+	into(&batch, &sources, `
+		SELECT `+postgres.ColumnList[tarsy.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
+	into(&batch, &tags, `SELECT entity_id, tag FROM entity_tags WHERE entity_id = ANY($1) ORDER BY entity_id, tag`, ids)
+
+	if err := q.SendBatch(ctx, &batch).Close(); err != nil {
 		return nil, err
+	}
+
+	for _, s := range sources {
+		details[at[s.EntityID]].Sources = append(details[at[s.EntityID]].Sources, s)
 	}
 
 	for _, t := range tags {
@@ -107,49 +118,43 @@ var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gocheck
 // a lock; rows of the same moment are ordered by their ids.
 func PositionAt(at time.Time) float64 { return at.Sub(positionEpoch).Seconds() }
 
-// InsertEntity stores a new entity with its tags and sources. Without a position it goes to the end of its column.
-func InsertEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail) error {
+// InsertEntity stores a new entity with its tags and sources. Without a position it goes to the end of its column. The statements are queued.
+func InsertEntity(tx *Tx, e tarsy.EntityDetail) {
 	if e.Position == 0 {
 		e.Position = PositionAt(e.CreatedAt)
 	}
 
-	_, err := tx.Exec(ctx, `
+	tx.queue(`
 		INSERT INTO entities (id, note_id, note_version, session_id, type, title, content, owner, due_on, status, state, confidence, project_id,
 			epic_id, position, merged_into, created_by, edited_by, created_at, updated_at, organized_at, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
 		e.ID, e.NoteID, e.NoteVersion, e.SessionID, e.Type, e.Title, e.Content, e.Owner, e.DueOn, e.Status, e.State, e.Confidence, e.ProjectID,
 		e.EpicID, e.Position, e.MergedInto, e.CreatedBy, e.EditedBy, e.CreatedAt, e.UpdatedAt, e.OrganizedAt, e.Version)
-	if err != nil {
-		return err
-	}
 
-	if err := SetTags(ctx, tx, e.ID, e.Tags); err != nil {
-		return err
-	}
-
-	return AddSources(ctx, tx, e.Sources)
+	addTags(tx, e.ID, e.Tags)
+	AddSources(tx, e.Sources)
 }
 
 // UpdateEntity stores an entity whose fields were changed, with the next version and the time of the change, and returns it so. The
-// caller has locked the row. Tags and sources have functions of their own.
-func UpdateEntity(ctx context.Context, tx *Tx, e tarsy.Entity) (tarsy.Entity, error) {
+// caller has locked the row. Tags and sources have functions of their own. The statement is queued.
+func UpdateEntity(tx *Tx, e tarsy.Entity) tarsy.Entity {
 	e.Version++
 	e.UpdatedAt = tx.Now
 
-	_, err := tx.Exec(ctx, `
+	tx.queue(`
 		UPDATE entities SET type = $2, title = $3, content = $4, owner = $5, due_on = $6, status = $7, state = $8, project_id = $9, epic_id = $10,
 			position = $11, merged_into = $12, edited_by = $13, updated_at = $14, organized_at = $15, version = $16
 		WHERE id = $1`,
 		e.ID, e.Type, e.Title, e.Content, e.Owner, e.DueOn, e.Status, e.State, e.ProjectID, e.EpicID, e.Position, e.MergedInto, e.EditedBy,
 		e.UpdatedAt, e.OrganizedAt, e.Version)
 
-	return e, err
+	return e
 }
 
-// AddSources stores the passages that an entity came from. Those that are there already stay.
-func AddSources(ctx context.Context, tx *Tx, sources []tarsy.EntitySource) error {
+// AddSources stores the passages that an entity came from. Those that are there already stay. The statement is queued.
+func AddSources(tx *Tx, sources []tarsy.EntitySource) {
 	if len(sources) == 0 {
-		return nil
+		return
 	}
 
 	var (
@@ -162,32 +167,29 @@ func AddSources(ctx context.Context, tx *Tx, sources []tarsy.EntitySource) error
 		starts, ends = append(starts, s.StartOffset), append(ends, s.EndOffset)
 	}
 
-	_, err := tx.Exec(ctx, `
+	tx.queue(`
 		INSERT INTO entity_sources (entity_id, note_id, quote, start_offset, end_offset)
 		SELECT s.entity_id, s.note_id, s.quote, s.start_offset, s.end_offset
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[], $5::integer[]) AS s (entity_id, note_id, quote, start_offset, end_offset)
 		ON CONFLICT DO NOTHING`, entities, notes, quotes, starts, ends)
-
-	return err
 }
 
-// SetTags replaces the tags of an entity. Tags that do not exist yet are created; see CleanTags.
-func SetTags(ctx context.Context, tx *Tx, entityID string, tags []string) error {
+// SetTags replaces the tags of an entity. Tags that do not exist yet are created; see CleanTags. The statements are queued.
+func SetTags(tx *Tx, entityID string, tags []string) {
 	if tags == nil {
 		tags = []string{}
 	}
 
-	if _, err := tx.Exec(ctx, `DELETE FROM entity_tags WHERE entity_id = $1 AND tag <> ALL($2)`, entityID, tags); err != nil {
-		return err
+	tx.queue(`DELETE FROM entity_tags WHERE entity_id = $1 AND tag <> ALL($2)`, entityID, tags)
+	addTags(tx, entityID, tags)
+}
+
+func addTags(tx *Tx, entityID string, tags []string) {
+	if len(tags) == 0 {
+		return
 	}
 
 	// In order, so that two changes with the same new tags do not wait for each other in a circle.
-	_, err := tx.Exec(ctx, `INSERT INTO tags (name, created_at) SELECT t, $2 FROM unnest($1::text[]) AS t ORDER BY t ON CONFLICT DO NOTHING`, tags, tx.Now)
-	if err != nil {
-		return err
-	}
-
-	_, err = tx.Exec(ctx, `INSERT INTO entity_tags (entity_id, tag) SELECT $1, t FROM unnest($2::text[]) AS t ON CONFLICT DO NOTHING`, entityID, tags)
-
-	return err
+	tx.queue(`INSERT INTO tags (name, created_at) SELECT t, $2 FROM unnest($1::text[]) AS t ORDER BY t ON CONFLICT DO NOTHING`, tags, tx.Now)
+	tx.queue(`INSERT INTO entity_tags (entity_id, tag) SELECT $1, t FROM unnest($2::text[]) AS t ON CONFLICT DO NOTHING`, entityID, tags)
 }

@@ -5,13 +5,11 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"tarsy.dev/tarsy"
 )
 
 // SimilarPlan runs the query of Similar and returns its plan, with what each node read.
-func SimilarPlan(ctx context.Context, q Querier, entity tarsy.Entity, words []string, threshold float64, limit int) (string, error) {
-	sql, args := similarQuery(entity, words, threshold, limit)
+func SimilarPlan(ctx context.Context, q Querier, threshold float64, limit int, search Search) (string, error) {
+	sql, args := search.query(threshold, limit)
 
 	rows, err := q.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+sql, args...)
 	if err != nil {

@@ -45,13 +45,11 @@ func InsertNote(ctx context.Context, tx *Tx, n tarsy.Note, key *tarsy.Idempotenc
 	return err
 }
 
-// UpdateNote stores the progress of a note: status, processed, error, entity count and version. UpdatedAt is set.
-func UpdateNote(ctx context.Context, tx *Tx, n tarsy.Note) error {
-	_, err := tx.Exec(ctx, `
+// UpdateNote stores the progress of a note: status, processed, error, entity count and version. UpdatedAt is set. The statement is queued.
+func UpdateNote(tx *Tx, n tarsy.Note) {
+	tx.queue(`
 		UPDATE notes SET status = $2, processed = $3, processing_error = $4, entity_count = $5, version = $6, processed_at = $7, updated_at = $8
 		WHERE id = $1`, n.ID, n.Status, n.Processed, n.ProcessingError, n.EntityCount, n.Version, n.ProcessedAt, tx.Now)
-
-	return err
 }
 
 // NoteByKey reads the note that was captured with an idempotency key, and the fingerprint of that capture; nil if there is none.

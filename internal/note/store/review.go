@@ -23,22 +23,17 @@ func LockReviewItem(ctx context.Context, tx *Tx, id string) (tarsy.ReviewItem, e
 		`SELECT `+postgres.ColumnList[tarsy.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
 }
 
-// InsertReviewItem stores a new review item and emits its event.
-func InsertReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem) error {
-	_, err := tx.Exec(ctx, `
+// InsertReviewItem stores a new review item and emits its event. The statement is queued.
+func InsertReviewItem(tx *Tx, r tarsy.ReviewItem) {
+	tx.queue(`
 		INSERT INTO review_items (id, kind, status, note_id, entity_id, project_id, proposal, reason, confidence, score, created_at, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		r.ID, r.Kind, r.Status, r.NoteID, r.EntityID, r.ProjectID, r.Proposal, r.Reason, r.Confidence, r.Score, r.CreatedAt, r.Version)
-	if err != nil {
-		return err
-	}
 
 	tx.Emit(tarsy.NotePayload{
-		Type: tarsy.TypeReviewCreated, ReviewID: r.ID, NoteID: text(r.NoteID), EntityID: text(r.EntityID), ProjectID: text(r.ProjectID),
+		Type: tarsy.TypeReviewCreated, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID),
 		Status: string(r.Status),
 	})
-
-	return nil
 }
 
 // ResolveReviewItem closes a review item, or opens it again, with the next version. The caller has locked the row and emits the event.
@@ -90,7 +85,7 @@ func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any
 // ReviewEvent is the event of a review item that was changed, resolved or opened again.
 func ReviewEvent(eventType string, r tarsy.ReviewItem, author string) tarsy.NotePayload {
 	return tarsy.NotePayload{
-		Type: eventType, ReviewID: r.ID, NoteID: text(r.NoteID), EntityID: text(r.EntityID), ProjectID: text(r.ProjectID), Status: string(r.Status),
+		Type: eventType, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID), Status: string(r.Status),
 		Author: author,
 	}
 }
@@ -98,12 +93,13 @@ func ReviewEvent(eventType string, r tarsy.ReviewItem, author string) tarsy.Note
 // EntityEvent is an event about an entity.
 func EntityEvent(eventType string, e tarsy.Entity, author string) tarsy.NotePayload {
 	return tarsy.NotePayload{
-		Type: eventType, EntityID: e.ID, NoteID: text(e.NoteID), SessionID: text(e.SessionID), ProjectID: text(e.ProjectID), EpicID: text(e.EpicID),
+		Type: eventType, EntityID: e.ID, NoteID: IDText(e.NoteID), SessionID: IDText(e.SessionID), ProjectID: IDText(e.ProjectID), EpicID: IDText(e.EpicID),
 		Status: string(e.State), Author: author,
 	}
 }
 
-func text(id *string) string {
+// IDText is an optional id as text; empty if there is none.
+func IDText(id *string) string {
 	if id == nil {
 		return ""
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/jackc/pgx/v5"
+
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -49,13 +51,14 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 }
 
 // similarSQL finds entities that share one of the words in $2 or all in $9, and compares all words, $3. Entities of the same note, $4, count only if
-// they are older, so that of two that are the same only one refers to the other.
+// they are older, so that of two that are the same only one refers to the other. IS TRUE hides the conditions that other indexes have from
+// the planner: one of those looks cheaper while the table is small, and the plan is kept while it grows.
 var similarSQL = `
 	WITH counted AS MATERIALIZED (
 		SELECT ` + postgres.ColumnList[tarsy.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
 		FROM entities e
-		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND e.state IN ('proposed', 'accepted')
-			AND e.status IN ('open', 'in_progress') AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
+		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND (e.state IN ('proposed', 'accepted')) IS TRUE
+			AND (e.status IN ('open', 'in_progress')) IS TRUE AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
 	), scored AS (
 		SELECT ` + postgres.ColumnList[tarsy.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
 	)
@@ -72,33 +75,50 @@ func jaccardSQL(shared, size, otherSize string) string {
 	return fmt.Sprintf(`%[1]s::double precision / greatest(%[2]s + %[3]s - %[1]s, 1)`, shared, size, otherSize)
 }
 
-// Similar returns the open entities whose words are most similar to those of an entity, best first. Words are those of Words; the
-// threshold is above zero.
+// Search looks for entities that are similar to one.
+type Search struct {
+	Entity tarsy.Entity
+	// Words are those of the entity, as Words returns them.
+	Words []string
+}
+
+// Similar returns for each search the open entities whose words are most similar, best first. The threshold is above zero.
 //
 // Two lists with a similarity of at least t share at least m = ⌈tn⌉ of the n words. One that shares m of them has one of the n - m rarest,
 // or else all of the others. So the index is asked for that: common words, of which each alone matches much of the table, are only
 // looked for together.
-func Similar(ctx context.Context, q Querier, entity tarsy.Entity, words []string, threshold float64, limit int) ([]SimilarEntity, error) {
-	if len(words) == 0 {
-		return nil, nil
+func Similar(ctx context.Context, q Querier, threshold float64, limit int, searches ...Search) ([][]SimilarEntity, error) {
+	var (
+		batch pgx.Batch
+		found = make([][]SimilarEntity, len(searches))
+	)
+
+	for i, s := range searches {
+		if len(s.Words) > 0 {
+			sql, args := s.query(threshold, limit)
+			into(&batch, &found[i], sql, args...)
+		}
 	}
 
-	sql, args := similarQuery(entity, words, threshold, limit)
+	if batch.Len() == 0 {
+		return found, nil
+	}
 
-	return collect[SimilarEntity](ctx, q, sql, args...)
+	return found, q.SendBatch(ctx, &batch).Close()
 }
 
-func similarQuery(entity tarsy.Entity, words []string, threshold float64, limit int) (string, []any) {
+func (s Search) query(threshold float64, limit int) (string, []any) {
 	// A product such as 0.7 × 10 is a little more than it should be.
 	const inexact = 1e-9
 
+	words := s.Words
 	n := float64(len(words))
 	shared := max(int(math.Ceil(threshold*n-inexact)), 1)
 	longest := int(n/threshold + inexact)
 
 	rare, common := words[:len(words)-shared], words[len(words)-shared:]
 
-	return similarSQL, []any{entity.ID, rare, words, entity.NoteID, shared, longest, threshold, limit, common}
+	return similarSQL, []any{s.Entity.ID, rare, words, s.Entity.NoteID, shared, longest, threshold, limit, common}
 }
 
 // WordSimilarity compares the words of a text with those of an entity.

@@ -35,7 +35,11 @@ func addTask(t testing.TB, db *store.DB, title string) tarsy.EntityDetail {
 		ID: tarsy.NewID(), Type: tarsy.EntityTask, Title: title, Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: "ana",
 		CreatedAt: db.Now(), UpdatedAt: db.Now(), Version: 1,
 	}}
-	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error { return store.InsertEntity(t.Context(), tx, e) }))
+	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
+		store.InsertEntity(tx, e)
+
+		return nil
+	}))
 
 	return e
 }
@@ -46,10 +50,10 @@ func similar(t testing.TB, db *store.DB, e tarsy.EntityDetail, threshold float64
 	words, err := store.Words(t.Context(), db.Reader(), []string{e.ID})
 	require.NoError(t, err)
 
-	found, err := store.Similar(t.Context(), db.Reader(), e.Entity, words[e.ID], threshold, limit)
+	found, err := store.Similar(t.Context(), db.Reader(), threshold, limit, store.Search{Entity: e.Entity, Words: words[e.ID]})
 	require.NoError(t, err)
 
-	return found
+	return found[0]
 }
 
 // The index is asked for some of the words only. No pair above the threshold may be missed, whichever words they share.
@@ -148,7 +152,7 @@ func TestSimilarReadsIndex(t *testing.T) {
 	require.NotEmpty(t, found)
 	require.Equal(t, same.ID, found[0].ID)
 
-	plan, err := store.SimilarPlan(t.Context(), db.Reader(), wanted.Entity, words[wanted.ID], 0.5, 5)
+	plan, err := store.SimilarPlan(t.Context(), db.Reader(), 0.5, 5, store.Search{Entity: wanted.Entity, Words: words[wanted.ID]})
 	require.NoError(t, err)
 	require.Contains(t, plan, "Bitmap Index Scan on entities_words")
 	require.NotContains(t, plan, "Seq Scan on entities")
@@ -164,7 +168,7 @@ func BenchmarkSimilarOf100000Entities(b *testing.B) {
 	words, err := store.Words(b.Context(), db.Reader(), []string{wanted.ID})
 	require.NoError(b, err)
 
-	plan, err := store.SimilarPlan(b.Context(), db.Reader(), wanted.Entity, words[wanted.ID], 0.5, 5)
+	plan, err := store.SimilarPlan(b.Context(), db.Reader(), 0.5, 5, store.Search{Entity: wanted.Entity, Words: words[wanted.ID]})
 	require.NoError(b, err)
 	require.Contains(b, plan, "Bitmap Index Scan on entities_words")
 	b.Log(plan)

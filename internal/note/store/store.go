@@ -83,6 +83,7 @@ func (db *DB) Now() time.Time { return db.clock.Now().UTC().Truncate(time.Micros
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
 // Writer is the pool of changes, for a short read that a change depends on.
@@ -96,21 +97,6 @@ func (db *DB) Snapshot(ctx context.Context, read func(Querier) error) error {
 	return pgx.BeginTxFunc(ctx, db.read, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		return read(tx)
 	})
-}
-
-// Tx is a change. It is used by one goroutine.
-type Tx struct {
-	pgx.Tx
-
-	// Now is the time of the change.
-	Now    time.Time
-	events []tarsy.Event
-}
-
-// Emit adds an event to the change. The event is in the journal if the change is committed.
-func (tx *Tx) Emit(payload tarsy.NotePayload) {
-	payload.Timestamp = tx.Now
-	tx.events = append(tx.events, tarsy.NewNoteEvent(payload))
 }
 
 // attempts is how often a change is tried that waited for another one while that waited for it.
@@ -139,11 +125,11 @@ func (db *DB) changeOnce(ctx context.Context, change func(*Tx) error) error {
 		}
 
 		if len(tx.events) == 0 {
-			return nil
+			return tx.flush(ctx)
 		}
 
 		var err error
-		pending, err = db.journal.AppendTx(ctx, inner, tx.events...)
+		pending, err = db.journal.AppendTx(ctx, tx, tx.events...)
 
 		return err
 	})
@@ -194,6 +180,15 @@ func collect[T any](ctx context.Context, q Querier, sql string, args ...any) ([]
 	}
 
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// into adds a query to a batch whose rows become structs, columns matched to fields by name.
+func into[T any](batch *pgx.Batch, rows *[]T, sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(found pgx.Rows) (err error) {
+		*rows, err = pgx.CollectRows(found, pgx.RowToStructByName[T])
+
+		return err
+	})
 }
 
 // one is collect for exactly one row; without it the error is missing.

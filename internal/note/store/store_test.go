@@ -64,7 +64,7 @@ func TestChangeStoresRowsAndEventsTogether(t *testing.T) {
 
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
-		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+		store.InsertEntity(tx, entity)
 		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeNoteCaptured, NoteID: note.ID})
 		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, ""))
 
@@ -158,16 +158,17 @@ func TestUpdatingEntityRaisesItsVersion(t *testing.T) {
 
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
-		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+		store.InsertEntity(tx, entity)
 
 		locked, err := store.LockEntity(t.Context(), tx, entity.ID)
 		require.NoError(t, err)
 
 		locked.Title, locked.DueOn = "Fix the login", nil
-		_, err = store.UpdateEntity(t.Context(), tx, locked.Entity)
-		require.NoError(t, err)
+		store.UpdateEntity(tx, locked.Entity)
 
-		return store.SetTags(t.Context(), tx, entity.ID, []string{"web"})
+		store.SetTags(tx, entity.ID, []string{"web"})
+
+		return nil
 	}))
 
 	found, err := store.Entity(t.Context(), db.Reader(), entity.ID)
@@ -191,9 +192,11 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
-		require.NoError(t, store.InsertEntity(t.Context(), tx, entity))
+		store.InsertEntity(tx, entity)
 
-		return store.InsertReviewItem(t.Context(), tx, item)
+		store.InsertReviewItem(tx, item)
+
+		return nil
 	}))
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
 		return store.CloseReviewItems(t.Context(), tx, `r.entity_id = $1`, entity.ID)
@@ -264,7 +267,9 @@ func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
 
 				note.Version++
 
-				return store.UpdateNote(t.Context(), tx, note)
+				store.UpdateNote(tx, note)
+
+				return nil
 			})
 		})
 	}
