@@ -59,8 +59,10 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
           globalSetup: 'test/kit/setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // What a scenario waits for takes milliseconds, and many times that on a machine that is busy. By default expect.poll waits a second.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 30_000 } },
           // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
           isolate: false,
           // One more than the cores of a small machine: scenarios also wait for servers and leases.
