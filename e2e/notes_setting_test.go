@@ -154,7 +154,7 @@ func requireTwoReprocessJobs(t *testing.T, app *tarsytest.App) {
 	conn, err := pgx.Connect(t.Context(), app.Database)
 	require.NoError(t, err)
 
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing is stored on it
+	defer conn.Close(t.Context())
 
 	for _, since := range []string{"2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"} {
 		app.PauseQueue(tarsy.QueueReprocess)
