@@ -145,12 +145,12 @@ test('all notes since a day are processed again', async () => {
 });
 
 test('filters and search are part of the address', async () => {
-  const empty = await processed(server(), 'Nothing of interest happened.');
+  const empty = await processed(server(), 'Nothing of interest at the harbour.');
   const { page } = await visit('/notes?source=cli');
   await row(page, empty.id).waitFor();
   expect(await row(page, empty.id).innerText()).toContain('Nothing to extract');
-  await page.getByTestId('notes-search').fill('interest');
-  await page.waitForURL(/q=interest/);
+  await page.getByTestId('notes-search').fill('harbour');
+  await page.waitForURL(/q=harbour/);
   await expect.poll(() => page.getByTestId('note-row').count()).toBe(1);
   await page.reload();
   await row(page, empty.id).waitFor();
