@@ -26,6 +26,12 @@ type Alert struct {
 	RerunOf *string
 	// Identifies the request among its sender's; nil if the sender gave no key.
 	Idempotency *IdempotencyKey
+	// What the alert is about, as far as its sender tells; intake adds what it can derive from Data.
+	Facts AlertFacts
+	// The sender reports that the alert is over. Only in deliveries.
+	Resolved bool
+	// Chain to use instead of the one of AlertType; set by a route of the configuration.
+	ChainID string
 }
 
 // MaxIdempotencyKey is how many characters a sender's idempotency key may have.

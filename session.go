@@ -44,6 +44,8 @@ type Session struct {
 	ID string `json:"id"`
 	// Type that the alert named, or the default type.
 	AlertType string `json:"alert_type"`
+	// What the alert is about.
+	AlertFacts
 	// The alert with secrets masked, at most MaxAlertBytes.
 	AlertData string `json:"alert_data"`
 	// Key of the chain in the configuration, chosen at intake by alert type.
@@ -100,6 +102,9 @@ type SessionItem struct {
 	ID        string `json:"id"`
 	AlertType string `json:"alert_type"`
 	ChainID   string `json:"chain_id"`
+	AlertFacts
+	// What became of the alert; nil if it has no identity, such as text that a person submitted.
+	Alert *AlertState `json:"alert"`
 	// Current when the page was read; the sessions feed reports later changes.
 	Status SessionStatus `json:"status"`
 	// Same as in Session; RerunOf is nil for a new alert.
@@ -156,6 +161,8 @@ type SessionDetail struct {
 
 	// Number of the last journal event included. A reader continues with the journal from there.
 	Version int64 `json:"version"`
+	// What became of the alert; nil if it has no identity, such as text that a person submitted.
+	Alert *AlertState `json:"alert"`
 	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []StageDetail `json:"stages"`
 	// Nil until the first question.
@@ -183,6 +190,7 @@ func (s Session) Rerun(author string) Alert {
 	return Alert{
 		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
 		SlackMessageFingerprint: s.SlackMessageFingerprint, Author: author, RerunOf: &s.ID,
+		Facts: s.AlertFacts,
 	}
 }
 
@@ -222,6 +230,9 @@ type ActiveSessions struct {
 	Active []SessionItem `json:"active"`
 	// Pending, in the order in which they will be claimed.
 	Queued []SessionItem `json:"queued"`
+	// How many there are; the lists may be shorter.
+	ActiveTotal int `json:"active_total"`
+	QueuedTotal int `json:"queued_total"`
 }
 
 // FilterOptions are the values that a list of sessions can be filtered by.
@@ -230,6 +241,12 @@ type FilterOptions struct {
 	AlertTypes []string `json:"alert_types"`
 	ChainIDs   []string `json:"chain_ids"`
 	Authors    []string `json:"authors"`
+	Services   []string `json:"services"`
+	Namespaces []string `json:"namespaces"`
+	Clusters   []string `json:"clusters"`
+	Teams      []string `json:"teams"`
+	// Every severity, whether or not a session has it.
+	Severities []Severity `json:"severities"`
 	// Every status, whether or not a session has it.
 	Statuses []SessionStatus `json:"statuses"`
 }
@@ -265,9 +282,17 @@ type SessionFilter struct {
 	// Any of these; empty matches all.
 	Statuses []SessionStatus
 	// Exact matches; empty matches all.
-	AlertType string
-	ChainID   string
-	Author    string
+	AlertType   string
+	ChainID     string
+	Author      string
+	Severity    Severity
+	Service     string
+	Namespace   string
+	Cluster     string
+	Team        string
+	Fingerprint string
+	// All must match.
+	Labels map[string]string
 	// Words that must all occur. The last one may be a prefix; quoted words are not.
 	Search string
 	// Inclusive lower and exclusive upper bound; nil means unbounded.

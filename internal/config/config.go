@@ -14,6 +14,7 @@ import (
 type Config struct {
 	System        System                     `yaml:"system" doc:"The server as a whole."`
 	Queue         Queue                      `yaml:"queue" doc:"How sessions are picked up and how long they may take."`
+	Alerts        Alerts                     `yaml:"alerts" doc:"Alerts on their way in: receivers, routes, deduplication, storms; see docs/alerts.md."`
 	NotePipeline  NotePipeline               `yaml:"notes" doc:"How notes are captured and processed; see docs/notes.md."`
 	Defaults      Defaults                   `yaml:"defaults" doc:"What holds where a chain, stage or agent says nothing."`
 	Agents        map[string]Agent           `yaml:"agents" doc:"Agents by name. An entry replaces the built-in of the same name."`

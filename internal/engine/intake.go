@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -88,7 +89,18 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: runbook,
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
 		SlackMessageFingerprint: fingerprint, StageCount: route.Chain.StageCount(), CreatedAt: now,
+		AlertFacts: alert.Facts,
 	}
+
+	if session.Labels == nil {
+		session.Labels = map[string]string{}
+	}
+
+	if session.Links == nil {
+		session.Links = []tarsy.AlertLink{}
+	}
+
+	session.Source = cmp.Or(session.Source, tarsy.SourceAPI)
 
 	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: lowestVersion(route.Chain), Recipe: route.Recipe}); err != nil {
 		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)

@@ -42,6 +42,7 @@ type detailRows struct {
 	executions []tarsy.Execution
 	chats      []tarsy.Chat
 	spent      []executionSpend
+	alerts     []alertStateRow
 }
 
 func (r *detailRows) queue(batch *pgx.Batch, id string) {
@@ -50,6 +51,7 @@ func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
 	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
 	queueSpend(batch, &r.spent, id)
+	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
 
 func (r *detailRows) detail() *tarsy.SessionDetail {
@@ -62,6 +64,10 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 		sum := spent[s.ExecutionID]
 		sum.Add(s.Spend)
 		spent[s.ExecutionID] = sum
+	}
+
+	if len(r.alerts) > 0 {
+		detail.Alert = r.alerts[0].Alert
 	}
 
 	if len(r.chats) > 0 {

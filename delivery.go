@@ -1,0 +1,134 @@
+package tarsy
+
+import "time"
+
+// Delivery is one webhook call, or one alert with an identity that came otherwise: alerts that are decided on together.
+type Delivery struct {
+	// Identifies the delivery, to recognize one that is repeated. Nil means that it cannot be recognized.
+	Key []byte
+	// How the alerts came, and by which receiver.
+	Source   AlertSource
+	Receiver string
+	// Who delivered them.
+	Author string
+	// In the order of the sender; never empty.
+	Alerts []Alert
+}
+
+// DeliveryAction is what became of an alert of a delivery.
+type DeliveryAction string
+
+// What becomes of alerts.
+const (
+	// ActionInvestigate created a session for the alert.
+	ActionInvestigate DeliveryAction = "investigate"
+	// ActionCount counted the alert on the session that investigates it already, or did so a short time ago.
+	ActionCount DeliveryAction = "count"
+	// ActionStorm made the alert a member of a storm.
+	ActionStorm DeliveryAction = "storm"
+	// ActionSilence kept the alert back because of a silence or a maintenance window.
+	ActionSilence DeliveryAction = "silence"
+	// ActionResolve recorded that the alert is over.
+	ActionResolve DeliveryAction = "resolve"
+	// ActionIgnore means that the sender reported something that is no alert, such as a test or an acknowledgement.
+	ActionIgnore DeliveryAction = "ignore"
+)
+
+// DeliveryResult is what became of a delivery.
+type DeliveryResult struct {
+	// The same delivery had been received before; nothing was changed, and the rest is what was answered then.
+	Repeated bool `json:"repeated"`
+	// In the order of the delivery.
+	Alerts []DeliveredAlert `json:"alerts"`
+}
+
+// DeliveredAlert is what became of one alert of a delivery.
+type DeliveredAlert struct {
+	// Same as in AlertFacts.
+	Fingerprint string `json:"fingerprint"`
+	Title       string `json:"title"`
+	// What was done, and why in a sentence for people.
+	Action DeliveryAction `json:"action"`
+	Reason string         `json:"reason"`
+	// The session that investigates or counts the alert; nil if there is none.
+	SessionID *string `json:"session_id"`
+	// The suppressed alert; nil if the alert is investigated or unknown.
+	SuppressedID *string `json:"suppressed_id"`
+}
+
+// SuppressionReason is why an alert was not investigated by itself.
+type SuppressionReason string
+
+// The reasons to suppress an alert.
+const (
+	SuppressedDuplicate   SuppressionReason = "duplicate"
+	SuppressedStorm       SuppressionReason = "storm"
+	SuppressedSilence     SuppressionReason = "silence"
+	SuppressedMaintenance SuppressionReason = "maintenance"
+	// SuppressedResolved is a report that an alert is over which no session investigates.
+	SuppressedResolved SuppressionReason = "resolved"
+)
+
+// SuppressionReasons lists every reason.
+func SuppressionReasons() []SuppressionReason {
+	return []SuppressionReason{SuppressedDuplicate, SuppressedStorm, SuppressedSilence, SuppressedMaintenance, SuppressedResolved}
+}
+
+// SuppressedAlert is an alert that was counted, grouped or silenced instead of investigated. Repetitions are counted in one row.
+type SuppressedAlert struct {
+	// UUIDv7.
+	ID     string            `json:"id"`
+	Reason SuppressionReason `json:"reason"`
+	// The session that counts it; nil for silenced alerts.
+	SessionID *string `json:"session_id"`
+	// The silence or the name of the maintenance window that kept it back; empty otherwise.
+	Silence string `json:"silence"`
+	// Same as in Session.
+	AlertType string `json:"alert_type"`
+	AlertFacts
+	// Whether it still fires.
+	Firing bool `json:"firing"`
+	// How often it was received, and when.
+	Occurrences int64       `json:"occurrences"`
+	FirstAt     time.Time   `json:"first_at"`
+	LastAt      time.Time   `json:"last_at"`
+	Times       []time.Time `json:"times"`
+	// The session that a person started for it, and who; nil and empty otherwise.
+	InvestigationID *string `json:"investigation_id"`
+	InvestigatedBy  string  `json:"investigated_by"`
+}
+
+// SuppressedFilter selects suppressed alerts for a list, newest first.
+type SuppressedFilter struct {
+	// Empty matches all.
+	Reason    SuppressionReason
+	SessionID string
+	Severity  Severity
+	Search    string
+	// Last item of the previous page; nil starts with the first.
+	After *SuppressedCursor
+	Limit int
+}
+
+// SuppressedCursor is a position in a list of suppressed alerts.
+type SuppressedCursor struct {
+	LastAt time.Time `json:"t"`
+	ID     string    `json:"i"`
+}
+
+// Silence keeps matching alerts from being investigated for a while. They are listed as suppressed.
+type Silence struct {
+	// UUIDv7.
+	ID string `json:"id"`
+	// All must match, such as namespace="staging" or alertname=~"Disk.*".
+	Matchers []string `json:"matchers"`
+	// Why, in the author's words. Required.
+	Reason string `json:"reason"`
+	Author string `json:"author"`
+	// From when and until when it holds.
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	// Who ended it before its time; empty otherwise.
+	EndedBy   string    `json:"ended_by"`
+	CreatedAt time.Time `json:"created_at"`
+}

@@ -1,0 +1,120 @@
+package tarsy
+
+import "time"
+
+// Severity is how bad an alert is. Senders have their own words; intake maps them to these.
+type Severity string
+
+// The severities, worst first. SeverityUnknown is the severity of alerts that do not tell.
+const (
+	SeverityCritical Severity = "critical"
+	SeverityHigh     Severity = "high"
+	SeverityWarning  Severity = "warning"
+	SeverityInfo     Severity = "info"
+	SeverityUnknown  Severity = ""
+)
+
+// Severities lists the known severities, worst first.
+func Severities() []Severity {
+	return []Severity{SeverityCritical, SeverityHigh, SeverityWarning, SeverityInfo}
+}
+
+// AlertSource is how an alert reached TARSy.
+type AlertSource string
+
+// The sources of alerts. SourceAPI includes the command line and the dashboard.
+const (
+	SourceAPI          AlertSource = "api"
+	SourceDiscord      AlertSource = "discord"
+	SourceAlertmanager AlertSource = "alertmanager"
+	SourceGrafana      AlertSource = "grafana"
+	SourcePagerDuty    AlertSource = "pagerduty"
+	SourceGeneric      AlertSource = "generic"
+)
+
+// AlertSources lists every source.
+func AlertSources() []AlertSource {
+	return []AlertSource{SourceAPI, SourceDiscord, SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceGeneric}
+}
+
+// AlertFacts is what an alert is about. Intake derives it from labels, annotations and configured paths, else from the text; it does
+// not change afterwards. Everything in it is masked.
+type AlertFacts struct {
+	// One line for people. Empty only in sessions of old releases.
+	Title string `json:"title"`
+	// Empty if the alert does not tell.
+	Severity Severity `json:"severity"`
+	// What the alert is about and who owns it; each is empty if the alert does not tell.
+	Service   string `json:"service"`
+	Namespace string `json:"namespace"`
+	Cluster   string `json:"cluster"`
+	Team      string `json:"team"`
+	// The sender's labels; empty, not nil.
+	Labels map[string]string `json:"labels"`
+	// Pages about the alert; empty, not nil.
+	Links []AlertLink `json:"links"`
+	// When the problem began, as the sender says; nil if it does not.
+	StartsAt *time.Time `json:"starts_at"`
+	// Identifies the alert across deliveries: the same problem has the same fingerprint.
+	Fingerprint string `json:"fingerprint"`
+	// Identifies the group that the alert is counted in, made of the configured labels. Empty for an alert that is not deduplicated.
+	GroupKey string `json:"group_key"`
+	// How the alert came.
+	Source AlertSource `json:"source"`
+	// Name of the receiver in the configuration; empty unless a webhook delivered the alert.
+	Receiver string `json:"receiver"`
+}
+
+// AlertLinkKind is what a link leads to.
+type AlertLinkKind string
+
+// The kinds of links of an alert.
+const (
+	LinkGenerator AlertLinkKind = "generator"
+	LinkDashboard AlertLinkKind = "dashboard"
+	LinkPanel     AlertLinkKind = "panel"
+	LinkRunbook   AlertLinkKind = "runbook"
+	LinkSilence   AlertLinkKind = "silence"
+	LinkIncident  AlertLinkKind = "incident"
+)
+
+// AlertLink is a page about an alert.
+type AlertLink struct {
+	Kind AlertLinkKind `json:"kind"`
+	// Absolute, http or https.
+	URL string `json:"url"`
+}
+
+// Limits of facts. Longer texts are cut, further labels and links are left out.
+const (
+	MaxTitle      = 200
+	MaxLabels     = 64
+	MaxLabelName  = 128
+	MaxLabelValue = 1024
+	MaxAlertLinks = 16
+)
+
+// AlertState is what became of a session's alert since the session was created. It is counted while the session runs and after.
+type AlertState struct {
+	// Whether the alert still fires. In a storm: whether any of its members does.
+	Firing bool `json:"firing"`
+	// How often the alert was received, the first time included. In a storm: of all members.
+	Occurrences int64 `json:"occurrences"`
+	// When it was received last, and the latest of these times, oldest first, at most MaxAlertTimes.
+	LastAt time.Time   `json:"last_at"`
+	Times  []time.Time `json:"times"`
+	// When the sender reported it as resolved; nil while it fires.
+	ResolvedAt *time.Time `json:"resolved_at"`
+	// It changes between firing and resolved too often.
+	Flapping bool `json:"flapping"`
+	// The session investigates a storm: alerts of one group that came close together. Members is how many there are, FiringMembers
+	// how many of them still fire; both are zero otherwise.
+	Storm         bool  `json:"storm"`
+	Members       int64 `json:"members"`
+	FiringMembers int64 `json:"firing_members"`
+	// The session that investigated the same alert before; nil if there is none.
+	EarlierSessionID *string `json:"earlier_session_id"`
+}
+
+// MaxAlertTimes is how many times of occurrences are kept.
+const MaxAlertTimes = 20
