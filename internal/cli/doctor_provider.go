@@ -18,7 +18,7 @@ import (
 const livePatience = time.Minute
 
 // checkProviders looks whether the models that chains use could be called; with live it calls them, and the others that
-// the files configure.
+// the files configure and whose keys are set.
 func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, used []string, live bool) []finding {
 	providers := provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
@@ -40,7 +40,9 @@ func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, used []st
 		case configured.Type == config.ProviderScripted:
 			all = append(all, finding{check, findingOK, "is scripted", ""})
 		case len(unset) > 0 && !slices.Contains(used, name):
-			all = append(all, finding{check, findingWarn, unset[0].String(), "no chain uses it"})
+			// Nobody needs its key.
+		case len(unset) > 0 && name == cfg.Defaults.LLMProvider && cfg.LacksKey():
+			all = append(all, finding{check, findingFail, unset[0].String(), keyAdvice()})
 		case len(unset) > 0:
 			all = append(all, finding{check, findingFail, unset[0].String(), "set it where the server runs"})
 		case live:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,20 @@ func (t *tool) warn(cfg *config.Config) {
 		t.infof("note: %s", note)
 	}
 
-	for _, unset := range chains.UnsetVariables(t.lookup) {
-		t.infof("warning: %s: sessions that need it fail", unset)
+	unset := chains.UnsetVariables(t.lookup)
+	for _, problem := range unset {
+		t.infof("warning: %s: sessions that need it fail", problem)
 	}
+
+	switch variable := cfg.ChosenBy(); {
+	case variable != "":
+		t.infof("LLM provider: %s (%s), because %s is set", cfg.Defaults.LLMProvider, cfg.LLMProviders[cfg.Defaults.LLMProvider].Model, variable)
+	case len(unset) > 0 && cfg.LacksKey():
+		t.infof("note: %s", keyAdvice())
+	}
+}
+
+// keyAdvice is what to do where no API key is set and no file names a provider.
+func keyAdvice() string {
+	return "set one of " + strings.Join(config.KeyVariables(), ", ") + " where the server runs, or configure llm_providers"
 }

@@ -3,6 +3,9 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,6 +87,7 @@ func TestServeCreatesFirstKeyOnceAndStopsCleanly(t *testing.T) {
 	secret := strings.TrimSpace(string(held))
 	require.Regexp(t, `^tarsy_\w{8}_\w+$`, secret)
 	require.Contains(t, text, "warning: llm_providers.google-default.api_key_env: environment variable GOOGLE_API_KEY is not set: sessions that need it fail", "what cannot work is said at the start")
+	require.Contains(t, text, "note: set one of GOOGLE_API_KEY, ")
 
 	server := addressIn(t, text)
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", server, "--token", secret).code)
@@ -252,4 +256,40 @@ func TestKeysCanBeCreatedWithoutServer(t *testing.T) {
 
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "keys", "revoke", keys[0].Prefix, "--database-url", database).code)
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, nil, "", "keys", "revoke", "nosuchid", "--database-url", database).code)
+}
+
+func TestServeUsesTheProviderWhoseKeyIsSet(t *testing.T) {
+	t.Parallel()
+
+	dir := writeConfig(t, "agents: {A: {}}\nagent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}\n")
+	env := []string{"TARSY_DATABASE_URL=" + pgtest.New(t), "TARSY_LISTEN=127.0.0.1:0", "TARSY_CONFIG_DIR=" + dir, "ANTHROPIC_API_KEY=anthropic-secret"}
+
+	server := start(t, env, "serve")
+	text := server.stderr.wait(t, "TARSy listens on ")
+	require.Regexp(t, `LLM provider: anthropic-default \(claude-\S+\), because ANTHROPIC_API_KEY is set`, text)
+	require.NotContains(t, text, "GOOGLE_API_KEY")
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addressIn(t, text)+"/api/v1/system/config", nil)
+	require.NoError(t, err)
+
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, errors.Join(err, response.Body.Close()))
+	require.Regexp(t, `\{"path":"defaults.llm_provider","value":"anthropic-default","origin":"env ANTHROPIC_API_KEY"\}`, string(body))
+	require.NotContains(t, string(body)+text, "anthropic-secret")
+
+	doctor := func(more ...string) result {
+		return tarsyWith(t, append(more, "TARSY_CONFIG_DIR="+dir), "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y")
+	}
+
+	got := doctor("ANTHROPIC_API_KEY=anthropic-secret")
+	require.Equal(t, cli.ExitOK, got.code, got.stdout)
+	require.Contains(t, got.stdout, "ok    LLM provider anthropic-default: anthropic, ")
+	require.NotContains(t, got.stdout, "GOOGLE_API_KEY", "no key of a provider that is not used")
+
+	got = doctor()
+	require.Equal(t, cli.ExitFailed, got.code)
+	require.Contains(t, got.stdout, "→ set one of GOOGLE_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, XAI_API_KEY where the server runs")
 }

@@ -25,10 +25,10 @@ const (
 )
 
 // addBuiltins adds every built-in entry whose name the user has not taken.
-func (c *Config) addBuiltins() {
+func (c *Config) addBuiltins(env func(string) (string, bool)) {
 	c.Agents = under(c.Agents, builtinAgents())
 	c.MCPServers = under(c.MCPServers, builtinServers())
-	c.LLMProviders = under(c.LLMProviders, builtinProviders())
+	c.LLMProviders = under(c.LLMProviders, builtinProviders(env))
 	c.addBuiltinChain()
 	if c.Defaults.AlertType == "" {
 		if _, ok := c.ChainFor(builtinChain); ok {

@@ -1,8 +1,18 @@
 package config
 
+// The variables of a key for Google's models. The documentation of the Gemini API names both; the first wins where both are set.
+const (
+	googleKey = "GOOGLE_API_KEY"
+	geminiKey = "GEMINI_API_KEY"
+)
+
 // builtinProviders are the models that exist without any file, under the names that the published TARSy gives them. A key that is
 // not set matters only where a chain uses its provider.
-func builtinProviders() map[string]LLMProvider {
+func builtinProviders(env func(string) (string, bool)) map[string]LLMProvider {
+	google := googleKey
+	if !isSet(env, googleKey) && isSet(env, geminiKey) {
+		google = geminiKey
+	}
 	providers := map[string]LLMProvider{
 		"openai-default":    {Type: ProviderOpenAI, Model: "gpt-5.2", APIKeyEnv: "OPENAI_API_KEY"},
 		"anthropic-default": {Type: ProviderAnthropic, Model: "claude-sonnet-4-6-20260217", APIKeyEnv: "ANTHROPIC_API_KEY"},
@@ -23,7 +33,7 @@ func builtinProviders() map[string]LLMProvider {
 		"gemini-2.5-pro":     "gemini-2.5-pro",
 	} {
 		providers[name] = LLMProvider{
-			Type: ProviderGoogle, Model: model, APIKeyEnv: "GOOGLE_API_KEY",
+			Type: ProviderGoogle, Model: model, APIKeyEnv: google,
 			// The API refuses url_context for models that make images.
 			NativeTools: &NativeTools{GoogleSearch: new(true), CodeExecution: new(false), URLContext: new(name != "google-image-flash")},
 		}

@@ -59,7 +59,7 @@ func Load(src Source) (*Config, error) {
 	files = append(files, src.Files...)
 	env := src.Env
 	if env == nil {
-		env = func(string) (string, bool) { return "", false }
+		env = noVariables
 	}
 
 	c := &Config{marks: make(map[string]mark)}
@@ -73,8 +73,9 @@ func Load(src Source) (*Config, error) {
 	for path, m := range dec.Marks {
 		c.marks[path] = mark{place: m.Place, origin: m.Place.String(), hidden: m.Hidden}
 	}
-	c.addBuiltins()
+	c.addBuiltins(env)
 	c.nameEntries()
+	c.chooseProvider(env)
 	problems := dec.Problems
 	if !dec.Broken { // half of the entries would be missing and every name in them unknown
 		problems = append(problems, c.check(problems)...)

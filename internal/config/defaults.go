@@ -5,7 +5,7 @@ import "time"
 // Defaults is the lowest level of the hierarchy that an agent's settings are
 // resolved by.
 type Defaults struct {
-	LLMProvider       string        `yaml:"llm_provider" doc:"Model that agents use." default:"google-default" ref:"llm_providers"`
+	LLMProvider       string        `yaml:"llm_provider" doc:"Model that agents use. If it is not set, the first of google-default, anthropic-default, openai-default and xai-default whose API key is set, else the first entry of llm_providers whose key is set." default:"google-default" ref:"llm_providers"`
 	LLMBackend        string        `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc); the default depends on the provider's type." enum:"@backend" only:"grpc"`
 	IterationStrategy string        `yaml:"iteration_strategy" doc:"How agents work: native-thinking, langchain and function-calling all mean function calling." enum:"@strategy"`
 	MaxIterations     int           `yaml:"max_iterations" doc:"LLM calls that an agent can make before it must conclude." default:"20" min:"1"`

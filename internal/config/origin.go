@@ -7,8 +7,12 @@ import (
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
 
-// originBuiltin is the origin of what nobody set.
-const originBuiltin = "built-in"
+const (
+	// originBuiltin is the origin of what nobody set.
+	originBuiltin = "built-in"
+	// originEnv stands before the variable that decided on a value.
+	originEnv = "env "
+)
 
 // mark is where one value came from.
 type mark struct {

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"maps"
+	"slices"
+)
+
+const defaultProviderPath = "defaults.llm_provider"
+
+// defaultProviders are the built-in models that defaults.llm_provider is chosen from, in this order.
+func defaultProviders() []string {
+	return []string{builtinProvider, "anthropic-default", "openai-default", "xai-default"}
+}
+
+// KeyVariables are the environment variables with the keys of the models that the default is chosen from.
+func KeyVariables() []string {
+	variables := []string{googleKey, geminiKey}
+	builtins := builtinProviders(noVariables)
+
+	for _, name := range defaultProviders()[1:] {
+		variables = append(variables, builtins[name].APIKeyEnv)
+	}
+	return variables
+}
+
+// chooseProvider sets defaults.llm_provider where no file names it: to the first built-in default model whose key is set, else to
+// the first entry of the files whose key is set. Without any key it stays as it is, and doctor reports the missing key.
+func (c *Config) chooseProvider(env func(string) (string, bool)) {
+	if _, written := c.marks[defaultProviderPath]; written {
+		return
+	}
+	names := defaultProviders()
+	for _, name := range slices.Sorted(maps.Keys(c.LLMProviders)) {
+		if c.Written("llm_providers", name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		variable := c.LLMProviders[name].APIKeyEnv
+		if isSet(env, variable) {
+			c.Defaults.LLMProvider = name
+			c.marks[defaultProviderPath] = mark{origin: originEnv + variable}
+			return
+		}
+	}
+}
+
+// ChosenBy is the environment variable whose key decided on defaults.llm_provider, "" if a file names it or no key is set.
+func (c *Config) ChosenBy() string {
+	if m := c.marks[defaultProviderPath]; m.place.File == "" && m.origin != "" {
+		return c.LLMProviders[c.Defaults.LLMProvider].APIKeyEnv
+	}
+	return ""
+}
+
+// LacksKey reports whether no file names a default model and no key is set to choose one by.
+func (c *Config) LacksKey() bool {
+	_, decided := c.marks[defaultProviderPath]
+	return !decided
+}
+
+func isSet(env func(string) (string, bool), variable string) bool {
+	if variable == "" {
+		return false
+	}
+	value, _ := env(variable)
+	return value != ""
+}
+
+func noVariables(string) (string, bool) { return "", false }
