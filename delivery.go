@@ -34,6 +34,11 @@ const (
 	ActionIgnore DeliveryAction = "ignore"
 )
 
+// DeliveryActions lists every action.
+func DeliveryActions() []DeliveryAction {
+	return []DeliveryAction{ActionInvestigate, ActionCount, ActionStorm, ActionSilence, ActionResolve, ActionIgnore}
+}
+
 // DeliveryResult is what became of a delivery.
 type DeliveryResult struct {
 	// The same delivery had been received before; nothing was changed, and the rest is what was answered then.

@@ -20,6 +20,7 @@ type Catalog struct {
 	has   []string
 	// stored are the recipes of chains whose alerts select no servers, by the chain's id.
 	stored map[string]progress.Recipe
+	routes []alertRoute
 }
 
 // NewCatalog resolves everything that a configuration holds.
@@ -48,6 +49,8 @@ func NewCatalog(cfg *config.Config) *Catalog {
 	}
 
 	slices.Sort(c.has)
+
+	c.routes = newAlertRoutes(cfg)
 
 	return c
 }
@@ -140,7 +143,7 @@ func (c *Catalog) Warnings() []config.Warning {
 // Notes are the keys of the configuration that were written and have no effect.
 func (c *Catalog) Notes() []config.Note { return c.cfg.Notes() }
 
-// UnsetVariables finds the environment variables that the providers in use need and that are not set. Load does not
+// UnsetVariables finds the environment variables that receivers and the providers in use need and that are not set. Load does not
 // check it: files are valid wherever they are read, a key is set only where the server runs.
 func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Problem {
 	var problems []config.Problem
@@ -148,7 +151,7 @@ func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Probl
 		problems = append(problems, c.cfg.UnsetVariablesOf(name, env)...)
 	}
 
-	return problems
+	return append(problems, c.cfg.UnsetReceiverVariables(env)...)
 }
 
 // active are the chains from the files, or the built-in ones if there are none.

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -21,10 +22,10 @@ type Route struct {
 	Recipe *progress.Recipe
 }
 
-// Route finds the chain for an alert. It rejects an alert type that is not configured and a selection of tools that the chain
+// Route finds the chain for an alert: the one that a route of the configuration chose, else the one of its type. It rejects an alert type that is not configured and a selection of tools that the chain
 // does not allow, and names what would do.
 func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
-	chain, alertType, err := c.forType(alert.AlertType)
+	chain, alertType, err := c.forAlert(alert)
 	if err != nil {
 		return Route{}, err
 	}
@@ -41,6 +42,17 @@ func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	agentType := c.cfg.Chains[chain.ID].Stages[0].Agents[0].Name
 
 	return Route{Chain: chain, AgentType: agentType, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
+}
+
+// forAlert returns the chain that investigates an alert, and its type. A chain that is not configured any more is as good as none: an
+// alert that was suppressed may be investigated much later.
+func (c *Catalog) forAlert(alert tarsy.Alert) (Chain, string, error) {
+	chain, ok := c.chains[alert.ChainID]
+	if !ok {
+		return c.forType(alert.AlertType)
+	}
+
+	return chain, cmp.Or(alert.AlertType, c.cfg.Defaults.AlertType, c.cfg.Chains[chain.ID].AlertTypes[0]), nil
 }
 
 // forType returns the chain that takes alerts of a type, and the type: the default one for an alert that names none.

@@ -122,7 +122,7 @@ type WriteBack struct {
 	On       []string          `yaml:"on" doc:"When: started, finished (completed or cancelled) and failed (failed or timed out). The default is all." enum:"started,finished,failed"`
 	Match    []string          `yaml:"match" doc:"Only for sessions whose alert matches, as in routes." format:"matcher"`
 	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/alerts.md. The default is JSON with the session and its result."`
-	Headers  map[string]string `yaml:"headers" doc:"Headers, such as Authorization." secret:"true"`
+	Headers  map[string]Secret `yaml:"headers" doc:"Headers, such as Authorization." secret:"value"`
 	TokenEnv string            `yaml:"token_env" doc:"Environment variable with the API token of PagerDuty." format:"env" secret:"env"`
 	From     string            `yaml:"from" doc:"E-mail address of a PagerDuty user, which its API requires for notes."`
 	Timeout  time.Duration     `yaml:"timeout" doc:"Longest time for one attempt." default:"10s" min:"100ms"`

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/mask"
+	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/runbook"
@@ -32,6 +34,9 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkPrices()...)
 	problems = append(problems, c.checkDiscord()...)
+	problems = append(problems, c.checkReceivers()...)
+	problems = append(problems, c.checkGrouping()...)
+	problems = append(problems, c.checkMaintenance()...)
 	problems = append(problems, c.checkTools()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
@@ -109,6 +114,8 @@ func (c *Config) names(section string) []string {
 	switch section {
 	case "agents":
 		return slices.Sorted(maps.Keys(c.Agents))
+	case "agent_chains":
+		return slices.Sorted(maps.Keys(c.Chains))
 	case "mcp_servers":
 		return slices.Sorted(maps.Keys(c.MCPServers))
 	case "llm_providers":
@@ -131,8 +138,11 @@ func (c *Config) names(section string) []string {
 // checkFormat is checkText for the format tag. It never repeats the value: addresses
 // and misplaced keys hold secrets.
 func checkFormat(value, format string) (string, string) {
-	if format == "public_url" {
+	switch format {
+	case "public_url":
 		return checkPublicURL(value)
+	case "matcher":
+		return checkMatcher(value)
 	}
 	known, ok := formats()[format]
 	if !ok {
@@ -196,6 +206,14 @@ func formats() map[string]valueFormat {
 			"not a regular expression that can be used", "see https://github.com/google/re2/wiki/Syntax",
 		},
 	}
+}
+
+// checkMatcher is checkFormat for matchers, whose mistakes need more than one hint.
+func checkMatcher(value string) (string, string) {
+	if _, err := match.Parse(value); err != nil {
+		return "not a matcher", errors.Unwrap(err).Error()
+	}
+	return "", ""
 }
 
 func isURL(value string, schemes ...string) bool {

@@ -115,6 +115,14 @@ func (c *Config) nameEntries() {
 		provider.Name = name
 		c.LLMProviders[name] = provider
 	}
+	for name, receiver := range c.Alerts.Receivers {
+		receiver.Name = name
+		c.Alerts.Receivers[name] = receiver
+	}
+	for name, target := range c.Alerts.WriteBack {
+		target.Name = name
+		c.Alerts.WriteBack[name] = target
+	}
 }
 
 // AlertType is one kind of alert that somebody can submit.

@@ -14,9 +14,9 @@ func TestUnknownKeyErrorNamesFileLineAndNearestKey(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"tarsy.yaml:2: queue.worker_cuont: unknown key (did you mean worker_count?)",
-		"tarsy.yaml:3: queue.xyz: unknown key (known keys: worker_count, poll_interval, session_timeout, orphan_threshold, " +
-			"heartbeat_interval, unrunnable_timeout, max_waiting_sessions, poll_interval_jitter, max_concurrent_sessions, scoring_shutdown_timeout, graceful_shutdown_timeout, " +
-			"orphan_detection_interval)",
+		"tarsy.yaml:3: queue.xyz: unknown key (known keys: team_limits, worker_count, poll_interval, severity_ageing, session_timeout, " +
+			"orphan_threshold, heartbeat_interval, unrunnable_timeout, max_waiting_sessions, max_sessions_per_team, poll_interval_jitter, " +
+			"max_concurrent_sessions and 3 more)",
 		"tarsy.yaml:4: agent_chain: unknown key (did you mean agent_chains?)",
 		"tarsy.yaml:7: mcp_servers.a.transport.comand: unknown key (did you mean command?)",
 		`tarsy.yaml:9: agents["Dotted.Name"].instructions: unknown key (did you mean custom_instructions?)`,

@@ -24,6 +24,15 @@ const (
 	domainsShown = 10
 )
 
+// IsURL reports whether a text is nothing but the address of a runbook. Whether anything may be fetched there is another question.
+func IsURL(text string) bool {
+	text = strings.TrimSpace(text)
+	address, err := url.Parse(text)
+
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" && len(text) <= maxURL &&
+		!strings.ContainsAny(text, " \t\n")
+}
+
 // ParseDomain brings a host name, or *. and one, into the form in which hosts are compared. It is false for what can match
 // no host.
 func ParseDomain(text string) (string, bool) {
