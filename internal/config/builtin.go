@@ -1,20 +1,11 @@
 package config
 
-import (
-	"reflect"
-	"slices"
-
-	"tarsy.dev/tarsy/internal/strictyaml"
-)
+import "slices"
 
 // Names that a fresh installation works with.
 const (
 	builtinChain    = "kubernetes"
-	builtinServer   = "kubernetes-server"
 	builtinProvider = "google-default"
-
-	// The version is pinned: what an agent may do must not change by itself.
-	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
 )
 
 // The built-in agents that write syntheses, answers and executive summaries where a chain names no other.
@@ -26,8 +17,9 @@ const (
 
 // addBuiltins adds every built-in entry whose name the user has not taken.
 func (c *Config) addBuiltins(env func(string) (string, bool)) {
+	c.addKubernetesAgent(env)
 	c.Agents = under(c.Agents, builtinAgents())
-	c.MCPServers = under(c.MCPServers, builtinServers())
+	c.MCPServers = under(c.MCPServers, builtinServers(env))
 	c.LLMProviders = under(c.LLMProviders, builtinProviders(env))
 	c.addBuiltinChain()
 	if c.Defaults.AlertType == "" {
@@ -53,7 +45,7 @@ func (c *Config) addBuiltinChain() {
 	c.Chains = under(c.Chains, map[string]Chain{builtinChain: {
 		AlertTypes:  types,
 		Description: "Looks into an alert about a Kubernetes cluster.",
-		Stages:      []Stage{{Name: "analysis", Agents: []StageAgent{{Name: "KubernetesAgent"}}}},
+		Stages:      []Stage{{Name: "analysis", Agents: []StageAgent{{Name: kubernetesAgent}}}},
 		Chat:        &Chat{Enabled: true, Agent: ChatAgent},
 	}})
 }
@@ -70,30 +62,8 @@ func under[T any](entries, builtins map[string]T) map[string]T {
 	return entries
 }
 
-func builtinServers() map[string]MCPServer {
-	var server MCPServer
-	strictyaml.ApplyDefaults(reflect.ValueOf(&server).Elem())
-	server.Transport.Type = TransportStdio
-	server.Transport.Command = "npx"
-	server.Transport.Args = []string{"-y", kubernetesServerPackage, "--read-only", "--disable-destructive"}
-	server.Instructions = "These tools read a Kubernetes cluster and change nothing. " +
-		"Name the namespace whenever you know it; listing a whole cluster is slow and its answer long. " +
-		"Ask for events and the last lines of a log before you ask for whole logs."
-	server.DataMasking = &DataMasking{Enabled: true}
-	server.Summarization = &Summarization{}
-	strictyaml.ApplyDefaults(reflect.ValueOf(server.Summarization).Elem())
-	return map[string]MCPServer{builtinServer: server}
-}
-
 func builtinAgents() map[string]Agent {
 	return map[string]Agent{
-		"KubernetesAgent": {
-			Description: "Investigates alerts about Kubernetes clusters.",
-			MCPServers:  []string{builtinServer},
-			CustomInstructions: "You know Kubernetes well. Start from the object that the alert names, then look at its owner, its events, " +
-				"its recent logs and the node it runs on. Tell what you have seen from what you conclude. " +
-				"Name the cause, how sure you are, and the next command a person should run.",
-		},
 		ChatAgent: {
 			Description: "Answers questions about a finished investigation.",
 			CustomInstructions: "Answer from the investigation first and use tools only for what it does not hold. " +

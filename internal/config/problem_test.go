@@ -121,7 +121,7 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"MCP server of a chain", chain("    mcp_servers: [kubernetes-serve]\n", "{name: ChatAgent}"),
 			`tarsy.yaml:4: agent_chains.c.mcp_servers[0]: unknown MCP server "kubernetes-serve" (did you mean kubernetes-server?`},
 		{"MCP server of an agent", "agents:\n  A:\n    mcp_servers:\n      - kubernetes-server\n      - x\n",
-			`tarsy.yaml:5: agents.A.mcp_servers[1]: unknown MCP server "x" (known MCP servers: kubernetes-server)`},
+			`tarsy.yaml:5: agents.A.mcp_servers[1]: unknown MCP server "x" (known MCP servers: kubernetes-server, prometheus-server)`},
 		{"default provider", "defaults:\n  llm_provider: x\n", `tarsy.yaml:2: defaults.llm_provider: unknown LLM provider "x"`},
 		{"default alert type", "defaults:\n  alert_type: kubernete\n",
 			`tarsy.yaml:2: defaults.alert_type: unknown alert type "kubernete" (did you mean kubernetes?`},

@@ -26,6 +26,7 @@ func (c *Config) Secrets(env func(string) (string, bool)) []string {
 				if secretOption.MatchString(paths[i][strings.LastIndexByte(paths[i], '.')+1:]) || looksSecret(value) {
 					all = append(all, afterScheme(value))
 				}
+				all = append(all, addressSecrets(value)...)
 			case "env":
 				if held, ok := env(value); ok && value != "" {
 					all = append(all, held)
