@@ -37,20 +37,20 @@ type Receiver struct {
 
 // Mapping is alerts.receivers.<name>.mapping: paths such as incident.labels.app or items.0.title, or templates such as {{.incident.title}}.
 type Mapping struct {
-	Alerts      string            `yaml:"alerts" doc:"Path of the list of alerts in a body with several; by default the body is one alert."`
-	Title       string            `yaml:"title" doc:"Title."`
-	Severity    string            `yaml:"severity" doc:"Severity."`
-	Service     string            `yaml:"service" doc:"Service."`
-	Namespace   string            `yaml:"namespace" doc:"Namespace."`
-	Cluster     string            `yaml:"cluster" doc:"Cluster."`
-	Team        string            `yaml:"team" doc:"Team."`
-	Fingerprint string            `yaml:"fingerprint" doc:"What identifies the alert; by default title and labels."`
-	Status      string            `yaml:"status" doc:"Whether the alert fires."`
+	Alerts      string            `yaml:"alerts" doc:"Path of the list of alerts in a body with several; by default the body is one alert." format:"path" runtime:"*"`
+	Title       string            `yaml:"title" doc:"Title." format:"mapping" runtime:"*"`
+	Severity    string            `yaml:"severity" doc:"Severity." format:"mapping" runtime:"*"`
+	Service     string            `yaml:"service" doc:"Service." format:"mapping" runtime:"*"`
+	Namespace   string            `yaml:"namespace" doc:"Namespace." format:"mapping" runtime:"*"`
+	Cluster     string            `yaml:"cluster" doc:"Cluster." format:"mapping" runtime:"*"`
+	Team        string            `yaml:"team" doc:"Team." format:"mapping" runtime:"*"`
+	Fingerprint string            `yaml:"fingerprint" doc:"What identifies the alert; by default title and labels." format:"mapping" runtime:"*"`
+	Status      string            `yaml:"status" doc:"Whether the alert fires." format:"mapping" runtime:"*"`
 	Resolved    []string          `yaml:"resolved" doc:"Values of status that mean that the alert is over; the default is resolved, ok and closed."`
-	StartsAt    string            `yaml:"starts_at" doc:"When the problem began: RFC 3339, or Unix time in seconds or milliseconds."`
-	Labels      string            `yaml:"labels" doc:"Path of an object with labels."`
-	Links       map[string]string `yaml:"links" doc:"Links by kind: generator, dashboard, panel, runbook, silence or incident."`
-	Runbook     string            `yaml:"runbook" doc:"URL of the runbook."`
+	StartsAt    string            `yaml:"starts_at" doc:"When the problem began: RFC 3339, or Unix time in seconds or milliseconds." format:"mapping" runtime:"*"`
+	Labels      string            `yaml:"labels" doc:"Path of an object with labels." format:"path" runtime:"*"`
+	Links       map[string]string `yaml:"links" doc:"Links by kind: generator, dashboard, panel, runbook, silence or incident." format:"mapping" runtime:"*"`
+	Runbook     string            `yaml:"runbook" doc:"URL of the runbook." format:"mapping" runtime:"*"`
 }
 
 // AlertFields is alerts.fields.
@@ -121,7 +121,7 @@ type WriteBack struct {
 	URL      string            `yaml:"url" doc:"Where to post; for PagerDuty the base URL of the API." format:"url" secret:"url"`
 	On       []string          `yaml:"on" doc:"When: started, finished (completed or cancelled) and failed (failed or timed out). The default is all." enum:"started,finished,failed"`
 	Match    []string          `yaml:"match" doc:"Only for sessions whose alert matches, as in routes." format:"matcher"`
-	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/alerts.md. The default is JSON with the session and its result."`
+	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/alerts.md. The default is JSON with the session and its result." runtime:"*"`
 	Headers  map[string]Secret `yaml:"headers" doc:"Headers, such as Authorization." secret:"value"`
 	TokenEnv string            `yaml:"token_env" doc:"Environment variable with the API token of PagerDuty." format:"env" secret:"env"`
 	From     string            `yaml:"from" doc:"E-mail address of a PagerDuty user, which its API requires for notes."`

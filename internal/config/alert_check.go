@@ -80,7 +80,7 @@ func (c *Config) checkReceivers() []Problem {
 				add("labels", "a label needs a name", "")
 			}
 		}
-		problems = append(problems, c.checkLinks(joinPath(path, "mapping.links"), r.Mapping.Links)...)
+		problems = append(problems, c.checkLinks(joinPath(path, "mapping")+".links", r.Mapping.Links)...)
 	}
 	return problems
 }

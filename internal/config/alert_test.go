@@ -29,6 +29,8 @@ func TestReceiversHaveAddressesAndBuiltinsExist(t *testing.T) {
 	require.Equal(t, "eu", r.Labels["cluster"], "a built-in receiver can be configured")
 	_, ok = c.Receiver("grafana", "oncall")
 	require.False(t, ok)
+	c2 := mustLoad(t, "alerts: {receivers: {a: {source: generic, mapping: {title: '{{.name}} {{.a.b}}'}}}}", map[string]string{"name": "x"})
+	require.Equal(t, "{{.name}} {{.a.b}}", c2.Alerts.Receivers["a"].Mapping.Title, "templates are not for variables of the environment")
 	require.Equal(t, "alerts.receivers.oncall.secret_env", c.UnsetReceiverVariables(env(nil))[0].Path)
 	require.Empty(t, c.UnsetReceiverVariables(env(map[string]string{"S": "x"})))
 	require.Contains(t, c.Secrets(env(map[string]string{"S": "a-webhook-secret"})), "a-webhook-secret", "the masker hides it")
@@ -37,29 +39,33 @@ func TestReceiversHaveAddressesAndBuiltinsExist(t *testing.T) {
 func TestMistakesInAlertsAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"receivers: {a/b: {source: grafana}}":                              `alerts.receivers["a/b"]: not a name that can stand in an address`,
-		"receivers: {..: {source: grafana}}":                               "not a name that can stand in an address",
-		"receivers: {a: {}}":                                               "alerts.receivers.a.source: is required",
-		"receivers: {a: {source: nagios}}":                                 "alerts.receivers.a.source: unknown value",
-		"receivers: {a: {source: pagerduty}}":                              "alerts.receivers.a.secret_env: is required",
-		"receivers: {a: {source: grafana, token_env: 'a b'}}":              "alerts.receivers.a.token_env: not the name of an environment variable",
-		"receivers: {a: {source: grafana, alert_type: nope}}":              "alerts.receivers.a.alert_type: unknown alert type",
-		"receivers: {a: {source: grafana, mapping: {title: x}}}":           "alerts.receivers.a.mapping: is only for the source generic",
-		"receivers: {a: {source: generic, mapping: {links: {x: y}}}}":      "alerts.receivers.a.mapping.links.x: unknown kind of link",
-		"routes: [{match: [severity]}]":                                    "alerts.routes[0].match[0]: not a matcher (no operator",
-		"routes: [{match: ['a=~\"(\"']}]":                                  "alerts.routes[0].match[0]: not a matcher (invalid regular expression",
-		"routes: [{alert_type: nope}]":                                     "alerts.routes[0].alert_type: unknown alert type",
-		"routes: [{chain: kubernets}]":                                     "alerts.routes[0].chain: unknown agent chain \"kubernets\" (did you mean kubernetes?",
-		"routes: [{severity: bad}]":                                        "alerts.routes[0].severity: unknown value",
-		"routes: [{mcp_servers: [nope]}]":                                  "alerts.routes[0].mcp_servers[0]: unknown MCP server",
-		"group_by: []":                                                     "alerts.group_by: is empty",
-		"group_by: ['']":                                                   "alerts.group_by[0]: a label needs a name",
-		"deduplicate: {window: -1s}":                                       "alerts.deduplicate.window: must be at least 0s",
-		"storm: {threshold: -1}":                                           "alerts.storm.threshold: must be at least 0",
-		"resolved: {flapping_after: 1}":                                    "alerts.resolved.flapping_after: must be at least 2",
-		"maintenance: [{match: [a=b], days: [monday]}]":                    "alerts.maintenance[0].name: is required",
-		"maintenance: [{name: m, match: [a=b]}]":                           "alerts.maintenance[0]: set start and end, or days with from and to",
-		"maintenance: [{name: m, match: [a=b], from: '1:00', to: '2:00'}]": "set start and end, or days with from and to",
+		"receivers: {a/b: {source: grafana}}":                                                                       `alerts.receivers["a/b"]: not a name that can stand in an address`,
+		"receivers: {..: {source: grafana}}":                                                                        "not a name that can stand in an address",
+		"receivers: {a: {}}":                                                                                        "alerts.receivers.a.source: is required",
+		"receivers: {a: {source: nagios}}":                                                                          "alerts.receivers.a.source: unknown value",
+		"receivers: {a: {source: pagerduty}}":                                                                       "alerts.receivers.a.secret_env: is required",
+		"receivers: {a: {source: grafana, token_env: 'a b'}}":                                                       "alerts.receivers.a.token_env: not the name of an environment variable",
+		"receivers: {a: {source: grafana, alert_type: nope}}":                                                       "alerts.receivers.a.alert_type: unknown alert type",
+		"receivers: {a: {source: grafana, mapping: {title: x}}}":                                                    "alerts.receivers.a.mapping: is only for the source generic",
+		"receivers: {a: {source: generic, mapping: {links: {x: y}}}}":                                               "alerts.receivers.a.mapping.links.x: unknown kind of link",
+		"receivers: {a: {source: generic, mapping: {title: '{{.x'}}}":                                               "alerts.receivers.a.mapping.title: invalid template",
+		"receivers: {a: {source: generic, mapping: {title: $.x}}}":                                                  "alerts.receivers.a.mapping.title: not a path",
+		"receivers: {a: {source: generic, mapping: {alerts: '{{.items}}'}}}":                                        "alerts.receivers.a.mapping.alerts: a path is expected",
+		"receivers: {a: {source: generic, mapping: {links: {panel: 'a[0]'}}}}":                                      "alerts.receivers.a.mapping.links.panel: not a path",
+		"routes: [{match: [severity]}]":                                                                             "alerts.routes[0].match[0]: not a matcher (no operator",
+		"routes: [{match: ['a=~\"(\"']}]":                                                                           "alerts.routes[0].match[0]: not a matcher (invalid regular expression",
+		"routes: [{alert_type: nope}]":                                                                              "alerts.routes[0].alert_type: unknown alert type",
+		"routes: [{chain: kubernets}]":                                                                              "alerts.routes[0].chain: unknown agent chain \"kubernets\" (did you mean kubernetes?",
+		"routes: [{severity: bad}]":                                                                                 "alerts.routes[0].severity: unknown value",
+		"routes: [{mcp_servers: [nope]}]":                                                                           "alerts.routes[0].mcp_servers[0]: unknown MCP server",
+		"group_by: []":                                                                                              "alerts.group_by: is empty",
+		"group_by: ['']":                                                                                            "alerts.group_by[0]: a label needs a name",
+		"deduplicate: {window: -1s}":                                                                                "alerts.deduplicate.window: must be at least 0s",
+		"storm: {threshold: -1}":                                                                                    "alerts.storm.threshold: must be at least 0",
+		"resolved: {flapping_after: 1}":                                                                             "alerts.resolved.flapping_after: must be at least 2",
+		"maintenance: [{match: [a=b], days: [monday]}]":                                                             "alerts.maintenance[0].name: is required",
+		"maintenance: [{name: m, match: [a=b]}]":                                                                    "alerts.maintenance[0]: set start and end, or days with from and to",
+		"maintenance: [{name: m, match: [a=b], from: '1:00', to: '2:00'}]":                                          "set start and end, or days with from and to",
 		"maintenance: [{name: m, match: [a=b], start: 2026-11-15T22:00:00Z, days: [monday]}]":                       "set start and end, or days with from and to",
 		"maintenance: [{name: m, match: [a=b], start: yesterday, end: 2026-11-15T22:00:00Z}]":                       "start must be a time",
 		"maintenance: [{name: m, match: [a=b], start: 2026-11-15T22:00:00Z, end: soon}]":                            "end must be a time",
@@ -75,32 +81,16 @@ func TestMistakesInAlertsAreReported(t *testing.T) {
 	}
 }
 
-func TestMaintenanceTimes(t *testing.T) {
+func TestMaintenanceTimesAreRead(t *testing.T) {
 	t.Parallel()
-	covers := func(m config.Maintenance, at string) bool {
-		t.Helper()
-		times, err := m.Times()
-		require.NoError(t, err)
-		when, err := time.Parse(time.RFC3339, at)
-		require.NoError(t, err)
-		return times.Covers(when)
-	}
-	once := config.Maintenance{Start: "2026-11-15T22:00:00+01:00", End: "2026-11-15T22:00:00Z"}
-	require.False(t, covers(once, "2026-11-15T20:59:59Z"))
-	require.True(t, covers(once, "2026-11-15T21:00:00Z"))
-	require.False(t, covers(once, "2026-11-15T22:00:00Z"), "the end does not belong to it")
+	times, err := config.Maintenance{Start: "2026-11-15T22:00:00+01:00", End: "2026-11-15T22:00:00Z"}.Times()
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, times.End.Sub(times.Start))
 
-	// 2026-11-16 is a Monday.
-	night := config.Maintenance{Days: []string{"sunday"}, From: "22:00", To: "02:00", Zone: "Europe/Berlin"}
-	for at, want := range map[string]bool{
-		"2026-11-15T20:59:00Z": false, "2026-11-15T21:00:00Z": true, "2026-11-16T00:59:00Z": true, "2026-11-16T01:00:00Z": false,
-		"2026-11-16T21:30:00Z": false, "2026-11-14T21:30:00Z": false,
-		// In summer the same hours are earlier in UTC.
-		"2026-07-05T20:00:00Z": true, "2026-07-05T19:59:00Z": false, "2026-07-06T00:00:00Z": false,
-	} {
-		require.Equal(t, want, covers(night, at), at)
-	}
-	whole := config.Maintenance{Days: []string{"monday"}, From: "00:00", To: "00:00", Zone: "UTC"}
-	require.True(t, covers(whole, "2026-11-16T23:59:59Z"))
-	require.False(t, covers(whole, "2026-11-17T00:00:00Z"))
+	times, err = config.Maintenance{Days: []string{"saturday", "sunday"}, From: "22:30", To: "02:00", Zone: "Europe/Berlin"}.Times()
+	require.NoError(t, err)
+	require.Equal(t, []time.Weekday{time.Sunday, time.Saturday}, times.Days)
+	require.Equal(t, 22*time.Hour+30*time.Minute, times.From)
+	require.Equal(t, 2*time.Hour, times.To)
+	require.Equal(t, "Europe/Berlin", times.Zone.String())
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tarsy.dev/tarsy/internal/alert/field"
 	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/nearest"
@@ -143,6 +144,10 @@ func checkFormat(value, format string) (string, string) {
 		return checkPublicURL(value)
 	case "matcher":
 		return checkMatcher(value)
+	case "mapping":
+		return checkParsed(field.Parse(value))
+	case "path":
+		return checkParsed(nil, field.CheckPath(value))
 	}
 	known, ok := formats()[format]
 	if !ok {
@@ -214,6 +219,14 @@ func checkMatcher(value string) (string, string) {
 		return "not a matcher", errors.Unwrap(err).Error()
 	}
 	return "", ""
+}
+
+// checkParsed is checkFormat for what has errors that tell more than a hint.
+func checkParsed(_ any, err error) (string, string) {
+	if err == nil {
+		return "", ""
+	}
+	return err.Error(), ""
 }
 
 func isURL(value string, schemes ...string) bool {

@@ -9,14 +9,14 @@ import (
 	_ "time/tzdata" // zones are known also where the system has none, such as in a minimal image
 )
 
-// MaintenanceTimes is when a maintenance window holds: once, or every week.
+// MaintenanceTimes is when a maintenance window holds: once, from Start to End, or every week.
 type MaintenanceTimes struct {
-	start, end time.Time
+	Start, End time.Time
 
-	days []time.Weekday
-	// from and to are hours and minutes of the day; to is on the next day unless it is after from.
-	from, to time.Time
-	zone     *time.Location
+	// Days on which a weekly window begins. From and To are since midnight in Zone.
+	Days     []time.Weekday
+	From, To time.Duration
+	Zone     *time.Location
 }
 
 var (
@@ -41,13 +41,13 @@ func (m Maintenance) once() (MaintenanceTimes, error) {
 		t   MaintenanceTimes
 		err error
 	)
-	if t.start, err = time.Parse(time.RFC3339, m.Start); err != nil {
+	if t.Start, err = time.Parse(time.RFC3339, m.Start); err != nil {
 		return t, fmt.Errorf("start must be a time such as 2026-11-15T22:00:00Z, not %q", m.Start)
 	}
-	if t.end, err = time.Parse(time.RFC3339, m.End); err != nil {
+	if t.End, err = time.Parse(time.RFC3339, m.End); err != nil {
 		return t, fmt.Errorf("end must be a time such as 2026-11-15T23:30:00Z, not %q", m.End)
 	}
-	if !t.end.After(t.start) {
+	if !t.End.After(t.Start) {
 		return t, errMaintenanceEnd
 	}
 	return t, nil
@@ -63,41 +63,28 @@ func (m Maintenance) weekly() (MaintenanceTimes, error) {
 	}
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if slices.Contains(m.Days, strings.ToLower(day.String())) {
-			t.days = append(t.days, day)
+			t.Days = append(t.Days, day)
 		}
 	}
-	if t.from, err = time.Parse("15:04", m.From); err != nil {
-		return t, fmt.Errorf("from must be a time of day such as 22:00, not %q", m.From)
+	if t.From, err = sinceMidnight("from", m.From); err != nil {
+		return t, err
 	}
-	if t.to, err = time.Parse("15:04", m.To); err != nil {
-		return t, fmt.Errorf("to must be a time of day such as 23:30, not %q", m.To)
+	if t.To, err = sinceMidnight("to", m.To); err != nil {
+		return t, err
 	}
-	if t.zone, err = time.LoadLocation(m.Zone); err != nil {
+	if t.Zone, err = time.LoadLocation(m.Zone); err != nil {
 		return t, fmt.Errorf("zone must be a time zone such as Europe/Berlin, not %q", m.Zone)
 	}
 	return t, nil
 }
 
-// Covers reports whether the window holds at a time. A weekly window follows the clock of its zone, also when that is changed.
-func (t MaintenanceTimes) Covers(at time.Time) bool {
-	if t.zone == nil {
-		return !at.Before(t.start) && at.Before(t.end)
+// sinceMidnight reads a time of day.
+func sinceMidnight(key, text string) (time.Duration, error) {
+	at, err := time.Parse("15:04", text)
+	if err != nil {
+		return 0, fmt.Errorf("%s must be a time of day such as 22:00, not %q", key, text)
 	}
-	local := at.In(t.zone)
-	// A window that began yesterday may reach into today.
-	for _, offset := range []int{-1, 0} {
-		day := time.Date(local.Year(), local.Month(), local.Day()+offset, 0, 0, 0, 0, t.zone)
-		next := 0
-		if !t.to.After(t.from) {
-			next = 1
-		}
-		begin := time.Date(day.Year(), day.Month(), day.Day(), t.from.Hour(), t.from.Minute(), 0, 0, t.zone)
-		end := time.Date(day.Year(), day.Month(), day.Day()+next, t.to.Hour(), t.to.Minute(), 0, 0, t.zone)
-		if slices.Contains(t.days, day.Weekday()) && !at.Before(begin) && at.Before(end) {
-			return true
-		}
-	}
-	return false
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
 }
 
 // checkMaintenance finds windows that never hold, or whose times cannot be read.

@@ -179,7 +179,7 @@ func TestReferenceListsEveryKey(t *testing.T) {
 func reference(root node) string {
 	var out strings.Builder
 	for _, section := range []string{
-		"system", "queue", "notes", "defaults", "agents", "agent_chains", "mcp_servers", "llm_providers", "fallback_lists", "label_maps",
+		"system", "queue", "alerts", "notes", "defaults", "agents", "agent_chains", "mcp_servers", "llm_providers", "fallback_lists", "label_maps",
 	} {
 		top := root["properties"].(node)[section].(node)
 		fmt.Fprintf(&out, "\n### `%s`\n\n%s\n\n| key | value | built-in | what it is |\n| --- | --- | --- | --- |\n", section, top["description"])

@@ -17,7 +17,7 @@
 //	loose:"true"          the key is a warning, not an error, in a section that does not have it; see Decoder.Loose
 //	short:"true"          a plain value stands for a map with only this key
 //	seconds:"true"        a duration that may also be a plain number of seconds
-//	runtime:"SESSION_ID"  {{.SESSION_ID}} is kept and filled in later
+//	runtime:"SESSION_ID"  {{.SESSION_ID}} is kept and filled in later; "*" keeps everything in braces, for templates
 //	kinds:"object,string" what a value of any kind (json.RawMessage, any) may be: the names of JSON Schema
 //	ref:"…" secret:"…"    for the format's own checks
 //

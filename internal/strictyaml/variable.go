@@ -38,7 +38,8 @@ func (d *Decoder) hasVariable(text string) bool {
 }
 
 // expand replaces each variable of a parsed scalar by its value. It also
-// returns whether there was one, and the names that are not set. The one named keep stays as it was written.
+// returns whether there was one, and the names that are not set. The one named keep stays as it was written, and
+// all of them if keep is *.
 // Values are not looked into: a value that says {{.OTHER}} stays that.
 func (d *Decoder) expand(text, keep string) (string, bool, []string) {
 	if d.env == nil {
@@ -48,7 +49,7 @@ func (d *Decoder) expand(text, keep string) (string, bool, []string) {
 	var missing []string
 	expanded := mangledVariable.ReplaceAllStringFunc(text, func(match string) string {
 		name := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(match, openMark), closeMark), " \t.")
-		if keep != "" && name == keep {
+		if keep == "*" || keep != "" && name == keep {
 			return restoreVariables(match)
 		}
 		used = true
