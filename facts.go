@@ -78,6 +78,11 @@ const (
 	LinkIncident  AlertLinkKind = "incident"
 )
 
+// AlertLinkKinds lists every kind of link.
+func AlertLinkKinds() []AlertLinkKind {
+	return []AlertLinkKind{LinkGenerator, LinkDashboard, LinkPanel, LinkRunbook, LinkSilence, LinkIncident}
+}
+
 // AlertLink is a page about an alert.
 type AlertLink struct {
 	Kind AlertLinkKind `json:"kind"`

@@ -141,7 +141,7 @@ type SearchMatch struct {
 	Field string `json:"field"`
 	// Text around the first match, split at matches, in order.
 	Snippet []SnippetPart `json:"snippet"`
-	// Zero if the alert type, summary or error matches, one if only the alert data or analysis does.
+	// Zero if the title, alert type, summary or error matches, one if only the alert data or analysis does.
 	Tier int `json:"-"`
 }
 
@@ -254,25 +254,35 @@ type FilterOptions struct {
 // SessionOrder is the order of a list of sessions.
 type SessionOrder string
 
-// The orders of sessions. Attention lists running sessions, then failed ones, then the rest, each newest first. Relevance is
-// the order of every search: sessions whose alert type, summary or error matches, then the others, each newest first.
+// The orders of sessions. Attention lists sessions that need a person, then running ones, failed ones, waiting ones and the rest, each
+// newest first. Relevance is the order of every search: sessions whose title, alert type, summary or error matches, then the
+// others, each newest first.
 const (
 	OrderNewest    SessionOrder = "newest"
 	OrderAttention SessionOrder = "attention"
 	OrderRelevance SessionOrder = "relevance"
 )
 
-// Rank is the position of a status in OrderAttention.
+// Rank is the position of a status in OrderAttention. Rank 0 is for sessions that need a person; no status means that yet.
 func (s SessionStatus) Rank() int {
+	const (
+		running = iota + 1
+		failed
+		waiting
+		done
+	)
+
 	switch s {
-	case SessionPending, SessionInProgress, SessionCancelling:
-		return 0
+	case SessionInProgress, SessionCancelling:
+		return running
 	case SessionFailed, SessionTimedOut:
-		return 1
+		return failed
+	case SessionPending:
+		return waiting
 	case SessionCompleted, SessionCancelled:
 	}
 
-	return 2 //nolint:mnd // the third of three
+	return done
 }
 
 // SessionFilter selects sessions for a list. The zero value selects all, newest first.
@@ -306,8 +316,8 @@ type SessionFilter struct {
 
 // SessionCursor is a position in a list of sessions. Its short JSON names keep the encoded cursor short.
 type SessionCursor struct {
-	// SessionStatus.Rank of the last session in OrderAttention; nil in other orders.
-	Rank *int `json:"r,omitempty"`
+	// SessionStatus.Rank of the last session in OrderAttention; nil in other orders. Cursors of older releases have other ranks, as "r".
+	Rank *int `json:"a,omitempty"`
 	// SearchMatch.Tier of the last session in OrderRelevance; nil in other orders.
 	Tier *int `json:"m,omitempty"`
 	// Identify the last session before the position. The ID breaks ties.

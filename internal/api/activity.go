@@ -21,7 +21,7 @@ type summaryOutput struct{ Body tarsy.SessionSummary }
 func (s *Server) addActivity() {
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "list-active-sessions", Method: http.MethodGet, Path: "/api/v1/sessions/active", Summary: "List sessions that are not over",
-		Description: fmt.Sprintf("Up to %d that are being investigated, newest first, and as many that wait for it, next one first.", maxLimit),
+		Description: fmt.Sprintf("Up to %d that are being investigated, newest first, and as many that wait for it, next one first, with how many there are.", maxLimit),
 	}, nil, s.listActive)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
@@ -44,9 +44,10 @@ func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, er
 		return nil, fmt.Errorf("list active sessions: %w", err)
 	}
 
-	return &activeOutput{Body: tarsy.ActiveSessions{
-		Active: append([]tarsy.SessionItem{}, found.Active...), Queued: append([]tarsy.SessionItem{}, found.Queued...),
-	}}, nil
+	found.Active = append([]tarsy.SessionItem{}, found.Active...)
+	found.Queued = append([]tarsy.SessionItem{}, found.Queued...)
+
+	return &activeOutput{Body: found}, nil
 }
 
 func (s *Server) listFilterOptions(ctx context.Context, _ *struct{}) (*filterOptionsOutput, error) {

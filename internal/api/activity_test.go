@@ -40,6 +40,7 @@ func TestActiveSessionsAreSeparateFromQueued(t *testing.T) {
 	require.Equal(t, running, found.Active[0].ID)
 	require.Len(t, found.Queued, 1)
 	require.Equal(t, waiting, found.Queued[0].ID)
+	require.Equal(t, []int{1, 1}, []int{found.ActiveTotal, found.QueuedTotal})
 }
 
 func TestFilterOptionsMatchListFilters(t *testing.T) {
@@ -47,10 +48,14 @@ func TestFilterOptionsMatchListFilters(t *testing.T) {
 
 	f := newFixture(t)
 	f.session(t, func(s *tarsy.Session) { s.AlertType, s.ChainID, s.Author = "disk", "long", "ann" })
+	f.session(t, func(s *tarsy.Session) {
+		s.Service, s.Namespace, s.Cluster, s.Team = "checkout", "shop", "eu-1", "payments"
+	})
 	f.session(t, func(*tarsy.Session) {})
 
 	require.Equal(t, tarsy.FilterOptions{
 		AlertTypes: []string{"disk", "kubernetes"}, ChainIDs: []string{"k8s", "long"}, Authors: []string{"ann", "someone"},
-		Statuses: tarsy.SessionStatuses(),
+		Services: []string{"checkout"}, Namespaces: []string{"shop"}, Clusters: []string{"eu-1"}, Teams: []string{"payments"},
+		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(),
 	}, get[tarsy.FilterOptions](t, f, "/api/v1/sessions/filter-options"))
 }

@@ -30,6 +30,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
+	registerAlertTypes(registry)
 	registerNoteTypes(registry)
 
 	return humago.New(mux, huma.Config{
@@ -220,10 +221,11 @@ func (s *Server) finishDocument() {
 		schemas[name].Properties["due_on"].Nullable = true
 	}
 
-	for _, name := range []string{"mcp_selection", "chat"} {
-		of := schemas["SessionDetail"].Properties[name]
-		schemas["SessionDetail"].Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{of, {Type: "null"}}}
+	for _, name := range []string{"mcp_selection", "chat", "alert"} {
+		orNull(schemas["SessionDetail"], name)
 	}
+
+	orNull(schemas["SessionItem"], "alert")
 
 	s.document = sync.OnceValue(func() []byte {
 		text, err := json.Marshal(document)

@@ -205,7 +205,13 @@ func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
 		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection,
 		SlackMessageFingerprint: tarsy.CleanText(alert.SlackMessageFingerprint), RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
+		AlertFacts: noFacts(),
 	}
+}
+
+// noFacts are the facts of an alert that tells none.
+func noFacts() tarsy.AlertFacts {
+	return tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI}
 }
 
 // intake is as small as an intake on the database can be.

@@ -78,25 +78,29 @@ func TestPagingVisitsEverySessionOnceWithEqualTimes(t *testing.T) {
 	}
 }
 
-func TestAttentionOrderListsRunningThenFailedWithCursor(t *testing.T) {
+func TestAttentionOrderListsRunningFailedWaitingDoneWithCursor(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
 	ids := map[tarsy.SessionStatus]string{}
 
-	for _, status := range []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionFailed, tarsy.SessionCompleted, tarsy.SessionTimedOut} {
+	for _, status := range []tarsy.SessionStatus{
+		tarsy.SessionInProgress, tarsy.SessionPending, tarsy.SessionFailed, tarsy.SessionCompleted, tarsy.SessionTimedOut,
+	} {
 		f.clock.Advance(time.Minute)
 
 		ids[status] = f.session(t, func(s *tarsy.Session) { s.Status = status })
 	}
 
-	want := []string{ids[tarsy.SessionPending], ids[tarsy.SessionTimedOut], ids[tarsy.SessionFailed], ids[tarsy.SessionCompleted]}
+	want := []string{
+		ids[tarsy.SessionInProgress], ids[tarsy.SessionTimedOut], ids[tarsy.SessionFailed], ids[tarsy.SessionPending], ids[tarsy.SessionCompleted],
+	}
 	require.Equal(t, want, f.list(t, url.Values{"order": {"attention"}}))
-	require.Equal(t, []string{want[1], want[3], want[2], want[0]}, f.list(t, url.Values{"order": {"newest"}}))
+	require.Equal(t, []string{want[1], want[4], want[2], want[3], want[0]}, f.list(t, url.Values{"order": {"newest"}}))
 
 	var met []string
 
-	for cursor := ""; len(met) < 4; {
+	for cursor := ""; len(met) < len(want); {
 		got := get[page](t, f, "/api/v1/sessions?limit=1&order=attention"+cursor)
 		met = append(met, got.Sessions[0].ID)
 		cursor = "&cursor=" + url.QueryEscape(got.NextCursor)
@@ -114,8 +118,9 @@ func TestListWithoutSessionsIsEmptyArray(t *testing.T) {
 
 	f := newFixture(t)
 	require.JSONEq(t, `{"sessions":[]}`, f.request(t, http.MethodGet, "/api/v1/sessions", "").body)
-	require.JSONEq(t, `{"active":[],"queued":[]}`, f.request(t, http.MethodGet, "/api/v1/sessions/active", "").body)
-	require.JSONEq(t, `{"alert_types":[],"chain_ids":[],"authors":[],
+	require.JSONEq(t, `{"active":[],"queued":[],"active_total":0,"queued_total":0}`, f.request(t, http.MethodGet, "/api/v1/sessions/active", "").body)
+	require.JSONEq(t, `{"alert_types":[],"chain_ids":[],"authors":[],"services":[],"namespaces":[],"clusters":[],"teams":[],
+		"severities":["critical","high","warning","info"],
 		"statuses":["pending","in_progress","cancelling","completed","failed","cancelled","timed_out"]}`,
 		f.request(t, http.MethodGet, "/api/v1/sessions/filter-options", "").body)
 }
@@ -148,6 +153,8 @@ func TestFiltersMatchExactly(t *testing.T) {
 	f.clock.Advance(time.Hour)
 	done := f.session(t, func(s *tarsy.Session) {
 		s.Status, s.ChainID, s.Author, s.ExecutiveSummary = tarsy.SessionCompleted, "other", "ada", "100% CPU on node_1"
+		s.Title, s.Severity, s.Service, s.Namespace = "Checkout is slow", tarsy.SeverityCritical, "checkout", "shop"
+		s.Cluster, s.Team, s.Fingerprint, s.Labels = "eu-1", "payments", "5f3a", map[string]string{"job": "api=v2", "env": "prod"}
 	})
 
 	for query, want := range map[string][]string{
@@ -162,6 +169,21 @@ func TestFiltersMatchExactly(t *testing.T) {
 		"author=ada&status=completed":         {done},
 		"author=ada&status=pending":           {},
 		"search=broken":                       {failed},
+		"search=slow":                         {done},
+		"severity=critical":                   {done},
+		"severity=":                           {done, failed, pending},
+		"severity=info":                       {},
+		"service=checkout&namespace=shop":     {done},
+		"service=check":                       {},
+		"cluster=eu-1":                        {done},
+		"team=payments":                       {done},
+		"team=payments&status=failed":         {},
+		"fingerprint=5f3a":                    {done},
+		"label=job=api%3Dv2":                  {done},
+		"label=job=api%3Dv2&label=env=prod":   {done},
+		"label=job=api%3Dv2&label=env=test":   {},
+		"label=env=prod&search=slow":          {done},
+		"label=env=":                          {},
 		"created_after=" + moment(start, 60):  {done, failed},
 		"created_before=" + moment(start, 60): {pending},
 		"created_after=" + moment(start, 1) + "&created_before=" + moment(start, 61): {failed},

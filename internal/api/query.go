@@ -21,8 +21,8 @@ const (
 	maxSearch    = 200
 )
 
-// checkQuery refuses parameters that the route does not know, that come twice or that no database could hold.
-func checkQuery(r *http.Request, known []string) error {
+// checkQuery refuses parameters that the route does not know, that come twice unless they may, or that no database could hold.
+func checkQuery(r *http.Request, known, repeatable []string) error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return tarsy.Errorf(tarsy.CodeInvalidParameter, "the parameters after \"?\" are not URL-encoded")
@@ -32,9 +32,9 @@ func checkQuery(r *http.Request, known []string) error {
 		switch {
 		case !slices.Contains(known, name):
 			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), nearest.Hint(name, known, "parameters"))
-		case len(given) > 1:
+		case len(given) > 1 && !slices.Contains(repeatable, name):
 			return parameterErrorf(name, "%s is given more than once", name)
-		case given[0] != tarsy.CleanText(given[0]):
+		case slices.ContainsFunc(given, func(value string) bool { return value != tarsy.CleanText(value) }):
 			return parameterErrorf(name, "%s is not text in UTF-8", name)
 		}
 	}
@@ -67,7 +67,10 @@ func (moment) Schema(huma.Registry) *huma.Schema {
 
 // filter turns the parameters of the session list into a filter.
 func (in *listInput) filter() (tarsy.SessionFilter, error) {
-	f := tarsy.SessionFilter{AlertType: in.AlertType, ChainID: in.ChainID, Author: in.Author, Search: in.Search}
+	f := tarsy.SessionFilter{
+		AlertType: in.AlertType, ChainID: in.ChainID, Author: in.Author, Search: in.Search,
+		Service: in.Service, Namespace: in.Namespace, Cluster: in.Cluster, Team: in.Team, Fingerprint: in.Fingerprint,
+	}
 
 	if utf8.RuneCountInString(in.Search) > maxSearch {
 		return f, parameterErrorf("search", "search is longer than %d characters", maxSearch)
@@ -76,6 +79,18 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 	var err error
 
 	f.Statuses, err = parseValues("status", in.Status, tarsy.SessionStatuses())
+	if err != nil {
+		return f, err
+	}
+
+	if in.Severity != "" {
+		f.Severity, err = oneOfParameter("severity", in.Severity, tarsy.Severities()...)
+		if err != nil {
+			return f, err
+		}
+	}
+
+	f.Labels, err = parseLabels(in.Label)
 	if err != nil {
 		return f, err
 	}
@@ -109,6 +124,30 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 	}
 
 	return f, err
+}
+
+// parseLabels reads the labels that an alert must have.
+func parseLabels(texts []string) (map[string]string, error) {
+	if len(texts) > tarsy.MaxLabels {
+		return nil, parameterErrorf("label", "label is given more than %d times", tarsy.MaxLabels)
+	}
+
+	labels := make(map[string]string, len(texts))
+
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, parameterErrorf("label", "label must be name=value, not %q", shown(text))
+		}
+
+		if earlier, given := labels[name]; given && earlier != value {
+			return nil, parameterErrorf("label", "label %q is given with two values; all labels must match", shown(name))
+		}
+
+		labels[name] = value
+	}
+
+	return labels, nil
 }
 
 // parseNumber reads a parameter that is a number from one to most.

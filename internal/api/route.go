@@ -22,6 +22,8 @@ type route struct {
 	hasBody    bool
 	bodyLimit  int64
 	parameters []string
+	// repeatable are the parameters that may be given several times.
+	repeatable []string
 }
 
 // add registers an operation whose handler returns a body or an error. Validation is ours, not huma's, because the
@@ -66,6 +68,11 @@ func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
 	for _, parameter := range op.Parameters {
 		if parameter.In == "query" {
 			kept.parameters = append(kept.parameters, parameter.Name)
+
+			if parameter.Schema.Type == huma.TypeArray {
+				parameter.Schema.Nullable = false
+				kept.repeatable = append(kept.repeatable, parameter.Name)
+			}
 		}
 	}
 
@@ -120,7 +127,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err == nil {
-		err = checkQuery(r, found.parameters)
+		err = checkQuery(r, found.parameters, found.repeatable)
 	}
 
 	if err == nil && found.hasBody {

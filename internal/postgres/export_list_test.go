@@ -23,6 +23,11 @@ func (db *DB) ListPlan(ctx context.Context, f tarsy.SessionFilter) (string, erro
 	return db.planWithoutScans(ctx, q.page(f), q.args)
 }
 
+// DistinctPlan is the same for the values of a column.
+func (db *DB) DistinctPlan(ctx context.Context, column string) (string, error) {
+	return db.planWithoutScans(ctx, distinctSQL(column), nil)
+}
+
 // UsagePlan is the same for the usage summary.
 func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error) {
 	return db.planWithoutScans(ctx, usageSummarySQL, args)

@@ -268,6 +268,7 @@ func newSession(at time.Time) tarsy.Session {
 		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent",
 		Status: tarsy.SessionPending, Author: "somebody", CreatedAt: at,
 		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "kubernetes-server", Tools: []string{"get"}}}},
+		AlertFacts:   tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
 	}
 }
 

@@ -41,24 +41,26 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 	return items, nil
 }
 
-// listGroup is the sessions that have one status in session_list, which is empty for all that are not over.
+// listGroup is sessions that are listed together: those with one status in session_list, or some of those that are not over, whose
+// status there is empty.
 type listGroup struct {
+	rank int
+	// status is that of session_list.
 	status string
-	rank   int
+	// open are the statuses of those that are not over; nil means every one of them.
+	open []tarsy.SessionStatus
 }
 
 // listQuery reads session_list. A list is read group by group and then put in order: each group is a range of an index for
 // any filter and either order, so that a page costs what the page costs, however many sessions there are.
 type listQuery struct {
 	groups []listGroup
-	// from is the table, and joins the sessions where the status of those that are not over matters.
-	from  string
-	where []string
-	args  pgx.NamedArgs
+	where  []string
+	args   pgx.NamedArgs
 }
 
 func newListQuery(f tarsy.SessionFilter) listQuery {
-	q := listQuery{from: "session_list l", args: pgx.NamedArgs{}}
+	q := listQuery{args: pgx.NamedArgs{}}
 
 	add := func(use bool, condition, name string, value any) {
 		if use {
@@ -70,40 +72,122 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	add(f.AlertType != "", "l.alert_type = @alert_type", "alert_type", f.AlertType)
 	add(f.ChainID != "", "l.chain_id = @chain_id", "chain_id", f.ChainID)
 	add(f.Author != "", "l.author = @author", "author", f.Author)
+
+	for _, fact := range []struct{ column, value string }{
+		{"severity", string(f.Severity)}, {"service", f.Service}, {"namespace", f.Namespace}, {"cluster", f.Cluster}, {"team", f.Team},
+		{"fingerprint", f.Fingerprint},
+	} {
+		// Its index has only sessions with the fact, and a plan for any value of a parameter needs to be told that it is not empty.
+		add(fact.value != "", "l."+fact.column+" = @"+fact.column+" AND l."+fact.column+" <> ''", fact.column, fact.value)
+	}
+
+	q.addLabels(f.Labels)
 	add(f.CreatedAfter != nil, "l.created_at >= @created_after", "created_after", f.CreatedAfter)
 	add(f.CreatedBefore != nil, "l.created_at < @created_before", "created_before", f.CreatedBefore)
+	q.addGroups(f)
 
-	var open []tarsy.SessionStatus
+	return q
+}
+
+// maxLabelWord is how many characters of a label its word in session_list has, as label_words makes it.
+const maxLabelWord = 250
+
+// addLabels makes a list one of sessions with these labels.
+func (q *listQuery) addLabels(labels map[string]string) {
+	var words []string
+
+	cut := false
+
+	for name, value := range labels {
+		word := "=" + name + "=" + value
+		if runes := []rune(word); len(runes) > maxLabelWord {
+			word, cut = string(runes[:maxLabelWord]), true
+		}
+
+		words = append(words, "'"+strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(word)+"'")
+	}
+
+	if len(words) == 0 {
+		return
+	}
+
+	q.where = append(q.where, "l.words @@ @label_words::tsquery")
+	q.args["label_words"] = strings.Join(words, " & ")
+
+	if cut {
+		q.where = append(q.where, "EXISTS (SELECT FROM sessions c WHERE c.id = l.session_id AND c.labels @> @labels::jsonb)")
+		q.args["labels"] = labels
+	}
+}
+
+// addGroups finds the groups of a list. Sessions that are not over are one group, unless the order or the filter tells those that
+// run from those that wait.
+func (q *listQuery) addGroups(f tarsy.SessionFilter) {
+	var running, waiting []tarsy.SessionStatus
 
 	for _, status := range tarsy.SessionStatuses() {
 		switch wanted := len(f.Statuses) == 0 || slices.Contains(f.Statuses, status); {
 		case !wanted:
 		case status.Terminal():
-			q.groups = append(q.groups, listGroup{status: string(status), rank: status.Rank()})
+			q.groups = append(q.groups, listGroup{rank: status.Rank(), status: string(status)})
+		case status == tarsy.SessionPending:
+			waiting = append(waiting, status)
 		default:
-			open = append(open, status)
+			running = append(running, status)
 		}
 	}
 
-	if len(open) > 0 {
-		q.groups = append(q.groups, listGroup{rank: tarsy.SessionPending.Rank()})
+	if f.Order != tarsy.OrderAttention && len(f.Statuses) == 0 {
+		q.groups = append(q.groups, listGroup{})
+
+		return
 	}
 
-	if len(f.Statuses) > 0 && len(open) > 0 {
-		q.from += " JOIN sessions o ON o.id = l.session_id AND (o.completed_at IS NOT NULL OR o.status = ANY(@open::text[]))"
-		q.args["open"] = open
+	if len(running) > 0 {
+		q.groups = append(q.groups, listGroup{rank: tarsy.SessionInProgress.Rank(), open: running})
 	}
 
-	return q
+	if len(waiting) > 0 {
+		q.groups = append(q.groups, listGroup{rank: tarsy.SessionPending.Rank(), open: waiting})
+	}
 }
 
-// page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter the planner would have
-// to guess how few rows are wanted.
+// listColumns are the columns of session_list that lists are filtered by.
+const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, created_at, words"
+
+// isRunning finds sessions that run by their index, which has no others: few run, however many wait.
+const isRunning = "o.status IN ('in_progress', 'cancelling')"
+
+// source is what a group is read from: a table or a join, what else holds of its rows, and the columns that it is in order of. Statuses are
+// written out for the planner.
+func (g listGroup) source() (from string, where []string, at, id string) {
+	where = []string{"l.status = '" + g.status + "'"}
+
+	switch {
+	case g.open == nil:
+		return "session_list l", where, "l.created_at", "l.session_id"
+	case slices.Contains(g.open, tarsy.SessionPending):
+		return "session_list l JOIN sessions o ON o.id = l.session_id AND o.status = 'pending'", where, "l.created_at", "l.session_id"
+	}
+
+	if len(g.open) == 1 {
+		where = append(where, "o.status = '"+string(g.open[0])+"'")
+	}
+
+	// Whatever else is wanted, each is looked up by itself: no filter is worth reading all that wait.
+	return "sessions o CROSS JOIN LATERAL (SELECT " + listColumns + " FROM session_list WHERE session_id = o.id OFFSET 0) AS l",
+		append(where, isRunning), "o.created_at", "o.id"
+}
+
+// page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter
+// the planner would have to guess how few rows are wanted.
 func (q listQuery) page(f tarsy.SessionFilter) string {
 	var groups []string
 
 	for _, group := range q.groups {
-		rank, where := 0, append(slices.Clone(q.where), "l.status = '"+group.status+"'")
+		from, where, at, id := group.source()
+		where = append(where, q.where...)
+		rank := 0
 
 		if f.Order == tarsy.OrderAttention {
 			rank = group.rank
@@ -116,12 +200,12 @@ func (q listQuery) page(f tarsy.SessionFilter) string {
 			case rank < place:
 				continue
 			case rank == place:
-				where = append(where, "(l.created_at, l.session_id) < (@after_at, @after_id::uuid)")
+				where = append(where, "("+at+", "+id+") < (@after_at, @after_id::uuid)")
 			}
 		}
 
-		groups = append(groups, `(SELECT l.session_id, l.created_at AS at, `+strconv.Itoa(rank)+` AS rank FROM `+q.from+` WHERE `+strings.Join(where, " AND ")+`
-    ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(f.Limit)+`)`)
+		groups = append(groups, `(SELECT l.session_id, l.created_at AS at, `+strconv.Itoa(rank)+` AS rank FROM `+from+` WHERE `+strings.Join(where, " AND ")+`
+    ORDER BY `+at+` DESC, `+id+` DESC LIMIT `+strconv.Itoa(f.Limit)+`)`)
 	}
 
 	if len(groups) == 0 {
@@ -141,72 +225,6 @@ func orZero(n *int) int {
 	}
 
 	return *n
-}
-
-// ActiveSessions returns up to limit sessions that are being investigated, and as many that wait for it.
-func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error) {
-	open := itemSQL + `
-FROM session_list l JOIN sessions s ON s.id = l.session_id
-WHERE l.status = '' AND s.status = ANY($1::text[]) ORDER BY `
-
-	var (
-		found tarsy.ActiveSessions
-		err   error
-	)
-
-	found.Active, err = collect[tarsy.SessionItem](ctx, db.readers, open+`l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit),
-		[]tarsy.SessionStatus{tarsy.SessionInProgress, tarsy.SessionCancelling})
-	if err != nil {
-		return found, fmt.Errorf("list active sessions: %w", err)
-	}
-
-	found.Queued, err = collect[tarsy.SessionItem](ctx, db.readers, open+`l.created_at, l.session_id LIMIT `+strconv.Itoa(limit),
-		[]tarsy.SessionStatus{tarsy.SessionPending})
-	if err != nil {
-		return found, fmt.Errorf("list waiting sessions: %w", err)
-	}
-
-	return found, nil
-}
-
-// FilterOptions returns the values that sessions can be filtered by.
-func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
-	options := tarsy.FilterOptions{Statuses: tarsy.SessionStatuses()}
-
-	var batch pgx.Batch
-
-	queueDistinct(&batch, &options.AlertTypes, "alert_type")
-	queueDistinct(&batch, &options.ChainIDs, "chain_id")
-	queueDistinct(&batch, &options.Authors, "author")
-
-	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
-		return tarsy.FilterOptions{}, fmt.Errorf("list filter options: %w", err)
-	}
-
-	// Sorted here: every database has its own idea of the order of letters.
-	for _, values := range [][]string{options.AlertTypes, options.ChainIDs, options.Authors} {
-		slices.Sort(values)
-	}
-
-	return options, nil
-}
-
-// queueDistinct asks for the values of a column of session_list. It goes from each value to the next in the column's index,
-// so that it costs as much as there are values and not as there are sessions.
-func queueDistinct(batch *pgx.Batch, into *[]string, column string) {
-	batch.Queue(`
-WITH RECURSIVE found AS (
-    (SELECT ` + column + ` AS value FROM session_list ORDER BY ` + column + ` LIMIT 1)
-    UNION ALL
-    SELECT (SELECT l.` + column + ` FROM session_list l WHERE l.` + column + ` > f.value ORDER BY l.` + column + ` LIMIT 1)
-    FROM found f WHERE f.value IS NOT NULL
-)
-SELECT value FROM found WHERE value IS NOT NULL`).Query(func(rows pgx.Rows) error {
-		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		*into = append([]string{}, values...)
-
-		return err
-	})
 }
 
 // QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere.

@@ -33,7 +33,7 @@ func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus,
 
 func unchanged(*tarsy.Session) {}
 
-func TestAttentionOrderIsRunningThenFailedThenTheRest(t *testing.T) {
+func TestAttentionOrderIsRunningFailedWaitingThenDone(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -50,8 +50,9 @@ func TestAttentionOrderIsRunningThenFailedThenTheRest(t *testing.T) {
 	var want []string
 
 	for _, group := range [][]tarsy.SessionStatus{
-		{tarsy.SessionCancelling, tarsy.SessionInProgress, tarsy.SessionPending},
+		{tarsy.SessionCancelling, tarsy.SessionInProgress},
 		{tarsy.SessionTimedOut, tarsy.SessionFailed},
+		{tarsy.SessionPending},
 		{tarsy.SessionCancelled, tarsy.SessionCompleted},
 	} {
 		for round := 2; round >= 0; round-- {
@@ -88,10 +89,19 @@ func TestAttentionOrderIsRunningThenFailedThenTheRest(t *testing.T) {
 		require.Equal(t, want, met, "in pages of %d", limit)
 	}
 
-	failed := []tarsy.SessionStatus{tarsy.SessionFailed, tarsy.SessionPending}
-	require.Equal(t, slices.DeleteFunc(slices.Clone(want), func(id string) bool {
-		return !slices.Contains(ids[tarsy.SessionFailed], id) && !slices.Contains(ids[tarsy.SessionPending], id)
-	}), listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention, Statuses: failed}))
+	for _, statuses := range [][]tarsy.SessionStatus{
+		{tarsy.SessionFailed, tarsy.SessionPending}, {tarsy.SessionInProgress}, {tarsy.SessionCancelling, tarsy.SessionCompleted},
+		{tarsy.SessionInProgress, tarsy.SessionCancelling}, {tarsy.SessionPending, tarsy.SessionCancelling},
+	} {
+		expected := slices.DeleteFunc(slices.Clone(want), func(id string) bool {
+			return !slices.ContainsFunc(statuses, func(status tarsy.SessionStatus) bool { return slices.Contains(ids[status], id) })
+		})
+		require.Equal(t, expected, listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention, Statuses: statuses}), statuses)
+		// Ids grow with time.
+		slices.Sort(expected)
+		slices.Reverse(expected)
+		require.Equal(t, expected, listed(t, db, tarsy.SessionFilter{Statuses: statuses}), statuses)
+	}
 }
 
 // A page of the list must cost what the page costs, however many sessions there are: each status is a range of an index.
@@ -102,10 +112,16 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()}
 
 	for index, filter := range map[string]tarsy.SessionFilter{
-		"session_list_status":     {},
-		"session_list_alert_type": {AlertType: "disk"},
-		"session_list_chain":      {ChainID: "disk"},
-		"session_list_author":     {Author: "somebody"},
+		"session_list_status":      {},
+		"session_list_alert_type":  {AlertType: "disk"},
+		"session_list_chain":       {ChainID: "disk"},
+		"session_list_author":      {Author: "somebody"},
+		"session_list_severity":    {Severity: tarsy.SeverityHigh},
+		"session_list_service":     {Service: "checkout"},
+		"session_list_namespace":   {Namespace: "shop"},
+		"session_list_cluster":     {Cluster: "eu-1"},
+		"session_list_team":        {Team: "payments"},
+		"session_list_fingerprint": {Fingerprint: "5f3a"},
 
 		"session_list_alert_type_author": {AlertType: "disk", Author: "somebody"},
 	} {
@@ -114,11 +130,14 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 			plan, err := db.ListPlan(t.Context(), filter)
 			require.NoError(t, err)
 			require.Contains(t, plan, "Index Only Scan Backward using "+index+" on session_list", plan)
-			require.Equal(t, 5, strings.Count(plan, index), plan)
+			require.Equal(t, 5, strings.Count(plan, "Index Only Scan Backward using "+index+" "), plan)
 			require.NotContains(t, plan, "Seq Scan", plan)
 			require.NotContains(t, plan, "Incremental Sort", plan)
 			// Only the groups together are sorted, which are as long as the page.
 			require.LessOrEqual(t, strings.Count(plan, "Sort  ("), 2, plan)
+
+			// Those that run are found without those that wait.
+			require.Equal(t, order == tarsy.OrderAttention, strings.Contains(plan, "Scan Backward using sessions_running on sessions"), plan)
 		}
 	}
 }
@@ -180,6 +199,25 @@ func TestActiveSessionsAreUnfinishedOnes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{ids[tarsy.SessionCancelling]}, idsOf(found.Active))
 	require.Equal(t, []string{ids[tarsy.SessionPending]}, idsOf(found.Queued))
+	require.Equal(t, []int{2, 2}, []int{found.ActiveTotal, found.QueuedTotal}, "all of them, however short the lists are")
+}
+
+func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claimed := f.put(t, db, tarsy.SessionPending, unchanged)
+	f.claim(t, db, serverA, 1)
+
+	first := f.put(t, db, tarsy.SessionPending, unchanged)
+	urgent := f.put(t, db, tarsy.SessionPending, unchanged)
+	f.exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
+
+	found, err := db.ActiveSessions(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{claimed, urgent, first}, idsOf(found.Queued), "what was claimed and has not started is still queued")
+	require.Equal(t, []int{0, 3}, []int{found.ActiveTotal, found.QueuedTotal})
 }
 
 func idsOf(items []tarsy.SessionItem) []string {
@@ -200,18 +238,34 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	options, err := db.FilterOptions(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, tarsy.FilterOptions{
-		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{}, Statuses: tarsy.SessionStatuses(),
+		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{},
+		Services: []string{}, Namespaces: []string{}, Clusters: []string{}, Teams: []string{},
+		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(),
 	}, options, "JSON shows empty lists")
 
 	for _, name := range []string{"b", "a", "Z", "b", "ä"} {
-		f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.ChainID, s.Author = "type "+name, "chain "+name, name })
+		f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) {
+			s.AlertType, s.ChainID, s.Author = "type "+name, "chain "+name, name
+			s.Service, s.Namespace, s.Cluster, s.Team = "service "+name, "namespace "+name, "cluster "+name, "team "+name
+		})
 	}
 
-	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.DeletedAt = "gone", new(f.clock.Now()) })
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType = "type a" }) // without facts
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.Team, s.DeletedAt = "gone", "gone", new(f.clock.Now()) })
 
 	options, err = db.FilterOptions(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"type Z", "type a", "type b", "type ä"}, options.AlertTypes)
-	require.Equal(t, []string{"chain Z", "chain a", "chain b", "chain ä"}, options.ChainIDs)
-	require.Equal(t, []string{"Z", "a", "b", "ä"}, options.Authors)
+	require.Equal(t, []string{"chain", "chain Z", "chain a", "chain b", "chain ä"}, options.ChainIDs)
+	require.Equal(t, []string{"Z", "a", "b", "somebody", "ä"}, options.Authors)
+	require.Equal(t, []string{"service Z", "service a", "service b", "service ä"}, options.Services)
+	require.Equal(t, []string{"namespace Z", "namespace a", "namespace b", "namespace ä"}, options.Namespaces)
+	require.Equal(t, []string{"cluster Z", "cluster a", "cluster b", "cluster ä"}, options.Clusters)
+	require.Equal(t, []string{"team Z", "team a", "team b", "team ä"}, options.Teams)
+
+	for _, column := range []string{"service", "namespace", "cluster", "team"} {
+		plan, err := db.DistinctPlan(t.Context(), column)
+		require.NoError(t, err)
+		require.Contains(t, plan, "Index Only Scan using session_list_"+column+" on session_list", plan)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ const (
 	snippetSource = 32768
 )
 
-// The tiers of relevance: a session whose alert type, summary or error matches comes before one whose alert or analysis
+// The tiers of relevance: a session whose title, alert type, summary or error matches comes before one whose alert or analysis
 // does. Within a tier the newest comes first.
 const (
 	tierTitle = iota
@@ -84,7 +85,7 @@ func parseSearch(text string) searchWords {
 
 // searchPlan is a search as the database understands it.
 type searchPlan struct {
-	// query matches all words of a session, and title those of its alert type, summary and error.
+	// query matches all words of a session, and title those of its title, alert type, summary and error.
 	query, title string
 	tokens       []searchToken
 	// expected is how many sessions the database expects to match.
@@ -142,13 +143,7 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 	q := newListQuery(f)
 	q.args["query"], q.args["title"] = plan.query, plan.title
 
-	statuses := make([]string, 0, len(q.groups))
-	for _, g := range q.groups {
-		statuses = append(statuses, g.status)
-	}
-
-	q.where = append(q.where, "l.status = ANY(@statuses::text[])")
-	q.args["statuses"] = statuses
+	q.where = append(q.where, q.statuses(f))
 
 	first := tierTitle
 
@@ -175,6 +170,26 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 	return found, nil
 }
 
+// statuses is the condition that a session is in one of the groups.
+func (q listQuery) statuses(f tarsy.SessionFilter) string {
+	statuses := make([]string, 0, len(q.groups))
+	for _, g := range q.groups {
+		statuses = append(statuses, g.status)
+	}
+
+	q.args["statuses"] = statuses
+
+	const listed = "l.status = ANY(@statuses::text[])"
+
+	if len(f.Statuses) == 0 || !slices.Contains(statuses, "") {
+		return listed
+	}
+
+	q.args["open"] = f.Statuses
+
+	return listed + " AND (l.status <> '' OR EXISTS (SELECT FROM sessions o WHERE o.id = l.session_id AND o.status = ANY(@open::text[])))"
+}
+
 // allMatches is the statement that finds every match and puts them in order.
 func (q listQuery) allMatches(f tarsy.SessionFilter) string {
 	after := ""
@@ -185,7 +200,7 @@ func (q listQuery) allMatches(f tarsy.SessionFilter) string {
 	return `
 SELECT session_id, tier FROM (
     SELECT l.session_id, l.created_at, CASE WHEN l.words @@ @title::tsquery THEN 0 ELSE 1 END AS tier
-    FROM ` + q.from + ` WHERE l.words @@ @query::tsquery AND ` + strings.Join(q.where, " AND ") + `
+    FROM session_list l WHERE l.words @@ @query::tsquery AND ` + strings.Join(q.where, " AND ") + `
 ) AS found ` + after + ` ORDER BY tier, created_at DESC, session_id DESC LIMIT ` + strconv.Itoa(f.Limit)
 }
 
@@ -207,8 +222,7 @@ func (db *DB) findInTier(ctx context.Context, q listQuery, f tarsy.SessionFilter
 
 	newest, err := collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier
-FROM (SELECT session_id, status, alert_type, chain_id, author, created_at, words FROM session_list l WHERE `+bounds+`
-    ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(newestScanned)+`) AS l`+strings.TrimPrefix(q.from, "session_list l")+`
+FROM (SELECT `+listColumns+` FROM session_list l WHERE `+bounds+` ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(newestScanned)+`) AS l
 WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
 	if err != nil || len(newest) == limit {
 		return newest, err
@@ -216,7 +230,7 @@ WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMI
 
 	// Ordered by an expression, so that no index in that order is walked from the newest session to the oldest.
 	return collect[hit](ctx, db.readers, `
-SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM `+q.from+`
+SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM session_list l
 WHERE `+match+` AND `+bounds+` AND `+where+`
 ORDER BY l.created_at + interval '0' DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
 }
@@ -253,7 +267,7 @@ ORDER BY page.number`, ids, snippetSource)
 	for i, f := range found {
 		items[i] = f.SessionItem
 		items[i].Match = snippet(plan.tokens, []field{
-			{"executive_summary", f.ExecutiveSummary}, {"error_message", f.ErrorMessage}, {"alert_data", f.AlertData},
+			{"title", f.Title}, {"executive_summary", f.ExecutiveSummary}, {"error_message", f.ErrorMessage}, {"alert_data", f.AlertData},
 			{"final_analysis", f.FinalAnalysis}, {"alert_type", f.AlertType},
 		})
 		items[i].Match.Tier = tiers[f.ID]

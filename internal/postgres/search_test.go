@@ -69,6 +69,45 @@ func TestSearchFindsFinalAnalysis(t *testing.T) {
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{}))
 }
 
+// A title counts like the alert type, before and after the end of the session, which keeps the words of labels too.
+func TestSearchRanksTitlesFirst(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	titled := f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) {
+		s.Title, s.Labels = "Checkout latency above 2s", map[string]string{"env": "prod"}
+	})
+	text := f.alertOf(t, db, "checkout latency")
+
+	check := func() {
+		t.Helper()
+
+		items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Search: "latency", Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, []string{titled, text}, idsOf(items))
+		require.Equal(t, "title", items[0].Match.Field)
+		require.Equal(t, []string{titled}, listed(t, db, tarsy.SessionFilter{Labels: map[string]string{"env": "prod"}, Search: "checkout"}))
+	}
+
+	check()
+
+	claim := f.claim(t, db, serverA, 1)[0]
+	require.Equal(t, titled, claim.SessionID)
+
+	session := claim.State.Session
+	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, new(f.clock.Now()), "The cache is cold."
+	commit(t, db, claim, progress.Step{Session: &session})
+	check()
+	require.Equal(t, []string{titled}, listed(t, db, tarsy.SessionFilter{Search: "cold"}))
+
+	// A server that indexes old sessions finds the same words.
+	f.exec(t, `UPDATE session_list SET words = NULL`)
+	require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "latency"}))
+	require.NoError(t, db.Fill(t.Context()))
+	check()
+}
+
 // Sessions whose alert type, summary or error matches come first, then the others, each newest first; pages go on where the
 // one before ended, in either way of searching.
 func TestSearchIsOrderedByRelevanceAndPaged(t *testing.T) {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -302,5 +303,60 @@ func TestSummaryHasResultAndDuration(t *testing.T) {
 
 		_, err = db.Export(t.Context(), id)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+	}
+}
+
+func TestSessionsAreFilteredByFactsInEitherOrder(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	long := strings.Repeat("ä", 300)
+
+	var want []string
+
+	for _, status := range tarsy.SessionStatuses() {
+		f.put(t, db, status, unchanged)
+		f.put(t, db, status, func(s *tarsy.Session) {
+			s.Severity, s.Service, s.Namespace, s.Cluster, s.Team = tarsy.SeverityInfo, "cart", "shop-2", "eu-2", "search"
+			s.Fingerprint, s.Labels = "b", map[string]string{"env": "test", "job": `it's`, "text": long + "y"}
+		})
+		want = append([]string{f.put(t, db, status, func(s *tarsy.Session) {
+			s.Severity, s.Service, s.Namespace, s.Cluster, s.Team = tarsy.SeverityHigh, "checkout", "shop", "eu-1", "payments"
+			s.Fingerprint, s.Labels = "a", map[string]string{"env": "prod", "job": `it's a \ 'quoted' & "odd" =one`, "text": long + "x"}
+		})}, want...)
+	}
+
+	for name, filter := range map[string]tarsy.SessionFilter{
+		"severity":    {Severity: tarsy.SeverityHigh},
+		"service":     {Service: "checkout"},
+		"namespace":   {Namespace: "shop"},
+		"cluster":     {Cluster: "eu-1"},
+		"team":        {Team: "payments"},
+		"fingerprint": {Fingerprint: "a"},
+		"label":       {Labels: map[string]string{"env": "prod"}},
+		"odd label":   {Labels: map[string]string{"job": `it's a \ 'quoted' & "odd" =one`}},
+		"long label":  {Labels: map[string]string{"text": long + "x"}},
+		"all": {
+			Severity: tarsy.SeverityHigh, Service: "checkout", Namespace: "shop", Cluster: "eu-1", Team: "payments", Fingerprint: "a",
+			Labels: map[string]string{"env": "prod", "job": `it's a \ 'quoted' & "odd" =one`}, Author: "somebody", AlertType: "test", ChainID: "chain",
+		},
+	} {
+		require.Equal(t, want, listed(t, db, filter), name)
+
+		filter.Order = tarsy.OrderAttention
+		require.ElementsMatch(t, want, listed(t, db, filter), name)
+
+		filter.Statuses = []tarsy.SessionStatus{tarsy.SessionInProgress, tarsy.SessionPending}
+		require.Len(t, listed(t, db, filter), 2, name)
+
+		filter.Search = "disk"
+		require.Len(t, listed(t, db, filter), 2, name)
+	}
+
+	for name, labels := range map[string]map[string]string{
+		"other value": {"env": "pro"}, "one of two": {"env": "prod", "job": "x"}, "empty value": {"env": ""}, "long value": {"text": long},
+	} {
+		require.Empty(t, listed(t, db, tarsy.SessionFilter{Labels: labels}), name)
 	}
 }

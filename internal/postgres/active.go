@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+var (
+	activeSQL = itemSQL + `
+FROM sessions o JOIN sessions s ON s.id = o.id
+WHERE ` + isRunning + ` AND o.deleted_at IS NULL ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
+	// queuedSQL begins with the sessions that were claimed and have not started. The others are read in the order of the queue, by its index.
+	queuedSQL = itemSQL + `
+FROM (
+    SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL
+    UNION ALL
+    (SELECT id, 1 AS place, runnable_at FROM sessions
+     WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND status = 'pending' AND deleted_at IS NULL ORDER BY runnable_at, id LIMIT $1)
+) AS q JOIN sessions s ON s.id = q.id ORDER BY q.place, q.runnable_at, q.id LIMIT $1`
+	openTotalsSQL = `
+SELECT running AS active_total, (SELECT count(*) FROM session_list WHERE status = '') - running AS queued_total
+FROM (SELECT count(*) AS running FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
+)
+
+type openTotals struct {
+	ActiveTotal int `json:"active_total"`
+	QueuedTotal int `json:"queued_total"`
+}
+
+// ActiveSessions returns up to limit sessions that are being investigated, and as many that wait for it, as of one moment.
+func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error) {
+	var (
+		found  tarsy.ActiveSessions
+		totals []openTotals
+	)
+
+	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+		var batch pgx.Batch
+
+		queueRows(&batch, &found.Active, activeSQL, limit)
+		queueRows(&batch, &found.Queued, queuedSQL, limit)
+		queueRows(&batch, &totals, openTotalsSQL)
+
+		return tx.SendBatch(ctx, &batch).Close()
+	})
+	if err != nil {
+		return tarsy.ActiveSessions{}, fmt.Errorf("list active sessions: %w", err)
+	}
+
+	found.ActiveTotal, found.QueuedTotal = totals[0].ActiveTotal, totals[0].QueuedTotal
+
+	return found, nil
+}
