@@ -1,0 +1,127 @@
+package alert
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// overStatuses are the words for an alert that is over, unless the mapping names others.
+var overStatuses = []string{"resolved", "ok", "closed"}
+
+// readGeneric reads a body of any form: facts are where the mapping says, and where it says nothing, in fields with well-known names.
+func readGeneric(r config.Receiver, body []byte) ([]report, error) {
+	m, err := compileMapping(r.Mapping)
+	if err != nil {
+		return nil, err
+	}
+
+	var root any
+	if err := decodeNumbers(body, &root); err != nil {
+		return nil, err
+	}
+
+	items, err := m.items(root)
+	if err != nil {
+		return nil, err
+	}
+
+	if len(items) > MaxAlerts {
+		return make([]report, len(items)), nil // refused by the caller
+	}
+
+	reports := make([]report, len(items))
+	for i, item := range items {
+		reports[i] = m.report(item, root)
+	}
+
+	return reports, nil
+}
+
+// decodeNumbers is decode for values of any form. Numbers keep their digits.
+func decodeNumbers(body []byte, into any) error {
+	if !json.Valid(body) || depth(body) > maxDepth {
+		var any json.RawMessage
+
+		return decode(body, &any)
+	}
+
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+
+	if err := decoder.Decode(into); err != nil {
+		return &tarsy.Error{Code: tarsy.CodeInvalidJSON, Message: "The body is not valid JSON.", Err: err}
+	}
+
+	return nil
+}
+
+// items returns the alerts of a body.
+func (m mapping) items(root any) ([]any, error) {
+	list := root
+
+	if m.alerts != "" {
+		var ok bool
+		if list, ok = find(root, m.alerts); !ok {
+			return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, m.alerts, "The body has no list of alerts at %s, where the mapping of the receiver expects it.", m.alerts)
+		}
+	}
+
+	switch list := list.(type) {
+	case []any:
+		return list, nil
+	case map[string]any:
+		return []any{list}, nil
+	default:
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, m.alerts, "An object with an alert, or a list of them, is expected.")
+	}
+}
+
+func (m mapping) report(item, root any) report {
+	text := func(f field) string { return f.text(item, root) }
+
+	rep := report{document: readDocument(compact(item)), fingerprint: text(m.fingerprint), data: readable(item)}
+
+	if labels, ok := find(item, m.labels); m.labels != "" && ok {
+		if labels, ok := labels.(map[string]any); ok {
+			rep.labels = overlay(rep.labels, texts(labels))
+		}
+	}
+
+	rep.facts = tarsy.AlertFacts{
+		Title: oneLine(text(m.title), tarsy.MaxTitle), Severity: ParseSeverity(text(m.severity)), Service: text(m.service),
+		Namespace: text(m.namespace), Cluster: text(m.cluster), Team: text(m.team), StartsAt: parseTime(text(m.startsAt)),
+		Links: []tarsy.AlertLink{{Kind: tarsy.LinkRunbook, URL: text(m.runbook)}},
+	}
+
+	for _, link := range m.links {
+		rep.facts.Links = append(rep.facts.Links, tarsy.AlertLink{Kind: link.kind, URL: text(link.field)})
+	}
+
+	status := text(m.status)
+	if m.status.empty() {
+		status = lookup([]string{"status", "state"}, rep.fields)
+	}
+
+	rep.resolved = slices.ContainsFunc(m.resolved, func(word string) bool { return strings.EqualFold(word, strings.TrimSpace(status)) })
+
+	// The text changes when the alert is resolved, so it identifies only alerts that have nothing else.
+	if known := lookup(titleNames, rep.annotations, rep.fields); rep.facts.Title != "" || known != "" || len(rep.labels) > 0 {
+		rep.identity = append([]string{rep.facts.Title, known}, pairs(rep.labels)...)
+	}
+
+	return rep
+}
+
+func compact(item any) string {
+	raw, err := json.Marshal(item)
+	if err != nil {
+		return ""
+	}
+
+	return string(raw)
+}

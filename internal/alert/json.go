@@ -1,0 +1,194 @@
+package alert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// maxDepth is how deep a body may be nested. Those of senders have less than ten levels.
+const maxDepth = 100
+
+// decode reads a sender's body. Of a key that occurs twice the last value counts, as everywhere in this code.
+func decode(body []byte, into any) error {
+	if depth(body) > maxDepth {
+		return tarsy.Errorf(tarsy.CodeInvalidJSON, "The body is nested deeper than %d levels.", maxDepth)
+	}
+
+	err := json.Unmarshal(body, into)
+	if err == nil {
+		return nil
+	}
+
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where := "The body"
+		if wrong.Field != "" {
+			where = "The field " + wrong.Field
+		}
+
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, wrong.Field, "%s must not be of type %s.", where, wrong.Value)
+	}
+
+	return &tarsy.Error{Code: tarsy.CodeInvalidJSON, Message: "The body is not valid JSON.", Err: err}
+}
+
+// depth is how deep brackets are nested, also in text that is not valid.
+func depth(body []byte) int {
+	deepest := 0
+
+	walk(body, func(_ byte, depth int) { deepest = max(deepest, depth) })
+
+	return deepest
+}
+
+// walk calls visit for each structural character of JSON, with the depth after it.
+func walk(raw []byte, visit func(char byte, depth int)) {
+	depth, inText, escaped := 0, false, false
+
+	for _, b := range raw {
+		switch {
+		case inText:
+			inText = escaped || b != '"'
+			escaped = !escaped && b == '\\'
+		case b == '"':
+			inText = true
+		case b == '{' || b == '[':
+			depth++
+			visit(b, depth)
+		case b == '}' || b == ']':
+			depth--
+			visit(b, depth)
+		case b == ',' || b == ':':
+			visit(b, depth)
+		}
+	}
+}
+
+// indent is how JSON is shown to agents and people.
+const indent = "  "
+
+// readable writes a value as JSON that agents and people read: indented unless that makes it too large, and cut if it is too
+// large anyway.
+func readable(value any) string {
+	var compact bytes.Buffer
+
+	encoder := json.NewEncoder(&compact)
+	encoder.SetEscapeHTML(false)
+
+	if err := encoder.Encode(value); err != nil {
+		return tarsy.CutText(tarsy.CleanText(fmt.Sprint(value)), tarsy.MaxAlertBytes)
+	}
+
+	raw := tarsy.EscapeInvisible(bytes.TrimSpace(compact.Bytes()))
+	size := len(raw)
+
+	walk(raw, func(char byte, depth int) {
+		size++
+		if char != ':' {
+			size += depth * len(indent)
+		}
+	})
+
+	var out bytes.Buffer
+	if size <= tarsy.MaxAlertBytes && json.Indent(&out, raw, "", indent) == nil {
+		return tarsy.CleanText(out.String())
+	}
+
+	text := tarsy.CleanText(string(raw))
+
+	return tarsy.CutMiddle(text, tarsy.MaxAlertBytes, "\n… the middle of this alert was left out: it is too large …\n")
+}
+
+// word is a text of a sender's body. Numbers and truth values are taken as text, null and everything else as none: a sender that
+// changes the type of one field must not lose its alerts.
+type word string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *word) UnmarshalJSON(raw []byte) error {
+	*w = ""
+
+	switch {
+	case len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || string(raw) == "null":
+		return nil
+	case raw[0] == '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return err
+		}
+
+		*w = word(tarsy.CleanText(text))
+	default:
+		*w = word(raw)
+	}
+
+	return nil
+}
+
+// words is an object of texts, such as labels. Nested values become JSON.
+type words map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(raw []byte) error {
+	*w = nil
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+
+	*w = make(words, len(fields))
+
+	for name, raw := range fields {
+		var value word
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return err
+		}
+
+		if raw[0] == '{' || raw[0] == '[' {
+			value = word(tarsy.CleanText(string(raw)))
+		}
+
+		if value != "" {
+			(*w)[tarsy.CleanText(name)] = string(value)
+		}
+	}
+
+	return nil
+}
+
+// parseTime reads RFC 3339, or Unix time in seconds or milliseconds. Times that mean "none", as Alertmanager's year 1, are nil.
+func parseTime(s string) *time.Time {
+	s = strings.TrimSpace(s)
+
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		number, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(number > 0 && number < 1e15) {
+			return nil
+		}
+
+		const milliseconds = 1e11 // as seconds, the year 5138
+		if number < milliseconds {
+			number *= 1000
+		}
+
+		t = time.UnixMilli(int64(number))
+	}
+
+	if t.Year() <= 1970 || t.Year() > 9999 {
+		return nil
+	}
+
+	t = tarsy.Time(t)
+
+	return &t
+}

@@ -1,0 +1,140 @@
+package alert
+
+import (
+	"encoding/json"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// pagerDutyEvent is the event of a PagerDuty v3 webhook.
+type pagerDutyEvent struct {
+	ID           string
+	Type         string
+	ResourceType string
+	OccurredAt   string
+	Data         json.RawMessage
+}
+
+// pagerDutyIncident is event.data of events about incidents.
+type pagerDutyIncident struct {
+	ID          word       `json:"id"`
+	HTMLURL     word       `json:"html_url"`
+	Number      word       `json:"number"`
+	IncidentKey word       `json:"incident_key"`
+	CreatedAt   word       `json:"created_at"`
+	Title       word       `json:"title"`
+	Urgency     word       `json:"urgency"`
+	Service     reference  `json:"service"`
+	Priority    reference  `json:"priority"`
+	Policy      reference  `json:"escalation_policy"`
+	Teams       references `json:"teams"`
+}
+
+// reference names another thing in PagerDuty.
+type reference struct {
+	Summary word `json:"summary"`
+}
+
+// references is a list that may be missing or null.
+type references []reference
+
+// first is the first one's name.
+func (r references) first() string {
+	if len(r) == 0 {
+		return ""
+	}
+
+	return string(r[0].Summary)
+}
+
+func readPagerDuty(body []byte) (pagerDutyEvent, error) {
+	var b struct {
+		Event *struct {
+			ID           word            `json:"id"`
+			Type         word            `json:"event_type"`
+			ResourceType word            `json:"resource_type"`
+			OccurredAt   word            `json:"occurred_at"`
+			Data         json.RawMessage `json:"data"`
+		} `json:"event"`
+	}
+
+	if err := decode(body, &b); err != nil {
+		return pagerDutyEvent{}, err
+	}
+
+	if b.Event == nil {
+		return pagerDutyEvent{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "event", "The field event is missing: an event of a PagerDuty v3 webhook is expected.")
+	}
+
+	for _, field := range []struct {
+		name  string
+		value word
+	}{{"event.id", b.Event.ID}, {"event.event_type", b.Event.Type}} {
+		if field.value == "" {
+			return pagerDutyEvent{}, tarsy.FieldErrorf(tarsy.CodeMissingField, field.name, "The field %s is missing.", field.name)
+		}
+	}
+
+	return pagerDutyEvent{
+		ID: string(b.Event.ID), Type: string(b.Event.Type), ResourceType: string(b.Event.ResourceType),
+		OccurredAt: string(b.Event.OccurredAt), Data: b.Event.Data,
+	}, nil
+}
+
+// reports returns the alert of an event, or none for an event that neither starts nor ends an incident.
+func (e pagerDutyEvent) reports(r config.Receiver) []report {
+	resolved := e.Type == "incident.resolved"
+	if !resolved && e.Type != "incident.triggered" && e.Type != "incident.reopened" {
+		return nil
+	}
+
+	var incident pagerDutyIncident
+	if json.Unmarshal(e.Data, &incident) != nil {
+		incident = pagerDutyIncident{} // its data is shown as it is
+	}
+
+	rep := report{fingerprint: string(incident.IncidentKey), resolved: resolved}
+	if rep.fingerprint == "" {
+		rep.fingerprint = string(incident.ID)
+	}
+
+	rep.labels = map[string]string{}
+	for name, value := range map[string]string{
+		"incident_id": string(incident.ID), "incident_number": string(incident.Number), "incident_key": string(incident.IncidentKey),
+		"urgency": string(incident.Urgency), "priority": string(incident.Priority.Summary), "service": string(incident.Service.Summary),
+		"team": incident.Teams.first(), "escalation_policy": string(incident.Policy.Summary),
+	} {
+		if strings.TrimSpace(value) != "" {
+			rep.labels[name] = value
+		}
+	}
+
+	rep.links = []tarsy.AlertLink{{Kind: tarsy.LinkIncident, URL: string(incident.HTMLURL)}}
+	rep.facts = tarsy.AlertFacts{
+		Title: string(incident.Title), Service: string(incident.Service.Summary), Team: incident.Teams.first(), StartsAt: parseTime(string(incident.CreatedAt)),
+	}
+
+	rep.facts.Severity = ParseSeverity(string(incident.Priority.Summary))
+	if rep.facts.Severity == tarsy.SeverityUnknown {
+		rep.facts.Severity = ParseSeverity(string(incident.Urgency))
+	}
+
+	shown := view{Source: r.Source, Receiver: r.Name, Status: statusOf(resolved), Event: e.Type, OccurredAt: parseTime(e.OccurredAt)}
+	if len(e.Data) > 0 {
+		shown.Incident = e.Data
+	}
+
+	rep.data = readable(shown)
+
+	return []report{rep}
+}
+
+func (e pagerDutyEvent) describe() string {
+	if e.Type == "pagey.ping" {
+		return "PagerDuty tests the connection (pagey.ping)."
+	}
+
+	return "PagerDuty reports " + oneLine(e.Type, maxFact) + ", which neither starts nor ends an incident."
+}

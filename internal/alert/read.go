@@ -1,0 +1,128 @@
+package alert
+
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// MaxAlerts is how many alerts one delivery may have.
+const MaxAlerts = 5000
+
+// report is one alert of a delivery, as its sender describes it.
+type report struct {
+	document
+
+	// What the sender says outside of labels; each is empty if it does not.
+	facts tarsy.AlertFacts
+	// The sender's own fingerprint, and parts to make one of instead of the labels.
+	fingerprint string
+	identity    []string
+	resolved    bool
+	// The text for the agents.
+	data string
+}
+
+// Read reads the body that a receiver got. The alerts are complete; their alert type is that of the receiver, so an empty one is
+// for routes and the caller to decide. Authors are left to the caller.
+//
+// A delivery without alerts is not an error: the sender reported something else, such as an acknowledgement, a note or a test of
+// the connection, or an empty list. The caller answers such a delivery with success, with Describe as the reason of
+// tarsy.ActionIgnore, and does not pass it to triage. Alerts that the sender left out of a delivery (truncatedAlerts) are counted
+// in the text of the others.
+func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []string) (tarsy.Delivery, error) {
+	origin := tarsy.AlertFacts{Source: tarsy.AlertSource(r.Source), Receiver: r.Name}
+	delivery := tarsy.Delivery{Source: origin.Source, Receiver: r.Name, Key: deliveryKey(origin, body)}
+
+	reports, err := readReports(r, body, &delivery)
+	if err != nil {
+		return tarsy.Delivery{}, err
+	}
+
+	if len(reports) > MaxAlerts {
+		return tarsy.Delivery{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "alerts",
+			"The delivery has %d alerts; at most %d are accepted at once. Limit them at the sender (max_alerts), or group by more labels.", len(reports), MaxAlerts)
+	}
+
+	delivery.Alerts = make([]tarsy.Alert, len(reports))
+
+	for i, rep := range reports {
+		a := &delivery.Alerts[i]
+		a.AlertType, a.Data, a.Resolved, a.Facts = r.AlertType, rep.data, rep.resolved, rep.facts
+		a.Facts.Source, a.Facts.Receiver = origin.Source, origin.Receiver
+
+		a.Facts.Fingerprint = senderFingerprint(a.Facts, rep.fingerprint)
+		if a.Facts.Fingerprint == "" && len(rep.identity) > 0 {
+			a.Facts.Fingerprint = senderFingerprint(a.Facts, "labels:"+digest(rep.identity...))
+		}
+
+		rep.labels = overlay(r.Labels, rep.labels)
+
+		complete(a, rep.document, fields, groupBy)
+	}
+
+	return delivery, nil
+}
+
+func readReports(r config.Receiver, body []byte, delivery *tarsy.Delivery) ([]report, error) {
+	switch r.Source {
+	case config.ReceiverAlertmanager:
+		return readAlertmanager(r, body)
+	case config.ReceiverGrafana:
+		return readGrafana(r, body)
+	case config.ReceiverPagerDuty:
+		event, err := readPagerDuty(body)
+		if err != nil {
+			return nil, err
+		}
+
+		delivery.Key = deliveryKey(tarsy.AlertFacts{Source: delivery.Source, Receiver: delivery.Receiver}, []byte(event.ID))
+
+		return event.reports(r), nil
+	case config.ReceiverGeneric:
+		return readGeneric(r, body)
+	default:
+		return nil, tarsy.Errorf(tarsy.CodeNotFound, "There is no kind of receiver with the name %q.", oneLine(r.Source, maxFact))
+	}
+}
+
+// Describe says in one line what a delivery without alerts reports.
+func Describe(r config.Receiver, body []byte) string {
+	if r.Source == config.ReceiverPagerDuty {
+		if event, err := readPagerDuty(body); err == nil {
+			return event.describe()
+		}
+	}
+
+	return "The delivery contains no alerts."
+}
+
+// view is the text of one alert for the agents.
+type view struct {
+	Source      string            `json:"source"`
+	Receiver    string            `json:"receiver,omitempty"`
+	Status      string            `json:"status"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Values      any               `json:"values,omitempty"`
+	ValueString string            `json:"value_string,omitempty"`
+	StartsAt    *time.Time        `json:"starts_at,omitempty"`
+	EndsAt      *time.Time        `json:"ends_at,omitempty"`
+	Links       map[string]string `json:"links,omitempty"`
+	Image       string            `json:"image,omitempty"`
+	Fingerprint string            `json:"fingerprint,omitempty"`
+	Group       *group            `json:"group,omitempty"`
+	Event       string            `json:"event,omitempty"`
+	OccurredAt  *time.Time        `json:"occurred_at,omitempty"`
+	Incident    any               `json:"incident,omitempty"`
+}
+
+// statusOf is the status in a view.
+func statusOf(resolved bool) string {
+	if resolved {
+		return "resolved"
+	}
+
+	return "firing"
+}

@@ -1,0 +1,59 @@
+package alert
+
+import (
+	"strings"
+	"unicode"
+
+	"tarsy.dev/tarsy"
+)
+
+// maxFact is the length in bytes of a service, namespace, cluster, team and of a sender's fingerprint. They are indexed.
+const maxFact = 200
+
+// oneLine makes a sender's text one line of at most limit bytes: invisible characters and line breaks become spaces, runs of
+// spaces one, and what is too long ends with an ellipsis.
+func oneLine(s string, limit int) string {
+	const ellipsis = "…"
+
+	// A space may stand for several bytes, but text that is much longer than the limit need not be read to its end.
+	const most = 64
+	s = tarsy.CleanText(tarsy.CutText(s, limit*most))
+
+	var out strings.Builder
+
+	space := false
+
+	for _, r := range s {
+		if unicode.IsSpace(r) || tarsy.Invisible(r) {
+			space = out.Len() > 0
+
+			continue
+		}
+
+		if space {
+			out.WriteByte(' ')
+		}
+
+		space = false
+
+		out.WriteRune(r)
+
+		if out.Len() > limit {
+			return strings.TrimSpace(tarsy.CutText(out.String(), limit-len(ellipsis))) + ellipsis
+		}
+	}
+
+	return out.String()
+}
+
+// firstLine returns the first line of a text that says something, without the marks of a heading or list.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#*->•"))
+		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return line
+		}
+	}
+
+	return ""
+}

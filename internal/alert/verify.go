@@ -1,0 +1,165 @@
+package alert
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// Secrets returns the value of an environment variable, and whether it is set.
+type Secrets func(name string) (value string, ok bool)
+
+// signatureHeaders are where senders put their signature, the usual one first. PagerDuty and Grafana have their own; the others
+// do not sign, but proxies and scripts in front of them do.
+func signatureHeaders(source string) []string {
+	switch source {
+	case config.ReceiverPagerDuty:
+		return []string{"X-PagerDuty-Signature"}
+	case config.ReceiverGrafana:
+		return []string{"X-Grafana-Alerting-Signature"}
+	default:
+		return []string{"X-Signature-256", "X-Hub-Signature-256", "X-Signature"}
+	}
+}
+
+// grafanaTimestamps are the headers in which Grafana may be told to send a time, which it then signs with the body. The name is free;
+// these are the ones in its documentation.
+var grafanaTimestamps = []string{"X-Grafana-Alerting-Signature-Timestamp", "X-Grafana-Alerting-Timestamp"}
+
+// Verify reports whether a request is from the sender that a receiver is for: it has the token if token_env is set, and a valid
+// signature if secret_env is. Without both settings it reports false; such receivers need an API key. A sender may send several
+// signatures while its secret changes; one is enough. The error says that the server lacks a secret.
+//
+// Signatures do not expire: PagerDuty signs no time. A recorded request that is sent again is a repeated delivery for a while, and
+// then at most counts its alert once more.
+func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte) (bool, error) {
+	ok := r.TokenEnv != "" || r.SecretEnv != ""
+
+	if r.TokenEnv != "" {
+		token, err := secret(r, secrets, r.TokenEnv)
+		if err != nil {
+			return false, err
+		}
+
+		ok = hasToken(header, token) && ok
+	}
+
+	if r.SecretEnv != "" {
+		key, err := secret(r, secrets, r.SecretEnv)
+		if err != nil {
+			return false, err
+		}
+
+		ok = hasSignature(r.Source, header, key, body) && ok
+	}
+
+	return ok, nil
+}
+
+// Sign returns the headers that make Verify accept a body, as the sender would send them.
+func Sign(r config.Receiver, secrets Secrets, body []byte) (http.Header, error) {
+	header := http.Header{}
+
+	if r.TokenEnv != "" {
+		token, err := secret(r, secrets, r.TokenEnv)
+		if err != nil {
+			return nil, err
+		}
+
+		header.Set("Authorization", "Bearer "+token)
+	}
+
+	if r.SecretEnv != "" {
+		key, err := secret(r, secrets, r.SecretEnv)
+		if err != nil {
+			return nil, err
+		}
+
+		signature := hex.EncodeToString(sign(key, body))
+		switch r.Source {
+		case config.ReceiverPagerDuty:
+			signature = "v1=" + signature
+		case config.ReceiverGrafana:
+		default:
+			signature = "sha256=" + signature
+		}
+
+		header.Set(signatureHeaders(r.Source)[0], signature)
+	}
+
+	return header, nil
+}
+
+func secret(r config.Receiver, secrets Secrets, name string) (string, error) {
+	value, ok := secrets(name)
+	if !ok || value == "" {
+		return "", fmt.Errorf("environment variable %s of the receiver %s/%s is not set", name, r.Source, r.Name)
+	}
+
+	return value, nil
+}
+
+func hasToken(header http.Header, token string) bool {
+	scheme, sent, ok := strings.Cut(strings.TrimSpace(header.Get("Authorization")), " ")
+
+	// Hashes have the same length, so that the comparison does not tell that of the token.
+	got, want := sha256.Sum256([]byte(strings.TrimSpace(sent))), sha256.Sum256([]byte(token))
+
+	return hmac.Equal(got[:], want[:]) && ok && strings.EqualFold(scheme, "Bearer")
+}
+
+func hasSignature(source string, header http.Header, key string, body []byte) bool {
+	wanted := [][]byte{sign(key, body)}
+
+	if source == config.ReceiverGrafana {
+		for _, name := range grafanaTimestamps {
+			if at := header.Get(name); at != "" {
+				wanted = append(wanted, sign(key, []byte(at+":"), body))
+			}
+		}
+	}
+
+	found := false
+
+	for _, name := range signatureHeaders(source) {
+		for _, line := range header.Values(name) {
+			for part := range strings.SplitSeq(line, ",") {
+				got, ok := readSignature(source, strings.TrimSpace(part))
+				for _, want := range wanted {
+					found = ok && hmac.Equal(got, want) || found
+				}
+			}
+		}
+	}
+
+	return found
+}
+
+func readSignature(source, text string) ([]byte, bool) {
+	version, digits, ok := strings.Cut(text, "=")
+
+	switch {
+	case !ok && source != config.ReceiverPagerDuty:
+		digits = text
+	case !ok, source == config.ReceiverPagerDuty && version != "v1", source != config.ReceiverPagerDuty && version != "sha256":
+		return nil, false
+	}
+
+	raw, err := hex.DecodeString(digits)
+
+	return raw, err == nil && len(raw) == sha256.Size
+}
+
+func sign(key string, parts ...[]byte) []byte {
+	mac := hmac.New(sha256.New, []byte(key))
+	for _, part := range parts {
+		mac.Write(part)
+	}
+
+	return mac.Sum(nil)
+}
