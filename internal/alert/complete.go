@@ -22,7 +22,8 @@ func DefaultGroupBy() []string { return []string{"alertname", "cluster", "namesp
 
 // Complete fills the facts of an alert that its sender left empty, from its labels and from the text, if that is a JSON object
 // with labels, annotations or fields of well-known names. Title, fingerprint, group key, labels and links are set afterwards.
-// What is set already is only cleaned, so completing an alert twice changes nothing.
+// What is set already is only cleaned, so completing an alert twice changes nothing. A fingerprint that the sender of a request
+// chose gets the source as its prefix.
 //
 // The fingerprint and the group key do not make an identity: callers that do not deduplicate the alert clear Facts.GroupKey.
 func Complete(a *tarsy.Alert, fields config.AlertFields, groupBy []string) {
@@ -106,10 +107,14 @@ func cleanLabels(labels map[string]string, groupBy []string) map[string]string {
 
 	important := slices.Concat(nameNames, groupBy, severityNames, serviceNames, namespaceNames, clusterNames, teamNames, distinguishing)
 	for _, name := range slices.Concat(important, slices.Sorted(maps.Keys(labels))) {
+		if len(clean) == tarsy.MaxLabels {
+			break
+		}
+
 		value := oneLine(labels[name], tarsy.MaxLabelValue)
 		name = oneLine(name, tarsy.MaxLabelName)
 
-		if _, taken := clean[name]; name != "" && value != "" && !taken && len(clean) < tarsy.MaxLabels {
+		if _, taken := clean[name]; name != "" && value != "" && !taken {
 			clean[name] = value
 		}
 	}

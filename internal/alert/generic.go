@@ -3,6 +3,7 @@ package alert
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ var overStatuses = []string{"resolved", "ok", "closed"}
 func readGeneric(r config.Receiver, body []byte) ([]report, error) {
 	m, err := compileMapping(r.Mapping)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mapping of the receiver %s/%s: %w", r.Source, r.Name, err)
 	}
 
 	var root any

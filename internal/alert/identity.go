@@ -23,10 +23,10 @@ func origin(f tarsy.AlertFacts) string {
 	return string(f.Source) + "/" + f.Receiver
 }
 
-// senderFingerprint is a fingerprint that the sender chose.
+// senderFingerprint is a fingerprint that the sender chose, with the origin as its prefix.
 func senderFingerprint(f tarsy.AlertFacts, own string) string {
-	if own == "" {
-		return ""
+	if own == "" || strings.HasPrefix(own, origin(f)+":") && len(own) <= 2*maxFact {
+		return oneLine(own, 2*maxFact)
 	}
 
 	clean := oneLine(own, maxFact)
@@ -45,7 +45,7 @@ func fingerprint(a tarsy.Alert) string {
 
 	switch {
 	case f.Fingerprint != "":
-		return oneLine(f.Fingerprint, 2*maxFact)
+		return senderFingerprint(f, f.Fingerprint)
 	case !people && len(f.Labels) > 0:
 		return origin(f) + ":labels:" + digest(pairs(f.Labels)...)
 	default:
@@ -65,19 +65,24 @@ func normalize(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// groupKey returns what the group of an alert is made of, for people to read. Alerts that have none of the labels would all be one
-// group; they are grouped by service and title instead.
+// groupKey returns what the group of an alert is made of, for people to read. Alerts without a name would all be one group: their
+// service, or else their title, stands for it.
 func groupKey(a tarsy.Alert, groupBy []string) string {
 	const longest = 500
 
 	value := match.Values(a)
 
 	if !slices.ContainsFunc(groupBy, func(name string) bool { return value(name) != "" }) {
-		groupBy = []string{"service", "title"}
+		groupBy = []string{"alertname"}
 	}
 
 	parts := make([]string, len(groupBy))
+
 	for i, name := range groupBy {
+		if name == "alertname" {
+			name = firstWithValue(value, "alertname", "service", "title")
+		}
+
 		parts[i] = keyPart(name) + "=" + keyPart(value(name))
 	}
 
@@ -87,6 +92,16 @@ func groupKey(a tarsy.Alert, groupBy []string) string {
 	}
 
 	return prefix + key
+}
+
+// firstWithValue returns the first name that has a value, else the last.
+func firstWithValue(value func(string) string, names ...string) string {
+	i := slices.IndexFunc(names, func(name string) bool { return value(name) != "" })
+	if i < 0 {
+		i = len(names) - 1
+	}
+
+	return names[i]
 }
 
 // keyPart quotes what could be mistaken for the next part.

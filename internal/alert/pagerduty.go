@@ -40,6 +40,15 @@ type reference struct {
 // references is a list that may be missing or null.
 type references []reference
 
+// title is the incident's, or one made of what is always there.
+func (i pagerDutyIncident) title() string {
+	if i.Title != "" || i.Number == "" {
+		return string(i.Title)
+	}
+
+	return strings.TrimSpace("PagerDuty incident " + string(i.Number) + " " + string(i.Service.Summary))
+}
+
 // first is the first one's name.
 func (r references) first() string {
 	if len(r) == 0 {
@@ -113,7 +122,7 @@ func (e pagerDutyEvent) reports(r config.Receiver) []report {
 
 	rep.links = []tarsy.AlertLink{{Kind: tarsy.LinkIncident, URL: string(incident.HTMLURL)}}
 	rep.facts = tarsy.AlertFacts{
-		Title: string(incident.Title), Service: string(incident.Service.Summary), Team: incident.Teams.first(), StartsAt: parseTime(string(incident.CreatedAt)),
+		Title: incident.title(), Service: string(incident.Service.Summary), Team: incident.Teams.first(), StartsAt: parseTime(string(incident.CreatedAt)),
 	}
 
 	rep.facts.Severity = ParseSeverity(string(incident.Priority.Summary))

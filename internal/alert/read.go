@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"maps"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -57,12 +58,29 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 			a.Facts.Fingerprint = senderFingerprint(a.Facts, "labels:"+digest(rep.identity...))
 		}
 
-		rep.labels = overlay(r.Labels, rep.labels)
+		rep.labels = overlay(added(r.Labels, a.Facts), rep.labels)
+		if rep.fields == nil {
+			rep.fields = map[string]string{} // the text is made of the rest: its first line is no title
+		}
 
 		complete(a, rep.document, fields, groupBy)
 	}
 
 	return delivery, nil
+}
+
+// added are the labels that a receiver adds to an alert: not those that would contradict what the sender says itself.
+func added(labels map[string]string, said tarsy.AlertFacts) map[string]string {
+	left := maps.Clone(labels)
+	for name, value := range map[string]string{
+		"severity": string(said.Severity), "service": said.Service, "namespace": said.Namespace, "cluster": said.Cluster, "team": said.Team,
+	} {
+		if value != "" {
+			delete(left, name)
+		}
+	}
+
+	return left
 }
 
 func readReports(r config.Receiver, body []byte, delivery *tarsy.Delivery) ([]report, error) {
