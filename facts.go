@@ -19,6 +19,21 @@ func Severities() []Severity {
 	return []Severity{SeverityCritical, SeverityHigh, SeverityWarning, SeverityInfo}
 }
 
+// Level is how many levels a severity is above the lowest, which is that of SeverityInfo and of alerts that do not tell.
+func (s Severity) Level() int {
+	switch s {
+	case SeverityCritical:
+		return 3 //nolint:mnd // the fourth of four
+	case SeverityHigh:
+		return 2 //nolint:mnd // the third of four
+	case SeverityWarning:
+		return 1
+	case SeverityInfo, SeverityUnknown:
+	}
+
+	return 0
+}
+
 // AlertSource is how an alert reached TARSy.
 type AlertSource string
 

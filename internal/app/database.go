@@ -30,7 +30,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	a.db, err = postgres.Open(ctx, postgres.Config{
 		URL: url, Migrate: true, Wait: a.options.DatabaseWait, Progress: a.options.Progress, Step: a.Step,
 		Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
-		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions,
+		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions, SeverityAgeing: cfg.Queue.SeverityAgeing,
 		DatabaseTime: a.databaseTime,
 	})
 	if err != nil {

@@ -44,7 +44,7 @@ func NewIntake(cfg IntakeConfig) *Intake {
 // the moment is an error with CodeOverloaded. Of a session that an earlier request with the same idempotency key created, only the id
 // and the status are returned as they are.
 func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
-	leave, err := i.admission.enter(len(alert.Data) + len(alert.Runbook))
+	leave, err := i.Enter(alert)
 	if err != nil {
 		return tarsy.Session{}, err
 	}
@@ -54,41 +54,83 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 		return tarsy.Session{}, err
 	}
 
-	route, err := i.cfg.Route(alert)
+	prepared, err := i.Prepare(ctx, alert)
 	if err != nil {
 		return tarsy.Session{}, err
 	}
 
-	// A runbook that the alert names by its address is read when the session begins.
-	runbook := alert.Runbook
-	if runbook == "" && alert.RunbookURL == "" {
-		runbook = route.Runbook
+	if err := i.store(ctx, &prepared.Session, alert.Idempotency, prepared.Terms); err != nil {
+		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)
 	}
 
-	data, fingerprint := alert.Data, alert.SlackMessageFingerprint
+	return prepared.Session, nil
+}
 
-	if err := i.admission.mask(ctx, func() {
-		data, runbook = i.cfg.Mask(tarsy.CleanText(data)), i.cfg.Mask(tarsy.CleanText(runbook))
-		fingerprint = i.cfg.Mask(tarsy.CleanText(fingerprint))
-	}); err != nil {
-		return tarsy.Session{}, err
+// Enter counts alerts that are held in memory together until leave is called, or refuses them with CodeOverloaded.
+func (i *Intake) Enter(alerts ...tarsy.Alert) (leave func(), err error) {
+	bytes := 0
+	for _, alert := range alerts {
+		bytes += len(alert.Data) + len(alert.Runbook)
 	}
 
-	if len(data) > tarsy.MaxAlertBytes {
-		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
+	return i.admission.enter(bytes)
+}
+
+// Prepare finds an alert's chain and masks everything that its sender wrote. It stores nothing.
+func (i *Intake) Prepare(ctx context.Context, alert tarsy.Alert) (postgres.Prepared, error) {
+	route, err := i.cfg.Route(alert)
+	if err != nil {
+		return postgres.Prepared{}, err
 	}
 
-	author := alert.Author
-	if author == "" {
-		author = tarsy.DefaultAuthor
+	alert.Runbook = runbookOf(alert, route)
+
+	if err := i.admission.mask(ctx, func() { i.mask(&alert) }); err != nil {
+		return postgres.Prepared{}, err
 	}
 
-	now := tarsy.Time(i.cfg.Clock.Now())
+	return i.session(alert, route)
+}
+
+// PrepareMasked is Prepare for an alert that was made of texts that Prepare has returned.
+func (i *Intake) PrepareMasked(alert tarsy.Alert) (postgres.Prepared, error) {
+	route, err := i.cfg.Route(alert)
+	if err != nil {
+		return postgres.Prepared{}, err
+	}
+
+	alert.Runbook = runbookOf(alert, route)
+
+	return i.session(alert, route)
+}
+
+// runbookOf is the text of an alert's runbook. One that the alert names by its address is read when the session begins.
+func runbookOf(alert tarsy.Alert, route chain.Route) string {
+	if alert.Runbook == "" && alert.RunbookURL == "" {
+		return route.Runbook
+	}
+
+	return alert.Runbook
+}
+
+// mask masks what the sender of an alert wrote.
+func (i *Intake) mask(alert *tarsy.Alert) {
+	alert.Data, alert.Runbook = i.cfg.Mask(tarsy.CleanText(alert.Data)), i.cfg.Mask(tarsy.CleanText(alert.Runbook))
+	alert.SlackMessageFingerprint = i.cfg.Mask(tarsy.CleanText(alert.SlackMessageFingerprint))
+	alert.Facts = maskFacts(alert.Facts, i.cfg.Mask)
+}
+
+// session makes the session of an alert that is masked.
+func (i *Intake) session(alert tarsy.Alert, route chain.Route) (postgres.Prepared, error) {
+	if len(alert.Data) > tarsy.MaxAlertBytes {
+		return postgres.Prepared{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
+	}
+
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: data, ChainID: route.Chain.ID, AgentType: route.AgentType,
-		Status: tarsy.SessionPending, Author: tarsy.CleanText(author), Runbook: runbook,
+		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: alert.Data, ChainID: route.Chain.ID, AgentType: route.AgentType,
+		Status: tarsy.SessionPending, Author: tarsy.CleanText(cmp.Or(alert.Author, tarsy.DefaultAuthor)), Runbook: alert.Runbook,
 		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
-		SlackMessageFingerprint: fingerprint, StageCount: route.Chain.StageCount(), CreatedAt: now,
+		SlackMessageFingerprint: alert.SlackMessageFingerprint, StageCount: route.Chain.StageCount(), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
 		AlertFacts: alert.Facts,
 	}
 
@@ -102,11 +144,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 
 	session.Source = cmp.Or(session.Source, tarsy.SourceAPI)
 
-	if err := i.store(ctx, &session, alert.Idempotency, postgres.Terms{EngineVersion: lowestVersion(route.Chain), Recipe: route.Recipe}); err != nil {
-		return tarsy.Session{}, fmt.Errorf("submit alert: %w", err)
-	}
-
-	return session, nil
+	return postgres.Prepared{Session: session, Terms: postgres.Terms{EngineVersion: lowestVersion(route.Chain), Recipe: route.Recipe}}, nil
 }
 
 // store stores a new session. Where the sender's key has created one before, session gets the id and status of that one.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"tarsy.dev/tarsy"
 )
 
@@ -88,23 +90,15 @@ func errBacklog(limit int) error {
 	return tarsy.Errorf(tarsy.CodeOverloaded, "%d sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.", limit)
 }
 
-// admit refuses the arrivals for which there is no room, and returns the others. Where the count says that there is none and
-// is not fresh, it counts first: sessions may have been claimed since. The first alert of a server is counted for as well.
+// admit refuses the arrivals for which there is no room, and returns the others.
 func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
-	room := i.backlog.admit(len(group))
-
-	if i.backlog.due() && (room < len(group) || i.backlog.unknown()) {
-		var waiting int
-		if err := i.pool.QueryRow(ctx, countWaitingSQL, i.backlog.limit).Scan(&waiting); err != nil {
-			for _, a := range group {
-				a.finish(fmt.Errorf("count waiting sessions: %w", err))
-			}
-
-			return nil
+	room, err := i.room(ctx, i.pool, len(group))
+	if err != nil {
+		for _, a := range group {
+			a.finish(err)
 		}
 
-		i.backlog.set(waiting)
-		room = i.backlog.admit(len(group))
+		return nil
 	}
 
 	for _, a := range group[room:] {
@@ -112,4 +106,27 @@ func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 	}
 
 	return group[:room]
+}
+
+// querier is a pool, or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// room is for how many of n sessions there is room. Where the count says that there is none and is not fresh, it counts first:
+// sessions may have been claimed since. The first alert of a server is counted for as well.
+func (i *intake) room(ctx context.Context, q querier, n int) (int, error) {
+	room := i.backlog.admit(n)
+
+	if i.backlog.due() && (room < n || i.backlog.unknown()) {
+		var waiting int
+		if err := q.QueryRow(ctx, countWaitingSQL, i.backlog.limit).Scan(&waiting); err != nil {
+			return 0, fmt.Errorf("count waiting sessions: %w", err)
+		}
+
+		i.backlog.set(waiting)
+		room = i.backlog.admit(n)
+	}
+
+	return room, nil
 }

@@ -34,6 +34,9 @@ type Config struct {
 	// CountWaitingEvery, a second if zero, so that several servers together may exceed the limit by what they store in that time.
 	MaxWaiting        int
 	CountWaitingEvery time.Duration
+	// SeverityAgeing is how much longer a waiting session has to wait than one of the next higher severity before it comes first;
+	// 0 ignores severities.
+	SeverityAgeing time.Duration
 	// PollEvery is how often watched journals and the queue are looked at in case a signal was lost, and PollJitter
 	// the random part that is added, so that servers do not look in step.
 	PollEvery  time.Duration

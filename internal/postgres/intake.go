@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +22,64 @@ import (
 func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Terms, events ...tarsy.Event) error {
 	return db.take(ctx, newArrival(session, terms, events))
 }
+
+// Prepared is a session that is ready to be stored.
+type Prepared struct {
+	Session tarsy.Session
+	Terms   Terms
+}
+
+// CreateSessions is CreateSession for several sessions as part of the caller's transaction, with the event that each is pending. The
+// caller calls stored after the commit, and only then: it wakes claimers and readers. An error with CodeOverloaded says that there is
+// not room for all of them; then none is stored.
+func (db *DB) CreateSessions(ctx context.Context, tx pgx.Tx, sessions []Prepared) (stored func(), err error) {
+	if len(sessions) == 0 {
+		return func() {}, nil
+	}
+
+	group := make([]*arrival, len(sessions))
+	for n, p := range sessions {
+		group[n] = newArrival(p.Session, p.Terms, []tarsy.Event{tarsy.SessionStatusChanged(p.Session, p.Session.CreatedAt)})
+	}
+
+	recipes, err := db.intake.storeIn(ctx, tx, group)
+	if err != nil {
+		return nil, fmt.Errorf("store sessions: %w", err)
+	}
+
+	return func() {
+		db.intake.recipes.add(recipes)
+		db.intake.backlog.add(len(group))
+
+		for _, a := range group {
+			db.signals.moved(a.session.ID, int64(len(a.events)))
+		}
+
+		db.signals.raise(topicQueue, "")
+	}, nil
+}
+
+// storeIn stores a group without idempotency keys in a transaction of somebody else.
+func (i *intake) storeIn(ctx context.Context, tx pgx.Tx, group []*arrival) ([]recipeRow, error) {
+	if room, err := i.room(ctx, tx, len(group)); err != nil {
+		return nil, err
+	} else if room < len(group) {
+		return nil, errBacklog(i.backlog.limit)
+	}
+
+	args, recipes, err := i.arguments(group)
+	if err != nil {
+		return nil, err
+	}
+
+	_, err = tx.Exec(ctx, createSQL, append(args, keysOf(group).columns()...)...)
+
+	return recipes, err
+}
+
+// Touch tells readers that something about a session has changed that its journal does not have, such as the counts of its alert.
+// Version is that of the session, which has not changed: whoever shows the session loads it again.
+func (db *DB) Touch(sessionID string, version int64) { db.signals.moved(sessionID, version) }
 
 // take passes an arrival to the intake and waits until it is stored.
 func (db *DB) take(ctx context.Context, a *arrival) error {
@@ -79,10 +138,14 @@ type intake struct {
 	backlog  *backlog
 	arrivals *batch.Batcher[*arrival]
 	recipes  storedRecipes
+	// ageing is by how much each level of severity moves a session forward in the queue.
+	ageing time.Duration
 }
 
 func newIntake(pool *pgxpool.Pool, signals *Signals, cfg Config) *intake {
-	i := &intake{pool: pool, signals: signals, backlog: &backlog{limit: cfg.MaxWaiting, every: cfg.CountWaitingEvery}}
+	i := &intake{
+		pool: pool, signals: signals, backlog: &backlog{limit: cfg.MaxWaiting, every: cfg.CountWaitingEvery}, ageing: cfg.SeverityAgeing,
+	}
 	i.arrivals = batch.New(batch.Config[*arrival]{
 		Workers: 1, MaxItems: maxGroup, Weight: (*arrival).bytes, MaxWeight: maxGroupBytes, Handle: i.storeGroup,
 	})
@@ -142,6 +205,8 @@ type intakeRow struct {
 
 	EngineVersion int     `json:"engine_version"`
 	RecipeHash    *string `json:"recipe_hash"`
+	// RunnableAt is the place in the queue: earlier than CreatedAt for a severe alert.
+	RunnableAt time.Time `json:"runnable_at"`
 }
 
 var intakeColumns = columnsOf[intakeRow]()
@@ -160,8 +225,8 @@ WITH followed AS (` + storeRecipesSQL + `
 ), repeated AS (
     SELECT unnest($10::uuid[]) AS session_id EXCEPT SELECT session_id FROM keyed
 ), created AS (
-    INSERT INTO sessions (` + intakeColumns.list() + `, runnable_at)
-    SELECT ` + intakeColumns.list() + `, created_at FROM jsonb_populate_recordset(NULL::sessions, $1)
+    INSERT INTO sessions (` + intakeColumns.list() + `)
+    SELECT ` + intakeColumns.list() + ` FROM jsonb_populate_recordset(NULL::sessions, $1)
     WHERE id NOT IN (SELECT session_id FROM repeated)
 )
 INSERT INTO events (session_id, seq, type, payload, created_at)
@@ -170,6 +235,22 @@ FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[])
 WHERE session_id NOT IN (SELECT session_id FROM repeated)`
 
 func (i *intake) store(ctx context.Context, group []*arrival) error {
+	args, recipes, err := i.arguments(group)
+	if err != nil {
+		return err
+	}
+
+	if err := i.insert(ctx, group, args); err != nil {
+		return err
+	}
+
+	i.recipes.add(recipes)
+
+	return nil
+}
+
+// arguments returns the arguments of createSQL but for the idempotency keys, and the recipes among them.
+func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 	rows := make([]intakeRow, len(group))
 
 	var events []tarsy.Event
@@ -178,6 +259,7 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 		rows[n] = intakeRow{
 			sessionRow:    sessionRow{Session: a.session, LastSeq: int64(len(a.events))},
 			EngineVersion: max(a.terms.EngineVersion, 1),
+			RunnableAt:    a.session.CreatedAt.Add(-time.Duration(a.session.Severity.Level()) * i.ageing),
 		}
 		if r := a.terms.Recipe; r != nil {
 			rows[n].RecipeHash = &r.Hash
@@ -190,26 +272,20 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 
 	raw, err := json.Marshal(rows)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errBadRow, err)
+		return nil, nil, fmt.Errorf("%w: %w", errBadRow, err)
 	}
 
 	rawRecipes, err := json.Marshal(recipes)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errBadRow, err)
+		return nil, nil, fmt.Errorf("%w: %w", errBadRow, err)
 	}
 
 	columns, err := eventColumns(events)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 
-	if err := i.insert(ctx, group, append(append([]any{raw}, columns...), rawRecipes)); err != nil {
-		return err
-	}
-
-	i.recipes.add(recipes)
-
-	return nil
+	return append(append([]any{raw}, columns...), rawRecipes), recipes, nil
 }
 
 // insert stores a group in one round trip, and counts the sessions that wait if that is due.

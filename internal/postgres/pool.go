@@ -27,6 +27,8 @@ const (
 	jobConns = 5
 	// noteConns serve notes: captures, the jobs that process them, decisions, and the journal, which listens on one of them.
 	noteConns = 8
+	// alertConns serve deliveries of alerts. Each waits for the decisions about alerts of the same groups, so they have their own.
+	alertConns = 4
 )
 
 const (
@@ -42,7 +44,7 @@ const (
 // pools keep apart what must not wait for each other. A reader may be slow, so readers have their own pool with a
 // statement time limit; nothing that a caller or the engine waits for shares it.
 type pools struct {
-	readers, front, work, jobs, notes *pgxpool.Pool
+	readers, front, work, jobs, notes, alerts *pgxpool.Pool
 }
 
 // workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions
@@ -112,6 +114,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 		{&p.work, workConns, workSettings()},
 		{&p.jobs, jobConns, workSettings()},
 		{&p.notes, noteConns, noteSettings()},
+		{&p.alerts, alertConns, workSettings()},
 	} {
 		config := base.Copy()
 		config.MaxConns = pool.conns
@@ -191,7 +194,7 @@ func (p *pools) reset() {
 }
 
 func (p *pools) all() []*pgxpool.Pool {
-	return slices.DeleteFunc([]*pgxpool.Pool{p.readers, p.front, p.work, p.jobs, p.notes}, func(pool *pgxpool.Pool) bool { return pool == nil })
+	return slices.DeleteFunc([]*pgxpool.Pool{p.readers, p.front, p.work, p.jobs, p.notes, p.alerts}, func(pool *pgxpool.Pool) bool { return pool == nil })
 }
 
 // queryCanceled is the SQLSTATE of a statement that reached its time limit.

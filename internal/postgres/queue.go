@@ -139,7 +139,9 @@ WITH RECURSIVE cancels AS (
 ), waiting AS (
     SELECT w.id FROM claimable c CROSS JOIN LATERAL (
         SELECT s.id, s.runnable_at FROM sessions s
-        WHERE ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind AND s.runnable_at <= c.before
+        WHERE ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind
+          -- A severe alert is runnable from before it came: how long it has waited is told by created_at.
+          AND s.runnable_at <= c.before AND s.created_at <= c.before
           AND s.id NOT IN (SELECT id FROM cancels)
         ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
         FOR UPDATE OF s SKIP LOCKED) w

@@ -220,5 +220,8 @@ func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }
 // Notes is the pool of notes and their journal: see internal/note/store.
 func (db *DB) Notes() *pgxpool.Pool { return db.notes }
 
+// Alerts is the pool of deliveries of alerts: see internal/triage/store.
+func (db *DB) Alerts() *pgxpool.Pool { return db.alerts }
+
 // Readers is the pool of queries that a person waits for and that may be slow.
 func (db *DB) Readers() *pgxpool.Pool { return db.readers }

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// maskFacts cleans and masks what an alert is about. A link that contains a secret is left out: masked, it leads nowhere.
+func maskFacts(facts tarsy.AlertFacts, mask func(string) string) tarsy.AlertFacts {
+	facts = cleanFacts(facts)
+
+	// Most alerts contain no secret, and one look at everything is cheaper than one at each part.
+	if text := factsText(facts); mask(text) == text {
+		return facts
+	}
+
+	for _, text := range []*string{
+		&facts.Title, &facts.Service, &facts.Namespace, &facts.Cluster, &facts.Team, &facts.GroupKey,
+	} {
+		*text = mask(*text)
+	}
+
+	labels := make(map[string]string, len(facts.Labels))
+	for name, value := range facts.Labels {
+		labels[mask(name)] = maskLabel(name, value, mask)
+	}
+
+	facts.Labels = labels
+	facts.Links = slices.DeleteFunc(facts.Links, func(link tarsy.AlertLink) bool { return mask(link.URL) != link.URL })
+
+	// It must stay different from others.
+	if mask(facts.Fingerprint) != facts.Fingerprint {
+		sum := sha256.Sum256([]byte(facts.Fingerprint))
+		facts.Fingerprint = hex.EncodeToString(sum[:])
+	}
+
+	return facts
+}
+
+// maskLabel masks a value together with its name, which is what most secrets are recognized by.
+func maskLabel(name, value string, mask func(string) string) string {
+	if masked, ok := strings.CutPrefix(mask(name+": "+value), name+": "); ok {
+		return masked
+	}
+
+	return mask(value)
+}
+
+// factsText is everything that maskFacts would change, one part in a line.
+func factsText(facts tarsy.AlertFacts) string {
+	lines := []string{facts.Title, facts.Service, facts.Namespace, facts.Cluster, facts.Team, facts.GroupKey, facts.Fingerprint}
+	for name, value := range facts.Labels {
+		lines = append(lines, name+": "+value)
+	}
+
+	for _, link := range facts.Links {
+		lines = append(lines, link.URL)
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// cleanFacts removes what PostgreSQL cannot store. The result shares nothing with the argument.
+func cleanFacts(facts tarsy.AlertFacts) tarsy.AlertFacts {
+	for _, text := range []*string{
+		&facts.Title, &facts.Service, &facts.Namespace, &facts.Cluster, &facts.Team, &facts.Fingerprint, &facts.GroupKey, &facts.Receiver,
+	} {
+		*text = tarsy.CleanText(*text)
+	}
+
+	labels := make(map[string]string, len(facts.Labels))
+	for _, name := range slices.Sorted(maps.Keys(facts.Labels)) {
+		labels[tarsy.CleanText(name)] = tarsy.CleanText(facts.Labels[name])
+	}
+
+	facts.Labels = labels
+	facts.Links = slices.Clone(facts.Links)
+
+	for i := range facts.Links {
+		facts.Links[i].URL = tarsy.CleanText(facts.Links[i].URL)
+	}
+
+	if facts.StartsAt != nil {
+		at := tarsy.Time(*facts.StartsAt)
+		facts.StartsAt = &at
+	}
+
+	return facts
+}
