@@ -32,6 +32,7 @@ import (
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/stream"
+	"tarsy.dev/tarsy/internal/triage"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/web"
 )
@@ -97,6 +98,7 @@ type App struct {
 	dbWatch *databaseWatch
 	notes   *store.DB
 	engine  *engine.Engine
+	desk    *triage.Desk
 	work    backgroundWork
 	// discord is nil unless it is enabled and has a token.
 	discord  *discord.Bot
@@ -243,6 +245,10 @@ func (a *App) wire(ctx context.Context) error {
 	intake := engine.NewIntake(engine.IntakeConfig{
 		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
 	})
+
+	if a.desk, err = a.newDesk(intake, maskText); err != nil {
+		return err
+	}
 
 	if err := a.connectDiscord(intake, maskText); err != nil {
 		return fmt.Errorf("system.discord: %w", err)

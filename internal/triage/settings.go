@@ -1,0 +1,58 @@
+package triage
+
+import (
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy/internal/match"
+)
+
+// Settings are what decisions follow.
+type Settings struct {
+	// Window is for how long after the end of its session an alert is only counted.
+	Window time.Duration
+	// Threshold is how many alerts of a group are investigated by themselves within StormWindow; with more there is a storm. With 1
+	// the alerts of a group are investigated together from the first one on; 0 means that there are no storms.
+	Threshold   int
+	StormWindow time.Duration
+	// FlappingAfter is from how many changes within FlappingWindow on an alert flaps.
+	FlappingAfter  int
+	FlappingWindow time.Duration
+	// Conclude asks the agents of a running session to conclude when its alert is resolved.
+	Conclude bool
+	// Maintenance are times in which matching alerts are not investigated.
+	Maintenance []Window
+}
+
+// Window is a maintenance window: from Start to End if these are set, else weekly.
+type Window struct {
+	Name, Reason string
+	Match        match.Set
+	Start, End   time.Time
+	// Days are those on which a weekly window begins. From and To are since midnight in Zone; To is on the next day if it is not after
+	// From.
+	Days     []time.Weekday
+	From, To time.Duration
+	Zone     *time.Location
+}
+
+// Active reports whether the window holds at a time.
+func (w Window) Active(at time.Time) bool {
+	if !w.Start.IsZero() || !w.End.IsZero() {
+		return !at.Before(w.Start) && at.Before(w.End)
+	}
+
+	local := at.In(w.Zone)
+	// By the clock on the wall, also on days that are shorter or longer.
+	clock := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second
+	today := slices.Contains(w.Days, local.Weekday())
+
+	if w.From < w.To {
+		return today && clock >= w.From && clock < w.To
+	}
+
+	const week = 7
+	yesterday := slices.Contains(w.Days, (local.Weekday()+week-1)%week)
+
+	return today && clock >= w.From || yesterday && clock < w.To
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// KeepDeliveries is for how long a repeated delivery is recognized. docs/api.md states it.
+const KeepDeliveries = 10 * time.Minute
+
+const (
+	// addDeliverySQL returns nothing if the delivery is known. It waits for a transaction that is storing the same one.
+	addDeliverySQL = `
+INSERT INTO deliveries AS d (key, source, receiver, result, received_at) VALUES ($1, $2, $3, '{}', $4)
+ON CONFLICT (key) DO UPDATE SET received_at = excluded.received_at, result = excluded.result WHERE d.received_at <= $5
+RETURNING received_at`
+
+	// forgetDeliveriesSQL removes old ones along with storing new ones, more than are stored, so that they never pile up.
+	forgetDeliveriesSQL = `
+DELETE FROM deliveries WHERE key IN (
+    SELECT key FROM deliveries WHERE received_at <= $1 ORDER BY received_at LIMIT 2 FOR UPDATE SKIP LOCKED)`
+
+	// forgetGroupsSQL does the same for groups.
+	forgetGroupsSQL = `
+DELETE FROM alert_groups WHERE key IN (
+    SELECT key FROM alert_groups WHERE last_at <= $1 AND key <> ALL ($2::text[]) ORDER BY last_at LIMIT 4 FOR UPDATE SKIP LOCKED)`
+)
+
+// AddDelivery begins a delivery. If it was received before, it returns what was answered then.
+func AddDelivery(ctx context.Context, tx pgx.Tx, d tarsy.Delivery, now time.Time) (*tarsy.DeliveryResult, error) {
+	if d.Key == nil {
+		return nil, nil //nolint:nilnil // it cannot be recognized
+	}
+
+	before := now.Add(-KeepDeliveries)
+
+	if _, err := tx.Exec(ctx, forgetDeliveriesSQL, before); err != nil {
+		return nil, fmt.Errorf("forget old deliveries: %w", err)
+	}
+
+	added, err := tx.Exec(ctx, addDeliverySQL, d.Key, string(d.Source), d.Receiver, now, before)
+	if err != nil {
+		return nil, fmt.Errorf("store delivery: %w", err)
+	}
+
+	if added.RowsAffected() > 0 {
+		return nil, nil //nolint:nilnil // it is new
+	}
+
+	var result tarsy.DeliveryResult
+	if err := tx.QueryRow(ctx, `SELECT result FROM deliveries WHERE key = $1`, d.Key).Scan(&result); err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+
+	return &result, nil
+}
+
+// SetResult stores what is answered to a delivery.
+func SetResult(ctx context.Context, tx pgx.Tx, key []byte, result tarsy.DeliveryResult) error {
+	if key == nil {
+		return nil
+	}
+
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("encode delivery: %w", err)
+	}
+
+	if _, err := tx.Exec(ctx, `UPDATE deliveries SET result = $2 WHERE key = $1`, key, raw); err != nil {
+		return fmt.Errorf("store what became of the delivery: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+var (
+	silenceColumns = postgres.ColumnList[tarsy.Silence]("")
+
+	activeSilencesSQL = `SELECT ` + silenceColumns + ` FROM silences WHERE ends_at > $1 AND starts_at <= $1 ORDER BY created_at, id`
+
+	// endSilenceSQL ends one at once. One that has not begun never holds then; one that is over stays as it is.
+	endSilenceSQL = `
+UPDATE silences SET ends_at = greatest(starts_at, $2), ended_by = $3 WHERE id = $1 AND ends_at > $2 AND ends_at > starts_at`
+)
+
+// maxSilences bounds a list of silences.
+const maxSilences = "1000"
+
+// Silences returns those that hold or will, or all, the ones that end last first.
+func (db *DB) Silences(ctx context.Context, all bool, now time.Time) ([]tarsy.Silence, error) {
+	found, err := collect[tarsy.Silence](ctx, db.read, `SELECT `+silenceColumns+` FROM silences WHERE $1 OR ends_at > $2 AND ends_at > starts_at
+ORDER BY ends_at DESC, id DESC LIMIT `+maxSilences, all, now)
+	if err != nil {
+		return nil, fmt.Errorf("list silences: %w", err)
+	}
+
+	return found, nil
+}
+
+// AddSilence stores a silence.
+func (db *DB) AddSilence(ctx context.Context, s tarsy.Silence) error {
+	_, err := db.write.Exec(ctx, `INSERT INTO silences (`+silenceColumns+`)
+SELECT `+silenceColumns+` FROM jsonb_populate_record(NULL::silences, to_jsonb($1::jsonb))`, s)
+	if err != nil {
+		return fmt.Errorf("store silence: %w", err)
+	}
+
+	return nil
+}
+
+// EndSilence ends a silence before its time and returns it.
+func (db *DB) EndSilence(ctx context.Context, id, author string, now time.Time) (tarsy.Silence, error) {
+	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no silence %q.", tarsy.CutText(id, 40)) //nolint:mnd // an id and a bit
+
+	if !tarsy.ValidID(id) {
+		return tarsy.Silence{}, missing
+	}
+
+	if _, err := db.write.Exec(ctx, endSilenceSQL, id, now, author); err != nil {
+		return tarsy.Silence{}, fmt.Errorf("end silence: %w", err)
+	}
+
+	found, err := collect[tarsy.Silence](ctx, db.write, `SELECT `+silenceColumns+` FROM silences WHERE id = $1`, id)
+
+	switch {
+	case err != nil:
+		return tarsy.Silence{}, fmt.Errorf("read silence: %w", err)
+	case len(found) == 0:
+		return tarsy.Silence{}, missing
+	}
+
+	return found[0], nil
+}

@@ -1,0 +1,77 @@
+// Package store reads and writes the rows of triage: deliveries, groups of alerts, what became of the alerts of sessions, suppressed
+// alerts and silences. It knows the tables and nothing of why they change: that is for its parent. Sessions are created by
+// internal/postgres, in the same transaction.
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy"
+)
+
+// DB is the rows of triage.
+type DB struct {
+	write, read *pgxpool.Pool
+}
+
+// New returns the rows behind two pools: one for changes, one for lists.
+func New(write, read *pgxpool.Pool) *DB { return &DB{write: write, read: read} }
+
+// attempts is how often a change is tried that waited for another one while that waited for it.
+const attempts = 5
+
+// Change runs a change in one transaction. An error of change rolls it back and is returned as it is. Groups are locked in one order,
+// but alerts of different groups may have the same fingerprint: if two changes wait for each other, PostgreSQL ends one of them, which
+// then runs again from its beginning.
+func (db *DB) Change(ctx context.Context, change func(pgx.Tx) error) error {
+	for range attempts {
+		if err := pgx.BeginFunc(ctx, db.write, change); !isDeadlock(err) {
+			return err
+		}
+	}
+
+	return tarsy.Errorf(tarsy.CodeUnavailable, "Other deliveries change the same alerts right now. Try again.")
+}
+
+// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
+func isDeadlock(err error) bool {
+	const deadlock = "40P01"
+
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && pgErr.Code == deadlock
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// collect runs a query and returns its rows as structs, columns matched to fields by name.
+func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// queueRows adds a query to a batch whose rows are put into a slice.
+func queueRows[T any](batch *pgx.Batch, into *[]T, sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
+
+		return err
+	})
+}
+
+// latest keeps the latest times of an array, as many as tarsy.MaxAlertTimes.
+func latest(array string) string {
+	return "(" + array + ")[greatest(1, cardinality(" + array + ") - 19):]"
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Stored is an alert as it can be submitted later. Its facts are in the row, and everything is masked.
+type Stored struct {
+	AlertType               string              `json:"alert_type"`
+	Data                    string              `json:"data"`
+	Runbook                 string              `json:"runbook,omitempty"`
+	RunbookURL              string              `json:"runbook_url,omitempty"`
+	MCPSelection            *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
+	SlackMessageFingerprint string              `json:"slack_message_fingerprint,omitempty"`
+	ChainID                 string              `json:"chain_id,omitempty"`
+}
+
+// Suppressed is a suppressed alert with what people do not see of it.
+type Suppressed struct {
+	tarsy.SuppressedAlert
+
+	// Owner is the session or the silence that the alert is counted by: repetitions with the same owner and reason are one row.
+	Owner string `json:"owner"`
+	Alert Stored `json:"alert"`
+}
+
+type suppressedKey struct {
+	ID          string
+	Owner       string
+	Fingerprint string
+	Reason      tarsy.SuppressionReason
+}
+
+func (s Suppressed) key() suppressedKey {
+	return suppressedKey{Owner: s.Owner, Fingerprint: s.Fingerprint, Reason: s.Reason}
+}
+
+var (
+	suppressedColumns = postgres.ColumnList[Suppressed]("")
+
+	// suppressSQL adds up repetitions. The alert that was stored first stays.
+	suppressSQL = `
+INSERT INTO suppressed_alerts AS s (` + suppressedColumns + `)
+SELECT ` + suppressedColumns + ` FROM jsonb_populate_recordset(NULL::suppressed_alerts, $1) ORDER BY owner, fingerprint, reason
+ON CONFLICT (owner, fingerprint, reason) DO UPDATE SET occurrences = s.occurrences + excluded.occurrences, firing = excluded.firing,
+    last_at = greatest(s.last_at, excluded.last_at), times = ` + latest("s.times || excluded.times") + `
+RETURNING s.id, s.owner, s.fingerprint, s.reason`
+)
+
+// idsOf returns the ids that alerts have after they were stored.
+func idsOf(alerts []Suppressed, stored []suppressedKey) []string {
+	found := make(map[suppressedKey]string, len(stored))
+	for _, s := range stored {
+		id := s.ID
+		s.ID = ""
+		found[s] = id
+	}
+
+	ids := make([]string, len(alerts))
+	for i, a := range alerts {
+		ids[i] = found[a.key()]
+	}
+
+	return ids
+}
+
+// SuppressedAlerts returns a page of the list, newest first.
+func (db *DB) SuppressedAlerts(ctx context.Context, f tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error) {
+	where, args := []string{"true"}, pgx.NamedArgs{}
+
+	add := func(use bool, condition, name string, value any) {
+		if use {
+			where = append(where, condition)
+			args[name] = value
+		}
+	}
+
+	add(f.Reason != "", "reason = @reason", "reason", string(f.Reason))
+	add(f.SessionID != "", "session_id = @session_id", "session_id", f.SessionID)
+	add(f.Severity != "", "severity = @severity", "severity", string(f.Severity))
+	add(f.Search != "", "strpos(lower(concat_ws(' ', title, alert_type, service, namespace, cluster, team, fingerprint, labels::text)), lower(@search)) > 0",
+		"search", f.Search)
+
+	if f.After != nil {
+		add(true, "(last_at, id) < (@after_at, @after_id::uuid)", "after_at", f.After.LastAt)
+		args["after_id"] = f.After.ID
+	}
+
+	alerts, err := collect[tarsy.SuppressedAlert](ctx, db.read, `SELECT `+postgres.ColumnList[tarsy.SuppressedAlert]("")+`
+FROM suppressed_alerts WHERE `+strings.Join(where, " AND ")+`
+ORDER BY last_at DESC, id DESC LIMIT `+strconv.Itoa(f.Limit), args)
+	if err != nil {
+		return nil, fmt.Errorf("list suppressed alerts: %w", err)
+	}
+
+	return alerts, nil
+}
+
+// SuppressedAlert returns one with its alert.
+func (db *DB) SuppressedAlert(ctx context.Context, id string) (Suppressed, error) {
+	return suppressedAlert(ctx, db.read, id, "")
+}
+
+// LockSuppressed is SuppressedAlert for a change.
+func LockSuppressed(ctx context.Context, tx pgx.Tx, id string) (Suppressed, error) {
+	return suppressedAlert(ctx, tx, id, " FOR UPDATE")
+}
+
+func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppressed, error) {
+	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", tarsy.CutText(id, 40)) //nolint:mnd // an id and a bit
+
+	if !tarsy.ValidID(id) {
+		return Suppressed{}, missing
+	}
+
+	found, err := collect[suppressedRow](ctx, q, `SELECT `+suppressedColumns+` FROM suppressed_alerts WHERE id = $1`+lock, id)
+
+	switch {
+	case err != nil:
+		return Suppressed{}, fmt.Errorf("read suppressed alert: %w", err)
+	case len(found) == 0:
+		return Suppressed{}, missing
+	}
+
+	row := Suppressed{SuppressedAlert: found[0].SuppressedAlert, Owner: found[0].Owner}
+	if err := json.Unmarshal(found[0].Alert, &row.Alert); err != nil {
+		return Suppressed{}, fmt.Errorf("read suppressed alert: %w", err)
+	}
+
+	return row, nil
+}
+
+type suppressedRow struct {
+	tarsy.SuppressedAlert
+
+	Owner string
+	Alert json.RawMessage
+}
+
+// SetInvestigation records the session that a person started for a suppressed alert.
+func SetInvestigation(ctx context.Context, tx pgx.Tx, id, sessionID, author string) error {
+	if _, err := tx.Exec(ctx, `UPDATE suppressed_alerts SET investigation_id = $2, investigated_by = $3 WHERE id = $1`, id, sessionID, author); err != nil {
+		return fmt.Errorf("record the investigation: %w", err)
+	}
+
+	return nil
+}
