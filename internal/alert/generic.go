@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/alert/field"
 	"tarsy.dev/tarsy/internal/config"
 )
 
@@ -67,7 +68,7 @@ func (m mapping) items(root any) ([]any, error) {
 
 	if m.alerts != "" {
 		var ok bool
-		if list, ok = find(root, m.alerts); !ok {
+		if list, ok = field.Find(root, m.alerts); !ok {
 			return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, m.alerts, "The body has no list of alerts at %s, where the mapping of the receiver expects it.", m.alerts)
 		}
 	}
@@ -83,11 +84,11 @@ func (m mapping) items(root any) ([]any, error) {
 }
 
 func (m mapping) report(item, root any) report {
-	text := func(f field) string { return f.text(item, root) }
+	text := func(f field.Field) string { return f.Text(item, root) }
 
 	rep := report{document: readDocument(compact(item)), fingerprint: text(m.fingerprint), data: readable(item)}
 
-	if labels, ok := find(item, m.labels); m.labels != "" && ok {
+	if labels, ok := field.Find(item, m.labels); m.labels != "" && ok {
 		if labels, ok := labels.(map[string]any); ok {
 			rep.labels = overlay(rep.labels, texts(labels))
 		}
@@ -104,7 +105,7 @@ func (m mapping) report(item, root any) report {
 	}
 
 	status := text(m.status)
-	if m.status.empty() {
+	if m.status.Empty() {
 		status = lookup([]string{"status", "state"}, rep.fields)
 	}
 

@@ -140,17 +140,16 @@ func TestTimesAreReadInEveryForm(t *testing.T) {
 func TestMistakesInMappingsNameTheKey(t *testing.T) {
 	t.Parallel()
 
-	require.NoError(t, alert.CheckMapping(genericMapping))
-
 	for want, m := range map[string]config.Mapping{
-		"title: ":               {Title: "{{.a"},
-		"severity: ":            {Severity: "{{nosuch .a}}"},
-		"links.panel: ":         {Links: map[string]string{"panel": "{{end}}"}},
-		"links.image: ":         {Links: map[string]string{"image": "a"}},
-		"alerts must be a path": {Alerts: "{{.a}}"},
-		"labels must be a path": {Labels: "{{.a}}"},
+		"title: ":           {Title: "{{.a"},
+		"severity: ":        {Severity: "{{nosuch .a}}"},
+		"links.panel: ":     {Links: map[string]string{"panel": "{{end}}"}},
+		"links.image: ":     {Links: map[string]string{"image": "a"}},
+		"alerts: a path is": {Alerts: "{{.a}}"},
+		"labels: a path is": {Labels: "{{.a}}"},
 	} {
-		require.ErrorContains(t, alert.CheckMapping(m), want)
+		_, err := alert.Read(config.Receiver{Name: "g", Source: "generic", Mapping: m}, []byte(`{}`), config.AlertFields{}, nil)
+		require.ErrorContains(t, err, want)
 	}
 
 	_, err := alert.Read(config.Receiver{Name: "g", Source: "generic", Mapping: config.Mapping{Title: "{{"}}, []byte(`{}`), config.AlertFields{}, nil)

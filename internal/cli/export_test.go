@@ -6,4 +6,6 @@ import "github.com/spf13/cobra"
 func Root() *cobra.Command { return (&tool{}).root() }
 
 // AlertmanagerSnippet is what to paste into alertmanager.yml.
-func AlertmanagerSnippet(url, credentials string) string { return alertmanagerSnippet(url, credentials) }
+func AlertmanagerSnippet(url, credentials string) string {
+	return alertmanagerSnippet(url, credentials)
+}
