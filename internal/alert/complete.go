@@ -105,8 +105,12 @@ func namedLinks(d document) []tarsy.AlertLink {
 func cleanLabels(labels map[string]string, groupBy []string) map[string]string {
 	clean := map[string]string{}
 
-	important := slices.Concat(nameNames, groupBy, severityNames, serviceNames, namespaceNames, clusterNames, teamNames, distinguishing)
-	for _, name := range slices.Concat(important, slices.Sorted(maps.Keys(labels))) {
+	names := slices.Sorted(maps.Keys(labels))
+	if len(names) > tarsy.MaxLabels {
+		names = slices.Concat(nameNames, groupBy, severityNames, serviceNames, namespaceNames, clusterNames, teamNames, distinguishing, names)
+	}
+
+	for _, name := range names {
 		if len(clean) == tarsy.MaxLabels {
 			break
 		}

@@ -17,12 +17,12 @@ type document struct {
 }
 
 // label returns the first of the names that is present: a label if possible.
-func (d document) label(names []string) string {
+func (d *document) label(names []string) string {
 	return lookup(names, d.labels, d.annotations, d.fields)
 }
 
 // annotation returns the first of the names that is present: an annotation if possible.
-func (d document) annotation(names []string) string {
+func (d *document) annotation(names []string) string {
 	return lookup(names, d.annotations, d.fields, d.labels)
 }
 
@@ -131,7 +131,7 @@ func merge(into map[string]string, raw json.RawMessage) map[string]string {
 }
 
 // summary describes fields for which there is no better title.
-func (d document) summary() string {
+func (d *document) summary() string {
 	const most = 3
 
 	names := make([]string, 0, len(d.fields))

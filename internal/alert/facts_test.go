@@ -38,6 +38,7 @@ func TestTitleIsTheBestThatTheAlertSays(t *testing.T) {
 		fields           config.AlertFields
 	}{
 		{name: "first line", data: "\n\n  Disk is full\non web-1", want: "Disk is full"},
+		{name: "spaces", data: "Disk   is full", want: "Disk is full"},
 		{name: "heading", data: "```\n## Disk is full ##\n", want: "Disk is full ##"},
 		{name: "alert type in the text", data: "kubernetes\n\nPod is down", want: "Pod is down"},
 		{name: "only the alert type", data: "kubernetes", want: "Alert of type kubernetes"},

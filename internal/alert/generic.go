@@ -47,9 +47,7 @@ func readGeneric(r config.Receiver, body []byte) ([]report, error) {
 // decodeNumbers is decode for values of any form. Numbers keep their digits.
 func decodeNumbers(body []byte, into any) error {
 	if !json.Valid(body) || depth(body) > maxDepth {
-		var any json.RawMessage
-
-		return decode(body, &any)
+		return decode(body, &json.RawMessage{})
 	}
 
 	decoder := json.NewDecoder(bytes.NewReader(body))

@@ -93,9 +93,7 @@ func show(t *testing.T, delivery tarsy.Delivery) []byte {
 }
 
 // requireReadable checks what holds for the text that senders' bodies become.
-func requireReadable(t testing.TB, a tarsy.Alert) {
-	t.Helper()
-
+func requireReadable(t require.TestingT, a tarsy.Alert) {
 	require.NotEmpty(t, a.Data)
 	require.LessOrEqual(t, len(a.Data), tarsy.MaxAlertBytes)
 	require.NotContains(t, a.Data, "\x00")
@@ -103,9 +101,7 @@ func requireReadable(t testing.TB, a tarsy.Alert) {
 }
 
 // requireBounded checks what holds for facts whatever a sender writes.
-func requireBounded(t testing.TB, a tarsy.Alert) {
-	t.Helper()
-
+func requireBounded(t require.TestingT, a tarsy.Alert) {
 	f := a.Facts
 	require.NotEmpty(t, f.Title)
 	require.NotEmpty(t, f.Fingerprint)

@@ -140,6 +140,20 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 
+	// Almost always all values are texts, which is much faster to read.
+	var plain map[string]string
+	if json.Unmarshal(raw, &plain) == nil {
+		*w = make(words, len(plain))
+
+		for name, value := range plain {
+			if value = tarsy.CleanText(value); value != "" {
+				(*w)[tarsy.CleanText(name)] = value
+			}
+		}
+
+		return nil
+	}
+
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return err

@@ -15,6 +15,10 @@ const maxFact = 200
 func oneLine(s string, limit int) string {
 	const ellipsis = "…"
 
+	if isPlain(s) && len(s) <= limit {
+		return s // almost every label, at no cost
+	}
+
 	// A space may stand for several bytes, but text that is much longer than the limit need not be read to its end.
 	const most = 64
 	s = tarsy.CleanText(tarsy.CutText(s, limit*most))
@@ -44,6 +48,20 @@ func oneLine(s string, limit int) string {
 	}
 
 	return out.String()
+}
+
+// isPlain reports whether a text is ASCII letters, digits and marks with single spaces between them.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c > ' ' && c <= '~':
+		case c == ' ' && i > 0 && i < len(s)-1 && s[i-1] != ' ':
+		default:
+			return false
+		}
+	}
+
+	return true
 }
 
 // firstLine returns the first line of a text that says something, without the marks of a heading or list.
