@@ -94,10 +94,11 @@ type SuppressedAlert struct {
 	// Whether it still fires.
 	Firing bool `json:"firing"`
 	// How often it was received, and when.
-	Occurrences int64       `json:"occurrences"`
-	FirstAt     time.Time   `json:"first_at"`
-	LastAt      time.Time   `json:"last_at"`
-	Times       []time.Time `json:"times"`
+	Occurrences int64     `json:"occurrences"`
+	FirstAt     time.Time `json:"first_at"`
+	LastAt      time.Time `json:"last_at"`
+	// The latest times, oldest first, at most MaxAlertTimes.
+	Times []time.Time `json:"times"`
 	// The session that a person started for it, and who; nil and empty otherwise.
 	InvestigationID *string `json:"investigation_id"`
 	InvestigatedBy  string  `json:"investigated_by"`
@@ -109,7 +110,8 @@ type SuppressedFilter struct {
 	Reason    SuppressionReason
 	SessionID string
 	Severity  Severity
-	Search    string
+	// Text that the title, the alert type or another fact contains; empty matches all.
+	Search string
 	// Last item of the previous page; nil starts with the first.
 	After *SuppressedCursor
 	Limit int
@@ -117,6 +119,7 @@ type SuppressedFilter struct {
 
 // SuppressedCursor is a position in a list of suppressed alerts.
 type SuppressedCursor struct {
+	// Identify the last alert before the position. The ID breaks ties.
 	LastAt time.Time `json:"t"`
 	ID     string    `json:"i"`
 }

@@ -1,6 +1,11 @@
 package tarsy
 
-import "time"
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Severity is how bad an alert is. Senders have their own words; intake maps them to these.
 type Severity string
@@ -59,11 +64,12 @@ type AlertFacts struct {
 	Title string `json:"title"`
 	// Empty if the alert does not tell.
 	Severity Severity `json:"severity"`
-	// What the alert is about and who owns it; each is empty if the alert does not tell.
+	// What the alert is about; each is empty if the alert does not tell.
 	Service   string `json:"service"`
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	Team      string `json:"team"`
+	// Who owns it; empty if the alert does not tell.
+	Team string `json:"team"`
 	// The sender's labels; empty, not nil.
 	Labels map[string]string `json:"labels"`
 	// Pages about the alert; empty, not nil.
@@ -78,6 +84,18 @@ type AlertFacts struct {
 	Source AlertSource `json:"source"`
 	// Name of the receiver in the configuration; empty unless a webhook delivered the alert.
 	Receiver string `json:"receiver"`
+}
+
+// TitleOr returns the title, or the alert type for a session of an old release.
+func (f AlertFacts) TitleOr(alertType string) string { return cmp.Or(f.Title, alertType) }
+
+// Place returns namespace and service in one word, such as shop/checkout. It is empty if the alert tells neither.
+func (f AlertFacts) Place() string {
+	if f.Namespace == "" || f.Service == "" {
+		return f.Namespace + f.Service
+	}
+
+	return f.Namespace + "/" + f.Service
 }
 
 // AlertLinkKind is what a link leads to.
@@ -100,6 +118,7 @@ func AlertLinkKinds() []AlertLinkKind {
 
 // AlertLink is a page about an alert.
 type AlertLink struct {
+	// What it leads to.
 	Kind AlertLinkKind `json:"kind"`
 	// Absolute, http or https.
 	URL string `json:"url"`
@@ -138,3 +157,29 @@ type AlertState struct {
 
 // MaxAlertTimes is how many times of occurrences are kept.
 const MaxAlertTimes = 20
+
+// Describe tells people what became of the alert, such as "resolved at 12:03, received 4 times, last at 12:01". The function formats times.
+func (s AlertState) Describe(format func(time.Time) string) string {
+	parts := []string{"firing"}
+
+	switch {
+	case s.ResolvedAt != nil:
+		parts[0] = "resolved at " + format(*s.ResolvedAt)
+	case !s.Firing:
+		parts[0] = "resolved"
+	}
+
+	if s.Flapping {
+		parts = append(parts, "flapping")
+	}
+
+	if s.Storm {
+		parts = append(parts, "storm of "+strconv.FormatInt(s.Members, 10)+" alerts, "+strconv.FormatInt(s.FiringMembers, 10)+" firing")
+	}
+
+	if s.Occurrences > 1 {
+		parts = append(parts, "received "+strconv.FormatInt(s.Occurrences, 10)+" times, last at "+format(s.LastAt))
+	}
+
+	return strings.Join(parts, ", ")
+}

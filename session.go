@@ -241,10 +241,12 @@ type FilterOptions struct {
 	AlertTypes []string `json:"alert_types"`
 	ChainIDs   []string `json:"chain_ids"`
 	Authors    []string `json:"authors"`
+	// Values of facts of alerts, sorted; empty, not nil.
 	Services   []string `json:"services"`
 	Namespaces []string `json:"namespaces"`
 	Clusters   []string `json:"clusters"`
-	Teams      []string `json:"teams"`
+	// Teams that own alerts, sorted; empty, not nil.
+	Teams []string `json:"teams"`
 	// Every severity, whether or not a session has it.
 	Severities []Severity `json:"severities"`
 	// Every status, whether or not a session has it.
@@ -292,16 +294,18 @@ type SessionFilter struct {
 	// Any of these; empty matches all.
 	Statuses []SessionStatus
 	// Exact matches; empty matches all.
-	AlertType   string
-	ChainID     string
-	Author      string
-	Severity    Severity
-	Service     string
-	Namespace   string
+	AlertType string
+	ChainID   string
+	Author    string
+	// Facts of the alert, exact matches too; empty matches all.
+	Severity  Severity
+	Service   string
+	Namespace string
+	// Where it is and who owns it.
 	Cluster     string
 	Team        string
 	Fingerprint string
-	// All must match.
+	// Labels of the alert by name; all must match.
 	Labels map[string]string
 	// Words that must all occur. The last one may be a prefix; quoted words are not.
 	Search string

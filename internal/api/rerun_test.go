@@ -42,7 +42,7 @@ func TestRerunIsNewSessionWithSameAlertByCaller(t *testing.T) {
 	again := get[tarsy.SessionDetail](t, f, got.header.Get("Location"), key...)
 	require.Empty(t, cmp.Diff(tarsy.Session{
 		AlertFacts: noFacts(),
-		ID: accepted.SessionID, AlertType: "kubernetes", AlertData: "password=[MASKED]", ChainID: "k8s", Status: tarsy.SessionPending,
+		ID:         accepted.SessionID, AlertType: "kubernetes", AlertData: "password=[MASKED]", ChainID: "k8s", Status: tarsy.SessionPending,
 		Author: "the one who asks again", Runbook: "restart it", RunbookURL: "https://runbooks.example/1", RerunOf: &first,
 		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}},
 		CreatedAt:    f.clock.Now().UTC(),

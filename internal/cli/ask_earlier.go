@@ -20,7 +20,7 @@ const (
 // showEarlier prints the end of the chat so far, and returns all questions for the history.
 func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDetail) ([]string, error) {
 	out := c.palette(c.Stdout)
-	head := fmt.Sprintf("Session %s, %s. Ask about it; Ctrl-D ends.", short(c.id), terminal.Line(detail.AlertType))
+	head := fmt.Sprintf("Session %s, %s. Ask about it; Ctrl-D ends.", short(c.id), terminal.Line(detail.TitleOr(detail.AlertType)))
 
 	if err := c.printf("%s\n", out.Paint(terminal.Dim, head)); err != nil || detail.Chat == nil {
 		return nil, err

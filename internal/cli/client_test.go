@@ -151,9 +151,9 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	require.Len(t, lines, 3)
-	require.Regexp(t, `^ID +STATUS +TYPE +AGE +TOOK +COST +SUMMARY$`, lines[0])
-	require.Regexp(t, `^`+waiting[24:]+` +in progress +other +\d+s +0:\d\d$`, lines[1])
-	require.Regexp(t, `completed +test +\d+s +[\d.]+ m?s +\$\d\.\d{4} +A cache without bound\.$`, lines[2])
+	require.Regexp(t, `^ID +STATUS +SEVERITY +TITLE +SERVICE +AGE +TOOK +COST +SUMMARY$`, lines[0])
+	require.Regexp(t, `^`+waiting[24:]+` +in progress +(other|WAIT) +\d+s +0:\d\d$`, lines[1])
+	require.Regexp(t, `completed +(test|checkout is slow) +\d+s +[\d.]+ m?s +\$\d\.\d{4} +A cache without bound\.$`, lines[2])
 
 	got = tarsyWith(t, s.env, "", "sessions", "--status", "completed", "--search", "slow", "-o", "json")
 

@@ -47,7 +47,7 @@ func newestSessions(ctx context.Context, connection *connection) []cobra.Complet
 			return found
 		}
 
-		what := terminal.Line(session.AlertType) + ", " + readable(string(session.Status)) + ", " + terminal.Age(time.Since(session.CreatedAt)) + " ago"
+		what := terminal.Line(session.TitleOr(session.AlertType)) + ", " + readable(string(session.Status)) + ", " + terminal.Age(time.Since(session.CreatedAt)) + " ago"
 		found = append(found, cobra.CompletionWithDesc(short(session.ID), what))
 	}
 
@@ -96,6 +96,15 @@ func completeStatuses(cmd *cobra.Command) {
 	}
 
 	complete(cmd, "status", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeSeverities(cmd *cobra.Command) {
+	var names []cobra.Completion
+	for _, severity := range tarsy.Severities() {
+		names = append(names, string(severity))
+	}
+
+	complete(cmd, "severity", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // complete registers a completion for a flag that the command has, which cannot fail.

@@ -18,12 +18,14 @@ type description struct {
 }
 
 func (d *description) row(name, text string) {
-	if text != "" {
-		d.painted(name, text, terminal.Plain)
-	}
+	d.painted(name, text, terminal.Plain)
 }
 
 func (d *description) painted(name, text string, style terminal.Style) {
+	if text == "" {
+		return
+	}
+
 	fmt.Fprintf(&d.out, "%s%s\n", d.palette.Paint(terminal.Dim, terminal.Pad(name, shortID)), d.palette.Paint(style, terminal.Line(text)))
 }
 
@@ -59,10 +61,11 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 
 	d.row("session", s.ID)
 	d.painted("status", readable(string(s.Status)), watch.StatusStyle(s.Status))
+	d.facts(s)
 	d.row("alert type", s.AlertType)
 	d.row("chain", s.ChainID)
 	d.row("author", s.Author)
-	d.row("created", s.CreatedAt.Local().Format(time.RFC1123)) //nolint:gosmopolitan // people read their own clock
+	d.row("created", localTime(s.CreatedAt))
 
 	if s.StartedAt != nil && s.CompletedAt != nil {
 		d.row("took", terminal.Duration(s.CompletedAt.Sub(*s.StartedAt)))
@@ -83,6 +86,36 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.chat(s.Stages, timeline)
 
 	return d.out.String()
+}
+
+// facts are what the alert is about, and what became of it.
+func (d *description) facts(s tarsy.SessionDetail) {
+	d.row("title", s.Title)
+	d.painted("severity", string(s.Severity), watch.SeverityStyle(s.Severity))
+	d.row("service", s.Service)
+	d.row("namespace", s.Namespace)
+	d.row("cluster", s.Cluster)
+	d.row("team", s.Team)
+
+	for _, link := range s.Links {
+		d.row(string(link.Kind), link.URL)
+	}
+
+	if s.StartsAt != nil {
+		d.row("since", localTime(*s.StartsAt))
+	}
+
+	if s.Alert != nil {
+		d.row("alert", s.Alert.Describe(localTime))
+
+		if s.Alert.EarlierSessionID != nil {
+			d.row("earlier", *s.Alert.EarlierSessionID)
+		}
+	}
+}
+
+func localTime(at time.Time) string {
+	return at.Local().Format(time.RFC1123) //nolint:gosmopolitan // people read their own clock
 }
 
 // used tells what something used: its cost, its tokens and its tool calls.

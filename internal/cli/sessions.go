@@ -37,6 +37,7 @@ func (t *tool) listSessions() *cobra.Command {
 The list shows the last characters of each id, which every command accepts.`,
 		Example: `  tarsy sessions list
   tarsy sessions list --status in_progress,pending
+  tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
 	}
 	t.listing(cmd)
@@ -53,12 +54,20 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
-	flags.StringVar(&filter.Search, "search", "", "only sessions whose alert, analysis, summary or error contain these words, best matches first")
+	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning or info")
+	flags.StringVar(&filter.Service, "service", "", "only this service")
+	flags.StringVar(&filter.Namespace, "namespace", "", "only this namespace")
+	flags.StringVar(&filter.Cluster, "cluster", "", "only this cluster")
+	flags.StringVar(&filter.Team, "team", "", "only this team")
+	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
+	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
+	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, analysis, summary or error contain these words, best matches first")
 	flags.IntVar(&filter.Limit, "limit", 20, "number of sessions to list")
 	all := flags.Bool("all", false, "list all sessions")
 
 	t.completeTypes(cmd, connection)
 	completeStatuses(cmd)
+	completeSeverities(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if filter.Limit < 1 {
@@ -120,12 +129,13 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	}
 
 	return t.table([]column{
-		{name: "ID"}, {name: "STATUS", style: status}, {name: "TYPE", cut: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
+		{name: "ID"}, {name: "STATUS", style: status}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
+		{name: "SERVICE", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
 	}, rows)
 }
 
 func sessionRow(s tarsy.SessionItem) []string {
-	const summaryWidth = 60
+	const titleWidth, summaryWidth = 60, 60
 
 	took := ""
 
@@ -141,8 +151,13 @@ func sessionRow(s tarsy.SessionItem) []string {
 		text = marked(s.Match.Snippet)
 	}
 
-	return []string{short(s.ID), readable(string(s.Status)), s.AlertType, terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text}
+	return []string{
+		short(s.ID), readable(string(s.Status)), string(s.Severity), terminal.Truncate(terminal.Line(s.TitleOr(s.AlertType)), titleWidth), s.Place(),
+		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
+	}
 }
+
+func severityStyle(cell string) terminal.Style { return watch.SeverityStyle(tarsy.Severity(cell)) }
 
 // marked is a snippet on one line, with what matched in brackets.
 func marked(snippet []tarsy.SnippetPart) string {

@@ -224,6 +224,8 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 		return err
 	}
 
+	s.infof("%s", headline(detail))
+
 	lines, _ := s.lines(s.Stderr, detail)
 	lines.Last = true
 
@@ -256,6 +258,25 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 	}
 
 	return err
+}
+
+// headline is the alert of a session in one line.
+func headline(s tarsy.SessionDetail) string {
+	line := "Alert: " + terminal.Line(s.TitleOr(s.AlertType))
+
+	var facts []string
+
+	for _, fact := range []string{string(s.Severity), s.Place(), s.Cluster, s.Team} {
+		if fact != "" {
+			facts = append(facts, terminal.Line(fact))
+		}
+	}
+
+	if len(facts) > 0 {
+		line += " (" + strings.Join(facts, ", ") + ")"
+	}
+
+	return line
 }
 
 // connected reports changes of the connection.

@@ -68,10 +68,18 @@ const pageSize = 200
 
 // Filter chooses sessions. A Limit of zero means all of them.
 type Filter struct {
-	Statuses  []string
-	AlertType string
-	Search    string
-	Limit     int
+	Statuses    []string
+	AlertType   string
+	Severity    string
+	Service     string
+	Namespace   string
+	Cluster     string
+	Team        string
+	Fingerprint string
+	// Labels are name=value; all must match.
+	Labels []string
+	Search string
+	Limit  int
 }
 
 // Sessions goes through the sessions, newest first, page by page.
@@ -122,9 +130,14 @@ func (c *Client) page(ctx context.Context, filter Filter, left int, cursor strin
 	}
 
 	query := url.Values{"limit": {strconv.Itoa(size)}}
+	if len(filter.Labels) > 0 {
+		query["label"] = filter.Labels
+	}
 
 	for name, value := range map[string]string{
 		"status": strings.Join(filter.Statuses, ","), "alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
+		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
+		"team": filter.Team, "fingerprint": filter.Fingerprint,
 	} {
 		if value != "" {
 			query.Set(name, value)

@@ -109,7 +109,16 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, outcome 
 
 // sendReceipt confirms an alert.
 func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	if err := s.post(ctx, a, d, []string{"Investigating: " + s.link(a.SessionID)}); err != nil {
+	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	if err != nil {
+		return false, err
+	}
+
+	if outcome == nil {
+		return false, errDeleted
+	}
+
+	if err := s.post(ctx, a, d, []string{"Investigating: " + subject(*outcome) + "\n" + s.link(a.SessionID)}); err != nil {
 		return false, err
 	}
 

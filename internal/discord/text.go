@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -17,7 +18,9 @@ const (
 	maxMessage    = 2000
 	maxThreadName = 100
 	// maxSummary leaves space for the header and the link of an announcement.
-	maxSummary = 1500
+	maxSummary = 1400
+	// maxFact bounds what is told of an alert besides its title.
+	maxFact = 50
 	// maxParts is how many messages an answer has before it is cut.
 	maxParts = 20
 )
@@ -32,15 +35,35 @@ func endText(outcome postgres.SessionOutcome, link string) string {
 		}
 	}
 
-	return "**" + title + ":** " + literal(tarsy.CutText(outcome.AlertType, maxThreadName)) + "\n" +
+	return "**" + title + ":** " + subject(outcome) + "\n" +
 		shorten(inert(strings.TrimSpace(body)), maxSummary) + "\n" + link
+}
+
+// subject is what an alert is about, in one line.
+func subject(outcome postgres.SessionOutcome) string {
+	facts := tarsy.AlertFacts{Title: outcome.Title, Service: outcome.Service, Namespace: outcome.Namespace}
+	line := literal(tarsy.CutText(facts.TitleOr(outcome.AlertType), maxThreadName))
+
+	var more []string
+
+	for _, fact := range []string{string(outcome.Severity), facts.Place()} {
+		if fact != "" {
+			more = append(more, literal(tarsy.CutText(fact, maxFact)))
+		}
+	}
+
+	if len(more) > 0 {
+		line += " (" + strings.Join(more, ", ") + ")"
+	}
+
+	return line
 }
 
 // threadName names the thread under an announcement.
 func threadName(outcome postgres.SessionOutcome, sessionID string) string {
 	id := " " + sessionID[max(0, len(sessionID)-6):]
 
-	return tarsy.CutUTF16(oneLine(outcome.AlertType), maxThreadName-len(id)) + id
+	return tarsy.CutUTF16(oneLine(cmp.Or(outcome.Title, outcome.AlertType)), maxThreadName-len(id)) + id
 }
 
 // answerText is the answer as far as it is written: a line for each tool call, and the texts.

@@ -41,6 +41,7 @@ func TestLongAnnouncementKeepsLinkAndFitsInOneMessage(t *testing.T) {
 	} {
 		said := endText(postgres.SessionOutcome{
 			Status: tarsy.SessionCompleted, AlertType: strings.Repeat("_", 500), ExecutiveSummary: text,
+			Severity: tarsy.SeverityCritical, Service: strings.Repeat("_", 500), Namespace: strings.Repeat("*", 500),
 		}, link)
 		require.LessOrEqual(t, tarsy.UTF16Len(said), maxMessage, name)
 		require.True(t, strings.HasSuffix(said, "\n"+link), name)
@@ -120,4 +121,20 @@ func TestEveryListMustAllow(t *testing.T) {
 	} {
 		require.Equal(t, test.want, test.access.allows(test.m), "%+v", test.access)
 	}
+}
+
+func TestAnnouncementNamesTitleSeverityAndService(t *testing.T) {
+	t.Parallel()
+
+	outcome := postgres.SessionOutcome{
+		Status: tarsy.SessionFailed, AlertType: "pod-oom", Title: "Pod *cart* was killed", Severity: tarsy.SeverityHigh, Service: "cart", Namespace: "shop",
+		ErrorMessage: "no quota",
+	}
+	require.Equal(t, "**Investigation failed:** Pod \\*cart\\* was killed (high, shop/cart)\nno quota\nlink", endText(outcome, "link"))
+	require.Equal(t, "Pod *cart* was killed 123456", threadName(outcome, "00123456"))
+
+	// Sessions of old releases have no title.
+	outcome = postgres.SessionOutcome{Status: tarsy.SessionFailed, AlertType: "pod-oom", ErrorMessage: "no quota"}
+	require.Equal(t, "**Investigation failed:** pod\\-oom\nno quota\nlink", endText(outcome, "link"))
+	require.Equal(t, "pod-oom 123456", threadName(outcome, "00123456"))
 }

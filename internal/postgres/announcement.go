@@ -95,6 +95,10 @@ WHERE session_id = $1 AND channel = $2 AND subject = 'receipt' ORDER BY id LIMIT
 // SessionOutcome is what an announcement says about a session.
 type SessionOutcome struct {
 	AlertType        string
+	Title            string
+	Severity         tarsy.Severity
+	Service          string
+	Namespace        string
 	ChainID          string
 	Status           tarsy.SessionStatus
 	ExecutiveSummary string
@@ -105,7 +109,7 @@ type SessionOutcome struct {
 // SessionOutcome returns how a session ended; nil if it was deleted.
 func (db *DB) SessionOutcome(ctx context.Context, sessionID string) (*SessionOutcome, error) {
 	found, err := collect[SessionOutcome](ctx, db.front, `
-SELECT alert_type, chain_id, status, executive_summary, final_analysis, error_message FROM sessions
+SELECT alert_type, title, severity, service, namespace, chain_id, status, executive_summary, final_analysis, error_message FROM sessions
 WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read outcome of session: %w", err)

@@ -5,8 +5,10 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"tarsy.dev/tarsy"
 )
@@ -67,7 +69,7 @@ func (r *writer) fenced(what, language, text string, limit int) {
 
 func (r *writer) title() {
 	session := r.export.Session
-	r.printf("# %s: %s\n\n", inline(session.AlertType, maxCell), words(string(session.Status)))
+	r.printf("# %s: %s\n\n", inline(session.TitleOr(session.AlertType), maxCell), words(string(session.Status)))
 }
 
 // facts are what is known of a session without reading anything.
@@ -93,6 +95,7 @@ func (r *writer) facts() {
 		fact("Dashboard", "<"+r.export.SessionURL+">")
 	}
 
+	r.alertFacts(fact)
 	fact("Alert type", inline(session.AlertType, maxCell))
 	fact("Chain", inline(session.ChainID, maxCell))
 	fact("Author", inline(session.Author, maxCell))
@@ -113,6 +116,36 @@ func (r *writer) facts() {
 	}
 
 	fact("Exported", moment(&r.export.ExportedAt))
+}
+
+// alertFacts are what the alert is about, and what became of it.
+func (r *writer) alertFacts(fact func(name, value string)) {
+	session := r.export.Session
+
+	fact("Severity", string(session.Severity))
+	fact("Service", inline(session.Service, maxCell))
+	fact("Namespace", inline(session.Namespace, maxCell))
+	fact("Cluster", inline(session.Cluster, maxCell))
+	fact("Team", inline(session.Team, maxCell))
+	fact("Problem since", moment(session.StartsAt))
+
+	for _, name := range slices.Sorted(maps.Keys(session.Labels)) {
+		fact("Label "+inline(name, maxCell), inline(session.Labels[name], maxCell))
+	}
+
+	for _, link := range session.Links {
+		fact("Link ("+inline(string(link.Kind), maxCell)+")", inline(link.URL, maxCell))
+	}
+
+	if session.Alert == nil {
+		return
+	}
+
+	fact("Alert", session.Alert.Describe(func(at time.Time) string { return moment(&at) }))
+
+	if session.Alert.EarlierSessionID != nil {
+		fact("Investigated before", *session.Alert.EarlierSessionID)
+	}
 }
 
 // evidence shows the tool calls that the conclusions rest on.

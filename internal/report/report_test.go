@@ -119,6 +119,14 @@ func investigation() *tarsy.Export {
 				Status: tarsy.SessionCompleted, ConcludedEarly: "budget", RerunOf: new("019a0000-0000-7000-8000-000000000099"),
 				FinalAnalysis: final, ExecutiveSummary: "The pod **web-1** needs more memory.", StageCount: 2,
 				CreatedAt: at(0), StartedAt: new(at(1)), CompletedAt: new(at(20)),
+				AlertFacts: tarsy.AlertFacts{
+					Title: "Pod web-1 | crash loop", Severity: tarsy.SeverityHigh, Service: "web", Namespace: "shop", Cluster: "eu-1", Team: "payments",
+					Labels: map[string]string{"pod": "web-1", "env": "prod"}, StartsAt: new(at(0)),
+					Links: []tarsy.AlertLink{{Kind: tarsy.LinkRunbook, URL: "https://runbooks.example/crash"}},
+				},
+			},
+			Alert: &tarsy.AlertState{
+				Firing: true, Occurrences: 12, LastAt: at(30), Flapping: true, EarlierSessionID: new("019a0000-0000-7000-8000-000000000098"),
 			},
 			Spend: tarsy.Spend{
 				Usage: tarsy.Usage{
@@ -299,6 +307,8 @@ func TestReportHasNoInvisibleCharacters(t *testing.T) {
 	session := &export.Session
 	session.AlertData, session.FinalAnalysis, session.ExecutiveSummary = hostile, "[call 1.1.1] "+hostile, hostile
 	session.Author, session.ErrorMessage, session.ChainID, session.AlertType = hostile, hostile, hostile, hostile
+	session.Title, session.Service, session.Namespace, session.Cluster, session.Team = hostile, hostile, hostile, hostile, hostile
+	session.Labels, session.Links = map[string]string{hostile: hostile}, []tarsy.AlertLink{{Kind: hostile, URL: hostile}}
 
 	for i := range export.Timeline {
 		export.Timeline[i].Content = hostile

@@ -86,6 +86,11 @@ func apart(lines []string) []string {
 func (b *body) alert(s *Session) []string {
 	lines := []string{b.title("Alert", terminal.Line(s.AlertType), "")}
 
+	if s.Alert != nil {
+		clock := func(at time.Time) string { return at.Local().Format(time.DateTime) } //nolint:gosmopolitan // people read their own clock
+		lines = append(lines, margin+b.palette.Paint(terminal.Dim, terminal.Truncate(s.Alert.Describe(clock), b.width-len(margin))))
+	}
+
 	data := strings.Split(strings.TrimSpace(terminal.Clean(s.AlertData)), "\n")
 	for _, line := range b.excerpt(data, alertLines) {
 		lines = append(lines, margin+line)

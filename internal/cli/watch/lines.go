@@ -54,7 +54,15 @@ func (l *Lines) Take(update client.Update) {
 
 func (l *Lines) alert() {
 	s := l.session
-	l.line(s.CreatedAt, "alert", terminal.Line(s.AlertType)+", chain "+terminal.Line(s.ChainID)+", session "+s.ID)
+	what := s.title()
+
+	for _, fact := range []string{string(s.Facts.Severity), s.Facts.Place()} {
+		if fact != "" {
+			what += ", " + terminal.Line(fact)
+		}
+	}
+
+	l.line(s.CreatedAt, "alert", what+", chain "+terminal.Line(s.ChainID)+", session "+s.ID)
 }
 
 func (l *Lines) event(event tarsy.Event) {

@@ -114,7 +114,7 @@ func (m *model) listBody() []string {
 func (m *model) entry(item tarsy.SessionItem, chosen bool) []string {
 	const nameWidth = 28
 
-	mark, name := "  ", terminal.Pad(terminal.Truncate(terminal.Line(item.AlertType), nameWidth), nameWidth)
+	mark, name := "  ", terminal.Pad(terminal.Truncate(terminal.Line(item.TitleOr(item.AlertType)), nameWidth), nameWidth)
 	if chosen {
 		mark = m.palette.Paint(terminal.Cyan, "▌ ")
 		name = m.palette.Paint(terminal.Bold, name)

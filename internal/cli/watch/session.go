@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
 
@@ -13,6 +14,8 @@ import (
 type Session struct {
 	ID        string
 	AlertType string
+	Facts     tarsy.AlertFacts
+	Alert     *tarsy.AlertState // nil if the alert has no identity
 	ChainID   string
 	Author    string
 	AlertData string
@@ -31,7 +34,7 @@ type Session struct {
 // NewSession begins with what the server tells of a session; its journal brings the rest.
 func NewSession(detail tarsy.SessionDetail) *Session {
 	s := &Session{
-		ID: detail.ID, AlertType: detail.AlertType, ChainID: detail.ChainID, Author: detail.Author,
+		ID: detail.ID, AlertType: detail.AlertType, Facts: detail.AlertFacts, Alert: detail.Alert, ChainID: detail.ChainID, Author: detail.Author,
 		AlertData: detail.AlertData, CreatedAt: detail.CreatedAt, Status: detail.Status, ErrorMessage: detail.ErrorMessage,
 		ConcludedEarly: detail.ConcludedEarly, agents: map[string]*Agent{},
 	}
@@ -46,6 +49,9 @@ func NewSession(detail tarsy.SessionDetail) *Session {
 
 	return s
 }
+
+// title is what the session is called.
+func (s *Session) title() string { return terminal.Line(s.Facts.TitleOr(s.AlertType)) }
 
 // Apply takes one update. Updates that this version does not know change nothing.
 func (s *Session) Apply(update client.Update) {

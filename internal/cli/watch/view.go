@@ -77,10 +77,32 @@ func (m *model) head() []string {
 	right := m.palette.Paint(style, sign+" "+words(string(s.Status))) + "  " + terminal.Clock(s.Elapsed(m.now))
 	facts := []string{s.ID, terminal.Line(s.ChainID), "by " + terminal.Line(s.Author), terminal.Age(m.now.Sub(s.CreatedAt)) + " ago"}
 
+	if place := s.Facts.Place(); place != "" {
+		facts = append([]string{terminal.Line(place)}, facts...)
+	}
+
+	title := m.palette.Paint(terminal.Bold, s.title())
+	if severity := s.Facts.Severity; severity != tarsy.SeverityUnknown {
+		title = m.palette.Paint(SeverityStyle(severity), string(severity)) + "  " + title
+	}
+
 	return []string{
-		m.across(m.brand()+"  "+m.palette.Paint(terminal.Bold, terminal.Line(s.AlertType)), right),
+		m.across(m.brand()+"  "+title, right),
 		m.across(m.palette.Paint(terminal.Dim, strings.Join(facts, " · ")), ""),
 	}
+}
+
+// SeverityStyle is how the severity of an alert is painted.
+func SeverityStyle(severity tarsy.Severity) terminal.Style {
+	switch severity {
+	case tarsy.SeverityCritical, tarsy.SeverityHigh:
+		return terminal.Red
+	case tarsy.SeverityWarning:
+		return terminal.Yellow
+	case tarsy.SeverityInfo, tarsy.SeverityUnknown:
+	}
+
+	return terminal.Plain
 }
 
 // StatusStyle is how the status of a session is painted.
