@@ -168,6 +168,10 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 	all = append(all, t.checkProviders(ctx, cfg, chains.LLMProviders(), live)...)
 	all = append(all, t.checkMCPServers(ctx, f, cfg, chains.MCPServers())...)
 
+	for _, unset := range cfg.UnsetReceiverVariables(t.lookup) {
+		all = append(all, finding{"receivers", findingWarn, unset.String(), "set it where the server runs"})
+	}
+
 	return append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
 }
 

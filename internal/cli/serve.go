@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,15 +71,14 @@ func (t *tool) warn(cfg *config.Config) {
 		t.infof("note: %s", note)
 	}
 
-	unset := chains.UnsetVariables(t.lookup)
-	for _, problem := range unset {
-		t.infof("warning: %s: sessions that need it fail", problem)
+	for _, unset := range chains.UnsetVariables(t.lookup) {
+		t.infof("warning: %s: sessions that need it fail", unset)
 	}
 
 	switch variable := cfg.ChosenBy(); {
 	case variable != "":
 		t.infof("LLM provider: %s (%s), because %s is set", cfg.Defaults.LLMProvider, cfg.LLMProviders[cfg.Defaults.LLMProvider].Model, variable)
-	case len(unset) > 0 && cfg.LacksKey():
+	case cfg.LacksKey() && slices.Contains(chains.LLMProviders(), cfg.Defaults.LLMProvider):
 		t.infof("note: %s", keyAdvice())
 	}
 }

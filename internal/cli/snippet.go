@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // alertmanagerSnippet is what to paste into alertmanager.yml so that Alertmanager sends alerts to a receiver of ours. Credentials
 // are the token, or what stands for it where the token is not known.
@@ -20,9 +17,4 @@ func alertmanagerSnippet(url, credentials string) string {
 route:
   receiver: tarsy  # or paste the webhook_configs into the receivers that you have
 `, url, credentials)
-}
-
-// webhookURL is the address of a receiver at a server.
-func webhookURL(server, source, name string) string {
-	return fmt.Sprintf("%s/api/v1/webhooks/%s/%s", strings.TrimRight(server, "/"), source, name)
 }

@@ -12,13 +12,23 @@ func defaultProviders() []string {
 	return []string{builtinProvider, "anthropic-default", "openai-default", "xai-default"}
 }
 
+// DefaultProviders are the built-in models that the default is chosen from, in the order of preference.
+func DefaultProviders() []LLMProvider {
+	var all []LLMProvider
+	builtins := builtinProviders(noVariables)
+	for _, name := range defaultProviders() {
+		provider := builtins[name]
+		provider.Name = name
+		all = append(all, provider)
+	}
+	return all
+}
+
 // KeyVariables are the environment variables with the keys of the models that the default is chosen from.
 func KeyVariables() []string {
 	variables := []string{googleKey, geminiKey}
-	builtins := builtinProviders(noVariables)
-
-	for _, name := range defaultProviders()[1:] {
-		variables = append(variables, builtins[name].APIKeyEnv)
+	for _, provider := range DefaultProviders()[1:] {
+		variables = append(variables, provider.APIKeyEnv)
 	}
 	return variables
 }

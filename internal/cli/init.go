@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+const (
+	// initDir is where init writes if nobody says where.
+	initDir = "config"
+	// initReceiver is the name of the receiver that init configures for Alertmanager, tokenVariable that of its token.
+	initReceiver  = "main"
+	tokenVariable = "TARSY_ALERTMANAGER_TOKEN"
+)
+
+// initFlags are the flags that only init has.
+type initFlags struct {
+	*serverFlags
+
+	prometheus string
+	url        string
+	yes        bool
+	force      bool
+}
+
+func (t *tool) init() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "init", Short: "Write a first configuration for your cluster and your Alertmanager", GroupID: groupHelp, Args: namedArgs,
+		Long: `Looks for what a first real investigation needs: an API key of an LLM provider in the environment, a kubeconfig or the service
+account of a pod, and Prometheus. On a terminal it asks for what it does not find; with --yes, or without a terminal, it uses the defaults
+and reports what is missing.
+
+It writes tarsy.yaml, the commented configuration, and tarsy.env, the variables that the server needs, with a new token for Alertmanager. API
+keys are never written. Then it runs the checks of tarsy doctor and prints what to paste into Alertmanager. Existing files are
+replaced only with --force, which keeps the token.`,
+		Example: `  tarsy init
+  tarsy init --config-dir ./config --yes
+  tarsy init --prometheus http://prometheus.monitoring:9090 --url http://tarsy.internal:8080`,
+	}
+	flags := &initFlags{serverFlags: newServerFlags(cmd, "tarsy", "warn").configured(cmd)}
+	cmd.Flags().Lookup("config-dir").Usage = "directory to write to (default ./" + initDir + ") [TARSY_CONFIG_DIR]"
+	cmd.Flags().StringVar(&flags.prometheus, "prometheus", "http://localhost:9090", "address of Prometheus; empty for none")
+	cmd.Flags().StringVar(&flags.url, "url", "", "address at which Alertmanager reaches this server (default: the address of --listen)")
+	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "ask nothing")
+	cmd.Flags().BoolVar(&flags.force, "force", false, "replace existing files")
+	withEnv(cmd.Flags(), "prometheus", config.PrometheusVariable)
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return t.runInit(cmd.Context(), flags) }
+
+	return cmd
+}
+
+func (t *tool) runInit(ctx context.Context, flags *initFlags) error {
+	if flags.configDir == "" {
+		flags.configDir = initDir
+	}
+
+	files := initFiles{dir: flags.configDir}
+	if err := files.check(flags.force); err != nil {
+		return err
+	}
+
+	found, err := t.look(ctx, flags)
+	if err != nil {
+		return err
+	}
+
+	if !flags.yes && t.isTerminal(t.Stdin) && t.isTerminal(t.Stderr) {
+		if err := t.complete(ctx, flags, &found); err != nil {
+			return err
+		}
+	}
+
+	t.describeFound(found)
+
+	if found.Token, err = t.receiverToken(files); err != nil {
+		return err
+	}
+
+	if err := files.write(found); err != nil {
+		return err
+	}
+
+	t.infof("\nWrote %s and %s.\n", files.config(), files.variables())
+
+	return t.finishInit(ctx, flags, files, found)
+}
+
+// finishInit checks what was written and prints the next steps. Findings do not make init fail: the files are there, and what is
+// missing may only be set where the server runs.
+func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles, found surroundings) error {
+	// The server will have these variables, this process does not.
+	checked := *t
+	checked.Env = append(found.variables(), t.Env...)
+
+	findings := append([]finding{checked.checkPostgres(flags.serverFlags), checked.checkDataDir(flags.serverFlags), checkPort(ctx, flags.listen)},
+		checked.checkConfiguration(ctx, flags.serverFlags, false)...)
+
+	err := t.showFindings(findings, formatText)
+	if err != nil && !errors.Is(err, errShown) {
+		return err
+	}
+
+	if err != nil {
+		t.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", t.Name, flags.configDir)
+	}
+
+	t.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s\n", files.variables(), t.Name, flags.configDir)
+	t.infof("Add to alertmanager.yml:\n")
+
+	credentials := "<" + tokenVariable + " of " + files.variables() + ">"
+	if t.isTerminal(t.Stdout) { // elsewhere it would end up in a log
+		credentials = found.Token
+	}
+
+	receiver := config.Receiver{Source: config.ReceiverAlertmanager, Name: initReceiver}
+
+	return t.printf("%s", alertmanagerSnippet(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
+}
+
+// describeFound reports what the configuration will be made of, and what is missing.
+func (t *tool) describeFound(found surroundings) {
+	report := func(what, text string) { t.infof("%-12s %s", what, text) }
+
+	if found.KeySet {
+		report("LLM provider", fmt.Sprintf("%s (%s is set)", found.Provider, found.KeyVariable))
+	} else {
+		report("LLM provider", fmt.Sprintf("%s; no API key found: set %s where the server runs", found.Provider, found.KeyVariable))
+	}
+
+	switch {
+	case found.Kubeconfig != "":
+		report("Kubernetes", found.Kubeconfig)
+	case found.InCluster:
+		report("Kubernetes", "the service account of this pod")
+	default:
+		report("Kubernetes", "no kubeconfig found: set KUBECONFIG where the server runs")
+	}
+
+	switch {
+	case found.Prometheus == "":
+		report("Prometheus", "not found: agents cannot query metrics; see --prometheus")
+	case !found.PrometheusAnswers:
+		report("Prometheus", found.Prometheus+", which does not answer from here")
+	default:
+		report("Prometheus", found.Prometheus)
+	}
+}
+
+// initFiles are the two files that init writes.
+type initFiles struct{ dir string }
+
+func (f initFiles) config() string    { return filepath.Join(f.dir, "tarsy.yaml") }
+func (f initFiles) variables() string { return shellPath(filepath.Join(f.dir, "tarsy.env")) }
+
+// shellPath is a path that the shell's dot finds: without a slash it would search PATH.
+func shellPath(path string) string {
+	if strings.ContainsRune(path, filepath.Separator) {
+		return path
+	}
+
+	return "." + string(filepath.Separator) + path
+}
+
+// check refuses to replace files that nobody allowed to replace.
+func (f initFiles) check(force bool) error {
+	for _, path := range []string{f.config(), f.variables()} {
+		_, err := os.Lstat(path)
+
+		switch {
+		case err == nil && !force:
+			return fmt.Errorf("%s exists; use --force to replace it, or another --config-dir", path)
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("look for earlier files: %w", err)
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+)
+
+//go:embed init.yaml.tmpl
+var initTemplate string
+
+// write writes both files whole, the variables readable only by their owner.
+func (f initFiles) write(found surroundings) error {
+	parsed, err := template.New("tarsy.yaml").Parse(initTemplate)
+	if err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+
+	var text bytes.Buffer
+	if err := parsed.Execute(&text, map[string]any{"Found": found, "Receiver": initReceiver, "TokenVariable": tokenVariable}); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+
+	if err := os.MkdirAll(f.dir, 0o755); err != nil { //nolint:gosec // it holds no secrets but the file below
+		return fmt.Errorf("create the directory: %w", err)
+	}
+
+	if err := replaceFile(f.config(), func(out io.Writer) error { return copyText(out, text.String()) }); err != nil {
+		return err
+	}
+
+	// The temporary file was created with 0600, and it holds no secret.
+	if err := os.Chmod(f.config(), 0o644); err != nil { //nolint:gosec // as above
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+
+	return replaceFile(f.variables(), func(out io.Writer) error { return copyText(out, variablesText(found)) })
+}
+
+func copyText(out io.Writer, text string) error {
+	if _, err := io.WriteString(out, text); err != nil {
+		return fmt.Errorf("write the file: %w", err)
+	}
+
+	return nil
+}
+
+// variables are what the server needs in its environment, without API keys.
+func (s surroundings) variables() []string {
+	all := []string{tokenVariable + "=" + s.Token}
+
+	if s.Prometheus != "" {
+		all = append(all, "PROMETHEUS_URL="+s.Prometheus)
+	}
+
+	if s.Kubeconfig != "" {
+		path := s.Kubeconfig
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
+		}
+
+		all = append(all, "KUBECONFIG="+path)
+	}
+
+	return all
+}
+
+func variablesText(found surroundings) string {
+	var text strings.Builder
+
+	fmt.Fprintf(&text, "# Environment of the TARSy server, written by tarsy init. Keep it secret.\n")
+	fmt.Fprintf(&text, "# The server also needs the API key of its LLM provider, %s.\n", found.KeyVariable)
+
+	for _, entry := range found.variables() {
+		name, value, _ := strings.Cut(entry, "=")
+		fmt.Fprintf(&text, "%s=%s\n", name, quoteForShell(value))
+	}
+
+	return text.String()
+}
+
+// quoteForShell leaves plain values as they are: they are then valid for programs other than shells, too.
+func quoteForShell(value string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@,+="
+	if strings.Trim(value, plain) == "" {
+		return value
+	}
+
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}
+
+// receiverToken is the token that Alertmanager has already, or a new one.
+func (t *tool) receiverToken(files initFiles) (string, error) {
+	if token, ok := t.variable(tokenVariable); ok {
+		return token, nil
+	}
+
+	earlier, err := os.Open(files.variables())
+	if errors.Is(err, os.ErrNotExist) {
+		return rand.Text(), nil
+	}
+
+	if err != nil {
+		return "", fmt.Errorf("read the earlier token: %w", err)
+	}
+	defer func() { _ = earlier.Close() }()
+
+	for lines := bufio.NewScanner(earlier); lines.Scan(); {
+		if token, ok := strings.CutPrefix(lines.Text(), tokenVariable+"="); ok && token != "" {
+			return strings.Trim(token, "'"), nil
+		}
+	}
+
+	return rand.Text(), nil
+}

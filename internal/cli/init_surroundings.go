@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// prometheusPatience is how long Prometheus may take to answer init.
+const prometheusPatience = time.Second
+
+// surroundings is what init knows about where the server will run.
+type surroundings struct {
+	// Provider is a built-in LLM provider, KeyVariable the variable of its key.
+	Provider    string
+	KeyVariable string
+	KeySet      bool
+	// Kubeconfig is the path of a file, empty if there is none.
+	Kubeconfig string
+	InCluster  bool
+	// Prometheus is an address, empty for none.
+	Prometheus        string
+	PrometheusAnswers bool
+	// URL is where Alertmanager reaches the server.
+	URL string
+	// Token is what Alertmanager identifies itself with.
+	Token string
+}
+
+// look finds what can be found without asking.
+func (t *tool) look(ctx context.Context, flags *initFlags) (surroundings, error) {
+	builtin, err := config.Load(config.Source{Env: t.lookup})
+	if err != nil {
+		return surroundings{}, err
+	}
+
+	found := surroundings{
+		Provider: builtin.Defaults.LLMProvider, KeySet: !builtin.LacksKey(), Kubeconfig: t.kubeconfig(), URL: flags.url, Prometheus: flags.prometheus,
+	}
+	found.KeyVariable = builtin.LLMProviders[found.Provider].APIKeyEnv
+	_, found.InCluster = t.variable("KUBERNETES_SERVICE_HOST")
+	found.PrometheusAnswers = prometheusAnswers(ctx, found.Prometheus)
+
+	if !found.PrometheusAnswers && !t.given("prometheus") {
+		found.Prometheus = "" // nobody said that it is there
+	}
+
+	if found.URL == "" {
+		found.URL = "http://" + reachable(flags.listen)
+	}
+
+	return found, nil
+}
+
+// reachable is an address to call for one to listen on.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+
+	return net.JoinHostPort(host, port)
+}
+
+// kubeconfig finds the file that kubectl would use.
+func (t *tool) kubeconfig() string {
+	listed, _ := t.variable("KUBECONFIG")
+	paths := filepath.SplitList(listed)
+
+	if home, ok := t.variable("HOME"); ok && len(paths) == 0 {
+		paths = []string{filepath.Join(home, ".kube", "config")}
+	}
+
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path
+		}
+	}
+
+	return ""
+}
+
+// prometheusAnswers reports whether an address is that of Prometheus, or of a server with its API.
+func prometheusAnswers(ctx context.Context, address string) bool {
+	if address == "" {
+		return false
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, prometheusPatience)
+	defer cancel()
+
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/api/v1/query?query=1", nil)
+	if err != nil {
+		return false
+	}
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+	response, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = response.Body.Close() }()
+
+	const longest = 1 << 16
+
+	var answer struct{ Status string }
+
+	err = json.NewDecoder(io.LimitReader(response.Body, longest)).Decode(&answer)
+
+	return err == nil && answer.Status == "success"
+}
+
+// complete asks for what was not found.
+func (t *tool) complete(ctx context.Context, flags *initFlags, found *surroundings) error {
+	ask := t.questions(ctx)
+
+	if !found.KeySet {
+		if err := t.askProvider(ask, found); err != nil {
+			return err
+		}
+	}
+
+	if found.Kubeconfig == "" && !found.InCluster {
+		path, err := ask("Path of a kubeconfig (Enter for none): ")
+		if err != nil {
+			return err
+		}
+
+		found.Kubeconfig = path
+	}
+
+	if found.Prometheus == "" && !t.given("prometheus") {
+		address, err := ask("Address of Prometheus, such as http://prometheus:9090 (Enter for none): ")
+		if err != nil {
+			return err
+		}
+
+		found.Prometheus, found.PrometheusAnswers = address, prometheusAnswers(ctx, address)
+	}
+
+	if flags.url == "" {
+		address, err := ask("Address at which Alertmanager reaches this server [" + found.URL + "]: ")
+		if err != nil {
+			return err
+		}
+
+		if address != "" {
+			found.URL = address
+		}
+	}
+
+	return nil
+}
+
+// askProvider lets somebody choose whose key they will set.
+func (t *tool) askProvider(ask func(string) (string, error), found *surroundings) error {
+	choices := config.DefaultProviders()
+
+	var names []string
+	for _, c := range choices {
+		names = append(names, strings.TrimSuffix(c.Name, "-default"))
+	}
+
+	for {
+		name, err := ask("No API key found. LLM provider (" + strings.Join(names, ", ") + ") [" + names[0] + "]: ")
+		if err != nil {
+			return err
+		}
+
+		if name == "" {
+			name = names[0]
+		}
+
+		if i := slices.Index(names, strings.ToLower(name)); i >= 0 {
+			found.Provider, found.KeyVariable = choices[i].Name, choices[i].APIKeyEnv
+
+			return nil
+		}
+
+		t.infof("There is no provider %q.", name)
+	}
+}
+
+var errInputEnded = errors.New("the input ended before every question was answered; use --yes to answer none")
+
+// questions returns a function that asks one question at a time.
+func (t *tool) questions(ctx context.Context) func(string) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+
+	reader := bufio.NewReader(t.Stdin)
+
+	return func(question string) (string, error) {
+		_, _ = fmt.Fprint(t.Stderr, question)
+		answers := make(chan line, 1) // nobody waits for an answer after Ctrl-C
+
+		go func() {
+			text, err := reader.ReadString('\n')
+			answers <- line{text, err}
+		}()
+
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case answer := <-answers:
+			if answer.err != nil {
+				return "", errors.Join(errInputEnded, answer.err)
+			}
+
+			return strings.TrimSpace(answer.text), nil
+		}
+	}
+}
