@@ -17,8 +17,8 @@ var (
 	teamNames      = []string{"team", "owner", "squad"}
 )
 
-// DefaultGroupBy is what makes a group if the configuration names no labels.
-func DefaultGroupBy() []string { return []string{"alertname", "cluster", "namespace"} }
+// standardGroup is what makes a group if the configuration names no labels.
+var standardGroup = []string{"alertname", "cluster", "namespace"}
 
 // Complete fills the facts of an alert that its sender left empty, from its labels and from the text, if that is a JSON object
 // with labels, annotations or fields of well-known names. Title, fingerprint, group key, labels and links are set afterwards.
@@ -36,7 +36,7 @@ func complete(a *tarsy.Alert, d document, fields config.AlertFields, groupBy []s
 		f.Source = tarsy.SourceAPI
 	}
 
-	groupBy = orDefault(groupBy, DefaultGroupBy())
+	groupBy = orDefault(groupBy, standardGroup)
 	d.labels = overlay(d.labels, f.Labels)
 
 	f.Title = title(a, d, fields)

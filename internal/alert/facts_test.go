@@ -97,7 +97,6 @@ func TestFactsComeFromWellKnownOrConfiguredNames(t *testing.T) {
 		{Kind: tarsy.LinkRunbook, URL: "https://wiki.example.com/a"},
 		{Kind: tarsy.LinkIncident, URL: "https://incidents.example.com/1"},
 	}, f.Links)
-	require.Equal(t, "https://wiki.example.com/a", alert.RunbookLink(f))
 
 	f = complete(`{"labels": {"severity": "info", "prio": "p1", "app": "api", "unit": "u", "ns": "n", "dc": "d", "group": "g"}}`, config.AlertFields{
 		Severity: []string{"prio"}, Service: []string{"unit"}, Namespace: []string{"ns"}, Cluster: []string{"dc"}, Team: []string{"crew", "group"},
@@ -108,7 +107,7 @@ func TestFactsComeFromWellKnownOrConfiguredNames(t *testing.T) {
 	f = complete("just text", config.AlertFields{})
 	require.Equal(t, tarsy.SourceAPI, f.Source)
 	require.Nil(t, f.StartsAt)
-	require.Empty(t, alert.RunbookLink(f))
+	require.Empty(t, f.Links)
 }
 
 func TestFactsThatAreSetAreKept(t *testing.T) {

@@ -25,18 +25,6 @@ var linkNames = []struct {
 	{tarsy.LinkIncident, []string{"incident_url", "incidentURL", "html_url"}},
 }
 
-// RunbookLink returns the URL of the runbook that the sender names, empty if it names none. Read does not set Alert.RunbookURL:
-// the caller knows from which hosts runbooks may be fetched, and leaves one from elsewhere as a link for people.
-func RunbookLink(facts tarsy.AlertFacts) string {
-	for _, link := range facts.Links {
-		if link.Kind == tarsy.LinkRunbook {
-			return link.URL
-		}
-	}
-
-	return ""
-}
-
 // cleanLinks returns the links that people may follow, without repetitions and bounded; empty, not nil.
 func cleanLinks(links []tarsy.AlertLink) []tarsy.AlertLink {
 	clean := []tarsy.AlertLink{}

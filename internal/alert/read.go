@@ -26,7 +26,8 @@ type report struct {
 }
 
 // Read reads the body that a receiver got. The alerts are complete; their alert type is that of the receiver, so an empty one is
-// for routes and the caller to decide. Authors are left to the caller.
+// for routes and the caller to decide. Authors are left to the caller, and so are runbooks: it knows from which hosts they may be
+// fetched, and leaves one from elsewhere as the link that it is.
 //
 // A delivery without alerts is not an error: the sender reported something else, such as an acknowledgement, a note or a test of
 // the connection, or an empty list. The caller answers such a delivery with success, with Describe as the reason of

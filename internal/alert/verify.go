@@ -61,40 +61,6 @@ func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte)
 	return ok, nil
 }
 
-// Sign returns the headers that make Verify accept a body, as the sender would send them.
-func Sign(r config.Receiver, secrets Secrets, body []byte) (http.Header, error) {
-	header := http.Header{}
-
-	if r.TokenEnv != "" {
-		token, err := secret(r, secrets, r.TokenEnv)
-		if err != nil {
-			return nil, err
-		}
-
-		header.Set("Authorization", "Bearer "+token)
-	}
-
-	if r.SecretEnv != "" {
-		key, err := secret(r, secrets, r.SecretEnv)
-		if err != nil {
-			return nil, err
-		}
-
-		signature := hex.EncodeToString(sign(key, body))
-		switch r.Source {
-		case config.ReceiverPagerDuty:
-			signature = "v1=" + signature
-		case config.ReceiverGrafana:
-		default:
-			signature = "sha256=" + signature
-		}
-
-		header.Set(signatureHeaders(r.Source)[0], signature)
-	}
-
-	return header, nil
-}
-
 func secret(r config.Receiver, secrets Secrets, name string) (string, error) {
 	value, ok := secrets(name)
 	if !ok || value == "" {
