@@ -32,6 +32,7 @@ func (c *contracts) list(t *testing.T) {
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
 		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
 	}
+	maps.Copy(first, someFacts())
 	c.require(t, "SessionItem", within(t, page, "sessions", 0), first)
 
 	page = get(t, app, "/api/v1/sessions?limit=1&cursor="+cursor)
@@ -67,14 +68,16 @@ func (c *contracts) active(t *testing.T) {
 	waiting := app.Submit("test", "two")
 
 	body := get(t, app, "/api/v1/sessions/active")
-	c.require(t, "ActiveSessions", body, map[string]is{"active": list(1), "queued": list(1)})
+	c.require(t, "ActiveSessions", body, map[string]is{"active": list(1), "queued": list(1), "active_total": equal(1.0), "queued_total": equal(1.0)})
 	c.requireSome(t, "SessionItem", within(t, body, "active", 0), map[string]is{"id": equal(running), "status": equal("in_progress")})
 	c.requireSome(t, "SessionItem", within(t, body, "queued", 0), map[string]is{"id": equal(waiting), "status": equal("pending")})
 	c.requireSome(t, "Health", get(t, app, "/health"), map[string]is{"queue": equal(map[string]any{"waiting": 1.0, "leased": 1.0})})
 
 	c.require(t, "FilterOptions", get(t, app, "/api/v1/sessions/filter-options"), map[string]is{
 		"alert_types": equal([]any{"test"}), "chain_ids": equal([]any{"test"}), "authors": equal([]any{"api-client"}),
-		"statuses": equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
+		"services": list(0), "namespaces": list(0), "clusters": list(0), "teams": list(0),
+		"severities": equal([]any{"critical", "high", "warning", "info"}),
+		"statuses":   equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
 	})
 
 	sessions, _ := get(t, app, "/api/v1/sessions?order=attention")["sessions"].([]any)
@@ -83,7 +86,7 @@ func (c *contracts) active(t *testing.T) {
 	gate.Open()
 	app.WaitFor(running, tarsy.SessionCompleted)
 	app.WaitFor(waiting, tarsy.SessionCompleted)
-	require.Equal(t, map[string]any{"active": []any{}, "queued": []any{}}, get(t, app, "/api/v1/sessions/active"))
+	require.Equal(t, map[string]any{"active": []any{}, "queued": []any{}, "active_total": 0.0, "queued_total": 0.0}, get(t, app, "/api/v1/sessions/active"))
 }
 
 func (c *contracts) status(t *testing.T) {

@@ -22,6 +22,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"an alert":                     c.alert,
 		"the list":                     c.list,
 		"active sessions":              c.active,
+		"what alerts are about":        c.facts,
 		"the timeline":                 c.timeline,
 		"a preview of the timeline":    c.preview,
 		"the metadata of tool calls":   c.toolMetadata,

@@ -70,7 +70,7 @@ func (c *contracts) session(t *testing.T) {
 	version := float64(len(app.Journal(sessionID)))
 	stage, synthesis := within(t, detail, "stages", 0), within(t, detail, "stages", 1)
 
-	c.require(t, "SessionDetail", detail, map[string]is{
+	fields := map[string]is{
 		"id": equal(sessionID), "alert_type": equal("test"), "alert_data": equal("{\n  \"severity\": \"high\"\n}"),
 		"chain_id": equal("test"), "agent_type": equal("Optimist"), "status": equal("completed"), "author": equal("alertmanager"),
 		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"), "slack_message_fingerprint": equal("pod-down-1"),
@@ -82,7 +82,9 @@ func (c *contracts) session(t *testing.T) {
 		"created_at": minute(0), "started_at": minute(1), "completed_at": minute(2), "last_interaction_at": minute(2), "deleted_at": isNull,
 		"version": equal(version), "stages": list(2), "chat": isNull,
 		"usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
-	})
+	}
+	maps.Copy(fields, someFacts())
+	c.require(t, "SessionDetail", detail, fields)
 
 	c.require(t, "StageDetail", stage, map[string]is{
 		"id": isID, "session_id": equal(sessionID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0), "expected_agent_count": equal(2.0),
