@@ -17,7 +17,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,11 +60,16 @@ chromium:
 	@echo "==> looking for Chromium"
 	@sh scripts/install-chromium.sh
 
+# After Chromium: two apt-get at once fail, because one of them has the lock.
+alertmanager: chromium ## get Alertmanager and Prometheus for the end-to-end tests (Debian's packages, unpacked into .cache)
+	@echo "==> looking for Alertmanager and Prometheus"
+	@sh scripts/install-alertmanager.sh
+
 # Installing waits for the network and testing for leases: each has a companion that uses the processor meanwhile. Vetting
 # ends before the dashboard is built, whose files are embedded; it leaves compiled packages for the build. go test would
 # run some of the checks of go vet again, which takes more than a minute of CPU time.
 test: go setup ## everything, from a fresh clone
-	@$(MAKE) --no-print-directory -j4 packages web-packages chromium vet
+	@$(MAKE) --no-print-directory -j4 packages web-packages chromium alertmanager vet
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -j2 test-go test-web TESTFLAGS='-vet=off $(TESTFLAGS)'
 	@$(MAKE) --no-print-directory test-browser
