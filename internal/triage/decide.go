@@ -302,6 +302,13 @@ func (d *decider) resolve(n int) {
 		}
 	}
 
+	// What came before it in this delivery.
+	for row := range d.Suppressed {
+		if s := &d.Suppressed[row]; s.Fingerprint == fp {
+			s.Firing = false
+		}
+	}
+
 	if own := d.last[fp]; own != nil {
 		known, session = true, own.SessionID
 		d.setFiring(own, false)
@@ -318,7 +325,7 @@ func (d *decider) resolve(n int) {
 // over records that a suppressed alert does not fire any more.
 func (d *decider) over(n int, k *kept) {
 	if k.row >= 0 {
-		d.Suppressed[k.row].Firing, d.suppressed[n] = false, k.row
+		d.suppressed[n] = k.row
 
 		return
 	}

@@ -55,17 +55,22 @@ func alerts(n int) string {
 	return fmt.Sprintf("%d alerts", n)
 }
 
-// groupTitle names a group by what its alerts have in common.
+// groupTitle names a group. Its key is what its alerts have in common, after who sent them; the key of a long one is a hash.
 func groupTitle(key string, facts tarsy.AlertFacts) string {
-	var parts []string
+	_, labels, ok := strings.Cut(key, ":")
 
-	for _, name := range []string{"alertname", "cluster", "namespace", "service"} {
-		if value := facts.Labels[name]; value != "" {
-			parts = append(parts, name+"="+value)
-		}
+	switch {
+	case !ok:
+		return key
+	case strings.HasPrefix(labels, "sha256:"):
+		return cmp.Or(labelText(facts.Labels, nil), key)
+	case strings.Contains(labels, `"`): // what is quoted may contain a comma
+		return labels
 	}
 
-	return cmp.Or(strings.Join(parts, " "), key)
+	parts := slices.DeleteFunc(strings.Split(labels, ","), func(part string) bool { return strings.HasSuffix(part, "=") })
+
+	return strings.Join(parts, " ")
 }
 
 // commonFacts are the facts that all members of a storm share, with the worst severity and the earliest time.

@@ -135,7 +135,7 @@ type Change struct {
 	Groups     []Group
 	Alerts     []Alert
 	Suppressed []Suppressed
-	// Over are suppressed alerts that do not fire any more.
+	// Over are suppressed alerts that do not fire any more, unless they are in Suppressed too.
 	Over []string
 }
 
@@ -163,6 +163,10 @@ func Write(ctx context.Context, tx pgx.Tx, c Change) ([]string, error) {
 		batch.Queue(write.sql, raw)
 	}
 
+	if len(c.Over) > 0 {
+		batch.Queue(`UPDATE suppressed_alerts SET firing = false WHERE id = ANY($1)`, c.Over)
+	}
+
 	if len(c.Suppressed) > 0 {
 		raw, err := json.Marshal(c.Suppressed)
 		if err != nil {
@@ -170,10 +174,6 @@ func Write(ctx context.Context, tx pgx.Tx, c Change) ([]string, error) {
 		}
 
 		queueRows(&batch, &rows, suppressSQL, raw)
-	}
-
-	if len(c.Over) > 0 {
-		batch.Queue(`UPDATE suppressed_alerts SET firing = false WHERE id = ANY($1)`, c.Over)
 	}
 
 	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
