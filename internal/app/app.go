@@ -229,6 +229,7 @@ func (a *App) wire(ctx context.Context) error {
 			LLM: model, Retry: a.retry(), Price: cfg.Prices().Price, Mask: maskText, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
 		},
 		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
+		MaxPerTeam: cfg.Queue.MaxSessionsPerTeam, TeamLimits: cfg.Queue.TeamLimits,
 		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
 		Budgets: engine.Budgets{
 			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),

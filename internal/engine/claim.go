@@ -75,7 +75,8 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	defer cancel()
 
 	claims, err := e.DB.Claim(claimCtx, postgres.ClaimParams{
-		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
+		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, MaxPerTeam: e.MaxPerTeam, TeamLimits: e.TeamLimits,
+		Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
 		Version: Version, Has: e.Has, AbandonBefore: e.abandonBefore(),
 	})
 

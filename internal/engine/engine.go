@@ -46,6 +46,10 @@ type Config struct {
 	// Workers is how many sessions this server runs at once, MaxSessions how many all servers together.
 	Workers     int
 	MaxSessions int
+	// MaxPerTeam is how many sessions of one team all servers together run at once, and TeamLimits the same for single teams by name.
+	// Zero and nil mean no limit.
+	MaxPerTeam int
+	TeamLimits map[string]int
 	// Lease is how long a session stays with a server that has gone silent; it is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration

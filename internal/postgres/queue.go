@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,8 +17,9 @@ import (
 const (
 	// claimLock makes claims exclusive across servers, which is what makes the limits exact.
 	claimLock = 0x7461727379_02
-	// claimStatement is the name of the prepared claimSQL.
-	claimStatement = "tarsy_claim"
+	// claimStatement is the name of the prepared claimSQL, and claimByTeamStatement that of claimByTeamSQL.
+	claimStatement       = "tarsy_claim"
+	claimByTeamStatement = "tarsy_claim_by_team"
 )
 
 // ClaimParams says who claims how much.
@@ -27,6 +29,9 @@ type ClaimParams struct {
 	Slots int
 	// MaxSessions is the limit across all servers; it counts leases, also those past their time.
 	MaxSessions int
+	// MaxPerTeam is the limit for the sessions of one team, and TeamLimits the same for single teams by name. Zero and nil mean none.
+	MaxPerTeam int
+	TeamLimits map[string]int
 	// Cancels is how many sessions that only need to be cancelled may be taken besides, Chats how many that are over and
 	// have a question to answer; they count nowhere.
 	Cancels int
@@ -85,7 +90,8 @@ const (
 // Of the last two it takes those that this server can run, and those that no server can run and that have waited since
 // @abandon: they are failed. Waiting sessions are taken by kind: the kinds are found by jumping from one to the next in
 // the index, so any number of sessions that this server cannot run costs one step.
-var claimSQL = `
+func claimSQLWith(waiting string) string {
+	return `
 WITH RECURSIVE cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.open_requests > 0
@@ -136,16 +142,7 @@ WITH RECURSIVE cancels AS (
 ), claimable AS (
     SELECT n.engine_version, n.kind, CASE WHEN n.needs <@ @has::text[] THEN @now ELSE @abandon END AS before
     FROM needed n WHERE n.needs <@ @has::text[] OR ` + strandedSQL + `
-), waiting AS (
-    SELECT w.id FROM claimable c CROSS JOIN LATERAL (
-        SELECT s.id, s.runnable_at FROM sessions s
-        WHERE ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind
-          -- A severe alert is runnable from before it came: how long it has waited is told by created_at.
-          AND s.runnable_at <= c.before AND s.created_at <= c.before
-          AND s.id NOT IN (SELECT id FROM cancels)
-        ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
-        FOR UPDATE OF s SKIP LOCKED) w
-    ORDER BY w.runnable_at, w.id LIMIT (SELECT n FROM room)
+), waiting AS (` + waiting + `
 ), taken AS (
     SELECT id FROM cancels UNION ALL SELECT id FROM chats UNION ALL SELECT id FROM orphaned_cancels UNION ALL SELECT id FROM orphaned_chats
     UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
@@ -154,6 +151,41 @@ UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @unti
     lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired))
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
 RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.of("s")
+}
+
+// The ways to choose waiting sessions. Those that this server can run are in claimable, and how many it takes is in room.
+const (
+	oldestSQL = `
+    SELECT w.id FROM claimable c CROSS JOIN LATERAL (
+        SELECT s.id, s.runnable_at FROM sessions s
+        WHERE ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind
+          -- A severe alert is runnable from before it came: how long it has waited is told by created_at.
+          AND s.runnable_at <= c.before AND s.created_at <= c.before
+          AND s.id NOT IN (SELECT id FROM cancels)
+        ORDER BY s.runnable_at, s.id LIMIT (SELECT n FROM room)
+        FOR UPDATE OF s SKIP LOCKED) w
+    ORDER BY w.runnable_at, w.id LIMIT (SELECT n FROM room)`
+
+	// oldestByTeamSQL leaves out the sessions of teams that have as many as they may. It reads every session that waits: those of teams
+	// that have to wait come before others. Which ones it locks is decided before, so one that is locked is left for the next claim.
+	oldestByTeamSQL = `
+    SELECT s.id FROM sessions s WHERE s.id = ANY (ARRAY (
+        SELECT e.id FROM (
+            SELECT s.id, s.runnable_at, s.team, row_number() OVER (PARTITION BY s.team ORDER BY s.runnable_at, s.id) AS place
+            FROM claimable c JOIN sessions s ON ` + waitingSQL + ` AND s.engine_version = c.engine_version AND ` + kindSQL + ` = c.kind
+              AND s.runnable_at <= c.before AND s.created_at <= c.before AND s.id NOT IN (SELECT id FROM cancels)
+        ) e LEFT JOIN (
+            SELECT team, count(*) AS n FROM sessions WHERE lease_until IS NOT NULL AND lease_counted GROUP BY team
+        ) r ON r.team = e.team
+        WHERE e.team = '' OR e.place + coalesce(r.n, 0) <= coalesce((@teamlimits::jsonb ->> e.team)::bigint, nullif(@perteam::bigint, 0), e.place + coalesce(r.n, 0))
+        ORDER BY e.runnable_at, e.id LIMIT (SELECT n FROM room)))
+    FOR UPDATE OF s SKIP LOCKED`
+)
+
+var (
+	claimSQL       = claimSQLWith(oldestSQL)
+	claimByTeamSQL = claimSQLWith(oldestByTeamSQL)
+)
 
 // Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
 // somebody has worked on.
@@ -169,12 +201,25 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 
 	var claims []Claim
 
+	name, sql := claimStatement, claimSQL
+	args := pgx.NamedArgs{
+		"now": now, "until": until, "server": p.ServerID, "held": held,
+		"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
+		"version": p.Version, "has": has, "abandon": p.AbandonBefore,
+	}
+
+	if p.MaxPerTeam > 0 || len(p.TeamLimits) > 0 {
+		limits, err := json.Marshal(p.TeamLimits)
+		if err != nil {
+			return nil, fmt.Errorf("claim sessions: %w", err)
+		}
+
+		name, sql = claimByTeamStatement, claimByTeamSQL
+		args["perteam"], args["teamlimits"] = p.MaxPerTeam, string(limits)
+	}
+
 	err := db.work.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		return lockAndRun(ctx, conn.Conn(), claimLock, claimStatement, claimSQL, pgx.NamedArgs{
-			"now": now, "until": until, "server": p.ServerID, "held": held,
-			"slots": p.Slots, "cancels": p.Cancels, "chats": p.Chats, "maxsessions": p.MaxSessions,
-			"version": p.Version, "has": has, "abandon": p.AbandonBefore,
-		}, func(row pgx.CollectableRow) error {
+		return lockAndRun(ctx, conn.Conn(), claimLock, name, sql, args, func(row pgx.CollectableRow) error {
 			claim, err := readClaim(row, until)
 			claims = append(claims, claim)
 
