@@ -23,3 +23,10 @@ func TestAlertmanagerSnippetIsTheConfigurationOfAWebhook(t *testing.T) {
 		}}}},
 	}, read)
 }
+
+func TestGuideShowsTheSnippetThatIsPrinted(t *testing.T) {
+	t.Parallel()
+
+	require.Contains(t, readFile(t, "..", "..", "docs", "getting-started.md"),
+		"```yaml\n"+cli.AlertmanagerSnippet("http://tarsy.example:8080/api/v1/webhooks/alertmanager/main", "<TARSY_ALERTMANAGER_TOKEN>")+"```\n")
+}
