@@ -90,7 +90,7 @@ func readGroup(body []byte) (groupBody, error) {
 		return b, tarsy.FieldErrorf(tarsy.CodeMissingField, "alerts", "The field alerts is missing: a list of alerts is expected.")
 	}
 
-	return b, nil
+	return b, checkCount(len(*b.Alerts))
 }
 
 func (b groupBody) reports(r config.Receiver) []report {

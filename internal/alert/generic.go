@@ -32,8 +32,8 @@ func readGeneric(r config.Receiver, body []byte) ([]report, error) {
 		return nil, err
 	}
 
-	if len(items) > MaxAlerts {
-		return make([]report, len(items)), nil // refused by the caller
+	if err := checkCount(len(items)); err != nil {
+		return nil, err
 	}
 
 	reports := make([]report, len(items))

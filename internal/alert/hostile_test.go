@@ -18,7 +18,7 @@ import (
 // hostile are parts of bodies that break readers.
 func hostile() map[string]string {
 	var labels strings.Builder
-	for i := range 4_000 {
+	for i := range 2_000 {
 		fmt.Fprintf(&labels, `"label_%05d": "value", `, i)
 	}
 
@@ -30,14 +30,14 @@ func hostile() map[string]string {
 		"line breaks":      `{"alertname": "a\nb\r\nc\u2028d", "x\ny": "1\n2"}`,
 		"escape sequences": `{"alertname": "\u001b[2J\u001b]0;x\u0007"}`,
 		"many labels":      `{` + labels.String() + `"namespace": "ns", "severity": "page", "alertname": "Many"}`,
-		"long value":       `{"alertname": "` + strings.Repeat("a", 100_000) + `"}`,
-		"long name":        `{"` + strings.Repeat("n", 100_000) + `": "x"}`,
+		"long value":       `{"alertname": "` + strings.Repeat("a", 50_000) + `"}`,
+		"long name":        `{"` + strings.Repeat("n", 50_000) + `": "x"}`,
 		"duplicate keys":   `{"alertname": "first", "alertname": "last", "alertname": {"a": 1}, "alertname": "last"}`,
 		"nested":           `{"alertname": ` + strings.Repeat(`[`, 90) + strings.Repeat(`]`, 90) + `}`,
-		"wide and deep":    `{"x": ` + strings.Repeat(`[`, 90) + strings.Repeat("1,", 20_000) + "1" + strings.Repeat(`]`, 90) + `}`,
+		"wide and deep":    `{"x": ` + strings.Repeat(`[`, 90) + strings.Repeat("1,", 5_000) + "1" + strings.Repeat(`]`, 90) + `}`,
 		"template":         `{"alertname": "{{.}} <no value> %s %!d"}`,
 		"prototype":        `{"__proto__": {"a": 1}, "constructor": "x", "": "empty"}`,
-		"blanks":           `{"alertname": "` + strings.Repeat(" ", 100_000) + `x"}`,
+		"blanks":           `{"alertname": "` + strings.Repeat(" ", 50_000) + `x"}`,
 	}
 }
 
@@ -77,7 +77,7 @@ func TestTooManyLabelsKeepThoseThatFactsAreMadeOf(t *testing.T) {
 	require.Equal(t, "ns", f.Labels["namespace"])
 	require.Equal(t, "page", f.Labels["severity"])
 	require.Equal(t, tarsy.SeverityCritical, f.Severity)
-	require.Contains(t, delivery.Alerts[0].Data, "label_03999", "the text has them all")
+	require.Contains(t, delivery.Alerts[0].Data, "label_01999", "the text has them all")
 }
 
 func TestLastOfDuplicateKeysCounts(t *testing.T) {
@@ -118,7 +118,7 @@ func TestTextOfManyAlertsDoesNotRepeatALargeGroup(t *testing.T) {
 
 	const alerts = 500
 
-	large := strings.Repeat("x", 100_000)
+	large := strings.Repeat("x", 50_000)
 	body := `{"version": "4", "truncatedAlerts": 7, "groupLabels": {"a": "` + large + `"}, "commonAnnotations": {"b": "` + large + `"}, "alerts": [` +
 		strings.TrimSuffix(strings.Repeat(`{"labels": {"alertname": "A"}},`, alerts), ",") + `]}`
 

@@ -42,11 +42,6 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 		return tarsy.Delivery{}, err
 	}
 
-	if len(reports) > MaxAlerts {
-		return tarsy.Delivery{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "alerts",
-			"The delivery has %d alerts; at most %d are accepted at once. Limit them at the sender (max_alerts), or group by more labels.", len(reports), MaxAlerts)
-	}
-
 	delivery.Alerts = make([]tarsy.Alert, len(reports))
 
 	for i, rep := range reports {
@@ -68,6 +63,16 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 	}
 
 	return delivery, nil
+}
+
+// checkCount refuses a delivery with too many alerts, before any work is done for them.
+func checkCount(alerts int) error {
+	if alerts <= MaxAlerts {
+		return nil
+	}
+
+	return tarsy.FieldErrorf(tarsy.CodeTooLarge, "alerts",
+		"The delivery has %d alerts; at most %d are accepted at once. Limit them at the sender (max_alerts), or group by more labels.", alerts, MaxAlerts)
 }
 
 // added are the labels that a receiver adds to an alert: not those that would contradict what the sender says itself.
