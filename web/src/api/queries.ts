@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body, rememberToken } from './client';
 import { joinPages, joinTimeline, joinTrace } from './pages';
-import type { SessionStatus } from './types';
+import type { SessionStatus, Severity } from './types';
 
 /** The filter of the list of sessions, as the address of the page carries it. */
 export interface SessionSearch {
@@ -10,6 +10,13 @@ export interface SessionSearch {
   alert_type?: string;
   chain_id?: string;
   author?: string;
+  severity?: Exclude<Severity, ''>;
+  service?: string;
+  namespace?: string;
+  cluster?: string;
+  team?: string;
+  /** Each as name=value; all must match. */
+  label?: string[];
   search?: string;
   created_after?: string;
   created_before?: string;

@@ -5,6 +5,7 @@ import { Command } from 'cmdk';
 import { CornerDownLeft, Keyboard, Search } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
+import { titleOf } from '@/alert/facts';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { age, firstLine } from '@/text/format';
@@ -143,7 +144,7 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
   if (rows.length === 0) return <Notice>No sessions match “{text}”.</Notice>;
   const choices = rows.map((row) => ({
     id: row.id,
-    label: `${row.alert_type} · ${age(row.created_at, now)}`,
+    label: `${titleOf(row)} · ${age(row.created_at, now)}`,
     detail: firstLine(row.executive_summary || row.error_message) || row.id,
     icon: <StatusIcon status={row.status} />,
     run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),

@@ -39,6 +39,13 @@ export function useSessionsFeed(onChange: () => void): void {
   useEffect(() => live.feed(() => changed()), [live]);
 }
 
+/** Calls back when something about one session may have changed, also outside its journal; not if there is no id. */
+export function useSessionFeed(sessionId: string | undefined, onChange: () => void): void {
+  const live = liveOf(useQueryClient());
+  const changed = useEffectEvent(onChange);
+  useEffect(() => (sessionId === undefined ? undefined : live.feed(() => changed(), sessionId)), [live, sessionId]);
+}
+
 /** Loads again what the page shows of notes, review, board and jobs when it has changed. The frame calls it once. */
 export function useLiveNotes(): void {
   const client = useQueryClient();

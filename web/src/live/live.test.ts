@@ -63,4 +63,18 @@ describe('what is live in a page', () => {
     expect(calls).toHaveLength(5);
     expect(clock.pending).toBe(0);
   });
+
+  test('changes of one session are reported apart from those of others', async () => {
+    let calls = 0;
+    const leave = live.feed(() => calls++, sessionId);
+    await clock.advance(10);
+    expect(calls).toBe(1);
+    server.change(1, 'another');
+    await clock.advance(10_000);
+    expect(calls).toBe(1);
+    server.change(2, sessionId);
+    await clock.advance(10_000);
+    expect(calls).toBe(2);
+    leave();
+  });
 });

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import { browser } from './browser';
 import type { Clock } from './clock';
+import type { ChannelMessage } from './message';
 import { followNotes, type Topic } from './notes';
 import { createSocket, type Socket, type Surroundings } from './socket';
 import { createSessionStore, type WatchedSession } from './store';
@@ -12,6 +13,8 @@ import type { EventView } from './view';
 const linger = 30_000;
 /** The shortest time between two reports that the list of sessions changed. */
 const feedEvery = 1_000;
+/** The same for one session: while it runs, almost every report is about its journal, which is followed elsewhere. */
+const sessionFeedEvery = 3_000;
 
 export interface Live {
   socket: Socket;
@@ -19,8 +22,8 @@ export interface Live {
   session(sessionId: string): WatchedSession;
   /** Keeps the store going until what it returns is called, and a little longer. */
   watch(store: WatchedSession): () => void;
-  /** Calls back when the list of sessions may have changed. */
-  feed(onChange: () => void): () => void;
+  /** Calls back when the list of sessions may have changed, or only what it says about one of them. */
+  feed(onChange: () => void, sessionId?: string): () => void;
   /** Calls back with what may have changed about notes. */
   notes(onChange: (changed: ReadonlySet<Topic>) => void): () => void;
 }
@@ -78,7 +81,7 @@ export function createLive(client: QueryClient, around: Surroundings): Live {
         if (entry.watchers === 0) dropLater(entry);
       };
     },
-    feed: (onChange) => followFeed(socket, clock, onChange),
+    feed: (onChange, sessionId) => followFeed(socket, clock, onChange, sessionId),
     notes: (onChange) => followNotes(socket, clock, onChange),
   };
 }
@@ -103,18 +106,22 @@ function storeOf(client: QueryClient, socket: Socket, clock: Clock, sessionId: s
   });
 }
 
-function followFeed(socket: Socket, clock: Clock, onChange: () => void): () => void {
+function followFeed(socket: Socket, clock: Clock, onChange: () => void, sessionId?: string): () => void {
+  const every = sessionId === undefined ? feedEvery : sessionFeedEvery;
   let cancel: (() => void) | undefined;
   let last = Number.NEGATIVE_INFINITY;
   const changed = () => {
-    cancel ??= clock.after(Math.max(0, last + feedEvery - clock.now()), () => {
+    cancel ??= clock.after(Math.max(0, last + every - clock.now()), () => {
       cancel = undefined;
       last = clock.now();
       onChange();
     });
   };
+  const received = (message: ChannelMessage) => {
+    if (sessionId === undefined || (message.type === 'session.changed' && message.session_id === sessionId)) changed();
+  };
   // What happened before the confirmation was not reported.
-  const subscription = socket.subscribe('sessions', { received: changed, confirmed: changed, lost: () => {} });
+  const subscription = socket.subscribe('sessions', { received, confirmed: changed, lost: () => {} });
   return () => {
     cancel?.();
     subscription.end();

@@ -159,10 +159,9 @@ export class FakeServer {
   }
 
   /** Sends to the feed of all sessions. */
-  change(version: number) {
+  change(version: number, id = sessionId) {
     for (const peer of [...this.peers]) {
-      if (peer.feed)
-        this.sendTo(peer, { type: 'session.changed', channel: 'sessions', session_id: sessionId, version });
+      if (peer.feed) this.sendTo(peer, { type: 'session.changed', channel: 'sessions', session_id: id, version });
     }
   }
 

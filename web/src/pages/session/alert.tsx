@@ -1,15 +1,16 @@
 /** What came in: the alert as it was stored, and what was given along with it. */
 import { useMemo } from 'react';
-import type { MCPSelection, SessionDetail } from '@/api/types';
+import type { AlertState, MCPSelection, SessionDetail } from '@/api/types';
 import { dateTime } from '@/text/format';
 import { SafeLink } from '@/text/link';
 import { Markdown } from '@/text/markdown';
 import { payloadOf } from '@/text/payload';
 import { PayloadView } from '@/text/payload-view';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { LabelsSection, StateSection } from './alert-sections';
 import { isLong, Section } from './fold';
 
-export function AlertCard({ session }: { session: SessionDetail }) {
+export function AlertCard({ session, alert }: { session: SessionDetail; alert: AlertState | null }) {
   const payload = useMemo(() => payloadOf(session.alert_data), [session.alert_data]);
   return (
     <Card data-testid="alert">
@@ -25,6 +26,8 @@ export function AlertCard({ session }: { session: SessionDetail }) {
             empty="The alert has no payload."
           />
         </Section>
+        {alert && <StateSection alert={alert} startsAt={session.starts_at} />}
+        <LabelsSection labels={session.labels} />
         {(session.runbook || session.runbook_url) && (
           <Section title="Runbook" open={!session.runbook || !isLong(session.runbook, 12)}>
             {session.runbook_url && (
@@ -44,6 +47,16 @@ export function AlertCard({ session }: { session: SessionDetail }) {
           <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px] [&_dd]:break-words [&_dt]:text-ink-faint">
             <dt>Session</dt>
             <dd className="font-mono">{session.id}</dd>
+            <dt>Alert type</dt>
+            <dd>{session.alert_type}</dd>
+            <dt>Source</dt>
+            <dd>{[session.source, session.receiver].filter(Boolean).join(' / ')}</dd>
+            {session.fingerprint && (
+              <>
+                <dt>Fingerprint</dt>
+                <dd className="font-mono break-all">{session.fingerprint}</dd>
+              </>
+            )}
             <dt>Chain</dt>
             <dd>{session.chain_id}</dd>
             <dt>Started</dt>

@@ -2,7 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { SessionDetail, Usage } from '@/api/types';
+import { FactLine, titleOf } from '@/alert/facts';
+import { AlertLinks } from '@/alert/links';
+import { SeverityBadge } from '@/alert/severity';
+import { AlertMarks } from '@/alert/state';
+import type { AlertState, SessionDetail, Usage } from '@/api/types';
 import type { SessionView } from '@/live/view';
 import { duration, elapsed, exactCost, shortId, spent, tokens } from '@/text/format';
 import { Hint } from '@/ui/overlay';
@@ -14,11 +18,14 @@ import { progressOf } from './present';
 
 export function SessionHeader({
   view,
+  alert,
   answering,
   cancel,
   chatButton,
 }: {
   view: SessionView;
+  /** What became of the alert, up to date. */
+  alert: AlertState | null;
   answering: boolean;
   cancel: Cancel;
   chatButton: ReactNode;
@@ -39,8 +46,8 @@ export function SessionHeader({
               <span className="max-sm:hidden">Sessions</span>
             </Link>
           </nav>
-          <h1 className="min-w-0 truncate text-base font-semibold" title={session.alert_type}>
-            {session.alert_type}
+          <h1 className="min-w-0 truncate text-base font-semibold" title={titleOf(session)}>
+            {titleOf(session)}
           </h1>
           <StatusBadge status={session.status} className="shrink-0" />
         </div>
@@ -48,6 +55,15 @@ export function SessionHeader({
           <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />
           {chatButton}
         </div>
+      </div>
+      <div
+        className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-ink-soft"
+        data-testid="session-alert"
+      >
+        <SeverityBadge severity={session.severity} />
+        <AlertMarks alert={alert} />
+        <FactLine alert={session} className="min-w-0 break-words" />
+        <AlertLinks links={session.links} />
       </div>
       <dl className="mt-1.5 flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px] text-ink-soft">
         <div className="flex items-center gap-2">
@@ -83,6 +99,19 @@ export function SessionHeader({
             <dt className="sr-only">Concluded early</dt>
             <dd>{concludedEarly(session.concluded_early)}</dd>
           </div>
+        )}
+        {alert?.earlier_session_id && (
+          <Fact name="Earlier investigation">
+            <Link
+              to="/sessions/$sessionId"
+              params={{ sessionId: alert.earlier_session_id }}
+              className="font-mono text-accent underline underline-offset-2"
+              aria-label={`Earlier investigation ${shortId(alert.earlier_session_id)}`}
+              data-testid="earlier-session"
+            >
+              {shortId(alert.earlier_session_id)}
+            </Link>
+          </Fact>
         )}
         {session.rerun_of && (
           <Fact name="Re-run of">

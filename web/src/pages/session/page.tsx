@@ -2,8 +2,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowUp, MessageSquare, PanelRightClose } from 'lucide-react';
 import { useCallback, useRef } from 'react';
+import { titleOf } from '@/alert/facts';
+import { useAlertState } from '@/alert/live';
 import type { Problem } from '@/api/problem';
 import { isOver } from '@/api/status';
+import type { AlertState } from '@/api/types';
 import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
@@ -88,13 +91,15 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
   const roomForOutcome = useMedia('(min-width: 112.5rem)');
   const panel = useStored(chatPanel);
   const cancel = useCancel(session.id);
-  useTitle(`${statusMark(session.status)} ${session.alert_type}`);
+  const alert = useAlertState(session);
+  useTitle(`${statusMark(session.status)} ${titleOf(session)}`);
 
   const beside = roomForChat && panel === 'open';
   return (
     <>
       <SessionHeader
         view={view}
+        alert={alert}
         answering={isAnswering(view)}
         cancel={cancel}
         chatButton={beside ? null : <ChatButton sheet={!roomForChat} />}
@@ -110,7 +115,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
           >
             <div className="space-y-3 py-3">
               <Outcome store={store} view={view} whole />
-              <AlertCard session={session} />
+              <AlertCard session={session} alert={alert} />
             </div>
           </section>
         )}
@@ -119,7 +124,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
             <Timeline store={store} view={view} focus={search.event} />
           </div>
         ) : (
-          <TimelineUnderCards store={store} view={view} focus={search.event} />
+          <TimelineUnderCards store={store} view={view} alert={alert} focus={search.event} />
         )}
         {beside && (
           <aside
@@ -180,7 +185,12 @@ function NarrowChat({
 }
 
 /** The timeline below the outcome, with a way back to it when it is out of sight: a session may end far below. */
-function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'>) {
+function TimelineUnderCards({
+  store,
+  view,
+  alert,
+  focus,
+}: Omit<TimelineProps, 'header'> & { alert: AlertState | null }) {
   const outcome = useRef<HTMLDivElement>(null);
   const over = isOver(view.session.status);
   const seen = useInView(outcome, { before: true, there: over });
@@ -191,7 +201,7 @@ function TimelineUnderCards({ store, view, focus }: Omit<TimelineProps, 'header'
           <Outcome store={store} view={view} whole={false} />
         </div>
       )}
-      <AlertCard session={view.session} />
+      <AlertCard session={view.session} alert={alert} />
     </div>
   );
   return (

@@ -2,6 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useId, useState } from 'react';
+import { type KnownSeverity, severities } from '@/alert/severities';
+import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
@@ -10,6 +12,7 @@ import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
 import { StatusIcon, statusLabel } from '@/ui/status';
+import { joinLabels, readLabel, splitLabels } from './labels';
 import { fromField, isFiltered, type Range, type SessionsPageSearch, statuses, toField } from './search';
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
@@ -50,7 +53,9 @@ export function Filters({ search, change, clear, searchField }: Props) {
       </Button>
       <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
         <StatusFilter chosen={search.status ?? []} change={change} />
+        <SeverityFilter chosen={search.severity} change={change} />
         <ValueFilters search={search} change={change} />
+        <LabelFilter labels={splitLabels(search.label)} change={change} />
         <TimeFilter search={search} change={change} />
         <Segmented
           label="Order"
@@ -115,36 +120,117 @@ function StatusFilter({ chosen, change }: { chosen: readonly string[]; change: C
   );
 }
 
-/** What sessions that are there have; a value of the address that none has stays choosable, so that it is seen. */
+function SeverityFilter({ chosen, change }: { chosen: KnownSeverity | undefined; change: Change }) {
+  return (
+    <Choice
+      label="Severity"
+      value={chosen ?? ''}
+      onChange={(value) => change({ severity: severities.find((known) => known === value) })}
+      testId="filter-severity"
+    >
+      <option value="">Any severity</option>
+      {severities.map((severity) => (
+        <option key={severity} value={severity}>
+          {severityLabel(severity)}
+        </option>
+      ))}
+    </Choice>
+  );
+}
+
+/**
+ * What sessions that are there have; a value of the address that none has stays choosable, so that it is seen. Facts that no
+ * alert has are not offered.
+ */
 function ValueFilters({ search, change }: { search: SessionsPageSearch; change: Change }) {
   const { data } = useQuery(queries.filterOptions());
   const filters = [
-    { key: 'alert_type', any: 'Any alert type', values: data?.alert_types },
-    { key: 'chain_id', any: 'Any chain', values: data?.chain_ids },
-    { key: 'author', any: 'Any author', values: data?.authors },
+    { key: 'service', what: 'service', values: data?.services, fact: true },
+    { key: 'namespace', what: 'namespace', values: data?.namespaces, fact: true },
+    { key: 'cluster', what: 'cluster', values: data?.clusters, fact: true },
+    { key: 'team', what: 'team', values: data?.teams, fact: true },
+    { key: 'alert_type', what: 'alert type', values: data?.alert_types, fact: false },
+    { key: 'chain_id', what: 'chain', values: data?.chain_ids, fact: false },
+    { key: 'author', what: 'author', values: data?.authors, fact: false },
   ] as const;
-  return filters.map(({ key, any, values = [] }) => {
+  return filters.map(({ key, what, values: known, fact }) => {
+    const values = (known ?? []).filter((value) => value !== '');
     const chosen = search[key];
     const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
+    if (fact && all.length === 0) return null;
     return (
       <Choice
         key={key}
-        label={any.replace('Any a', 'A').replace('Any c', 'C')}
+        label={what.charAt(0).toUpperCase() + what.slice(1)}
         value={chosen ?? ''}
         onChange={(value) => change({ [key]: value || undefined })}
         testId={`filter-${key}`}
       >
-        <option value="">{any}</option>
-        {all
-          .filter((value) => value !== '')
-          .map((value) => (
-            <option key={value} value={value}>
-              {value}
-            </option>
-          ))}
+        <option value="">Any {what}</option>
+        {all.map((value) => (
+          <option key={value} value={value}>
+            {value}
+          </option>
+        ))}
       </Choice>
     );
   });
+}
+
+/** Labels of the alert, any number of them; each is added with Enter and removed by its button. */
+function LabelFilter({ labels, change }: { labels: readonly string[]; change: Change }) {
+  const [typed, setTyped] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const set = (list: readonly string[]) => change({ label: joinLabels(list) });
+  const add = () => {
+    const label = readLabel(typed);
+    setWrong(label === undefined && typed.trim() !== '');
+    if (label === undefined) return;
+    setTyped('');
+    if (!labels.includes(label)) set([...labels, label]);
+  };
+  return (
+    <>
+      <form
+        className="max-md:flex-1 max-md:basis-36"
+        onSubmit={(event) => {
+          event.preventDefault();
+          add();
+        }}
+      >
+        <Input
+          className="w-40 max-md:w-full"
+          aria-label="Label, as name=value"
+          aria-invalid={wrong || undefined}
+          title={wrong ? 'Type a label as name=value, then Enter' : undefined}
+          placeholder="Label: name=value"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setWrong(false);
+          }}
+          data-testid="filter-label"
+        />
+        {wrong && (
+          <p role="alert" className="text-xs text-bad">
+            Type name=value, then Enter
+          </p>
+        )}
+      </form>
+      {labels.map((label) => (
+        <Button
+          key={label}
+          size="sm"
+          className="max-w-full min-w-0 shrink"
+          aria-label={`Remove label ${label}`}
+          onClick={() => set(labels.filter((other) => other !== label))}
+          data-testid="filter-label-chosen"
+        >
+          <span className="truncate">{label}</span> <X aria-hidden />
+        </Button>
+      ))}
+    </>
+  );
 }
 
 function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Change }) {

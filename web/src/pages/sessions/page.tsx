@@ -116,7 +116,7 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
     ...(isFiltered(search) ? [{ id: 'clear', label: 'Clear filters', icon: <FilterX aria-hidden />, run: clear }] : []),
     {
       id: 'order',
-      label: newest ? 'Running and failed first' : 'Newest first',
+      label: newest ? 'Attention first' : 'Newest first',
       keywords: ['order', 'sort'],
       icon: <ArrowDownWideNarrow aria-hidden />,
       run: () => change({ order: newest ? undefined : 'newest' }),
@@ -127,8 +127,8 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
 /** How many run and wait, whatever the filter; the tab says it too. */
 function Activity() {
   const { data } = useQuery(queries.activeSessions());
-  const running = data?.active.length ?? 0;
-  const waiting = data?.queued.length ?? 0;
+  const running = data?.active_total ?? 0;
+  const waiting = data?.queued_total ?? 0;
   useTitle(running > 0 ? `(${running} running) Sessions` : 'Sessions');
   if (data === undefined) return null;
   return (

@@ -1,6 +1,9 @@
 /** One session in the list: a line on a wide screen, a card on a narrow one. The whole of it is one link. */
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
+import { FactLine, titleOf } from '@/alert/facts';
+import { SeverityBadge } from '@/alert/severity';
+import { AlertMarks } from '@/alert/state';
 import type { SessionItem } from '@/api/types';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
@@ -17,7 +20,7 @@ export const columns = cn(
   'md:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
   'lg:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem]',
   'xl:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem_3rem_8rem]',
-  'wide:grid-cols-[7.5rem_14rem_minmax(0,1fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
+  'wide:grid-cols-[7.5rem_minmax(0,2fr)_minmax(0,3fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
 );
 
 export const SessionRow = memo(function SessionRow({
@@ -50,7 +53,16 @@ export const SessionRow = memo(function SessionRow({
           <StatusBadge status={row.status} />
         </span>
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
-          <span className="block truncate font-semibold">{row.alert_type}</span>
+          <span className="block min-w-0">
+            <span className="flex min-w-0 items-center gap-x-1.5 gap-y-0.5 max-md:flex-wrap">
+              <SeverityBadge severity={row.severity} />
+              <span className="min-w-0 truncate font-semibold" title={titleOf(row)} data-testid="session-title">
+                {titleOf(row)}
+              </span>
+              <AlertMarks alert={row.alert} />
+            </span>
+            <FactLine alert={row} className="block truncate text-xs text-ink-soft" />
+          </span>
           <span
             className="block truncate text-ink-soft first-letter:uppercase max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"

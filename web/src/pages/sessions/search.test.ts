@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { severities } from '@/alert/severities';
 import { parseSearch, stringifySearch } from '@/app/address';
 import {
   filterOf,
@@ -41,6 +42,13 @@ describe('the filter in the address', () => {
     expect(known(readSessionSearch({ status: 'sleeping', search: 7, chain_id: { a: 1 } }))).toEqual({});
   });
 
+  it('has facts and labels of the alert', () => {
+    const read = readSessionSearch(parseSearch('?severity=critical&service=web&team=shop&label=app=web,tier=a%5C,b'));
+    expect(known(read)).toEqual({ severity: 'critical', service: 'web', team: 'shop', label: 'app=web,tier=a\\,b' });
+    expect(filterOf(read, new Date()).label).toEqual(['app=web', 'tier=a,b']);
+    expect(known(readSessionSearch({ severity: 'terrible', label: 'nonsense' }))).toEqual({});
+  });
+
   it('keeps text that looks like a number or like JSON as text', () => {
     expect(readSessionSearch(parseSearch('?search=404')).search).toBe('404');
     expect(readSessionSearch(parseSearch('?search=[1]')).search).toBe('[1]');
@@ -65,6 +73,11 @@ describe('the filter in the address', () => {
       alert_type: text,
       chain_id: text,
       author: text,
+      severity: fc.constantFrom(...severities, undefined),
+      service: text,
+      namespace: text,
+      cluster: text,
+      team: text,
       search: text,
       after: time,
       before: time,

@@ -1,6 +1,8 @@
 /** The filter of the list as the page's address carries it, and as the server is asked. */
+import { type KnownSeverity, severities } from '@/alert/severities';
 import type { SessionSearch } from '@/api/queries';
 import type { SessionStatus } from '@/api/types';
+import { splitLabels } from './labels';
 
 export const statuses = [
   'in_progress',
@@ -21,12 +23,19 @@ export interface SessionsPageSearch {
   alert_type?: string;
   chain_id?: string;
   author?: string;
+  severity?: KnownSeverity;
+  service?: string;
+  namespace?: string;
+  cluster?: string;
+  team?: string;
+  /** Labels as name=value, separated by commas; see labels.ts. */
+  label?: string;
   search?: string;
   /** A span that ends now; `after` and `before` are not looked at then. */
   range?: Range;
   after?: string;
   before?: string;
-  /** Left out, what runs and what failed comes first. */
+  /** Left out, what needs attention comes first: running, failed, waiting, done. */
   order?: 'newest';
 }
 
@@ -42,6 +51,12 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
     alert_type: text('alert_type'),
     chain_id: text('chain_id'),
     author: text('author'),
+    severity: severities.find((known) => known === search.severity),
+    service: text('service'),
+    namespace: text('namespace'),
+    cluster: text('cluster'),
+    team: text('team'),
+    label: splitLabels(text('label')).length > 0 ? text('label') : undefined,
     search: text('search'),
     range,
     after: range ? undefined : readTime(search.after),
@@ -72,8 +87,13 @@ export function isFiltered(search: SessionsPageSearch): boolean {
  * answer is kept: a sixtieth of the span, a minute for the last hour.
  */
 export function filterOf(search: SessionsPageSearch, now: Date): SessionSearch {
-  const { range, after, before, order, ...rest } = search;
-  const filter: SessionSearch = { ...rest, order: order ?? 'attention' };
+  const { range, after, before, order, label, ...rest } = search;
+  const labels = splitLabels(label);
+  const filter: SessionSearch = {
+    ...rest,
+    label: labels.length === 0 ? undefined : labels,
+    order: order ?? 'attention',
+  };
   if (range !== undefined) {
     const grain = ranges[range] / 60;
     filter.created_after = new Date(Math.floor((now.getTime() - ranges[range]) / grain) * grain).toISOString();

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SessionItem } from '@/api/types';
 import { duration, elapsed } from '@/text/format';
@@ -17,7 +18,7 @@ export function SessionsCard() {
         <CardTitle id="system-sessions">Active sessions</CardTitle>
         {sessions.data && (
           <span className="text-ink-soft tabular-nums">
-            {sessions.data.active.length} running, {sessions.data.queued.length} queued
+            {sessions.data.active_total} running, {sessions.data.queued_total} queued
           </span>
         )}
       </CardHeader>
@@ -56,7 +57,7 @@ function SessionRow({ session }: { session: SessionItem }) {
         data-testid="system-session"
       >
         <StatusBadge status={session.status} />
-        <span className="min-w-0 flex-1 truncate font-medium">{session.alert_type}</span>
+        <span className="min-w-0 flex-1 truncate font-medium">{titleOf(session)}</span>
         {!waits && session.stage_count > 0 && (
           <span className="text-xs text-ink-soft tabular-nums">
             stage {Math.min(session.current_stage_index, session.stage_count)} of {session.stage_count}

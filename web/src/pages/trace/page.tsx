@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronsDownUp, ChevronsUpDown, Columns2, Network, X } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { Trace } from '@/api/types';
 import { useTitle } from '@/app/title';
@@ -30,7 +31,7 @@ export function TracePage() {
   const view = state.phase === 'ready' ? state.view : undefined;
   const query = useQuery(queries.trace(sessionId));
   useFreshTrace(query, view?.version ?? 0);
-  useTitle(view === undefined ? 'Trace' : `Trace · ${view.session.alert_type}`);
+  useTitle(view === undefined ? 'Trace' : `Trace · ${titleOf(view.session)}`);
   if (query.isPending) {
     return (
       <Frame sessionId={sessionId} view={view}>
@@ -80,7 +81,7 @@ function Frame({
             </nav>
             <h1 className="min-w-0 truncate text-base font-semibold">
               Trace
-              {view && <span className="font-normal text-ink-soft"> · {view.session.alert_type}</span>}
+              {view && <span className="font-normal text-ink-soft"> · {titleOf(view.session)}</span>}
             </h1>
           </div>
           <div className="flex items-center gap-1">{actions}</div>

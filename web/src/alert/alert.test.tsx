@@ -1,0 +1,101 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { describe, expect, it } from 'vitest';
+import type { AlertState } from '@/api/types';
+import { FactLine, factsOf, titleOf } from './facts';
+import { AlertLinks, namedLinks } from './links';
+import { severities } from './severities';
+import { SeverityBadge, severityLabel } from './severity';
+import { AlertMarks, repeats } from './state';
+
+const nothing = { title: '', alert_type: 'pod-crash', service: '', namespace: '', cluster: '', team: '' };
+
+describe('the title of an alert', () => {
+  it('is its own, or the alert type in sessions of old releases', () => {
+    expect(titleOf({ title: 'web-1 crashes', alert_type: 'pod-crash' })).toBe('web-1 crashes');
+    expect(titleOf({ title: '', alert_type: 'pod-crash' })).toBe('pod-crash');
+  });
+});
+
+describe('the facts of an alert', () => {
+  it('leave out what is unknown, and the alert type if it is the title', () => {
+    expect(factsOf(nothing)).toEqual([]);
+    expect(factsOf({ ...nothing, title: 'web-1 crashes', service: 'web', team: 'shop' })).toEqual([
+      { name: 'Alert type', value: 'pod-crash' },
+      { name: 'Service', value: 'web' },
+      { name: 'Team', value: 'shop' },
+    ]);
+  });
+
+  it('tell their names to screen readers, and show hostile text as text', () => {
+    const html = renderToStaticMarkup(<FactLine alert={{ ...nothing, service: '<img src=x>' }} />);
+    expect(html).toContain('<span class="sr-only">Service </span>&lt;img src=x&gt;');
+    expect(renderToStaticMarkup(<FactLine alert={nothing} />)).toBe('');
+  });
+});
+
+describe('the severity', () => {
+  it.each(severities)('%s is a word, not only a colour', (severity) => {
+    expect(renderToStaticMarkup(<SeverityBadge severity={severity} />)).toContain(`${severityLabel(severity)}</span>`);
+  });
+
+  it('is not shown if the alert does not tell', () => {
+    expect(renderToStaticMarkup(<SeverityBadge severity="" />)).toBe('');
+  });
+});
+
+describe('links', () => {
+  it('have a name each, and only those to web pages can be followed', () => {
+    const links = [
+      { kind: 'dashboard' as const, url: 'https://grafana.example/d/1' },
+      { kind: 'dashboard' as const, url: 'javascript:alert(1)' },
+    ];
+    expect(namedLinks(links).map((link) => link.name)).toEqual(['Dashboard', 'Dashboard 2']);
+    const html = renderToStaticMarkup(<AlertLinks links={links} />);
+    expect(html).toMatch(/<a href="https:\/\/grafana\.example\/d\/1"[^>]*rel="[^"]*noreferrer/);
+    expect(html).not.toContain('javascript:');
+  });
+});
+
+describe('what became of an alert', () => {
+  const now = new Date('2026-11-16T12:00:00Z');
+  const alert: AlertState = {
+    firing: true,
+    occurrences: 1,
+    last_at: '2026-11-16T11:55:00Z',
+    times: [],
+    resolved_at: null,
+    flapping: false,
+    storm: false,
+    members: 0,
+    firing_members: 0,
+    earlier_session_id: null,
+  };
+  const marks = (state: AlertState | null) => renderToStaticMarkup(<AlertMarks alert={state} />);
+
+  it('says how often it was received unless only once', () => {
+    expect(repeats(alert, now)).toBeUndefined();
+    expect(repeats({ ...alert, occurrences: 12 }, now)).toEqual({
+      short: '×12, last 5 m ago',
+      words: 'Received 12 times, last 5 m ago',
+    });
+  });
+
+  it('has no mark while it fires and came once, or has no identity', () => {
+    expect(marks(alert)).toBe('');
+    expect(marks(null)).toBe('');
+  });
+
+  it('has a badge for resolved, flapping and storm', () => {
+    const all = marks({
+      ...alert,
+      firing: false,
+      resolved_at: alert.last_at,
+      flapping: true,
+      storm: true,
+      members: 40,
+    });
+    expect(all).toContain('Resolved');
+    expect(all).toContain('Flapping');
+    expect(all).toContain('Storm of 40');
+  });
+});

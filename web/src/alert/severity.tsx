@@ -1,0 +1,27 @@
+import { CircleAlert, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react';
+import type { Severity } from '@/api/types';
+import { Badge, type Tone } from '@/ui/badge';
+import type { KnownSeverity } from './severities';
+
+const looks: Record<KnownSeverity, { label: string; icon: LucideIcon; tone: Tone; className?: string }> = {
+  critical: { label: 'Critical', icon: OctagonAlert, tone: 'bad', className: 'bg-bad text-surface' },
+  high: { label: 'High', icon: TriangleAlert, tone: 'bad' },
+  warning: { label: 'Warning', icon: CircleAlert, tone: 'warn' },
+  info: { label: 'Info', icon: Info, tone: 'idle' },
+};
+
+export function severityLabel(severity: KnownSeverity): string {
+  return looks[severity].label;
+}
+
+/** How bad an alert is; nothing if it does not say. */
+export function SeverityBadge({ severity }: { severity: Severity }) {
+  if (severity === '') return null;
+  const { label, ...look } = looks[severity];
+  return (
+    <Badge {...look} data-severity={severity} data-testid="severity">
+      <span className="sr-only">Severity </span>
+      {label}
+    </Badge>
+  );
+}

@@ -1,0 +1,65 @@
+/** What became of an alert after it came in: repeated, resolved, flapping, part of a storm. */
+import { ArrowDownUp, CircleCheckBig, CloudLightning } from 'lucide-react';
+import type { AlertState } from '@/api/types';
+import { ago, counted, dateTime } from '@/text/format';
+import { Badge } from '@/ui/badge';
+import { useNow } from '@/ui/now';
+
+/** How often an alert was received, for the eye and in words; undefined if only once. */
+export function repeats(
+  { occurrences, last_at }: Pick<AlertState, 'occurrences' | 'last_at'>,
+  now: Date,
+): { short: string; words: string } | undefined {
+  if (occurrences < 2) return undefined;
+  const last = ago(last_at, now);
+  return {
+    short: `×${occurrences.toLocaleString('en')}, last ${last}`,
+    words: `Received ${counted(occurrences, 'time')}, last ${last}`,
+  };
+}
+
+/** Updates itself; the row around it is not rendered again. */
+export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'last_at'> }) {
+  const said = repeats(alert, useNow(10_000));
+  if (said === undefined) return null;
+  return (
+    <span
+      className="text-xs whitespace-nowrap text-ink-soft tabular-nums"
+      title={`Last received ${dateTime(alert.last_at)}`}
+      data-testid="alert-repeats"
+    >
+      <span aria-hidden>{said.short}</span>
+      <span className="sr-only">{said.words}</span>
+    </span>
+  );
+}
+
+/** Badges for what is not the usual course of an alert; nothing for one that fires and came once. */
+export function AlertMarks({ alert }: { alert: AlertState | null }) {
+  if (alert === null) return null;
+  return (
+    <>
+      {alert.storm && (
+        <Badge tone="warn" icon={CloudLightning} data-testid="alert-storm">
+          Storm of {alert.members.toLocaleString('en')}
+        </Badge>
+      )}
+      {!alert.firing && (
+        <Badge
+          tone="good"
+          icon={CircleCheckBig}
+          title={alert.resolved_at ? `Resolved ${dateTime(alert.resolved_at)}` : undefined}
+          data-testid="alert-resolved"
+        >
+          Resolved
+        </Badge>
+      )}
+      {alert.flapping && (
+        <Badge tone="warn" icon={ArrowDownUp} data-testid="alert-flapping">
+          Flapping
+        </Badge>
+      )}
+      {alert.occurrences > 1 && <Repeats alert={alert} />}
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+/** Parts of the alert's card: how often and when it came, and its labels. */
+import { Link } from '@tanstack/react-router';
+import type { AlertState, SessionDetail } from '@/api/types';
+import { joinLabels } from '@/pages/sessions/labels';
+import { counted, dateTime } from '@/text/format';
+import { Section } from './fold';
+
+/** Whether the alert fires, and every time that it was received, as far as they are kept. */
+export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt: string | null }) {
+  const times = alert.times.toReversed();
+  return (
+    <Section
+      title={`${alert.firing ? 'Firing' : 'Resolved'}, received ${counted(alert.occurrences, 'time')}`}
+      open={false}
+    >
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px] [&_dt]:text-ink-faint">
+        {startsAt && (
+          <>
+            <dt>Problem began</dt>
+            <dd>{dateTime(startsAt)}</dd>
+          </>
+        )}
+        {alert.resolved_at && (
+          <>
+            <dt>Resolved</dt>
+            <dd>{dateTime(alert.resolved_at)}</dd>
+          </>
+        )}
+        <dt>Received</dt>
+        <dd>
+          <ul data-testid="alert-times">
+            {times.map((at) => (
+              <li key={at} className="tabular-nums">
+                {dateTime(at)}
+              </li>
+            ))}
+            {alert.occurrences > times.length && <li className="text-ink-soft">and earlier</li>}
+          </ul>
+        </dd>
+      </dl>
+    </Section>
+  );
+}
+
+/** The sender's labels. Each leads to the sessions that have it. */
+export function LabelsSection({ labels }: { labels: SessionDetail['labels'] }) {
+  const sorted = Object.entries(labels).toSorted(([a], [b]) => a.localeCompare(b));
+  if (sorted.length === 0) return null;
+  return (
+    <Section title={`Labels (${sorted.length})`} open={false}>
+      <ul className="flex flex-wrap gap-1.5" data-testid="alert-labels">
+        {sorted.map(([name, value]) => (
+          <li key={name} className="max-w-full min-w-0">
+            <Link
+              to="/"
+              search={{ label: joinLabels([`${name}=${value}`]) }}
+              title={`Show sessions with ${name}=${value}`}
+              className="block rounded-md border border-line px-2 py-0.5 text-[13px] break-words hover:bg-sunken"
+            >
+              <span className="text-ink-soft">{name}=</span>
+              {value}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

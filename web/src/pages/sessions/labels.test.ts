@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { joinLabels, readLabel, splitLabels } from './labels';
+
+test('a label is a name and a value, without spaces around them', () => {
+  expect(readLabel(' app = web ')).toBe('app=web');
+  expect(readLabel('query=a=b')).toBe('query=a=b');
+  for (const text of ['', 'app', 'app=', '=web', ' = ']) expect(readLabel(text)).toBeUndefined();
+});
+
+test('what is no label in an address is left out', () => {
+  expect(splitLabels('app=web,nonsense,,team=shop')).toEqual(['app=web', 'team=shop']);
+  expect(splitLabels(undefined)).toEqual([]);
+});
+
+test('labels survive being written and read again, whatever is in them', () => {
+  const word = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text.trim() === text && text !== '');
+  const label = fc
+    .tuple(
+      word.filter((name) => !name.includes('=')),
+      word,
+    )
+    .map(([name, value]) => `${name}=${value}`);
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1 }), (labels) => {
+      expect(splitLabels(joinLabels(labels))).toEqual(labels);
+    }),
+  );
+  expect(joinLabels([])).toBeUndefined();
+});
