@@ -100,6 +100,8 @@ func loadSessionChunk(t *testing.T, conn *pgx.Conn, now time.Time, first, end, n
 			"chain-" + strconv.Itoa(i/8%5), string(status), "user-" + strconv.Itoa(i/8%50),
 			"The pod ran out of memory because its cache has no bound. Restart " + service + " with a limit; see runbook " + strconv.Itoa(i%1000) + ".",
 			"Memory of " + service + " ran out.", at, at, completed, 12, 1, 1, 1,
+			"Pod of " + service + " was killed", string(tarsy.Severities()[i/3%4]), service, "namespace-" + strconv.Itoa(i/8%40), "cluster-" + strconv.Itoa(i%3),
+			"team-" + strconv.Itoa(i/8%12), hash(i / 10)[:16], map[string]string{"service": service, "env": "prod", "pod": hash(i / 100)[:10]},
 		})
 
 		for call := range callsPerSession {
@@ -113,6 +115,7 @@ func loadSessionChunk(t *testing.T, conn *pgx.Conn, now time.Time, first, end, n
 	_, err := conn.CopyFrom(t.Context(), pgx.Identifier{"sessions"}, []string{
 		"id", "alert_type", "alert_data", "chain_id", "status", "author", "final_analysis", "executive_summary", "created_at", "started_at",
 		"completed_at", "last_seq", "fence", "stage_count", "trimmed_fence",
+		"title", "severity", "service", "namespace", "cluster", "team", "fingerprint", "labels",
 	}, pgx.CopyFromRows(sessions))
 	require.NoError(t, err)
 
@@ -122,11 +125,14 @@ func loadSessionChunk(t *testing.T, conn *pgx.Conn, now time.Time, first, end, n
 	require.NoError(t, err)
 }
 
-// loadedStatus is that of a session: the newest 200 are not over, and one of twelve did not complete.
+// loadedStatus is that of a session: the newest 10,000 are not over, of which the newest 200 run or wait and the others wait, and one
+// of twelve did not complete.
 func loadedStatus(i, n int) tarsy.SessionStatus {
 	switch {
 	case i >= n-min(200, n/5):
 		return []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionInProgress, tarsy.SessionCancelling}[i%3]
+	case i >= n-min(10_000, n/5):
+		return tarsy.SessionPending
 	case i%20 == 1:
 		return tarsy.SessionFailed
 	case i%50 == 2:

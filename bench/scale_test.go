@@ -106,6 +106,12 @@ func readCases(client *http.Client, a *app.App) []scaleCase {
 		get("chain", "sessions?chain_id=chain-%d", func(n int) any { return n % 5 }),
 		get("author", "sessions?author=user-%d", func(n int) any { return n % 50 }),
 		get("alert type, author and status", "sessions?alert_type=type-%d&author=user-7&status=completed", func(n int) any { return n % 20 }),
+		get("severity", "sessions?order=attention&severity=%s", func(n int) any { return tarsy.Severities()[n%4] }),
+		get("service and team", "sessions?order=attention&service=checkout&team=team-%d", func(n int) any { return n % 12 }),
+		get("fingerprint", "sessions?fingerprint=%s", func(n int) any { return hash(n)[:16] }),
+		get("label: one that many have", "sessions?order=attention&label=env%%3Dprod"),
+		get("label: one that few have", "sessions?order=attention&label=pod%%3D%s", func(n int) any { return hash(n)[:10] }),
+		get("status: in progress", "sessions?status=in_progress"),
 		get("created before a day", "sessions?created_before=%s", day),
 		get("active sessions", "sessions/active"),
 		get("search: an identifier", "sessions?search=checkout-%s", func(n int) any { return hash(n * 8)[:8] }),
@@ -171,7 +177,8 @@ func openClaimer(t *testing.T, url string) claimer {
 
 	for i := range 500 {
 		require.NoError(t, db.CreateSession(t.Context(), tarsy.Session{
-			ID: tarsy.NewID(), AlertType: "test", AlertData: "app-1 was killed", ChainID: "test", Status: tarsy.SessionPending,
+			AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
+			ID:         tarsy.NewID(), AlertType: "test", AlertData: "app-1 was killed", ChainID: "test", Status: tarsy.SessionPending,
 			Author: "bench", StageCount: 1, CreatedAt: time.Now().Add(-time.Duration(i) * time.Second),
 		}, postgres.Terms{}))
 	}
