@@ -22,7 +22,7 @@ func (a *App) newDesk(intake *engine.Intake, mask func(string) string) (*triage.
 func triageSettings(cfg config.Alerts) (triage.Settings, error) {
 	settings := triage.Settings{
 		Window: cfg.Deduplicate.Window, Threshold: cfg.Storm.Threshold, StormWindow: cfg.Storm.Window,
-		FlappingAfter: cfg.Resolved.FlappingAfter, FlappingWindow: cfg.Resolved.FlappingWindow, Conclude: cfg.Resolved.Conclude,
+		FlappingAfter: cfg.Resolved.FlappingAfter, FlappingWindow: cfg.Resolved.FlappingWindow,
 	}
 
 	for i, m := range cfg.Maintenance {

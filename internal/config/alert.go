@@ -89,7 +89,6 @@ type Storm struct {
 
 // Resolved is alerts.resolved.
 type Resolved struct {
-	Conclude       bool          `yaml:"conclude" doc:"Ask the agents of a running session to conclude with what they have when its alert is resolved."`
 	FlappingAfter  int           `yaml:"flapping_after" doc:"Changes between firing and resolved within flapping_window from which an alert is shown as flapping." default:"4" min:"2"`
 	FlappingWindow time.Duration `yaml:"flapping_window" doc:"Window for flapping_after." default:"1h" min:"1s"`
 }

@@ -21,6 +21,8 @@ FOR UPDATE OF s SKIP LOCKED`
 var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM events WHERE session_id = ANY($1)`,
 	`DELETE FROM announcements WHERE session_id = ANY($1)`,
+	`DELETE FROM suppressed_alerts WHERE session_id = ANY($1)`,
+	`DELETE FROM session_alerts WHERE session_id = ANY($1)`,
 	`DELETE FROM requests WHERE session_id = ANY($1)`,
 	`DELETE FROM chat_user_messages WHERE session_id = ANY($1)`,
 	`DELETE FROM chats WHERE session_id = ANY($1)`,
@@ -33,8 +35,17 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM sessions WHERE id = ANY($1)`,
 }
 
+const (
+	// purgeSuppressedSQL removes suppressed alerts that no session counts.
+	purgeSuppressedSQL = `
+DELETE FROM suppressed_alerts WHERE id IN (
+    SELECT id FROM suppressed_alerts WHERE last_at < $1 AND session_id IS NULL ORDER BY last_at LIMIT 10000)`
+
+	purgeSilencesSQL = `DELETE FROM silences WHERE ends_at < $1`
+)
+
 // PurgeSessions removes, in one transaction, all rows of up to limit sessions that were deleted before a time. The last
-// batch also removes the recipes that no session follows any more, and runs last in the same transaction.
+// batch also removes the recipes that no session follows any more, suppressed alerts of no session and silences that are as old, and runs last in the same transaction.
 func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 
@@ -62,6 +73,12 @@ func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, la
 
 		if swept = (Swept{Sessions: len(ids), More: len(ids) == limit}); swept.More {
 			return nil
+		}
+
+		for _, sql := range []string{purgeSuppressedSQL, purgeSilencesSQL} {
+			if _, err := tx.Exec(ctx, sql, before); err != nil {
+				return err
+			}
 		}
 
 		removed, err := tx.Exec(ctx, removeRecipesSQL, db.clock.Now().Add(-keepRecipe))

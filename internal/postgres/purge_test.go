@@ -58,7 +58,41 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	_, err = db.Hold(asked[0].Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(answer, f.clock.Now())}, Release: true})
 	require.NoError(t, err)
 
+	f.exec(t, `INSERT INTO session_alerts (session_id, fingerprint, group_key, last_at) VALUES ($1, 'fp', 'group', now())`, claim.SessionID)
+	f.suppress(t, &claim.SessionID, f.clock.Now())
+
 	return claim.SessionID
+}
+
+// suppress stores a suppressed alert.
+func (f *fixture) suppress(t *testing.T, sessionID *string, at time.Time) {
+	t.Helper()
+
+	f.exec(t, `INSERT INTO suppressed_alerts (id, reason, owner, session_id, alert_type, title, severity, service, namespace, cluster, team, labels, links,
+    fingerprint, group_key, source, receiver, alert, firing, occurrences, first_at, last_at, times)
+VALUES ($1, 'duplicate', $2, $3, '', '', '', '', '', '', '', '{}', '[]', '', '', '', '', '{}', true, 1, $4, $4, '{}')`,
+		tarsy.NewID(), tarsy.NewID(), sessionID, at)
+}
+
+func TestPurgeRemovesOldSuppressedAlertsAndSilences(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	old := f.clock.Now()
+
+	f.suppress(t, nil, old)
+	f.suppress(t, nil, old.Add(time.Hour))
+
+	for _, end := range []time.Time{old, old.Add(time.Hour)} {
+		f.exec(t, `INSERT INTO silences (id, matchers, reason, author, starts_at, ends_at, created_at) VALUES ($1, '{a=b}', '', '', $2, $2, $2)`, tarsy.NewID(), end)
+	}
+
+	_, err := db.PurgeSessions(t.Context(), old.Add(time.Minute), 10, nothing)
+	require.NoError(t, err)
+	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM suppressed_alerts WHERE last_at > $1`, old))
+	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM suppressed_alerts`))
+	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM silences`))
 }
 
 func TestPurgeRemovesEveryRowOfDeletedSession(t *testing.T) {

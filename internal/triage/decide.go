@@ -66,8 +66,6 @@ type Decision struct {
 	suppressed []int
 	// Touched are the sessions whose counts changed, with their versions, without the new ones.
 	Touched map[string]int64
-	// Conclude are running sessions whose alerts do not fire any more.
-	Conclude []string
 }
 
 // decider is a decision in the making.
@@ -448,10 +446,6 @@ func (d *decider) setFiring(i *investigation, firing bool) {
 	if !firing {
 		now := d.Now
 		i.ResolvedAt = &now
-
-		if d.Settings.Conclude && i.CompletedAt == nil && !i.created {
-			d.Conclude = append(d.Conclude, i.SessionID)
-		}
 	}
 
 	recent := 0
@@ -524,9 +518,6 @@ func (d *decider) finish() Decision {
 	for _, key := range slices.Sorted(maps.Keys(d.groups)) {
 		d.Groups = append(d.Groups, *d.groups[key])
 	}
-
-	// Whether an alert still fires is known only at the end.
-	d.Conclude = slices.DeleteFunc(d.Conclude, func(id string) bool { return d.sessions[id].Firing })
 
 	return d.Decision
 }

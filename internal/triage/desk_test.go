@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/triage"
 )
 
@@ -223,4 +224,22 @@ func TestRunbookThatIsNotAllowedIsNoReasonToRefuse(t *testing.T) {
 	f := newFixture(t)
 	id := f.session(firing("disk", "a", func(a *tarsy.Alert) { a.RunbookURL = "https://elsewhere/x" }))
 	require.Empty(t, f.detail(id).RunbookURL)
+}
+
+func TestReadersAreToldOfCounts(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	id := f.session(firing("disk", "a"))
+
+	watch := f.db.Signals().WatchSessions(10)
+	defer watch.Close()
+
+	for _, alert := range []tarsy.Alert{firing("disk", "a"), resolved("disk", "a")} {
+		f.receive(alert)
+		<-watch.C
+
+		changes, _ := watch.Take()
+		require.Equal(t, []postgres.Change{{SessionID: id, Version: f.detail(id).Version}}, changes)
+	}
 }

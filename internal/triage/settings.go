@@ -18,8 +18,6 @@ type Settings struct {
 	// FlappingAfter is from how many changes within FlappingWindow on an alert flaps.
 	FlappingAfter  int
 	FlappingWindow time.Duration
-	// Conclude asks the agents of a running session to conclude when its alert is resolved.
-	Conclude bool
 	// Maintenance are times in which matching alerts are not investigated.
 	Maintenance []Window
 }
