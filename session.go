@@ -190,7 +190,7 @@ func (s Session) Rerun(author string) Alert {
 	return Alert{
 		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
 		SlackMessageFingerprint: s.SlackMessageFingerprint, Author: author, RerunOf: &s.ID,
-		Facts: s.AlertFacts,
+		Facts: s.AlertFacts, ChainID: s.ChainID,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -15,12 +14,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/runbook"
 )
 
 const (
 	maxAlertType   = 200
 	maxRunbookURL  = 2048
 	maxFingerprint = 1000
+	// defaultReceiver is the receiver of bodies that are recognized at POST /api/v1/alerts.
+	defaultReceiver = "default"
 )
 
 // alertRequest is the body of an alert.
@@ -33,6 +35,7 @@ type alertRequest struct {
 	// MCP is what the published TARSy calls the selection.
 	MCP                     *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
 	SlackMessageFingerprint string              `doc:"Identifies the Slack message that the alert came from; kept with the session." json:"slack_message_fingerprint,omitempty"`
+	Fingerprint             string              `doc:"Identifies the problem. An alert with the fingerprint of an earlier one is counted on its session instead of investigated again." json:"fingerprint,omitempty"`
 }
 
 // alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
@@ -56,10 +59,11 @@ type acceptedOutput struct {
 }
 
 type alertAccepted struct {
-	SessionID  string              `json:"session_id"`
-	Status     tarsy.SessionStatus `json:"status"`
-	Message    string              `json:"message,omitempty"`
-	SessionURL string              `doc:"The session in the dashboard; left out unless system.dashboard_url is set." json:"session_url,omitempty"`
+	SessionID  string                 `doc:"The session that investigates the alert, or counts it; of several alerts the first session. Empty if the alert is silenced." json:"session_id"`
+	Status     tarsy.SessionStatus    `doc:"The status of that session." json:"status"`
+	Message    string                 `json:"message,omitempty"`
+	SessionURL string                 `doc:"The session in the dashboard; left out unless system.dashboard_url is set." json:"session_url,omitempty"`
+	Alerts     []tarsy.DeliveredAlert `doc:"What became of each alert; left out for an alert without a fingerprint." json:"alerts,omitempty"`
 }
 
 type alertTypesOutput struct{ Body alertTypeList }
@@ -73,7 +77,9 @@ func (s *Server) addAlerts() {
 		OperationID: "submit-alert", Method: http.MethodPost, Path: "/api/v1/alerts", DefaultStatus: http.StatusAccepted,
 		Summary: "Submit an alert",
 		Description: "Stores the alert as a pending session. It is durable when 202 is answered. " +
-			"Send an Idempotency-Key to be able to repeat a request whose answer was lost.",
+			"Send an Idempotency-Key to be able to repeat a request whose answer was lost. " +
+			"A body of Alertmanager or Grafana is recognized and treated as a delivery to their default receiver. " +
+			"Its alerts, and those with a fingerprint, may be counted on a session that exists, or silenced; the message says so.",
 	}, s.bodyOf(reflect.TypeFor[alertRequest](), true), s.submitAlert)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
@@ -84,16 +90,29 @@ func (s *Server) addAlerts() {
 func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
+	key, err := in.Key.identify(who, "submit")
+	if err != nil {
+		return nil, err
+	}
+
+	if source, ok := s.inbox.Recognize(who.body); ok {
+		return s.submitDelivery(ctx, source, who)
+	}
+
 	alert, err := readAlert(who.body)
 	if err != nil {
 		return nil, err
 	}
 
-	alert.Author = who.author
+	alert.Author, alert.Idempotency = who.author, key
 
-	alert.Idempotency, err = in.Key.identify(who, "submit")
-	if err != nil {
-		return nil, err
+	if s.inbox.Identifies(alert) {
+		result, err := s.inbox.Accept(ctx, alert)
+		if err != nil {
+			return nil, fmt.Errorf("submit alert: %w", err)
+		}
+
+		return s.acceptedDelivery(ctx, result)
 	}
 
 	session, err := s.intake.Submit(ctx, alert)
@@ -102,6 +121,16 @@ func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutp
 	}
 
 	return s.accepted(session), nil
+}
+
+// submitDelivery takes a body of a monitoring system as its default receiver would.
+func (s *Server) submitDelivery(ctx context.Context, source tarsy.AlertSource, who *caller) (*acceptedOutput, error) {
+	result, err := s.inbox.Deliver(ctx, string(source), defaultReceiver, who.author, who.body)
+	if err != nil {
+		return nil, fmt.Errorf("deliver alerts: %w", err)
+	}
+
+	return s.acceptedDelivery(ctx, result)
 }
 
 func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
@@ -138,6 +167,7 @@ func readAlert(body []byte) (tarsy.Alert, error) {
 	return tarsy.Alert{
 		AlertType: request.AlertType, Data: string(request.Data), Runbook: request.Runbook, RunbookURL: request.RunbookURL,
 		MCPSelection: cmp.Or(request.MCPSelection, request.MCP), SlackMessageFingerprint: request.SlackMessageFingerprint,
+		Facts: tarsy.AlertFacts{Source: tarsy.SourceAPI, Fingerprint: request.Fingerprint},
 	}, nil
 }
 
@@ -153,6 +183,12 @@ func (r *alertRequest) check() error {
 	if utf8.RuneCountInString(r.SlackMessageFingerprint) > maxFingerprint {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "slack_message_fingerprint", "slack_message_fingerprint is longer than %d characters", maxFingerprint)
 	}
+
+	if utf8.RuneCountInString(r.Fingerprint) > maxFingerprint {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "fingerprint", "fingerprint is longer than %d characters", maxFingerprint)
+	}
+
+	r.Fingerprint = strings.TrimSpace(r.Fingerprint)
 
 	r.moveRunbookURL()
 
@@ -170,20 +206,13 @@ func (r *alertRequest) check() error {
 
 // moveRunbookURL takes a runbook that is nothing but an address for what it means.
 func (r *alertRequest) moveRunbookURL() {
-	if text := strings.TrimSpace(r.Runbook); r.RunbookURL == "" && !strings.ContainsAny(text, " \t\n") && isRunbookURL(text) {
-		r.Runbook, r.RunbookURL = "", text
+	if r.RunbookURL == "" && runbook.IsURL(r.Runbook) {
+		r.Runbook, r.RunbookURL = "", strings.TrimSpace(r.Runbook)
 	}
 }
 
-func isRunbookURL(text string) bool {
-	address, err := url.Parse(text)
-
-	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" &&
-		len(text) <= maxRunbookURL
-}
-
 func checkRunbookURL(text string) error {
-	if text != "" && !isRunbookURL(text) {
+	if text != "" && !runbook.IsURL(text) {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
 			"runbook_url must be an address that starts with http:// or https:// and has at most %d characters", maxRunbookURL)
 	}

@@ -75,6 +75,8 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		Clock:      f.clock,
 		Logger:     slog.New(slog.NewTextHandler(f.log, nil)),
 	}
+	cfg.Inbox, cfg.Triage = newInbox(t, db, f.clock)
+
 	for _, option := range options {
 		option(&cfg)
 	}

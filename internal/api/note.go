@@ -261,9 +261,9 @@ func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOut
 		return nil, missing("since", "a time such as 2026-11-15T10:00:00Z")
 	}
 
-	since, err := time.Parse(time.RFC3339, request.Since)
+	since, err := parseTimeField("since", request.Since)
 	if err != nil {
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "since", "since must be a time such as 2026-11-15T10:00:00Z")
+		return nil, err
 	}
 
 	count, err := s.notes.ReprocessSince(ctx, since, who.author)

@@ -14,11 +14,13 @@ import (
 )
 
 // route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed; a probe is
-// answered without a look at who asks, and a stream ends with the login of its reader.
+// answered without a look at who asks, a stream ends with the login of its reader, and to a webhook the sender of its receiver may
+// come without a key.
 type route struct {
 	scope      tarsy.Scope
 	probe      bool
 	stream     bool
+	webhook    bool
 	hasBody    bool
 	bodyLimit  int64
 	parameters []string
@@ -108,6 +110,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	who, err := s.guard.identify(r, missing == nil && found.scope == "")
 	defer s.logRefusal(w, r, who)
 
+	if missing == nil && found.webhook && who.key == nil {
+		err = s.admitSender(w, r, who, found.bodyLimit, err)
+	}
+
 	if err != nil {
 		who.refused = tarsy.CodeOf(err)
 		s.refuse(w, r, err)
@@ -130,7 +136,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		err = checkQuery(r, found.parameters, found.repeatable)
 	}
 
-	if err == nil && found.hasBody {
+	if err == nil && found.hasBody && who.body == nil {
 		who.body, err = readBody(w, r, found.bodyLimit)
 	}
 

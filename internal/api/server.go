@@ -85,6 +85,9 @@ type Config struct {
 	Board   Board
 	Reviews Reviews
 	Jobs    Jobs
+	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
+	Inbox  Inbox
+	Triage Triage
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
 	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
@@ -127,6 +130,8 @@ type Server struct {
 	board      Board
 	reviews    Reviews
 	jobs       Jobs
+	inbox      Inbox
+	triage     Triage
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
@@ -176,6 +181,8 @@ func New(cfg Config) *Server {
 		board:      cfg.Board,
 		reviews:    cfg.Reviews,
 		jobs:       cfg.Jobs,
+		inbox:      cfg.Inbox,
+		triage:     cfg.Triage,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
 		mcpServers: cfg.MCPServers,
@@ -204,6 +211,9 @@ func New(cfg Config) *Server {
 	s.huma = newDocument(s.mux, cfg.Info.Version)
 
 	s.addAlerts()
+	s.addWebhooks()
+	s.addSilences()
+	s.addSuppressed()
 	s.addSessions()
 	s.addActivity()
 	s.addTimeline()

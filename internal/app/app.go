@@ -251,12 +251,14 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	if err := a.connectDiscord(intake, maskText); err != nil {
+	alerts := a.newInbox(intake, runbooks, maskText)
+
+	if err := a.connectDiscord(door{intake, alerts}, maskText); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
 	server := api.New(api.Config{
-		Store: a.db, Intake: intake, AlertTypes: alertTypes(cfg),
+		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
 		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
@@ -332,6 +334,10 @@ func (a *App) Start(ctx context.Context) error {
 		for _, unset := range a.chains.UnsetVariables(a.options.Env) {
 			a.warnings.set(categoryConfig, "", unset.String(), "sessions that need it fail", a.clock.Now())
 		}
+	}
+
+	for _, unset := range a.options.Config.UnsetReceiverVariables(a.options.Env) {
+		a.warnings.set(categoryConfig, "", unset.String(), unset.Hint, a.clock.Now())
 	}
 
 	a.health.begin(a.Step)

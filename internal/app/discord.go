@@ -7,7 +7,6 @@ import (
 	client "tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
-	"tarsy.dev/tarsy/internal/engine"
 )
 
 // announce is what the engine stores when a session ends; nil if nothing is announced. It does not depend on the token: another
@@ -22,7 +21,7 @@ func (a *App) announce() func(tarsy.Session) []tarsy.Announcement {
 }
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
-func (a *App) connectDiscord(intake *engine.Intake, maskText func(string) string) error {
+func (a *App) connectDiscord(intake discord.Intake, maskText func(string) string) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
 		return nil

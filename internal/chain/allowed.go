@@ -59,6 +59,9 @@ func (c *Catalog) AllowedTools(alertType string, offered Offered) (Tools, error)
 	return tools, nil
 }
 
+// Servers are the MCP servers that some agent of the chain may use.
+func (c Chain) Servers() []string { return c.servers() }
+
 // servers are the MCP servers that some agent of the chain may use, in the order of the stages, then the chat's.
 func (c Chain) servers() []string {
 	var ids []string

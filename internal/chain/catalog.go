@@ -143,7 +143,7 @@ func (c *Catalog) Warnings() []config.Warning {
 // Notes are the keys of the configuration that were written and have no effect.
 func (c *Catalog) Notes() []config.Note { return c.cfg.Notes() }
 
-// UnsetVariables finds the environment variables that receivers and the providers in use need and that are not set. Load does not
+// UnsetVariables finds the environment variables that the providers in use need and that are not set. Load does not
 // check it: files are valid wherever they are read, a key is set only where the server runs.
 func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Problem {
 	var problems []config.Problem
@@ -151,7 +151,7 @@ func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Probl
 		problems = append(problems, c.cfg.UnsetVariablesOf(name, env)...)
 	}
 
-	return append(problems, c.cfg.UnsetReceiverVariables(env)...)
+	return problems
 }
 
 // active are the chains from the files, or the built-in ones if there are none.

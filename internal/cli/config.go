@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func (t *tool) config() *cobra.Command {
   tarsy config schema > tarsy.schema.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.configSchema())
+	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), t.configSchema())
 
 	return cmd
 }
@@ -78,7 +79,7 @@ does, with the same flags and variables, so a configuration that passes does not
 			chains := chain.NewCatalog(cfg)
 			warnings, notes = chains.Warnings(), chains.Notes()
 
-			for _, p := range chains.UnsetVariables(t.lookup) {
+			for _, p := range slices.Concat(chains.UnsetVariables(t.lookup), cfg.UnsetReceiverVariables(t.lookup)) {
 				warnings = append(warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 			}
 

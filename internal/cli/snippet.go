@@ -1,10 +1,18 @@
 package cli
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // alertmanagerSnippet is what to paste into alertmanager.yml so that Alertmanager sends alerts to a receiver of ours. Credentials
-// are the token, or what stands for it where the token is not known.
+// are the token, what stands for it where the token is not known, or the path of a file with it.
 func alertmanagerSnippet(url, credentials string) string {
+	key := "credentials"
+	if strings.HasPrefix(credentials, "/") {
+		key = "credentials_file"
+	}
+
 	return fmt.Sprintf(`receivers:
   - name: tarsy
     webhook_configs:
@@ -13,8 +21,8 @@ func alertmanagerSnippet(url, credentials string) string {
         http_config:
           authorization:
             type: Bearer
-            credentials: %q
+            %s: %q
 route:
   receiver: tarsy  # or paste the webhook_configs into the receivers that you have
-`, url, credentials)
+`, url, key, credentials)
 }

@@ -42,6 +42,18 @@ func (c *Config) Receiver(source, name string) (Receiver, bool) {
 // Path is where senders post to, below the address of the server.
 func (r Receiver) Path() string { return "/api/v1/webhooks/" + r.Source + "/" + r.Name }
 
+// Auth is what a sender needs that has no API key: a signature, a token, or nothing else than an API key.
+func (r Receiver) Auth() string {
+	switch {
+	case r.SecretEnv != "":
+		return "signature"
+	case r.TokenEnv != "":
+		return "token"
+	default:
+		return "api_key"
+	}
+}
+
 // UnsetReceiverVariables finds the environment variables of receivers that are not set: these accept nothing but API keys.
 func (c *Config) UnsetReceiverVariables(env func(string) (string, bool)) []Problem {
 	var problems []Problem

@@ -17,15 +17,20 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/background"
-	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/postgres"
 )
+
+// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+type Intake interface {
+	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
+	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
+}
 
 // Config is what a bot needs.
 type Config struct {
 	DB     *postgres.DB
 	Client *discord.Client
-	Intake *engine.Intake
+	Intake Intake
 	// ServerID names this server as the holder of the connection.
 	ServerID string
 	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.

@@ -82,7 +82,7 @@ func (b *Bot) submit(ctx context.Context, m discord.Message) {
 	key := sha256.Sum256([]byte("discord\x00" + m.MessageID))
 
 	session, err := b.cfg.Intake.Submit(ctx, tarsy.Alert{
-		AlertType: b.cfg.AlertType, Data: m.Content, Author: b.author(m),
+		AlertType: b.cfg.AlertType, Data: m.Content, Author: b.author(m), Facts: tarsy.AlertFacts{Source: tarsy.SourceDiscord},
 		// A message keeps its id and arrives as it was sent, so the id also identifies its content.
 		Idempotency: &tarsy.IdempotencyKey{Hash: key[:], Fingerprint: key[:]},
 	})

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// maxSilence is how long a silence may last: what nobody wants to hear of for longer belongs into the configuration.
+const maxSilence = 366 * 24 * time.Hour
+
+// silenceRequest is the body that adds a silence.
+type silenceRequest struct {
+	Matchers []string `doc:"Matchers that must all hold, such as namespace=\"staging\" or alertname=~\"Disk.*\"." json:"matchers"`
+	Reason   string   `doc:"Why." json:"reason"`
+	StartsAt string   `doc:"From when; the default is now." format:"date-time" json:"starts_at,omitempty"`
+	EndsAt   string   `doc:"Until when. Either this or duration is required." format:"date-time" json:"ends_at,omitempty"`
+	Duration string   `doc:"For how long, such as 2h or 90m." json:"duration,omitempty"`
+}
+
+type silenceListInput struct {
+	All string `doc:"The value true lists silences that are over too." enum:"true,false" query:"all"`
+}
+
+type silenceInput struct {
+	ID string `doc:"The id of a silence." path:"id"`
+}
+
+type silenceListOutput struct{ Body silenceList }
+
+type silenceList struct {
+	Silences []tarsy.Silence `json:"silences"`
+}
+
+type silenceOutput struct{ Body tarsy.Silence }
+
+func (s *Server) addSilences() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-silences", Method: http.MethodGet, Path: "/api/v1/silences", Summary: "List the silences that hold now or later",
+	}, nil, s.listSilences)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "add-silence", Method: http.MethodPost, Path: "/api/v1/silences", DefaultStatus: http.StatusCreated,
+		Summary: "Silence alerts", Description: "Alerts that match are not investigated while the silence holds. They are listed as suppressed.",
+	}, s.bodyOf(reflect.TypeFor[silenceRequest](), true), s.addSilence)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "end-silence", Method: http.MethodDelete, Path: "/api/v1/silences/{id}", Summary: "End a silence now",
+	}, nil, s.endSilence)
+}
+
+func (s *Server) listSilences(ctx context.Context, in *silenceListInput) (*silenceListOutput, error) {
+	all, err := oneOfParameter("all", in.All, "false", "true")
+	if err != nil {
+		return nil, err
+	}
+
+	silences, err := s.triage.Silences(ctx, all == "true")
+	if err != nil {
+		return nil, fmt.Errorf("list silences: %w", err)
+	}
+
+	return &silenceListOutput{Body: silenceList{Silences: append([]tarsy.Silence{}, silences...)}}, nil
+}
+
+func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[silenceRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	silence, err := request.silence(s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	silence.Author = who.author
+
+	silence, err = s.triage.AddSilence(ctx, silence)
+	if err != nil {
+		return nil, fmt.Errorf("add silence: %w", err)
+	}
+
+	return &silenceOutput{Body: silence}, nil
+}
+
+// silence reads the request. Matchers, reason and the order of the times are for triage to check.
+func (r *silenceRequest) silence(now time.Time) (tarsy.Silence, error) {
+	silence := tarsy.Silence{Matchers: r.Matchers, Reason: r.Reason, StartsAt: now}
+
+	if (r.EndsAt == "") == (r.Duration == "") {
+		return silence, missing("ends_at", "a time such as 2026-11-15T10:00:00Z, or send duration instead, such as 2h")
+	}
+
+	var err error
+
+	if r.StartsAt != "" {
+		silence.StartsAt, err = parseTimeField("starts_at", r.StartsAt)
+		if err != nil {
+			return silence, err
+		}
+	}
+
+	if r.Duration != "" {
+		length, err := time.ParseDuration(r.Duration)
+		if err != nil || length <= 0 {
+			return silence, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "duration must be a time such as 2h or 90m")
+		}
+
+		silence.EndsAt = silence.StartsAt.Add(length)
+	} else {
+		silence.EndsAt, err = parseTimeField("ends_at", r.EndsAt)
+		if err != nil {
+			return silence, err
+		}
+	}
+
+	if silence.EndsAt.Sub(silence.StartsAt) > maxSilence {
+		return silence, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at",
+			"a silence lasts a year at most; use alerts.maintenance or alerts.routes in the configuration")
+	}
+
+	return silence, nil
+}
+
+func parseTimeField(name, text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, tarsy.FieldErrorf(tarsy.CodeInvalidField, name, "%s must be a time such as 2026-11-15T10:00:00Z", name)
+	}
+
+	return at.UTC(), nil
+}
+
+func (s *Server) endSilence(ctx context.Context, in *silenceInput) (*silenceOutput, error) {
+	if !tarsy.ValidID(in.ID) {
+		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no silence %q", shown(in.ID))
+	}
+
+	silence, err := s.triage.EndSilence(ctx, in.ID, callerOf(ctx).author)
+	if err != nil {
+		return nil, fmt.Errorf("end silence: %w", err)
+	}
+
+	return &silenceOutput{Body: silence}, nil
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Triage is what is known about alerts that are not investigated by themselves. Its errors for people are *tarsy.Error.
+type Triage interface {
+	Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error)
+	Investigate(ctx context.Context, id, author string) (tarsy.Session, error)
+	Silences(ctx context.Context, all bool) ([]tarsy.Silence, error)
+	AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Silence, error)
+	EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error)
+}
+
+type suppressedListInput struct {
+	Reason    string  `doc:"Only this reason." enum:"duplicate,storm,silence,maintenance,resolved" query:"reason"`
+	SessionID string  `doc:"Alerts that this session counts." query:"session_id"`
+	Severity  string  `doc:"Only this severity." enum:"critical,high,warning,info" query:"severity"`
+	Search    string  `doc:"Text that the title contains." query:"search"`
+	Limit     integer `doc:"How many alerts a page has." query:"limit"`
+	Cursor    string  `doc:"The next_cursor of the previous page." query:"cursor"`
+}
+
+type suppressedListOutput struct{ Body suppressedList }
+
+type suppressedList struct {
+	Alerts     []tarsy.SuppressedAlert `json:"alerts"`
+	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+}
+
+type suppressedInput struct {
+	ID string `doc:"The id of a suppressed alert." path:"id"`
+}
+
+func (s *Server) addSuppressed() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-suppressed", Method: http.MethodGet, Path: "/api/v1/suppressed",
+		Summary:     "List alerts that were not investigated by themselves, latest first",
+		Description: "Each is listed with the reason: it repeats another, belongs to a storm, matches a silence or a maintenance window, or is over.",
+	}, nil, s.listSuppressed)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "investigate-suppressed", Method: http.MethodPost, Path: "/api/v1/suppressed/{id}/investigate",
+		DefaultStatus: http.StatusAccepted, Summary: "Investigate a suppressed alert",
+		Description: "Stores the alert as a pending session, whatever suppressed it. It is durable when 202 is answered.",
+	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.investigateSuppressed)
+}
+
+func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*suppressedListOutput, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+
+	wanted := filter.Limit
+	filter.Limit++ // one more than is shown tells whether there is another page
+
+	alerts, err := s.triage.Suppressed(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("list suppressed alerts: %w", err)
+	}
+
+	out := &suppressedListOutput{Body: suppressedList{Alerts: append([]tarsy.SuppressedAlert{}, alerts...)}}
+
+	if len(alerts) > wanted {
+		last := alerts[wanted-1]
+		out.Body.Alerts = out.Body.Alerts[:wanted]
+		out.Body.NextCursor, err = encodeCursor(tarsy.SuppressedCursor{LastAt: last.LastAt, ID: last.ID})
+	}
+
+	return out, err
+}
+
+func (in *suppressedListInput) filter() (tarsy.SuppressedFilter, error) {
+	filter := tarsy.SuppressedFilter{SessionID: in.SessionID, Search: strings.TrimSpace(in.Search)}
+
+	if utf8.RuneCountInString(in.Search) > maxSearch {
+		return filter, parameterErrorf("search", "search is longer than %d characters", maxSearch)
+	}
+
+	err := parseIDParameter("session_id", in.SessionID)
+	if err != nil {
+		return filter, err
+	}
+
+	if in.Reason != "" {
+		filter.Reason, err = oneOfParameter("reason", in.Reason, tarsy.SuppressionReasons()...)
+		if err != nil {
+			return filter, err
+		}
+	}
+
+	if in.Severity != "" {
+		filter.Severity, err = oneOfParameter("severity", in.Severity, tarsy.Severities()...)
+		if err != nil {
+			return filter, err
+		}
+	}
+
+	filter.Limit, err = pageLimit(in.Limit)
+	if err != nil || in.Cursor == "" {
+		return filter, err
+	}
+
+	var cursor tarsy.SuppressedCursor
+
+	if !decodeCursor(in.Cursor, &cursor) || cursor.LastAt.IsZero() || !tarsy.ValidID(cursor.ID) {
+		return filter, badCursor()
+	}
+
+	filter.After = &cursor
+
+	return filter, nil
+}
+
+func (s *Server) investigateSuppressed(ctx context.Context, in *suppressedInput) (*acceptedOutput, error) {
+	who := callerOf(ctx)
+
+	err := checkNothing(who)
+	if err != nil {
+		return nil, err
+	}
+
+	if !tarsy.ValidID(in.ID) {
+		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no suppressed alert %q", shown(in.ID))
+	}
+
+	session, err := s.triage.Investigate(ctx, in.ID, who.author)
+	if err != nil {
+		return nil, fmt.Errorf("investigate suppressed alert: %w", err)
+	}
+
+	return s.accepted(session), nil
+}

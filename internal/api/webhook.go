@@ -1,0 +1,218 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// webhookLimit is the size of the largest delivery: senders put a whole group of alerts into one.
+const webhookLimit = 8 << 20
+
+const (
+	webhookPath = "/api/v1/webhooks/{source}/{name}"
+	// webhookAuthor stands before the name of the receiver in the author of what a sender delivers without an API key.
+	webhookAuthor = "webhook:"
+)
+
+// Inbox takes alerts that have an identity: what webhooks deliver, and alerts with a fingerprint. Its errors for people are
+// *tarsy.Error; it returns after what it did is durable.
+type Inbox interface {
+	// Receivers lists the webhooks by address.
+	Receivers() []Receiver
+	// Trusts reports whether a request proves to be made by the sender of a receiver, by its token or its signature. The body
+	// is needed for a signature only.
+	Trusts(source, name string, header http.Header, body []byte) bool
+	// Deliver decides on the alerts of a body. Of a body that is not valid nothing is stored.
+	Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error)
+	// Recognize tells who sends bodies like this, if it is a body of a known sender.
+	Recognize(body []byte) (tarsy.AlertSource, bool)
+	// Identifies reports whether an alert that people submit has an identity.
+	Identifies(alert tarsy.Alert) bool
+	// Accept decides on one alert that has an identity.
+	Accept(ctx context.Context, alert tarsy.Alert) (tarsy.DeliveryResult, error)
+}
+
+// ReceiverAuth is how the sender of a receiver proves who it is. An API key with the scope write is always enough.
+type ReceiverAuth string
+
+// The ways to prove it.
+const (
+	AuthAPIKey    ReceiverAuth = "api_key"
+	AuthToken     ReceiverAuth = "token"
+	AuthSignature ReceiverAuth = "signature"
+)
+
+// Receiver is a webhook.
+type Receiver struct {
+	Source string       `doc:"Who sends to it." enum:"alertmanager,grafana,pagerduty,generic" json:"source"`
+	Name   string       `doc:"Its name in the configuration." json:"name"`
+	Path   string       `doc:"Where to post to." json:"path"`
+	URL    string       `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
+	Auth   ReceiverAuth `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
+}
+
+type webhookInput struct {
+	Source string `doc:"Who sends." enum:"alertmanager,grafana,pagerduty,generic" path:"source"`
+	Name   string `doc:"The name of the receiver." path:"name"`
+}
+
+type deliveryOutput struct{ Body tarsy.DeliveryResult }
+
+type receiversOutput struct{ Body receiverList }
+
+type receiverList struct {
+	Receivers []Receiver `json:"receivers"`
+}
+
+func (s *Server) addWebhooks() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-webhooks", Method: http.MethodGet, Path: "/api/v1/webhooks", Summary: "List the webhooks",
+	}, nil, s.listWebhooks)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "deliver-alerts", Method: http.MethodPost, Path: webhookPath, Summary: "Deliver alerts of a monitoring system",
+		Description: "Takes the body that the sender posts, up to 8 MiB: Alertmanager (version 4), Grafana, PagerDuty (v3) or what a generic receiver maps. " +
+			"200 is answered after everything was stored. A delivery that is repeated within ten minutes changes nothing. A body that is not " +
+			"valid changes nothing either. If the server has too much to do it answers 503, never 429, which Alertmanager would not repeat. " +
+			"Instead of an API key, the sender may use the receiver's own token or signature.",
+	}, &huma.RequestBody{
+		Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Description: "As the sender documents it."}}},
+	}, s.deliver)
+
+	pattern := http.MethodPost + " " + webhookPath
+	route := s.routes[pattern]
+	route.bodyLimit, route.webhook = webhookLimit, true
+	s.routes[pattern] = route
+}
+
+// admitSender lets the sender of a receiver in, by the receiver's own token or signature. A receiver that has one accepts nobody
+// without, even where the server requires no API keys. refused is why the request would be refused without.
+func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller, limit int64, refused error) error {
+	source, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/webhooks/"), "/")
+
+	receiver, ok := s.receiver(source, name)
+	if !ok || receiver.Auth == AuthAPIKey || tarsy.CodeOf(refused) == tarsy.CodeUnavailable {
+		return refused
+	}
+
+	if receiver.Auth == AuthSignature {
+		var err error
+
+		who.body, err = readBody(w, r, limit)
+		if err != nil {
+			return err
+		}
+	}
+
+	if !s.inbox.Trusts(source, name, r.Header, who.body) {
+		return tarsy.Errorf(tarsy.CodeUnauthenticated,
+			"the request has neither the token or signature of the receiver %s/%s nor an API key with the scope write", source, name)
+	}
+
+	who.author, who.isSender = webhookAuthor+name, true
+
+	return nil
+}
+
+func (s *Server) receiver(source, name string) (Receiver, bool) {
+	for _, r := range s.inbox.Receivers() {
+		if r.Source == source && r.Name == name {
+			return r, true
+		}
+	}
+
+	return Receiver{}, false
+}
+
+func (s *Server) listWebhooks(context.Context, *struct{}) (*receiversOutput, error) {
+	receivers := append([]Receiver{}, s.inbox.Receivers()...)
+
+	if public := s.guard.public.url; public != nil {
+		for i := range receivers {
+			receivers[i].URL = public.JoinPath(receivers[i].Path).String()
+		}
+	}
+
+	return &receiversOutput{Body: receiverList{Receivers: receivers}}, nil
+}
+
+func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput, error) {
+	if _, ok := s.receiver(in.Source, in.Name); !ok {
+		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s; add it to alerts.receivers, or see /api/v1/webhooks for those that exist",
+			shown(in.Source), shown(in.Name))
+	}
+
+	who := callerOf(ctx)
+
+	result, err := s.inbox.Deliver(ctx, in.Source, in.Name, who.author, who.body)
+	if err != nil {
+		return nil, fmt.Errorf("deliver alerts: %w", err)
+	}
+
+	return &deliveryOutput{Body: result}, nil
+}
+
+// acceptedDelivery answers POST /api/v1/alerts for alerts that have an identity.
+func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResult) (*acceptedOutput, error) {
+	out := &acceptedOutput{Body: alertAccepted{Message: summarize(result), Alerts: result.Alerts}}
+
+	for _, a := range result.Alerts {
+		if a.SessionID == nil {
+			continue
+		}
+
+		progress, err := s.store.SessionProgress(ctx, *a.SessionID)
+		if err != nil {
+			return nil, fmt.Errorf("read the session of an alert: %w", err)
+		}
+
+		out.Location = "/api/v1/sessions/" + progress.ID
+		out.Body.SessionID, out.Body.Status = progress.ID, progress.Status
+		out.Body.SessionURL = tarsy.SessionURL(s.guard.public.url, progress.ID)
+
+		break
+	}
+
+	return out, nil
+}
+
+// summarize says what became of a delivery: the reason for a single alert, and counts for several.
+func summarize(result tarsy.DeliveryResult) string {
+	prefix := ""
+	if result.Repeated {
+		prefix = "The same delivery was received before. "
+	}
+
+	if len(result.Alerts) == 1 {
+		return prefix + result.Alerts[0].Reason
+	}
+
+	counts := map[tarsy.DeliveryAction]int{}
+	for _, a := range result.Alerts {
+		counts[a.Action]++
+	}
+
+	var parts []string
+
+	for _, action := range tarsy.DeliveryActions() {
+		if counts[action] > 0 {
+			parts = append(parts, strconv.Itoa(counts[action])+" "+actionWords()[action])
+		}
+	}
+
+	return prefix + "Alerts: " + strings.Join(parts, ", ") + "."
+}
+
+func actionWords() map[tarsy.DeliveryAction]string {
+	return map[tarsy.DeliveryAction]string{
+		tarsy.ActionInvestigate: "investigated", tarsy.ActionCount: "counted", tarsy.ActionStorm: "part of a storm",
+		tarsy.ActionSilence: "silenced", tarsy.ActionResolve: "resolved", tarsy.ActionIgnore: "ignored",
+	}
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+func (t *tool) silences() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "silences", Short: "Keep matching alerts from being investigated", GroupID: groupClient, Args: onlyCommands,
+		Example: "  tarsy silences list\n  tarsy silences add namespace=staging --for 2h --reason \"load test\"",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(t.listSilences(), t.addSilence(), t.endSilence())
+
+	return cmd
+}
+
+func (t *tool) listSilences() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the silences that hold now or later", Args: namedArgs,
+		Example: "  tarsy silences list\n  tarsy silences list --all -o json",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	all := cmd.Flags().Bool("all", false, "list silences that are over too")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		silences, err := c.Silences(cmd.Context(), *all)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(append([]tarsy.Silence{}, silences...))
+		}
+
+		if len(silences) == 0 {
+			t.infof("No silences found.")
+
+			return nil
+		}
+
+		return t.printSilences(silences)
+	}
+
+	return cmd
+}
+
+func (t *tool) printSilences(silences []tarsy.Silence) error {
+	rows := make([][]string, len(silences))
+	for i, s := range silences {
+		rows[i] = []string{s.ID, silenceState(s, time.Now()), strings.Join(s.Matchers, ", "), s.Author, s.Reason}
+	}
+
+	return t.table([]column{
+		{name: "ID"}, {name: "STATE"}, {name: "MATCHERS", cut: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "REASON", cut: true},
+	}, rows)
+}
+
+func silenceState(s tarsy.Silence, now time.Time) string {
+	switch {
+	case now.Before(s.StartsAt):
+		return "starts in " + terminal.Age(s.StartsAt.Sub(now))
+	case now.Before(s.EndsAt):
+		return "ends in " + terminal.Age(s.EndsAt.Sub(now))
+	case s.EndedBy != "":
+		return "ended by " + s.EndedBy
+	default:
+		return "over"
+	}
+}
+
+var (
+	errNoMatcher  = errors.New(`no matcher given: write conditions such as namespace=staging or alertname=~"Disk.*"`)
+	errSilenceEnd = errors.New("say until when: --for 2h or --until 2026-11-15T10:00:00Z")
+)
+
+func (t *tool) addSilence() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "add MATCHER...", Short: "Silence alerts for a while",
+		Long: `Alerts for which all matchers hold are not investigated while the silence holds. They are listed by tarsy suppressed list.
+Matchers are those of Alertmanager (=, !=, =~, !~), on labels and on source, receiver, alert_type, title, severity, service, namespace,
+cluster and team.`,
+		Example: "  tarsy silences add namespace=staging --for 2h --reason \"load test\"\n  tarsy silences add 'alertname=~\"Disk.*\"' cluster=eu --until 2026-11-15T10:00:00Z --reason \"rack move\"",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	var (
+		silence  client.NewSilence
+		duration time.Duration
+	)
+
+	flags := cmd.Flags()
+	flags.StringVar(&silence.Reason, "reason", "", "why, for others")
+	flags.DurationVar(&duration, "for", 0, "how long it holds, such as 2h")
+	flags.StringVar(&silence.EndsAt, "until", "", "until when it holds, as 2026-11-15T10:00:00Z")
+	flags.StringVar(&silence.StartsAt, "from", "", "from when it holds (default: now)")
+	cmd.MarkFlagsMutuallyExclusive("for", "until")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usageError{errNoMatcher}
+		case duration <= 0 && silence.EndsAt == "":
+			return usageError{errSilenceEnd}
+		case silence.Reason == "":
+			return usageError{errors.New("--reason is missing: tell others why")}
+		}
+
+		silence.Matchers = args
+		if silence.EndsAt == "" {
+			silence.Duration = duration.String()
+		}
+
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		added, err := c.AddSilence(cmd.Context(), silence)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(added)
+		}
+
+		t.infof("Silenced until %s. End it earlier with: tarsy silences end %s", added.EndsAt.Local().Format(time.RFC1123), added.ID)
+
+		return t.printf("%s\n", added.ID)
+	}
+
+	return cmd
+}
+
+func (t *tool) endSilence() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "end SILENCE", Short: "End a silence now", Args: namedArgs, Example: "  tarsy silences end 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		ended, err := c.EndSilence(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(ended)
+		}
+
+		t.infof("The silence %s is over.", ended.ID)
+
+		return nil
+	}
+
+	return cmd
+}

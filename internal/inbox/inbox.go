@@ -1,0 +1,145 @@
+// Package inbox is where alerts come in: by webhook, over the API, from Discord. It reads what senders post, derives what each alert
+// is about, applies the routes of the configuration, and hands alerts with an identity to triage and all others to intake.
+//
+// It knows nothing of HTTP routes, nor of what becomes of an alert.
+package inbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/alert"
+	"tarsy.dev/tarsy/internal/config"
+)
+
+// Intake turns an alert into a session; *engine.Intake is one.
+type Intake interface {
+	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
+}
+
+// Desk decides on alerts with an identity; *triage.Desk is one.
+type Desk interface {
+	Receive(ctx context.Context, delivery tarsy.Delivery) (tarsy.DeliveryResult, error)
+}
+
+// Config is what an inbox needs. Everything is required.
+type Config struct {
+	Reader Reader
+	Intake Intake
+	Desk   Desk
+	// Env looks up the variables with tokens and secrets of receivers.
+	Env func(string) (string, bool)
+}
+
+// Inbox takes alerts. It is safe for concurrent use.
+type Inbox struct {
+	cfg Config
+}
+
+// New returns an inbox.
+func New(cfg Config) *Inbox { return &Inbox{cfg: cfg} }
+
+// Receivers lists the webhooks by address.
+func (i *Inbox) Receivers() []config.Receiver { return i.cfg.Reader.Config.Receivers() }
+
+// Trusts reports whether a request proves to be made by the sender of a receiver. A receiver whose variable is not set trusts nobody.
+func (i *Inbox) Trusts(source, name string, header http.Header, body []byte) bool {
+	receiver, ok := i.cfg.Reader.Config.Receiver(source, name)
+	if !ok {
+		return false
+	}
+
+	// Why a secret is missing was reported at the start; a sender learns nothing about it.
+	ok, err := alert.Verify(receiver, i.cfg.Env, header, body)
+
+	return ok && err == nil
+}
+
+// Recognize tells who sends bodies like this, if it is a body of a known sender.
+func (i *Inbox) Recognize(body []byte) (tarsy.AlertSource, bool) { return alert.Recognize(body) }
+
+// Deliver decides on the alerts that were posted to a receiver.
+func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error) {
+	receiver, ok := i.cfg.Reader.Config.Receiver(source, name)
+	if !ok {
+		return tarsy.DeliveryResult{}, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s", source, name)
+	}
+
+	delivery, _, err := i.cfg.Reader.Read(receiver, body)
+	if err != nil {
+		return tarsy.DeliveryResult{}, err
+	}
+
+	if len(delivery.Alerts) == 0 {
+		return tarsy.DeliveryResult{
+			Alerts: []tarsy.DeliveredAlert{{Action: tarsy.ActionIgnore, Reason: alert.Describe(receiver, body)}},
+		}, nil
+	}
+
+	delivery.Author = author
+
+	result, err := i.cfg.Desk.Receive(ctx, delivery)
+	if err != nil {
+		return tarsy.DeliveryResult{}, fmt.Errorf("receive from %s/%s: %w", source, name, err)
+	}
+
+	return result, nil
+}
+
+// Identifies reports whether an alert that people submit has an identity: a fingerprint, or any text if the configuration says so.
+func (i *Inbox) Identifies(a tarsy.Alert) bool {
+	return a.RerunOf == nil && (a.Facts.Fingerprint != "" || i.cfg.Reader.Config.Alerts.Deduplicate.Text)
+}
+
+// Accept decides on one alert that has an identity. A request that is repeated with its idempotency key changes nothing.
+func (i *Inbox) Accept(ctx context.Context, a tarsy.Alert) (tarsy.DeliveryResult, error) {
+	if _, err := i.cfg.Reader.Complete(&a); err != nil {
+		return tarsy.DeliveryResult{}, err
+	}
+
+	delivery := tarsy.Delivery{Source: a.Facts.Source, Author: a.Author, Alerts: []tarsy.Alert{a}}
+
+	if key := a.Idempotency; key != nil {
+		sum := sha256.Sum256(slices.Concat(key.Hash, key.Fingerprint))
+		delivery.Key = sum[:]
+	}
+
+	return i.cfg.Desk.Receive(ctx, delivery)
+}
+
+// Submit turns an alert into a session, or finds the one that counts it.
+func (i *Inbox) Submit(ctx context.Context, a tarsy.Alert) (tarsy.Session, error) {
+	if i.Identifies(a) {
+		return i.submitIdentified(ctx, a)
+	}
+
+	if a.RerunOf != nil {
+		// It was routed when it came first, and its facts are what the routes made of them.
+		i.cfg.Reader.deriveFacts(&a)
+	} else if _, err := i.cfg.Reader.Complete(&a); err != nil {
+		return tarsy.Session{}, err
+	}
+
+	a.Facts.GroupKey = "" // nothing is counted on it
+
+	return i.cfg.Intake.Submit(ctx, a)
+}
+
+// submitIdentified is Submit for alerts with an identity. An alert that no session counts is refused with the reason.
+func (i *Inbox) submitIdentified(ctx context.Context, a tarsy.Alert) (tarsy.Session, error) {
+	result, err := i.Accept(ctx, a)
+	if err != nil {
+		return tarsy.Session{}, err
+	}
+
+	delivered := result.Alerts[0]
+	if delivered.SessionID == nil {
+		return tarsy.Session{}, tarsy.Errorf(tarsy.CodeConflict, "%s", delivered.Reason)
+	}
+
+	return tarsy.Session{ID: *delivered.SessionID, Status: tarsy.SessionPending}, nil
+}
