@@ -29,7 +29,7 @@ func (f initFiles) write(found surroundings) error {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 
-	if err := os.MkdirAll(f.dir, 0o755); err != nil { //nolint:gosec // it holds no secrets but the file below
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return fmt.Errorf("create the directory: %w", err)
 	}
 
@@ -38,7 +38,7 @@ func (f initFiles) write(found surroundings) error {
 	}
 
 	// The temporary file was created with 0600, and it holds no secret.
-	if err := os.Chmod(f.config(), 0o644); err != nil { //nolint:gosec // as above
+	if err := os.Chmod(f.config(), 0o644); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 

@@ -124,7 +124,9 @@ func prometheusAnswers(ctx context.Context, address string) bool {
 
 	const longest = 1 << 16
 
-	var answer struct{ Status string }
+	var answer struct {
+		Status string `json:"status"`
+	}
 
 	err = json.NewDecoder(io.LimitReader(response.Body, longest)).Decode(&answer)
 

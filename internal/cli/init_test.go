@@ -19,7 +19,7 @@ func useFakeNPX(t *testing.T) {
 	t.Helper()
 
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "npx"), []byte("#!/bin/sh\nexec '"+os.Args[0]+"' demo-mcp\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "npx"), []byte("#!/bin/sh\nexec '"+os.Args[0]+"' demo-mcp\n"), 0o700))
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 }
 

@@ -42,7 +42,7 @@ func TestFirstChainOfTheGuideLoadsBesideTheFileOfInit(t *testing.T) {
 func TestClusterRoleOfTheGuideOnlyReadsAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	rules := 0
-	for _, text := range strings.Split(read(t, "deploy", "kubernetes", "rbac.yaml"), "\n---\n") {
+	for text := range strings.SplitSeq(read(t, "deploy", "kubernetes", "rbac.yaml"), "\n---\n") {
 		var object struct {
 			Kind  string
 			Rules []struct {
