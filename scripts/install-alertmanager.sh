@@ -1,8 +1,8 @@
 #!/bin/sh
 # Finds an Alertmanager and a Prometheus for the end-to-end tests of the webhooks, and gets Debian's where it can: as root, with
-# apt-get. The packages are unpacked into .cache and not installed, because installing them starts services. Writes links to the
-# programs to .cache/alertmanager and .cache/prometheus, or why there is none to .cache/alertmanager.reason and
-# .cache/prometheus.reason; the tests are then skipped with that reason.
+# apt-get. The packages are unpacked into .cache and not installed, because installing them starts services; only Alertmanager's
+# templates are copied to where it looks for them. Writes links to the programs to .cache/alertmanager and .cache/prometheus, or
+# why there is none to .cache/alertmanager.reason and .cache/prometheus.reason; the tests are then skipped with that reason.
 set -eu
 
 say() { echo "install-alertmanager: $*" >&2; }
@@ -13,8 +13,16 @@ log=$cache/alertmanager.log
 mkdir -p "$cache"
 : >"$log"
 
-# can_run name: whether the program that .cache/name links to starts. Debian's programs link to Debian's libraries only.
-can_run() { "$cache/$1" --version >>"$log" 2>&1; }
+# Debian's Alertmanager does not start without its templates in this directory.
+templates=/usr/share/prometheus/alertmanager
+
+# can_run name: whether the program that .cache/name links to starts.
+can_run() {
+    "$cache/$1" --version >>"$log" 2>&1 || return 1
+    unpacked=$cache/debian/prometheus-alertmanager/root$templates
+    [ "$1" = alertmanager ] && [ -d "$unpacked" ] && [ ! -e "$templates" ] || return 0
+    mkdir -p "$(dirname "$templates")" && cp -R "$unpacked" "$templates"
+} 2>>"$log"
 
 link() {
     ln -sfn "$2" "$cache/$1"
