@@ -8,12 +8,19 @@ type AnnouncementChannel string
 // ChannelDiscord is the channel of messages to Discord.
 const ChannelDiscord AnnouncementChannel = "discord"
 
+// WebhookChannel is the channel of a target of write-back. Each has its own, so that a session is announced once in each.
+func WebhookChannel(target string) AnnouncementChannel {
+	return AnnouncementChannel("webhook:" + target)
+}
+
 // AnnouncementSubject is what an announcement is about.
 type AnnouncementSubject string
 
 // The subjects of announcements.
 const (
-	// SubjectEnd announces that a session completed, failed or timed out. A session has at most one for each channel.
+	// SubjectStart announces that a session has begun. A session has at most one for each channel.
+	SubjectStart AnnouncementSubject = "start"
+	// SubjectEnd announces that a session is over. A session has at most one for each channel.
 	SubjectEnd AnnouncementSubject = "end"
 	// SubjectAnswer is the answer to a question that was asked in the channel. It is sent while it is written.
 	SubjectAnswer AnnouncementSubject = "answer"
@@ -33,7 +40,7 @@ const (
 
 // Announcement is one message to people outside. It is stored before it is sent, so that a crash loses none.
 type Announcement struct {
-	// UUIDv7. The nonce of the message is derived from it.
+	// UUIDv7. The nonce of a message to Discord is derived from it; a webhook gets it as its idempotency key.
 	ID string `json:"id"`
 	// The session, never empty.
 	SessionID string `json:"session_id"`
@@ -42,15 +49,15 @@ type Announcement struct {
 	Subject AnnouncementSubject `json:"subject"`
 	// The stage that answers; nil unless Subject is SubjectAnswer.
 	StageID *string `json:"stage_id"`
-	// The channel's own ID of the place to post in, such as a Discord channel or thread.
+	// The channel's own ID of the place to post in, such as a Discord channel or thread; the name of a target of write-back.
 	Target string `json:"target"`
 	// The message that it replies to; empty if there is none. Unique in a channel, so a message that is received twice has one reply.
 	ReplyTo string `json:"reply_to"`
-	// Changes only from pending to sent or failed.
+	// Changes from pending to sent or failed, and from failed to sent if somebody retries the job that sends it.
 	State AnnouncementState `json:"state"`
 	// Failed attempts so far.
 	Attempts int `json:"attempts"`
-	// When the next attempt is due.
+	// When the next attempt is due. For a webhook: when a job for it is looked for next.
 	DueAt time.Time `json:"due_at"`
 	// The messages that were posted, in order. A long text has several.
 	MessageIDs []string `json:"message_ids"`

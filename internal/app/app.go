@@ -212,6 +212,13 @@ func (a *App) wire(ctx context.Context) error {
 
 	model := a.model()
 
+	targets, err := a.writeBackTargets()
+	if err != nil {
+		return err
+	}
+
+	announce := a.announce(targets)
+
 	a.engine = engine.New(engine.Config{
 		DB:     a.db,
 		Chain:  a.chains.Chain,
@@ -236,10 +243,10 @@ func (a *App) wire(ctx context.Context) error {
 		},
 		Ready:          a.health.started,
 		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
-		Announce: a.announce(), SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
+		Announce: announce, SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
 	})
 
-	if err := a.wireJobs(model, maskText); err != nil {
+	if err := a.wireJobs(model, maskText, targets); err != nil {
 		return err
 	}
 
@@ -336,7 +343,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 	}
 
-	for _, unset := range a.options.Config.UnsetReceiverVariables(a.options.Env) {
+	for _, unset := range slices.Concat(a.options.Config.UnsetReceiverVariables(a.options.Env), a.options.Config.UnsetWriteBackVariables(a.options.Env)) {
 		a.warnings.set(categoryConfig, "", unset.String(), unset.Hint, a.clock.Now())
 	}
 
@@ -356,7 +363,7 @@ func (a *App) Start(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// StartJobs begins to run background jobs: retention and the pipeline of notes. It is called once.
+// StartJobs begins to run background jobs: retention, write-back and the pipeline of notes. It is called once.
 func (a *App) StartJobs(ctx context.Context) { a.work.start(ctx) }
 
 // Stop undoes everything, last in first out, each part within a bounded time. It is idempotent and safe before Start.

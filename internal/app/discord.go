@@ -9,17 +9,6 @@ import (
 	"tarsy.dev/tarsy/internal/discord"
 )
 
-// announce is what the engine stores when a session ends; nil if nothing is announced. It does not depend on the token: another
-// server, or this one once it has a token, sends what is stored.
-func (a *App) announce() func(tarsy.Session) []tarsy.Announcement {
-	cfg := a.options.Config.System.Discord
-	if !cfg.Enabled {
-		return nil
-	}
-
-	return discord.Announce(cfg.Channel, a.clock)
-}
-
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
 func (a *App) connectDiscord(intake discord.Intake, maskText func(string) string) error {
 	cfg := a.options.Config.System.Discord

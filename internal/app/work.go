@@ -9,23 +9,25 @@ import (
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/retention"
+	"tarsy.dev/tarsy/internal/writeback"
 	"tarsy.dev/tarsy/llm"
 )
 
 // jobGrace is how long jobs may go on when the server stops. A call of a model takes longer, but is only repeated.
 const jobGrace = 2 * time.Second
 
-// backgroundWork is what works beside sessions: the job queue, the clean-up and the pipeline of notes.
+// backgroundWork is what works beside sessions: the job queue, the clean-up, write-back and the pipeline of notes.
 type backgroundWork struct {
 	queue     *jobs.Queue
 	retention *retention.Retention
 	notes     *note.Service
 	sweeper   *note.Sweeper
+	writeBack *writeback.Dispatcher
 }
 
 // wireJobs makes the job queue with everything that works on it. Stopped in reverse: planning and looking first, then the
 // queue.
-func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
+func (a *App) wireJobs(model llm.Client, maskText func(string) string, targets []writeback.Target) error {
 	cfg, w := a.options.Config, &a.work
 
 	used := a.chains.NoteModel()
@@ -45,6 +47,9 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
 		Every: cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
 	}
 
+	senders := a.writeBackWorkers(targets, maskText)
+	a.onStop("connections of write-back", func(context.Context) error { senders.Close(); return nil }) //nolint:nlreturn // one thought
+
 	queue, err := jobs.New(jobs.Config{
 		Pool: a.db.Jobs(), Readers: a.db.Readers(), Logger: a.logger, Keep: max(day, kept.KeepJobs()),
 		Grace: max(min(jobGrace, cfg.Queue.GracefulShutdownTimeout), time.Millisecond),
@@ -52,7 +57,7 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
 		Store: a.notes, Processor: processor, Tries: tries, Timeout: cfg.NotePipeline.Timeout,
 		Extract: cfg.NotePipeline.Concurrency.Extract, Organize: cfg.NotePipeline.Concurrency.Organize,
 		Reprocess: cfg.NotePipeline.Concurrency.Reprocess, Logger: a.logger,
-	}))
+	}), senders)
 	if err != nil {
 		return err
 	}
@@ -71,6 +76,9 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string) error {
 	w.notes = note.New(note.Config{
 		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: maskText, Tries: tries, Logger: a.logger,
 	})
+	w.writeBack = writeback.NewDispatcher(writeback.DispatcherConfig{DB: a.db, Jobs: queue.Client(), Targets: targets, Logger: a.logger})
+	a.onStop("the search for announcements without a job", func(context.Context) error { w.writeBack.Stop(); return nil }) //nolint:nlreturn // one thought
+
 	w.sweeper = note.NewSweeper(w.notes, processor)
 	a.onStop("the search for notes without a job", func(context.Context) error { w.sweeper.Stop(); return nil }) //nolint:nlreturn // one thought
 
@@ -82,6 +90,7 @@ func (w *backgroundWork) start(ctx context.Context) {
 	w.queue.Start(ctx)
 	w.retention.Start()
 	w.sweeper.Start(w.sweeper.Run)
+	w.writeBack.Start()
 }
 
 // jobControl is what the API shows and controls of jobs.

@@ -117,10 +117,10 @@ type WriteBack struct {
 	Name string `yaml:"-"`
 
 	Type     string            `yaml:"type" doc:"A webhook, or a note on the PagerDuty incident that the alert came from." enum:"webhook,pagerduty" default:"webhook"`
-	URL      string            `yaml:"url" doc:"Where to post; for PagerDuty the base URL of the API." format:"url" secret:"url"`
+	URL      Secret            `yaml:"url" doc:"Where to post; hidden, because the path of many webhooks is a secret. For PagerDuty the base URL of the API, https://api.pagerduty.com by default." format:"url" secret:"value"`
 	On       []string          `yaml:"on" doc:"When: started, finished (completed or cancelled) and failed (failed or timed out). The default is all." enum:"started,finished,failed"`
 	Match    []string          `yaml:"match" doc:"Only for sessions whose alert matches, as in routes." format:"matcher"`
-	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/alerts.md. The default is JSON with the session and its result." runtime:"*"`
+	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/write-back.md. The default is JSON with the session and its result; for PagerDuty, whose template makes the text of the note, a few lines." runtime:"*"`
 	Headers  map[string]Secret `yaml:"headers" doc:"Headers, such as Authorization." secret:"value"`
 	TokenEnv string            `yaml:"token_env" doc:"Environment variable with the API token of PagerDuty." format:"env" secret:"env"`
 	From     string            `yaml:"from" doc:"E-mail address of a PagerDuty user, which its API requires for notes."`

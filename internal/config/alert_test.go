@@ -39,8 +39,22 @@ func TestReceiversHaveAddressesAndBuiltinsExist(t *testing.T) {
 func TestMistakesInAlertsAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"receivers: {a/b: {source: grafana}}":                                                                       `alerts.receivers["a/b"]: not a name that can stand in an address`,
-		"receivers: {..: {source: grafana}}":                                                                        "not a name that can stand in an address",
+		"receivers: {a/b: {source: grafana}}":                                               `alerts.receivers["a/b"]: not a name that can stand in an address`,
+		"receivers: {..: {source: grafana}}":                                                "not a name that can stand in an address",
+		"write_back: {Chat: {url: 'https://a.example'}}":                                    "alerts.write_back.Chat: not a name that a queue can have",
+		"write_back: {a: {}}":                                                               "alerts.write_back.a.url: is required",
+		"write_back: {a: {url: 'ftp://a.example'}}":                                         "alerts.write_back.a.url: not an address",
+		"write_back: {a: {url: 'https://a.example', from: x}}":                              "alerts.write_back.a.from: is only for the type pagerduty",
+		"write_back: {a: {url: 'https://a.example', token_env: X}}":                         "alerts.write_back.a.token_env: is only for the type pagerduty",
+		"write_back: {a: {url: 'https://a.example', on: [done]}}":                           "alerts.write_back.a.on[0]: unknown value",
+		"write_back: {a: {url: 'https://a.example', match: [severity]}}":                    "alerts.write_back.a.match[0]: not a matcher",
+		"write_back: {a: {url: 'https://a.example', headers: {'A B': x}}}":                  "not a header that can be sent",
+		"write_back: {a: {url: 'https://a.example', timeout: 1ms}}":                         "alerts.write_back.a.timeout: must be at least 100ms",
+		"write_back: {a: {url: 'https://a.example', body: '{{.Nope}}'}}":                    "alerts.write_back.a.body: the template fails",
+		"write_back: {a: {url: 'https://a.example', body: '{\"text\": \"{{.Title}}\"}'}}":   "alerts.write_back.a.body: does not make JSON",
+		"write_back: {a: {type: pagerduty, from: a@example.org}}":                           "alerts.write_back.a.token_env: is required",
+		"write_back: {a: {type: pagerduty, token_env: T}}":                                  "alerts.write_back.a.from: is required",
+		"write_back: {a: {type: pagerduty, token_env: T, from: a@example.org, body: '{{'}}": "alerts.write_back.a.body: invalid template",
 		"receivers: {a: {}}":                                                                                        "alerts.receivers.a.source: is required",
 		"receivers: {a: {source: nagios}}":                                                                          "alerts.receivers.a.source: unknown value",
 		"receivers: {a: {source: pagerduty}}":                                                                       "alerts.receivers.a.secret_env: is required",
@@ -93,4 +107,21 @@ func TestMaintenanceTimesAreRead(t *testing.T) {
 	require.Equal(t, 22*time.Hour+30*time.Minute, times.From)
 	require.Equal(t, 2*time.Hour, times.To)
 	require.Equal(t, "Europe/Berlin", times.Zone.String())
+}
+
+func TestTargetsOfWriteBackHideTheirAddress(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, "alerts: {write_back: {chat: {url: 'https://chat.example.org/hooks/T00/secret', headers: {Content-Type: text/plain}, body: '{{.Title}}'}, "+
+		"oncall: {type: pagerduty, token_env: T, from: a@example.org, on: [failed]}}}", nil)
+	for _, value := range c.Origins() {
+		require.NotContains(t, value.Value, "secret", value.Path)
+	}
+	chat := c.Alerts.WriteBack["chat"]
+	require.Equal(t, "https://chat.example.org/hooks/T00/secret", chat.URL.Reveal())
+	require.Equal(t, "{{.Title}}", chat.Body, "templates are not for variables of the environment")
+	require.Equal(t, []string{"started", "finished", "failed"}, chat.Events())
+	require.Equal(t, []string{"failed"}, c.Alerts.WriteBack["oncall"].Events())
+	require.Equal(t, "alerts.write_back.oncall.token_env", c.UnsetWriteBackVariables(env(nil))[0].Path)
+	require.Empty(t, c.UnsetWriteBackVariables(env(map[string]string{"T": "x"})))
+	require.Contains(t, c.Secrets(env(map[string]string{"T": "a-pagerduty-key"})), "a-pagerduty-key", "the masker hides it")
 }

@@ -38,6 +38,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkReceivers()...)
 	problems = append(problems, c.checkGrouping()...)
 	problems = append(problems, c.checkMaintenance()...)
+	problems = append(problems, c.checkWriteBack()...)
 	problems = append(problems, c.checkTools()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)

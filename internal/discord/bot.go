@@ -74,9 +74,9 @@ func New(cfg Config) *Bot {
 
 // Announce returns what the engine stores with the end of a session: an announcement in a channel. Cancelled sessions have none: somebody
 // ended them on purpose.
-func Announce(channel string, clock clockwork.Clock) func(ended tarsy.Session) []tarsy.Announcement {
-	return func(ended tarsy.Session) []tarsy.Announcement {
-		if ended.Status == tarsy.SessionCancelled {
+func Announce(channel string, clock clockwork.Clock) func(tarsy.Session, tarsy.AnnouncementSubject) []tarsy.Announcement {
+	return func(ended tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement {
+		if subject != tarsy.SubjectEnd || ended.Status == tarsy.SessionCancelled {
 			return nil
 		}
 

@@ -19,6 +19,10 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
+// Announce returns the announcements to store with the step that begins a session, or with the one that ends it. The index of
+// announcements makes sure that each is stored once.
+type Announce func(session tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement
+
 // Config is what an engine needs.
 type Config struct {
 	DB *postgres.DB
@@ -66,8 +70,8 @@ type Config struct {
 	// Grace is how long a stopping server waits for tool calls that are under way.
 	Grace time.Duration
 
-	// Announce returns the announcements to store with the end of a session; nil means that none are.
-	Announce func(ended tarsy.Session) []tarsy.Announcement
+	// Announce may be nil.
+	Announce Announce
 
 	// SetAside is told when a session cannot be loaded, and when it can again. It may be nil.
 	SetAside func(sessionID string, aside bool)

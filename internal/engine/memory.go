@@ -23,8 +23,8 @@ type memory struct {
 type held struct {
 	// queue queues a step for its commit under the session's lease, in the order of its calls.
 	queue func(step progress.Step) *postgres.Pending
-	// announce returns what to announce of a session that ends; nil means nothing.
-	announce func(ended tarsy.Session) []tarsy.Announcement
+	// announce returns what to announce of a session that begins or ends; nil means nothing.
+	announce Announce
 	// state is what the database holds once all submitted steps are committed.
 	state *progress.State
 	// sequence is the last sequence number of the timeline.
@@ -38,12 +38,16 @@ type held struct {
 	interrupted error
 }
 
-// submit queues a step for its commit and keeps the state in line with it. All steps come through here, so this is where the end of a
-// session gets its announcements, whichever step it is.
+// submit queues a step for its commit and keeps the state in line with it. All steps come through here, so this is where the beginning
+// and the end of a session get their announcements, whichever steps they are.
 func (h *held) submit(step progress.Step) *postgres.Pending {
-	ends := step.Session != nil && step.Session.Status.Terminal() && !h.state.Session.Status.Terminal()
-	if ends && h.announce != nil {
-		step.Announcements = h.announce(*step.Session)
+	if step.Session != nil && h.announce != nil {
+		switch before, after := h.state.Session.Status, step.Session.Status; {
+		case after.Terminal() && !before.Terminal():
+			step.Announcements = h.announce(*step.Session, tarsy.SubjectEnd)
+		case after == tarsy.SessionInProgress && before == tarsy.SessionPending:
+			step.Announcements = h.announce(*step.Session, tarsy.SubjectStart)
+		}
 	}
 
 	h.state.Apply(step)
@@ -64,8 +68,8 @@ func (h *held) stop(cause error) {
 	}
 }
 
-// setAnnounce tells what to announce at the end of the session. It is called before the first step.
-func (m *memory) setAnnounce(announce func(ended tarsy.Session) []tarsy.Announcement) {
+// setAnnounce tells what to announce of the session. It is called before the first step.
+func (m *memory) setAnnounce(announce Announce) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 

@@ -50,11 +50,12 @@ func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementCh
 	return due, nil
 }
 
-// UpdateAnnouncement records how far a pending announcement has come. One that is not pending any more stays as it is.
+// UpdateAnnouncement records how far a pending announcement has come. One that is not pending any more stays as it is, unless a failed
+// one was sent after all.
 func (db *DB) UpdateAnnouncement(ctx context.Context, a tarsy.Announcement) error {
 	_, err := db.front.Exec(ctx, `
 UPDATE announcements SET state = $2, attempts = $3, due_at = $4, message_ids = $5, thread_id = $6, error = $7, sent_at = $8
-WHERE id = $1 AND state = 'pending'`,
+WHERE id = $1 AND (state = 'pending' OR state = 'failed' AND $2 = 'sent')`,
 		a.ID, a.State, a.Attempts, a.DueAt, a.MessageIDs, a.ThreadID, a.Error, a.SentAt)
 	if err != nil {
 		return fmt.Errorf("update announcement: %w", err)

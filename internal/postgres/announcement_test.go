@@ -46,6 +46,25 @@ func TestAnnouncementIsStoredWithStepOnce(t *testing.T) {
 	require.ErrorContains(t, err, "belongs to another session")
 }
 
+func TestAnnouncementOfStartIsStoredOnce(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+
+	for _, a := range []tarsy.Announcement{newAnnouncement(claim.SessionID, f.clock.Now()), newAnnouncement(claim.SessionID, f.clock.Now())} {
+		for _, channel := range []tarsy.AnnouncementChannel{tarsy.WebhookChannel("a"), tarsy.WebhookChannel("b")} {
+			a.ID, a.Channel, a.Subject = tarsy.NewID(), channel, tarsy.SubjectStart
+
+			_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Announcements: []tarsy.Announcement{a}})
+			require.NoError(t, err)
+		}
+	}
+
+	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM announcements WHERE subject = 'start'`))
+}
+
 func TestSentAnnouncementStaysSent(t *testing.T) {
 	t.Parallel()
 

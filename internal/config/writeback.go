@@ -1,0 +1,105 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+// PagerDutyAPI is where notes go unless url says otherwise.
+const PagerDutyAPI = "https://api.pagerduty.com"
+
+var (
+	// writeBackName is what can be part of the name of a queue.
+	writeBackName = regexp.MustCompile(`^[a-z0-9]+(?:[_-][a-z0-9]+)*$`)
+	headerName    = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]+$")
+	headerValue   = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+)
+
+const maxWriteBackName = 40
+
+// Events is when the target is told.
+func (w WriteBack) Events() []string {
+	if len(w.On) == 0 {
+		return []string{string(message.Started), string(message.Finished), string(message.Failed)}
+	}
+	return w.On
+}
+
+// Template is the template of the body, or of the text of a note.
+func (w WriteBack) Template() (*message.Template, error) {
+	if w.Type == WriteBackPagerDuty {
+		return message.Parse(cmp.Or(w.Body, message.DefaultNote), false)
+	}
+	return message.Parse(cmp.Or(w.Body, message.DefaultBody), w.sendsJSON())
+}
+
+// sendsJSON reports whether the body is JSON: it is unless a header says what else it is.
+func (w WriteBack) sendsJSON() bool {
+	for name, value := range w.Headers {
+		if http.CanonicalHeaderKey(name) == "Content-Type" {
+			return strings.Contains(value.Reveal(), "json")
+		}
+	}
+	return true
+}
+
+// UnsetWriteBackVariables finds the environment variables of targets that are not set.
+func (c *Config) UnsetWriteBackVariables(env func(string) (string, bool)) []Problem {
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {
+		w := c.Alerts.WriteBack[name]
+		if value, _ := env(w.TokenEnv); w.TokenEnv != "" && value == "" {
+			problems = append(problems, c.problem(joinPath(joinPath("alerts.write_back", name), "token_env"),
+				"environment variable "+w.TokenEnv+" is not set", "notes are not written; they are kept for a day"))
+		}
+	}
+	return problems
+}
+
+// checkWriteBack finds targets that could not be told.
+func (c *Config) checkWriteBack() []Problem {
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {
+		w, path := c.Alerts.WriteBack[name], joinPath("alerts.write_back", name)
+		add := func(key, message, hint string) {
+			problems = append(problems, c.problem(joinPath(path, key), message, hint))
+		}
+		if !writeBackName.MatchString(name) || len(name) > maxWriteBackName {
+			problems = append(problems, c.problem(path, "not a name that a queue can have",
+				"use up to 40 small letters and digits, with single dashes or underscores between them"))
+		}
+		switch w.Type {
+		case WriteBackPagerDuty:
+			if w.TokenEnv == "" {
+				add("token_env", "is required", "the variable with a key of the PagerDuty API")
+			}
+			if !strings.Contains(w.From, "@") {
+				add("from", "is required", "the e-mail address of a PagerDuty user, in whose name notes are written")
+			}
+		case WriteBackWebhook:
+			if w.URL == "" {
+				add("url", "is required", "the address to post to")
+			}
+			for _, only := range []struct{ key, value string }{{"token_env", w.TokenEnv}, {"from", w.From}} {
+				if only.value != "" {
+					add(only.key, "is only for the type pagerduty", "put a token into headers")
+				}
+			}
+		}
+		for header, value := range w.Headers {
+			if !headerName.MatchString(header) || !headerValue.MatchString(value.Reveal()) {
+				problems = append(problems, c.problem(joinPath(joinPath(path, "headers"), header), "not a header that can be sent", ""))
+			}
+		}
+		if _, err := w.Template(); err != nil {
+			add("body", err.Error(), "see docs/write-back.md")
+		}
+	}
+	return problems
+}

@@ -1,0 +1,110 @@
+package writeback
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// dispatchEvery is how often announcements without a job are looked for.
+	dispatchEvery = time.Second
+	dispatchLimit = 5 * time.Second
+	maxDispatched = 200
+	// dispatchAgain is when an announcement that is still pending is looked at again. Usually its job waits for its next attempt and
+	// is not added twice; but a job can be lost: its last attempt was cut off by a crash, or a server of an earlier release has
+	// discarded it, which does not know its kind.
+	dispatchAgain = 10 * time.Minute
+)
+
+// job sends an announcement.
+type job struct {
+	AnnouncementID string `json:"announcement_id" river:"unique"`
+	Target         string `json:"target"`
+}
+
+// Kind implements river.JobArgs.
+func (job) Kind() string { return "write_back" }
+
+// DispatcherConfig is what a dispatcher needs. Everything is required.
+type DispatcherConfig struct {
+	DB      *postgres.DB
+	Jobs    *river.Client[pgx.Tx]
+	Targets []Target
+	Logger  *slog.Logger
+}
+
+// Dispatcher adds the jobs of announcements. Any number of servers may run one on the same database.
+type Dispatcher struct {
+	cfg      DispatcherConfig
+	channels []tarsy.AnnouncementChannel
+	task     background.Task
+	outage   background.Outage
+}
+
+// NewDispatcher makes a dispatcher. Nothing runs before Start.
+func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
+	d := &Dispatcher{cfg: cfg, outage: background.Outage{
+		Failing: "could not queue messages of write-back; trying again", Over: "queues messages of write-back again",
+		Level: slog.LevelWarn, Logger: cfg.Logger,
+	}}
+
+	for _, t := range cfg.Targets {
+		d.channels = append(d.channels, t.channel())
+	}
+
+	return d
+}
+
+// Start begins to look for announcements; without targets there is nothing to look for. It is called once.
+func (d *Dispatcher) Start() {
+	if len(d.channels) > 0 {
+		d.task.Start(func(ctx context.Context) { background.Every(ctx, dispatchEvery, dispatchLimit, d.dispatch) })
+	}
+}
+
+// Stop ends looking, and waits for it. It may be called before Start.
+func (d *Dispatcher) Stop() { d.task.Stop() }
+
+// dispatch adds the jobs of all announcements that have none.
+func (d *Dispatcher) dispatch(ctx context.Context) {
+	for {
+		queued, err := d.cfg.DB.QueueAnnouncements(ctx, d.channels, dispatchAgain, maxDispatched, func(tx pgx.Tx, due []tarsy.Announcement) error {
+			return d.add(ctx, tx, due)
+		})
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return // the server stops
+		}
+
+		d.outage.Note(ctx, err)
+
+		if err != nil || queued < maxDispatched {
+			return
+		}
+	}
+}
+
+func (d *Dispatcher) add(ctx context.Context, tx pgx.Tx, due []tarsy.Announcement) error {
+	added := make([]river.InsertManyParams, 0, len(due))
+
+	for _, a := range due {
+		added = append(added, river.InsertManyParams{
+			Args: job{AnnouncementID: a.ID, Target: a.Target},
+			InsertOpts: &river.InsertOpts{
+				Queue: QueueOf(a.Target), MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true},
+			},
+		})
+	}
+
+	_, err := d.cfg.Jobs.InsertManyTx(ctx, tx, added)
+
+	return err
+}

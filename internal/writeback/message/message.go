@@ -1,0 +1,116 @@
+// Package message renders what write-back sends about a session. The configuration checks templates with the code that renders them
+// later, so a template that was accepted does not fail on a session. It knows nothing of targets, and does no I/O.
+package message
+
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Event is what happened to a session.
+type Event string
+
+// The events. Finished means completed or cancelled, failed means failed or timed out.
+const (
+	Started  Event = "started"
+	Finished Event = "finished"
+	Failed   Event = "failed"
+)
+
+// Message is what templates see, and with its JSON names the default body.
+type Message struct {
+	// Identifies the message: the same in every attempt to send it.
+	ID string `json:"id"`
+	// What happened.
+	Event Event `json:"event"`
+	// The session and its page in the dashboard; URL is empty unless system.dashboard_url is set.
+	SessionID string `json:"session_id"`
+	URL       string `json:"url"`
+	// In a message about the beginning always in_progress, however long it takes to send it.
+	Status tarsy.SessionStatus `json:"status"`
+	// What the alert is, as in tarsy.Session.
+	AlertType   string            `json:"alert_type"`
+	ChainID     string            `json:"chain_id"`
+	Title       string            `json:"title"`
+	Severity    tarsy.Severity    `json:"severity"`
+	Service     string            `json:"service"`
+	Namespace   string            `json:"namespace"`
+	Cluster     string            `json:"cluster"`
+	Team        string            `json:"team"`
+	Labels      map[string]string `json:"labels"`
+	Links       []tarsy.AlertLink `json:"links"`
+	Fingerprint string            `json:"fingerprint"`
+	Source      tarsy.AlertSource `json:"source"`
+	Receiver    string            `json:"receiver"`
+	// The result; each is empty if there is none, and in a message about the beginning.
+	Summary  string `json:"summary"`
+	Analysis string `json:"analysis"`
+	Error    string `json:"error"`
+	// RFC 3339 in UTC; empty if it has not happened.
+	StartedAt string `json:"started_at"`
+	EndedAt   string `json:"ended_at"`
+}
+
+// EventOf is what the beginning or the end of a session is called.
+func EventOf(subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) Event {
+	switch {
+	case subject == tarsy.SubjectStart:
+		return Started
+	case status == tarsy.SessionFailed, status == tarsy.SessionTimedOut:
+		return Failed
+	default:
+		return Finished
+	}
+}
+
+// New is the message of an announcement. It depends only on what does not change after the event, so all attempts send the same.
+func New(a tarsy.Announcement, session tarsy.Session, url string) Message {
+	m := Message{
+		ID: a.ID, Event: EventOf(a.Subject, session.Status), SessionID: session.ID, URL: url, Status: tarsy.SessionInProgress,
+		AlertType: session.AlertType, ChainID: session.ChainID, Title: session.Title, Severity: session.Severity, Service: session.Service,
+		Namespace: session.Namespace, Cluster: session.Cluster, Team: session.Team, Labels: session.Labels, Links: session.Links,
+		Fingerprint: session.Fingerprint, Source: session.Source, Receiver: session.Receiver, StartedAt: timeText(session.StartedAt),
+	}
+
+	// Sessions of old releases have no title.
+	if m.Title == "" {
+		m.Title = session.AlertType
+	}
+
+	if m.Event != Started {
+		m.Status, m.Summary, m.Analysis, m.Error = session.Status, session.ExecutiveSummary, session.FinalAnalysis, session.ErrorMessage
+		m.EndedAt = timeText(session.CompletedAt)
+	}
+
+	return m
+}
+
+func timeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+
+	return t.UTC().Format(time.RFC3339)
+}
+
+// samples are messages to try templates with: one of each event, with texts that must be quoted in JSON, and one with nothing in it.
+func samples() []Message {
+	full := Message{
+		ID: "0193a000-0000-7000-8000-000000000001", Event: Finished, SessionID: "0193a000-0000-7000-8000-000000000002",
+		URL: "https://tarsy.example.org/sessions/0193a000-0000-7000-8000-000000000002", Status: tarsy.SessionCompleted,
+		AlertType: "kubernetes", ChainID: "kubernetes", Title: `Disk "data" is full`, Severity: tarsy.SeverityCritical, Service: "shop",
+		Namespace: "production", Cluster: "eu", Team: "storage", Labels: map[string]string{"alertname": "DiskFull"},
+		Links:       []tarsy.AlertLink{{Kind: tarsy.LinkGenerator, URL: "https://prometheus.example.org/graph"}},
+		Fingerprint: "b2a1", Source: tarsy.SourceAlertmanager, Receiver: "default",
+		Summary: "A leak\nfilled the disk.", Analysis: "# Analysis\n\n\"data\" is full.", StartedAt: "2026-11-16T12:00:00Z", EndedAt: "2026-11-16T12:05:00Z",
+	}
+
+	started := full
+	started.Event, started.Status, started.Summary, started.Analysis, started.EndedAt = Started, tarsy.SessionInProgress, "", "", ""
+
+	failed := full
+	failed.Event, failed.Status, failed.Summary, failed.Analysis, failed.Error = Failed, tarsy.SessionFailed, "", "", "The model is not\navailable."
+
+	return []Message{started, full, failed, {Event: Finished, Status: tarsy.SessionCancelled}}
+}

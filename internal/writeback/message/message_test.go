@@ -1,0 +1,122 @@
+package message_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+func endOf(status tarsy.SessionStatus) (tarsy.Announcement, tarsy.Session) {
+	started := time.Date(2026, 11, 16, 13, 0, 0, 0, time.FixedZone("", 3600))
+	ended := started.Add(time.Minute)
+
+	return tarsy.Announcement{ID: "a1", Subject: tarsy.SubjectEnd}, tarsy.Session{
+		ID: "s1", AlertType: "kubernetes", Status: status, StartedAt: &started, CompletedAt: &ended,
+		ExecutiveSummary: "A <leak>.", FinalAnalysis: "It \"leaks\".", ErrorMessage: "",
+		AlertFacts: tarsy.AlertFacts{Title: "Disk full", Severity: tarsy.SeverityHigh, Labels: map[string]string{"a": "b"}},
+	}
+}
+
+func render(t *testing.T, text string, m message.Message) string {
+	t.Helper()
+
+	parsed, err := message.Parse(text, false)
+	require.NoError(t, err)
+
+	body, err := parsed.Render(m)
+	require.NoError(t, err)
+
+	return string(body)
+}
+
+func TestDefaultBodyIsJSONOfMessage(t *testing.T) {
+	t.Parallel()
+
+	a, session := endOf(tarsy.SessionCompleted)
+	body := render(t, message.DefaultBody, message.New(a, session, "https://tarsy.example.org/sessions/s1"))
+
+	var got map[string]any
+
+	require.NoError(t, json.Unmarshal([]byte(body), &got))
+	require.Contains(t, body, "A <leak>.")
+	require.Equal(t, "finished", got["event"])
+	require.Equal(t, "completed", got["status"])
+	require.Equal(t, "2026-11-16T12:00:00Z", got["started_at"])
+	require.Equal(t, "2026-11-16T12:01:00Z", got["ended_at"])
+	require.Equal(t, map[string]any{"a": "b"}, got["labels"])
+	require.Equal(t, "a1", got["id"])
+}
+
+func TestEventsNameWhatHappened(t *testing.T) {
+	t.Parallel()
+
+	for status, want := range map[tarsy.SessionStatus]message.Event{
+		tarsy.SessionCompleted: message.Finished, tarsy.SessionCancelled: message.Finished,
+		tarsy.SessionFailed: message.Failed, tarsy.SessionTimedOut: message.Failed,
+	} {
+		a, session := endOf(status)
+		require.Equal(t, want, message.New(a, session, "").Event, status)
+	}
+}
+
+// A message about the beginning that is sent late is the same as one that is sent at once.
+func TestBeginningDoesNotDependOnTimeOfSending(t *testing.T) {
+	t.Parallel()
+
+	a, session := endOf(tarsy.SessionFailed)
+	a.Subject = tarsy.SubjectStart
+
+	late := message.New(a, session, "")
+	session.Status, session.CompletedAt, session.ExecutiveSummary, session.FinalAnalysis = tarsy.SessionInProgress, nil, "", ""
+
+	require.Equal(t, message.New(a, session, ""), late)
+	require.Equal(t, message.Started, late.Event)
+}
+
+func TestTemplateFunctions(t *testing.T) {
+	t.Parallel()
+
+	a, session := endOf(tarsy.SessionCompleted)
+	m := message.New(a, session, "")
+
+	require.Equal(t, `{"text": "It \"leaks\"."}`, render(t, `{"text": {{json .Analysis}}}`, m))
+	require.Equal(t, "nobody, high", render(t, `{{default "nobody" .Team}}, {{default "none" .Severity}}`, m))
+	require.Equal(t, "b -", render(t, `{{.Labels.a}} {{default "-" .Labels.missing}}`, m))
+}
+
+func TestDefaultNoteIsShort(t *testing.T) {
+	t.Parallel()
+
+	a, session := endOf(tarsy.SessionCompleted)
+	m := message.New(a, session, "https://tarsy.example.org/sessions/s1")
+	require.Equal(t, "TARSy investigation completed: Disk full\n\nA <leak>.\n\nhttps://tarsy.example.org/sessions/s1", render(t, message.DefaultNote, m))
+
+	m.Event, m.URL = message.Started, ""
+	require.Equal(t, "TARSy started to investigate: Disk full", render(t, message.DefaultNote, m))
+
+	m.Event, m.Status, m.Summary, m.Error = message.Failed, tarsy.SessionTimedOut, "", "Too slow."
+	require.Equal(t, "TARSy investigation timed_out: Disk full\n\nToo slow.", render(t, message.DefaultNote, m))
+}
+
+func TestTemplatesThatWouldFailAreRefused(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		`{{.Title`:                  "invalid template",
+		`{{.Nope}}`:                 "can't evaluate field Nope",
+		`{{nope .Title}}`:           `function "nope" not defined`,
+		`{{json (index .Links 0)}}`: "the template fails", // a message without links
+		`{"text": "{{.Title}}"}`:    "does not make JSON",
+		`plain text`:                "does not make JSON",
+		strings.Repeat("x", 4<<20) + "{{.Title}}": "longer than 4 MiB",
+	} {
+		_, err := message.Parse(text, true)
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,106 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+const (
+	// DefaultBody is the template of a webhook that has none.
+	DefaultBody = `{{json .}}`
+	// DefaultNote is the template of a note that has none.
+	DefaultNote = `{{if eq .Event "started"}}TARSy started to investigate: {{.Title}}
+{{- else}}TARSy investigation {{.Status}}: {{.Title}}
+{{- with default .Error .Summary}}
+
+{{.}}{{end}}{{end}}
+{{- with .URL}}
+
+{{.}}{{end}}`
+)
+
+// maxBody bounds what a template makes: an analysis may be long, a template with a loop in it longer.
+const maxBody = 4 << 20
+
+var (
+	errNotJSON = errors.New("does not make JSON: write texts as {{json .Title}}, without quotes around it, or set the header Content-Type")
+	errTooLong = errors.New("the body is longer than 4 MiB")
+)
+
+// Template makes bodies from messages.
+type Template struct{ parsed *template.Template }
+
+// Parse reads a template and tries it with samples. asJSON requires that what it makes is JSON.
+func Parse(text string, asJSON bool) (*Template, error) {
+	parsed, err := template.New("body").Option("missingkey=zero").Funcs(template.FuncMap{"json": toJSON, "default": fallback}).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("invalid template: %s", strings.TrimPrefix(err.Error(), "template: body:"))
+	}
+
+	t := &Template{parsed: parsed}
+
+	for _, sample := range samples() {
+		body, err := t.Render(sample)
+		if err != nil {
+			return nil, err
+		}
+
+		if asJSON && !json.Valid(body) {
+			return nil, errNotJSON
+		}
+	}
+
+	return t, nil
+}
+
+// Render makes the body of a message.
+func (t *Template) Render(m Message) ([]byte, error) {
+	var body bytes.Buffer
+
+	if err := t.parsed.Execute(&limited{to: &body, left: maxBody}, m); err != nil {
+		return nil, fmt.Errorf("the template fails: %s", strings.TrimPrefix(err.Error(), "template: body:"))
+	}
+
+	return body.Bytes(), nil
+}
+
+// limited refuses to write more than it may.
+type limited struct {
+	to   *bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errTooLong
+	}
+
+	return l.to.Write(p)
+}
+
+// toJSON is the template function json. Angle brackets stay: nothing here is HTML.
+func toJSON(value any) (string, error) {
+	var out bytes.Buffer
+
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+
+	if err := encoder.Encode(value); err != nil {
+		return "", err
+	}
+
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// fallback is the template function default: {{default "none" .Team}}. Only texts can be empty.
+func fallback(otherwise, value any) any {
+	if fmt.Sprint(value) == "" {
+		return otherwise
+	}
+
+	return value
+}

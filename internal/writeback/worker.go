@@ -1,0 +1,201 @@
+package writeback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/riverqueue/river"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+const (
+	// maxAttempts with River's growing pauses last about a day.
+	maxAttempts = 14
+	// maxAge is when a message is given up that the target asks to send later again and again, or whose target was gone for long.
+	maxAge = 24 * time.Hour
+	// perTarget is how many messages a server sends to one target at once.
+	perTarget = 4
+	// storeLimit is how long an attempt may take besides sending, recordLimit how long recording its result may.
+	storeLimit  = 10 * time.Second
+	recordLimit = 5 * time.Second
+)
+
+var (
+	errTooOld  = errors.New("it could not be sent within a day")
+	errDeleted = errors.New("the session was deleted")
+	errToken   = errors.New("the token of the PagerDuty API is not set")
+)
+
+// WorkersConfig is what sending needs. Everything is required.
+type WorkersConfig struct {
+	DB      *postgres.DB
+	Targets []Target
+	// SessionURL is where people open a session, or empty.
+	SessionURL func(sessionID string) string
+	// Mask hides secrets in what targets respond.
+	Mask   func(text string) string
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// Workers send messages: a part of the job queue.
+type Workers struct {
+	river.WorkerDefaults[job]
+
+	cfg     WorkersConfig
+	targets map[string]Target
+	client  *http.Client
+}
+
+// NewWorkers makes the workers. Close them when the job queue has stopped.
+func NewWorkers(cfg WorkersConfig) *Workers {
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented
+	transport.MaxIdleConnsPerHost = perTarget
+
+	w := &Workers{cfg: cfg, targets: map[string]Target{}, client: &http.Client{
+		Transport: transport,
+		// A redirect would carry headers and the body to somebody that nobody has configured.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	for _, t := range cfg.Targets {
+		w.targets[t.Name] = t
+	}
+
+	return w
+}
+
+// Close closes idle connections.
+func (w *Workers) Close() { w.client.CloseIdleConnections() }
+
+// AddTo implements jobs.Part. A server without targets knows the kind too, or it would discard lost jobs of others.
+func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error {
+	for name := range w.targets {
+		queues[QueueOf(name)] = river.QueueConfig{MaxWorkers: perTarget}
+	}
+
+	return river.AddWorkerSafely(workers, w)
+}
+
+// Timeout implements river.Worker.
+func (w *Workers) Timeout(j *river.Job[job]) time.Duration {
+	return w.targets[j.Args.Target].Timeout + storeLimit
+}
+
+// Work implements river.Worker.
+func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
+	a, err := w.cfg.DB.Announcement(ctx, j.Args.AnnouncementID)
+	if err != nil {
+		return err
+	}
+
+	// It was removed with its session, or sent by an attempt that could not end its job.
+	if a == nil || a.State == tarsy.AnnouncementSent {
+		return nil
+	}
+
+	return w.settle(ctx, j, *a, w.send(ctx, *a))
+}
+
+// send makes one attempt.
+func (w *Workers) send(ctx context.Context, a tarsy.Announcement) error {
+	target := w.targets[a.Target]
+
+	switch {
+	case a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(a.CreatedAt) > maxAge:
+		return errTooOld
+	case target.PagerDuty != nil && target.PagerDuty.Token == "":
+		return errToken
+	}
+
+	session, err := w.cfg.DB.Session(ctx, a.SessionID)
+	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
+		return errDeleted
+	} else if err != nil {
+		return err
+	}
+
+	limited, cancel := context.WithTimeout(ctx, target.Timeout)
+	defer cancel()
+
+	request, err := target.request(limited, message.New(a, *session, w.cfg.SessionURL(session.ID)), *session)
+	if err != nil {
+		return &unsendable{err}
+	}
+
+	return post(w.client, request, w.cfg.Clock.Now())
+}
+
+// unsendable is a message that cannot be made.
+type unsendable struct{ error }
+
+// permanent reports whether trying again is pointless.
+func permanent(err error) bool {
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused.permanent()
+	}
+
+	_, broken := errors.AsType[*unsendable](err)
+
+	return broken || errors.Is(err, errTooOld) || errors.Is(err, errDeleted)
+}
+
+// settle records the result of an attempt and tells River what to do with the job.
+func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announcement, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		// The server stops. River makes the job available again, for any server, without counting the attempt.
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	}
+
+	now := tarsy.Time(w.cfg.Clock.Now())
+	if err == nil {
+		a.State, a.SentAt = tarsy.AnnouncementSent, &now
+
+		// If this fails, the message is sent again with the same idempotency key.
+		return w.record(ctx, a)
+	}
+
+	reason := errors.New(w.cfg.Mask(tarsy.CleanText(err.Error())))
+	final := permanent(err) || j.Attempt >= j.MaxAttempts
+
+	a.Attempts++
+	a.Error = reason.Error()
+
+	if final {
+		a.State = tarsy.AnnouncementFailed
+	}
+
+	w.cfg.Logger.WarnContext(ctx, "a message of write-back was not sent", "session_id", a.SessionID, "target", a.Target, "subject", a.Subject,
+		"attempt", a.Attempts, "final", final, "error", reason)
+
+	// If this fails too, the dispatcher finds the announcement still pending.
+	if failure := w.record(ctx, a); failure != nil {
+		return errors.Join(reason, failure)
+	}
+
+	refused, ok := errors.AsType[*refusal](err)
+
+	switch {
+	case permanent(err):
+		return river.JobCancel(reason)
+	case ok && refused.wait > 0 && !final:
+		return river.JobSnooze(refused.wait)
+	default:
+		return reason
+	}
+}
+
+// record stores how far an announcement has come, also while the server stops.
+func (w *Workers) record(ctx context.Context, a tarsy.Announcement) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+
+	return w.cfg.DB.UpdateAnnouncement(ctx, a)
+}

@@ -1,0 +1,383 @@
+package writeback_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/writeback"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...) }
+
+// fixture is a server with one target.
+type fixture struct {
+	t          *testing.T
+	db         *postgres.DB
+	sql        *pgxpool.Pool
+	target     writeback.Target
+	queue      *jobs.Queue
+	dispatcher *writeback.Dispatcher
+}
+
+func newFixture(t *testing.T, target writeback.Target) *fixture {
+	t.Helper()
+
+	url := pgtest.New(t)
+	sql, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(sql.Close)
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 4})
+	require.NoError(t, err)
+	db.Start()
+	t.Cleanup(db.Stop)
+
+	target.Name, target.Timeout = "chat", patience
+	target.Events = []message.Event{message.Started, message.Finished, message.Failed}
+
+	if target.Body == nil {
+		target.Body, err = message.Parse(message.DefaultBody, true)
+		require.NoError(t, err)
+	}
+
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	clock := clockwork.NewRealClock()
+	workers := writeback.NewWorkers(writeback.WorkersConfig{
+		DB: db, Targets: []writeback.Target{target}, SessionURL: func(string) string { return "" },
+		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }, Clock: clock, Logger: logger,
+	})
+	t.Cleanup(workers.Close)
+
+	queue, err := jobs.New(jobs.Config{Pool: db.Jobs(), Logger: logger, Hasty: true}, workers)
+	require.NoError(t, err)
+
+	f := &fixture{t: t, db: db, sql: sql, target: target, queue: queue}
+	f.dispatcher = writeback.NewDispatcher(writeback.DispatcherConfig{
+		DB: db, Jobs: queue.Client(), Targets: []writeback.Target{target}, Logger: logger,
+	})
+
+	return f
+}
+
+func (f *fixture) start() {
+	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
+	f.t.Cleanup(f.dispatcher.Stop)
+	f.queue.Start(f.t.Context())
+	f.dispatcher.Start()
+}
+
+// announce stores a session that is over and what its target is told.
+func (f *fixture) announce(facts tarsy.AlertFacts) []tarsy.Announcement {
+	f.t.Helper()
+
+	now := tarsy.Time(time.Now())
+	facts.Labels = map[string]string{"incident_id": facts.Labels["incident_id"]}
+	facts.Links = []tarsy.AlertLink{}
+	session := tarsy.Session{
+		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
+		Status: tarsy.SessionCompleted, CreatedAt: now, StartedAt: &now, CompletedAt: &now, FinalAnalysis: "It is full.", AlertFacts: facts,
+	}
+	require.NoError(f.t, f.db.CreateSession(f.t.Context(), session, postgres.Terms{}))
+
+	rows := writeback.Announce([]writeback.Target{f.target}, clockwork.NewRealClock())(session, tarsy.SubjectEnd)
+	for _, a := range rows {
+		added, err := f.db.AddAnnouncement(f.t.Context(), a)
+		require.NoError(f.t, err)
+		require.True(f.t, added)
+	}
+
+	return rows
+}
+
+// awaitState returns an announcement once it is in a state.
+func (f *fixture) awaitState(id string, state tarsy.AnnouncementState) tarsy.Announcement {
+	f.t.Helper()
+
+	var a *tarsy.Announcement
+
+	require.Eventually(f.t, func() bool {
+		var err error
+
+		a, err = f.db.Announcement(f.t.Context(), id)
+		require.NoError(f.t, err)
+
+		return a.State == state
+	}, patience, 5*time.Millisecond)
+
+	return *a
+}
+
+func (f *fixture) awaitJobs(want string) {
+	f.t.Helper()
+
+	got := ""
+
+	require.Eventually(f.t, func() bool {
+		rows, err := f.sql.Query(f.t.Context(), `SELECT state::text || ' ' || attempt FROM river_job ORDER BY id`)
+		require.NoError(f.t, err)
+
+		states, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(f.t, err)
+
+		got = strings.Join(states, ", ")
+
+		return got == want
+	}, patience, 5*time.Millisecond, "%s", want)
+}
+
+// serve is a target; answer may be nil.
+func serve(t *testing.T, answer http.HandlerFunc) (string, chan *http.Request) {
+	t.Helper()
+
+	got := make(chan *http.Request, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+
+		got <- r
+
+		if answer != nil {
+			answer(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+
+	return server.URL, got
+}
+
+func TestPagerDutyIncidentGetsNote(t *testing.T) {
+	t.Parallel()
+
+	url, got := serve(t, nil)
+	body, err := message.Parse(message.DefaultNote, false)
+	require.NoError(t, err)
+
+	f := newFixture(t, writeback.Target{PagerDuty: &writeback.PagerDuty{API: url + "/", Token: "key", From: "tarsy@example.org"}, Body: body})
+	require.Empty(t, f.announce(tarsy.AlertFacts{Source: tarsy.SourceGrafana, Labels: map[string]string{"incident_id": "P1"}}))
+	require.Empty(t, f.announce(tarsy.AlertFacts{Source: tarsy.SourcePagerDuty}), "the incident is unknown")
+
+	rows := f.announce(tarsy.AlertFacts{Source: tarsy.SourcePagerDuty, Title: "Disk full", Labels: map[string]string{"incident_id": "PGR0VU2"}})
+	require.Len(t, rows, 1)
+	f.start()
+
+	r := <-got
+	require.Equal(t, "POST /incidents/PGR0VU2/notes", r.Method+" "+r.URL.Path)
+	require.Equal(t, "Token token=key", r.Header.Get("Authorization"))
+	require.Equal(t, "tarsy@example.org", r.Header.Get("From"))
+	require.Equal(t, "application/vnd.pagerduty+json;version=2", r.Header.Get("Accept"))
+	require.Equal(t, "application/json", r.Header.Get("Content-Type"))
+
+	var sent struct {
+		Note struct {
+			Content string `json:"content"`
+		} `json:"note"`
+	}
+
+	require.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
+	require.Equal(t, "TARSy investigation completed: Disk full", sent.Note.Content)
+	f.awaitState(rows[0].ID, tarsy.AnnouncementSent)
+}
+
+func TestRefusedMessageIsNotRetried(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"bad request": {
+			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no\nhunter2", http.StatusBadRequest) },
+			"the target responded with 400 Bad Request: no ***",
+		},
+		"redirect": {
+			func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+			},
+			"the target responded with 307 Temporary Redirect; redirects are not followed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			url, got := serve(t, test.answer)
+			f := newFixture(t, writeback.Target{URL: url + "/secret-path"})
+			a := f.announce(tarsy.AlertFacts{})[0]
+			f.start()
+
+			failed := f.awaitState(a.ID, tarsy.AnnouncementFailed)
+			require.Equal(t, test.want, failed.Error)
+			require.Equal(t, 1, failed.Attempts)
+			f.awaitJobs("cancelled 1")
+			require.Len(t, got, 1)
+		})
+	}
+}
+
+func TestRetryAfterIsObeyed(t *testing.T) {
+	t.Parallel()
+
+	url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1800")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	f := newFixture(t, writeback.Target{URL: url})
+	a := f.announce(tarsy.AlertFacts{})[0]
+	f.start()
+	f.awaitJobs("scheduled 0")
+
+	var wait float64
+
+	require.NoError(t, f.sql.QueryRow(t.Context(), `SELECT extract(epoch FROM scheduled_at - now())::float8 FROM river_job`).Scan(&wait))
+	require.InDelta(t, 1800, wait, 60)
+	require.Contains(t, f.awaitState(a.ID, tarsy.AnnouncementPending).Error, "429")
+}
+
+func TestErrorsDoNotShowAddress(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, writeback.Target{URL: "http://127.0.0.1:1/secret-path"})
+	a := f.announce(tarsy.AlertFacts{})[0]
+	f.start()
+
+	require.Eventually(t, func() bool { return f.awaitState(a.ID, tarsy.AnnouncementPending).Error != "" }, patience, 5*time.Millisecond)
+	require.NotContains(t, f.awaitState(a.ID, tarsy.AnnouncementPending).Error, "secret-path")
+
+	var shown int
+
+	require.NoError(t, f.sql.QueryRow(t.Context(), `SELECT count(*) FROM river_job WHERE errors::text LIKE '%secret-path%'`).Scan(&shown))
+	require.Zero(t, shown)
+}
+
+func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
+	t.Parallel()
+
+	var repaired atomic.Bool
+
+	url, got := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if !repaired.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	f := newFixture(t, writeback.Target{URL: url})
+	a := f.announce(tarsy.AlertFacts{})[0]
+	f.dispatcher.Start()
+	f.awaitJobs("available 0")
+	f.dispatcher.Stop()
+
+	_, err := f.sql.Exec(t.Context(), `UPDATE river_job SET attempt = max_attempts - 1`)
+	require.NoError(t, err)
+	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
+	f.queue.Start(t.Context())
+
+	require.Contains(t, f.awaitState(a.ID, tarsy.AnnouncementFailed).Error, "502")
+	f.awaitJobs("discarded 14")
+	<-got
+
+	repaired.Store(true)
+
+	_, err = f.queue.Client().JobRetry(t.Context(), 1)
+	require.NoError(t, err)
+	f.awaitState(a.ID, tarsy.AnnouncementSent)
+}
+
+// A job that is gone while its announcement is pending is replaced; one that is not stays the only one.
+func TestLostJobIsReplaced(t *testing.T) {
+	t.Parallel()
+
+	url, got := serve(t, nil)
+	f := newFixture(t, writeback.Target{URL: url})
+	a := f.announce(tarsy.AlertFacts{})[0]
+
+	due := func() {
+		_, err := f.sql.Exec(t.Context(), `UPDATE announcements SET due_at = created_at`)
+		require.NoError(t, err)
+	}
+	queued := func() bool {
+		var later bool
+
+		require.NoError(t, f.sql.QueryRow(t.Context(), `SELECT due_at > created_at FROM announcements`).Scan(&later))
+
+		return later
+	}
+
+	f.dispatcher.Start()
+	require.Eventually(t, queued, patience, 5*time.Millisecond)
+	due()
+	require.Eventually(t, queued, patience, 5*time.Millisecond)
+	f.awaitJobs("available 0")
+
+	_, err := f.sql.Exec(t.Context(), `UPDATE river_job SET state = 'discarded', finalized_at = now()`)
+	require.NoError(t, err)
+	due()
+	f.awaitJobs("discarded 0, available 0")
+	f.dispatcher.Stop()
+
+	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
+	f.queue.Start(t.Context())
+	f.awaitState(a.ID, tarsy.AnnouncementSent)
+	require.Len(t, got, 1)
+}
+
+func TestMessageOfDeletedSessionIsNotSent(t *testing.T) {
+	t.Parallel()
+
+	url, got := serve(t, nil)
+	f := newFixture(t, writeback.Target{URL: url})
+	a := f.announce(tarsy.AlertFacts{})[0]
+
+	_, err := f.sql.Exec(t.Context(), `UPDATE sessions SET deleted_at = now()`)
+	require.NoError(t, err)
+	f.start()
+	require.Equal(t, "the session was deleted", f.awaitState(a.ID, tarsy.AnnouncementFailed).Error)
+	require.Empty(t, got)
+}
+
+func TestTargetsAreToldOfEventsAndAlertsThatMatch(t *testing.T) {
+	t.Parallel()
+
+	critical, err := match.ParseAll([]string{`severity="critical"`})
+	require.NoError(t, err)
+
+	announce := writeback.Announce([]writeback.Target{
+		{Name: "all", Events: []message.Event{message.Started, message.Finished, message.Failed}},
+		{Name: "failures", Events: []message.Event{message.Failed}},
+		{Name: "critical", Events: []message.Event{message.Started, message.Finished}, Match: critical},
+	}, clockwork.NewFakeClock())
+
+	told := func(severity tarsy.Severity, subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) (names []string) {
+		for _, a := range announce(tarsy.Session{ID: "s", Status: status, AlertFacts: tarsy.AlertFacts{Severity: severity}}, subject) {
+			require.Equal(t, tarsy.WebhookChannel(a.Target), a.Channel)
+			require.Equal(t, subject, a.Subject)
+			names = append(names, a.Target)
+		}
+
+		return names
+	}
+
+	require.Equal(t, []string{"all", "critical"}, told(tarsy.SeverityCritical, tarsy.SubjectStart, tarsy.SessionInProgress))
+	require.Equal(t, []string{"all"}, told(tarsy.SeverityInfo, tarsy.SubjectStart, tarsy.SessionInProgress))
+	require.Equal(t, []string{"all", "failures"}, told(tarsy.SeverityCritical, tarsy.SubjectEnd, tarsy.SessionTimedOut))
+	require.Equal(t, []string{"all", "critical"}, told(tarsy.SeverityCritical, tarsy.SubjectEnd, tarsy.SessionCancelled))
+}
