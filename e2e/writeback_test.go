@@ -130,7 +130,7 @@ func TestWriteBackReportsStartEndAndFailure(t *testing.T) {
 		require.Equal(t, event, r.Header.Get("X-Tarsy-Event"))
 		require.Equal(t, completed, body["session_id"])
 		require.Equal(t, "https://tarsy.example.org/sessions/"+completed, body["url"])
-		require.NotEmpty(t, body["title"])
+		require.Equal(t, "disk full", body["title"])
 	}
 
 	require.Equal(t, "in_progress", events["started"]["status"])
@@ -247,4 +247,31 @@ func TestUnreachableTargetDelaysNothing(t *testing.T) {
 		require.Equal(t, "pending", r.State)
 		require.Contains(t, r.Error, "connection refused")
 	}
+}
+
+// The incident that PagerDuty reported gets a note with the result.
+func TestPagerDutyIncidentGetsNoteOfItsInvestigation(t *testing.T) {
+	t.Parallel()
+
+	tg := newTarget(t, nil)
+	app := tarsytest.New(t, tarsytest.Options{
+		Config: "alerts:\n  receivers: {oncall: {source: pagerduty, token_env: INCOMING, alert_type: test}}\n  write_back:\n" +
+			fmt.Sprintf("    oncall: {type: pagerduty, url: '%s', token_env: OUTGOING, from: tarsy@example.org, on: [finished]}\n", tg.URL) + loneAgent,
+		Env: map[string]string{"INCOMING": "token-of-the-sender", "OUTGOING": "key-of-the-api"},
+	})
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+
+	response := app.Do(http.MethodPost, "/api/v1/webhooks/pagerduty/oncall", json.RawMessage(`
+{"event": {"id": "01A", "event_type": "incident.triggered", "resource_type": "incident", "occurred_at": "2026-11-16T12:00:00Z",
+"data": {"id": "PGR0VU2", "type": "incident", "title": "Disk full", "urgency": "high", "html_url": "https://acme.pagerduty.com/incidents/PGR0VU2"}}}`),
+		"Authorization", "Bearer token-of-the-sender")
+	require.Equal(t, http.StatusOK, response.Status, "%s", response.Body)
+
+	note := tg.next()
+	require.Equal(t, "/incidents/PGR0VU2/notes", note.Path)
+	require.Equal(t, "Token token=key-of-the-api", note.Header.Get("Authorization"))
+	require.Equal(t, "tarsy@example.org", note.Header.Get("From"))
+	require.JSONEq(t, `{"note": {"content": "TARSy investigation completed: Disk full\n\nA leak."}}`, note.Body)
+	awaitSent(t, app, 1)
 }
