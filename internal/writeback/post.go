@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -81,9 +82,7 @@ func (t Target) request(ctx context.Context, m message.Message, session tarsy.Se
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "tarsy")
 
-	for name, values := range t.Header {
-		header[name] = values
-	}
+	maps.Copy(header, t.Header)
 
 	// A receiver recognizes a message that it got before by these, so nothing replaces them.
 	header.Set("Idempotency-Key", m.ID)

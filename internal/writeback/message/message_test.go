@@ -85,7 +85,7 @@ func TestTemplateFunctions(t *testing.T) {
 	a, session := endOf(tarsy.SessionCompleted)
 	m := message.New(a, session, "")
 
-	require.Equal(t, `{"text": "It \"leaks\"."}`, render(t, `{"text": {{json .Analysis}}}`, m))
+	require.JSONEq(t, `{"text": "It \"leaks\"."}`, render(t, `{"text": {{json .Analysis}}}`, m))
 	require.Equal(t, "nobody, high", render(t, `{{default "nobody" .Team}}, {{default "none" .Severity}}`, m))
 	require.Equal(t, "b -", render(t, `{{.Labels.a}} {{default "-" .Labels.missing}}`, m))
 }
