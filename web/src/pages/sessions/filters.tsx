@@ -12,7 +12,7 @@ import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
 import { StatusIcon, statusLabel } from '@/ui/status';
-import { joinLabels, readLabel, splitLabels } from './labels';
+import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
 import { fromField, isFiltered, type Range, type SessionsPageSearch, statuses, toField } from './search';
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
@@ -187,7 +187,7 @@ function LabelFilter({ labels, change }: { labels: readonly string[]; change: Ch
     setWrong(label === undefined && typed.trim() !== '');
     if (label === undefined) return;
     setTyped('');
-    if (!labels.includes(label)) set([...labels, label]);
+    if (!labels.includes(label)) set(addLabel(labels, label));
   };
   return (
     <>

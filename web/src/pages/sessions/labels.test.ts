@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinLabels, readLabel, splitLabels } from './labels';
+import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
 
 test('a label is a name and a value, without spaces around them', () => {
   expect(readLabel(' app = web ')).toBe('app=web');
   expect(readLabel('query=a=b')).toBe('query=a=b');
   for (const text of ['', 'app', 'app=', '=web', ' = ']) expect(readLabel(text)).toBeUndefined();
+});
+
+test('a label replaces another of the same name', () => {
+  expect(addLabel(['app=web', 'tier=a'], 'app=api')).toEqual(['tier=a', 'app=api']);
+  expect(splitLabels('app=web,app=api')).toEqual(['app=api']);
+  expect(addLabel(['application=web'], 'app=api')).toEqual(['application=web', 'app=api']);
 });
 
 test('what is no label in an address is left out', () => {
@@ -22,9 +28,12 @@ test('labels survive being written and read again, whatever is in them', () => {
     )
     .map(([name, value]) => `${name}=${value}`);
   fc.assert(
-    fc.property(fc.array(label, { minLength: 1 }), (labels) => {
-      expect(splitLabels(joinLabels(labels))).toEqual(labels);
-    }),
+    fc.property(
+      fc.uniqueArray(label, { minLength: 1, selector: (one) => one.slice(0, one.indexOf('=')) }),
+      (labels) => {
+        expect(splitLabels(joinLabels(labels))).toEqual(labels);
+      },
+    ),
   );
   expect(joinLabels([])).toBeUndefined();
 });

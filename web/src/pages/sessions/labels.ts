@@ -11,10 +11,19 @@ export function readLabel(text: string): string | undefined {
   return name === '' || value === '' ? undefined : `${name}=${value}`;
 }
 
+/** The labels with one more. It replaces one of the same name: no alert has two, and the server refuses to ask for that. */
+export function addLabel(labels: readonly string[], label: string): string[] {
+  const name = label.slice(0, label.indexOf('=') + 1);
+  return [...labels.filter((other) => !other.startsWith(name)), label];
+}
+
 /** The labels of an address; what is no label is left out. */
 export function splitLabels(text = ''): string[] {
   const parts = text.match(/(?:[^\\,]|\\[\s\S]|\\$)+/g) ?? [];
-  return parts.map((part) => readLabel(part.replace(/\\([\s\S])/g, '$1'))).filter((label) => label !== undefined);
+  return parts
+    .map((part) => readLabel(part.replace(/\\([\s\S])/g, '$1')))
+    .filter((label) => label !== undefined)
+    .reduce(addLabel, [] as string[]);
 }
 
 /** The address of labels; undefined for none. */
