@@ -12,6 +12,7 @@ import { parseSearch, stringifySearch } from '@/app/address';
 import { explainMissing } from '@/app/failure';
 import { NotFound, PagePending, PageProblem } from '@/app/fallback';
 import { Shell } from '@/app/shell';
+import { readAlertsSearch } from '@/pages/alerts/search';
 import { readBoardSearch } from '@/pages/board/search';
 import { safeNext } from '@/pages/login/next';
 import { readNotesSearch } from '@/pages/notes/search';
@@ -95,6 +96,13 @@ const submitRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/submit/page').catch(explainMissing), 'SubmitPage'),
 });
 
+const alertsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/alerts',
+  validateSearch: readAlertsSearch,
+  component: lazyRouteComponent(() => import('@/pages/alerts/page').catch(explainMissing), 'AlertsPage'),
+});
+
 const notesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notes',
@@ -138,6 +146,7 @@ const routeTree = rootRoute.addChildren([
     sessionsRoute,
     sessionRoute,
     traceRoute,
+    alertsRoute,
     notesRoute,
     noteRoute,
     reviewRoute,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AlertState } from '@/api/types';
 import { FactLine, factsOf, titleOf } from './facts';
 import { AlertLinks, namedLinks } from './links';
+import { matchersOf, readMatchers } from './matchers';
 import { severities } from './severities';
 import { SeverityBadge, severityLabel } from './severity';
 import { AlertMarks, repeats } from './state';
@@ -97,5 +98,33 @@ describe('what became of an alert', () => {
     expect(all).toContain('Resolved');
     expect(all).toContain('Flapping');
     expect(all).toContain('Storm of 40');
+  });
+});
+
+describe('the matchers of a silence', () => {
+  const alert = {
+    labels: {},
+    alert_type: 'pod-crash',
+    title: 'web-1 crashes',
+    service: '',
+    namespace: 'shop',
+    cluster: '',
+  };
+
+  it('are the labels of the alert, quoted where they must be', () => {
+    const labels = { job: 'say "hi"\\', alertname: 'Disk', 'a b': 'two\nlines' };
+    expect(matchersOf({ ...alert, labels })).toEqual([
+      '"a b"="two\\nlines"',
+      'alertname="Disk"',
+      'job="say \\"hi\\"\\\\"',
+    ]);
+  });
+
+  it('are what the alert is about if it has no labels', () => {
+    expect(matchersOf(alert)).toEqual(['alert_type="pod-crash"', 'title="web-1 crashes"', 'namespace="shop"']);
+  });
+
+  it('are read one per line', () => {
+    expect(readMatchers(' a=b \n\n c=~"d.*"\n')).toEqual(['a=b', 'c=~"d.*"']);
   });
 });

@@ -1,5 +1,6 @@
 /** What became of a session's alert, kept up to date: it is counted while the session runs and after, outside its journal. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keys } from '@/api/alerts';
 import * as queries from '@/api/queries';
 import type { AlertState, SessionDetail } from '@/api/types';
 import { useSessionFeed } from '@/live/hooks';
@@ -14,6 +15,7 @@ export function useAlertState(session: SessionDetail): AlertState | null {
   useSessionFeed(counted ? session.id : undefined, () => {
     const refetchType = document.hidden ? 'none' : 'active';
     void client.invalidateQueries({ queryKey: detail.queryKey, exact: true, refetchType });
+    void client.invalidateQueries({ queryKey: keys.suppressed, refetchType });
   });
   return (data ?? session).alert;
 }

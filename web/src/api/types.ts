@@ -1,5 +1,5 @@
 /** The vocabulary of the page: names for what the server's document describes. */
-import type { components } from './schema';
+import type { components, paths } from './schema';
 
 type Schemas = components['schemas'];
 
@@ -11,6 +11,11 @@ export type ExecutionDetail = Schemas['ExecutionDetail'];
 export type Severity = SessionItem['severity'];
 export type AlertState = Schemas['AlertState'];
 export type AlertLink = Schemas['AlertLink'];
+export type SuppressedAlert = Schemas['SuppressedAlert'];
+export type SuppressionReason = NonNullable<
+  NonNullable<paths['/api/v1/suppressed']['get']['parameters']['query']>['reason']
+>;
+export type Silence = Schemas['Silence'];
 export type SessionStatus = SessionItem['status'];
 export type Timeline = Schemas['Timeline'];
 export type TimelineEvent = Timeline['events'][number];

@@ -1,8 +1,8 @@
 /** The pages that the navigation leads to, in their order: the bar, the palette and the keyboard all read this table. */
-import { Activity, ListTree, type LucideIcon, NotebookPen, Scale, Send, SquareKanban } from 'lucide-react';
+import { Activity, BellOff, ListTree, type LucideIcon, NotebookPen, Scale, Send, SquareKanban } from 'lucide-react';
 
 interface NavigationEntry {
-  to: '/' | '/notes' | '/review' | '/board' | '/submit' | '/system';
+  to: '/' | '/alerts' | '/notes' | '/review' | '/board' | '/submit' | '/system';
   label: string;
   icon: LucideIcon;
   /** The key that follows g. */
@@ -13,6 +13,7 @@ interface NavigationEntry {
 
 export const navigation: readonly NavigationEntry[] = [
   { to: '/', label: 'Sessions', icon: ListTree, key: 's', also: ['/sessions/'] },
+  { to: '/alerts', label: 'Alerts', icon: BellOff, key: 'a' },
   { to: '/notes', label: 'Notes', icon: NotebookPen, key: 't' },
   { to: '/review', label: 'Review', icon: Scale, key: 'r' },
   { to: '/board', label: 'Board', icon: SquareKanban, key: 'b' },

@@ -1,5 +1,6 @@
 /** Every page with something on it: sessions that are over, failed and running, a chat, notes, a board, tools, usage. */
 import type { Page } from 'playwright-core';
+import { deliver, podAlerts } from './alerts';
 import {
   createEpic,
   createProject,
@@ -88,6 +89,7 @@ agent_chains:
     stages:
       - {name: investigation, agents: [{name: Investigator}, {name: Investigator}], synthesis: {agent: Judge}}
     chat: {enabled: true}
+alerts: {storm: {threshold: 1}}
 `,
 };
 
@@ -109,10 +111,29 @@ export async function fill(server: Server): Promise<Sessions> {
   if (statuses.join() !== 'completed,failed') throw new Error(`the sessions ended as ${statuses}`);
   await server.ask('POST', `/api/v1/sessions/${done}/chat/messages`, { content: 'Why?' });
   await server.ended(done);
+  await fillAlerts(server);
   const running = await server.submit('This is the long one.');
   await server.mock.reached('hold');
   const note = await fillNotes(server);
   return { done, running, note };
+}
+
+/** A repeated alert, a storm, a silence and what it kept back. */
+async function fillAlerts(server: Server): Promise<void> {
+  const alert = {
+    labels: { alertname: 'CheckoutDown', severity: 'critical', service: 'checkout', team: `team-${'x'.repeat(120)}` },
+    annotations: { summary: `Nobody can pay since the last release ${'x'.repeat(150)}` },
+  };
+  const results = await deliver(server, alert, ...podAlerts('PodCrash', 4));
+  await deliver(server, alert);
+  await server.ask('POST', '/api/v1/silences', {
+    matchers: ['alertname="Backup"', `job!="${'x'.repeat(200)}"`],
+    reason: 'Planned work on the storage',
+    duration: '8h',
+  });
+  await deliver(server, { labels: { alertname: 'Backup', severity: 'info' } });
+  const sessions = new Set(results.map((result) => result.session_id).filter((id) => id !== null));
+  await Promise.all([...sessions].map((id) => server.ended(id)));
 }
 
 async function fillNotes(server: Server): Promise<string> {
@@ -149,6 +170,8 @@ export const places: readonly Place[] = [
   at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
   at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),
   at('trace', ({ done }) => `/sessions/${done}/trace`, '[data-call]'),
+  at('suppressed alerts', () => '/alerts', '[data-testid=suppressed-alert]'),
+  at('silences', () => '/alerts?tab=silences', '[data-testid=silence]'),
   at('notes', () => '/notes', '[data-testid=note-row][data-status=done]'),
   at('note', ({ note }) => `/notes/${note}`, '[data-testid=note-entity]'),
   at('review', () => '/review', '[data-testid=review-item]'),

@@ -1,13 +1,16 @@
 /** What a person can do with a session: cancel it, run it again, take it elsewhere. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Ban, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
+import { Ban, BellOff, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { matchersOf } from '@/alert/matchers';
+import { SilenceDialog } from '@/alert/silence-dialog';
 import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
+import { useScope } from '@/app/scope';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Confirm } from '@/ui/confirm';
@@ -106,6 +109,7 @@ export function SessionActions({
         </Link>
       </Button>
       {isOver(status) && session.final_analysis !== '' && <KeepButton sessionId={id} className={narrowSquare} />}
+      {session.alert && <SilenceButton session={session} />}
       <Menu>
         <MenuTrigger asChild>
           <Button size="sm" className={narrowSquare} data-testid="export">
@@ -152,6 +156,37 @@ export function SessionActions({
         A new session investigates the same alert with the current configuration. This session does not change.
       </Confirm>
     </div>
+  );
+}
+
+/** Silences alerts like this one. */
+function SilenceButton({ session }: { session: SessionDetail }) {
+  const [open, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const may = useScope('write');
+  const show = () => setOpen(true);
+  usePageCommands(may ? [{ id: 'silence', label: 'Silence this alert', keywords: ['mute'], run: show }] : []);
+  return (
+    <>
+      <Button
+        size="sm"
+        className={narrowSquare}
+        disabled={!may}
+        title={may ? 'Silence alerts like this one' : 'Your API key is read-only.'}
+        onClick={show}
+        data-testid="silence-session"
+      >
+        <BellOff aria-hidden />
+        <span className="max-xl:sr-only">Silence…</span>
+      </Button>
+      {open && (
+        <SilenceDialog
+          matchers={matchersOf(session)}
+          onClose={() => setOpen(false)}
+          onAdded={() => void navigate({ to: '/alerts', search: { tab: 'silences' } })}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 /** What came in: the alert as it was stored, and what was given along with it. */
 import { useMemo } from 'react';
+import { StormMembers, stormSize } from '@/alert/storm';
 import type { AlertState, MCPSelection, SessionDetail } from '@/api/types';
 import { dateTime } from '@/text/format';
 import { SafeLink } from '@/text/link';
@@ -27,6 +28,11 @@ export function AlertCard({ session, alert }: { session: SessionDetail; alert: A
           />
         </Section>
         {alert && <StateSection alert={alert} startsAt={session.starts_at} />}
+        {alert?.storm && (
+          <Section title={stormSize(alert)} open>
+            <StormMembers sessionId={session.id} className="-mx-4 max-h-96 overflow-y-auto" />
+          </Section>
+        )}
         <LabelsSection labels={session.labels} />
         {(session.runbook || session.runbook_url) && (
           <Section title="Runbook" open={!session.runbook || !isLong(session.runbook, 12)}>

@@ -1,6 +1,7 @@
 /** Keeps the list up to date. The feed says that something changed, not what: the list is asked for again. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
+import { keys as suppressedKeys } from '@/api/alerts';
 import * as queries from '@/api/queries';
 import { useSessionsFeed } from '@/live/hooks';
 
@@ -24,6 +25,8 @@ export function useLiveList(pages: number): void {
         { cancelRefetch: false },
       );
     }
+    // Members of a storm that is unfolded.
+    void queryClient.invalidateQueries({ queryKey: suppressedKeys.suppressed, refetchType }, { cancelRefetch: false });
   }, [queryClient]);
 
   useSessionsFeed(

@@ -4,6 +4,7 @@ import { memo } from 'react';
 import { FactLine, titleOf } from '@/alert/facts';
 import { SeverityBadge } from '@/alert/severity';
 import { AlertMarks } from '@/alert/state';
+import { StormFold } from '@/alert/storm';
 import type { SessionItem } from '@/api/types';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
@@ -111,6 +112,7 @@ export const SessionRow = memo(function SessionRow({
           {row.author ? row.author : <Nothing />}
         </span>
       </Link>
+      {row.alert?.storm && <StormFold sessionId={row.id} alert={row.alert} />}
     </li>
   );
 });

@@ -1,0 +1,55 @@
+/** Alerts that were not investigated by themselves, and silences. */
+import { useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { keys } from '@/api/alerts';
+import { ReadOnlyNotice } from '@/app/scope';
+import { useTitle } from '@/app/title';
+import { useSessionsFeed } from '@/live/hooks';
+import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
+import { type AlertsTab, tabs } from './search';
+import { SilencesTab } from './silences';
+import { SuppressedTab } from './suppressed';
+
+const route = getRouteApi('/shell/alerts');
+
+const parts: Record<AlertsTab, { label: string; content: () => React.JSX.Element }> = {
+  suppressed: { label: 'Suppressed', content: SuppressedTab },
+  silences: { label: 'Silences', content: SilencesTab },
+};
+
+export function AlertsPage() {
+  const { tab = 'suppressed' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  useTitle(`${parts[tab].label} · Alerts`);
+  useSessionsFeed(() => {
+    const refetchType = document.hidden ? 'none' : 'active';
+    void client.invalidateQueries({ queryKey: keys.suppressed, refetchType }, { cancelRefetch: false });
+  });
+  return (
+    <div className="mx-auto w-full max-w-6xl space-y-3 p-3 sm:p-4">
+      <h1 className="text-lg font-semibold">Alerts</h1>
+      <ReadOnlyNotice />
+      <Tabs
+        value={tab}
+        onValueChange={(value) => void navigate({ search: { tab: value === 'silences' ? 'silences' : undefined } })}
+      >
+        <TabsList aria-label="Alerts">
+          {tabs.map((name) => (
+            <TabsTrigger key={name} value={name} data-testid={`alerts-tab-${name}`}>
+              {parts[name].label}
+            </TabsTrigger>
+          ))}
+        </TabsList>
+        {tabs.map((name) => {
+          const Content = parts[name].content;
+          return (
+            <TabsContent key={name} value={name} className="pt-3">
+              <Content />
+            </TabsContent>
+          );
+        })}
+      </Tabs>
+    </div>
+  );
+}
