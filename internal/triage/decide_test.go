@@ -124,7 +124,7 @@ func (m *model) check(t require.TestingT) {
 		counted := byOwner[id]
 
 		if s.Storm {
-			require.Equal(t, counted, sums{s.Members, s.FiringMembers, s.Occurrences}, "the members of a storm")
+			require.Equal(t, sums{s.Members, s.FiringMembers, s.Occurrences}, counted, "the members of a storm")
 			require.Equal(t, s.FiringMembers > 0, s.Firing)
 		} else {
 			require.Equal(t, s.Occurrences, counted.occurrences+1, "the repetitions of an alert")

@@ -63,10 +63,7 @@ type Known struct {
 	Silences       []tarsy.Silence
 }
 
-var (
-	alertColumns = postgres.ColumnList[Alert]("")
-	groupColumns = postgres.ColumnList[Group]("")
-)
+var alertColumns = postgres.ColumnList[Alert]("")
 
 var (
 	// lockGroupsSQL locks groups in one order, also those that are new.
