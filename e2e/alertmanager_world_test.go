@@ -138,7 +138,7 @@ func startMonitoring(t *testing.T, program, ready, config string, args ...string
 		default:
 		}
 
-		resp, err := http.Get(url + ready) //nolint:noctx // until gives up
+		resp, err := http.Get(url + ready)
 		if err != nil {
 			return false
 		}
@@ -195,7 +195,7 @@ func (m *monitored) Fire(alerts ...firingAlert) {
 	raw, err := json.Marshal(alerts)
 	require.NoError(m.t, err)
 
-	resp, err := http.Post(m.manager+"/api/v2/alerts", "application/json", bytes.NewReader(raw)) //nolint:noctx // it is on this machine
+	resp, err := http.Post(m.manager+"/api/v2/alerts", "application/json", bytes.NewReader(raw))
 	require.NoError(m.t, err)
 
 	defer resp.Body.Close()
@@ -219,7 +219,7 @@ type managedAlert struct {
 func (m *monitored) Managed() []managedAlert {
 	m.t.Helper()
 
-	resp, err := http.Get(m.manager + "/api/v2/alerts") //nolint:noctx // it is on this machine
+	resp, err := http.Get(m.manager + "/api/v2/alerts")
 	require.NoError(m.t, err)
 
 	defer resp.Body.Close()
