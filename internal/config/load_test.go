@@ -114,7 +114,7 @@ func TestEmptyConfigurationGivesBuiltIns(t *testing.T) {
 	require.Empty(t, c.Warnings)
 
 	want := config.Queue{
-		WorkerCount: 5, MaxConcurrentSessions: 5, MaxWaitingSessions: 10_000, PollInterval: time.Second, PollIntervalJitter: 500 * time.Millisecond,
+		WorkerCount: 5, MaxConcurrentSessions: 5, MaxWaitingSessions: 10_000, PollInterval: time.Second, PollIntervalJitter: 500 * time.Millisecond, SeverityAgeing: 15 * time.Minute,
 		SessionTimeout: 40 * time.Minute, GracefulShutdownTimeout: 15 * time.Second,
 		OrphanThreshold: 20 * time.Second, HeartbeatInterval: 5 * time.Second, UnrunnableTimeout: 5 * time.Minute,
 	}
