@@ -61,6 +61,36 @@ func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte)
 	return ok, nil
 }
 
+// Sign returns the headers with which a body passes Verify. The error says that a secret is not set.
+func Sign(r config.Receiver, secrets Secrets, body []byte) (http.Header, error) {
+	header := http.Header{}
+
+	if r.TokenEnv != "" {
+		token, err := secret(r, secrets, r.TokenEnv)
+		if err != nil {
+			return nil, err
+		}
+
+		header.Set("Authorization", "Bearer "+token)
+	}
+
+	if r.SecretEnv != "" {
+		key, err := secret(r, secrets, r.SecretEnv)
+		if err != nil {
+			return nil, err
+		}
+
+		version := "sha256="
+		if r.Source == config.ReceiverPagerDuty {
+			version = "v1="
+		}
+
+		header.Set(signatureHeaders(r.Source)[0], version+hex.EncodeToString(sign(key, body)))
+	}
+
+	return header, nil
+}
+
 func secret(r config.Receiver, secrets Secrets, name string) (string, error) {
 	value, ok := secrets(name)
 	if !ok || value == "" {
