@@ -21,8 +21,9 @@ import (
 const (
 	// maxWait is how long a target may ask to wait; a longer time is cut to it.
 	maxWait = time.Hour
-	// maxReason is how much of a refusal is kept, for people.
+	// maxReason is how much of a refusal is kept, for people, and maxReply how much of a response is read.
 	maxReason = 200
+	maxReply  = 16 * maxReason
 )
 
 // refusal is an answer that is no success.
@@ -63,15 +64,11 @@ func (t Target) request(ctx context.Context, m message.Message, session tarsy.Se
 	to, header := t.URL, http.Header{}
 
 	if t.PagerDuty != nil {
-		if body, err = json.Marshal(map[string]any{"note": map[string]string{"content": string(body)}}); err != nil {
+		if body, err = json.Marshal(map[string]any{"note": note{Content: string(body)}}); err != nil {
 			return nil, err
 		}
 
-		to = strings.TrimSuffix(t.PagerDuty.API, "/") + "/incidents/" + url.PathEscape(incidentOf(session)) + "/notes"
-
-		header.Set("Accept", "application/vnd.pagerduty+json;version=2")
-		header.Set("Authorization", "Token token="+t.PagerDuty.Token)
-		header.Set("From", t.PagerDuty.From)
+		to, header = t.PagerDuty.notes(session), t.PagerDuty.header()
 	}
 
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
@@ -94,21 +91,22 @@ func (t Target) request(ctx context.Context, m message.Message, session tarsy.Se
 	return request, nil
 }
 
-// post makes one attempt.
-func post(client *http.Client, request *http.Request, now time.Time) error {
+// do makes a request and returns the body of a success, as far as the limit.
+func do(client *http.Client, request *http.Request, limit int64, now time.Time) ([]byte, error) {
 	response, err := client.Do(request)
 	if err != nil {
-		return withoutURL(err)
+		return nil, withoutURL(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 
-	reason, _ := io.ReadAll(io.LimitReader(response.Body, 16*maxReason))
+	// What the target did does not depend on whether its response arrived whole.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, limit))
 
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
-		return nil
+		return body, nil
 	}
 
-	return &refusal{status: response.StatusCode, reason: oneLine(string(reason)), wait: waitOf(response.Header, now)}
+	return nil, &refusal{status: response.StatusCode, reason: oneLine(string(body)), wait: waitOf(response.Header, now)}
 }
 
 // withoutURL removes the address from an error: its path may be a secret.

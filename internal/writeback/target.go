@@ -9,10 +9,7 @@ package writeback
 
 import (
 	"net/http"
-	"net/url"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -41,12 +38,6 @@ type Target struct {
 	Timeout time.Duration
 }
 
-// PagerDuty is where incidents are.
-type PagerDuty struct {
-	// API is the base URL, Token the key of the API, From the address of a user in whose name notes are written.
-	API, Token, From string
-}
-
 // QueueOf is the queue of a target's jobs.
 func QueueOf(target string) string { return "write-back-" + target }
 
@@ -59,26 +50,6 @@ func (t Target) wants(session tarsy.Session, event message.Event) bool {
 	}
 
 	return slices.Contains(t.Events, event) && t.Match.Match(match.Values(tarsy.Alert{AlertType: session.AlertType, Facts: session.AlertFacts}))
-}
-
-// incidentOf is the ID of the PagerDuty incident that an alert came from, or empty. The receiver keeps it as a label; the address
-// of the incident's page ends with it too.
-func incidentOf(session tarsy.Session) string {
-	if session.Source != tarsy.SourcePagerDuty {
-		return ""
-	}
-
-	if id := session.Labels["incident_id"]; id != "" {
-		return id
-	}
-
-	for _, link := range session.Links {
-		if at, err := url.Parse(link.URL); err == nil && link.Kind == tarsy.LinkIncident && strings.Contains(at.Path, "/incidents/") {
-			return path.Base(at.Path)
-		}
-	}
-
-	return ""
 }
 
 // Announce returns what the engine stores with the beginning and the end of a session: a row for each target that wants to know.

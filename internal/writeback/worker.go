@@ -101,11 +101,11 @@ func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
 		return nil
 	}
 
-	return w.settle(ctx, j, *a, w.send(ctx, *a))
+	return w.settle(ctx, j, *a, w.send(ctx, j, *a))
 }
 
 // send makes one attempt.
-func (w *Workers) send(ctx context.Context, a tarsy.Announcement) error {
+func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcement) error {
 	target := w.targets[a.Target]
 
 	switch {
@@ -125,12 +125,22 @@ func (w *Workers) send(ctx context.Context, a tarsy.Announcement) error {
 	limited, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
 
-	request, err := target.request(limited, message.New(a, *session, w.cfg.SessionURL(session.ID)), *session)
+	m := message.New(a, *session, w.cfg.SessionURL(session.ID))
+
+	if again := j.Attempt > 1 || a.Attempts > 0; target.PagerDuty != nil && again {
+		if written, err := target.hasNote(limited, w.client, m, *session, a.CreatedAt, w.cfg.Clock.Now()); written || err != nil {
+			return err
+		}
+	}
+
+	request, err := target.request(limited, m, *session)
 	if err != nil {
 		return &unsendable{err}
 	}
 
-	return post(w.client, request, w.cfg.Clock.Now())
+	_, err = do(w.client, request, maxReply, w.cfg.Clock.Now())
+
+	return err
 }
 
 // unsendable is a message that cannot be made.

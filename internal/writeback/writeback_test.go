@@ -200,6 +200,66 @@ func TestPagerDutyIncidentGetsNote(t *testing.T) {
 	f.awaitState(rows[0].ID, tarsy.AnnouncementSent)
 }
 
+// PagerDuty knows no idempotency keys: whether an attempt that got no response wrote the note, only the list of notes tells.
+func TestPagerDutyNoteIsNotWrittenTwice(t *testing.T) {
+	t.Parallel()
+
+	var (
+		written  atomic.Int32
+		existing atomic.Pointer[string]
+	)
+
+	const empty = `{"notes": []}`
+
+	url, got := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, *existing.Load())
+
+			return
+		}
+
+		if written.Add(1) == 1 {
+			panic(http.ErrAbortHandler) // no response
+		}
+	})
+	body, err := message.Parse(message.DefaultNote, false)
+	require.NoError(t, err)
+
+	target := writeback.Target{PagerDuty: &writeback.PagerDuty{API: url, Token: "key", From: "tarsy@example.org"}, Body: body}
+
+	for name, test := range map[string]struct {
+		notes string
+		want  int32
+	}{
+		"written":                        {`{"notes": [{"content": "other"}, {"content": "TARSy investigation completed: Disk full\n", "created_at": "%s"}]}`, 1},
+		"written for an earlier session": {`{"notes": [{"content": "TARSy investigation completed: Disk full", "created_at": "2020-01-01T00:00:00Z"}]}`, 2},
+		"not written":                    {empty, 2},
+	} {
+		t.Log(name)
+		written.Store(0)
+
+		notes := strings.ReplaceAll(test.notes, "%s", time.Now().UTC().Format(time.RFC3339))
+		existing.Store(&notes)
+
+		f := newFixture(t, target)
+		a := f.announce(tarsy.AlertFacts{Source: tarsy.SourcePagerDuty, Title: "Disk full", Labels: map[string]string{"incident_id": "P1"}})[0]
+		f.start()
+		f.awaitState(a.ID, tarsy.AnnouncementSent)
+		require.Equal(t, test.want, written.Load(), name)
+
+		r := <-got
+		require.Equal(t, http.MethodPost, r.Method, "the first attempt does not look")
+
+		r = <-got
+		require.Equal(t, "GET /incidents/P1/notes", r.Method+" "+r.URL.Path)
+		require.Equal(t, "Token token=key", r.Header.Get("Authorization"))
+
+		for len(got) > 0 {
+			<-got
+		}
+	}
+}
+
 func TestRefusedMessageIsNotRetried(t *testing.T) {
 	t.Parallel()
 
