@@ -105,6 +105,54 @@ func TestDeliveryRepeatedWithinTenMinutesChangesNothing(t *testing.T) {
 	require.Equal(t, 1, f.count(`SELECT count(*) FROM deliveries`))
 }
 
+// A script that reports no time posts the same body each time that its alert fires.
+func TestEqualBodyIsNewAfterItsAlertChanged(t *testing.T) {
+	t.Parallel()
+
+	for _, name := range []string{"investigated", "silenced"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t)
+			if name == "silenced" {
+				f.silence(`instance="a"`)
+			}
+
+			repeated := func(key string, alert tarsy.Alert) bool {
+				t.Helper()
+
+				result, err := f.Receive(t.Context(), tarsy.Delivery{Key: []byte(key), Source: tarsy.SourceGeneric, Alerts: []tarsy.Alert{alert}})
+				require.NoError(t, err)
+
+				return result.Repeated
+			}
+
+			for range 2 {
+				require.False(t, repeated("down", firing("disk", "a")))
+				require.True(t, repeated("down", firing("disk", "a")))
+				require.False(t, repeated("up", resolved("disk", "a")))
+				require.True(t, repeated("up", resolved("disk", "a")))
+			}
+		})
+	}
+
+	f := newFixture(t)
+	at := f.clock.Now()
+	dated := func(a tarsy.Alert) tarsy.Delivery {
+		a.Facts.StartsAt = &at
+
+		return tarsy.Delivery{Key: []byte("dated"), Source: tarsy.SourceGeneric, Alerts: []tarsy.Alert{a}}
+	}
+
+	_, err := f.Receive(t.Context(), dated(firing("disk", "a")))
+	require.NoError(t, err)
+	f.receive(resolved("disk", "a"))
+
+	late, err := f.Receive(t.Context(), dated(firing("disk", "a")))
+	require.NoError(t, err)
+	require.True(t, late.Repeated)
+}
+
 func TestConcurrentDeliveriesOfOneAlertCreateOneSession(t *testing.T) {
 	t.Parallel()
 

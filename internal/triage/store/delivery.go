@@ -15,11 +15,16 @@ import (
 const KeepDeliveries = 10 * time.Minute
 
 const (
-	// addDeliverySQL returns nothing if the delivery is known. It waits for a transaction that is storing the same one.
+	// addDeliverySQL changes nothing if the delivery is known. It waits for a transaction that is storing the same one. A delivery is
+	// new too if it reports one of the alerts $6 in another state ($7: firing) than the alert is in.
 	addDeliverySQL = `
 INSERT INTO deliveries AS d (key, source, receiver, result, received_at) VALUES ($1, $2, $3, '{}', $4)
-ON CONFLICT (key) DO UPDATE SET received_at = excluded.received_at, result = excluded.result WHERE d.received_at <= $5
-RETURNING received_at`
+ON CONFLICT (key) DO UPDATE SET received_at = excluded.received_at, result = excluded.result
+WHERE d.received_at <= $5 OR EXISTS (
+    SELECT FROM unnest($6::text[], $7::boolean[]) AS n (fingerprint, firing) WHERE n.firing <> coalesce(
+        (SELECT a.firing FROM session_alerts a WHERE a.fingerprint = n.fingerprint ORDER BY a.session_id DESC LIMIT 1),
+        (SELECT s.firing FROM suppressed_alerts s WHERE s.fingerprint = n.fingerprint ORDER BY s.last_at DESC LIMIT 1),
+        n.firing))`
 
 	// forgetDeliveriesSQL removes old ones along with storing new ones, more than are stored, so that they never pile up.
 	forgetDeliveriesSQL = `
@@ -44,7 +49,9 @@ func AddDelivery(ctx context.Context, tx pgx.Tx, d tarsy.Delivery, now time.Time
 		return nil, fmt.Errorf("forget old deliveries: %w", err)
 	}
 
-	added, err := tx.Exec(ctx, addDeliverySQL, d.Key, string(d.Source), d.Receiver, now, before)
+	fingerprints, firing := undated(d)
+
+	added, err := tx.Exec(ctx, addDeliverySQL, d.Key, string(d.Source), d.Receiver, now, before, fingerprints, firing)
 	if err != nil {
 		return nil, fmt.Errorf("store delivery: %w", err)
 	}
@@ -59,6 +66,18 @@ func AddDelivery(ctx context.Context, tx pgx.Tx, d tarsy.Delivery, now time.Time
 	}
 
 	return &result, nil
+}
+
+// undated returns the alerts without a time of generic senders, and whether they fire. Their bodies are the same each time that such an
+// alert fires, so an equal body is a repetition only as long as the alert has not changed.
+func undated(d tarsy.Delivery) (fingerprints []string, firing []bool) {
+	for _, a := range d.Alerts {
+		if d.Source == tarsy.SourceGeneric && a.Facts.StartsAt == nil {
+			fingerprints, firing = append(fingerprints, a.Facts.Fingerprint), append(firing, !a.Resolved)
+		}
+	}
+
+	return fingerprints, firing
 }
 
 // SetResult stores what is answered to a delivery.
