@@ -272,7 +272,7 @@ func TestCompletionOffersNewestSessions(t *testing.T) {
 
 	for _, command := range [][]string{{"ask"}, {"watch"}, {"sessions", "show"}, {"sessions", "cancel"}, {"sessions", "delete"}} {
 		got := tarsyWith(t, s.env, "", append(append([]string{"__complete"}, command...), "")...)
-		require.Regexp(t, `^`+id[24:]+`\ttest, completed, \d+s ago\n`, got.stdout, command)
+		require.Regexp(t, `^`+id[24:]+`\tcheckout is slow, completed, \d+s ago\n`, got.stdout, command)
 	}
 
 	require.NotContains(t, tarsyWith(t, s.env, "", "__complete", "ask", id, "").stdout, id[24:], "a question is not a session")
@@ -302,7 +302,7 @@ func TestSessionWithTrimmedJournalIsStillShown(t *testing.T) {
 	got := tarsyWith(t, s.env, "", "watch", "--lines", id)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
-	for _, wanted := range []string{"alert     test", "tool      1.1.1 cluster.get_pods", "analysis  # Found it", "session   completed after", "question  why?", "answer    # Found it"} {
+	for _, wanted := range []string{"alert     checkout is slow", "tool      1.1.1 cluster.get_pods", "analysis  # Found it", "session   completed after", "question  why?", "answer    # Found it"} {
 		require.Contains(t, got.stdout, wanted)
 	}
 

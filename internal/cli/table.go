@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy/internal/cli/terminal"
@@ -17,7 +18,8 @@ type column struct {
 	name string
 	// cut lets the cells be truncated where the terminal is too narrow.
 	cut bool
-	// optional drops the whole column where truncating is not enough, the rightmost first.
+	// optional drops the whole column where truncating is not enough, the rightmost first, and from terminals if all its cells are
+	// empty.
 	optional bool
 	// style returns how a cell is painted; nil leaves it plain.
 	style func(cell string) terminal.Style
@@ -35,6 +37,7 @@ func (t *tool) table(columns []column, rows [][]string) error {
 	widths := cleanCells(rows)
 
 	if width := t.columns(t.Stdout); width > 0 {
+		dropEmpty(columns, widths, rows[1:])
 		widths = fitColumns(columns, widths, width)
 	}
 
@@ -61,6 +64,15 @@ func cleanCells(rows [][]string) []int {
 	}
 
 	return widths
+}
+
+// dropEmpty sets the width of optional columns without a value to 0.
+func dropEmpty(columns []column, widths []int, rows [][]string) {
+	for i, c := range columns {
+		if c.optional && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" }) {
+			widths[i] = 0
+		}
+	}
 }
 
 // fitColumns returns the widths that fit into a terminal; a column of width 0 is dropped.

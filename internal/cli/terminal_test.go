@@ -43,7 +43,10 @@ func TestSessionListFitsTerminalAndColoursStatuses(t *testing.T) {
 		}
 	}
 
-	require.Contains(t, inTerminal(t, 80, s.env, "sessions").stdout, "COST")
+	wide := inTerminal(t, 80, s.env, "sessions").stdout
+	require.Contains(t, wide, "COST")
+	require.NotContains(t, wide, "SEVERITY", "a column without values leaves its width to others")
+	require.Contains(t, wide, "checkout is slow")
 	require.NotContains(t, inTerminal(t, 50, s.env, "sessions").stdout, "COST", "columns that matter less go first")
 
 	for _, plain := range []string{"TERM=dumb", "NO_COLOR=1"} {
@@ -57,7 +60,8 @@ func TestSessionMarkdownIsRenderedInTerminal(t *testing.T) {
 	s := startServer(t, false)
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait").code)
 
-	id := strings.Fields(tarsyWith(t, s.env, "", "sessions").stdout)[7]
+	_, row, _ := strings.Cut(tarsyWith(t, s.env, "", "sessions").stdout, "\n")
+	id, _, _ := strings.Cut(row, " ")
 
 	got := inTerminal(t, 80, s.env, "sessions", "show", id)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)

@@ -54,15 +54,16 @@ func (l *Lines) Take(update client.Update) {
 
 func (l *Lines) alert() {
 	s := l.session
-	what := s.title()
+	parts := []string{s.title()}
 
 	for _, fact := range []string{string(s.Facts.Severity), s.Facts.Place()} {
 		if fact != "" {
-			what += ", " + terminal.Line(fact)
+			parts = append(parts, terminal.Line(fact))
 		}
 	}
 
-	l.line(s.CreatedAt, "alert", what+", chain "+terminal.Line(s.ChainID)+", session "+s.ID)
+	parts = append(parts, "chain "+terminal.Line(s.ChainID), "session "+s.ID)
+	l.line(s.CreatedAt, "alert", strings.Join(parts, ", "))
 }
 
 func (l *Lines) event(event tarsy.Event) {
