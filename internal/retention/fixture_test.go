@@ -177,6 +177,7 @@ func (f *fixture) ended(t *testing.T, db *postgres.DB) string {
 	session := tarsy.Session{
 		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
 		Status: tarsy.SessionCompleted, CreatedAt: now, CompletedAt: &now, FinalAnalysis: "it is full",
+		AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}},
 	}
 
 	var events []tarsy.Event
