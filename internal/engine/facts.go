@@ -51,7 +51,7 @@ func maskLabel(name, value string, mask func(string) string) string {
 	return mask(value)
 }
 
-// factsText is everything that maskFacts would change, one part in a line.
+// factsText is everything that maskFacts would change, one part in a line; it is empty if the alert has no facts.
 func factsText(facts tarsy.AlertFacts) string {
 	lines := []string{facts.Title, facts.Service, facts.Namespace, facts.Cluster, facts.Team, facts.GroupKey, facts.Fingerprint}
 	for name, value := range facts.Labels {
@@ -61,6 +61,8 @@ func factsText(facts tarsy.AlertFacts) string {
 	for _, link := range facts.Links {
 		lines = append(lines, link.URL)
 	}
+
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 
 	return strings.Join(lines, "\n")
 }
