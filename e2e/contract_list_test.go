@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -119,7 +120,7 @@ func (c *contracts) alert(t *testing.T) {
 
 	every := decode[map[string]any]([]byte(`{
 		"alert_type": "test", "data": {"severity": "high"}, "runbook": "Restart it.",
-		"runbook_url": "https://github.com/shop/runbooks/1.md", "slack_message_fingerprint": "pod-down-1",
+		"runbook_url": "https://github.com/shop/runbooks/1.md", "slack_message_fingerprint": "pod-down-1", "fingerprint": "pod-1",
 		"mcp_selection": {
 			"servers": [{"name": "kubernetes", "tools": ["get_pods"]}],
 			"native_tools": {"google_search": true, "code_execution": true, "url_context": true}
@@ -135,8 +136,8 @@ func (c *contracts) alert(t *testing.T) {
 
 	detail := get(t, app, "/api/v1/sessions/"+sessionID)
 	c.require(t, "AlertAccepted", accepted, map[string]is{
-		"session_id": equal(detail["id"]), "status": equal("pending"), "message": equal("The alert is stored and waits to be investigated."),
-		"session_url": equal("https://tarsy.example/sessions/" + sessionID),
+		"session_id": equal(detail["id"]), "status": equal("pending"), "message": equal("A new alert."),
+		"alerts": list(1), "session_url": equal("https://tarsy.example/sessions/" + sessionID),
 	})
 
 	data, _ := detail["alert_data"].(string)
@@ -144,6 +145,7 @@ func (c *contracts) alert(t *testing.T) {
 		"alert_type": equal(detail["alert_type"]), "data": equal(decode[any]([]byte(data))), "runbook": equal(detail["runbook"]),
 		"runbook_url": equal(detail["runbook_url"]), "mcp_selection": equal(detail["mcp_selection"]), "mcp": isAbsent,
 		"slack_message_fingerprint": equal(detail["slack_message_fingerprint"]),
+		"fingerprint":               that(func(value any) bool { return detail["fingerprint"] == fmt.Sprint("api:", value) }),
 	})
 
 	tools := app.Script.Calls()[0].Request.Tools

@@ -23,6 +23,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"the list":                     c.list,
 		"active sessions":              c.active,
 		"what alerts are about":        c.facts,
+		"suppressed alerts":            c.suppressed,
 		"the timeline":                 c.timeline,
 		"a preview of the timeline":    c.preview,
 		"the metadata of tool calls":   c.toolMetadata,

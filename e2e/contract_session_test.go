@@ -155,7 +155,7 @@ func (c *contracts) rerun(t *testing.T) {
 	accepted := decode[map[string]any](answer.Body)
 	c.require(t, "AlertAccepted", accepted, map[string]is{
 		"session_id": isID, "status": equal("pending"), "message": equal("The alert is stored and waits to be investigated."),
-		"session_url": equal("https://tarsy.example/sessions/" + accepted["session_id"].(string)),
+		"alerts": isAbsent, "session_url": equal("https://tarsy.example/sessions/" + accepted["session_id"].(string)),
 	})
 
 	again, _ := accepted["session_id"].(string)

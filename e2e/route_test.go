@@ -162,6 +162,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	doc := readDocument(t, app)
 	operations, expected := doc.operations(), successes()
 	maps.Copy(expected, noteSuccesses())
+	maps.Copy(expected, alertSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
 
