@@ -36,7 +36,7 @@ func TestDiscordAnnouncesEndOfSession(t *testing.T) {
 
 	completed := app.Run("test", "disk full").ID
 	message := w.Await("alerts", "A leak filled the disk")
-	require.Contains(t, message.Content, "**Investigation completed:** test\n")
+	require.Contains(t, message.Content, "**Investigation completed:** disk full\n", "the title of the alert, not its type")
 	require.Contains(t, message.Content, "\n<https://tarsy.example.org/sessions/"+completed+">")
 	require.NotContains(t, message.Content, "](", "a link shows where it leads")
 	require.False(t, message.NotifiedEveryone)
@@ -44,7 +44,7 @@ func TestDiscordAnnouncesEndOfSession(t *testing.T) {
 
 	failed := app.Submit("test", "disk full again")
 	app.WaitFor(failed, tarsy.SessionFailed)
-	message = w.Await("alerts", "Investigation failed")
+	message = w.Await("alerts", "**Investigation failed:** disk full again\n")
 	require.Contains(t, message.Content, app.Session(failed).ErrorMessage)
 	require.Contains(t, message.Content, failed)
 	require.Len(t, w.Sent().Messages, 2)
@@ -122,7 +122,7 @@ func TestDiscordMentionSubmitsAlert(t *testing.T) {
 	w.AwaitReady()
 
 	mention := w.Write("alerts", "ann", "<@tarsy> disk full on node-7, password=hunter2hunter2")
-	receipt := w.Await("alerts", "Investigating: ")
+	receipt := w.Await("alerts", "Investigating: disk full on node\\-7, password=")
 	require.Contains(t, receipt.Content, "\n<https://tarsy.example.org/sessions/")
 	require.Equal(t, mention.ID, receipt.ReplyTo)
 	w.Await("alerts", "A leak.")
@@ -169,7 +169,7 @@ func TestDiscordRepliesToMentionWithResult(t *testing.T) {
 	w.Await("alerts", "A leak.")
 	result := w.Await("other", "A leak.")
 	require.Equal(t, mention.ID, result.ReplyTo)
-	require.Contains(t, result.Content, "**Investigation completed:** test\n")
+	require.Contains(t, result.Content, "**Investigation completed:** disk full on node\\-7\n")
 	require.Contains(t, result.Content, "\nAsk questions in <#"+w.AwaitThread().ID+">.")
 
 	awaitAnnounced(t, app, strings.TrimSuffix(id, ">"))
