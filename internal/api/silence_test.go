@@ -109,7 +109,7 @@ func TestBadSilencesAreRefused(t *testing.T) {
 		`{"matchers": ["a=b"], "reason": "r", "ends_at": "2026-11-15T09:00:00Z"}`:                   "ends_at",
 		`{"matchers": ["a=b"], "reason": "r", "ends_at": "2028-11-15T09:00:00Z"}`:                   "ends_at",
 		`{"matchers": ["a=b"], "reason": "r", "starts_at": "now", "duration": "1h"}`:                "starts_at",
-		`{"matchers": ["a=b"], "reason": "` + strings.Repeat("x", 10000) + `", "duration": "1h"}`:    "reason",
+		`{"matchers": ["a=b"], "reason": "` + strings.Repeat("x", 10000) + `", "duration": "1h"}`:   "reason",
 		`{"matchers": "a=b", "reason": "r", "duration": "1h"}`:                                      "matchers",
 	} {
 		got := f.request(t, http.MethodPost, "/api/v1/silences", body)

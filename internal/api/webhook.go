@@ -51,11 +51,13 @@ const (
 
 // Receiver is a webhook.
 type Receiver struct {
-	Source string       `doc:"Who sends to it." enum:"alertmanager,grafana,pagerduty,generic" json:"source"`
-	Name   string       `doc:"Its name in the configuration." json:"name"`
-	Path   string       `doc:"Where to post to." json:"path"`
-	URL    string       `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
-	Auth   ReceiverAuth `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
+	Source    string       `doc:"Who sends to it." enum:"alertmanager,grafana,pagerduty,generic" json:"source"`
+	Name      string       `doc:"Its name in the configuration." json:"name"`
+	Path      string       `doc:"Where to post to." json:"path"`
+	URL       string       `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
+	Auth      ReceiverAuth `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
+	TokenEnv  string       `doc:"The environment variable of the server that has the token; left out if the receiver has none." json:"token_env,omitempty"`
+	SecretEnv string       `doc:"The environment variable of the server that has the secret of the signature; left out if the receiver has none." json:"secret_env,omitempty"`
 }
 
 type webhookInput struct {

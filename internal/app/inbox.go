@@ -30,7 +30,9 @@ func (w webhooks) Receivers() []api.Receiver {
 	var all []api.Receiver
 
 	for _, r := range w.Inbox.Receivers() {
-		all = append(all, api.Receiver{Source: r.Source, Name: r.Name, Path: r.Path(), Auth: api.ReceiverAuth(r.Auth())})
+		all = append(all, api.Receiver{
+			Source: r.Source, Name: r.Name, Path: r.Path(), Auth: api.ReceiverAuth(r.Auth()), TokenEnv: r.TokenEnv, SecretEnv: r.SecretEnv,
+		})
 	}
 
 	return all

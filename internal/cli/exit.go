@@ -37,10 +37,21 @@ func (e notCompletedError) Error() string { return "it " + readable(e.status) }
 // errShown ends a command that has printed what is wrong.
 var errShown = errors.New("see above")
 
+// reportedError is an error that was printed already; only its exit code matters.
+type reportedError struct{ err error }
+
+func (e reportedError) Error() string { return e.err.Error() }
+
 // explain turns an error into an exit code and one line for people.
 func explain(ctx context.Context, err error) (int, string) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return ExitInterrupted, ""
+	}
+
+	if reported, ok := errors.AsType[reportedError](err); ok {
+		code, _ := explain(ctx, reported.err)
+
+		return code, ""
 	}
 
 	switch {
@@ -66,7 +77,7 @@ func explain(ctx context.Context, err error) (int, string) {
 
 	if own, ok := errors.AsType[*tarsy.Error](err); ok {
 		switch own.Code {
-		case tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound, tarsy.CodeNoteNotFound:
+		case tarsy.CodeNotFound, tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound, tarsy.CodeNoteNotFound:
 			return ExitNotFound, line(err)
 		case tarsy.CodeInvalidParameter, tarsy.CodeInvalidField, tarsy.CodeMissingField:
 			return ExitUsage, line(err)

@@ -186,7 +186,16 @@ func model(gate *script.Gate) llm.Client {
 func startServer(t *testing.T, requireKey bool) *server {
 	t.Helper()
 
-	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "test.yaml", Text: []byte(serverConfig)}}})
+	return startServerWith(t, requireKey, "", nil)
+}
+
+// startServerWith starts a server with a second file of configuration and with the variables that it names.
+func startServerWith(t *testing.T, requireKey bool, more string, env map[string]string) *server {
+	t.Helper()
+
+	cfg, err := config.Load(config.Source{Files: []config.File{
+		{Name: "test.yaml", Text: []byte(serverConfig)}, {Name: "more.yaml", Text: []byte(more)},
+	}})
 	require.NoError(t, err)
 
 	gate := script.NewGate()
@@ -194,6 +203,11 @@ func startServer(t *testing.T, requireKey bool) *server {
 
 	a, err := app.New(t.Context(), app.Options{
 		Config: cfg, DatabaseURL: database, Listen: "127.0.0.1:0", RequireKey: requireKey, LLM: model(gate),
+		Env: func(name string) (string, bool) {
+			value, ok := env[name]
+
+			return value, ok
+		},
 		MCPTransport: func(ctx context.Context, _ string) (mcpsdk.Transport, error) {
 			clientEnd, serverEnd := mcpsdk.NewInMemoryTransports()
 			_, err := cluster.NewServer().Connect(context.WithoutCancel(ctx), serverEnd, nil)

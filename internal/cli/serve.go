@@ -75,6 +75,10 @@ func (t *tool) warn(cfg *config.Config) {
 		t.infof("warning: %s: sessions that need it fail", unset)
 	}
 
+	for _, unset := range slices.Concat(cfg.UnsetReceiverVariables(t.lookup), cfg.UnsetWriteBackVariables(t.lookup)) {
+		t.infof("warning: %s", unset)
+	}
+
 	switch variable := cfg.ChosenBy(); {
 	case variable != "":
 		t.infof("LLM provider: %s (%s), because %s is set", cfg.Defaults.LLMProvider, cfg.LLMProviders[cfg.Defaults.LLMProvider].Model, variable)

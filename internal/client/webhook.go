@@ -3,8 +3,9 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,6 +22,9 @@ type Webhook struct {
 	URL string `json:"url,omitempty"`
 	// Auth is api_key, token or signature.
 	Auth string `json:"auth"`
+	// The variables of the server with the token and with the secret of the signature; empty if the receiver has none.
+	TokenEnv  string `json:"token_env,omitempty"`
+	SecretEnv string `json:"secret_env,omitempty"`
 }
 
 // Webhooks lists the receivers.
@@ -34,12 +38,28 @@ func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
 	return body.Receivers, err
 }
 
-// Deliver posts a body to a receiver as its sender would.
-func (c *Client) Deliver(ctx context.Context, source, name string, body []byte) (tarsy.DeliveryResult, error) {
+// Deliver posts a body to a receiver as its sender would: as it is, with a token or a signature in the header. Without a header, the
+// API key is used.
+func (c *Client) Deliver(ctx context.Context, source, name string, header http.Header, body []byte) (tarsy.DeliveryResult, error) {
 	var result tarsy.DeliveryResult
 
-	err := c.call(ctx, http.MethodPost, "/api/v1/webhooks/"+url.PathEscape(source)+"/"+url.PathEscape(name), nil,
-		json.RawMessage(bytes.TrimSpace(body)), &result)
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+
+	request, err := c.request(ctx, http.MethodPost, "/api/v1/webhooks/"+url.PathEscape(source)+"/"+url.PathEscape(name), nil, nil)
+	if err != nil {
+		return result, err
+	}
+
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	request.Header.Set("Content-Type", "application/json")
+
+	if len(header) > 0 {
+		request.Header.Del("Authorization")
+		maps.Copy(request.Header, header)
+	}
+
+	err = c.do(request, &result)
 
 	return result, err
 }

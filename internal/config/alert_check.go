@@ -62,7 +62,7 @@ func (c *Config) UnsetReceiverVariables(env func(string) (string, bool)) []Probl
 		for _, v := range []struct{ key, variable string }{{"token_env", r.TokenEnv}, {"secret_env", r.SecretEnv}} {
 			if value, _ := env(v.variable); v.variable != "" && value == "" {
 				problems = append(problems, c.problem(joinPath(path, v.key), "environment variable "+v.variable+" is not set",
-					"the receiver refuses what is sent to it without an API key"))
+					"requests to the receiver are refused with 401, unless they have an API key"))
 			}
 		}
 	}
