@@ -27,7 +27,7 @@ func TestRepetitionIsCountedUntilWindowEnds(t *testing.T) {
 
 	clock.Advance(10 * time.Second)
 
-	running := deliver(app, alert.describes("91 %"))[0]
+	running := notify(app, alert.describes("91 %"))[0]
 	require.Equal(t, tarsy.ActionCount, running.Action)
 	require.Equal(t, first, *running.SessionID)
 	require.Equal(t, "The alert is being investigated by this session.", running.Reason)
@@ -36,7 +36,7 @@ func TestRepetitionIsCountedUntilWindowEnds(t *testing.T) {
 	app.WaitFor(first, tarsy.SessionCompleted)
 	clock.Advance(30*time.Minute - time.Second)
 
-	recent := deliver(app, alert.describes("92 %"))[0]
+	recent := notify(app, alert.describes("92 %"))[0]
 	require.Equal(t, tarsy.ActionCount, recent.Action)
 	require.Equal(t, "The alert was investigated by this session less than 30m0s ago.", recent.Reason)
 
@@ -88,7 +88,7 @@ func TestFlappingAlertIsShownOnItsSession(t *testing.T) {
 
 	for i, change := range []sentAlert{alert.over(), alert.describes("again"), alert.over().describes("again")} {
 		clock.Advance(time.Minute)
-		require.Equal(t, session, *deliver(app, change)[0].SessionID)
+		require.Equal(t, session, *notify(app, change)[0].SessionID)
 
 		state := app.Session(session).Alert
 		require.Equal(t, change.Status == "firing", state.Firing)
@@ -100,7 +100,7 @@ func TestFlappingAlertIsShownOnItsSession(t *testing.T) {
 
 	// Later it is calm.
 	clock.Advance(20 * time.Minute)
-	deliver(app, alert.describes("much later"))
+	notify(app, alert.describes("much later"))
 
 	state := app.Sessions("")[0].Alert
 	require.False(t, state.Flapping)

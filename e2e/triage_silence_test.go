@@ -30,7 +30,7 @@ func silence(t *testing.T, app *tarsytest.App, body map[string]any) tarsy.Silenc
 func requireKept(t *testing.T, app *tarsytest.App, alert sentAlert, reason tarsy.SuppressionReason, text string) tarsy.SuppressedAlert {
 	t.Helper()
 
-	result := deliver(app, alert)[0]
+	result := notify(app, alert)[0]
 	require.Equal(t, tarsy.ActionSilence, result.Action)
 	require.Equal(t, text, result.Reason)
 	require.Nil(t, result.SessionID)
@@ -70,7 +70,7 @@ func TestSilenceKeepsAlertsBackUntilItEnds(t *testing.T) {
 	require.Contains(t, prompts(app, anyway.ID), anyway.AlertData)
 	require.Equal(t, &anyway.ID, app.Suppressed("reason=silence")[0].InvestigationID)
 
-	counted := deliver(app, fires("DiskFull", "staging", "a").describes("again"))[0]
+	counted := notify(app, fires("DiskFull", "staging", "a").describes("again"))[0]
 	require.Equal(t, tarsy.ActionCount, counted.Action, "it has a session now")
 	require.Equal(t, anyway.ID, *counted.SessionID)
 

@@ -39,12 +39,12 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{Config: alertsTest + "  storm: {threshold: 2}\n"})
 	modelAnswers(app, map[string]*script.Gate{"A storm of alerts": gate})
 
-	for _, alone := range deliver(app, pods(0, 2)...) {
+	for _, alone := range notify(app, pods(0, 2)...) {
 		require.Equal(t, tarsy.ActionInvestigate, alone.Action)
 		app.WaitFor(*alone.SessionID, tarsy.SessionCompleted)
 	}
 
-	begun := deliver(app, pods(2, 5)...)
+	begun := notify(app, pods(2, 5)...)
 	require.Equal(t, []tarsy.DeliveryAction{tarsy.ActionStorm, tarsy.ActionStorm, tarsy.ActionStorm}, actions(begun))
 
 	storm := *begun[0].SessionID
@@ -80,7 +80,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 			}
 		}
 
-		deliver(app, alerts...)
+		notify(app, alerts...)
 		feed.Wait("a change of the storm", changes(seen))
 
 		state := app.Session(storm).Alert
@@ -102,7 +102,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	app.WaitFor(storm, tarsy.SessionCompleted)
 	requireMembers(t, app, storm)
 
-	deliver(app, over(pods(2, 7))...)
+	notify(app, over(pods(2, 7))...)
 
 	state := app.Session(storm).Alert
 	require.False(t, state.Firing)

@@ -70,7 +70,7 @@ func TestDeliveryToFullServerIsRepeatedLater(t *testing.T) {
 
 	require.EqualValues(t, 1, app.Session(first).Alert.Occurrences, "nothing of a refused delivery is counted")
 
-	again := deliver(app, fires("DiskFull", "shop", "a").describes("91 %"))
+	again := notify(app, fires("DiskFull", "shop", "a").describes("91 %"))
 	require.Equal(t, []tarsy.DeliveryAction{tarsy.ActionCount}, actions(again))
 
 	app.Cancel(first)

@@ -73,8 +73,8 @@ func notification(alerts ...sentAlert) map[string]any {
 	}
 }
 
-// deliver posts alerts as Alertmanager does, and returns what became of each.
-func deliver(app *tarsytest.App, alerts ...sentAlert) []tarsy.DeliveredAlert {
+// notify posts alerts as Alertmanager does, and returns what became of each.
+func notify(app *tarsytest.App, alerts ...sentAlert) []tarsy.DeliveredAlert {
 	return app.Deliver("alertmanager/default", notification(alerts...)).Alerts
 }
 
@@ -82,7 +82,7 @@ func deliver(app *tarsytest.App, alerts ...sentAlert) []tarsy.DeliveredAlert {
 func investigates(t *testing.T, app *tarsytest.App, alert sentAlert) string {
 	t.Helper()
 
-	result := deliver(app, alert)[0]
+	result := notify(app, alert)[0]
 	require.Equal(t, tarsy.ActionInvestigate, result.Action, result.Reason)
 	require.Nil(t, result.SuppressedID)
 
