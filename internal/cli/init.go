@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,7 +115,7 @@ func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles
 		t.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", t.Name, flags.configDir)
 	}
 
-	t.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s\n", files.variables(), t.Name, flags.configDir)
+	t.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s%s\n", files.variables(), t.Name, flags.configDir, listenFlag(found.URL))
 	t.infof("Add to alertmanager.yml:\n")
 
 	credentials := "<" + tokenVariable + " of " + files.variables() + ">"
@@ -124,6 +126,16 @@ func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles
 	receiver := config.Receiver{Source: config.ReceiverAlertmanager, Name: initReceiver}
 
 	return t.printf("%s", alertmanagerSnippet(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
+}
+
+// listenFlag is the flag with which a server can be reached at an address; empty if it can without.
+func listenFlag(address string) string {
+	at, err := url.Parse(address)
+	if err != nil || isLoopback(at.Hostname()) {
+		return ""
+	}
+
+	return " --listen 0.0.0.0:" + cmp.Or(at.Port(), "8080")
 }
 
 // describeFound reports what the configuration will be made of, and what is missing.

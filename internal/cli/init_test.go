@@ -90,6 +90,7 @@ func TestInitWritesConfigurationFromWhatItFinds(t *testing.T) {
 	got := initIn(t, dir, env, false, "", "--url", "http://tarsy.example:8080/")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Regexp(t, `LLM provider anthropic-default \(ANTHROPIC_API_KEY is set\)\nKubernetes   \S+/.kube/config\nPrometheus   http://127.0.0.1:\d+\n`, got.stderr)
+	require.Contains(t, got.stderr, " --listen 0.0.0.0:8080\n", "or Alertmanager could not reach it")
 	require.Contains(t, got.stdout, "ok    configuration: ")
 	require.Contains(t, got.stdout, "ok    LLM provider anthropic-default: ")
 	require.Contains(t, got.stdout, "ok    MCP server kubernetes-server: stdio, ")

@@ -205,9 +205,14 @@ func requireKey(mode, listen string) bool {
 		return true
 	}
 
+	return !isLoopback(host)
+}
+
+// isLoopback reports whether a host can be reached from this machine only.
+func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 
-	return host != "localhost" && (err != nil || !address.IsLoopback())
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 func (t *tool) logger(f *serverFlags) *slog.Logger {
