@@ -73,6 +73,25 @@ func walk(raw []byte, visit func(char byte, depth int)) {
 // indent is how JSON is shown to agents and people.
 const indent = "  "
 
+// Indent indents valid JSON unless that would make it larger than an alert may be: deep nesting grows with the square of its depth.
+func Indent(raw []byte) string {
+	size := len(raw)
+
+	walk(raw, func(char byte, depth int) {
+		size++
+		if char != ':' {
+			size += depth * len(indent)
+		}
+	})
+
+	var out bytes.Buffer
+	if size > tarsy.MaxAlertBytes || json.Indent(&out, raw, "", indent) != nil {
+		return string(raw)
+	}
+
+	return out.String()
+}
+
 // readable writes a value as JSON that agents and people read: indented unless that makes it too large, and cut if it is too
 // large anyway.
 func readable(value any) string {
@@ -85,22 +104,7 @@ func readable(value any) string {
 		return tarsy.CutText(tarsy.CleanText(fmt.Sprint(value)), tarsy.MaxAlertBytes)
 	}
 
-	raw := tarsy.EscapeInvisible(bytes.TrimSpace(compact.Bytes()))
-	size := len(raw)
-
-	walk(raw, func(char byte, depth int) {
-		size++
-		if char != ':' {
-			size += depth * len(indent)
-		}
-	})
-
-	var out bytes.Buffer
-	if size <= tarsy.MaxAlertBytes && json.Indent(&out, raw, "", indent) == nil {
-		return tarsy.CleanText(out.String())
-	}
-
-	text := tarsy.CleanText(string(raw))
+	text := tarsy.CleanText(Indent(tarsy.EscapeInvisible(bytes.TrimSpace(compact.Bytes()))))
 
 	return tarsy.CutMiddle(text, tarsy.MaxAlertBytes, "\n… the middle of this alert was left out: it is too large …\n")
 }

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -38,17 +36,6 @@ type alertRequest struct {
 	Fingerprint             string              `doc:"Identifies the problem. An alert with the fingerprint of an earlier one is counted on its session instead of investigated again." json:"fingerprint,omitempty"`
 }
 
-// alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
-type alertData string
-
-// Schema implements huma.SchemaProvider.
-func (*alertData) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Description: "The alert itself: free text, or an object or a list, which is kept as indented JSON text.",
-		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject}, {Type: huma.TypeArray, Items: &huma.Schema{}}},
-	}
-}
-
 type alertInput struct {
 	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
 }
@@ -78,9 +65,10 @@ func (s *Server) addAlerts() {
 		Summary: "Submit an alert",
 		Description: "Stores the alert as a pending session. It is durable when 202 is answered. " +
 			"Send an Idempotency-Key to be able to repeat a request whose answer was lost. " +
-			"A body of Alertmanager or Grafana is recognized and treated as a delivery to their default receiver. " +
+			"A body of Alertmanager or Grafana, up to 8 MiB, is recognized and treated as a delivery to their default receiver. " +
 			"Its alerts, and those with a fingerprint, may be counted on a session that exists, or silenced; the message says so.",
 	}, s.bodyOf(reflect.TypeFor[alertRequest](), true), s.submitAlert)
+	s.takesDeliveries(http.MethodPost + " /api/v1/alerts")
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "list-alert-types", Method: http.MethodGet, Path: "/api/v1/alert-types", Summary: "List the alert types",
@@ -97,6 +85,10 @@ func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutp
 
 	if source, ok := s.inbox.Recognize(who.body); ok {
 		return s.submitDelivery(ctx, source, who)
+	}
+
+	if len(who.body) > tarsy.MaxAlertBytes {
+		return nil, tooLarge("", tarsy.MaxAlertBytes)
 	}
 
 	alert, err := readAlert(who.body)
@@ -218,79 +210,4 @@ func checkRunbookURL(text string) error {
 	}
 
 	return nil
-}
-
-// dataKinds is what the data of an alert may be.
-const dataKinds = "text, an object or a list"
-
-// readValue implements valueReader.
-func (d *alertData) readValue(v value) error {
-	var (
-		text string
-		err  error
-	)
-
-	switch v.kind() {
-	case kindText:
-		text, err = v.text()
-	case kindObject, kindList:
-		text = tarsy.CleanText(readable(v.raw))
-	default:
-		return v.wrong(dataKinds)
-	}
-
-	switch {
-	case err != nil:
-		return err
-	case strings.TrimSpace(text) == "":
-		return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must not be empty", v.path)
-	case len(text) > tarsy.MaxAlertBytes:
-		// Cleaning replaces a broken byte by three.
-		return tooLarge(v.path, tarsy.MaxAlertBytes)
-	}
-
-	*d = alertData(text)
-
-	return nil
-}
-
-// indent is how JSON is shown.
-const indent = "  "
-
-// readable indents JSON unless that would make it too large: deep nesting grows with the square of its depth.
-func readable(raw json.RawMessage) string {
-	var out bytes.Buffer
-
-	if indentedSize(raw) > tarsy.MaxAlertBytes || json.Indent(&out, raw, "", indent) != nil {
-		return string(raw)
-	}
-
-	return out.String()
-}
-
-// indentedSize is how large valid JSON is at most once it is indented.
-func indentedSize(raw json.RawMessage) int {
-	size, depth, inText, escaped := len(raw), 0, false, false
-
-	for _, b := range raw {
-		switch {
-		case inText:
-			inText = escaped || b != '"'
-			escaped = !escaped && b == '\\'
-		case b == '"':
-			inText = true
-		case b == '{' || b == '[':
-			depth++
-			size += 1 + depth*len(indent)
-		case b == '}' || b == ']':
-			depth--
-			size += 1 + depth*len(indent)
-		case b == ',':
-			size += 1 + depth*len(indent)
-		case b == ':':
-			size++
-		}
-	}
-
-	return size
 }

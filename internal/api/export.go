@@ -17,6 +17,9 @@ import (
 	"tarsy.dev/tarsy/internal/report"
 )
 
+// indent is how exported JSON is indented.
+const indent = "  "
+
 // exportFormat is a form in which a session leaves.
 type exportFormat string
 

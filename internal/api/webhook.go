@@ -89,8 +89,16 @@ func (s *Server) addWebhooks() {
 	}, s.deliver)
 
 	pattern := http.MethodPost + " " + webhookPath
+	s.takesDeliveries(pattern)
 	route := s.routes[pattern]
-	route.bodyLimit, route.webhook = webhookLimit, true
+	route.webhook = true
+	s.routes[pattern] = route
+}
+
+// takesDeliveries raises the limit of a route's body to that of deliveries.
+func (s *Server) takesDeliveries(pattern string) {
+	route := s.routes[pattern]
+	route.bodyLimit = webhookLimit
 	s.routes[pattern] = route
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert"
+	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -118,13 +119,15 @@ func TestAPIKeyDeliversToAnyReceiver(t *testing.T) {
 	}
 
 	listed := get[struct {
-		Receivers []struct{ Source, Name, Path, URL, Auth string } `json:"receivers"`
+		Receivers []api.Receiver `json:"receivers"`
 	}](t, f, "/api/v1/webhooks", read...).Receivers
 	require.Len(t, listed, 7)
 	require.Equal(t, "/api/v1/webhooks/alertmanager/default", listed[0].Path)
-	require.Equal(t, "api_key", listed[0].Auth)
-	require.Equal(t, "token", listed[1].Auth)
+	require.Equal(t, api.AuthAPIKey, listed[0].Auth)
+	require.Empty(t, listed[0].TokenEnv)
 	require.Empty(t, listed[0].URL)
+	require.Equal(t, api.AuthToken, listed[1].Auth)
+	require.Equal(t, "TOKEN_A", listed[1].TokenEnv)
 }
 
 func TestSignatureOfPagerDutyIsVerified(t *testing.T) {
@@ -270,4 +273,28 @@ func TestAlertsEndpointRecognizesDeliveries(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": "x", "fingerprint": "`+strings.Repeat("x", 1001)+`"}`),
 		http.StatusBadRequest, tarsy.CodeInvalidField)
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": "x", "fingerprint": 5}`), http.StatusBadRequest, tarsy.CodeInvalidField)
+}
+
+func TestAlertsEndpointTakesDeliveriesAsLargeAsWebhooksDo(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	sized := func(size int) string {
+		return strings.Replace(alertmanager("firing", "A", "B"), `"summary"`, `"description": "`+strings.Repeat("x", size)+`", "summary"`, 1)
+	}
+
+	for i, path := range []string{"/api/v1/alerts", webhooks + "alertmanager/default"} {
+		got := f.request(t, http.MethodPost, path, sized(2*tarsy.MaxAlertBytes+i))
+		require.Less(t, got.status, http.StatusMultipleChoices, got.body)
+		require.Equal(t, 2, f.sessions(t))
+
+		got = f.request(t, http.MethodPost, path, sized(8<<20))
+		f.requireProblem(t, got, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)
+	}
+
+	// What is not a delivery keeps the limit of one alert.
+	got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": {"alerts": "`+strings.Repeat("x", tarsy.MaxAlertBytes)+`"}}`)
+	f.requireProblem(t, got, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)
+	require.Contains(t, got.body, "1048576")
+	require.Equal(t, 2, f.sessions(t))
 }
