@@ -70,6 +70,12 @@ func object(namespace, kind, resource, name string) (string, error) {
 	return "", notFound(resource, name)
 }
 
+// Statuses of pods whose log cannot be read.
+const (
+	pending     = "Pending"
+	terminating = "Terminating"
+)
+
 // pod is a row of pods.tsv.
 type pod struct {
 	namespace, name, ready, status, restarts, age, ip, node string
@@ -100,6 +106,19 @@ func findPod(namespace, name string) (pod, error) {
 	}
 
 	return pod{}, notFound("pods", name)
+}
+
+// unreachable is what kubectl says when it asks for the log of a pod that is on no node, or on one that does not answer.
+func (p pod) unreachable() error {
+	switch p.status {
+	case pending:
+		return fmt.Errorf("Error from server (BadRequest): pod %s does not have a host assigned", p.name) //nolint:staticcheck // kubectl's words
+	case terminating:
+		return fmt.Errorf("Error from server: Get \"https://%s:10250/containerLogs/%s/%s/%s\": dial tcp: i/o timeout", //nolint:staticcheck // the same
+			p.node, p.namespace, p.name, p.family())
+	default:
+		return nil
+	}
 }
 
 // family is the owner without the number that a CronJob gives its jobs.

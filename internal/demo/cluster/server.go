@@ -29,6 +29,8 @@ func NewServer() *mcpsdk.Server {
 		"Leave out namespace to see all.", getPods)
 	reads(server, "describe_pod", "Describe one pod: containers with state, last state and exit code, limits, conditions and events, "+
 		"like kubectl describe pod.", describePod)
+	reads(server, "describe_node", "Describe one node: labels, taints, conditions, capacity, its pods and events, like kubectl describe node.",
+		describeNode)
 	reads(server, "get_pod_logs", "Read the log of a pod's container. previous=true reads the run before the last restart; "+
 		"tail_lines limits the answer to the last lines.", getPodLogs)
 	reads(server, "get_events", "List the events of a namespace, newest first, like kubectl get events. "+

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +16,10 @@ type namespaceOnly struct {
 type named struct {
 	Namespace string `json:"namespace" jsonschema:"the namespace of the object"`
 	Name      string `json:"name"      jsonschema:"the name of the object"`
+}
+
+type nodeQuery struct {
+	Name string `json:"name" jsonschema:"the name of the node"`
 }
 
 type logQuery struct {
@@ -62,7 +65,8 @@ func describePod(in named) (string, error) {
 		return "", err
 	}
 	text, _ := read(
-		p.namespace+"/pod/"+p.name+".txt", p.namespace+"/pod/"+p.owner+".txt", p.namespace+"/pod/"+p.family()+".txt", "pod.txt")
+		p.namespace+"/pod/"+p.name+".txt", p.namespace+"/pod/"+p.owner+".txt", p.namespace+"/pod/"+p.family()+".txt",
+		"pod."+strings.ToLower(p.status)+".txt", "pod.txt")
 	restarts, _, _ := strings.Cut(p.restarts, " ")
 	ready, state := "True", "Running"
 	if strings.HasPrefix(p.ready, "0/") {
@@ -83,6 +87,9 @@ func getPodLogs(in logQuery) (string, error) {
 	if in.TailLines < 0 {
 		return "", fmt.Errorf("error: tail_lines must be 0 or more, got %d", in.TailLines)
 	}
+	if err := p.unreachable(); err != nil {
+		return "", err
+	}
 	dir := p.namespace + "/log/"
 	var text string
 	if in.Previous {
@@ -100,6 +107,21 @@ func getPodLogs(in logQuery) (string, error) {
 	}
 
 	return strings.Join(lines, "\n"), nil
+}
+
+func describeNode(in nodeQuery) (string, error) {
+	var there []string
+	for _, p := range pods() {
+		if p.node == in.Name {
+			there = append(there, "  "+p.namespace+"/"+p.name+"  "+p.status)
+		}
+	}
+	if len(there) == 0 {
+		return "", notFound("nodes", in.Name)
+	}
+	text, _ := read("node/"+in.Name+".txt", "node.txt")
+
+	return strings.NewReplacer("{{NAME}}", in.Name, "{{PODS}}", strings.Join(there, "\n")).Replace(text), nil
 }
 
 func getEvents(in eventQuery) (string, error) {
@@ -124,21 +146,31 @@ func getDeployment(in named) (string, error) {
 	if err == nil {
 		return text, nil
 	}
-	owned := replicas(in.Namespace, in.Name)
+	owned, available := replicas(in.Namespace, in.Name)
 	if owned == 0 {
 		return "", err
 	}
 	text, _ = read("deployment.txt")
 
 	return strings.NewReplacer(
-		"{{NAME}}", in.Name, "{{NAMESPACE}}", in.Namespace, "{{REPLICAS}}", strconv.Itoa(owned)).Replace(text), nil
+		"{{NAME}}", in.Name, "{{NAMESPACE}}", in.Namespace, "{{REPLICAS}}", strconv.Itoa(owned),
+		"{{AVAILABLE}}", strconv.Itoa(available), "{{UNAVAILABLE}}", strconv.Itoa(owned-available),
+	).Replace(text), nil
 }
 
-// replicas counts the pods of a deployment.
-func replicas(namespace, name string) int {
-	return len(slices.DeleteFunc(pods(), func(p pod) bool {
-		return p.namespace != namespace || p.owner != name || p.kind != "Deployment"
-	}))
+// replicas counts the pods of a deployment, without those that are being deleted.
+func replicas(namespace, name string) (owned, available int) {
+	for _, p := range pods() {
+		if p.namespace != namespace || p.owner != name || p.kind != "Deployment" || p.status == terminating {
+			continue
+		}
+		owned++
+		if strings.HasPrefix(p.ready, "1/") {
+			available++
+		}
+	}
+
+	return owned, available
 }
 
 func getConfigMap(in named) (string, error) {
@@ -162,7 +194,7 @@ func rolloutRestart(in named) (string, error) {
 	if err := checkNamespace(in.Namespace); err != nil {
 		return "", err
 	}
-	count := replicas(in.Namespace, in.Name)
+	count, _ := replicas(in.Namespace, in.Name)
 	if count == 0 {
 		return "", notFound("deployments.apps", in.Name)
 	}
