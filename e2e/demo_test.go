@@ -49,6 +49,7 @@ func TestDemoResumesAfterKill(t *testing.T) {
 		requireStory(t, second, id)
 	}
 
+	requireCounts(t, second)
 	second.Signal(syscall.SIGINT)
 	require.Zero(t, second.WaitExit(), "log:\n%s", second.Log)
 	requireNothingLeft(t, binary, dir)
@@ -153,6 +154,49 @@ func requireStory(t *testing.T, p *demoProcess, id string) {
 		require.NotEmpty(t, marks.Citations)
 		require.Empty(t, marks.UnknownCitations, "what the demo cites is there")
 	}
+}
+
+// requireCounts checks what became of the demo's alerts, of which two are of a group whose six others are a storm.
+func requireCounts(t *testing.T, p *demoProcess) {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	members, occurrences, resolved := int64(0), []int64{}, 0
+
+	for session, err := range p.client.Sessions(ctx, client.Filter{}) {
+		require.NoError(t, err)
+
+		switch {
+		case session.Alert == nil: // sent as text
+		case session.Alert.Storm:
+			members += session.Alert.Members
+		default:
+			occurrences = append(occurrences, session.Alert.Occurrences)
+
+			if !session.Alert.Firing {
+				resolved++
+			}
+		}
+	}
+
+	slices.Sort(occurrences)
+	require.EqualValues(t, 6, members)
+	require.Equal(t, []int64{1, 1, 1, 1, 2, 2, 3}, occurrences)
+	require.Equal(t, 1, resolved)
+
+	reasons := map[tarsy.SuppressionReason]int{}
+
+	for suppressed, err := range p.client.Suppressed(ctx, client.SuppressedFilter{}) {
+		require.NoError(t, err)
+
+		reasons[suppressed.Reason]++
+	}
+
+	require.Equal(t, map[tarsy.SuppressionReason]int{
+		tarsy.SuppressedStorm: 6, tarsy.SuppressedDuplicate: 3, tarsy.SuppressedMaintenance: 1,
+	}, reasons)
 }
 
 var (

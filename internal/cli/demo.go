@@ -38,16 +38,20 @@ func (t *tool) demo() *cobra.Command {
 		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
 cluster behind a real MCP server. It needs no API key, no network and no configuration.
 
-The first start submits six example alerts: one is investigated by three agents concurrently, one uses the text protocol, and one fails
-because its model refuses. It also captures four notes, which become tasks, decisions and open reviews. Use tarsy ask to ask follow-up
-questions. Later starts keep everything; --submit submits the alerts and notes again.`,
+The first start sends example alerts to its webhook as an Alertmanager would. One is investigated by three agents concurrently, one uses the
+text protocol, one arrives three times, one is resolved, and one is kept back by a maintenance window. Eight are of one group: two are
+investigated by themselves, the other six together as a storm. One alert is sent as text; its investigation fails because its model
+refuses. Four notes become tasks, decisions and open reviews.
+
+Use tarsy ask to ask follow-up questions. Later starts keep everything; --submit sends the alerts again, as those of another cluster
+(demo-eu-2 and so on), so that they are investigated and not counted as repetitions, and captures the notes again.`,
 		Example: `  tarsy demo
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
 	}
 	flags := newServerFlags(cmd, "tarsy-demo", "warn")
 	speed := cmd.Flags().Float64("speed", 1, "how fast the model responds: 1 is readable, 2 twice as fast, 0 without delay")
-	submit := cmd.Flags().Bool("submit", false, "submit the example alerts and notes even if there are sessions already")
+	submit := cmd.Flags().Bool("submit", false, "send the example alerts and notes even if there are sessions already")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *speed < 0 {
@@ -117,8 +121,8 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {
-	done := server.Step("submitting the example alerts and notes")
-	began, err := d.begin(ctx, server)
+	done := server.Step("sending the example alerts and notes")
+	sent, err := d.begin(ctx, server)
 
 	done()
 
@@ -126,13 +130,13 @@ func (d *demo) ready(ctx context.Context, server *app.App) error {
 		return err
 	}
 
-	d.welcome(address(server), began)
+	d.welcome(address(server), sent)
 
 	return nil
 }
 
 // welcome prints what runs where, and what to do next.
-func (d *demo) welcome(at string, began []begunSession) {
+func (d *demo) welcome(at string, sent *demoSent) {
 	p := d.palette(d.Stderr)
 	row := func(name, what string) {
 		d.infof("  %s %s", p.Paint(terminal.Dim, terminal.Pad(name, len("live events "))), what)
@@ -140,14 +144,7 @@ func (d *demo) welcome(at string, began []begunSession) {
 
 	d.infof("\n%s is running at %s\n", p.Paint(terminal.Bold.With(terminal.Cyan), "TARSy"), p.Paint(terminal.Bold, at))
 
-	for _, session := range began {
-		d.infof("  %s %s  %s", p.Paint(terminal.Cyan, "▸"), p.Paint(terminal.Dim, short(session.id)), session.title)
-	}
-
-	if len(began) == 0 {
-		d.infof("  %s", p.Paint(terminal.Dim, "Sessions of earlier runs are kept. Use --submit to submit the example alerts again."))
-	}
-
+	d.printSent(sent)
 	d.infof("\n%s", p.Paint(terminal.Bold, "In a browser"))
 	row("dashboard", dashboard(at))
 
@@ -160,27 +157,17 @@ func (d *demo) welcome(at string, began []begunSession) {
 	row("follow", d.Name+" watch")
 	alertType, text := story.Example()
 	row("submit", fmt.Sprintf("%s submit --type %s -m %q --wait", d.Name, alertType, text))
-	row("ask", d.Name+" ask "+example(began)+` "is it still happening?"`)
+	row("ask", d.Name+" ask "+sent.example()+` "is it still happening?"`)
 	row("list", d.Name+" sessions")
+	row("suppressed", d.Name+" suppressed list")
 	row("note", d.Name+` note "Ana should bound the cart cache by Friday."`)
 	row("API", "curl -s "+at+"/api/v1/sessions")
 	row("live events", "curl -N "+at+"/api/v1/sessions/SESSION/events")
 	d.infof("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
 }
 
-type begunSession struct{ title, id string }
-
-// example names a session that people can ask about.
-func example(began []begunSession) string {
-	if len(began) == 0 {
-		return "SESSION"
-	}
-
-	return short(began[0].id)
-}
-
-// begin submits the example alerts, as any client would.
-func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, error) {
+// begin sends the example alerts and captures the notes, as any client would.
+func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
 	if d.options.RequireKey {
 		issued, err := auth.Issue("demo", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
 		if err != nil {
@@ -202,28 +189,21 @@ func (d *demo) begin(ctx context.Context, server *app.App) ([]begunSession, erro
 	}
 	defer c.Close()
 
-	if !d.submit {
-		for _, err := range c.Sessions(ctx, client.Filter{Limit: 1}) {
-			return nil, err
-		}
+	cluster, used, err := nextCluster(ctx, c)
+	if err != nil || used && !d.submit {
+		return &demoSent{}, err
 	}
 
-	var began []begunSession
-
-	for _, alert := range story.Alerts() {
-		accepted, err := c.Submit(ctx, client.Alert{AlertType: alert.AlertType, Data: alert.Data, Runbook: alert.Runbook})
-		if err != nil {
-			return nil, fmt.Errorf("submit the alert %s: %w", alert.Name, err)
-		}
-
-		began = append(began, begunSession{alert.Title, accepted.SessionID})
+	sent, err := sendAlerts(ctx, c, cluster)
+	if err != nil {
+		return nil, err
 	}
 
-	return began, captureNotes(ctx, c, began)
+	return sent, captureNotes(ctx, c, sent)
 }
 
 // captureNotes creates the projects of the demo and captures its notes. The first one is about the session of checkout.
-func captureNotes(ctx context.Context, c *client.Client, began []begunSession) error {
+func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	notes := story.LoadNotes()
 
 	for _, p := range notes.Projects {
@@ -246,7 +226,7 @@ func captureNotes(ctx context.Context, c *client.Client, began []begunSession) e
 	for i, text := range notes.Notes {
 		note := client.Capture{Content: text, Source: tarsy.NoteFromCLI}
 		if i == 0 {
-			note.SessionID = sessionOf(began, notes.Session)
+			note.SessionID = sent.sessionOf(notes.Session)
 		}
 
 		if _, err := c.Capture(ctx, note); err != nil {
@@ -255,17 +235,6 @@ func captureNotes(ctx context.Context, c *client.Client, began []begunSession) e
 	}
 
 	return nil
-}
-
-// sessionOf returns the session of the alert with a title.
-func sessionOf(began []begunSession, title string) string {
-	for _, session := range began {
-		if session.title == title {
-			return session.id
-		}
-	}
-
-	return ""
 }
 
 // demoMCP is the demo's MCP server on stdio: the server starts it, people do not.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -153,13 +154,11 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 	server := addressIn(t, text)
 	require.Contains(t, text, "export TARSY_SERVER="+server)
 	require.Contains(t, text, "bin/tarsy watch")
-	require.Equal(t, 6, strings.Count(text, "▸"))
+	requireSent(t, text)
 
-	var items []tarsy.SessionItem
-
-	got := tarsyWith(t, nil, "", "sessions", "--server", server, "-o", "json")
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &items))
-	require.Len(t, items, 6)
+	items := demoSessions(t, server)
+	require.Len(t, items, demoSessionCount)
+	requireDemoStates(t, server, items)
 
 	for _, item := range items {
 		watched := tarsyWith(t, nil, "", "watch", "--server", server, item.ID)
@@ -171,20 +170,21 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 			require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
 		}
 
-		require.Contains(t, watched.stdout, ended, item.AlertType)
-		require.Regexp(t, `tool      (\w+: )?1\.\d\.\d cluster\.`, watched.stdout, item.AlertType)
+		require.Contains(t, watched.stdout, ended, item.Title)
+		require.Regexp(t, `tool      (\w+: )?1\.\d\.\d cluster\.`, watched.stdout, item.Title)
 
 		asked := tarsyWith(t, nil, "", "ask", "--server", server, item.ID, "Is it still happening?")
 		require.Equal(t, cli.ExitOK, asked.code, asked.stderr)
-		require.Regexp(t, `^\*\*(Yes|No|Most likely)\.\*\* `, asked.stdout, item.AlertType)
-		require.Regexp(t, `tool      \d\.1\.1 cluster\.`, asked.stderr, item.AlertType)
+		require.Regexp(t, `^\*\*(Yes|No|Most likely)\.\*\* `, asked.stdout, item.Title)
+		require.Regexp(t, `tool      \d\.1\.1 cluster\.`, asked.stderr, item.Title)
 	}
 
-	requireTeam(t, server, items[len(items)-1].ID)
+	requireTeam(t, server, demoSession(t, items, "high-latency").ID)
+	requireSilencedStory(t, server)
 
 	submit := regexp.MustCompile(`bin/tarsy (submit) --type (\S+) -m "([^"]+)" (--wait)`).FindStringSubmatch(text)
 	require.NotNil(t, submit, text)
-	got = tarsyWith(t, nil, "", submit[1], "--server", server, "--type", submit[2], "-m", submit[3], submit[4])
+	got := tarsyWith(t, nil, "", submit[1], "--server", server, "--type", submit[2], "-m", submit[3], submit[4])
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Contains(t, got.stdout, "## Root cause", "the printed command leads to an investigation")
 	require.Equal(t, cli.ExitOK, first.end())
@@ -196,7 +196,12 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 	require.Equal(t, cli.ExitOK, second.end())
 
 	third := start(t, nil, append(flags, "--submit")...)
-	require.Equal(t, 6, strings.Count(third.stderr.wait(t, "Ctrl-C stops everything"), "▸"))
+	text = third.stderr.wait(t, "Ctrl-C stops everything")
+	requireSent(t, text)
+
+	again := demoSessions(t, addressIn(t, text))
+	again = slices.DeleteFunc(again, func(s tarsy.SessionItem) bool { return s.Cluster != "demo-eu-2" })
+	require.Len(t, again, demoSessionCount-1, "what has labels is investigated again, as of another cluster")
 	require.Equal(t, cli.ExitOK, third.end())
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // asking is a conversation as the agent is given it that answers questions.
-func asking(about story.Alert, analysis, question string) string {
+func asking(about example, analysis, question string) string {
 	return prompt(about, "## What happened\n\n"+analysis) + "\n\nQuestion:\n\n" + question
 }
 
@@ -21,7 +21,7 @@ func TestEveryStoryAnswersQuestionsFromCluster(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	for _, about := range investigated() {
+	for _, about := range investigated(t) {
 		analysis := play(t, client, session, stories()[about.Name].agents[0], prompt(about, ""))
 		if about.Name == team {
 			analysis = playTeam(t, client, session, prompt(about, ""), stories()[about.Name].agents)
@@ -49,7 +49,7 @@ func TestEveryStoryAnswersQuestionsFromCluster(t *testing.T) {
 func TestQuestionsMatchSeveralPhrasings(t *testing.T) {
 	t.Parallel()
 
-	session, client, about := connect(t), story.Client(script.Pace{}), alert(t, "oom-kill")
+	session, client, about := connect(t), story.Client(script.Pace{}), exampleOf(t, "oom-kill")
 
 	for question, wanted := range map[string]string{
 		"why?": "keeps every price", "What was the root cause?": "keeps every price", "why is it still slow": "keeps every price",
@@ -66,7 +66,7 @@ func TestUnknownQuestionIsAnsweredWithKnownTopics(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	known := play(t, client, session, "ChatAgent", asking(alert(t, "crash-loop"), "", "Who are you?"))
+	known := play(t, client, session, "ChatAgent", asking(exampleOf(t, "crash-loop"), "", "Who are you?"))
 	require.Empty(t, known.tools)
 	require.Contains(t, known.result, "Is it **still happening**?")
 	require.Contains(t, known.result, "misspelled the database host", "what is known of the alert is said all the same")
@@ -82,7 +82,7 @@ func TestQuestionWithoutToolsIsAnsweredDirectly(t *testing.T) {
 	for _, purpose := range []tarsy.InteractionType{tarsy.InteractionIteration, tarsy.InteractionForcedConclusion} {
 		said := generate(t, story.Client(script.Pace{}), &llm.Request{
 			Agent: "ChatAgent", Purpose: string(purpose),
-			Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(alert(t, "oom-kill"), "", "why?")}},
+			Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(exampleOf(t, "oom-kill"), "", "why?")}},
 		})
 		require.Empty(t, said.ToolCalls)
 		require.Contains(t, said.Text, "keeps every price")

@@ -62,7 +62,7 @@ func quotes(line string) []string {
 func TestEveryDemoCitationNamesSupportingCall(t *testing.T) {
 	t.Parallel()
 
-	for _, about := range investigated() {
+	for _, about := range investigated(t) {
 		t.Run(about.Name, func(t *testing.T) {
 			t.Parallel()
 
@@ -100,7 +100,7 @@ func TestAnswerWithoutCallHasNoCitations(t *testing.T) {
 
 	said := generate(t, story.Client(script.Pace{}), &llm.Request{
 		Agent: "ChatAgent", Purpose: string(tarsy.InteractionForcedConclusion),
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(alert(t, "oom-kill"), "", "is it still so?")}},
+		Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(exampleOf(t, "oom-kill"), "", "is it still so?")}},
 	})
 	require.NotContains(t, said.Text, "call]")
 	require.NotContains(t, said.Text, " .")
@@ -109,7 +109,7 @@ func TestAnswerWithoutCallHasNoCitations(t *testing.T) {
 func TestFailingStoryInvestigatesBeforeProviderRefuses(t *testing.T) {
 	t.Parallel()
 
-	client, session, about := story.Client(script.Pace{}), connect(t), alert(t, failing)
+	client, session, about := story.Client(script.Pace{}), connect(t), exampleOf(t, failing)
 	messages := []llm.Message{{Role: llm.RoleUser, Content: prompt(about, "")}}
 	bound := tools(t, session)
 	looks := 0

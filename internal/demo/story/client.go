@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -101,15 +102,18 @@ func (s *stage) conclude(done int) script.Reply {
 	}
 }
 
-// find returns the story that the conversation is about, nil if it is none of them.
+// find returns the story that the conversation is about, nil if it is none of them. Of several it is the one with the most markers:
+// the text of a storm quotes alerts that have stories of their own.
 func (b *book) find(req *llm.Request) *story {
+	var found *story
+
 	for i := range b.stories {
-		if b.stories[i].concerns(req) {
-			return &b.stories[i]
+		if s := &b.stories[i]; s.concerns(req) && (found == nil || len(s.Markers) > len(found.Markers)) {
+			found = s
 		}
 	}
 
-	return nil
+	return found
 }
 
 // concerns reports whether a message of the user holds the story's alert, or the result of one of its stages.
@@ -155,9 +159,10 @@ func answers(req *llm.Request) int {
 	return n
 }
 
-func containsAll(text string, words []string) bool {
-	for _, word := range words {
-		if !strings.Contains(text, word) {
+// containsAll reports whether a text holds every marker, in one of its alternatives.
+func containsAll(text string, markers []string) bool {
+	for _, marker := range markers {
+		if !slices.ContainsFunc(strings.Split(marker, "|"), func(word string) bool { return strings.Contains(text, word) }) {
 			return false
 		}
 	}

@@ -12,7 +12,7 @@ var notesFile []byte
 // Notes is what the demo's team has written down.
 type Notes struct {
 	Projects []NoteProject `yaml:"projects"`
-	// Session is the title of the alert that the first note is about.
+	// Session is the name of the story that the first note is about.
 	Session string `yaml:"session"`
 	// Notes are texts to capture, in order: the third repeats a task of the first, the last contains nothing to extract.
 	Notes []string `yaml:"notes"`

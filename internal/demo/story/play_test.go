@@ -3,6 +3,7 @@ package story_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,6 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/demo/cluster"
-	"tarsy.dev/tarsy/internal/demo/story"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -157,21 +157,17 @@ func generate(t *testing.T, client llm.Client, req *llm.Request) llm.Response {
 }
 
 // prompt is a user message such as an agent is given: runbook, alert, and what earlier stages found.
-func prompt(alert story.Alert, earlier string) string {
-	return "## Runbook\n\n" + alert.Runbook + "\n\n## Alert\n\n<alert>\n" + alert.Data + "\n</alert>\n\n" + earlier
+func prompt(about example, earlier string) string {
+	return "## Runbook\n\n" + about.Runbook + "\n\n## Alert\n\n<alert>\n" + about.Data + "\n</alert>\n\n" + earlier
 }
 
-// alert returns the demo's alert of that name.
-func alert(t *testing.T, name string) story.Alert {
+// exampleOf returns the alert of a story.
+func exampleOf(t *testing.T, name string) example {
 	t.Helper()
 
-	for _, a := range story.Alerts() {
-		if a.Name == name {
-			return a
-		}
-	}
+	all := examples(t)
+	i := slices.IndexFunc(all, func(e example) bool { return e.Name == name })
+	require.GreaterOrEqual(t, i, 0, "there is no story %s", name)
 
-	require.Fail(t, "no such alert", name)
-
-	return story.Alert{}
+	return all[i]
 }

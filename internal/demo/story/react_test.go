@@ -62,7 +62,7 @@ func TestEveryStoryRunsInTextProtocol(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	for _, about := range investigated() {
+	for _, about := range investigated(t) {
 		if about.Name == team {
 			continue
 		}

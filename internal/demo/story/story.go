@@ -18,33 +18,11 @@ import (
 //go:embed stories/*.yaml
 var files embed.FS
 
-// names lists the stories in the order in which the demo submits their alerts.
+// names lists the stories in the order in which their alerts are sent.
 func names() []string {
-	return []string{"slow-search", "oom-kill", "crash-loop", "expiring-certificate", "false-alarm", "leaked-token"}
-}
-
-// Alert is one alert of the demo, ready to be submitted.
-type Alert struct {
-	Name      string
-	Title     string
-	AlertType string
-	Data      string
-	Runbook   string
-}
-
-// Alerts returns the demo's alerts as their senders sent them, at the one moment in which the demo's cluster stands still.
-func Alerts() []Alert {
-	stories := load()
-	alerts := make([]Alert, len(stories))
-
-	for i, s := range stories {
-		alerts[i] = Alert{
-			Name: s.Name, Title: s.Title, AlertType: s.AlertType,
-			Data: strings.TrimSpace(s.Alert), Runbook: strings.TrimSpace(s.Runbook),
-		}
+	return []string{
+		"slow-search", "oom-kill", "crash-loop", "expiring-certificate", "false-alarm", "leaked-token", "pod-not-ready", "node-down",
 	}
-
-	return alerts
 }
 
 // Example is an alert that people can submit to the demo by hand, and that its model investigates.
@@ -57,11 +35,17 @@ type story struct {
 	Name      string `yaml:"name"`
 	Title     string `yaml:"title"`
 	AlertType string `yaml:"alert_type"`
-	// Markers are words of the alert; a conversation that holds all of them in what the user said is about it.
+	// Markers are words of the alert, with | between alternatives; a conversation that holds all of them in what the user said is
+	// about it.
 	Markers []string `yaml:"markers"`
-	Alert   string   `yaml:"alert"`
-	Runbook string   `yaml:"runbook"`
-	Stages  []stage  `yaml:"stages"`
+	// Alerts are what Alertmanager sends, and Replicas is how many Alertmanagers send it; 0 means one.
+	Alerts   []firing `yaml:"alerts"`
+	Replicas int      `yaml:"replicas"`
+	// Text is an alert that does not come from Alertmanager, and Runbook is submitted with it. The runbooks of the others are in the
+	// routes of the configuration.
+	Text    string  `yaml:"text"`
+	Runbook string  `yaml:"runbook"`
+	Stages  []stage `yaml:"stages"`
 	// ExecutiveSummary is the answer to the call that sums up the last stage's analysis.
 	ExecutiveSummary string `yaml:"executive_summary"`
 	Chat             chat   `yaml:"chat"`

@@ -70,25 +70,39 @@ func stories() map[string]told {
 			conclusions: []string{"Nothing is broken and nobody needs to act", "false alarm"},
 			summary:     "False alarm",
 		},
+		"pod-not-ready": {
+			agents:      []string{"Investigator"},
+			facts:       []string{"node-f", "09:20:31", "09:21:15", "pool=media", "node.kubernetes.io/unreachable"},
+			conclusions: []string{"Nothing is wrong with `media-api` itself", "Not settled here"},
+			summary:     "the only node that may run them",
+		},
+		"node-down": {
+			agents:      []string{"Investigator"},
+			facts:       []string{"node-f", "no space left on device", "v1.9.0", "MEDIA-311", "PLAT-2251", "2026-03-12", "pool=media"},
+			conclusions: []string{"The alerts have one cause", "Roll `image-resizer` back first", "**Not proven:**"},
+			summary:     "All alerts of the storm have one cause",
+		},
 	}
 }
 
 // investigated are the alerts whose stories come to an analysis.
-func investigated() []story.Alert {
-	return slices.DeleteFunc(story.Alerts(), func(a story.Alert) bool { return a.Name == failing })
+func investigated(t *testing.T) []example {
+	t.Helper()
+
+	return slices.DeleteFunc(examples(t), func(a example) bool { return a.Name == failing })
 }
 
 func TestEveryStoryEndsInAnalysisWithRootCause(t *testing.T) {
 	t.Parallel()
 
-	require.Len(t, investigated(), len(stories()))
+	require.Len(t, investigated(t), len(stories()))
 
 	for name, want := range stories() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			client, session := story.Client(script.Pace{}), connect(t)
-			about := alert(t, name)
+			about := exampleOf(t, name)
 
 			var (
 				earlier string
@@ -184,7 +198,7 @@ func TestStoryResumesWithNewClient(t *testing.T) {
 	t.Parallel()
 
 	session := connect(t)
-	whole := play(t, story.Client(script.Pace{}), session, "Investigator", prompt(alert(t, "oom-kill"), ""))
+	whole := play(t, story.Client(script.Pace{}), session, "Investigator", prompt(exampleOf(t, "oom-kill"), ""))
 	bound := tools(t, session)
 
 	turn := 0
@@ -250,7 +264,7 @@ func TestConcurrentSessionsPlayTheirOwnStories(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
 
-				user := prompt(alert(t, name), "")
+				user := prompt(exampleOf(t, name), "")
 
 				stage := play(t, client, connect(t), want.agents[0], user)
 				if name == team {
@@ -266,7 +280,7 @@ func TestConcurrentSessionsPlayTheirOwnStories(t *testing.T) {
 func TestAlertIsRecognisedInAnyJSONFormatting(t *testing.T) {
 	t.Parallel()
 
-	about := alert(t, "oom-kill")
+	about := exampleOf(t, "oom-kill")
 
 	var parsed any
 	require.NoError(t, json.Unmarshal([]byte(about.Data), &parsed), "an Alertmanager payload is JSON")
@@ -281,11 +295,11 @@ func TestAlertIsRecognisedInAnyJSONFormatting(t *testing.T) {
 func TestSameAlertForAnotherWorkloadMatchesNoStory(t *testing.T) {
 	t.Parallel()
 
-	for _, about := range story.Alerts() {
+	for _, about := range examples(t) {
 		t.Run(about.Name, func(t *testing.T) {
 			t.Parallel()
 
-			for _, workload := range []string{"checkout", "payments-api", "ingress-tls", "batch-reports", "catalog-search"} {
+			for _, workload := range []string{"checkout", "payments-api", "ingress-tls", "batch-reports", "catalog-search", "media"} {
 				about.Data = strings.ReplaceAll(about.Data, workload, "inventory")
 			}
 
@@ -302,7 +316,7 @@ func TestToolOutputDoesNotSelectStory(t *testing.T) {
 		Agent: "Investigator", Purpose: string(tarsy.InteractionIteration), Messages: []llm.Message{
 			{Role: llm.RoleUser, Content: "the coffee machine is on fire"},
 			{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "call_1", Name: "cluster__list_namespaces"}}},
-			{Role: llm.RoleTool, ToolCallID: "call_1", Content: alert(t, "oom-kill").Data},
+			{Role: llm.RoleTool, ToolCallID: "call_1", Content: exampleOf(t, "oom-kill").Data},
 		},
 	})
 	require.Contains(t, response.Text, "does not know")
@@ -314,9 +328,9 @@ func TestUnknownAlertGetsOneCallAndHonestAnswer(t *testing.T) {
 	client := story.Client(script.Pace{})
 	stage := play(t, client, connect(t), "Investigator", "the coffee machine is on fire")
 	require.Equal(t, []string{"list_namespaces"}, stage.tools)
-	require.Contains(t, stage.result, "This demo's model is a script; it knows six alerts")
+	require.Contains(t, stage.result, "This demo's model is a script; it knows only the demo's own alerts")
 
-	for _, about := range story.Alerts() {
+	for _, about := range examples(t) {
 		require.Contains(t, stage.result, "`"+about.AlertType+"`")
 	}
 
@@ -334,7 +348,7 @@ func TestForcedConclusionNamesItsEvidence(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	for _, about := range investigated() {
+	for _, about := range investigated(t) {
 		stage := play(t, client, session, "Investigator", prompt(about, ""))
 		forced := func(messages []llm.Message) llm.Response {
 			return generate(t, client, &llm.Request{
@@ -356,7 +370,7 @@ func TestForcedConclusionNamesItsEvidence(t *testing.T) {
 func TestStoryWithoutToolsConcludesWithoutCalls(t *testing.T) {
 	t.Parallel()
 
-	for _, about := range story.Alerts() {
+	for _, about := range examples(t) {
 		response := generate(t, story.Client(script.Pace{}), &llm.Request{
 			Agent: "Investigator", Purpose: string(tarsy.InteractionIteration),
 			Messages: []llm.Message{{Role: llm.RoleUser, Content: prompt(about, "")}},
@@ -383,9 +397,13 @@ func TestConfigStartsClusterAndAcceptsEveryAlertType(t *testing.T) {
 	require.Equal(t, []string{"demo-cluster", "--quiet"}, transport.Args)
 	require.Equal(t, config.ProviderScripted, loaded.LLMProviders[loaded.Defaults.LLMProvider].Type)
 
-	for _, about := range story.Alerts() {
+	types := map[string]bool{}
+
+	for _, about := range examples(t) {
 		configured, ok := loaded.ChainFor(about.AlertType)
 		require.True(t, ok, about.AlertType)
+
+		types[about.AlertType] = true
 
 		var agents []string
 
@@ -405,12 +423,11 @@ func TestConfigStartsClusterAndAcceptsEveryAlertType(t *testing.T) {
 		require.NotNil(t, resolved.Chat, "%s takes no questions", configured.ID)
 		require.Equal(t, "ChatAgent", resolved.Chat.Spec.Name)
 		require.Equal(t, []tarsy.MCPServerSelection{{Name: "cluster"}}, resolved.Chat.Servers)
-		require.NotEmpty(t, about.Title)
 		require.NotEmpty(t, about.Runbook)
 	}
 
 	fallback, ok := loaded.ChainFor(loaded.Defaults.AlertType)
 	require.True(t, ok)
 	require.Equal(t, "demo-investigation", fallback.ID, "an alert of no type is investigated by the demo's agents")
-	require.Len(t, loaded.AlertTypes(), len(story.Alerts())+1, "no chain is left that needs more than the demo has")
+	require.Len(t, loaded.AlertTypes(), len(types)+1, "no chain is left that needs more than the demo has")
 }

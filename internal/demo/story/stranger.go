@@ -11,7 +11,7 @@ import (
 const (
 	strangerHeading = "# An alert the demo does not know"
 
-	strangerSummary = "This alert was not investigated: the demo's model is a script that knows six alerts, and this is none of them. " +
+	strangerSummary = "This alert was not investigated: the demo's model is a script that knows only the demo's own alerts. " +
 		"The pipeline around it ran for real. Configure an LLM provider to have such alerts looked into."
 
 	afterwards = "The investigation of this alert is finished. The demo's model is a script and has nothing to add to what it " +
@@ -37,7 +37,7 @@ func (b *book) unknownAlert(req *llm.Request) script.Reply {
 	var text strings.Builder
 
 	text.WriteString(strangerHeading + "\n\n## Summary\n\n" +
-		"**Nothing was investigated.** This demo's model is a script; it knows six alerts, and yours is none of them. " +
+		"**Nothing was investigated.** This demo's model is a script; it knows only the demo's own alerts, and yours is none of them. " +
 		"Your alert went the whole real way: intake, queue, agent, tools, journal. " +
 		"Only the thinking is missing, and the script will not make any up.\n\n## What the script knows\n\n" +
 		"| Alert type | Story |\n| --- | --- |\n")

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/demo/story"
+)
+
+// demoSent is what became of the alerts that the demo has sent.
+type demoSent struct {
+	sessions []demoSession
+	silenced []tarsy.DeliveredAlert
+}
+
+// demoSession is a session that an alert began.
+type demoSession struct {
+	story, id, title string
+	// note is what else became of the alert; empty if nothing did.
+	note string
+}
+
+// sessionOf returns the session of a story.
+func (s *demoSent) sessionOf(story string) string {
+	i := slices.IndexFunc(s.sessions, func(session demoSession) bool { return session.story == story })
+	if i < 0 {
+		return ""
+	}
+
+	return s.sessions[i].id
+}
+
+// example names a session that people can ask about.
+func (s *demoSent) example() string {
+	if len(s.sessions) == 0 {
+		return "SESSION"
+	}
+
+	return short(s.sessions[0].id)
+}
+
+// sendAlerts sends the example alerts as their senders do: by webhook, and one as text.
+func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSent, error) {
+	sent := &demoSent{}
+
+	for _, d := range story.Deliveries(cluster) {
+		result, err := c.Deliver(ctx, config.ReceiverAlertmanager, story.Receiver, nil, d.Body)
+		if err != nil {
+			return sent, fmt.Errorf("deliver the alerts of %s: %w", d.Story, err)
+		}
+
+		for _, alert := range result.Alerts {
+			sent.add(d.Story, alert)
+		}
+	}
+
+	for _, text := range story.Texts() {
+		accepted, err := c.Submit(ctx, client.Alert{AlertType: text.AlertType, Data: text.Data, Runbook: text.Runbook})
+		if err != nil {
+			return sent, fmt.Errorf("submit the alert %s: %w", text.Story, err)
+		}
+
+		sent.sessions = append(sent.sessions, demoSession{story: text.Story, id: accepted.SessionID})
+	}
+
+	return sent, sent.describe(ctx, c)
+}
+
+func (s *demoSent) add(story string, alert tarsy.DeliveredAlert) {
+	if alert.Action == tarsy.ActionSilence {
+		s.silenced = append(s.silenced, alert)
+	}
+
+	if alert.SessionID == nil || slices.ContainsFunc(s.sessions, func(known demoSession) bool { return known.id == *alert.SessionID }) {
+		return
+	}
+
+	s.sessions = append(s.sessions, demoSession{story: story, id: *alert.SessionID})
+}
+
+// describe asks the server for what the sessions are about and what became of their alerts.
+func (s *demoSent) describe(ctx context.Context, c *client.Client) error {
+	for i := range s.sessions {
+		session := &s.sessions[i]
+
+		detail, err := c.Session(ctx, session.id)
+		if err != nil {
+			return fmt.Errorf("read the session of %s: %w", session.story, err)
+		}
+
+		session.title = detail.TitleOr(detail.AlertType)
+
+		switch state := detail.Alert; {
+		case state == nil:
+			session.note = "sent as text"
+		case state.Storm:
+			session.note = "storm, investigated together"
+		case !state.Firing:
+			session.note = "resolved"
+		case state.Occurrences > 1:
+			session.note = fmt.Sprintf("received %d times", state.Occurrences)
+		}
+	}
+
+	return nil
+}
+
+// nextCluster returns the name of a cluster that no session has, and whether there are sessions at all. Alerts of another cluster are
+// other alerts: those that are sent again are investigated, and not counted as repetitions.
+func nextCluster(ctx context.Context, c *client.Client) (cluster string, used bool, err error) {
+	last := 0
+
+	for session, err := range c.Sessions(ctx, client.Filter{}) {
+		if err != nil {
+			return "", false, err
+		}
+
+		used = true
+		number, _ := strconv.Atoi(strings.TrimPrefix(session.Cluster, story.ClusterPrefix)) // 0 for a cluster that is not the demo's
+		last = max(last, number)
+	}
+
+	return story.ClusterPrefix + strconv.Itoa(last+1), used, nil
+}
+
+// printSent lists what was sent and what became of it.
+func (d *demo) printSent(sent *demoSent) {
+	p := d.palette(d.Stderr)
+	line := func(mark, id, title, note string) {
+		if note != "" {
+			note = p.Paint(terminal.Dim, " · "+note)
+		}
+
+		d.infof("  %s %s  %s%s", p.Paint(terminal.Cyan, mark), p.Paint(terminal.Dim, terminal.Pad(id, shortID)), title, note)
+	}
+
+	if len(sent.sessions) == 0 {
+		d.infof("  %s", p.Paint(terminal.Dim, "Sessions of earlier runs are kept. Use --submit to send the example alerts again."))
+
+		return
+	}
+
+	d.infof("Example alerts, sent to /api/v1/webhooks/%s/%s as by an Alertmanager:", config.ReceiverAlertmanager, story.Receiver)
+
+	for _, session := range sent.sessions {
+		line("▸", short(session.id), terminal.Line(session.title), session.note)
+	}
+
+	for _, alert := range sent.silenced {
+		name, _, _ := strings.Cut(alert.Reason, ":") // the rest is why there is such a window
+		line("○", "silenced", terminal.Line(alert.Title), name)
+	}
+}
