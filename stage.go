@@ -97,15 +97,19 @@ const (
 	ForcedIterations ForcedConclusion = "iterations"
 	ForcedDeadline   ForcedConclusion = "deadline"
 	ForcedBudget     ForcedConclusion = "budget"
+	// ForcedResolved means that the session's alert was resolved meanwhile.
+	ForcedResolved ForcedConclusion = "resolved"
 )
 
 // ForcedConclusions lists the reasons to conclude.
 func ForcedConclusions() []ForcedConclusion {
-	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget}
+	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget, ForcedResolved}
 }
 
 // Early reports whether the session counts as concluded early because of it.
-func (f ForcedConclusion) Early() bool { return f == ForcedDeadline || f == ForcedBudget }
+func (f ForcedConclusion) Early() bool {
+	return f == ForcedDeadline || f == ForcedBudget || f == ForcedResolved
+}
 
 // Execution is one agent's run inside a stage. All of its state is in the database, mostly in its messages, so any server can
 // continue it.

@@ -148,9 +148,9 @@ type Input struct {
 	ConcludeAt time.Time
 	// Deadline is when the session's time is up; calls are cut so that a conclusion fits before it. Zero means never.
 	Deadline time.Time
-	// Spent reports whether a cap of the budget is reached, and which; nil means that there is none. An agent whose budget
-	// is spent is told to conclude.
-	Spent func(ctx context.Context) (budgetCap string, reached bool)
+	// ConcludeReason returns why the agent must conclude before that, if so, and for a budget which cap of it is reached. Nil means
+	// that there is no other reason.
+	ConcludeReason func(ctx context.Context) (why tarsy.ForcedConclusion, detail string)
 
 	Messages        []tarsy.Message
 	Timeline        []tarsy.TimelineEvent

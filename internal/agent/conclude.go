@@ -44,6 +44,8 @@ func concludePrompt(in *Input, detail string) string {
 		why = "Time is almost up"
 	case tarsy.ForcedBudget:
 		why = fmt.Sprintf("The budget is spent (%s)", detail)
+	case tarsy.ForcedResolved:
+		why = "The alert is resolved"
 	case tarsy.ForcedIterations, tarsy.NotForced:
 		why = fmt.Sprintf("You have used all %d iterations", in.Spec.MaxIterations)
 	}
@@ -55,8 +57,12 @@ func concludePrompt(in *Input, detail string) string {
 		what = "Answer the question now, "
 	}
 
-	text := why + what + "based on what you have found so far. " +
-		"State what is certain, what is likely, and what you could not check."
+	state := "State what is certain, what is likely, and what you could not check."
+	if in.Execution.ForcedConclusion == tarsy.ForcedResolved {
+		state = "State what is certain, what is likely, what you could not check, and whether the problem may come back."
+	}
+
+	text := why + what + "based on what you have found so far. " + state
 
 	if in.Spec.Strategy == React {
 		text += "\n\n" + react.ConclusionFormat

@@ -175,10 +175,13 @@ func TestRunWithoutToolsConcludesEvenIfBudgetReturns(t *testing.T) {
 
 	asked := 0
 	in := b.input()
-	in.Spent = func(context.Context) (string, bool) {
+	in.ConcludeReason = func(context.Context) (tarsy.ForcedConclusion, string) {
 		asked++
+		if asked > 1 {
+			return tarsy.NotForced, ""
+		}
 
-		return "daily tokens: 5 of 5", asked == 1
+		return tarsy.ForcedBudget, "daily tokens: 5 of 5"
 	}
 
 	require.NoError(t, Run(t.Context(), b.config(), in))

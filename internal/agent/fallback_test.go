@@ -240,8 +240,12 @@ func TestExhaustedBudgetEndsInvestigation(t *testing.T) {
 	)
 
 	in := b.input()
-	in.Spent = func(context.Context) (string, bool) {
-		return "session tool calls: 1 of 1", len(b.tools.calls) > 0
+	in.ConcludeReason = func(context.Context) (tarsy.ForcedConclusion, string) {
+		if len(b.tools.calls) == 0 {
+			return tarsy.NotForced, ""
+		}
+
+		return tarsy.ForcedBudget, "session tool calls: 1 of 1"
 	}
 
 	require.NoError(t, Run(t.Context(), b.config(), in))

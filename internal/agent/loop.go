@@ -26,7 +26,7 @@ const (
 )
 
 // next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
-// way. nearEnd means that the agent must conclude: the deadline is near, or the budget is spent.
+// way. nearEnd means that the agent must conclude: the deadline is near, the budget is spent, or the alert is resolved.
 func next(in *Input, nearEnd bool) action {
 	if len(in.Messages) == 0 {
 		return actCompose
@@ -188,10 +188,8 @@ func (r *run) nearEnd(ctx context.Context) (why tarsy.ForcedConclusion, detail s
 		return r.closing, r.closingDetail
 	}
 
-	if r.Spent != nil {
-		if spent, reached := r.Spent(ctx); reached {
-			return tarsy.ForcedBudget, spent
-		}
+	if r.ConcludeReason != nil {
+		return r.ConcludeReason(ctx)
 	}
 
 	return tarsy.NotForced, ""

@@ -241,8 +241,9 @@ func (a *App) wire(ctx context.Context) error {
 		Budgets: engine.Budgets{
 			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),
 		},
-		Ready:          a.health.started,
-		SessionTimeout: cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
+		ConcludeResolved: cfg.Alerts.Resolved.Conclude,
+		Ready:            a.health.started,
+		SessionTimeout:   cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
 		Announce: announce, SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
 	})
 

@@ -146,6 +146,8 @@ func (d *description) stage(stage tarsy.StageDetail) {
 		switch {
 		case execution.ErrorMessage != "":
 			text += ": " + execution.ErrorMessage
+		case execution.ForcedConclusion == tarsy.ForcedResolved:
+			text += ", concluded early because the alert was resolved"
 		case execution.ForcedConclusion != tarsy.NotForced:
 			text += ", concluded early because of its " + string(execution.ForcedConclusion)
 		}

@@ -89,6 +89,7 @@ type Storm struct {
 
 // Resolved is alerts.resolved.
 type Resolved struct {
+	Conclude       bool          `yaml:"conclude" doc:"Ask the agents of a running session to conclude when its alert is resolved; in a storm, when none of its alerts fires any more."`
 	FlappingAfter  int           `yaml:"flapping_after" doc:"Changes between firing and resolved within flapping_window from which an alert is shown as flapping." default:"4" min:"2"`
 	FlappingWindow time.Duration `yaml:"flapping_window" doc:"Window for flapping_after." default:"1h" min:"1s"`
 }

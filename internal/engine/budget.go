@@ -55,24 +55,26 @@ func thousands(n int) string {
 	return text
 }
 
-// budgetReached reports whether a cap that applies to this session is reached, and which. What the session used is in its
-// rows, so every server that holds the session gets the same answer.
-func (r *sessionRun) budgetReached(ctx context.Context) (string, bool) {
+// budgetReached tells agents to conclude if a cap that applies to this session is reached, and which. What the session used is in
+// its rows, so every server that holds the session gets the same answer.
+func (r *sessionRun) budgetReached(ctx context.Context) (why tarsy.ForcedConclusion, reachedCap string) {
 	if b := r.engine.Budgets.Session; b.caps() {
 		var spent tarsy.Spend
 
 		r.memory.read(func(state *progress.State) { spent = spentBy(state.LLMInteractions, len(state.MCPInteractions)) })
 
 		if text, reached := b.reached("session", spent); reached {
-			return text, true
+			return tarsy.ForcedBudget, text
 		}
 	}
 
-	if r.engine.ledger == nil {
-		return "", false
+	if r.engine.ledger != nil {
+		if text, reached := r.engine.ledger.spent(ctx); reached {
+			return tarsy.ForcedBudget, text
+		}
 	}
 
-	return r.engine.ledger.spent(ctx)
+	return tarsy.NotForced, ""
 }
 
 func spentBy(calls []tarsy.LLMInteraction, toolCalls int) tarsy.Spend {

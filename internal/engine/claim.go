@@ -197,7 +197,12 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 
 	until := e.Clock.Now().Add(e.Lease)
 
-	renewed, err := e.DB.Renew(ctx, leases, until)
+	renew := e.DB.Renew
+	if e.ConcludeResolved {
+		renew = e.DB.RenewWithAlerts
+	}
+
+	renewed, err := renew(ctx, leases, until)
 	if err != nil {
 		return err
 	}
@@ -214,10 +219,10 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 		case !held:
 			r.memory.interrupt(postgres.ErrFenceLost)
 		case n.Requested:
-			r.memory.extendLease(until)
+			r.memory.extendLease(until, n.Resolved)
 			r.readRequests(ctx)
 		default:
-			r.memory.extendLease(until)
+			r.memory.extendLease(until, n.Resolved)
 		}
 	}
 

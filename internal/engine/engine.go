@@ -62,6 +62,8 @@ type Config struct {
 	// WrapUp is how long before that the agents are told to conclude; zero means three minutes, or a tenth of a short
 	// session.
 	WrapUp time.Duration
+	// ConcludeResolved asks the agents of a running session to conclude when its alert is resolved.
+	ConcludeResolved bool
 	// Budgets are caps on what sessions use.
 	Budgets Budgets
 	// Ready reports whether this server may take work. Until it does, only cancellations are claimed. Nil means always.

@@ -86,8 +86,9 @@ func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err erro
 
 	in.Recorder, in.Fence, in.Yield = recorder{r}, r.lease.Fence, r.soft
 
-	if b := r.engine.Budgets; b.Session.caps() || b.Daily.caps() {
-		in.Spent = r.budgetReached
+	in.ConcludeReason = r.budgetReached
+	if in.Question == nil {
+		in.ConcludeReason = r.concludeReason
 	}
 
 	if len(equipped.Servers) > 0 {

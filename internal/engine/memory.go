@@ -29,8 +29,9 @@ type held struct {
 	state *progress.State
 	// sequence is the last sequence number of the timeline.
 	sequence int64
-	// until is when the lease ends.
-	until time.Time
+	// until is when the lease ends, and resolved whether the alert was resolved when it was renewed last.
+	until    time.Time
+	resolved bool
 	// last is the step submitted last; earlier ones are committed before it.
 	last *postgres.Pending
 	// stopRound interrupts the current round; interrupted is why no other must begin.
@@ -172,14 +173,23 @@ func (m *memory) interrupt(cause error) {
 	m.held.stop(cause)
 }
 
-// extendLease notes until when the lease lasts. Renewals overtake each other, so the latest end counts.
-func (m *memory) extendLease(until time.Time) {
+// extendLease notes until when the lease lasts, and whether the alert is resolved. Renewals overtake each other, so the one with the
+// latest end counts.
+func (m *memory) extendLease(until time.Time, resolved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	if until.After(m.held.until) {
-		m.held.until = until
+	if !until.Before(m.held.until) {
+		m.held.until, m.held.resolved = until, resolved
 	}
+}
+
+// isResolved reports whether the alert was resolved when the lease was renewed last.
+func (m *memory) isResolved() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.held.resolved
 }
 
 // leaseEnd is until when the lease lasts.

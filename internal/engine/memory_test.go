@@ -139,7 +139,7 @@ func TestLeaseExpiryNeverMovesBack(t *testing.T) {
 	t.Parallel()
 
 	m, _ := remembered(progress.State{})
-	m.extendLease(time.Unix(20, 0))
-	m.extendLease(time.Unix(10, 0))
+	m.extendLease(time.Unix(20, 0), true)
+	m.extendLease(time.Unix(10, 0), false)
 	require.Equal(t, time.Unix(20, 0), m.leaseEnd())
 }

@@ -37,7 +37,7 @@ type sessionRun struct {
 func newSessionRun(e *Engine, c postgres.Claim, recipe *chain.Recipe) *sessionRun {
 	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted, recipe: recipe}
 	r.soft, r.softStop = context.WithCancelCause(context.Background())
-	r.memory.extendLease(c.Until)
+	r.memory.extendLease(c.Until, false)
 	r.memory.setAnnounce(e.Announce)
 	r.memory.load(&c.State, e.DB.Hold(c.Lease).Submit)
 

@@ -51,7 +51,7 @@ func owner(file, table string) ownership {
 		return ownership{verbs: []string{"INSERT", "UPDATE", "DELETE"}}
 	case file == "internal/postgres/intake.go" && (table == "sessions" || table == "events"):
 		return ownership{verbs: []string{"INSERT"}}
-	case (file == "internal/postgres/queue.go" || file == "internal/postgres/request.go") && table == "sessions":
+	case slices.Contains([]string{"internal/postgres/queue.go", "internal/postgres/renew.go", "internal/postgres/request.go"}, file) && table == "sessions":
 		return ownership{verbs: []string{"UPDATE"}, columns: queueColumns()}
 	case file == "internal/postgres/purge.go":
 		return ownership{verbs: []string{"DELETE"}}

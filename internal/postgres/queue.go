@@ -261,38 +261,6 @@ func readClaim(row pgx.CollectableRow, until time.Time) (Claim, error) {
 	return claim, nil
 }
 
-// Renewal is what a renewal found of one lease.
-type Renewal struct {
-	SessionID string
-	// Requested tells that a request is open.
-	Requested bool
-}
-
-// Renew prolongs leases by fence, also those past their time that nobody took. Leases that are missing from the
-// answer are lost. A renewal that was slow in flight shortens none that was made meanwhile.
-func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
-	ids, fences := make([]string, len(leases)), make([]int64, len(leases))
-	for i, l := range leases {
-		ids[i], fences[i] = l.SessionID, l.Fence
-	}
-
-	renewed, err := collect[Renewal](ctx, db.work, `
-WITH held AS (
-    SELECT s.id FROM sessions s
-    JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence
-    WHERE s.lease_until IS NOT NULL
-    ORDER BY s.id
-    FOR UPDATE OF s
-)
-UPDATE sessions s SET lease_until = greatest(s.lease_until, $3) FROM held h WHERE s.id = h.id
-RETURNING s.id AS session_id, s.open_requests > 0 AS requested`, ids, fences, until)
-	if err != nil {
-		return nil, fmt.Errorf("renew leases: %w", err)
-	}
-
-	return renewed, nil
-}
-
 // HandOver gives a lease back with its work undone: any server may claim the session now, and it has kept its place
 // in the queue. What counts against no limit is told as a request is, so that a server without a free worker hears it.
 // A lease that is gone already is no error.

@@ -103,6 +103,8 @@ func (i *Item) forced() string {
 		return "told to conclude: the time was nearly up"
 	case tarsy.ForcedBudget:
 		return "told to conclude: the budget was used up"
+	case tarsy.ForcedResolved:
+		return "told to conclude: the alert was resolved"
 	case tarsy.NotForced:
 	}
 

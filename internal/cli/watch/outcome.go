@@ -55,6 +55,8 @@ func early(reason string) string {
 		return "concluded early: its time was nearly up"
 	case tarsy.ForcedBudget:
 		return "concluded early: its budget was used up"
+	case tarsy.ForcedResolved:
+		return "concluded early: its alert was resolved"
 	case tarsy.NotForced, tarsy.ForcedIterations:
 	}
 

@@ -17,7 +17,14 @@ ALTER TABLE sessions
     ADD COLUMN fingerprint text        NOT NULL DEFAULT '',
     ADD COLUMN group_key   text        NOT NULL DEFAULT '',
     ADD COLUMN source      text        NOT NULL DEFAULT 'api',
-    ADD COLUMN receiver    text        NOT NULL DEFAULT '';
+    ADD COLUMN receiver    text        NOT NULL DEFAULT '',
+    -- Agents can be asked to conclude because the alert is resolved.
+    DROP CONSTRAINT sessions_concluded_early_check,
+    ADD CONSTRAINT sessions_concluded_early_check CHECK (concluded_early IN ('', 'deadline', 'budget', 'resolved'));
+
+ALTER TABLE executions
+    DROP CONSTRAINT executions_forced_conclusion_check,
+    ADD CONSTRAINT executions_forced_conclusion_check CHECK (forced_conclusion IN ('', 'iterations', 'deadline', 'budget', 'resolved'));
 
 -- The list shows what runs first: its order is not that of intake.
 CREATE INDEX sessions_running ON sessions (created_at, id) WHERE status IN ('in_progress', 'cancelling');

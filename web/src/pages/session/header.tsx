@@ -132,6 +132,7 @@ export function SessionHeader({
 function concludedEarly(reason: string): string {
   if (reason === 'deadline') return 'Concluded early: the time limit was near';
   if (reason === 'budget') return 'Concluded early: the budget was used up';
+  if (reason === 'resolved') return 'Concluded early: the alert was resolved';
   return `Concluded early: ${reason}`;
 }
 

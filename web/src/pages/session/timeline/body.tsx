@@ -117,6 +117,7 @@ function Notice({ event }: { event: EventView }) {
     iterations: 'it reached its iteration limit',
     deadline: 'the session was near its deadline',
     budget: 'the budget was used up',
+    resolved: 'the alert was resolved',
   };
   const notices: string[] = [];
   if (metadata.forced_conclusion === true) {

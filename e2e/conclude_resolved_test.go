@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// alertmanagerBody is what Alertmanager sends for a group with one alert per disk, all of them firing or resolved.
+func alertmanagerBody(status string, disks []string) string {
+	alerts, ended := make([]string, len(disks)), "0001-01-01T00:00:00Z"
+	if status == "resolved" {
+		ended = "2026-11-16T12:30:00Z"
+	}
+
+	for i, disk := range disks {
+		alerts[i] = fmt.Sprintf(`{"status": %q, "labels": {"alertname": "DiskFull", "disk": %q}, "annotations": {"summary": "Disk full"},
+"startsAt": "2026-11-16T12:00:00Z", "endsAt": %q, "generatorURL": "http://prometheus.example.com/graph", "fingerprint": "fingerprint-of-%s"}`,
+			status, disk, ended, disk)
+	}
+
+	return `{"version": "4", "groupKey": "{}:{alertname=\"DiskFull\"}", "status": "` + status + `", "receiver": "tarsy",
+"groupLabels": {"alertname": "DiskFull"}, "commonLabels": {"alertname": "DiskFull"}, "commonAnnotations": {},
+"externalURL": "http://alertmanager.example.com", "alerts": [` + strings.Join(alerts, ",") + "]}"
+}
+
+// deliver sends a body to the webhook and returns the session of its first alert.
+func deliver(t *testing.T, app *tarsytest.App, body string) string {
+	t.Helper()
+
+	response := app.Do(http.MethodPost, "/api/v1/webhooks/alertmanager/cluster", body, "Authorization", "Bearer token-of-the-sender")
+	require.Equal(t, http.StatusOK, response.Status, "%s", response.Body)
+
+	var result tarsy.DeliveryResult
+
+	require.NoError(t, json.Unmarshal(response.Body, &result))
+
+	return *result.Alerts[0].SessionID
+}
+
+// awaitRenewal waits until the holder of a session has acted on a renewal of its lease that began after now. Of the renewals seen, the
+// first may have begun before, the second did not, and the third begins when the second was acted on.
+func awaitRenewal(t *testing.T, app *tarsytest.App, sessionID string) {
+	t.Helper()
+
+	type lease struct{ LeaseUntil time.Time }
+
+	const renewals = 3
+
+	ends := map[time.Time]bool{}
+
+	until(t, "renewals of the lease", func() bool {
+		ends[tarsytest.Rows[lease](app, `SELECT lease_until FROM sessions WHERE id = $1`, sessionID)[0].LeaseUntil] = true
+
+		return len(ends) > renewals
+	})
+}
+
+// An alert is resolved while its agent waits for a tool. The server that receives the report does not run the session.
+func TestAgentsAreAskedToConcludeWhenAlertIsResolved(t *testing.T) {
+	t.Parallel()
+
+	const conclude, storm = "  resolved: {conclude: true}\n", "  storm: {threshold: 1}\n"
+
+	for name, test := range map[string]struct {
+		settings string
+		// disks are those whose alerts fire, and over those whose alerts are resolved then.
+		disks, over []string
+		reason      tarsy.ForcedConclusion
+	}{
+		"if configured":                      {conclude, []string{"sda"}, []string{"sda"}, tarsy.ForcedResolved},
+		"not by default":                     {"", []string{"sda"}, []string{"sda"}, tarsy.NotForced},
+		"in a storm if no member fires":      {conclude + storm, []string{"sda", "sdb"}, []string{"sda", "sdb"}, tarsy.ForcedResolved},
+		"not in a storm if one member fires": {conclude + storm, []string{"sda", "sdb"}, []string{"sda"}, tarsy.NotForced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			held := newHold(t)
+			tools := tarsytest.NewMCPServer("test-mcp", tarsytest.Tool{
+				Name: "get_metrics", ReadOnly: true, Handle: func(ctx context.Context, _ map[string]any) (string, error) {
+					held.pass(ctx)
+
+					return "90 %", nil
+				},
+			})
+			options := func(workers int) tarsytest.Options {
+				return tarsytest.Options{
+					Config: "alerts:\n  receivers: {cluster: {source: alertmanager, token_env: INCOMING, alert_type: test}}\n" + test.settings +
+						fmt.Sprintf("queue: {worker_count: %d, heartbeat_interval: 20ms, orphan_threshold: 20s}\n", workers) + `
+agents: {Investigator: {mcp_servers: [test-mcp]}}
+agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name: Investigator}]}]}}
+`,
+					MCP: []*tarsytest.MCPServer{tools}, Env: map[string]string{"INCOMING": "token-of-the-sender"},
+				}
+			}
+
+			analysis, calls, concluded := "The disk was full.", 1, test.reason != tarsy.NotForced
+			replies := []script.Reply{tool("get_metrics", `{}`), says(analysis)}
+
+			if !concluded {
+				replies, calls = append([]script.Reply{tool("get_metrics", `{}`)}, replies...), 2
+			}
+
+			runs := tarsytest.New(t, options(1))
+			runs.Script.Route("Investigator", replies...)
+			runs.Script.Route("ExecSummaryAgent", says("Disk full."))
+
+			other := options(0)
+			other.Database = runs.Database
+			receives := tarsytest.New(t, other)
+
+			sessionID := deliver(t, runs, alertmanagerBody("firing", test.disks))
+			runs.Await(held.reached, "the tool call")
+			require.Equal(t, sessionID, deliver(t, receives, alertmanagerBody("resolved", test.over)))
+			awaitRenewal(t, runs, sessionID)
+			held.Open()
+
+			session := runs.WaitFor(sessionID, tarsy.SessionCompleted)
+			require.Equal(t, string(test.reason), session.ConcludedEarly)
+			require.Equal(t, test.reason, session.Stages[0].Executions[0].ForcedConclusion)
+			require.Equal(t, analysis, session.FinalAnalysis)
+			require.Len(t, tools.Calls(), calls)
+
+			last := runs.Script.Calls()[calls].Request
+			require.Equal(t, concluded, len(last.Tools) == 0, "a conclusion has no tools")
+			require.Equal(t, concluded, strings.Contains(last.Messages[len(last.Messages)-1].Content, "The alert is resolved"))
+		})
+	}
+}
