@@ -104,9 +104,13 @@ func (t *tool) readAlerts() ([]byte, error) {
 		return nil, usageError{errNoAlerts}
 	}
 
-	body, err := io.ReadAll(io.LimitReader(t.Stdin, limit))
+	body, err := io.ReadAll(io.LimitReader(t.Stdin, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the alerts from stdin: %w", err)
+	}
+
+	if len(body) > limit {
+		return nil, usageError{fmt.Errorf("the body is larger than %d bytes, which no receiver accepts", limit)}
 	}
 
 	if strings.TrimSpace(string(body)) == "" {

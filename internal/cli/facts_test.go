@@ -54,8 +54,8 @@ func TestSessionsShowAndFilterWhatTheAlertIsAbout(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	require.Len(t, lines, 3)
-	require.Regexp(t, `^`+session.ID[24:]+` +completed +critical +Checkout is slow +shop/checkout +\d+s .*A cold cache\.$`, lines[1])
-	require.Regexp(t, `^`+old.ID[24:]+` +completed +latency +\d+s .*A cold cache\.$`, lines[2], "the alert type stands for a title")
+	require.Regexp(t, `^`+session.ID[24:]+` +completed +critical +Checkout is slow ×12 +shop/checkout +\d+s .*A cold cache\.$`, lines[1])
+	require.Regexp(t, `^`+old.ID[24:]+` +completed +latency ×12 +\d+s .*A cold cache\.$`, lines[2], "the alert type stands for a title")
 
 	for _, flags := range [][]string{
 		{"--severity", "critical"}, {"--service", "checkout"}, {"--namespace", "shop"}, {"--cluster", "eu-1"}, {"--team", "payments"},
@@ -91,4 +91,46 @@ func TestSessionsShowAndFilterWhatTheAlertIsAbout(t *testing.T) {
 	} {
 		require.Contains(t, got.stdout, want)
 	}
+}
+
+func TestCountedAlertIsShownWithItsFacts(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+
+	type delivery struct{ Alerts []tarsy.DeliveredAlert }
+
+	first := jsonOf[[]delivery](t, s.env, "webhooks", "test", "--source", "alertmanager")
+	again := jsonOf[[]delivery](t, s.env, "webhooks", "test", "--source", "alertmanager")
+	id := *first[0].Alerts[0].SessionID
+	require.Equal(t, id, *again[0].Alerts[0].SessionID)
+	require.Equal(t, tarsy.ActionCount, again[0].Alerts[0].Action)
+
+	got := tarsyWith(t, s.env, "", "watch", id)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "alert     Test alert from tarsy webhooks test, info, tarsy-test/example, chain test, session "+id+"\n")
+	require.Regexp(t, `alert +firing, received 2 times, last at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n`, got.stdout)
+
+	require.Regexp(t, `(?m)^`+id[24:]+` +completed +info +Test alert from tarsy webhooks test ×2 +tarsy-test/example `,
+		tarsyWith(t, s.env, "", "sessions").stdout)
+
+	for _, command := range [][]string{{"sessions", "show", id}, {"export", id, "--format", "markdown"}} {
+		got = tarsyWith(t, s.env, "", command...)
+		require.Equal(t, cli.ExitOK, got.code, got.stderr)
+		require.Contains(t, got.stdout, "firing, received 2 times, last at ")
+		require.Contains(t, got.stdout, "Test alert from tarsy webhooks test")
+	}
+
+	require.Equal(t, int64(2), jsonOf[tarsy.SessionDetail](t, s.env, "sessions", "show", id).Alert.Occurrences)
+}
+
+func TestSubmitAndWaitPrintsWhatTheAlertIsAbout(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	got := tarsyWith(t, s.env, `{"title": "Checkout is slow", "labels": {"severity": "page", "service": "checkout", "namespace": "shop", "cluster": "eu", "team": "pay"}}`,
+		"submit", "-", "--wait")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stderr, "Alert: Checkout is slow (critical, shop/checkout, eu, pay)\n")
+	require.Contains(t, got.stderr, "alert     Checkout is slow, critical, shop/checkout, chain test")
 }

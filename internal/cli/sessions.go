@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,8 +152,13 @@ func sessionRow(s tarsy.SessionItem) []string {
 		text = marked(s.Match.Snippet)
 	}
 
+	title := terminal.Truncate(terminal.Line(s.TitleOr(s.AlertType)), titleWidth)
+	if s.Alert != nil && s.Alert.Occurrences > 1 {
+		title += " ×" + strconv.FormatInt(s.Alert.Occurrences, 10)
+	}
+
 	return []string{
-		short(s.ID), readable(string(s.Status)), string(s.Severity), terminal.Truncate(terminal.Line(s.TitleOr(s.AlertType)), titleWidth), s.Place(),
+		short(s.ID), readable(string(s.Status)), string(s.Severity), title, s.Place(),
 		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
 	}
 }

@@ -64,6 +64,10 @@ func (l *Lines) alert() {
 
 	parts = append(parts, "chain "+terminal.Line(s.ChainID), "session "+s.ID)
 	l.line(s.CreatedAt, "alert", strings.Join(parts, ", "))
+
+	if s.Alert != nil {
+		l.line(s.CreatedAt, "alert", s.Alert.Describe(func(at time.Time) string { return at.In(l.Location).Format(time.DateTime) }))
+	}
 }
 
 func (l *Lines) event(event tarsy.Event) {
