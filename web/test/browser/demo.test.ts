@@ -23,9 +23,9 @@ test('a demo investigation runs live to an outcome with working citations', { ti
   const { page } = tab;
   await page.goto(stage.url);
   const rows = page.getByTestId('session-row');
-  await eventually(() => rows.count()).toBe(6);
+  await eventually(() => rows.count()).toBe(9);
   // Three agents at once look into this one.
-  const example = rows.filter({ hasText: 'high-latency' });
+  const example = rows.filter({ hasText: 'p99 latency of catalog-search' });
   await example.click();
   await status(page, 'completed').waitFor();
 
@@ -57,6 +57,33 @@ test('a demo investigation runs live to an outcome with working citations', { ti
   await eventually(() => inSight(cited)).toBe(true);
   expect(await cited.getAttribute('data-open')).toBe('true');
   expect(await cited.getAttribute('data-event-type')).toBe('llm_tool_call');
+  await tab.close();
+  tab.expectNoTrouble();
+});
+
+test('the demo shows repeated, resolved and silenced alerts and a storm', { timeout: 120_000 }, async () => {
+  const tab = await Tab.open(await sharedBrowser(), stage.url);
+  const { page } = tab;
+  await page.goto(stage.url);
+  // The first scenario may have added sessions.
+  const row = (title: string) => page.getByTestId('session-row').filter({ hasText: title });
+  expect(await row('checkout keeps being OOM-killed').getByTestId('alert-repeats').innerText()).toContain('×3');
+  await row('batch-reports used up to 3.9 of 4 cores').getByTestId('alert-resolved').waitFor();
+
+  const storm = row('namespace=media');
+  expect(await storm.getByTestId('alert-storm').innerText()).toBe('Storm of 6');
+  await storm.click();
+  await status(page, 'completed').waitFor();
+  expect(await page.getByTestId('executive-summary').innerText()).toContain(
+    'All alerts of the storm have one cause: node-f',
+  );
+
+  await page.goto(`${stage.url}/alerts`);
+  const silenced = page
+    .getByTestId('suppressed-list')
+    .getByRole('listitem')
+    .filter({ hasText: 'Rollout of payments-api is not progressing' });
+  expect(await silenced.innerText()).toContain('payments-rollouts');
   await tab.close();
   tab.expectNoTrouble();
 });

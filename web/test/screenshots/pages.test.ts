@@ -47,11 +47,11 @@ async function shoot(page: Page, name: string): Promise<void> {
 test('sessions', async () => {
   const page = await open('/');
   const over = page.locator('[data-testid=session-row]:is([data-status=completed], [data-status=failed])');
-  await expect.poll(() => over.count(), patience).toBe(6);
-  const example = page.getByTestId('session-row').filter({ hasText: 'high-latency' });
+  await expect.poll(() => over.count(), patience).toBe(9);
+  const example = page.getByTestId('session-row').filter({ hasText: 'p99 latency of catalog-search' });
   stage.parallel = (await example.getAttribute('data-session-id')) ?? '';
   // Two that run, so that the list is as it is when somebody looks at it.
-  const other = page.getByTestId('session-row').filter({ hasText: 'pod-oom-killed' });
+  const other = page.getByTestId('session-row').filter({ hasText: 'checkout keeps being OOM-killed' });
   for (const id of [stage.parallel, await other.getAttribute('data-session-id')])
     await fetch(`${stage.url}/api/v1/sessions/${id}/rerun`, { method: 'POST' });
   await expect
