@@ -2,9 +2,7 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -32,20 +30,6 @@ func alertmanagerBody(status string, disks []string) string {
 	return `{"version": "4", "groupKey": "{}:{alertname=\"DiskFull\"}", "status": "` + status + `", "receiver": "tarsy",
 "groupLabels": {"alertname": "DiskFull"}, "commonLabels": {"alertname": "DiskFull"}, "commonAnnotations": {},
 "externalURL": "http://alertmanager.example.com", "alerts": [` + strings.Join(alerts, ",") + "]}"
-}
-
-// deliver sends a body to the webhook and returns the session of its first alert.
-func deliver(t *testing.T, app *tarsytest.App, body string) string {
-	t.Helper()
-
-	response := app.Do(http.MethodPost, "/api/v1/webhooks/alertmanager/cluster", body, "Authorization", "Bearer token-of-the-sender")
-	require.Equal(t, http.StatusOK, response.Status, "%s", response.Body)
-
-	var result tarsy.DeliveryResult
-
-	require.NoError(t, json.Unmarshal(response.Body, &result))
-
-	return *result.Alerts[0].SessionID
 }
 
 // awaitRenewal waits until the holder of a session has acted on a renewal of its lease that began after now. Of the renewals seen, the
@@ -96,12 +80,12 @@ func TestAgentsAreAskedToConcludeWhenAlertIsResolved(t *testing.T) {
 			})
 			options := func(workers int) tarsytest.Options {
 				return tarsytest.Options{
-					Config: "alerts:\n  receivers: {cluster: {source: alertmanager, token_env: INCOMING, alert_type: test}}\n" + test.settings +
+					Config: "alerts:\n  receivers: {main: {source: alertmanager, alert_type: test}}\n" + test.settings +
 						fmt.Sprintf("queue: {worker_count: %d, heartbeat_interval: 20ms, orphan_threshold: 20s}\n", workers) + `
 agents: {Investigator: {mcp_servers: [test-mcp]}}
 agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name: Investigator}]}]}}
 `,
-					MCP: []*tarsytest.MCPServer{tools}, Env: map[string]string{"INCOMING": "token-of-the-sender"},
+					MCP: []*tarsytest.MCPServer{tools},
 				}
 			}
 
@@ -120,9 +104,13 @@ agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name:
 			other.Database = runs.Database
 			receives := tarsytest.New(t, other)
 
-			sessionID := deliver(t, runs, alertmanagerBody("firing", test.disks))
+			_, fired := deliver(t, runs, alertmanagerBody("firing", test.disks))
+			sessionID := *fired.SessionID
+
 			runs.Await(held.reached, "the tool call")
-			require.Equal(t, sessionID, deliver(t, receives, alertmanagerBody("resolved", test.over)))
+
+			_, resolved := deliver(t, receives, alertmanagerBody("resolved", test.over))
+			require.Equal(t, sessionID, *resolved.SessionID)
 			awaitRenewal(t, runs, sessionID)
 			held.Open()
 
