@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -29,16 +28,12 @@ func (t *tool) notes() *cobra.Command {
 	flags.StringVar(&filter.Source, "source", "", "only this source: cli, web, discord, session")
 	flags.StringVar(&filter.SessionID, "session", "", "only notes about this session")
 	flags.StringVar(&filter.Search, "search", "", "only notes that contain these words")
-	flags.IntVar(&filter.Limit, "limit", 20, "number of notes to list")
-	all := flags.Bool("all", false, "list all notes")
+	paging := addListFlags(cmd, "notes")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if filter.Limit < 1 {
-			return usageError{fmt.Errorf("--limit must be at least 1, not %d", filter.Limit)}
-		}
-
-		if *all {
-			filter.Limit = 0
+		var err error
+		if filter.Limit, err = paging.limit(); err != nil {
+			return err
 		}
 
 		c, err := connection.open()
@@ -53,21 +48,7 @@ func (t *tool) notes() *cobra.Command {
 			}
 		}
 
-		notes := []tarsy.Note{}
-
-		for note, err := range c.Notes(cmd.Context(), filter) {
-			if err != nil {
-				return err
-			}
-
-			notes = append(notes, note)
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(notes)
-		}
-
-		return t.printNotes(notes)
+		return showList(t, format, c.Notes(cmd.Context(), filter), t.printNotes)
 	}
 
 	return cmd

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ func (t *tool) sessions() *cobra.Command {
 		Use: "sessions", Short: "List, show, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
 		Long: "Without a command it lists sessions, as tarsy sessions list does.",
 		Example: `  tarsy sessions list --status in_progress,pending
+  tarsy sessions list --order attention
   tarsy sessions show 5f3a9c21
   tarsy sessions cancel 5f3a9c21
   tarsy sessions delete 5f3a9c21`,
@@ -63,21 +63,23 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, analysis, summary or error contain these words, best matches first")
-	flags.IntVar(&filter.Limit, "limit", 20, "number of sessions to list")
-	all := flags.Bool("all", false, "list all sessions")
+	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
+	flags.Var(order, "order", "what comes first: newest, or attention: running sessions, then failed, waiting and other ones")
+	paging := addListFlags(cmd, "sessions")
 
 	t.completeTypes(cmd, connection)
 	completeStatuses(cmd)
 	completeSeverities(cmd)
+	// It cannot fail: the flag exists.
+	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if filter.Limit < 1 {
-			return usageError{fmt.Errorf("--limit must be at least 1, not %d", filter.Limit)}
+		var err error
+		if filter.Limit, err = paging.limit(); err != nil {
+			return err
 		}
 
-		if *all {
-			filter.Limit = 0
-		}
+		filter.Order = tarsy.SessionOrder(order.value)
 
 		c, err := connection.open()
 		if err != nil {
@@ -85,21 +87,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 		}
 		defer c.Close()
 
-		sessions := []tarsy.SessionItem{}
-
-		for session, err := range c.Sessions(cmd.Context(), filter) {
-			if err != nil {
-				return err
-			}
-
-			sessions = append(sessions, session)
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(sessions)
-		}
-
-		return t.printSessions(sessions)
+		return showList(t, format, c.Sessions(cmd.Context(), filter), t.printSessions)
 	}
 }
 

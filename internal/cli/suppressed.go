@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -37,16 +36,12 @@ func (t *tool) listSuppressed() *cobra.Command {
 	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning, info")
 	flags.StringVar(&filter.SessionID, "session", "", "only alerts that this session counts")
 	flags.StringVar(&filter.Search, "search", "", "only alerts whose title contains this")
-	flags.IntVar(&filter.Limit, "limit", 20, "number of alerts to list")
-	all := flags.Bool("all", false, "list all alerts")
+	paging := addListFlags(cmd, "alerts")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if filter.Limit < 1 {
-			return usageError{fmt.Errorf("--limit must be at least 1, not %d", filter.Limit)}
-		}
-
-		if *all {
-			filter.Limit = 0
+		var err error
+		if filter.Limit, err = paging.limit(); err != nil {
+			return err
 		}
 
 		c, err := connection.open()
@@ -61,21 +56,7 @@ func (t *tool) listSuppressed() *cobra.Command {
 			}
 		}
 
-		alerts := []tarsy.SuppressedAlert{}
-
-		for one, err := range c.Suppressed(cmd.Context(), filter) {
-			if err != nil {
-				return err
-			}
-
-			alerts = append(alerts, one)
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(alerts)
-		}
-
-		return t.printSuppressed(alerts)
+		return showList(t, format, c.Suppressed(cmd.Context(), filter), t.printSuppressed)
 	}
 
 	return cmd

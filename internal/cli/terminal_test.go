@@ -43,7 +43,7 @@ func TestSessionListFitsTerminalAndColoursStatuses(t *testing.T) {
 		}
 	}
 
-	wide := inTerminal(t, 80, s.env, "sessions").stdout
+	wide := inTerminal(t, 110, s.env, "sessions").stdout
 	require.Contains(t, wide, "COST")
 	require.NotContains(t, wide, "SEVERITY", "a column without values leaves its width to others")
 	require.Contains(t, wide, "checkout is slow")
@@ -98,4 +98,16 @@ func TestShellsCompleteAlertTypesAndStatuses(t *testing.T) {
 	for _, status := range tarsy.SessionStatuses() {
 		require.Contains(t, got.stdout, string(status)+"\n")
 	}
+}
+
+func TestSessionsThatNeedAttentionAreListedFirst(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	require.Equal(t, cli.ExitNotCompleted, tarsyWith(t, s.env, "", "submit", "-m", "FAIL", "--wait").code)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait").code)
+
+	require.Regexp(t, `(?s)completed.*failed`, tarsyWith(t, s.env, "", "sessions").stdout)
+	require.Regexp(t, `(?s)failed.*completed`, tarsyWith(t, s.env, "", "sessions", "--order", "attention").stdout)
+	require.Equal(t, cli.ExitUsage, tarsyWith(t, s.env, "", "sessions", "--order", "oldest").code)
 }

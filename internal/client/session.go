@@ -79,10 +79,12 @@ type Filter struct {
 	// Labels are name=value; all must match.
 	Labels []string
 	Search string
-	Limit  int
+	// Order is empty for the newest first.
+	Order tarsy.SessionOrder
+	Limit int
 }
 
-// Sessions goes through the sessions, newest first, page by page.
+// Sessions goes through the sessions, page by page.
 func (c *Client) Sessions(ctx context.Context, filter Filter) iter.Seq2[tarsy.SessionItem, error] {
 	return pages(filter.Limit, func(left int, cursor string) ([]tarsy.SessionItem, string, error) {
 		page, err := c.page(ctx, filter, left, cursor)
@@ -137,7 +139,7 @@ func (c *Client) page(ctx context.Context, filter Filter, left int, cursor strin
 	for name, value := range map[string]string{
 		"status": strings.Join(filter.Statuses, ","), "alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
 		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
-		"team": filter.Team, "fingerprint": filter.Fingerprint,
+		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order),
 	} {
 		if value != "" {
 			query.Set(name, value)
