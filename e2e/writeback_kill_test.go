@@ -75,7 +75,7 @@ func TestSlowTargetIsTriedAgainAfterItsTimeout(t *testing.T) {
 	t.Cleanup(cancel)
 
 	app := tarsytest.New(t, tarsytest.Options{Config: writeBack(fmt.Sprintf(
-		"    quick: {url: '%s', on: [finished], timeout: 100ms}\n    patient: {url: '%s', on: [finished], timeout: 1h}\n", quick.URL, patient.URL)) +
+		"    quick: {url: '%s', on: [finished], timeout: 1s}\n    patient: {url: '%s', on: [finished], timeout: 1h}\n", quick.URL, patient.URL)) +
 		"queue: {graceful_shutdown_timeout: 10ms}\n"})
 	modelAnswers(app, nil)
 	app.Run("test", "disk full")
