@@ -14,6 +14,7 @@ import {
   exactCost,
   firstLine,
   percent,
+  shortId,
   spent,
   tokens,
 } from './format';
@@ -28,6 +29,11 @@ describe('durations have at most two units', () => {
     [7_800_000, '2 h 10 m'],
     [180_000_000, '2 d 2 h'],
   ])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+});
+
+test('a short id is the part in which ids of one minute differ', () => {
+  expect(shortId('01a1e508-3a7a-76a5-9b1e-12a2a11c90d8')).toBe('12a2a11c90d8');
+  expect(shortId('abc')).toBe('abc');
 });
 
 test('an age has one unit, and the future is now', () => {

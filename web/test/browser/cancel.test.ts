@@ -81,7 +81,7 @@ test('a re-run starts a new session that links to the original', async () => {
   expect(await server().ask('GET', `/api/v1/sessions/${again}`)).toMatchObject({ rerun_of: id, status: 'completed' });
   await page
     .getByTestId('session-header')
-    .getByRole('link', { name: id.slice(0, 8) })
+    .getByRole('link', { name: id.slice(-12) })
     .click();
   await page.waitForURL((url) => url.pathname.includes(id));
 });
