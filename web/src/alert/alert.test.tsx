@@ -6,7 +6,7 @@ import { AlertLinks, namedLinks } from './links';
 import { matchersOf, readMatchers } from './matchers';
 import { severities } from './severities';
 import { SeverityBadge, severityLabel } from './severity';
-import { AlertMarks, repeats } from './state';
+import { AlertMarks, isRepeated, repeats } from './state';
 
 const nothing = { title: '', alert_type: 'pod-crash', service: '', namespace: '', cluster: '', team: '' };
 
@@ -98,6 +98,12 @@ describe('what became of an alert', () => {
     expect(all).toContain('Resolved');
     expect(all).toContain('Flapping');
     expect(all).toContain('Storm of 40');
+  });
+
+  it('counts a storm once: its members are not repetitions', () => {
+    const storm = { ...alert, storm: true, members: 40 };
+    expect(isRepeated({ ...storm, occurrences: 40 })).toBe(false);
+    expect(isRepeated({ ...storm, occurrences: 41 })).toBe(true);
   });
 });
 

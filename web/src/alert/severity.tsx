@@ -1,6 +1,7 @@
 import { CircleAlert, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Severity } from '@/api/types';
 import { Badge, type Tone } from '@/ui/badge';
+import { cn } from '@/ui/cn';
 import type { KnownSeverity } from './severities';
 
 const looks: Record<KnownSeverity, { label: string; icon: LucideIcon; tone: Tone; className?: string }> = {
@@ -17,9 +18,9 @@ export function severityLabel(severity: KnownSeverity): string {
 /** How bad an alert is; nothing if it does not say. */
 export function SeverityBadge({ severity }: { severity: Severity }) {
   if (severity === '') return null;
-  const { label, ...look } = looks[severity];
+  const { label, className, ...look } = looks[severity];
   return (
-    <Badge {...look} data-severity={severity} data-testid="severity">
+    <Badge {...look} className={cn('shrink-0', className)} data-severity={severity} data-testid="severity">
       <span className="sr-only">Severity </span>
       {label}
     </Badge>

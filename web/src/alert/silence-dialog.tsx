@@ -9,6 +9,7 @@ import { ProblemPanel } from '@/ui/feedback';
 import { Input, Select, Textarea } from '@/ui/input';
 import { Labelled } from '@/ui/labelled';
 import { Dialog, DialogClose, DialogContent } from '@/ui/overlay';
+import { fromField, toField } from '@/ui/time-field';
 import { readMatchers } from './matchers';
 
 const durations = [
@@ -18,6 +19,7 @@ const durations = [
   { value: '24h', label: '1 day' },
   { value: '168h', label: '1 week' },
 ];
+const custom = 'custom';
 
 export function SilenceDialog({
   matchers = [],
@@ -52,11 +54,16 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
   const [text, setText] = useState(matchers.join('\n'));
   const [reason, setReason] = useState('');
   const [duration, setDuration] = useState('2h');
+  const [end, setEnd] = useState('');
   const add = useMutation({
     mutationFn: () =>
       body(
         api.POST('/api/v1/silences', {
-          body: { matchers: readMatchers(text), reason: reason.trim(), duration },
+          body: {
+            matchers: readMatchers(text),
+            reason: reason.trim(),
+            ...(duration === custom ? { ends_at: fromField(end) } : { duration }),
+          },
         }),
       ),
     onSuccess: () => {
@@ -66,7 +73,7 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
   });
   const problem = add.error ? asProblem(add.error) : undefined;
   const errorOf = (field: string) => (problem?.field?.startsWith(field) ? problem.message : undefined);
-  const shown = errorOf('matchers') ?? errorOf('reason');
+  const shown = errorOf('matchers') ?? errorOf('reason') ?? errorOf('ends_at');
   return (
     <form
       className="space-y-3"
@@ -83,7 +90,8 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
         {(props) => (
           <Textarea
             {...props}
-            className="min-h-28 font-mono text-[13px]"
+            className="max-h-72 min-h-28 font-mono text-[13px]"
+            rows={matchers.length}
             required
             spellCheck={false}
             value={text}
@@ -108,7 +116,10 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
           <Select
             {...props}
             value={duration}
-            onChange={(event) => setDuration(event.target.value)}
+            onChange={(event) => {
+              setDuration(event.target.value);
+              if (end === '') setEnd(toField(new Date(Date.now() + 2 * 3_600_000)));
+            }}
             data-testid="silence-duration"
           >
             {durations.map((one) => (
@@ -116,9 +127,25 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
                 {one.label}
               </option>
             ))}
+            <option value={custom}>Until a date and time</option>
           </Select>
         )}
       </Labelled>
+      {duration === custom && (
+        <Labelled label="Ends at (your time zone)" error={errorOf('ends_at')}>
+          {(props) => (
+            <Input
+              {...props}
+              type="datetime-local"
+              required
+              min={toField(new Date())}
+              value={end}
+              onChange={(event) => setEnd(event.target.value)}
+              data-testid="silence-end"
+            />
+          )}
+        </Labelled>
+      )}
       {add.error && shown === undefined && <ProblemPanel error={add.error} />}
       <div className="flex justify-end gap-2">
         <DialogClose asChild>

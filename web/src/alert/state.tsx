@@ -18,6 +18,15 @@ export function repeats(
   };
 }
 
+/** Whether the alert came again; each member of a storm counts as an occurrence the first time too. */
+export function isRepeated({
+  occurrences,
+  storm,
+  members,
+}: Pick<AlertState, 'occurrences' | 'storm' | 'members'>): boolean {
+  return occurrences > (storm ? members : 1);
+}
+
 /** Updates itself; the row around it is not rendered again. */
 export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'last_at'> }) {
   const said = repeats(alert, useNow(10_000));
@@ -59,7 +68,7 @@ export function AlertMarks({ alert }: { alert: AlertState | null }) {
           Flapping
         </Badge>
       )}
-      {alert.occurrences > 1 && <Repeats alert={alert} />}
+      {isRepeated(alert) && <Repeats alert={alert} />}
     </>
   );
 }

@@ -21,7 +21,7 @@ export function SuppressedRow({ alert, children }: { alert: SuppressedAlert; chi
         <p className="flex flex-wrap items-center gap-x-1.5 gap-y-0.5">
           <SeverityBadge severity={alert.severity} />
           <span className="min-w-0 font-medium break-words">{titleOf(alert)}</span>
-          {!alert.firing && (
+          {!alert.firing && alert.reason !== 'resolved' && (
             <Badge tone="good" icon={CircleCheckBig}>
               Resolved
             </Badge>

@@ -6,9 +6,10 @@ import { CornerDownLeft, Keyboard, Search } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
+import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
-import { age, firstLine } from '@/text/format';
+import { ago, firstLine, shortId } from '@/text/format';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
@@ -144,8 +145,15 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
   if (rows.length === 0) return <Notice>No sessions match “{text}”.</Notice>;
   const choices = rows.map((row) => ({
     id: row.id,
-    label: `${titleOf(row)} · ${age(row.created_at, now)}`,
-    detail: firstLine(row.executive_summary || row.error_message) || row.id,
+    label: titleOf(row),
+    detail: [
+      row.severity && severityLabel(row.severity),
+      row.service,
+      ago(row.created_at, now),
+      firstLine(row.executive_summary || row.error_message) || shortId(row.id),
+    ]
+      .filter(Boolean)
+      .join(' · '),
     icon: <StatusIcon status={row.status} />,
     run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),
   }));
@@ -184,7 +192,7 @@ function Group({
         >
           <span className="flex w-4 shrink-0 justify-center text-ink-soft">{choice.icon}</span>
           <span className="min-w-0 flex-1 break-words">
-            {choice.label}
+            <span className="line-clamp-2">{choice.label}</span>
             {choice.detail && <span className="block truncate text-xs text-ink-soft">{choice.detail}</span>}
           </span>
           {choice.keys && <Kbd keys={choice.keys} className="max-sm:hidden" />}

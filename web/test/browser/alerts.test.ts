@@ -8,6 +8,12 @@ const { server, visit } = scenario({ config: `${plainChain}alerts: {storm: {thre
 
 const row = (page: Page, id: string) => page.locator(`li:has([data-session-id="${id}"])`);
 
+/** How many times the card of the alert lists; those of one second are one line. */
+async function timesIn(page: Page): Promise<number> {
+  const lines = await page.getByTestId('alert-times').locator('li').allInnerTexts();
+  return lines.reduce((sum, line) => sum + Number(line.match(/\((\d+) times\)/)?.[1] ?? 1), 0);
+}
+
 /** Delivers an alert that is investigated, and waits for the end. */
 async function investigated(alert: SentAlert): Promise<string> {
   const [result] = await deliver(server(), alert);
@@ -46,7 +52,15 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
 
   await page.getByTestId('filter-severity').selectOption('critical');
   await row(page, other).waitFor({ state: 'detached' });
-  await page.getByTestId('filter-service').selectOption('checkout');
+  for (const [fact, value] of Object.entries({
+    service: 'checkout',
+    namespace: 'payments',
+    cluster: 'prod-eu',
+    team: 'money',
+  })) {
+    await page.getByTestId(`filter-${fact}`).selectOption(value);
+    await page.waitForURL((url) => url.searchParams.get(fact) === value);
+  }
   await page.getByTestId('filter-label').fill('nonsense');
   await page.keyboard.press('Enter');
   await page.getByText('Type name=value, then Enter').waitFor();
@@ -58,6 +72,7 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
   await page.getByTestId('filter-label-chosen').getByText('tier=a,b').waitFor();
   await row(page, id).waitFor();
   expect(await page.getByTestId('filter-service').inputValue()).toBe('checkout');
+  expect(await page.getByTestId('filter-team').inputValue()).toBe('money');
   await page.getByTestId('filter-label').fill('tier=c');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
@@ -72,11 +87,22 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
   await page.getByTestId('alert-labels').getByRole('link', { name: 'team=money' }).click();
   await page.waitForURL((url) => url.searchParams.get('label') === 'team=money');
   await row(page, id).waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: /^Details/ }).click();
+  await page.getByTestId('alert-fingerprint').click();
+  await page.waitForURL((url) => url.searchParams.has('fingerprint'));
+  await row(page, other).waitFor({ state: 'detached' });
+  await row(page, id).waitFor();
+  await page.getByTestId('filter-fingerprint').click();
+  await row(page, other).waitFor();
+  expect(new URL(page.url()).search).toBe('');
 
   await page.keyboard.press('Control+k');
   await page.getByTestId('palette').waitFor();
   await page.keyboard.type('Nobody can pay');
-  await page.getByRole('option', { name: /Nobody can pay since the last release/ }).waitFor();
+  const option = page.getByRole('option', { name: /Nobody can pay since the last release/ });
+  await option.waitFor();
+  expect(await option.innerText()).toContain('Critical · checkout');
 });
 
 test('repetitions and the end of an alert are counted live on both pages', async () => {
@@ -100,7 +126,7 @@ test('repetitions and the end of an alert are counted live on both pages', async
     .getByText(/^×3, last/)
     .waitFor();
   await detail.page.getByRole('button', { name: 'Firing, received 3 times' }).click();
-  await expect.poll(() => detail.page.getByTestId('alert-times').locator('li').count()).toBe(3);
+  await expect.poll(() => timesIn(detail.page)).toBe(3);
 
   await deliver(server(), { ...alert, resolved: true });
   await row(list.page, id).getByTestId('alert-resolved').waitFor();
@@ -110,6 +136,8 @@ test('repetitions and the end of an alert are counted live on both pages', async
     await deliver(server(), { ...alert, resolved: true });
   }
   await row(list.page, id).getByTestId('alert-flapping').waitFor();
+  await detail.page.getByTestId('session-header').getByTestId('alert-flapping').waitFor();
+  await detail.expectAccessible();
 });
 
 test('a storm is one row that unfolds to its members, each of which can be investigated', async () => {
@@ -136,6 +164,10 @@ test('a storm is one row that unfolds to its members, each of which can be inves
   await expect.poll(() => toggle.innerText()).toContain(`${alert.members + 2} alerts in this storm`);
 
   await page.goto(`${server().url}/sessions/${storm}`);
+  const badge = page.getByTestId('session-header').getByTestId('alert-storm');
+  await badge.getByText(`Storm of ${alert.members + 2}`).waitFor();
+  await deliver(server(), ...podAlerts('PodCrash', 1, 9));
+  await badge.getByText(`Storm of ${alert.members + 3}`).waitFor();
   const member = page.getByTestId('suppressed-alert').filter({ hasText: 'on web-8' });
   await member.getByTestId('investigate').click();
   await page.getByRole('heading', { level: 1, name: 'PodCrash on web-8' }).waitFor();
@@ -202,6 +234,7 @@ test('alerts are silenced from a session, listed as silenced, and the silence is
   const silence = page.getByTestId('silence').filter({ hasText: 'Planned work on the storage' });
   await silence.waitFor();
   expect(await silence.getAttribute('data-state')).toBe('active');
+  expect(await silence.innerText()).toMatch(/until \d[\s\S]*by api-client/);
   await tab.expectAccessible();
   const [result] = await deliver(server(), { ...alert, labels: { ...alert.labels, job: 'other' } });
   expect(result?.action).toBe('silence');
@@ -215,4 +248,39 @@ test('alerts are silenced from a session, listed as silenced, and the silence is
   await silence.and(page.locator('[data-state=ended]')).waitFor();
   await page.getByTestId('silences-all').uncheck();
   await page.getByRole('heading', { name: 'No silences' }).waitFor();
+});
+
+test('a silence until a date is added and ended on the page of alerts', async () => {
+  const tab = await visit('/alerts?tab=silences', { timezoneId: 'UTC' });
+  const { page } = tab;
+  tab.tolerated = [/400/];
+  await page.getByTestId('add-silence').click();
+  await page.getByTestId('silence-matchers').fill('namespace="staging"');
+  await page.getByTestId('silence-reason').fill('Load test');
+  await page.getByTestId('silence-duration').selectOption('custom');
+  await tab.expectAccessible();
+  const end = page.getByTestId('silence-end');
+  await end.fill('2999-01-01T00:00');
+  await page.getByTestId('silence-add').click();
+  await page.getByRole('alert').filter({ hasText: 'a year at most' }).waitFor();
+  // The field has minutes, not seconds.
+  const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 3 * 86_400_000);
+  await end.fill(at.toISOString().slice(0, 16));
+  await page.getByTestId('silence-add').click();
+
+  const silence = page.getByTestId('silence').filter({ hasText: 'Load test' });
+  await silence.waitFor();
+  const { silences } = await server().ask<{ silences: { ends_at: string; author: string; reason: string }[] }>(
+    'GET',
+    '/api/v1/silences',
+  );
+  const stored = silences.find(({ reason }) => reason === 'Load test');
+  expect(new Date(stored?.ends_at ?? '')).toEqual(at);
+  expect(await silence.innerText()).toContain(`by ${stored?.author}`);
+  await silence.getByTestId('end-silence').click();
+  await page.getByTestId('confirm').click();
+  await silence.waitFor({ state: 'detached' });
+  await page.getByTestId('silences-all').check();
+  expect(await silence.getAttribute('data-state')).toBe('ended');
+  expect(await silence.innerText()).toContain('ended by api-client');
 });

@@ -4,7 +4,7 @@ import { walk } from '../kit/keyboard';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario(everything);
-let sessions: Sessions = { done: '', running: '', note: '' };
+let sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
 
 beforeAll(async () => {
   sessions = await fill(server());

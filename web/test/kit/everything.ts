@@ -89,7 +89,7 @@ agent_chains:
     stages:
       - {name: investigation, agents: [{name: Investigator}, {name: Investigator}], synthesis: {agent: Judge}}
     chat: {enabled: true}
-alerts: {storm: {threshold: 1}}
+alerts: {storm: {threshold: 2}}
 `,
 };
 
@@ -97,6 +97,9 @@ export interface Sessions {
   done: string;
   running: string;
   note: string;
+  /** Of an alert that came twice, with long words. */
+  repeated: string;
+  storm: string;
 }
 
 /** Makes the sessions. The running one stands still in the middle of a sentence. */
@@ -111,15 +114,15 @@ export async function fill(server: Server): Promise<Sessions> {
   if (statuses.join() !== 'completed,failed') throw new Error(`the sessions ended as ${statuses}`);
   await server.ask('POST', `/api/v1/sessions/${done}/chat/messages`, { content: 'Why?' });
   await server.ended(done);
-  await fillAlerts(server);
+  const alerts = await fillAlerts(server);
   const running = await server.submit('This is the long one.');
   await server.mock.reached('hold');
   const note = await fillNotes(server);
-  return { done, running, note };
+  return { done, running, note, ...alerts };
 }
 
 /** A repeated alert, a storm, a silence and what it kept back. */
-async function fillAlerts(server: Server): Promise<void> {
+async function fillAlerts(server: Server): Promise<Pick<Sessions, 'repeated' | 'storm'>> {
   const alert = {
     labels: { alertname: 'CheckoutDown', severity: 'critical', service: 'checkout', team: `team-${'x'.repeat(120)}` },
     annotations: { summary: `Nobody can pay since the last release ${'x'.repeat(150)}` },
@@ -134,6 +137,8 @@ async function fillAlerts(server: Server): Promise<void> {
   await deliver(server, { labels: { alertname: 'Backup', severity: 'info' } });
   const sessions = new Set(results.map((result) => result.session_id).filter((id) => id !== null));
   await Promise.all([...sessions].map((id) => server.ended(id)));
+  const of = (action: string) => results.find((result) => result.action === action)?.session_id ?? '';
+  return { repeated: of('investigate'), storm: of('storm') };
 }
 
 async function fillNotes(server: Server): Promise<string> {
@@ -166,6 +171,18 @@ export interface Place {
 export const places: readonly Place[] = [
   at('sessions', () => '/', '[data-testid=session-row][data-status=in_progress]'),
   at('no session matches', () => '/?search=nothing-has-this', 'text=No sessions match these filters'),
+  {
+    name: 'filters of sessions',
+    address: () => '/?severity=critical&label=alertname=CheckoutDown&fingerprint=nothing-has-this',
+    ready: async (page) => {
+      await page.locator('text=No sessions match these filters').waitFor();
+      const toggle = page.locator('[data-testid=filter-toggle][aria-expanded=false]');
+      if (await toggle.isVisible()) await toggle.click();
+      await page.getByTestId('filter-team').waitFor();
+    },
+  },
+  at('session of a repeated alert', ({ repeated }) => `/sessions/${repeated}`, '[data-testid=alert-repeats]'),
+  at('session of a storm', ({ storm }) => `/sessions/${storm}`, '[data-testid=suppressed-alert]'),
   at('session', ({ done }) => `/sessions/${done}`, '[data-testid=executive-summary]'),
   at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
   at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),

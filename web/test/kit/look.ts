@@ -10,7 +10,7 @@ const widths = [360, 768, 1440, 2560];
 /** Defines the tests of every page in a theme, with axe at some widths; returns what further tests need. */
 export function looksRight(colorScheme: 'light' | 'dark', judged: readonly number[]) {
   const { server, visit } = scenario(everything);
-  const sessions: Sessions = { done: '', running: '', note: '' };
+  const sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
 
   beforeAll(async () => {
     Object.assign(sessions, await fill(server()));

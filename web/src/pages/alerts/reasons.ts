@@ -4,13 +4,13 @@ import type { Reason } from './search';
 
 /** Why an alert was not investigated by itself, in a word and in a sentence. */
 export const reasonLooks: Record<Reason, { label: string; sentence: string; icon: LucideIcon }> = {
-  duplicate: { label: 'Repeated', sentence: 'The same alert is or was investigated recently.', icon: Copy },
+  duplicate: { label: 'Repeated', sentence: 'The same alert is being investigated, or was recently.', icon: Copy },
   storm: {
     label: 'Storm',
-    sentence: 'One session investigates the alerts of the group together.',
+    sentence: 'One session investigates the alerts of this group together.',
     icon: CloudLightning,
   },
-  silence: { label: 'Silenced', sentence: 'A silence matches.', icon: BellOff },
-  maintenance: { label: 'Maintenance', sentence: 'A maintenance window of the configuration matches.', icon: Wrench },
-  resolved: { label: 'Resolved', sentence: 'It was over before anything investigated it.', icon: CircleCheckBig },
+  silence: { label: 'Silenced', sentence: 'It matches a silence.', icon: BellOff },
+  maintenance: { label: 'Maintenance', sentence: 'It matches a maintenance window.', icon: Wrench },
+  resolved: { label: 'Resolved', sentence: 'It was resolved before it was investigated.', icon: CircleCheckBig },
 };

@@ -7,7 +7,7 @@ import { Section } from './fold';
 
 /** Whether the alert fires, and every time that it was received, as far as they are kept. */
 export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt: string | null }) {
-  const times = alert.times.toReversed();
+  const times = countedTimes(alert.times.toReversed());
   return (
     <Section
       title={`${alert.firing ? 'Firing' : 'Resolved'}, received ${counted(alert.occurrences, 'time')}`}
@@ -29,17 +29,25 @@ export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt:
         <dt>Received</dt>
         <dd>
           <ul data-testid="alert-times">
-            {times.map((at) => (
+            {times.map(({ at, count }) => (
               <li key={at} className="tabular-nums">
-                {dateTime(at)}
+                {at}
+                {count > 1 && <span className="text-ink-soft"> ({counted(count, 'time')})</span>}
               </li>
             ))}
-            {alert.occurrences > times.length && <li className="text-ink-soft">and earlier</li>}
+            {alert.occurrences > alert.times.length && <li className="text-ink-soft">and earlier</li>}
           </ul>
         </dd>
       </dl>
     </Section>
   );
+}
+
+/** The times as they are shown, each once: the members of a storm come together. */
+export function countedTimes(times: readonly string[]): { at: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const at of times.map((time) => dateTime(time))) counts.set(at, (counts.get(at) ?? 0) + 1);
+  return [...counts].map(([at, count]) => ({ at, count }));
 }
 
 /** The sender's labels. Each leads to the sessions that have it. */

@@ -1,4 +1,5 @@
 /** What came in: the alert as it was stored, and what was given along with it. */
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { StormMembers, stormSize } from '@/alert/storm';
 import type { AlertState, MCPSelection, SessionDetail } from '@/api/types';
@@ -60,7 +61,17 @@ export function AlertCard({ session, alert }: { session: SessionDetail; alert: A
             {session.fingerprint && (
               <>
                 <dt>Fingerprint</dt>
-                <dd className="font-mono break-all">{session.fingerprint}</dd>
+                <dd className="break-all">
+                  <Link
+                    to="/"
+                    search={{ fingerprint: session.fingerprint }}
+                    title="Show all sessions with this fingerprint"
+                    className="font-mono text-accent underline underline-offset-2"
+                    data-testid="alert-fingerprint"
+                  >
+                    {session.fingerprint}
+                  </Link>
+                </dd>
               </>
             )}
             <dt>Chain</dt>

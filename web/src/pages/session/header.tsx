@@ -35,7 +35,7 @@ export function SessionHeader({
   return (
     <header className="border-b border-line bg-surface px-3 py-2 sm:px-4" data-testid="session-header">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <div className="flex min-w-0 flex-1 items-center gap-2 max-sm:basis-full">
+        <div className="flex min-w-0 flex-1 items-center gap-2 max-lg:basis-full">
           <nav aria-label="Breadcrumb" className="shrink-0">
             <Link
               to="/"
@@ -46,18 +46,18 @@ export function SessionHeader({
               <span className="max-sm:hidden">Sessions</span>
             </Link>
           </nav>
-          <h1 className="min-w-0 truncate text-base font-semibold" title={titleOf(session)}>
+          <h1 className="line-clamp-2 min-w-0 text-base font-semibold break-words" title={titleOf(session)}>
             {titleOf(session)}
           </h1>
           <StatusBadge status={session.status} className="shrink-0" />
         </div>
-        <div className="flex items-center gap-1 max-sm:w-full max-sm:justify-between">
+        <div className="flex items-center gap-1 max-lg:w-full max-lg:justify-between">
           <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />
           {chatButton}
         </div>
       </div>
       <div
-        className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-ink-soft"
+        className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-ink-soft"
         data-testid="session-alert"
       >
         <SeverityBadge severity={session.severity} />

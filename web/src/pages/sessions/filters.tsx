@@ -5,6 +5,7 @@ import { type ReactNode, type RefObject, useId, useState } from 'react';
 import { type KnownSeverity, severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
+import { shortId } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Input, Select } from '@/ui/input';
@@ -12,8 +13,9 @@ import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
 import { StatusIcon, statusLabel } from '@/ui/status';
+import { fromField, toField } from '@/ui/time-field';
 import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
-import { fromField, isFiltered, type Range, type SessionsPageSearch, statuses, toField } from './search';
+import { isFiltered, type Range, type SessionsPageSearch, statuses } from './search';
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
 
@@ -56,6 +58,17 @@ export function Filters({ search, change, clear, searchField }: Props) {
         <SeverityFilter chosen={search.severity} change={change} />
         <ValueFilters search={search} change={change} />
         <LabelFilter labels={splitLabels(search.label)} change={change} />
+        {search.fingerprint && (
+          <Button
+            size="sm"
+            aria-label={`Remove fingerprint ${search.fingerprint}`}
+            title={search.fingerprint}
+            onClick={() => change({ fingerprint: undefined })}
+            data-testid="filter-fingerprint"
+          >
+            Fingerprint {shortId(search.fingerprint)} <X aria-hidden />
+          </Button>
+        )}
         <TimeFilter search={search} change={change} />
         <Segmented
           label="Order"
@@ -277,7 +290,7 @@ function Choice(props: {
   return (
     <Select
       className={cn(
-        'w-auto max-w-48 pr-2 max-md:max-w-none max-md:flex-1 max-md:basis-36',
+        'w-auto max-w-40 pr-2 max-md:max-w-none max-md:min-w-0 max-md:flex-1 max-md:basis-36',
         props.value !== '' && 'font-medium',
       )}
       aria-label={props.label}

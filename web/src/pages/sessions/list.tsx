@@ -62,7 +62,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
       <Header />
       <ul
         ref={list}
-        className="max-md:space-y-2 md:divide-y md:divide-line max-md:[&>li]:overflow-hidden max-md:[&>li]:rounded-lg max-md:[&>li]:border max-md:[&>li]:border-line max-md:[&>li]:bg-surface md:[&>li:last-child>a]:rounded-b-lg"
+        className="max-md:space-y-2 md:divide-y md:divide-line max-md:[&>li]:overflow-hidden max-md:[&>li]:rounded-lg max-md:[&>li]:border max-md:[&>li]:border-line max-md:[&>li]:bg-surface md:overflow-clip md:rounded-b-lg"
         onKeyDown={selection.onKeyDown}
         onPointerEnter={(event) => setPointed(event.pointerType === 'mouse')}
         onPointerLeave={() => setPointed(false)}

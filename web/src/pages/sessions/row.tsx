@@ -55,14 +55,20 @@ export const SessionRow = memo(function SessionRow({
         </span>
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
           <span className="block min-w-0">
-            <span className="flex min-w-0 items-center gap-x-1.5 gap-y-0.5 max-md:flex-wrap">
+            <span className="flex min-w-0 items-start gap-x-1.5">
               <SeverityBadge severity={row.severity} />
-              <span className="min-w-0 truncate font-semibold" title={titleOf(row)} data-testid="session-title">
+              <span
+                className="line-clamp-2 min-w-0 pt-0.5 font-semibold break-words"
+                title={titleOf(row)}
+                data-testid="session-title"
+              >
                 {titleOf(row)}
               </span>
-              <AlertMarks alert={row.alert} />
             </span>
-            <FactLine alert={row} className="block truncate text-xs text-ink-soft" />
+            <span className="flex min-w-0 items-center gap-x-2.5 gap-y-0.5 py-0.5 max-md:flex-wrap">
+              <AlertMarks alert={row.alert} />
+              <FactLine alert={row} className="min-w-0 truncate text-xs text-ink-soft" />
+            </span>
           </span>
           <span
             className="block truncate text-ink-soft first-letter:uppercase max-md:line-clamp-2 max-md:whitespace-normal"

@@ -2,15 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { severities } from '@/alert/severities';
 import { parseSearch, stringifySearch } from '@/app/address';
-import {
-  filterOf,
-  fromField,
-  isFiltered,
-  readSessionSearch,
-  type SessionsPageSearch,
-  statuses,
-  toField,
-} from './search';
+import { filterOf, isFiltered, readSessionSearch, type SessionsPageSearch, statuses } from './search';
 
 const known = (search: SessionsPageSearch) =>
   Object.fromEntries(Object.entries(search).filter(([, v]) => v !== undefined));
@@ -43,8 +35,16 @@ describe('the filter in the address', () => {
   });
 
   it('has facts and labels of the alert', () => {
-    const read = readSessionSearch(parseSearch('?severity=critical&service=web&team=shop&label=app=web,tier=a%5C,b'));
-    expect(known(read)).toEqual({ severity: 'critical', service: 'web', team: 'shop', label: 'app=web,tier=a\\,b' });
+    const read = readSessionSearch(
+      parseSearch('?severity=critical&service=web&team=shop&fingerprint=sender:42&label=app=web,tier=a%5C,b'),
+    );
+    expect(known(read)).toEqual({
+      severity: 'critical',
+      service: 'web',
+      team: 'shop',
+      fingerprint: 'sender:42',
+      label: 'app=web,tier=a\\,b',
+    });
     expect(filterOf(read, new Date()).label).toEqual(['app=web', 'tier=a,b']);
     expect(known(readSessionSearch({ severity: 'terrible', label: 'nonsense' }))).toEqual({});
   });
@@ -117,19 +117,5 @@ describe('the question to the server', () => {
       created_after: '2026-02-01T00:00:00.000Z',
       order: 'attention',
     });
-  });
-});
-
-describe('the fields for dates', () => {
-  it('give back the time they were filled with, to the minute', () => {
-    const iso = new Date(2026, 6, 4, 3, 5).toISOString();
-    expect(toField(iso)).toBe('2026-07-04T03:05');
-    expect(fromField(toField(iso))).toBe(iso);
-  });
-
-  it('mean no time when they are empty or half filled', () => {
-    expect(fromField('')).toBeUndefined();
-    expect(fromField('2026-13')).toBeUndefined();
-    expect(toField(undefined)).toBe('');
   });
 });

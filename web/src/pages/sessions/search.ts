@@ -28,6 +28,8 @@ export interface SessionsPageSearch {
   namespace?: string;
   cluster?: string;
   team?: string;
+  /** The identity of an alert: all sessions that investigated it. */
+  fingerprint?: string;
   /** Labels as name=value, separated by commas; see labels.ts. */
   label?: string;
   search?: string;
@@ -35,7 +37,7 @@ export interface SessionsPageSearch {
   range?: Range;
   after?: string;
   before?: string;
-  /** Left out, what needs attention comes first: running, failed, waiting, done. */
+  /** Left out, what needs attention comes first: what needs a person, running, failed, waiting, done. */
   order?: 'newest';
 }
 
@@ -56,6 +58,7 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
     namespace: text('namespace'),
     cluster: text('cluster'),
     team: text('team'),
+    fingerprint: text('fingerprint'),
     label: splitLabels(text('label')).length > 0 ? text('label') : undefined,
     search: text('search'),
     range,
@@ -100,17 +103,4 @@ export function filterOf(search: SessionsPageSearch, now: Date): SessionSearch {
     return filter;
   }
   return { ...filter, created_after: after, created_before: before };
-}
-
-/** A time as the browser's field for date and time wants it, in the time zone of the reader. */
-export function toField(iso: string | undefined): string {
-  if (iso === undefined) return '';
-  const at = new Date(iso);
-  const two = (n: number) => String(n).padStart(2, '0');
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
-}
-
-export function fromField(value: string): string | undefined {
-  return value === '' ? undefined : readTime(value);
 }
