@@ -76,7 +76,7 @@ func payload(t *testing.T, source string) []byte {
 	return body
 }
 
-// The documented body of each sender becomes a session with what the alert tells, and agents read the alert.
+// The documented body of each sender becomes a session with what the alert tells, and agents read the alert. The session shows its end.
 func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 	t.Parallel()
 
@@ -86,21 +86,29 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 	anonymous := *app
 	anonymous.Token = ""
 
+	bearer := func(token string) func([]byte) []string {
+		return func([]byte) []string { return []string{"Authorization", "Bearer " + token} }
+	}
+
 	for _, sender := range []struct {
 		source, receiver string
-		headers          []string
-		// over is how many alerts of the body are resolved.
+		headers          func(body []byte) []string
+		// over is how many alerts of the body are resolved, and ends makes the body one in which all are.
 		over   int
+		ends   *strings.Replacer
 		author string
 	}{
-		{"alertmanager", "cluster", []string{"Authorization", "Bearer " + receiverToken}, 1, "webhook:cluster"},
-		{"grafana", "dashboards", []string{"Authorization", "Bearer " + grafanaToken}, 0, "webhook:dashboards"},
-		{"pagerduty", "oncall", signed(payload(t, "pagerduty")), 0, "webhook:oncall"},
-		{"generic", "checks", []string{"Authorization", "Bearer " + app.Token}, 1, "viewer"},
+		{"alertmanager", "cluster", bearer(receiverToken), 1, strings.NewReplacer(`"firing"`, `"resolved"`), "webhook:cluster"},
+		{"grafana", "dashboards", bearer(grafanaToken), 0, strings.NewReplacer(`"firing"`, `"resolved"`), "webhook:dashboards"},
+		{
+			"pagerduty", "oncall", signed, 0,
+			strings.NewReplacer("01EVENTTRIGGERED", "01EVENTRESOLVED", "incident.triggered", "incident.resolved", `"triggered"`, `"resolved"`), "webhook:oncall",
+		},
+		{"generic", "checks", bearer(app.Token), 1, strings.NewReplacer("CRIT", "Recovered"), "viewer"},
 	} {
 		t.Run(sender.source, func(t *testing.T) {
 			body, address := payload(t, sender.source), sender.source+"/"+sender.receiver
-			result := anonymous.Deliver(address, body, sender.headers...)
+			result := anonymous.Deliver(address, body, sender.headers(body)...)
 			require.False(t, result.Repeated)
 			require.Len(t, result.Alerts, 1+sender.over)
 			require.Equal(t, tarsy.ActionInvestigate, result.Alerts[0].Action, result.Alerts[0].Reason)
@@ -126,11 +134,19 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 				}))
 			}
 
-			again := anonymous.Deliver(address, body, sender.headers...)
+			again := anonymous.Deliver(address, body, sender.headers(body)...)
 			require.True(t, again.Repeated)
 			require.Equal(t, result.Alerts, again.Alerts)
 			require.Equal(t, session.Alert, app.Session(session.ID).Alert, "a repeated delivery is not counted")
 			require.Equal(t, before, app.Suppressed(""))
+
+			// Its end finds the session.
+			ended := []byte(sender.ends.Replace(string(body)))
+			end := anonymous.Deliver(address, ended, sender.headers(ended)...)
+			require.Equal(t, tarsy.ActionResolve, end.Alerts[0].Action)
+			require.Equal(t, &session.ID, end.Alerts[0].SessionID)
+			require.False(t, app.Session(session.ID).Alert.Firing)
+			require.NotNil(t, app.Session(session.ID).Alert.ResolvedAt)
 		})
 	}
 
