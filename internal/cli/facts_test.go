@@ -134,3 +134,39 @@ func TestSubmitAndWaitPrintsWhatTheAlertIsAbout(t *testing.T) {
 	require.Contains(t, got.stderr, "Alert: Checkout is slow (critical, shop/checkout, eu, pay)\n")
 	require.Contains(t, got.stderr, "alert     Checkout is slow, critical, shop/checkout, chain test")
 }
+
+func TestSubmittedTextThatIsCountedOrSilencedIsReported(t *testing.T) {
+	t.Parallel()
+
+	s := startServerWith(t, false, "alerts: {deduplicate: {text: true}}", nil)
+
+	first := tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait")
+	require.Equal(t, cli.ExitOK, first.code, first.stderr)
+
+	again := tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow")
+	require.Equal(t, cli.ExitOK, again.code, again.stderr)
+	require.Contains(t, first.stderr, strings.TrimSpace(again.stdout), "the session of the first")
+	require.Contains(t, tarsyWith(t, s.env, "", "sessions").stdout, "checkout is slow ×2")
+	require.Contains(t, again.stderr, "The alert was investigated by this session less than 1h0m0s ago.\n")
+	require.NotContains(t, again.stderr, "Submitted.")
+
+	waited := tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow", "--wait")
+	require.Equal(t, cli.ExitOK, waited.code, waited.stderr)
+	require.Equal(t, first.stdout, waited.stdout, "its analysis is there already")
+
+	jsonOf[tarsy.Silence](t, s.env, "silences", "add", "source=api", "--for", "2h", "--reason", "load test")
+
+	for _, c := range []struct {
+		flags []string
+		code  int
+	}{{nil, cli.ExitOK}, {[]string{"--wait"}, cli.ExitNotCompleted}} {
+		got := tarsyWith(t, s.env, "", append([]string{"submit", "-m", "the disk is full"}, c.flags...)...)
+		require.Equal(t, c.code, got.code, got.stderr)
+		require.Contains(t, got.stderr, "load test")
+		require.Empty(t, got.stdout)
+	}
+
+	got := tarsyWith(t, s.env, "", "submit", "-m", "the disk is full", "-o", "json")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, `"action": "silence"`)
+}

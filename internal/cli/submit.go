@@ -39,7 +39,10 @@ A JSON object or list is sent as structured data, anything else as text.
 If the connection fails or the server is unavailable, it tries again, at most twice. The alert is stored once: each submission has an
 idempotency key, a random one unless --idempotency-key is given. A script that may run twice passes its own.
 
-With --wait it follows the session, prints the final analysis, and exits with code 5 if the session does not complete.`,
+With --wait it follows the session, prints the final analysis, and exits with code 5 if the session does not complete.
+
+Where alerts.deduplicate.text is set, a repeated text is counted on the session that investigates it, whose id is printed, and a silenced
+one has no session: nothing is printed on stdout, and --wait exits with code 5.`,
 		Example: `  tarsy submit -m "checkout has been slow since 9:30"
   tarsy submit alert.json --type pod-oom-killed --runbook runbook.md --wait
   kubectl get events -A -o json | tarsy submit - --mcp kubernetes-server
@@ -84,18 +87,36 @@ func (s *submission) run(ctx context.Context, args []string) error {
 
 // finish prints the new session, or waits for its end.
 func (s *submission) finish(ctx context.Context, c *client.Client, accepted client.Accepted) error {
-	if s.wait {
+	outcome := "Submitted. "
+
+	if len(accepted.Alerts) > 0 && accepted.Alerts[0].Action != tarsy.ActionInvestigate {
+		outcome = ""
+
+		s.infof("%s", terminal.Line(accepted.Message))
+	}
+
+	switch {
+	case s.wait && accepted.SessionID != "":
 		return s.follow(ctx, c, accepted)
+	case s.format.value == formatJSON:
+		return errors.Join(s.printJSON(accepted), s.notInvestigated(accepted))
+	case accepted.SessionID == "":
+		return s.notInvestigated(accepted)
 	}
 
-	if s.format.value == formatJSON {
-		return s.printJSON(accepted)
-	}
-
-	s.infof("Submitted. Follow it with: %s watch %s", s.Name, accepted.SessionID)
+	s.infof("%sFollow it with: %s watch %s", outcome, s.Name, accepted.SessionID)
 	s.infof("Or in the browser: %s", sessionPage(c, accepted))
 
 	return s.printf("%s\n", accepted.SessionID)
+}
+
+// notInvestigated is the error of waiting for an alert that nothing investigates.
+func (s *submission) notInvestigated(accepted client.Accepted) error {
+	if s.wait && accepted.SessionID == "" {
+		return notCompletedError{"was not investigated"}
+	}
+
+	return nil
 }
 
 // sessionPage is where people open a new session: where the server says, else at the address that it was asked at.

@@ -20,6 +20,8 @@ type Accepted struct {
 	Answer string `json:"answer,omitempty"`
 	// SessionURL is the session in the dashboard, if the server knows where people open it.
 	SessionURL string `json:"session_url,omitempty"`
+	// Alerts is what became of an alert that has an identity; nil for others. Without a session, SessionID is empty.
+	Alerts []tarsy.DeliveredAlert `json:"alerts,omitempty"`
 }
 
 // Submit submits an alert, and tries again as long as it may not have arrived. Data is text, or any JSON object or list.
