@@ -19,7 +19,8 @@ FROM (
     SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL
     UNION ALL
     (SELECT id, 1 AS place, runnable_at FROM sessions
-     WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND status = 'pending' AND deleted_at IS NULL ORDER BY runnable_at, id LIMIT $1)
+     WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL AND status = 'pending' AND deleted_at IS NULL
+     ORDER BY runnable_at, id LIMIT $1)
 ) AS q JOIN sessions s ON s.id = q.id ORDER BY q.place, q.runnable_at, q.id LIMIT $1`
 	openTotalsSQL = `
 SELECT running AS active_total, (SELECT count(*) FROM session_list WHERE status = '') - running AS queued_total

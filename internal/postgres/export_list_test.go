@@ -28,6 +28,11 @@ func (db *DB) DistinctPlan(ctx context.Context, column string) (string, error) {
 	return db.planWithoutScans(ctx, distinctSQL(column), nil)
 }
 
+// QueuedPlan is the same for the sessions that wait.
+func (db *DB) QueuedPlan(ctx context.Context) (string, error) {
+	return db.planWithoutScans(ctx, strings.ReplaceAll(queuedSQL, "$1", "200"), nil)
+}
+
 // UsagePlan is the same for the usage summary.
 func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error) {
 	return db.planWithoutScans(ctx, usageSummarySQL, args)

@@ -17,6 +17,9 @@ func (db *DB) OnWorkConn(ctx context.Context, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
+// QueuePlace is the place of a new session in the queue.
+var QueuePlace = queuePlace //nolint:gochecknoglobals // a function
+
 // ClaimStatement returns the claim with numbered parameters, in the order of their types.
 func ClaimStatement(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs) (string, []any, error) {
 	return args.RewriteQuery(ctx, conn, claimSQL, nil)

@@ -259,7 +259,7 @@ func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 		rows[n] = intakeRow{
 			sessionRow:    sessionRow{Session: a.session, LastSeq: int64(len(a.events))},
 			EngineVersion: max(a.terms.EngineVersion, 1),
-			RunnableAt:    a.session.CreatedAt.Add(-time.Duration(a.session.Severity.Level()) * i.ageing),
+			RunnableAt:    queuePlace(a.session, i.ageing),
 		}
 		if r := a.terms.Recipe; r != nil {
 			rows[n].RecipeHash = &r.Hash

@@ -181,7 +181,7 @@ func (g listGroup) source() (from string, where []string, at, id string) {
 
 // page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter
 // the planner would have to guess how few rows are wanted.
-func (q listQuery) page(f tarsy.SessionFilter) string {
+func (q *listQuery) page(f tarsy.SessionFilter) string {
 	var groups []string
 
 	for _, group := range q.groups {

@@ -220,6 +220,16 @@ func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
 	require.Equal(t, []int{0, 3}, []int{found.ActiveTotal, found.QueuedTotal})
 }
 
+// Without it, whoever opens the dashboard during a storm reads the whole table.
+func TestQueuedSessionsAreFoundByTheIndexOfTheQueue(t *testing.T) {
+	t.Parallel()
+
+	plan, err := newFixture(t).server(t).QueuedPlan(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, plan, "using sessions_waiting")
+	require.NotContains(t, plan, "Seq Scan on sessions")
+}
+
 func idsOf(items []tarsy.SessionItem) []string {
 	ids := make([]string, 0, len(items))
 	for _, item := range items {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -231,6 +232,13 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	}
 
 	return db.loadClaims(ctx, claims)
+}
+
+// queuePlace is the place of a new session in the queue, as a time: each level of severity moves it forward by ageing. The place does
+// not change, so a session is overtaken only by more severe ones that come within ageing for each level between them, and
+// nothing starves.
+func queuePlace(session tarsy.Session, ageing time.Duration) time.Time {
+	return session.CreatedAt.Add(-time.Duration(session.Severity.Level()) * ageing)
 }
 
 // readClaim reads a claimed session. One that cannot be read is still claimed: the claim says so.

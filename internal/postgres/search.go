@@ -171,7 +171,7 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 }
 
 // statuses is the condition that a session is in one of the groups.
-func (q listQuery) statuses(f tarsy.SessionFilter) string {
+func (q *listQuery) statuses(f tarsy.SessionFilter) string {
 	statuses := make([]string, 0, len(q.groups))
 	for _, g := range q.groups {
 		statuses = append(statuses, g.status)
@@ -191,7 +191,7 @@ func (q listQuery) statuses(f tarsy.SessionFilter) string {
 }
 
 // allMatches is the statement that finds every match and puts them in order.
-func (q listQuery) allMatches(f tarsy.SessionFilter) string {
+func (q *listQuery) allMatches(f tarsy.SessionFilter) string {
 	after := ""
 	if f.After != nil {
 		after = `WHERE tier > @after_tier OR tier = @after_tier AND (created_at, session_id) < (@after_at, @after_id::uuid)`
