@@ -126,3 +126,23 @@ agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name:
 		})
 	}
 }
+
+// The previous release does not know the reason. It shows the session as it is and answers questions about it.
+func TestPreviousReleaseReadsSessionOfResolvedAlert(t *testing.T) {
+	t.Parallel()
+
+	previous := previousProgram(t)
+	u := newUpgrade(t)
+	newer := u.Join(buildProgram(t))
+	id := newer.app.Run("test", "what is wrong with marker-1?").ID
+	newer.app.Exec(`UPDATE sessions SET concluded_early = 'resolved'`)
+	newer.app.Exec(`UPDATE executions SET forced_conclusion = 'resolved'`)
+
+	older := u.Join(previous)
+	u.Leave(newer)
+
+	session := older.app.Session(id)
+	require.Equal(t, string(tarsy.ForcedResolved), session.ConcludedEarly)
+	require.Equal(t, tarsy.ForcedResolved, session.Stages[0].Executions[0].ForcedConclusion)
+	require.Equal(t, tarsy.StatusCompleted, older.app.Answer(id, "what else about marker-1?").Status)
+}
