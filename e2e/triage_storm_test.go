@@ -96,7 +96,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	require.Len(t, listed, 1)
 	require.True(t, listed[0].Alert.Storm)
 	require.EqualValues(t, 5, listed[0].Alert.Members)
-	require.Equal(t, "3 alerts: alertname=CrashLoop namespace=payments", listed[0].Title)
+	require.Equal(t, "Storm: CrashLoop (namespace=payments)", listed[0].Title)
 
 	gate.Open()
 	app.WaitFor(storm, tarsy.SessionCompleted)

@@ -24,7 +24,7 @@ func requireSent(t *testing.T, text string) {
 
 	for _, line := range []string{
 		"checkout keeps being OOM-killed · received 3 times\n", "batch-reports used up to 3.9 of 4 cores · resolved\n",
-		"namespace=media · storm, investigated together\n", "catalog-search writes credentials into its log · sent as text\n",
+		", namespace=media) · storm, investigated together\n", "catalog-search writes credentials into its log · sent as text\n",
 		"○ silenced      Rollout of payments-api is not progressing · Maintenance window \"payments-rollouts\"\n",
 	} {
 		require.Contains(t, text, line)

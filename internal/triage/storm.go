@@ -36,7 +36,7 @@ func stormAlert(storm Storm, delivery []Incoming, author string) tarsy.Alert {
 
 	first := members[0]
 	facts := commonFacts(members)
-	facts.Title = tarsy.CutText(fmt.Sprintf("%s: %s", alerts(len(members)), groupTitle(storm.GroupKey, facts)), tarsy.MaxTitle)
+	facts.Title = tarsy.CutText("Storm: "+groupTitle(storm.GroupKey, facts), tarsy.MaxTitle)
 	facts.Fingerprint, facts.GroupKey = stormFingerprint(storm.GroupKey), storm.GroupKey
 	facts.Source, facts.Receiver = first.Session.Source, first.Session.Receiver
 
@@ -68,9 +68,27 @@ func groupTitle(key string, facts tarsy.AlertFacts) string {
 		return labels
 	}
 
-	parts := slices.DeleteFunc(strings.Split(labels, ","), func(part string) bool { return strings.HasSuffix(part, "=") })
+	var (
+		name   string
+		others []string
+	)
 
-	return strings.Join(parts, " ")
+	for part := range strings.SplitSeq(labels, ",") {
+		if value, ok := strings.CutPrefix(part, "alertname="); ok {
+			name = value
+		} else if !strings.HasSuffix(part, "=") {
+			others = append(others, part)
+		}
+	}
+
+	switch {
+	case name == "":
+		return strings.Join(others, ", ")
+	case others == nil:
+		return name
+	default:
+		return name + " (" + strings.Join(others, ", ") + ")"
+	}
 }
 
 // commonFacts are the facts that all members of a storm share, with the worst severity and the earliest time.

@@ -27,7 +27,7 @@ func TestManyAlertsOfAGroupAreOneSession(t *testing.T) {
 	require.Equal(t, 1, f.sessions())
 
 	storm := f.detail(*results[0].SessionID)
-	require.Equal(t, "5 alerts: alertname=disk", storm.Title)
+	require.Equal(t, "Storm: disk", storm.Title)
 	require.Equal(t, tarsy.SeverityCritical, storm.Severity, "the worst of its members")
 	require.Equal(t, map[string]string{"alertname": "disk"}, storm.Labels, "what its members share")
 	require.Contains(t, storm.AlertData, "Title of disk-4")
