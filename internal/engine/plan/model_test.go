@@ -59,7 +59,7 @@ func (m *model) drawAgent(t *rapid.T, name string) chain.Agent {
 		tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusFailed, tarsy.StatusTimedOut,
 	}).Draw(t, name)
 	m.forced[name] = rapid.SampledFrom([]tarsy.ForcedConclusion{
-		tarsy.NotForced, tarsy.NotForced, tarsy.ForcedIterations, tarsy.ForcedDeadline,
+		tarsy.NotForced, tarsy.NotForced, tarsy.ForcedIterations, tarsy.ForcedDeadline, tarsy.ForcedResolved,
 	}).Draw(t, name+" forced")
 
 	return chain.Agent{Spec: agent.Spec{Name: name}}

@@ -137,8 +137,12 @@ func (m *model) requireResult(t *rapid.T, p *play) {
 
 	require.Equal(t, "found by "+speaker.Spec.Name, session.FinalAnalysis)
 
-	early := slices.ContainsFunc(p.state.Executions, func(e tarsy.Execution) bool { return m.forced[e.AgentName] == tarsy.ForcedDeadline })
-	require.Equal(t, early, session.ConcludedEarly == string(tarsy.ForcedDeadline))
+	early := ""
+	if i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return m.forced[e.AgentName].Early() }); i >= 0 {
+		early = string(m.forced[p.state.Executions[i].AgentName])
+	}
+
+	require.Equal(t, early, session.ConcludedEarly)
 }
 
 // checkCancelled asks for a cancellation at this prefix.

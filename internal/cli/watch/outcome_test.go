@@ -1,0 +1,27 @@
+package watch
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+func TestEveryReasonToConcludeIsExplained(t *testing.T) {
+	t.Parallel()
+
+	for reason, want := range map[tarsy.ForcedConclusion]struct{ agent, session string }{
+		tarsy.ForcedIterations: {"told to conclude after 3 iterations", ""},
+		tarsy.ForcedDeadline:   {"told to conclude: the time was nearly up", "concluded early: its time was nearly up"},
+		tarsy.ForcedBudget:     {"told to conclude: the budget was used up", "concluded early: its budget was used up"},
+		tarsy.ForcedResolved:   {"told to conclude: the alert was resolved", "concluded early: its alert was resolved"},
+	} {
+		item := Item{metadata: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: reason, MaxIterations: 3})}
+		require.Equal(t, want.agent, item.forced())
+
+		if reason.Early() {
+			require.Equal(t, want.session, early(string(reason)))
+		}
+	}
+}
