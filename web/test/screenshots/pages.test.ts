@@ -76,6 +76,10 @@ test('session, while it runs', async () => {
   await expect.poll(() => panes.count(), patience).toBe(3);
   for (const pane of await panes.all())
     await expect.poll(() => pane.getByTestId('timeline-row').count(), patience).toBeGreaterThan(1);
+  await page
+    .getByTestId('session-header')
+    .getByText(/[1-9]k tokens/)
+    .waitFor();
   await page.emulateMedia({ colorScheme: 'dark' });
   await shoot(page, 'session-live-dark');
 });
@@ -88,7 +92,17 @@ test('session, when it is over', async () => {
   await page.getByTestId('chat-stop').waitFor();
   await page.getByTestId('chat-send').waitFor();
   await page.getByTestId('chat-answer').waitFor();
+  // As somebody sees it who opens it now, without the button that leads to what is new.
+  await page.reload();
+  await page.getByTestId('chat-answer').waitFor();
+  await page.getByTestId('executive-summary').waitFor();
   await shoot(page, 'session');
+});
+
+test('alerts', async () => {
+  const page = await open('/alerts');
+  await page.getByTestId('suppressed-alert').nth(5).waitFor();
+  await shoot(page, 'alerts');
 });
 
 test('trace', async () => {
