@@ -161,7 +161,12 @@ func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput
 
 	who := callerOf(ctx)
 
-	result, err := s.inbox.Deliver(ctx, in.Source, in.Name, who.author, who.body)
+	author := who.author
+	if author == tarsy.DefaultAuthor {
+		author = webhookAuthor + in.Name
+	}
+
+	result, err := s.inbox.Deliver(ctx, in.Source, in.Name, author, who.body)
 	if err != nil {
 		return nil, fmt.Errorf("deliver alerts: %w", err)
 	}

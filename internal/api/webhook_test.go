@@ -161,13 +161,17 @@ func TestRepeatedDeliveryChangesNothing(t *testing.T) {
 	f := newFixture(t)
 	first := f.delivered(t, "alertmanager/default", alertmanager("firing", "A", "B"))
 	require.False(t, first.Repeated)
+
+	session, err := f.db.SessionDetail(t.Context(), *first.Alerts[0].SessionID)
+	require.NoError(t, err)
+	require.Equal(t, "webhook:default", session.Author, "nobody has a key")
 	require.Equal(t, 2, f.sessions(t))
 
 	again := f.delivered(t, "alertmanager/default", alertmanager("firing", "A", "B"))
 	require.True(t, again.Repeated)
 	require.Equal(t, first.Alerts, again.Alerts)
 
-	session, err := f.db.SessionDetail(t.Context(), *first.Alerts[0].SessionID)
+	session, err = f.db.SessionDetail(t.Context(), *first.Alerts[0].SessionID)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, session.Alert.Occurrences)
 

@@ -345,7 +345,10 @@ func (a *App) Start(ctx context.Context) error {
 	}
 
 	for _, unset := range slices.Concat(a.options.Config.UnsetReceiverVariables(a.options.Env), a.options.Config.UnsetWriteBackVariables(a.options.Env)) {
-		a.warnings.set(categoryConfig, "", unset.String(), unset.Hint, a.clock.Now())
+		hint := unset.Hint
+		unset.Hint = "" // which the text would repeat
+
+		a.warnings.set(categoryConfig, "", unset.String(), hint, a.clock.Now())
 	}
 
 	a.health.begin(a.Step)
