@@ -173,6 +173,19 @@ type transcript struct {
 
 func newTranscript(t testing.TB) *transcript { return &transcript{t: t, moved: make(chan struct{})} }
 
+// problems are the lines that report an error.
+func (l *transcript) problems() string {
+	var lines []string
+
+	for line := range strings.Lines(l.String()) {
+		if strings.Contains(line, "level=ERROR") {
+			lines = append(lines, line)
+		}
+	}
+
+	return strings.Join(lines, "")
+}
+
 // Write implements io.Writer.
 func (l *transcript) Write(data []byte) (int, error) {
 	l.mu.Lock()

@@ -159,6 +159,12 @@ func (u *upgrade) Join(binary string) *member {
 	require.NoError(u.t, json.Unmarshal(m.app.Do(http.MethodGet, "/health", nil).Body, &health))
 	m.ServerID = health.ServerID
 
+	u.t.Cleanup(func() {
+		if u.t.Failed() {
+			u.t.Logf("problems of %s:\n%s", m.ServerID, m.Log.problems())
+		}
+	})
+
 	u.lock.Lock()
 	defer u.lock.Unlock()
 

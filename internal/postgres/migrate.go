@@ -5,14 +5,17 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -246,8 +249,47 @@ func prepareMigration(ctx context.Context, conn *pgx.Conn) (versions, error) {
 	return current, nil
 }
 
+// A migration waits for each of its locks for so long, and longer after some attempts: readers may hold theirs for a while.
+const (
+	firstLockWait = 200 * time.Millisecond
+	lastLockWait  = 5 * time.Second
+	// lockPause lets servers do what they waited for.
+	lockPause = 50 * time.Millisecond
+)
+
+// applyMigration applies one migration. Servers of the previous release lock the same tables in orders that no migration can follow: a
+// step locks sessions and then events, a repeated insert of sessions the other way. So it is the migration that gives up, before
+// PostgreSQL looks for deadlocks and would end the statement of a server, and it begins again.
 func applyMigration(ctx context.Context, conn *pgx.Conn, m migration) error {
+	for wait := firstLockWait; ; wait = min(wait+wait/10, lastLockWait) { //nolint:mnd // a tenth longer
+		err := tryMigration(ctx, conn, m, wait)
+		if !isLockFailure(err) {
+			return err
+		}
+
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the locks of other servers: %w", context.Cause(ctx))
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// isLockFailure reports whether a lock could not be had in time.
+func isLockFailure(err error) bool {
+	const notAvailable, deadlock = "55P03", "40P01"
+
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && (failed.Code == notAvailable || failed.Code == deadlock)
+}
+
+func tryMigration(ctx context.Context, conn *pgx.Conn, m migration, lockWait time.Duration) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', $1, true)", strconv.FormatInt(lockWait.Milliseconds(), 10)); err != nil {
+			return err
+		}
+
 		if _, err := tx.Exec(ctx, m.sql); err != nil {
 			return err
 		}

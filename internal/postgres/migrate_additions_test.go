@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -227,4 +228,53 @@ func TestDeferredSessionWaitsForItsTimeOrRequest(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Len(t, f.claim(t, db, serverB, 1), 1, "whoever requests something does not wait")
+}
+
+// A server that locks tables in another order than a migration waits for it while it waits for the server.
+func TestMigrationGivesWayToServers(t *testing.T) {
+	t.Parallel()
+
+	address := emptyDatabase(t)
+	require.NoError(t, postgres.Migrate(t.Context(), address))
+
+	server, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+
+	defer server.Close(context.Background())
+
+	exec := func(sql string) {
+		t.Helper()
+
+		_, err := server.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+
+	exec(`CREATE TABLE first (n integer); CREATE TABLE second (n integer)`)
+	exec(`BEGIN; INSERT INTO second VALUES (1)`)
+
+	migrated := make(chan error, 1)
+
+	go func() {
+		migrated <- postgres.MigrateAs(context.Background(), address, postgres.Migrations(), map[int]string{
+			9000: "LOCK TABLE first IN ACCESS EXCLUSIVE MODE; LOCK TABLE second IN ACCESS EXCLUSIVE MODE",
+		})
+	}()
+
+	watcher, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+
+	defer watcher.Close(context.Background())
+
+	require.Eventually(t, func() bool {
+		var waits bool
+
+		err := watcher.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'second'::regclass AND NOT granted)`).Scan(&waits)
+		require.NoError(t, err)
+
+		return waits
+	}, time.Minute, time.Millisecond)
+
+	exec(`INSERT INTO first VALUES (1)`)
+	exec(`COMMIT`)
+	require.NoError(t, <-migrated)
 }
