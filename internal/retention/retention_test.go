@@ -20,7 +20,7 @@ func TestJournalsAndSessionsExpireAfterTheirPeriods(t *testing.T) {
 	cfg := f.config(t)
 	old, talked := f.ended(t, cfg.DB), f.ended(t, cfg.DB)
 
-	f.start(t, cfg)
+	s := f.start(t, cfg)
 	f.pass(t, 1, retention.Soon)
 	require.Equal(t, 3, f.events(t, old), "it is not a day old")
 
@@ -48,6 +48,7 @@ func TestJournalsAndSessionsExpireAfterTheirPeriods(t *testing.T) {
 	f.pass(t, 1, 90*day)
 	require.True(t, f.deleted(t, talked))
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM sessions`), "nothing is deleted for good")
+	s.stop(t)
 	require.NotContains(t, f.log.String(), "level=ERROR")
 	require.NotContains(t, f.log.String(), "level=WARN")
 }
