@@ -9,7 +9,7 @@ const script = `
 version: 1
 routes:
   - when: {agent: Investigator, user: "\`endless\`", turn: 0}
-    replies: [{text: "This goes on and on", tool_calls: [{name: cluster__get_events}]}]
+    replies: [{text: "This goes on and on", tool_calls: [{name: cluster__get_events}], times: forever}]
   - when: {agent: Investigator, turn: 0}
     replies: [{tool_calls: [{name: cluster__get_pods, arguments: {namespace: shop}}], times: forever}]
   - when: {agent: Investigator, turn: 1}
@@ -58,7 +58,6 @@ test('a running session is cancelled after a confirmation', async () => {
   // Cancelling may last less than a frame: the messages are certain, and their order is fixed.
   expect(reported).toEqual(['cancelling', 'cancelled']);
   expect((await statuses()).filter((each) => each !== 'cancelling')).toEqual(['in_progress', 'cancelled']);
-  // The event may arrive before the answer to the request, which closes the dialog.
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
   expect(await page.getByTestId('outcome').getAttribute('data-status')).toBe('cancelled');
   expect(await page.getByTestId('cancel').count()).toBe(0);
@@ -66,6 +65,31 @@ test('a running session is cancelled after a confirmation', async () => {
   expect(await page.getByText('This goes on and on').count()).toBeGreaterThan(0);
   expect(await page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');
   await expectWholeTimeline(page, server(), id);
+});
+
+test('the confirmation closes when the session ends before the request is answered', async () => {
+  const id = await server().submit('It is `endless`.');
+  const { page } = await visit(`/sessions/${id}`);
+  await callRow(page, '1.1.1').waitFor();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/cancel', async (route) => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  await page.getByTestId('cancel').click();
+  await page.getByTestId('confirm').click();
+  await status(page, 'cancelled').waitFor();
+  await eventually(() => page.getByRole('dialog').count()).toBe(0);
+
+  const answered = page.waitForResponse('**/cancel');
+  release();
+  await answered;
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(await page.getByTestId('cancel').count()).toBe(0);
 });
 
 test('a re-run starts a new session that links to the original', async () => {

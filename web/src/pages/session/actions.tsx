@@ -56,9 +56,12 @@ export function SessionActions({
     },
   });
   const { reset } = cancel;
-  // What was asked for is done when the status or the answer changes.
+  // What was asked for is done when the status or the answer changes. The event may arrive before the answer to the
+  // request, whose callbacks are dropped by the reset: the dialog is closed here, too.
   useEffect(() => {
-    if (status !== 'in_progress' && !answering) reset();
+    if (status === 'in_progress' || answering) return;
+    reset();
+    setAsking((asking) => (asking === 'cancel' ? 'nothing' : asking));
   }, [status, answering, reset]);
 
   const cancelPermit = mayCancel({ status, answering, cancelAsked: cancel.isSuccess, scopes });
