@@ -24,7 +24,7 @@ import (
 )
 
 // patience bounds every wait of a test; whoever waits that long has failed.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // fixture is one database, with what its servers share.
 type fixture struct {
@@ -40,6 +40,8 @@ type fixture struct {
 	noRecipes bool
 	// maxWaiting bounds the sessions that wait; 0 means any number.
 	maxWaiting int
+	// pollEvery is how often the database looks for what no signal told, in real time; 0 means as a server does.
+	pollEvery time.Duration
 	// configured guards the recipe against tests that change it while servers run.
 	configured sync.Mutex
 }
@@ -116,7 +118,9 @@ type server struct {
 func (h *fixture) open(id string, change func(*Config)) *server {
 	h.t.Helper()
 
-	db, err := postgres.Open(h.ctx, postgres.Config{URL: h.url, Clock: h.clock, MaxConns: 5, MaxWaiting: h.maxWaiting})
+	db, err := postgres.Open(h.ctx, postgres.Config{
+		URL: h.url, Clock: h.clock, MaxConns: 5, MaxWaiting: h.maxWaiting, PollEvery: h.pollEvery,
+	})
 	require.NoError(h.t, err)
 	db.Start()
 
