@@ -1,14 +1,12 @@
 package infer
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/answer"
 )
 
 // Limits of an answer.
@@ -54,108 +52,31 @@ type PlaceAnswer struct {
 	Reason             string  `json:"reason" jsonschema:"Why, in one sentence."`
 }
 
-// answerSchema is the schema of an answer: sent with the call, and checked when the answer comes back.
-type answerSchema struct {
-	raw      json.RawMessage
-	resolved *jsonschema.Resolved
-}
-
 var (
-	extractSchema  = mustSchema[ExtractAnswer](MaxEntities)
-	organizeSchema = mustSchema[OrganizeAnswer](0)
+	extractSchema  = answer.MustSchema[ExtractAnswer](adjust(MaxEntities))
+	organizeSchema = answer.MustSchema[OrganizeAnswer](adjust(0))
 )
 
 // ExtractSchema is the JSON Schema of ExtractAnswer.
-func ExtractSchema() json.RawMessage { return bytes.Clone(extractSchema.raw) }
+func ExtractSchema() json.RawMessage { return extractSchema.JSON() }
 
 // OrganizeSchema is the JSON Schema of OrganizeAnswer.
-func OrganizeSchema() json.RawMessage { return bytes.Clone(organizeSchema.raw) }
+func OrganizeSchema() json.RawMessage { return organizeSchema.JSON() }
 
-// mustSchema makes the schema of an answer from its type, which has a list of entities.
-func mustSchema[T any](maxEntities int) answerSchema {
-	schema, err := jsonschema.For[T](nil)
-	if err != nil {
-		panic("infer: " + err.Error())
-	}
+// adjust adds the limits of an answer with a list of entities.
+func adjust(maxEntities int) func(*jsonschema.Schema) {
+	return func(schema *jsonschema.Schema) {
+		list := schema.Properties["entities"]
+		if maxEntities > 0 {
+			list.MaxItems = &maxEntities
+		}
 
-	list := schema.Properties["entities"]
-	closeLists(schema)
+		properties := list.Items.Properties
+		least, most := 0.0, 1.0
+		properties["confidence"].Minimum, properties["confidence"].Maximum = &least, &most
 
-	if maxEntities > 0 {
-		list.MaxItems = &maxEntities
-	}
-
-	properties := list.Items.Properties
-	least, most := 0.0, 1.0
-	properties["confidence"].Minimum, properties["confidence"].Maximum = &least, &most
-
-	if kind := properties["type"]; kind != nil {
-		for _, t := range tarsy.EntityTypes() {
-			kind.Enum = append(kind.Enum, t)
+		if kind := properties["type"]; kind != nil {
+			answer.Enum(kind, tarsy.EntityTypes())
 		}
 	}
-
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		panic("infer: " + err.Error())
-	}
-
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		panic("infer: " + err.Error())
-	}
-
-	return answerSchema{raw: raw, resolved: resolved}
-}
-
-// closeLists removes null from the types of lists: Go's nil is an empty list here.
-func closeLists(schema *jsonschema.Schema) {
-	if schema.Items != nil {
-		schema.Type, schema.Types = "array", nil
-		closeLists(schema.Items)
-	}
-
-	for _, property := range schema.Properties {
-		closeLists(property)
-	}
-}
-
-// decode reads an answer that must be exactly one JSON value that fits the schema.
-func decode[T any](schema answerSchema, text string) (T, error) {
-	var answer T
-
-	text = unfenced(text)
-
-	var value any
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return answer, fmt.Errorf("%w: it is not JSON: %w", ErrSchema, err)
-	}
-
-	if err := schema.resolved.Validate(value); err != nil {
-		return answer, fmt.Errorf("%w: %s", ErrSchema, tarsy.CutText(err.Error(), MaxReason))
-	}
-
-	// The schema allows no other fields; numbers such as 1.0 fit it and not the type.
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		return answer, fmt.Errorf("%w: %w", ErrSchema, err)
-	}
-
-	return answer, nil
-}
-
-// unfenced removes a Markdown code fence around an answer: models that are not held to a schema often write one.
-func unfenced(text string) string {
-	text = strings.TrimSpace(text)
-
-	inner, fenced := strings.CutPrefix(text, "```")
-	if !fenced {
-		return text
-	}
-
-	inner, fenced = strings.CutSuffix(strings.TrimPrefix(inner, "json"), "```")
-	if !fenced {
-		return text
-	}
-
-	return strings.TrimSpace(inner)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -64,21 +65,21 @@ const extractUserPrompt = `The note was written on %s (UTC).
 Extract the entities of the note.`
 
 // Extract finds the entities of a note. The time is that of the note's capture: relative dates such as "by Friday" refer to it. The
-// error is ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
+// error is answer.ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
 func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]Extracted, Call, error) {
 	text, call, err := m.ask(ctx, AgentExtract, PurposeExtract, fmt.Sprintf(extractSystemPrompt, MaxEntities),
-		fmt.Sprintf(extractUserPrompt, today(now.UTC()), quote.Block("NOTE", content)), extractSchema.raw)
+		fmt.Sprintf(extractUserPrompt, today(now.UTC()), quote.Block("NOTE", content)), extractSchema.JSON())
 	if err != nil {
 		return nil, call, err
 	}
 
-	answer, err := decode[ExtractAnswer](extractSchema, text)
+	found, err := extractSchema.Decode(text)
 	if err != nil {
 		return nil, call, err
 	}
 
-	entities := make([]Extracted, len(answer.Entities))
-	for i, entity := range answer.Entities {
+	entities := make([]Extracted, len(found.Entities))
+	for i, entity := range found.Entities {
 		if entities[i], err = extracted(entity, content); err != nil {
 			return nil, call, fmt.Errorf("entity %d: %w", i+1, err)
 		}
@@ -94,7 +95,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 	}
 
 	if e.Title == "" {
-		return e, fmt.Errorf("%w: the title is empty", ErrSchema)
+		return e, fmt.Errorf("%w: the title is empty", answer.ErrSchema)
 	}
 
 	// What does not fit into the title is kept in the content.
@@ -108,7 +109,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 	if date := strings.TrimSpace(a.DueDate); date != "" {
 		due, err := tarsy.ParseDate(date)
 		if err != nil {
-			return e, fmt.Errorf("%w: due_date: %w", ErrSchema, err)
+			return e, fmt.Errorf("%w: due_date: %w", answer.ErrSchema, err)
 		}
 
 		e.DueOn = &due
@@ -116,7 +117,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 
 	tags, err := store.CleanTags(boundedTags(a.Tags))
 	if err != nil {
-		return e, fmt.Errorf("%w: %w", ErrSchema, err)
+		return e, fmt.Errorf("%w: %w", answer.ErrSchema, err)
 	}
 
 	e.Tags = tags

@@ -5,18 +5,14 @@ package infer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/llm"
 )
-
-// ErrSchema is the error of an answer that does not fit the schema or breaks one of the rules that come with it. The same question
-// is likely to be answered the same way, so the call is not repeated.
-var ErrSchema = errors.New("the model's answer does not fit the schema")
 
 // The names of the two agents in llm.Request.Agent, which scripts route by, and of their calls in llm.Request.Purpose.
 const (
@@ -88,7 +84,7 @@ func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string
 	}
 
 	if response.End.Reason == llm.StopMaxTokens {
-		return "", call, fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", ErrSchema)
+		return "", call, fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", answer.ErrSchema)
 	}
 
 	return response.Text, call, nil

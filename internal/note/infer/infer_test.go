@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/llm"
@@ -31,8 +32,8 @@ func model(replies ...script.Reply) (*infer.Model, *script.Script) {
 	return infer.New(infer.Config{LLM: s, Provider: "scripted", Model: "model"}), s
 }
 
-// answer is a valid extraction with one field replaced.
-func answer(field, value string) string {
+// extraction is a valid extraction with one field replaced.
+func extraction(field, value string) string {
 	fields := map[string]string{
 		"type": `"task"`, "title": `"Fix it"`, "content": `""`, "owner": `""`, "due_date": `""`, "tags": `[]`, "evidence": `"Fix"`, "confidence": `1`,
 	}
@@ -75,35 +76,35 @@ func TestAnswersThatBreakTheSchemaAreRefused(t *testing.T) {
 		"empty":               "",
 		"prose":               "There is one task.",
 		"list":                "[]",
-		"text after the JSON": answer("title", `"Fix it"`) + "{}",
+		"text after the JSON": extraction("title", `"Fix it"`) + "{}",
 		"cut":                 `{"entities":[{"type":"task"`,
 		"no list":             `{}`,
 		"null list":           `{"entities":null}`,
 		"more fields":         `{"entities":[],"note":"done"}`,
-		"unknown field":       answer("priority", `1`),
-		"missing field":       answer("evidence", ""),
-		"unknown type":        answer("type", `"chore"`),
-		"wrong type":          answer("title", `7`),
-		"null":                answer("owner", `null`),
-		"empty title":         answer("title", `" \u0000\n"`),
-		"confidence above 1":  answer("confidence", `1.01`),
-		"confidence below 0":  answer("confidence", `-0.01`),
-		"confidence as text":  answer("confidence", `"0.9"`),
-		"date with time":      answer("due_date", `"2026-11-20T00:00:00Z"`),
-		"day that is not":     answer("due_date", `"2026-02-30"`),
-		"relative date":       answer("due_date", `"Friday"`),
-		"tag that is no text": answer("tags", `[1]`),
+		"unknown field":       extraction("priority", `1`),
+		"missing field":       extraction("evidence", ""),
+		"unknown type":        extraction("type", `"chore"`),
+		"wrong type":          extraction("title", `7`),
+		"null":                extraction("owner", `null`),
+		"empty title":         extraction("title", `" \u0000\n"`),
+		"confidence above 1":  extraction("confidence", `1.01`),
+		"confidence below 0":  extraction("confidence", `-0.01`),
+		"confidence as text":  extraction("confidence", `"0.9"`),
+		"date with time":      extraction("due_date", `"2026-11-20T00:00:00Z"`),
+		"day that is not":     extraction("due_date", `"2026-02-30"`),
+		"relative date":       extraction("due_date", `"Friday"`),
+		"tag that is no text": extraction("tags", `[1]`),
 		"too many entities":   string(tooMany),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			_, err := extract(t, "Fix it", text)
-			require.ErrorIs(t, err, infer.ErrSchema)
+			require.ErrorIs(t, err, answer.ErrSchema)
 		})
 	}
 
-	for name, text := range map[string]string{"plain": answer("", ""), "fenced": "```json\n" + answer("", "") + "\n```"} {
+	for name, text := range map[string]string{"plain": extraction("", ""), "fenced": "```json\n" + extraction("", "") + "\n```"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -119,7 +120,7 @@ func TestAnswerCutAtTokenLimitIsRefused(t *testing.T) {
 
 	m, _ := model(script.Reply{Text: `{"entities":[]}`, Stop: llm.StopMaxTokens})
 	_, _, err := m.Extract(t.Context(), "Fix it", monday)
-	require.ErrorIs(t, err, infer.ErrSchema)
+	require.ErrorIs(t, err, answer.ErrSchema)
 	require.ErrorContains(t, err, "max_output_tokens")
 }
 
@@ -156,11 +157,11 @@ func TestExtractedTextsAreCleanAndBounded(t *testing.T) {
 func TestDueDates(t *testing.T) {
 	t.Parallel()
 
-	entities, err := extract(t, "Fix it", answer("due_date", `" 2028-02-29 "`))
+	entities, err := extract(t, "Fix it", extraction("due_date", `" 2028-02-29 "`))
 	require.NoError(t, err)
 	require.Equal(t, "2028-02-29", entities[0].DueOn.String())
 
-	entities, err = extract(t, "Fix it", answer("due_date", `""`))
+	entities, err = extract(t, "Fix it", extraction("due_date", `""`))
 	require.NoError(t, err)
 	require.Nil(t, entities[0].DueOn)
 }
@@ -190,7 +191,7 @@ func TestEvidenceIsFoundInNote(t *testing.T) {
 			evidence, err := json.Marshal(test.evidence)
 			require.NoError(t, err)
 
-			entities, err := extract(t, test.note, answer("evidence", string(evidence)))
+			entities, err := extract(t, test.note, extraction("evidence", string(evidence)))
 			require.NoError(t, err)
 			require.Equal(t, test.want, entities[0].Passage)
 		})
@@ -267,7 +268,7 @@ func TestErrorsOfTheCallAreReturned(t *testing.T) {
 	m, _ := model(script.Reply{Err: failure})
 	_, _, err := m.Extract(t.Context(), "Fix it", monday)
 	require.ErrorIs(t, err, failure)
-	require.NotErrorIs(t, err, infer.ErrSchema)
+	require.NotErrorIs(t, err, answer.ErrSchema)
 
 	// With retries the second attempt is used.
 	s := script.New(script.Options{})

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -95,22 +96,22 @@ Entities with candidates for duplicates, one JSON object per line:
 
 File each of the %d entities.`
 
-// Organize chooses project, epic and duplicates for entities. The error is ErrSchema if the answer cannot be used, also if it names
+// Organize chooses project, epic and duplicates for entities. The error is answer.ErrSchema if the answer cannot be used, also if it names
 // something that is not in the input, and otherwise that of the call.
 func (m *Model) Organize(ctx context.Context, in OrganizeInput) (Organization, Call, error) {
 	user := fmt.Sprintf(organizeUserPrompt, quote.Block("PROJECTS", projectLines(in.Projects)), quote.Block("ENTITIES", entityLines(in.Entities)), len(in.Entities))
 
-	text, call, err := m.ask(ctx, AgentOrganize, PurposeOrganize, organizeSystemPrompt, user, organizeSchema.raw)
+	text, call, err := m.ask(ctx, AgentOrganize, PurposeOrganize, organizeSystemPrompt, user, organizeSchema.JSON())
 	if err != nil {
 		return Organization{}, call, err
 	}
 
-	answer, err := decode[OrganizeAnswer](organizeSchema, text)
+	found, err := organizeSchema.Decode(text)
 	if err != nil {
 		return Organization{}, call, err
 	}
 
-	organization, err := in.organization(answer)
+	organization, err := in.organization(found)
 
 	return organization, call, err
 }
@@ -181,17 +182,17 @@ func writeLine(b *strings.Builder, value any) {
 }
 
 // organization checks an answer against its input.
-func (in OrganizeInput) organization(answer OrganizeAnswer) (Organization, error) {
-	if len(answer.Entities) != len(in.Entities) {
-		return Organization{}, fmt.Errorf("%w: it files %d of %d entities", ErrSchema, len(answer.Entities), len(in.Entities))
+func (in OrganizeInput) organization(found OrganizeAnswer) (Organization, error) {
+	if len(found.Entities) != len(in.Entities) {
+		return Organization{}, fmt.Errorf("%w: it files %d of %d entities", answer.ErrSchema, len(found.Entities), len(in.Entities))
 	}
 
 	places := make([]Place, len(in.Entities))
 	seen := make([]bool, len(in.Entities))
 
-	for _, a := range answer.Entities {
+	for _, a := range found.Entities {
 		if a.Entity < 1 || a.Entity > len(places) || seen[a.Entity-1] {
-			return Organization{}, fmt.Errorf("%w: there is no entity %d, or it is filed twice", ErrSchema, a.Entity)
+			return Organization{}, fmt.Errorf("%w: there is no entity %d, or it is filed twice", answer.ErrSchema, a.Entity)
 		}
 
 		seen[a.Entity-1] = true
@@ -221,13 +222,13 @@ func (in OrganizeInput) place(entity Unfiled, a PlaceAnswer) (Place, error) {
 
 	switch {
 	case p.ProjectID == "" && (p.EpicID != "" || p.NewEpicName != ""):
-		return p, fmt.Errorf("%w: an epic needs a project", ErrSchema)
+		return p, fmt.Errorf("%w: an epic needs a project", answer.ErrSchema)
 	case p.ProjectID != "" && project < 0:
-		return p, fmt.Errorf("%w: %q is not the id of a project in the input", ErrSchema, cut(p.ProjectID, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of a project in the input", answer.ErrSchema, cut(p.ProjectID, store.MaxTag))
 	case p.EpicID != "" && !slices.ContainsFunc(in.Projects[project].Epics, func(e tarsy.Epic) bool { return e.ID == p.EpicID }):
-		return p, fmt.Errorf("%w: %q is not the id of an epic of the project", ErrSchema, cut(p.EpicID, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of an epic of the project", answer.ErrSchema, cut(p.EpicID, store.MaxTag))
 	case p.DuplicateOf != "" && !slices.ContainsFunc(entity.Candidates, func(c Candidate) bool { return c.Entity.ID == p.DuplicateOf }):
-		return p, fmt.Errorf("%w: %q is not the id of a candidate of the entity", ErrSchema, cut(p.DuplicateOf, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of a candidate of the entity", answer.ErrSchema, cut(p.DuplicateOf, store.MaxTag))
 	}
 
 	return p, nil
