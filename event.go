@@ -8,6 +8,7 @@ import (
 // The types of journal events. Each is also the "type" field of its payload.
 const (
 	TypeSessionStatus     = "session.status"
+	TypeSessionVerdict    = "session.verdict"
 	TypeStageStatus       = "stage.status"
 	TypeExecutionStatus   = "execution.status"
 	TypeTimelineCreated   = "timeline_event.created"
@@ -78,6 +79,19 @@ type SessionStatusPayload struct {
 	ErrorCode      string `doc:"A stable error code." json:"error_code,omitempty" schema:"code"`
 	ErrorMessage   string `doc:"The error message, for people." json:"error_message,omitempty"`
 	// Time of the step that changed the status.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
+}
+
+// SessionVerdictPayload reports the verdict of a session, before its last status.
+type SessionVerdictPayload struct {
+	// Always TypeSessionVerdict.
+	Type      string `doc:"The type of the message." json:"type"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	// Same as in Verdict, which the session's detail has in full.
+	Outcome    Outcome    `doc:"What kind of conclusion it is." json:"outcome"`
+	Cause      string     `doc:"What is wrong, in one line; empty if no cause was found." json:"cause"`
+	Confidence Confidence `doc:"How certain the outcome is." json:"confidence"`
+	// Time of the step that completes the session.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 

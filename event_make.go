@@ -27,6 +27,13 @@ func SessionStatusChanged(s Session, at time.Time) Event {
 	}, at)
 }
 
+// SessionVerdict is the journal event of a verdict.
+func SessionVerdict(v Verdict, at time.Time) Event {
+	return NewEvent(v.SessionID, TypeSessionVerdict, SessionVerdictPayload{
+		Type: TypeSessionVerdict, SessionID: v.SessionID, Outcome: v.Outcome, Cause: v.Cause.Text, Confidence: v.Confidence, Timestamp: at,
+	}, at)
+}
+
 // StageStatusChanged is the journal event of a stage that started or ended.
 func StageStatusChanged(s Stage, at time.Time) Event {
 	return NewEvent(s.SessionID, TypeStageStatus, StageStatusPayload{

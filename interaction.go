@@ -13,6 +13,7 @@ const (
 	InteractionIteration        InteractionType = "iteration"
 	InteractionForcedConclusion InteractionType = "forced_conclusion"
 	InteractionExecutiveSummary InteractionType = "executive_summary"
+	InteractionVerdict          InteractionType = "verdict"
 	InteractionSummarization    InteractionType = "summarization"
 	InteractionSynthesis        InteractionType = "synthesis"
 )

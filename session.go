@@ -79,6 +79,11 @@ type Session struct {
 	ExecutiveSummary string `json:"executive_summary"`
 	// Why a completed session has no summary.
 	ExecutiveSummaryError string `json:"executive_summary_error"`
+	// Outcome and cause of the verdict, of which there is more in Verdict. Empty if there is none.
+	Outcome Outcome `json:"outcome"`
+	Cause   string  `json:"cause"`
+	// Why a completed session has no verdict although its chain asks for one.
+	VerdictError string `json:"verdict_error"`
 	// Both empty unless the session failed, timed out or was cancelled. The code is stable, the message is for users.
 	ErrorCode    string `json:"error_code"`
 	ErrorMessage string `json:"error_message"`
@@ -117,6 +122,9 @@ type SessionItem struct {
 	CurrentStageIndex int `json:"current_stage_index"`
 	// Empty until the session has completed.
 	ExecutiveSummary string `json:"executive_summary"`
+	// Same as in Session.
+	Outcome Outcome `json:"outcome"`
+	Cause   string  `json:"cause"`
 	// Empty unless the session ended without success or, for ConcludedEarly, before its agents were done.
 	ErrorCode      string `json:"error_code"`
 	ErrorMessage   string `json:"error_message"`
@@ -163,6 +171,8 @@ type SessionDetail struct {
 	Version int64 `json:"version"`
 	// What became of the alert; nil if it has no identity, such as text that a person submitted.
 	Alert *AlertState `json:"alert"`
+	// The conclusion; nil until the session has completed, and if VerdictError is set or its chain asks for none.
+	Verdict *Verdict `json:"verdict"`
 	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []StageDetail `json:"stages"`
 	// Nil until the first question.
@@ -217,6 +227,9 @@ type SessionSummary struct {
 	// Usually both empty unless the session has completed; see Session.
 	ExecutiveSummary string `json:"executive_summary"`
 	FinalAnalysis    string `json:"final_analysis"`
+	// Same as in Session.
+	Outcome Outcome `json:"outcome"`
+	Cause   string  `json:"cause"`
 	// Planned stages, not completed ones.
 	StageCount int `json:"stage_count"`
 	// Milliseconds from the start to the end, or to now. Zero while queued.

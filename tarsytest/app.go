@@ -43,7 +43,8 @@ agent_chains:
 
 // Options say what to boot. The zero value is a server with the default configuration, an empty script and no tools.
 type Options struct {
-	// Config is YAML; the provider "test" is there already and is the default.
+	// Config is YAML; the provider "test" is there already and is the default. Sessions have no verdict unless it has the key verdict:
+	// a script needs one reply less.
 	Config string
 	// Script answers LLM calls; nil means an empty one, see App.Script.
 	Script *script.Script
@@ -214,8 +215,17 @@ func loadConfig(t testing.TB, options Options) *config.Config {
 
 	base.WriteString("llm_providers: {test: {type: scripted, model: test-model}}\n")
 
+	var defaults []string
 	if !strings.Contains(text, "llm_provider:") {
-		base.WriteString("defaults: {llm_provider: test}\n")
+		defaults = append(defaults, "llm_provider: test")
+	}
+
+	if !strings.Contains(text, "verdict:") {
+		defaults = append(defaults, "verdict: false")
+	}
+
+	if len(defaults) > 0 {
+		base.WriteString("defaults: {" + strings.Join(defaults, ", ") + "}\n")
 	}
 
 	if len(ids) > 0 && !strings.Contains(text, "mcp_servers:\n") {

@@ -229,7 +229,7 @@ func TestEveryAgentIsAskedToCiteExceptSummary(t *testing.T) {
 
 	b := newBench(t)
 	b.answers(script.Reply{Text: "in short"})
-	Summarise(t.Context(), b.config(), SummaryInput{Analysis: "full [call 1.1.1]", Models: []Fallback{{Provider: "test"}}, Limit: b.spec.IterationTimeout})
+	Summarise(t.Context(), b.config(), ClosingInput{Analysis: "full [call 1.1.1]", Models: []Fallback{{Provider: "test"}}, Limit: b.spec.IterationTimeout})
 	require.Contains(t, b.model.Calls()[0].Request.Messages[0].Content, "Leave out marks")
 }
 

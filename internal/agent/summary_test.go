@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-func summaryInput() SummaryInput {
-	return SummaryInput{SessionID: "session", Analysis: "the root cause", Models: []Fallback{{Provider: "test", Model: "m-1"}}, Limit: 30 * time.Second}
+func summaryInput() ClosingInput {
+	return ClosingInput{SessionID: "session", Analysis: "the root cause", Models: []Fallback{{Provider: "test", Model: "m-1"}}, Limit: 30 * time.Second}
 }
 
 func TestCustomInstructionsReachSummary(t *testing.T) {

@@ -14,6 +14,8 @@ type Chain struct {
 	Stages []Stage `json:"stages"`
 	// Summary is how the executive summary is written.
 	Summary Summary `json:"summary"`
+	// Verdict is how the verdict is written; nil means that there is none.
+	Verdict *Summary `json:"verdict,omitempty"`
 	// Chat answers questions about a finished session; nil means that the chain takes none.
 	Chat *Agent `json:"chat,omitempty"`
 }
@@ -53,7 +55,7 @@ func (c Chain) agents() iter.Seq[Agent] {
 	}
 }
 
-// Summary is how the executive summary is written.
+// Summary is how the executive summary or the verdict is written.
 type Summary struct {
 	// Models are called in this order, until one answers.
 	Models []agent.Fallback `json:"models"`

@@ -88,7 +88,7 @@ func overrideBool(below bool, above *bool) bool {
 // without tools, whatever strategy they would inherit.
 func strategyOf(name, agentType string) agent.Strategy {
 	switch agentType {
-	case config.AgentTypeSynthesis, config.AgentTypeExecSummary, config.AgentTypeScoring:
+	case config.AgentTypeSynthesis, config.AgentTypeExecSummary, config.AgentTypeVerdict, config.AgentTypeScoring:
 		return agent.Synthesis
 	}
 

@@ -130,6 +130,10 @@ func (c *Catalog) Decode(body json.RawMessage) (Recipe, error) {
 		r.Chain.Summary.Models = slices.Concat(models[:1], c.configured(models[1:]))
 	}
 
+	if r.Chain.Verdict != nil {
+		r.Chain.Verdict.Models = r.Chain.Summary.Models
+	}
+
 	r.Chain.Chat = c.chat(r.Chain)
 
 	return r, nil

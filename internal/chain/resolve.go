@@ -15,6 +15,7 @@ type resolver struct{ cfg *config.Config }
 // chain resolves a whole chain.
 func (r resolver) chain(configured config.Chain) Chain {
 	c := Chain{ID: configured.ID, Summary: r.summary(configured)}
+	c.Verdict = r.verdict(configured, c.Summary)
 
 	for i := range configured.Stages {
 		c.Stages = append(c.Stages, r.stage(configured, i))
@@ -116,6 +117,22 @@ func (r resolver) summary(chain config.Chain) Summary {
 		Models: models, Limit: r.cfg.Defaults.IterationTimeout,
 		Instructions: r.cfg.Agents[config.ExecSummaryAgent].CustomInstructions,
 	}
+}
+
+// verdict resolves how the verdict of a chain is written: by the models of its summary.
+func (r resolver) verdict(chain config.Chain, summary Summary) *Summary {
+	wanted := r.cfg.Defaults.Verdict
+	if chain.Verdict != nil {
+		wanted = *chain.Verdict
+	}
+
+	if !wanted {
+		return nil
+	}
+
+	summary.Instructions = r.cfg.Agents[config.VerdictAgent].CustomInstructions
+
+	return &summary
 }
 
 // server resolves what agents are told about an MCP server. The model that shortens its results has no fallbacks: a

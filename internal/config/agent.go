@@ -11,6 +11,7 @@ import (
 const (
 	AgentTypeSynthesis   = "synthesis"
 	AgentTypeExecSummary = "exec_summary"
+	AgentTypeVerdict     = "verdict"
 	AgentTypeScoring     = "scoring"
 	AgentTypeAction      = "action"
 )
@@ -19,7 +20,7 @@ const (
 type Agent struct {
 	Name string `yaml:"-"`
 
-	Type               string        `yaml:"type" doc:"What the agent does: empty (investigate), synthesis, exec_summary, scoring or action." enum:"@agent_type" later:"scoring,action"`
+	Type               string        `yaml:"type" doc:"What the agent does: empty (investigate), synthesis, exec_summary, verdict, scoring or action." enum:"@agent_type" later:"scoring,action"`
 	Description        string        `yaml:"description" doc:"One sentence for people." later:"true" loose:"true"`
 	MCPServers         []string      `yaml:"mcp_servers" doc:"Servers whose tools the agent gets." ref:"mcp_servers" only:"tools"`
 	AllowedTools       []string      `yaml:"allowed_tools" doc:"Tools that the agent may use, of all its servers; all if not set. A name may end in *." only:"tools"`
@@ -75,6 +76,9 @@ func (c *Config) checkStageAgent(agent StageAgent, stage int) (message, hint str
 	case agentType == AgentTypeExecSummary:
 		return "an agent of type exec_summary cannot run in a stage",
 			"every session ends with an executive summary; configure it as agents." + ExecSummaryAgent
+	case agentType == AgentTypeVerdict:
+		return "an agent of type verdict cannot run in a stage",
+			"a verdict is written when the investigation ends; configure it as agents." + VerdictAgent
 	case agentType == AgentTypeScoring:
 		return "an agent of type scoring cannot run in a stage", "it would score a session that has not ended; remove it from the stage"
 	case agentType == AgentTypeSynthesis && stage == 0:

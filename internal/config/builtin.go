@@ -13,6 +13,7 @@ const (
 	SynthesisAgent   = "SynthesisAgent"
 	ChatAgent        = "ChatAgent"
 	ExecSummaryAgent = "ExecSummaryAgent"
+	VerdictAgent     = "VerdictAgent"
 )
 
 // addBuiltins adds every built-in entry whose name the user has not taken.
@@ -73,6 +74,10 @@ func builtinAgents() map[string]Agent {
 			Type:               AgentTypeExecSummary,
 			Description:        "Writes the short summary of a finished investigation.",
 			CustomInstructions: "Write for readers who did not follow the investigation.",
+		},
+		VerdictAgent: {
+			Type:        AgentTypeVerdict,
+			Description: "Writes the verdict of a finished investigation: outcome, cause, confidence, impact and next steps.",
 		},
 		SynthesisAgent: {
 			Type:        AgentTypeSynthesis,

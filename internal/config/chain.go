@@ -20,6 +20,7 @@ type Chain struct {
 	MCPServers               []string           `yaml:"mcp_servers" doc:"Servers whose tools the chain's agents get, instead of the agents' own." ref:"mcp_servers"`
 	ExecutiveSummaryProvider string             `yaml:"executive_summary_provider" doc:"Model for the executive summary." ref:"llm_providers" loose:"true"`
 	ExecutiveSummaryBackend  string             `yaml:"executive_summary_backend" doc:"Backend for the executive summary." enum:"@backend" only:"grpc" loose:"true"`
+	Verdict                  *bool              `yaml:"verdict" doc:"Whether a verdict is written when the investigation ends; the default is that of defaults.verdict."`
 	FallbackProviders        []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." loose:"true"`
 	FallbackList             string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" loose:"true"`
 	SubAgents                []SubAgent         `yaml:"sub_agents" doc:"Agents that the chain's agents can start." later:"true" loose:"true"`

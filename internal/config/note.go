@@ -101,7 +101,7 @@ func (c *Config) idleTools(section reflect.Value) string {
 	if kind == "" {
 		kind = c.Agents[section.FieldByName("Name").String()].Type
 	}
-	if slices.Contains([]string{AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring}, kind) {
+	if slices.Contains([]string{AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeVerdict, AgentTypeScoring}, kind) {
 		return "an agent of type " + kind + " answers in one call without MCP tools"
 	}
 	return ""

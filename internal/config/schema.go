@@ -25,7 +25,7 @@ func enumValues(written []string) []string {
 	case "@strategy":
 		return strategyNames()
 	case "@agent_type":
-		return []string{"", AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeScoring, AgentTypeAction}
+		return []string{"", AgentTypeSynthesis, AgentTypeExecSummary, AgentTypeVerdict, AgentTypeScoring, AgentTypeAction}
 	case "@pattern_group":
 		return mask.Groups()
 	case "@default_pattern_group":

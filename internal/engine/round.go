@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/engine/plan"
@@ -118,8 +121,8 @@ func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released 
 // summaryMargin is the part of the wrap-up that must be left after the executive summary, to store it.
 const summaryMargin = 60
 
-// conclude writes the executive summary and completes the session, in one step. If the summary fails the session
-// completes without it.
+// conclude writes the executive summary and the verdict at the same time and completes the session, in one step. If one of them fails
+// the session completes without it.
 func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool, err error) {
 	callCtx, done, err := r.beginCall(ctx)
 	if err != nil {
@@ -129,23 +132,41 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 
 	var (
 		analysis string
+		calls    []tarsy.Citation
 		began    time.Time
 	)
 
 	r.memory.read(func(state *progress.State) {
-		analysis = plan.FinalAnalysis(state)
+		analysis, calls = plan.FinalAnalysis(state), plan.Calls(state)
 		began, _ = plan.Began(state)
 	})
 
-	summary := agent.Summarise(callCtx, r.engine.Agent, agent.SummaryInput{
-		SessionID: r.lease.SessionID, Analysis: analysis, Models: c.Summary.Models, Limit: c.Summary.Limit,
-		Instructions: c.Summary.Instructions, Deadline: began.Add(r.engine.SessionTimeout - r.engine.WrapUp/summaryMargin),
-	})
-	if summary.Err != nil && callCtx.Err() != nil {
+	input := func(how chain.Summary) agent.ClosingInput {
+		return agent.ClosingInput{
+			SessionID: r.lease.SessionID, Analysis: analysis, Models: how.Models, Limit: how.Limit, Instructions: how.Instructions,
+			Deadline: began.Add(r.engine.SessionTimeout - r.engine.WrapUp/summaryMargin),
+		}
+	}
+
+	var (
+		summary   agent.Summary
+		judgement agent.Judgement
+		group     sync.WaitGroup
+	)
+
+	group.Go(func() { summary = agent.Summarise(callCtx, r.engine.Agent, input(c.Summary)) })
+
+	if c.Verdict != nil {
+		judgement = agent.Judge(callCtx, r.engine.Agent, agent.VerdictInput{ClosingInput: input(*c.Verdict), Calls: calls})
+	}
+
+	group.Wait()
+
+	if errors.Join(summary.Err, judgement.Err) != nil && callCtx.Err() != nil {
 		return false, context.Cause(callCtx)
 	}
 
-	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Complete(summary) })
+	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Complete(summary, judgement) })
 }
 
 // beginCall prepares a call to the outside that can be repeated if it is interrupted, so that a stopping server does not

@@ -60,6 +60,7 @@ func journalKinds() []Kind {
 
 	return []Kind{
 		kind(tarsy.TypeSessionStatus, "The session has a new status.", reflect.TypeFor[tarsy.SessionStatusPayload]()),
+		kind(tarsy.TypeSessionVerdict, "The verdict of the investigation was written. The session's last status follows.", reflect.TypeFor[tarsy.SessionVerdictPayload]()),
 		kind(tarsy.TypeStageStatus, "A stage started or ended.", reflect.TypeFor[tarsy.StageStatusPayload]()),
 		kind(tarsy.TypeExecutionStatus, "An agent of a stage started or ended.", reflect.TypeFor[tarsy.ExecutionStatusPayload]()),
 		kind(tarsy.TypeTimelineCreated, "A timeline event was created. If its status is final, no `timeline_event.completed` follows.", reflect.TypeFor[tarsy.TimelineCreatedPayload]()),

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -68,7 +68,7 @@ func TestEveryCallOfModelIsStoredWithItsPrice(t *testing.T) {
 	p.script.Add(used("nothing", 10), used(entity, 20), used(entity, 30), used(place, 40))
 
 	fails := func(*store.Tx, []tarsy.EntityDetail) error { return errors.New("not stored") }
-	require.ErrorIs(t, p.Extract(t.Context(), n.ID, 1, fails), answer.ErrSchema)
+	require.ErrorIs(t, p.Extract(t.Context(), n.ID, 1, fails), structured.ErrSchema)
 	require.ErrorContains(t, p.Extract(t.Context(), n.ID, 1, fails), "not stored")
 	p.extract(n.ID, 1)
 	p.organize(n.ID, 1)

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -138,7 +138,7 @@ func TestExtractSchemaErrorStoresNothing(t *testing.T) {
 	p.script.Route(infer.AgentExtract, script.Reply{Text: `{"entities":[{"type":"chore"}]}`})
 
 	err := p.Extract(p.Context(), n.ID, 1, func(*store.Tx, []tarsy.EntityDetail) error { return errors.New("finish must not run") })
-	require.ErrorIs(t, err, answer.ErrSchema)
+	require.ErrorIs(t, err, structured.ErrSchema)
 	require.True(t, note.Permanent(err))
 	require.Equal(t, tarsy.NoteQueued, p.note(n.ID).Status)
 	require.Empty(t, p.titles())

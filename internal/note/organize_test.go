@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -206,7 +206,7 @@ func TestOrganizeRejectsInventedIDs(t *testing.T) {
 	p.organizationAnswers(infer.PlaceAnswer{ProjectID: tarsy.NewID(), Confidence: 1})
 
 	err := p.Organize(t.Context(), n.ID, 1, func(*store.Tx) error { return errors.New("finish must not run") })
-	require.ErrorIs(t, err, answer.ErrSchema)
+	require.ErrorIs(t, err, structured.ErrSchema)
 	require.True(t, note.Permanent(err))
 	require.Nil(t, p.entity(created[0].ID).OrganizedAt)
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -118,7 +118,7 @@ func (p *Processor) Fail(ctx context.Context, noteID string, version int64, caus
 // Permanent reports whether repeating the job cannot help: the answer did not fit the schema, or the provider refused the text.
 // The caller then calls Fail with final set.
 func Permanent(err error) bool {
-	if errors.Is(err, answer.ErrSchema) {
+	if errors.Is(err, structured.ErrSchema) {
 		return true
 	}
 
@@ -135,7 +135,7 @@ func errorForPeople(err error) string {
 	_, reported := errors.AsType[llm.ErrorChunk](err)
 	_, ours := errors.AsType[*tarsy.Error](err)
 
-	if fromModel || reported || ours || errors.Is(err, answer.ErrSchema) || errors.Is(err, errMeanwhile) {
+	if fromModel || reported || ours || errors.Is(err, structured.ErrSchema) || errors.Is(err, errMeanwhile) {
 		text = err.Error()
 	}
 

@@ -22,7 +22,7 @@ import (
 // purging removes what was deleted long ago.
 
 const ownedTable = `(?:ONLY\s+)?(?:"?public"?\.)?"?` +
-	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|events|` + computed + `)\b"?`
+	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|verdicts|events|` + computed + `)\b"?`
 
 // computed stands in a statement for what is not a literal. A table whose name is computed may be a session's.
 const computed = "computed__"

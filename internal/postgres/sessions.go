@@ -43,6 +43,7 @@ type detailRows struct {
 	chats      []tarsy.Chat
 	spent      []executionSpend
 	alerts     []alertStateRow
+	verdicts   []tarsy.Verdict
 }
 
 func (r *detailRows) queue(batch *pgx.Batch, id string) {
@@ -50,6 +51,7 @@ func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), id)
 	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
 	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
+	queueRows(batch, &r.verdicts, verdictsTable.selectWhere(`session_id = $1`), id)
 	queueSpend(batch, &r.spent, id)
 	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
@@ -68,6 +70,10 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 
 	if len(r.alerts) > 0 {
 		detail.Alert = r.alerts[0].Alert
+	}
+
+	if len(r.verdicts) > 0 {
+		detail.Verdict = &r.verdicts[0]
 	}
 
 	if len(r.chats) > 0 {
@@ -103,7 +109,7 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 // SessionSummary returns what came of a session so far.
 func (db *DB) SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error) {
 	return one[tarsy.SessionSummary](ctx, db, id, `
-SELECT id, status, executive_summary, final_analysis, stage_count,
+SELECT id, status, executive_summary, final_analysis, outcome, cause, stage_count,
     COALESCE(floor(extract(epoch FROM COALESCE(completed_at, $2) - started_at) * 1000), 0)::bigint AS duration_ms,
     (SELECT `+sumUsage+` FROM llm_interactions WHERE session_id = $1) AS usage,
     (SELECT count(*) FROM mcp_interactions WHERE session_id = $1) AS tool_calls

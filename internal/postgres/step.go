@@ -26,6 +26,7 @@ type unit struct {
 	answered  []tarsy.Request
 	events    []tarsy.Event
 	announced []tarsy.Announcement
+	verdicts  []tarsy.Verdict
 	release   bool
 
 	lost   bool
@@ -47,6 +48,7 @@ func checkOwnership(step progress.Step, sessionID string) error {
 		foreign(sessionID, step.MCPInteractions, func(r tarsy.MCPInteraction) string { return r.SessionID }),
 		foreign(sessionID, step.Chats, func(r tarsy.Chat) string { return r.SessionID }),
 		foreign(sessionID, step.ChatMessages, func(r tarsy.ChatUserMessage) string { return r.SessionID }),
+		foreign(sessionID, step.Verdicts, func(r tarsy.Verdict) string { return r.SessionID }),
 		foreign(sessionID, step.Answered, func(r tarsy.Request) string { return r.SessionID }),
 		foreign(sessionID, step.Announcements, func(r tarsy.Announcement) string { return r.SessionID }),
 	}, true) {
@@ -67,6 +69,7 @@ func (u *unit) add(q *queued) {
 	u.answered = append(u.answered, q.step.Answered...)
 	u.events = append(u.events, q.step.Events...)
 	u.announced = append(u.announced, q.step.Announcements...)
+	u.verdicts = append(u.verdicts, q.step.Verdicts...)
 	u.release = q.step.Release
 }
 
@@ -144,6 +147,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		answered  []tarsy.Request
 		events    []tarsy.Event
 		announced []tarsy.Announcement
+		verdicts  []tarsy.Verdict
 	)
 
 	for _, u := range group {
@@ -163,6 +167,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		all.ChatMessages = append(all.ChatMessages, u.merged.ChatMessages...)
 		answered = append(answered, u.answered...)
 		announced = append(announced, u.announced...)
+		verdicts = append(verdicts, u.verdicts...)
 
 		first := u.result.LastSeq - int64(len(u.events)) + 1
 		for i, e := range u.events {
@@ -182,6 +187,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, mcpInteractionsTable, all.MCPInteractions) },
 		func() error { return queuePut(&batch, chatsTable, all.Chats) },
 		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
+		func() error { return queuePut(&batch, verdictsTable, verdicts) },
 		func() error { return queueEvents(&batch, events) },
 		func() error { return queueJSON(&batch, answerRequestsSQL, answered) },
 		func() error { return queueJSON(&batch, announceSQL, announced) },

@@ -14,7 +14,7 @@ import (
 // that exists already; a table without any takes new rows only.
 var (
 	sessionsTable = newTable[tarsy.Session]("sessions", "status", "current_stage_index", "current_stage_id", "final_analysis",
-		"executive_summary", "executive_summary_error", "error_code", "error_message", "concluded_early", "runbook",
+		"executive_summary", "executive_summary_error", "outcome", "cause", "verdict_error", "error_code", "error_message", "concluded_early", "runbook",
 		"started_at", "completed_at", "last_interaction_at")
 	stagesTable     = newTable[tarsy.Stage]("stages", "status", "error_message", "started_at", "completed_at")
 	executionsTable = newTable[tarsy.Execution]("executions", "status", "error_code", "error_message", "llm_provider",
@@ -26,6 +26,7 @@ var (
 		"status", "duration_ms", "error_message", "completed_at")
 	chatsTable        = newTable[tarsy.Chat]("chats", "last_interaction_at")
 	chatMessagesTable = newTable[tarsy.ChatUserMessage]("chat_user_messages")
+	verdictsTable     = newTable[tarsy.Verdict]("verdicts")
 	requestsTable     = newTable[tarsy.Request]("requests")
 )
 

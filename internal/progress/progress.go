@@ -21,6 +21,8 @@ type Step struct {
 	MCPInteractions []tarsy.MCPInteraction
 	Chats           []tarsy.Chat
 	ChatMessages    []tarsy.ChatUserMessage
+	// Verdicts has the verdict of the session, with the step that completes it. The state does not hold it.
+	Verdicts []tarsy.Verdict
 	// Answered are requests that this step closes.
 	Answered []tarsy.Request
 	Events   []tarsy.Event

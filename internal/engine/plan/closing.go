@@ -132,8 +132,8 @@ func (s Steps) FailExecution(id, code, message string) progress.Step {
 	return step
 }
 
-// Complete ends a session whose stages all succeeded. A summary that failed leaves its reason.
-func (s Steps) Complete(summary agent.Summary) progress.Step {
+// Complete ends a session whose stages all succeeded. A summary or a verdict that failed leaves its reason.
+func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progress.Step {
 	if s.State.Session.Status == tarsy.SessionCancelling {
 		step := s.cancelSession()
 		step.Session.FinalAnalysis = FinalAnalysis(s.State)
@@ -144,9 +144,11 @@ func (s Steps) Complete(summary agent.Summary) progress.Step {
 	now := s.Now
 	session := s.State.Session
 	session.FinalAnalysis, session.ConcludedEarly = FinalAnalysis(s.State), concludedEarly(s.State)
-	step := progress.Step{LLMInteractions: summary.Interactions, Answered: s.closeRequests(tarsy.RequestRefused)}
+	step := progress.Step{
+		LLMInteractions: slices.Concat(summary.Interactions, judgement.Interactions), Answered: s.closeRequests(tarsy.RequestRefused),
+	}
 
-	for _, f := range summary.Fallbacks {
+	for _, f := range slices.Concat(summary.Fallbacks, judgement.Fallbacks) {
 		event := s.newEvent(f.EventType, f.Content)
 		event.Metadata = f.Metadata
 		step.Timeline = append(step.Timeline, event)
@@ -160,6 +162,17 @@ func (s Steps) Complete(summary agent.Summary) progress.Step {
 		event := s.newEvent(tarsy.EventExecutiveSummary, summary.Text)
 		step.Timeline = append(step.Timeline, event)
 		step.Events = append(step.Events, tarsy.TimelineCreated(event))
+	}
+
+	switch {
+	case judgement.Err != nil:
+		session.VerdictError = tarsy.CleanText(judgement.Err.Error())
+	case judgement.Verdict != nil:
+		verdict := *judgement.Verdict
+		verdict.ID, verdict.SessionID, verdict.CreatedAt = tarsy.NewID(), session.ID, now
+		session.Outcome, session.Cause = verdict.Outcome, verdict.Cause.Text
+		step.Verdicts = []tarsy.Verdict{verdict}
+		step.Events = append(step.Events, tarsy.SessionVerdict(verdict, now))
 	}
 
 	session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now

@@ -160,7 +160,7 @@ func (m *model) step(p *play, t Task) progress.Step {
 
 		return steps.Runbook("how to heal", nil, "the default")
 	case Conclude:
-		return steps.Complete(agent.Summary{Text: "in short"})
+		return steps.Complete(agent.Summary{Text: "in short"}, agent.Judgement{})
 	default:
 		return steps.For(t)
 	}

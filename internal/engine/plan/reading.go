@@ -88,6 +88,9 @@ func resultsOf(state *progress.State, stages []tarsy.Stage) []agent.StageResult 
 	return results
 }
 
+// Calls are the tool calls that a conclusion can cite.
+func Calls(state *progress.State) []tarsy.Citation { return callsOf(state, state.Stages) }
+
 // callsOf are the numbered tool calls of the first stages, which later stages may cite.
 func callsOf(state *progress.State, stages []tarsy.Stage) []tarsy.Citation {
 	earlier := make(map[string]bool, len(stages))

@@ -6,7 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
+	"tarsy.dev/tarsy/internal/structured"
 )
 
 // Limits of an answer.
@@ -53,8 +53,8 @@ type PlaceAnswer struct {
 }
 
 var (
-	extractSchema  = answer.MustSchema[ExtractAnswer](adjust(MaxEntities))
-	organizeSchema = answer.MustSchema[OrganizeAnswer](adjust(0))
+	extractSchema  = structured.MustSchema[ExtractAnswer](adjust(MaxEntities))
+	organizeSchema = structured.MustSchema[OrganizeAnswer](adjust(0))
 )
 
 // ExtractSchema is the JSON Schema of ExtractAnswer.
@@ -76,7 +76,7 @@ func adjust(maxEntities int) func(*jsonschema.Schema) {
 		properties["confidence"].Minimum, properties["confidence"].Maximum = &least, &most
 
 		if kind := properties["type"]; kind != nil {
-			answer.Enum(kind, tarsy.EntityTypes())
+			structured.Enum(kind, tarsy.EntityTypes())
 		}
 	}
 }

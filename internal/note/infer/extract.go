@@ -8,8 +8,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 )
 
 // Extracted is an entity that the model found in a note, cleaned and within the limits of the store.
@@ -65,7 +65,7 @@ const extractUserPrompt = `The note was written on %s (UTC).
 Extract the entities of the note.`
 
 // Extract finds the entities of a note. The time is that of the note's capture: relative dates such as "by Friday" refer to it. The
-// error is answer.ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
+// error is structured.ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
 func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]Extracted, Call, error) {
 	text, call, err := m.ask(ctx, AgentExtract, PurposeExtract, fmt.Sprintf(extractSystemPrompt, MaxEntities),
 		fmt.Sprintf(extractUserPrompt, today(now.UTC()), quote.Block("NOTE", content)), extractSchema.JSON())
@@ -95,7 +95,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 	}
 
 	if e.Title == "" {
-		return e, fmt.Errorf("%w: the title is empty", answer.ErrSchema)
+		return e, fmt.Errorf("%w: the title is empty", structured.ErrSchema)
 	}
 
 	// What does not fit into the title is kept in the content.
@@ -109,7 +109,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 	if date := strings.TrimSpace(a.DueDate); date != "" {
 		due, err := tarsy.ParseDate(date)
 		if err != nil {
-			return e, fmt.Errorf("%w: due_date: %w", answer.ErrSchema, err)
+			return e, fmt.Errorf("%w: due_date: %w", structured.ErrSchema, err)
 		}
 
 		e.DueOn = &due
@@ -117,7 +117,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 
 	tags, err := store.CleanTags(boundedTags(a.Tags))
 	if err != nil {
-		return e, fmt.Errorf("%w: %w", answer.ErrSchema, err)
+		return e, fmt.Errorf("%w: %w", structured.ErrSchema, err)
 	}
 
 	e.Tags = tags

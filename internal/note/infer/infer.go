@@ -10,7 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
-	"tarsy.dev/tarsy/internal/answer"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -84,7 +84,7 @@ func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string
 	}
 
 	if response.End.Reason == llm.StopMaxTokens {
-		return "", call, fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", answer.ErrSchema)
+		return "", call, fmt.Errorf("%w: it was cut at the limit of output tokens; raise max_output_tokens of the provider", structured.ErrSchema)
 	}
 
 	return response.Text, call, nil

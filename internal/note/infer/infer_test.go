@@ -13,9 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -100,7 +100,7 @@ func TestAnswersThatBreakTheSchemaAreRefused(t *testing.T) {
 			t.Parallel()
 
 			_, err := extract(t, "Fix it", text)
-			require.ErrorIs(t, err, answer.ErrSchema)
+			require.ErrorIs(t, err, structured.ErrSchema)
 		})
 	}
 
@@ -120,7 +120,7 @@ func TestAnswerCutAtTokenLimitIsRefused(t *testing.T) {
 
 	m, _ := model(script.Reply{Text: `{"entities":[]}`, Stop: llm.StopMaxTokens})
 	_, _, err := m.Extract(t.Context(), "Fix it", monday)
-	require.ErrorIs(t, err, answer.ErrSchema)
+	require.ErrorIs(t, err, structured.ErrSchema)
 	require.ErrorContains(t, err, "max_output_tokens")
 }
 
@@ -268,7 +268,7 @@ func TestErrorsOfTheCallAreReturned(t *testing.T) {
 	m, _ := model(script.Reply{Err: failure})
 	_, _, err := m.Extract(t.Context(), "Fix it", monday)
 	require.ErrorIs(t, err, failure)
-	require.NotErrorIs(t, err, answer.ErrSchema)
+	require.NotErrorIs(t, err, structured.ErrSchema)
 
 	// With retries the second attempt is used.
 	s := script.New(script.Options{})

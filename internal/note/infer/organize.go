@@ -9,8 +9,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 )
 
 // OrganizeInput is what the model chooses from.
@@ -96,7 +96,7 @@ Entities with candidates for duplicates, one JSON object per line:
 
 File each of the %d entities.`
 
-// Organize chooses project, epic and duplicates for entities. The error is answer.ErrSchema if the answer cannot be used, also if it names
+// Organize chooses project, epic and duplicates for entities. The error is structured.ErrSchema if the answer cannot be used, also if it names
 // something that is not in the input, and otherwise that of the call.
 func (m *Model) Organize(ctx context.Context, in OrganizeInput) (Organization, Call, error) {
 	user := fmt.Sprintf(organizeUserPrompt, quote.Block("PROJECTS", projectLines(in.Projects)), quote.Block("ENTITIES", entityLines(in.Entities)), len(in.Entities))
@@ -184,7 +184,7 @@ func writeLine(b *strings.Builder, value any) {
 // organization checks an answer against its input.
 func (in OrganizeInput) organization(found OrganizeAnswer) (Organization, error) {
 	if len(found.Entities) != len(in.Entities) {
-		return Organization{}, fmt.Errorf("%w: it files %d of %d entities", answer.ErrSchema, len(found.Entities), len(in.Entities))
+		return Organization{}, fmt.Errorf("%w: it files %d of %d entities", structured.ErrSchema, len(found.Entities), len(in.Entities))
 	}
 
 	places := make([]Place, len(in.Entities))
@@ -192,7 +192,7 @@ func (in OrganizeInput) organization(found OrganizeAnswer) (Organization, error)
 
 	for _, a := range found.Entities {
 		if a.Entity < 1 || a.Entity > len(places) || seen[a.Entity-1] {
-			return Organization{}, fmt.Errorf("%w: there is no entity %d, or it is filed twice", answer.ErrSchema, a.Entity)
+			return Organization{}, fmt.Errorf("%w: there is no entity %d, or it is filed twice", structured.ErrSchema, a.Entity)
 		}
 
 		seen[a.Entity-1] = true
@@ -222,13 +222,13 @@ func (in OrganizeInput) place(entity Unfiled, a PlaceAnswer) (Place, error) {
 
 	switch {
 	case p.ProjectID == "" && (p.EpicID != "" || p.NewEpicName != ""):
-		return p, fmt.Errorf("%w: an epic needs a project", answer.ErrSchema)
+		return p, fmt.Errorf("%w: an epic needs a project", structured.ErrSchema)
 	case p.ProjectID != "" && project < 0:
-		return p, fmt.Errorf("%w: %q is not the id of a project in the input", answer.ErrSchema, cut(p.ProjectID, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of a project in the input", structured.ErrSchema, cut(p.ProjectID, store.MaxTag))
 	case p.EpicID != "" && !slices.ContainsFunc(in.Projects[project].Epics, func(e tarsy.Epic) bool { return e.ID == p.EpicID }):
-		return p, fmt.Errorf("%w: %q is not the id of an epic of the project", answer.ErrSchema, cut(p.EpicID, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of an epic of the project", structured.ErrSchema, cut(p.EpicID, store.MaxTag))
 	case p.DuplicateOf != "" && !slices.ContainsFunc(entity.Candidates, func(c Candidate) bool { return c.Entity.ID == p.DuplicateOf }):
-		return p, fmt.Errorf("%w: %q is not the id of a candidate of the entity", answer.ErrSchema, cut(p.DuplicateOf, store.MaxTag))
+		return p, fmt.Errorf("%w: %q is not the id of a candidate of the entity", structured.ErrSchema, cut(p.DuplicateOf, store.MaxTag))
 	}
 
 	return p, nil

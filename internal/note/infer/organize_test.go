@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/answer"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm/script"
 )
 
@@ -94,7 +94,7 @@ func TestOrganizationThatDoesNotFitTheInputIsRefused(t *testing.T) {
 			t.Parallel()
 
 			_, _, err := organize(t, places...)
-			require.ErrorIs(t, err, answer.ErrSchema)
+			require.ErrorIs(t, err, structured.ErrSchema)
 		})
 	}
 }

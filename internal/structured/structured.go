@@ -1,8 +1,8 @@
-// Package answer reads what models write when they are asked for JSON. A schema made from a Go type goes with the call, and what comes
+// Package structured reads what models write when they are asked for JSON. A schema made from a Go type goes with the call, and what comes
 // back must be exactly one value that fits it: providers hold models to the schema, but not every provider can.
 //
 // It knows nothing of what is asked.
-package answer
+package structured
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ type Schema[T any] struct {
 func MustSchema[T any](adjust func(*jsonschema.Schema)) Schema[T] {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
-		panic("answer: " + err.Error())
+		panic("structured: " + err.Error())
 	}
 
 	closeLists(schema)
@@ -41,12 +41,12 @@ func MustSchema[T any](adjust func(*jsonschema.Schema)) Schema[T] {
 
 	raw, err := json.Marshal(schema)
 	if err != nil {
-		panic("answer: " + err.Error())
+		panic("structured: " + err.Error())
 	}
 
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		panic("answer: " + err.Error())
+		panic("structured: " + err.Error())
 	}
 
 	return Schema[T]{raw: raw, resolved: resolved}

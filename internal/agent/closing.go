@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/llm"
+)
+
+// ClosingInput is what a call needs that concludes a session: the executive summary, or the verdict.
+type ClosingInput struct {
+	SessionID string
+	Analysis  string
+	// Models are asked in this order, until one answers.
+	Models []Fallback
+	// Limit is how long one call may take.
+	Limit time.Duration
+	// Deadline is when the session's time is up. Zero means never.
+	Deadline time.Time
+	// Instructions are added to ours; they may be empty.
+	Instructions string
+}
+
+// Closing is what the calls for a conclusion left behind, whatever they are for.
+type Closing struct {
+	// Err is why there is no result; nil if there is one.
+	Err error
+	// Interactions are all calls that were made, those that failed too, for the trace.
+	Interactions []tarsy.LLMInteraction
+	// Fallbacks tell people, as timeline events of the session, where another model took over; they have no number yet.
+	Fallbacks []tarsy.TimelineEvent
+}
+
+// closingCall is what is asked. read takes the answer of a model, or says why it is none; what was read last counts.
+type closingCall struct {
+	agent        string
+	purpose      tarsy.InteractionType
+	what         string // for people
+	system, user string
+	schema       json.RawMessage
+	late         error
+	read         func(llm.Response) error
+}
+
+// left is how long a call may take.
+func (in ClosingInput) left(now time.Time) time.Duration {
+	if in.Deadline.IsZero() {
+		return in.Limit
+	}
+
+	return min(in.Limit, in.Deadline.Sub(now))
+}
+
+// ask asks one model after the other until one answers. A model that finds the analysis too long is given less of it.
+func (in ClosingInput) ask(ctx context.Context, cfg Config, call closingCall) Closing {
+	var closing Closing
+
+	for i, model := range in.Models {
+		if in.left(cfg.Clock.Now()) <= 0 {
+			closing.Err = call.late
+
+			break
+		}
+
+		room := Spec{MaxResultTokens: model.MaxResultTokens}.contextTokens()
+		interaction, err := in.askModel(ctx, cfg, call, model, room)
+		closing.Interactions = append(closing.Interactions, interaction)
+
+		if err != nil && call.schema != nil && llm.AsError(err).Class == llm.ClassInvalid {
+			// The provider may not know schemas: the model is asked for JSON in words.
+			interaction, err = in.askModel(ctx, cfg, call.inWords(), model, room)
+			closing.Interactions = append(closing.Interactions, interaction)
+		}
+
+		if tight := room / tightShare; interaction.ErrorCode == CodeContextTooLong && quote.Tokens(in.Analysis) > tight {
+			interaction, err = in.askModel(ctx, cfg, call, model, tight)
+			closing.Interactions = append(closing.Interactions, interaction)
+		}
+
+		closing.Err = err
+
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+
+		if i+1 < len(in.Models) {
+			to := in.Models[i+1].Provider
+			closing.Fallbacks = append(closing.Fallbacks, tarsy.TimelineEvent{
+				EventType: tarsy.EventProviderFallback, Content: fallbackText(model.Provider, to, err.Error()),
+				Metadata: fallbackMetadata(model.Provider, to, interaction.ErrorCode),
+			})
+		}
+	}
+
+	return closing
+}
+
+// inWords is the same call for a provider that knows no schemas.
+func (c closingCall) inWords() closingCall {
+	c.system += "\n\nRespond with one JSON object and nothing else. It must fit this JSON Schema:\n" + string(c.schema)
+	c.schema = nil
+
+	return c
+}
+
+// askModel asks one model, which is given at most so many tokens of the analysis.
+func (in ClosingInput) askModel(ctx context.Context, cfg Config, call closingCall, model Fallback, tokens int) (tarsy.LLMInteraction, error) {
+	limit := in.left(cfg.Clock.Now())
+
+	limited, cancel := withLimit(ctx, cfg.Clock, limit, errIterationTimeout)
+	defer cancel()
+
+	request := &llm.Request{
+		SessionID: in.SessionID, Agent: call.agent, Purpose: string(call.purpose),
+		Provider: model.Provider, Model: model.Model, Backend: model.Backend, ResponseSchema: call.schema,
+		Messages: []llm.Message{
+			{Role: llm.RoleSystem, Content: call.system},
+			{Role: llm.RoleUser, Content: call.user + quote.Block("ANALYSIS", quote.Truncate(in.Analysis, tokens))},
+		},
+	}
+
+	started := tarsy.Time(cfg.Clock.Now())
+	response, attempts, err := cfg.collectContained(limited, request, func(llm.Chunk) error { return nil })
+
+	// What came before an error is read too: it is shown with the error.
+	if wrong := call.read(response); err == nil {
+		err = wrong
+	}
+
+	interaction := cfg.interaction(call.purpose, request, response, started)
+	interaction.Attempts, interaction.MessageCount, interaction.LLMRequest = attempts, len(request.Messages), encodeMessages(request.Messages)
+	noteFailure(&interaction, err)
+
+	if errors.Is(err, errIterationTimeout) {
+		err = fmt.Errorf("the %s took longer than %s", call.what, limit.Round(time.Second))
+		interaction.ErrorMessage = err.Error()
+	}
+
+	return interaction, err
+}
