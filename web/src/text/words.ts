@@ -6,3 +6,28 @@ export function searchFor(typed: string): (...texts: readonly string[]) => boole
     return words.every((word) => all.includes(word));
   };
 }
+
+const outcomeWords: Record<string, string> = {
+  cause_found: 'Cause found',
+  probable_cause: 'Probable cause',
+  inconclusive: 'Inconclusive',
+  false_alarm: 'False alarm',
+  needs_human: 'Needs a person',
+};
+
+/** The outcomes of verdicts, in the order in which they are offered. */
+export const outcomes: readonly string[] = Object.keys(outcomeWords);
+
+/** What people read for an outcome; one of a newer server is shown as it is. */
+export function outcomeWord(outcome: string): string {
+  return outcomeWords[outcome] ?? outcome.replaceAll('_', ' ');
+}
+
+const ratingWords: Record<string, string> = { right: 'Right', partly: 'Partly right', wrong: 'Wrong' };
+
+/** The ratings that people give to verdicts, the best first. */
+export const ratings = ['right', 'partly', 'wrong'] as const;
+
+export function ratingWord(rating: string): string {
+  return ratingWords[rating] ?? rating;
+}

@@ -20,6 +20,8 @@ export interface ServerOptions {
   mcpSettings?: string;
   /** Tools whose answers wait until the test opens the turnstile for them. */
   held?: string[];
+  /** Ask for a verdict at the end of each session; the script then needs a reply for the agent VerdictAgent. */
+  verdict?: boolean;
   /** Require API keys. */
   auth?: boolean;
 }
@@ -82,7 +84,7 @@ export class Server {
         ...servers.map(
           (name) => `  ${name}: {transport: {type: http, url: "${tools}/mcp/${name}"}, ${options.mcpSettings ?? ''}}`,
         ),
-        'defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m}',
+        `defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m, verdict: ${options.verdict ?? false}}`,
         'queue: {orphan_threshold: 2s, heartbeat_interval: 500ms}',
         'system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}}',
         '',
