@@ -32,6 +32,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
 	registerAlertTypes(registry)
 	registerNoteTypes(registry)
+	registerVerdictTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -226,6 +227,7 @@ func (s *Server) finishDocument() {
 	}
 
 	orNull(schemas["SessionItem"], "alert")
+	finishVerdict(schemas)
 
 	s.document = sync.OnceValue(func() []byte {
 		text, err := json.Marshal(document)

@@ -28,6 +28,8 @@ func sharedDefs() map[string]*jsonschema.Schema {
 		"stage_type":      enum(tarsy.StageTypes()),
 		"event_type":      enum(eventTypes()),
 		"event_status":    enum(tarsy.EventStatuses()),
+		"outcome":         enum(tarsy.Outcomes()),
+		"confidence":      enum(tarsy.Confidences()),
 	}
 }
 
@@ -48,6 +50,10 @@ func schemaOfType(t reflect.Type) (*jsonschema.Schema, bool) {
 		return ref("event_type"), true
 	case reflect.TypeFor[tarsy.EventStatus]():
 		return ref("event_status"), true
+	case reflect.TypeFor[tarsy.Outcome]():
+		return ref("outcome"), true
+	case reflect.TypeFor[tarsy.Confidence]():
+		return ref("confidence"), true
 	case reflect.TypeFor[tarsy.ForcedConclusion]():
 		return enum(tarsy.ForcedConclusions()), true
 	case reflect.TypeFor[tarsy.Metadata]():

@@ -88,8 +88,12 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 	ended := tarsy.Session{ID: sessionID, Status: tarsy.SessionCompleted, ConcludedEarly: "deadline"}
 	failed := tarsy.Session{ID: sessionID, Status: tarsy.SessionFailed, ErrorCode: "llm_error", ErrorMessage: "no"}
 
+	verdict := tarsy.Verdict{
+		SessionID: sessionID, Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "web leaks memory"}, Confidence: tarsy.ConfidenceLow,
+	}
+
 	all := []tarsy.Event{
-		tarsy.SessionStatusChanged(ended, now), tarsy.SessionStatusChanged(failed, now), tarsy.StageStatusChanged(stage, now),
+		tarsy.SessionVerdict(verdict, now), tarsy.SessionStatusChanged(ended, now), tarsy.SessionStatusChanged(failed, now), tarsy.StageStatusChanged(stage, now),
 		tarsy.ExecutionStatusChanged(execution, now), tarsy.ChatCreated(chat), tarsy.ChatAsked(question, stage.ID),
 	}
 

@@ -15,6 +15,11 @@ export type SuppressedAlert = Schemas['SuppressedAlert'];
 export type SuppressionReason = NonNullable<
   NonNullable<paths['/api/v1/suppressed']['get']['parameters']['query']>['reason']
 >;
+export type Verdict = Schemas['Verdict'];
+export type Outcome = Verdict['outcome'];
+export type Confidence = Verdict['confidence'];
+export type NextStep = Schemas['NextStep'];
+export type Claim = Schemas['Claim'];
 export type Silence = Schemas['Silence'];
 export type SessionStatus = SessionItem['status'];
 export type Timeline = Schemas['Timeline'];

@@ -9,6 +9,7 @@ export type ExecutionStatusMessage = Messages['execution.status'];
 /** An event of a session's journal: in order, none missed. */
 export type JournalMessage =
   | Messages['session.status']
+  | Messages['session.verdict']
   | StageStatusMessage
   | ExecutionStatusMessage
   | Messages['timeline_event.created']

@@ -245,6 +245,9 @@ class Draft {
         this.urgent ||= over;
         break;
       }
+      case 'session.verdict':
+        this.session = { ...this.session, outcome: message.outcome, cause: message.cause };
+        break;
       case 'stage.status':
         this.stages = withStage(this.stages, message, this.questions.get(message.stage_id));
         this.statusAt.set(message.stage_id, message.db_event_id);
