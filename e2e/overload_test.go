@@ -24,7 +24,7 @@ func TestAlertOverQueueLimitGetsRetryAfter(t *testing.T) {
 
 	problem := answer.Problem(t)
 	require.Equal(t, string(tarsy.CodeOverloaded), problem.Code)
-	require.Equal(t, "2 sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.", problem.Detail)
+	require.Equal(t, "The limit of waiting sessions is reached (queue.max_waiting_sessions: 2). Try again later.", problem.Detail)
 
 	// Everything else works as ever.
 	app.Cancel(first)

@@ -87,7 +87,7 @@ func (db *DB) CheckBacklog() error {
 }
 
 func errBacklog(limit int) error {
-	return tarsy.Errorf(tarsy.CodeOverloaded, "%d sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.", limit)
+	return tarsy.Errorf(tarsy.CodeOverloaded, "The limit of waiting sessions is reached (queue.max_waiting_sessions: %d). Try again later.", limit)
 }
 
 // admit refuses the arrivals for which there is no room, and returns the others.

@@ -27,7 +27,7 @@ func (f *fixture) limited(t *testing.T, most int, every time.Duration) *postgres
 func (f *fixture) requireOverloaded(t *testing.T, err error) {
 	t.Helper()
 	require.Equal(t, tarsy.CodeOverloaded, tarsy.CodeOf(err), "%v", err)
-	require.ErrorContains(t, err, "3 sessions are waiting already, which is the limit (queue.max_waiting_sessions). Try again later.")
+	require.ErrorContains(t, err, "The limit of waiting sessions is reached (queue.max_waiting_sessions: 3). Try again later.")
 }
 
 func TestSessionsOverQueueLimitAreRefusedUntilOthersAreClaimed(t *testing.T) {
