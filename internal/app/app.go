@@ -305,7 +305,7 @@ func (a *App) listen(ctx context.Context) error {
 		return fmt.Errorf("the address to listen on must be host:port: %w", err)
 	}
 
-	if !isLoopback(host) && !a.options.RequireKey {
+	if !IsLoopback(host) && !a.options.RequireKey {
 		return tarsy.Errorf(tarsy.CodeInvalidRequest,
 			"%s is not a loopback address, and there the server must require API keys: leave --auth on, or listen on 127.0.0.1", a.options.Listen)
 	}
@@ -416,12 +416,9 @@ func (a *App) ServerID() string { return a.serverID }
 // DB is the server's database, for commands that work beside the API.
 func (a *App) DB() *postgres.DB { return a.db }
 
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
+// IsLoopback reports whether a host can be reached from this machine only.
+func IsLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
 
-	addr, err := netip.ParseAddr(host)
-
-	return err == nil && addr.IsLoopback()
+	return host == "localhost" || err == nil && address.IsLoopback()
 }

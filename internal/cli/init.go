@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/config"
 )
 
@@ -131,7 +132,7 @@ func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles
 // listenFlag is the flag with which a server can be reached at an address; empty if it can without.
 func listenFlag(address string) string {
 	at, err := url.Parse(address)
-	if err != nil || isLoopback(at.Hostname()) {
+	if err != nil || app.IsLoopback(at.Hostname()) {
 		return ""
 	}
 

@@ -205,14 +205,7 @@ func requireKey(mode, listen string) bool {
 		return true
 	}
 
-	return !isLoopback(host)
-}
-
-// isLoopback reports whether a host can be reached from this machine only.
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-
-	return host == "localhost" || err == nil && address.IsLoopback()
+	return !app.IsLoopback(host)
 }
 
 func (t *tool) logger(f *serverFlags) *slog.Logger {
