@@ -149,7 +149,7 @@ type SearchMatch struct {
 	Field string `json:"field"`
 	// Text around the first match, split at matches, in order.
 	Snippet []SnippetPart `json:"snippet"`
-	// Zero if the title, alert type, summary or error matches, one if only the alert data or analysis does.
+	// Zero if the title, alert type, cause, summary or error matches, one if only the alert data or analysis does.
 	Tier int `json:"-"`
 }
 
@@ -264,14 +264,16 @@ type FilterOptions struct {
 	Severities []Severity `json:"severities"`
 	// Every status, whether or not a session has it.
 	Statuses []SessionStatus `json:"statuses"`
+	// Every outcome, whether or not a session has it.
+	Outcomes []Outcome `json:"outcomes"`
 }
 
 // SessionOrder is the order of a list of sessions.
 type SessionOrder string
 
 // The orders of sessions. Attention lists sessions that need a person, then running ones, failed ones, waiting ones and the rest, each
-// newest first. Relevance is the order of every search: sessions whose title, alert type, summary or error matches, then the
-// others, each newest first.
+// newest first. Relevance is the order of every search: sessions whose title, alert type, cause, summary or error matches,
+// then the others, each newest first.
 const (
 	OrderNewest    SessionOrder = "newest"
 	OrderAttention SessionOrder = "attention"
@@ -306,6 +308,8 @@ type SessionFilter struct {
 	Order SessionOrder
 	// Any of these; empty matches all.
 	Statuses []SessionStatus
+	// Any of these; empty matches all, also sessions without an outcome.
+	Outcomes []Outcome
 	// Exact matches; empty matches all.
 	AlertType string
 	ChainID   string

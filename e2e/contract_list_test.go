@@ -79,6 +79,7 @@ func (c *contracts) active(t *testing.T) {
 		"services": list(0), "namespaces": list(0), "clusters": list(0), "teams": list(0),
 		"severities": equal([]any{"critical", "high", "warning", "info"}),
 		"statuses":   equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
+		"outcomes":   equal([]any{"cause_found", "probable_cause", "inconclusive", "false_alarm", "needs_human"}),
 	})
 
 	sessions, _ := get(t, app, "/api/v1/sessions?order=attention")["sessions"].([]any)

@@ -56,6 +56,6 @@ func TestFilterOptionsMatchListFilters(t *testing.T) {
 	require.Equal(t, tarsy.FilterOptions{
 		AlertTypes: []string{"disk", "kubernetes"}, ChainIDs: []string{"k8s", "long"}, Authors: []string{"ann", "someone"},
 		Services: []string{"checkout"}, Namespaces: []string{"shop"}, Clusters: []string{"eu-1"}, Teams: []string{"payments"},
-		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(),
+		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(),
 	}, get[tarsy.FilterOptions](t, f, "/api/v1/sessions/filter-options"))
 }

@@ -139,6 +139,7 @@ func badQueries() []badRequest {
 		list("parameter not UTF-8", "author=%ff", tarsy.CodeInvalidParameter, "author", "UTF-8"),
 		list("broken encoding", "search=%zz", tarsy.CodeInvalidParameter, "", "encoded"),
 		list("unknown status", "status=pending,done", tarsy.CodeInvalidParameter, "status", "timed_out"),
+		list("unknown outcome", "outcome=false_alarm,bad", tarsy.CodeInvalidParameter, "outcome", `no outcome "bad"; there are cause_found`),
 		list("unknown severity", "severity=bad", tarsy.CodeInvalidParameter, "severity", "one of critical, high, info, warning"),
 		list("label without a value", "label=env", tarsy.CodeInvalidParameter, "label", "name=value"),
 		list("label without a name", "label=%3Dprod", tarsy.CodeInvalidParameter, "label", "name=value"),

@@ -121,7 +121,8 @@ func TestListWithoutSessionsIsEmptyArray(t *testing.T) {
 	require.JSONEq(t, `{"active":[],"queued":[],"active_total":0,"queued_total":0}`, f.request(t, http.MethodGet, "/api/v1/sessions/active", "").body)
 	require.JSONEq(t, `{"alert_types":[],"chain_ids":[],"authors":[],"services":[],"namespaces":[],"clusters":[],"teams":[],
 		"severities":["critical","high","warning","info"],
-		"statuses":["pending","in_progress","cancelling","completed","failed","cancelled","timed_out"]}`,
+		"statuses":["pending","in_progress","cancelling","completed","failed","cancelled","timed_out"],
+		"outcomes":["cause_found","probable_cause","inconclusive","false_alarm","needs_human"]}`,
 		f.request(t, http.MethodGet, "/api/v1/sessions/filter-options", "").body)
 }
 
@@ -155,6 +156,7 @@ func TestFiltersMatchExactly(t *testing.T) {
 		s.Status, s.ChainID, s.Author, s.ExecutiveSummary = tarsy.SessionCompleted, "other", "ada", "100% CPU on node_1"
 		s.Title, s.Severity, s.Service, s.Namespace = "Checkout is slow", tarsy.SeverityCritical, "checkout", "shop"
 		s.Cluster, s.Team, s.Fingerprint, s.Labels = "eu-1", "payments", "5f3a", map[string]string{"job": "api=v2", "env": "prod"}
+		s.Outcome, s.Cause = tarsy.OutcomeFalseAlarm, "The probe was misconfigured."
 	})
 
 	for query, want := range map[string][]string{
@@ -168,6 +170,12 @@ func TestFiltersMatchExactly(t *testing.T) {
 		"chain_id=other":                      {done},
 		"author=ada&status=completed":         {done},
 		"author=ada&status=pending":           {},
+		"outcome=false_alarm":                 {done},
+		"outcome=needs_human,+false_alarm":    {done},
+		"outcome=needs_human":                 {},
+		"outcome=":                            {done, failed, pending},
+		"outcome=false_alarm&status=failed":   {},
+		"search=misconfigured":                {done},
 		"search=broken":                       {failed},
 		"search=slow":                         {done},
 		"severity=critical":                   {done},

@@ -83,6 +83,11 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 		return f, err
 	}
 
+	f.Outcomes, err = parseValues("outcome", in.Outcome, tarsy.Outcomes())
+	if err != nil {
+		return f, err
+	}
+
 	if in.Severity != "" {
 		f.Severity, err = oneOfParameter("severity", in.Severity, tarsy.Severities()...)
 		if err != nil {

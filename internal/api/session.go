@@ -28,6 +28,7 @@ type Sessions interface {
 type listInput struct {
 	Order         string   `doc:"What comes first: the newest; or what needs a person, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
 	Status        string   `doc:"Statuses, separated by commas."                                         query:"status"`
+	Outcome       string   `doc:"Outcomes of verdicts, separated by commas."                             query:"outcome"`
 	AlertType     string   `doc:"Exactly this alert type."                                               query:"alert_type"`
 	ChainID       string   `doc:"Exactly this chain."                                                    query:"chain_id"`
 	Author        string   `doc:"Exactly this author."                                                   query:"author"`
@@ -38,7 +39,7 @@ type listInput struct {
 	Team          string   `doc:"Exactly this team."                                                     query:"team"`
 	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                               query:"fingerprint"`
 	Label         []string `doc:"A label of the alert as name=value. May be given several times; all must match." query:"label,explode"`
-	Search        string   `doc:"Words that the title, the alert, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
+	Search        string   `doc:"Words that the title, the alert, the cause, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
 	CreatedAfter  moment   `doc:"Created at this time or later."                                         query:"created_after"`
 	CreatedBefore moment   `doc:"Created before this time."                                              query:"created_before"`
 	Limit         integer  `doc:"How many sessions a page has."                                          query:"limit"`

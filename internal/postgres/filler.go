@@ -18,7 +18,7 @@ const (
 	// fillSQL is a statement after the lock, so that it sees what was written by whoever held the row before.
 	fillSQL = `
 UPDATE session_list l
-SET words = session_words(session_title(s.alert_type || ' ' || s.title, s.executive_summary, s.error_code, s.error_message), s.alert_data, s.final_analysis)
+SET words = session_words(session_title(s.alert_type || ' ' || s.title, s.cause || ' ' || s.executive_summary, s.error_code, s.error_message), s.alert_data, s.final_analysis)
     || label_words(s.labels)
 FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
 

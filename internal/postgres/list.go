@@ -47,6 +47,8 @@ type listGroup struct {
 	rank int
 	// status is that of session_list.
 	status string
+	// outcome is the only one; empty means any and none.
+	outcome tarsy.Outcome
 	// open are the statuses of those that are not over; nil means every one of them.
 	open []tarsy.SessionStatus
 }
@@ -120,9 +122,29 @@ func (q *listQuery) addLabels(labels map[string]string) {
 	}
 }
 
+// addOutcomes finds the groups of a list of outcomes. Only a completed session has one. Each outcome is a group, because together they are
+// not in the order of an index.
+func (q *listQuery) addOutcomes(f tarsy.SessionFilter) {
+	if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, tarsy.SessionCompleted) {
+		return
+	}
+
+	for _, outcome := range tarsy.Outcomes() {
+		if slices.Contains(f.Outcomes, outcome) {
+			q.groups = append(q.groups, listGroup{rank: tarsy.SessionCompleted.Rank(), status: string(tarsy.SessionCompleted), outcome: outcome})
+		}
+	}
+}
+
 // addGroups finds the groups of a list. Sessions that are not over are one group, unless the order or the filter tells those that
 // run from those that wait.
 func (q *listQuery) addGroups(f tarsy.SessionFilter) {
+	if len(f.Outcomes) > 0 {
+		q.addOutcomes(f)
+
+		return
+	}
+
 	var running, waiting []tarsy.SessionStatus
 
 	for _, status := range tarsy.SessionStatuses() {
@@ -153,7 +175,7 @@ func (q *listQuery) addGroups(f tarsy.SessionFilter) {
 }
 
 // listColumns are the columns of session_list that lists are filtered by.
-const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, created_at, words"
+const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, created_at, words"
 
 // isRunning finds sessions that run by their index, which has no others: few run, however many wait.
 const isRunning = "o.status IN ('in_progress', 'cancelling')"
@@ -162,6 +184,10 @@ const isRunning = "o.status IN ('in_progress', 'cancelling')"
 // written out for the planner.
 func (g listGroup) source() (from string, where []string, at, id string) {
 	where = []string{"l.status = '" + g.status + "'"}
+
+	if g.outcome != tarsy.OutcomeNone {
+		where = append(where, "l.outcome = '"+string(g.outcome)+"'")
+	}
 
 	switch {
 	case g.open == nil:

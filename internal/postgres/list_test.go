@@ -142,6 +142,23 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	}
 }
 
+func TestListOfOutcomesReadsOneIndexRangePerOutcome(t *testing.T) {
+	t.Parallel()
+
+	db := newFixture(t).server(t)
+
+	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
+		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{
+			Order: order, Outcomes: []tarsy.Outcome{tarsy.OutcomeNeedsHuman, tarsy.OutcomeFalseAlarm}, Limit: 50, CreatedAfter: new(epoch()),
+			After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()},
+		})
+		require.NoError(t, err)
+		require.Equal(t, 2, strings.Count(plan, "Index Only Scan Backward using session_list_outcome on session_list"), plan)
+		require.NotContains(t, plan, "Seq Scan", plan)
+		require.NotContains(t, plan, "Incremental Sort", plan)
+	}
+}
+
 func TestListsShowStageCountAndRerunSource(t *testing.T) {
 	t.Parallel()
 
@@ -250,7 +267,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	require.Equal(t, tarsy.FilterOptions{
 		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{},
 		Services: []string{}, Namespaces: []string{}, Clusters: []string{}, Teams: []string{},
-		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(),
+		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(),
 	}, options, "JSON shows empty lists")
 
 	for _, name := range []string{"b", "a", "Z", "b", "ä"} {

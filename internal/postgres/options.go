@@ -12,7 +12,7 @@ import (
 
 // FilterOptions returns the values that sessions can be filtered by.
 func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
-	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses()}
+	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes()}
 
 	values := map[string]*[]string{
 		"alert_type": &options.AlertTypes, "chain_id": &options.ChainIDs, "author": &options.Authors,

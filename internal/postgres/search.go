@@ -24,8 +24,8 @@ const (
 	snippetSource = 32768
 )
 
-// The tiers of relevance: a session whose title, alert type, summary or error matches comes before one whose alert or analysis
-// does. Within a tier the newest comes first.
+// The tiers of relevance: a session whose title, alert type, cause, summary or error matches comes before one whose alert
+// or analysis does. Within a tier the newest comes first.
 const (
 	tierTitle = iota
 	tierText
@@ -85,7 +85,7 @@ func parseSearch(text string) searchWords {
 
 // searchPlan is a search as the database understands it.
 type searchPlan struct {
-	// query matches all words of a session, and title those of its title, alert type, summary and error.
+	// query matches all words of a session, and title those of its title, alert type, cause, summary and error.
 	query, title string
 	tokens       []searchToken
 	// expected is how many sessions the database expects to match.
@@ -179,7 +179,12 @@ func (q *listQuery) statuses(f tarsy.SessionFilter) string {
 
 	q.args["statuses"] = statuses
 
-	const listed = "l.status = ANY(@statuses::text[])"
+	listed := "l.status = ANY(@statuses::text[])"
+
+	if len(f.Outcomes) > 0 {
+		listed += " AND l.outcome = ANY(@outcomes::text[])"
+		q.args["outcomes"] = f.Outcomes
+	}
 
 	if len(f.Statuses) == 0 || !slices.Contains(statuses, "") {
 		return listed
@@ -267,7 +272,7 @@ ORDER BY page.number`, ids, snippetSource)
 	for i, f := range found {
 		items[i] = f.SessionItem
 		items[i].Match = snippet(plan.tokens, []field{
-			{"title", f.Title}, {"executive_summary", f.ExecutiveSummary}, {"error_message", f.ErrorMessage}, {"alert_data", f.AlertData},
+			{"title", f.Title}, {"cause", f.Cause}, {"executive_summary", f.ExecutiveSummary}, {"error_message", f.ErrorMessage}, {"alert_data", f.AlertData},
 			{"final_analysis", f.FinalAnalysis}, {"alert_type", f.AlertType},
 		})
 		items[i].Match.Tier = tiers[f.ID]

@@ -108,6 +108,44 @@ func TestSearchRanksTitlesFirst(t *testing.T) {
 	check()
 }
 
+// The cause is written when the session ends, and counts like its title.
+func TestSearchFindsCauseAndListsOutcomeOnceSessionEnds(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	session := claim.State.Session
+	text := f.alertOf(t, db, "the pool is exhausted")
+
+	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
+	session.Outcome, session.Cause, session.ExecutiveSummary = tarsy.OutcomeCauseFound, "connection pool exhausted by migrate-7", "Too many connections."
+	commit(t, db, claim, progress.Step{Session: &session})
+
+	check := func() {
+		t.Helper()
+
+		items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Search: "pool exhausted", Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, []string{session.ID, text}, idsOf(items))
+		require.Equal(t, &tarsy.SearchMatch{Field: "cause", Snippet: []tarsy.SnippetPart{
+			{Text: "connection "}, {Text: "pool", Match: true}, {Text: " "}, {Text: "exhausted", Match: true}, {Text: " by migrate-7"},
+		}}, items[0].Match)
+		require.Equal(t, tarsy.OutcomeCauseFound, items[0].Outcome)
+		require.Equal(t, "connection pool exhausted by migrate-7", items[0].Cause)
+		require.Equal(t, []string{session.ID}, listed(t, db, tarsy.SessionFilter{Search: "migrate-7", Outcomes: []tarsy.Outcome{tarsy.OutcomeCauseFound}}))
+		require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "migrate-7", Outcomes: []tarsy.Outcome{tarsy.OutcomeInconclusive}}))
+		require.Equal(t, []string{session.ID}, listed(t, db, tarsy.SessionFilter{Outcomes: []tarsy.Outcome{tarsy.OutcomeCauseFound}}))
+	}
+
+	check()
+
+	// A server that indexes old sessions finds the same words.
+	f.exec(t, `UPDATE session_list SET words = NULL`)
+	require.NoError(t, db.Fill(t.Context()))
+	check()
+}
+
 // Sessions whose alert type, summary or error matches come first, then the others, each newest first; pages go on where the
 // one before ended, in either way of searching.
 func TestSearchIsOrderedByRelevanceAndPaged(t *testing.T) {

@@ -360,3 +360,53 @@ func TestSessionsAreFilteredByFactsInEitherOrder(t *testing.T) {
 		require.Empty(t, listed(t, db, tarsy.SessionFilter{Labels: labels}), name)
 	}
 }
+
+func TestSessionsAreFilteredByOutcome(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	ids := map[tarsy.Outcome][]string{}
+
+	for range 2 {
+		for _, outcome := range append(tarsy.Outcomes(), tarsy.OutcomeNone) {
+			id := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Outcome, s.Cause = outcome, "the pool is exhausted" })
+			ids[outcome] = append([]string{id}, ids[outcome]...)
+		}
+
+		f.put(t, db, tarsy.SessionFailed, unchanged)
+		f.put(t, db, tarsy.SessionPending, unchanged)
+	}
+
+	for _, outcome := range tarsy.Outcomes() {
+		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
+			require.Equal(t, ids[outcome], listed(t, db, tarsy.SessionFilter{Order: order, Outcomes: []tarsy.Outcome{outcome}}), outcome)
+		}
+	}
+
+	two := []tarsy.Outcome{tarsy.OutcomeCauseFound, tarsy.OutcomeFalseAlarm}
+	both := []string{ids[two[1]][0], ids[two[0]][0], ids[two[1]][1], ids[two[0]][1]}
+
+	for name, test := range map[string]struct {
+		filter tarsy.SessionFilter
+		want   []string
+	}{
+		"two":            {tarsy.SessionFilter{Outcomes: two}, both},
+		"by attention":   {tarsy.SessionFilter{Outcomes: two, Order: tarsy.OrderAttention}, both},
+		"limit":          {tarsy.SessionFilter{Outcomes: two, Limit: 3}, both[:3]},
+		"completed":      {tarsy.SessionFilter{Outcomes: two, Statuses: []tarsy.SessionStatus{tarsy.SessionFailed, tarsy.SessionCompleted}}, both},
+		"other statuses": {tarsy.SessionFilter{Outcomes: two, Statuses: []tarsy.SessionStatus{tarsy.SessionPending, tarsy.SessionFailed}}, []string{}},
+		"other author":   {tarsy.SessionFilter{Outcomes: two, Author: "nobody"}, []string{}},
+		"search":         {tarsy.SessionFilter{Outcomes: two, Search: "exhausted"}, both},
+		"search others":  {tarsy.SessionFilter{Outcomes: two, Search: "exhausted", Statuses: []tarsy.SessionStatus{tarsy.SessionPending}}, []string{}},
+	} {
+		require.Equal(t, test.want, listed(t, db, test.filter), name)
+	}
+
+	// The next page begins after the last session, whichever outcome it has.
+	last, err := db.Sessions(t.Context(), tarsy.SessionFilter{Outcomes: two, Limit: 2})
+	require.NoError(t, err)
+	require.Equal(t, both[2:], listed(t, db, tarsy.SessionFilter{
+		Outcomes: two, After: &tarsy.SessionCursor{CreatedAt: last[1].CreatedAt, ID: last[1].ID},
+	}))
+}
