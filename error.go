@@ -36,6 +36,7 @@ const (
 	CodeEpicNotFound        Code = "epic_not_found"
 	CodeTagNotFound         Code = "tag_not_found"
 	CodeReviewNotFound      Code = "review_not_found"
+	CodeFeedbackNotFound    Code = "feedback_not_found"
 	CodeJobNotFound         Code = "job_not_found"
 	CodeQueueNotFound       Code = "queue_not_found"
 	CodeMethodNotAllowed    Code = "method_not_allowed"

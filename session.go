@@ -125,6 +125,8 @@ type SessionItem struct {
 	// Same as in Session.
 	Outcome Outcome `json:"outcome"`
 	Cause   string  `json:"cause"`
+	// The worst rating that people gave; empty without feedback.
+	Rating Rating `json:"rating"`
 	// Empty unless the session ended without success or, for ConcludedEarly, before its agents were done.
 	ErrorCode      string `json:"error_code"`
 	ErrorMessage   string `json:"error_message"`
@@ -173,6 +175,8 @@ type SessionDetail struct {
 	Alert *AlertState `json:"alert"`
 	// The conclusion; nil until the session has completed, and if VerdictError is set or its chain asks for none.
 	Verdict *Verdict `json:"verdict"`
+	// What people said about the conclusion, the latest change first; empty, not nil.
+	Feedback []Feedback `json:"feedback"`
 	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []StageDetail `json:"stages"`
 	// Nil until the first question.

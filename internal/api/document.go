@@ -33,6 +33,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registerAlertTypes(registry)
 	registerNoteTypes(registry)
 	registerVerdictTypes(registry)
+	registerFeedbackTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -113,6 +114,8 @@ func (s *Server) documented(method, path string) *huma.Operation {
 		return item.Post
 	case http.MethodPatch:
 		return item.Patch
+	case http.MethodPut:
+		return item.Put
 	case http.MethodDelete:
 		return item.Delete
 	default:

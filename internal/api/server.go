@@ -88,6 +88,8 @@ type Config struct {
 	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
+	// Feedback is behind feedback and the counts of conclusions.
+	Feedback Feedback
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
 	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
@@ -132,6 +134,7 @@ type Server struct {
 	jobs       Jobs
 	inbox      Inbox
 	triage     Triage
+	feedback   Feedback
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
@@ -183,6 +186,7 @@ func New(cfg Config) *Server {
 		jobs:       cfg.Jobs,
 		inbox:      cfg.Inbox,
 		triage:     cfg.Triage,
+		feedback:   cfg.Feedback,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
 		mcpServers: cfg.MCPServers,
@@ -223,6 +227,8 @@ func New(cfg Config) *Server {
 	s.addChat()
 	s.addTrace()
 	s.addUsage()
+	s.addFeedback()
+	s.addQuality()
 	s.addNotes()
 	s.addBoard()
 	s.addReviews()

@@ -11,10 +11,10 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// The time that a usage summary is about: how long it is if nobody says, and how long it may be.
+// The period that a summary is about: how long it is by default, and at most.
 const (
-	usualUsage   = 30 * 24 * time.Hour
-	longestUsage = 366 * 24 * time.Hour
+	usualPeriod   = 30 * 24 * time.Hour
+	longestPeriod = 366 * 24 * time.Hour
 )
 
 // Usages is what the API shows of what was used.
@@ -37,7 +37,7 @@ func (s *Server) addUsage() {
 }
 
 func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
-	from, to, err := in.period(s.clock.Now())
+	from, to, err := period(in.From, in.To, s.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +50,14 @@ func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 	return &usageOutput{Body: summary}, nil
 }
 
-func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
-	end, err := parseMoment("to", in.To)
+// period reads the period that a summary is about.
+func period(fromText, toText moment, now time.Time) (from, to time.Time, err error) {
+	end, err := parseMoment("to", toText)
 	if err != nil {
 		return from, to, err
 	}
 
-	begin, err := parseMoment("from", in.From)
+	begin, err := parseMoment("from", fromText)
 	if err != nil {
 		return from, to, err
 	}
@@ -66,7 +67,7 @@ func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
 		to = end.UTC()
 	}
 
-	from = to.Add(-usualUsage)
+	from = to.Add(-usualPeriod)
 	if begin != nil {
 		from = begin.UTC()
 	}
@@ -74,8 +75,8 @@ func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
 	switch {
 	case !from.Before(to):
 		return from, to, parameterErrorf("from", "from must be before to")
-	case to.Sub(from) > longestUsage:
-		return from, to, parameterErrorf("from", "from and to may be %d days apart at most", int(longestUsage.Hours()/24)) //nolint:mnd // hours
+	case to.Sub(from) > longestPeriod:
+		return from, to, parameterErrorf("from", "from and to may be %d days apart at most", int(longestPeriod.Hours()/24)) //nolint:mnd // hours
 	default:
 		return from, to, nil
 	}

@@ -24,6 +24,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/feedback"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/note/board"
@@ -267,7 +268,8 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
-		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Feedback: feedback.New(feedback.Config{DB: a.db, Mask: maskText, Clock: a.clock}),
+		Notes:    a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),

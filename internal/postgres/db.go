@@ -60,6 +60,7 @@ type DB struct {
 	committer *committer
 	intake    *intake
 	filler    *filler
+	measurer  *filler
 	reaper    *reaper
 	// compared is nil where the injected clock is the time.
 	compared *databaseClock
@@ -124,6 +125,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		committer: newCommitter(pools.work, signals),
 		intake:    newIntake(pools.work, signals, cfg),
 		filler:    newFiller(pools.jobs, cfg.Logger),
+		measurer:  newMeasurer(pools.jobs, cfg.Logger),
 		reaper:    &reaper{pool: pools.front, after: cfg.StalledAfter, logger: cfg.Logger},
 	}, nil
 }
@@ -134,6 +136,7 @@ func (db *DB) Start() {
 	db.committer.steps.Start()
 	db.intake.arrivals.Start()
 	db.filler.Start(db.filler.run)
+	db.measurer.Start(db.measurer.run)
 	db.reaper.Start(db.reaper.run)
 
 	if db.compared != nil {
@@ -148,6 +151,7 @@ func (db *DB) Stop() {
 	}
 
 	db.reaper.Stop()
+	db.measurer.Stop()
 	db.filler.Stop()
 	db.intake.arrivals.Stop()
 	db.committer.steps.Stop()

@@ -42,6 +42,13 @@ func (db *DB) Notify(ctx context.Context) {
 	db.signals.flush(ctx)
 }
 
+// Measure completes what is counted of some old sessions now.
+func (db *DB) Measure(ctx context.Context) error {
+	_, err := db.measurer.fill(ctx)
+
+	return err
+}
+
 // Fill indexes some sessions for search now.
 func (db *DB) Fill(ctx context.Context) error {
 	_, err := db.filler.fill(ctx)

@@ -12,7 +12,8 @@ import (
 )
 
 // Sessions from before there was search are listed at once, but have no words: to find those of a million sessions takes
-// minutes, in which nobody could write if it were a part of the migration. Servers do it when they run, newest first.
+// minutes, in which nobody could write if it were a part of the migration. Servers do it when they run, newest first. The same holds for
+// the agents, models and cost that are counted of sessions.
 const (
 	lockUnfilledSQL = `SELECT session_id FROM session_list WHERE words IS NULL ORDER BY created_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED`
 	// fillSQL is a statement after the lock, so that it sees what was written by whoever held the row before.
@@ -22,24 +23,37 @@ SET words = session_words(session_title(s.alert_type || ' ' || s.title, s.cause 
     || label_words(s.labels)
 FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
 
+	lockUnmeasuredSQL = `SELECT session_id FROM session_quality WHERE agents IS NULL ORDER BY completed_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED`
+	measureSQL        = `SELECT record_quality($1)`
+
 	// fillBatch is small: the end of a session waits for a batch that has its row.
 	fillBatch = 50
 	// fillRetry is how long a filler waits after an error.
 	fillRetry = 10 * time.Second
 )
 
-// filler gives words to the sessions that have none, then ends. Any number of servers may do it at once.
+// filler completes the rows of old sessions, then ends. Any number of servers may do it at once.
 type filler struct {
 	background.Task
 
 	pool *pgxpool.Pool
-	// outage reports while the database is unavailable to index.
+	// lock chooses rows that are not complete, and complete completes them.
+	lock, complete string
+	// outage reports while the database is unavailable to do it.
 	outage background.Outage
 }
 
+// newFiller gives words to the sessions that have none.
 func newFiller(pool *pgxpool.Pool, logger *slog.Logger) *filler {
-	return &filler{pool: pool, outage: background.Outage{
+	return &filler{pool: pool, lock: lockUnfilledSQL, complete: fillSQL, outage: background.Outage{
 		Failing: "could not index old sessions for search; trying again", Over: "indexes old sessions again", Level: slog.LevelWarn, Logger: logger,
+	}}
+}
+
+// newMeasurer adds agents, models and cost to what is counted of sessions.
+func newMeasurer(pool *pgxpool.Pool, logger *slog.Logger) *filler {
+	return &filler{pool: pool, lock: lockUnmeasuredSQL, complete: measureSQL, outage: background.Outage{
+		Failing: "could not measure old sessions; trying again", Over: "measures old sessions again", Level: slog.LevelWarn, Logger: logger,
 	}}
 }
 
@@ -71,7 +85,7 @@ func (f *filler) run(ctx context.Context) {
 
 func (f *filler) fill(ctx context.Context) (filled int, err error) {
 	err = pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, lockUnfilledSQL, fillBatch)
+		rows, err := tx.Query(ctx, f.lock, fillBatch)
 		if err != nil {
 			return err
 		}
@@ -82,7 +96,7 @@ func (f *filler) fill(ctx context.Context) (filled int, err error) {
 		}
 
 		filled = len(ids)
-		_, err = tx.Exec(ctx, fillSQL, ids)
+		_, err = tx.Exec(ctx, f.complete, ids)
 
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 // itemSQL reads a page of the list: the places of its sessions, in order, become rows. What each session used is added up
 // from its calls as it is asked for: kept on the session it would make every step write more.
 var itemSQL = `
-SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause,
+SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
     s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
     (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
     (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls`

@@ -24,6 +24,7 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM suppressed_alerts WHERE session_id = ANY($1)`,
 	`DELETE FROM session_alerts WHERE session_id = ANY($1)`,
 	`DELETE FROM verdicts WHERE session_id = ANY($1)`,
+	`DELETE FROM feedback WHERE session_id = ANY($1)`,
 	`DELETE FROM requests WHERE session_id = ANY($1)`,
 	`DELETE FROM chat_user_messages WHERE session_id = ANY($1)`,
 	`DELETE FROM chats WHERE session_id = ANY($1)`,

@@ -61,6 +61,9 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	f.exec(t, `INSERT INTO session_alerts (session_id, fingerprint, group_key, last_at) VALUES ($1, 'fp', 'group', now())`, claim.SessionID)
 	f.suppress(t, &claim.SessionID, f.clock.Now())
 
+	_, err = db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingWrong, f.clock.Now()))
+	require.NoError(t, err)
+
 	return claim.SessionID
 }
 

@@ -44,6 +44,7 @@ type detailRows struct {
 	spent      []executionSpend
 	alerts     []alertStateRow
 	verdicts   []tarsy.Verdict
+	feedback   []tarsy.Feedback
 }
 
 func (r *detailRows) queue(batch *pgx.Batch, id string) {
@@ -52,12 +53,15 @@ func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
 	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
 	queueRows(batch, &r.verdicts, verdictsTable.selectWhere(`session_id = $1`), id)
+	queueRows(batch, &r.feedback, feedbackSQL, id)
 	queueSpend(batch, &r.spent, id)
 	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
 
 func (r *detailRows) detail() *tarsy.SessionDetail {
-	detail := &tarsy.SessionDetail{Session: r.sessions[0].Session, Version: r.sessions[0].LastSeq, Stages: []tarsy.StageDetail{}}
+	detail := &tarsy.SessionDetail{
+		Session: r.sessions[0].Session, Version: r.sessions[0].LastSeq, Feedback: append([]tarsy.Feedback{}, r.feedback...), Stages: []tarsy.StageDetail{},
+	}
 	spent := make(map[string]tarsy.Spend, len(r.spent))
 
 	for _, s := range r.spent {

@@ -103,6 +103,7 @@ func Kinds() []Kind {
 		{tarsy.CodeEpicNotFound, http.StatusNotFound, "There is no such epic"},
 		{tarsy.CodeTagNotFound, http.StatusNotFound, "There is no such tag"},
 		{tarsy.CodeReviewNotFound, http.StatusNotFound, "There is no such review item"},
+		{tarsy.CodeFeedbackNotFound, http.StatusNotFound, "There is no such feedback"},
 		{tarsy.CodeJobNotFound, http.StatusNotFound, "There is no such job"},
 		{tarsy.CodeQueueNotFound, http.StatusNotFound, "There is no such queue"},
 		{tarsy.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "The method is not allowed here"},

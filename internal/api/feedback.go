@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
+type Feedback interface {
+	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
+	Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error)
+	List(ctx context.Context, sessionID string) ([]tarsy.Feedback, error)
+	Qualities
+}
+
+// feedbackRequest is the body that gives feedback.
+type feedbackRequest struct {
+	Rating    string `doc:"What you think of the conclusion." enum:"right,partly,wrong"                              json:"rating"`
+	Why       string `doc:"Why, in at most 2,000 characters."                                                        json:"why,omitempty"`
+	RealCause string `doc:"What the cause really was, in at most 2,000 characters. Not allowed with the rating right." json:"real_cause,omitempty"`
+}
+
+type feedbackListOutput struct{ Body feedbackList }
+
+type feedbackList struct {
+	Feedback []tarsy.Feedback `json:"feedback"`
+}
+
+type feedbackOutput struct{ Body tarsy.Feedback }
+
+func (s *Server) addFeedback() {
+	const path = "/api/v1/sessions/{id}/feedback"
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-feedback", Method: http.MethodGet, Path: path, Summary: "List the feedback on a session",
+	}, nil, s.listFeedback)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "give-feedback", Method: http.MethodPut, Path: path, Summary: "Give feedback on a session that has ended",
+		Description: "Everybody has one opinion about a session: giving feedback again replaces it. The author is the caller.",
+	}, s.bodyOf(reflect.TypeFor[feedbackRequest](), true), s.giveFeedback)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "withdraw-feedback", Method: http.MethodDelete, Path: path, DefaultStatus: http.StatusNoContent,
+		Summary: "Withdraw your feedback on a session",
+	}, nil, s.withdrawFeedback)
+}
+
+func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackListOutput, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+
+	found, err := s.feedback.List(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list feedback: %w", err)
+	}
+
+	return &feedbackListOutput{Body: feedbackList{Feedback: append([]tarsy.Feedback{}, found...)}}, nil
+}
+
+func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[feedbackRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+
+	given, err := s.feedback.Give(ctx, tarsy.Feedback{
+		SessionID: in.ID, Author: who.author, Rating: tarsy.Rating(request.Rating), Why: request.Why, RealCause: request.RealCause,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("give feedback: %w", err)
+	}
+
+	return &feedbackOutput{Body: given}, nil
+}
+
+func (s *Server) withdrawFeedback(ctx context.Context, in *sessionInput) (*struct{}, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+
+	if _, err := s.feedback.Withdraw(ctx, in.ID, callerOf(ctx).author); err != nil {
+		return nil, fmt.Errorf("withdraw feedback: %w", err)
+	}
+
+	return nil, nil //nolint:nilnil // no content
+}

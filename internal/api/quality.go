@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Qualities counts conclusions.
+type Qualities interface {
+	Quality(ctx context.Context, from, to time.Time, by tarsy.QualityBy) (tarsy.Quality, error)
+}
+
+type qualityInput struct {
+	From moment `doc:"Completed at this time or later; 30 days before the end if left out." query:"from"`
+	To   moment `doc:"Completed before this time; now if left out."                       query:"to"`
+	By   string `doc:"What a row is about." default:"chain" enum:"chain,agent,model,alert_type" query:"by"`
+}
+
+type qualityOutput struct{ Body tarsy.Quality }
+
+func (s *Server) addQuality() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-quality", Method: http.MethodGet, Path: "/api/v1/quality", Summary: "Count conclusions and what people think of them",
+		Description: "Outcomes, ratings, time to the verdict and cost of the sessions that completed in a period of at most 366 days: in all, by day (UTC), and by chain, agent, model or alert type. Sessions that are deleted do not count.",
+	}, nil, s.getQuality)
+}
+
+func (s *Server) getQuality(ctx context.Context, in *qualityInput) (*qualityOutput, error) {
+	from, to, err := period(in.From, in.To, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	by, err := oneOfParameter("by", in.By, tarsy.QualityBys()...)
+	if err != nil {
+		return nil, err
+	}
+
+	quality, err := s.feedback.Quality(ctx, from, to, by)
+	if err != nil {
+		return nil, fmt.Errorf("count conclusions: %w", err)
+	}
+
+	return &qualityOutput{Body: quality}, nil
+}

@@ -1,0 +1,84 @@
+package feedback
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Config is what a Desk needs. Everything is required.
+type Config struct {
+	DB *postgres.DB
+	// Mask hides secrets in what people write.
+	Mask  func(string) string
+	Clock clockwork.Clock
+}
+
+// Desk takes feedback. Any number of servers may have one on the same database.
+type Desk struct{ cfg Config }
+
+// New returns a desk.
+func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
+
+// Give stores the feedback of its author, and replaces what the author said about the session before. ID and times are chosen here.
+// When it returns without error the feedback is durable and readers have been notified.
+func (d *Desk) Give(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
+	f.Author = tarsy.CleanText(f.Author)
+	f.Why = strings.TrimSpace(tarsy.CleanText(f.Why))
+	f.RealCause = strings.TrimSpace(tarsy.CleanText(f.RealCause))
+
+	if err := check(f); err != nil {
+		return tarsy.Feedback{}, err
+	}
+
+	f.ID, f.UpdatedAt = tarsy.NewID(), tarsy.Time(d.cfg.Clock.Now())
+	f.Why, f.RealCause = d.cfg.Mask(f.Why), d.cfg.Mask(f.RealCause)
+
+	return d.cfg.DB.PutFeedback(ctx, f)
+}
+
+func check(f tarsy.Feedback) error {
+	known := make([]string, 0, len(tarsy.Ratings()))
+	for _, rating := range tarsy.Ratings() {
+		known = append(known, string(rating))
+	}
+
+	switch {
+	case f.Rating == "":
+		return tarsy.FieldErrorf(tarsy.CodeMissingField, "rating", "rating is missing; it must be one of %s", strings.Join(known, ", "))
+	case !slices.Contains(tarsy.Ratings(), f.Rating):
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "rating", "there is no rating %q; %s",
+			tarsy.CutText(string(f.Rating), 40), nearest.Hint(string(f.Rating), known, "ratings")) //nolint:mnd // a word and a bit
+	case utf8.RuneCountInString(f.Why) > tarsy.MaxFeedbackText:
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "why", "why is longer than %d characters", tarsy.MaxFeedbackText)
+	case utf8.RuneCountInString(f.RealCause) > tarsy.MaxFeedbackText:
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "real_cause", "real_cause is longer than %d characters", tarsy.MaxFeedbackText)
+	case f.Rating == tarsy.RatingRight && f.RealCause != "":
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "real_cause", "a conclusion that is right has no other cause: leave real_cause out, or choose partly or wrong")
+	}
+
+	return nil
+}
+
+// Withdraw removes the feedback that an author gave on a session, and returns it.
+func (d *Desk) Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error) {
+	return d.cfg.DB.DeleteFeedback(ctx, sessionID, tarsy.CleanText(author))
+}
+
+// List returns what people said about a session, the latest change first.
+func (d *Desk) List(ctx context.Context, sessionID string) ([]tarsy.Feedback, error) {
+	return d.cfg.DB.Feedback(ctx, sessionID)
+}
+
+// Quality counts the conclusions of sessions that completed from a time up to another.
+func (d *Desk) Quality(ctx context.Context, from, to time.Time, by tarsy.QualityBy) (tarsy.Quality, error) {
+	return d.cfg.DB.Quality(ctx, from, to, by)
+}
