@@ -22,6 +22,8 @@ type SimilarSession struct {
 	// Title and severity of the alert; may be empty.
 	Title    string `json:"title"`
 	Severity string `json:"severity"`
+	// How it ended.
+	Status SessionStatus `json:"status"`
 	// Why it is listed; the strongest reason.
 	Likeness Likeness `json:"likeness"`
 	// Labels that both alerts have with the same value; empty, not nil.

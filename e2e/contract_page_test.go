@@ -22,6 +22,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"an alert":                     c.alert,
 		"the list":                     c.list,
 		"active sessions":              c.active,
+		"similar sessions":             c.similar,
 		"what alerts are about":        c.facts,
 		"suppressed alerts":            c.suppressed,
 		"the timeline":                 c.timeline,

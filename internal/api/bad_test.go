@@ -183,6 +183,8 @@ func badQueries() []badRequest {
 		ofSession("page of nothing", "/timeline?limit=0", "limit", "from 1 to 5000"),
 		ofSession("trace page too large", "/trace?limit=5001", "limit", "from 1 to 5000"),
 		ofSession("export in another form", "/export?format=pdf", "format", "json, markdown"),
+		ofSession("more similar sessions than there may be", "/similar?limit=21", "limit", "from 1 to 20"),
+		ofSession("similar sessions with a cursor", "/similar?cursor=x", "cursor", "limit"),
 		ofSession("export with a preview", "/export?preview=5", "preview", "format"),
 		{
 			name: "parameter where there are none", method: http.MethodGet, path: "/health?verbose=1",
@@ -215,6 +217,8 @@ func badAddresses() []badRequest {
 		missing(http.MethodGet, stranger+"/timeline/nothing", tarsy.CodeEventNotFound),
 		missing(http.MethodGet, stranger+"/status", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/summary", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/similar", tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, "/api/v1/sessions/1/similar", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/export", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, "/api/v1/sessions/1/export?format=markdown", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, "/api/v1/sessions/%00/status", tarsy.CodeSessionNotFound),

@@ -79,6 +79,7 @@ func TestEveryRouteReturnsSuccessCodeAndDocumentedBody(t *testing.T) {
 		{http.MethodGet, "/api/v1/sessions/{id}/status", "/api/v1/sessions/" + id + "/status", "", http.StatusOK},
 		{http.MethodGet, "/api/v1/sessions/{id}/summary", "/api/v1/sessions/" + id + "/summary", "", http.StatusOK},
 		{http.MethodGet, "/api/v1/sessions/{id}/export", "/api/v1/sessions/" + id + "/export", "", http.StatusOK},
+		{http.MethodGet, "/api/v1/sessions/{id}/similar", "/api/v1/sessions/" + id + "/similar", "", http.StatusOK},
 		{http.MethodPost, "/api/v1/sessions/{id}/rerun", "/api/v1/sessions/" + id + "/rerun", "", http.StatusAccepted},
 		{http.MethodGet, "/api/v1/sessions/{id}/timeline", "/api/v1/sessions/" + id + "/timeline", "", http.StatusOK},
 		{http.MethodGet, "/api/v1/sessions/{id}/timeline", "/api/v1/sessions/" + id + "/timeline?preview=1", "", http.StatusOK},

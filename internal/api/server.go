@@ -21,6 +21,7 @@ import (
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
 type Store interface {
 	Sessions
+	SimilarSessions
 	Traces
 	Usages
 	Keys
@@ -223,6 +224,7 @@ func New(cfg Config) *Server {
 	s.addTimeline()
 	s.addRerun()
 	s.addExport()
+	s.addSimilar()
 	s.addRetention()
 	s.addChat()
 	s.addTrace()

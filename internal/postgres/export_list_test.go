@@ -39,10 +39,14 @@ func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error)
 }
 
 func (db *DB) planWithoutScans(ctx context.Context, sql string, args pgx.NamedArgs) (string, error) {
+	return db.plan(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off", sql, args)
+}
+
+func (db *DB) plan(ctx context.Context, settings, sql string, args pgx.NamedArgs) (string, error) {
 	var lines []string
 
 	err := pgx.BeginFunc(ctx, db.readers, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"); err != nil {
+		if _, err := tx.Exec(ctx, settings); err != nil {
 			return err
 		}
 
@@ -85,4 +89,11 @@ func MigrateTo(ctx context.Context, url string, version int) error {
 	known := slices.DeleteFunc(migrations(), func(m migration) bool { return m.version > version })
 
 	return migrate(ctx, url, known, noStep)
+}
+
+// AlikePlan is how the database finds similar sessions: by the index of words, or among the newest sessions.
+func (db *DB) AlikePlan(ctx context.Context, byIndex bool) (string, error) {
+	return db.plan(ctx, "SET LOCAL enable_seqscan = off", alikeSQL(byIndex, 5), pgx.NamedArgs{
+		"query": "'a' | 'b'", "words": []string{"'a'", "'b'"}, "least": 1, "alert_type": "", "seen": []string{},
+	})
 }

@@ -91,9 +91,6 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	return q
 }
 
-// maxLabelWord is how many characters of a label its word in session_list has, as label_words makes it.
-const maxLabelWord = 250
-
 // addLabels makes a list one of sessions with these labels.
 func (q *listQuery) addLabels(labels map[string]string) {
 	var words []string
@@ -101,12 +98,8 @@ func (q *listQuery) addLabels(labels map[string]string) {
 	cut := false
 
 	for name, value := range labels {
-		word := "=" + name + "=" + value
-		if runes := []rune(word); len(runes) > maxLabelWord {
-			word, cut = string(runes[:maxLabelWord]), true
-		}
-
-		words = append(words, "'"+strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(word)+"'")
+		word := labelWord(name, value)
+		words, cut = append(words, lexeme(word)), cut || len(word) < len("=")+len(name)+len("=")+len(value)
 	}
 
 	if len(words) == 0 {

@@ -100,9 +100,8 @@ type searchToken struct {
 
 func (db *DB) planSearch(ctx context.Context, s searchWords) (searchPlan, error) {
 	var (
-		plan      searchPlan
-		explained []byte
-		batch     pgx.Batch
+		plan  searchPlan
+		batch pgx.Batch
 	)
 
 	batch.Queue(`SELECT search_query($1, $2, '')::text, search_query($1, $2, '^')::text`, s.words, s.prefixes).
@@ -111,23 +110,15 @@ func (db *DB) planSearch(ctx context.Context, s searchWords) (searchPlan, error)
 SELECT t.token, w.prefix AND t.place = cardinality(search_tokens(w.word)) AS prefix
 FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens(w.word)) WITH ORDINALITY AS t (token, place)`, s.words, s.prefixes)
 	batch.Queue(`EXPLAIN (FORMAT JSON) SELECT session_id FROM session_list WHERE words @@ search_query($1, $2, '')`, s.words, s.prefixes).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&explained) })
+		QueryRow(func(row pgx.Row) (err error) {
+			plan.expected, err = expectedRows(row)
+
+			return err
+		})
 
 	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
 		return searchPlan{}, err
 	}
-
-	var explanation []struct {
-		Plan struct {
-			Rows float64 `json:"Plan Rows"`
-		} `json:"Plan"`
-	}
-
-	if err := json.Unmarshal(explained, &explanation); err != nil || len(explanation) != 1 {
-		return searchPlan{}, fmt.Errorf("read the explanation of a search: %w", err)
-	}
-
-	plan.expected = explanation[0].Plan.Rows
 
 	return plan, nil
 }
@@ -279,4 +270,26 @@ ORDER BY page.number`, ids, snippetSource)
 	}
 
 	return items, nil
+}
+
+// expectedRows reads from an explanation how many rows a statement returns.
+func expectedRows(row pgx.Row) (float64, error) {
+	var (
+		explained   []byte
+		explanation []struct {
+			Plan struct {
+				Rows float64 `json:"Plan Rows"`
+			} `json:"Plan"`
+		}
+	)
+
+	if err := row.Scan(&explained); err != nil {
+		return 0, err
+	}
+
+	if err := json.Unmarshal(explained, &explanation); err != nil || len(explanation) != 1 {
+		return 0, fmt.Errorf("read the explanation of a search: %w", err)
+	}
+
+	return explanation[0].Plan.Rows, nil
 }

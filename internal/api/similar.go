@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	defaultSimilar = 5
+	maxSimilar     = 20
+)
+
+// SimilarSessions finds past sessions that resemble one.
+type SimilarSessions interface {
+	Similar(ctx context.Context, id string, limit int) ([]tarsy.SimilarSession, error)
+}
+
+type similarInput struct {
+	ID    string       `doc:"The id of a session."           path:"id"`
+	Limit similarLimit `doc:"How many sessions to return at most." query:"limit"`
+}
+
+// similarLimit is an integer with limits of its own.
+type similarLimit string
+
+// Schema implements huma.SchemaProvider.
+func (similarLimit) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, float64(maxSimilar)
+
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: defaultSimilar}
+}
+
+type similarOutput struct{ Body similarList }
+
+type similarList struct {
+	Sessions []tarsy.SimilarSession `json:"sessions"`
+}
+
+func (s *Server) addSimilar() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-similar-sessions", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/similar", Summary: "List similar past sessions",
+		Description: "Sessions that have ended: those of the same alert, then those with similar labels, then those with similar text, each newest first.",
+	}, nil, s.listSimilar)
+}
+
+func (s *Server) listSimilar(ctx context.Context, in *similarInput) (*similarOutput, error) {
+	err := checkID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	limit := defaultSimilar
+
+	if in.Limit != "" {
+		limit, err = parseNumber("limit", string(in.Limit), maxSimilar)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	similar, err := s.store.Similar(ctx, in.ID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list similar sessions: %w", err)
+	}
+
+	return &similarOutput{Body: similarList{Sessions: similar}}, nil
+}

@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	// likeSource is how much of an alert's text is compared.
+	likeSource = 4096
+	// fewTitleWords is up to how many words of a title the text of the alert is used too.
+	fewTitleWords = 3
+	// alertName is the label with the name of an alert.
+	alertName = "alertname"
+)
+
+// Similar returns past sessions that resemble one, at most limit: those of the same alert, then those with similar labels, then
+// those with similar text, each newest first. Only sessions that have ended count.
+func (db *DB) Similar(ctx context.Context, id string, limit int) ([]tarsy.SimilarSession, error) {
+	if !tarsy.ValidID(id) {
+		return nil, sessionNotFound(id)
+	}
+
+	sources, err := collect[likeSession](ctx, db.readers, `
+SELECT id, alert_type, fingerprint, labels, string_to_array(search_text(title), ' ') AS title_words, string_to_array(search_text(left(alert_data, $2)), ' ') AS alert_words
+FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, likeSource)
+	if err != nil {
+		return nil, fmt.Errorf("read session: %w", err)
+	}
+
+	if len(sources) == 0 {
+		return nil, sessionNotFound(id)
+	}
+
+	found, err := db.findSimilar(ctx, sources[0], limit)
+	if err != nil {
+		return nil, fmt.Errorf("find similar sessions: %w", err)
+	}
+
+	similar, err := db.similarSessions(ctx, sources[0].Labels, found)
+	if err != nil {
+		return nil, fmt.Errorf("read similar sessions: %w", err)
+	}
+
+	return similar, nil
+}
+
+// SearchPast returns past sessions that match a search, at most limit: those with all of its words in the order of relevance, then
+// those with at least half of them. Only sessions that have ended count, and the one with the id without does not.
+func (db *DB) SearchPast(ctx context.Context, without, search string, limit int) ([]tarsy.SimilarSession, error) {
+	// A list without a search would be one of all sessions.
+	if strings.TrimSpace(search) == "" {
+		return []tarsy.SimilarSession{}, nil
+	}
+
+	found := newLikenesses(without, limit)
+
+	items, err := db.Sessions(ctx, tarsy.SessionFilter{Search: search, Statuses: endedStatuses(), Limit: limit + 1})
+	if err != nil {
+		return nil, err
+	}
+
+	for _, item := range items {
+		found.add(item.ID, tarsy.LikenessText)
+	}
+
+	var words []string
+
+	err = db.readers.QueryRow(ctx, `SELECT string_to_array(search_text($1), ' ')`, search).Scan(&words)
+	if err != nil {
+		return nil, fmt.Errorf("split search: %w", err)
+	}
+
+	err = db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: likeWords(nil, words), least: leastLikeWords, rare: true})
+	if err != nil {
+		return nil, fmt.Errorf("find past sessions: %w", err)
+	}
+
+	past, err := db.similarSessions(ctx, nil, found)
+	if err != nil {
+		return nil, fmt.Errorf("read past sessions: %w", err)
+	}
+
+	return past, nil
+}
+
+func endedStatuses() []tarsy.SessionStatus {
+	return slices.DeleteFunc(tarsy.SessionStatuses(), func(s tarsy.SessionStatus) bool { return !s.Terminal() })
+}
+
+// likeSession is what others are compared with.
+type likeSession struct {
+	ID          string
+	AlertType   string
+	Fingerprint string
+	Labels      map[string]string
+	// The words of the title, and those of the beginning of the alert, as the search splits them.
+	TitleWords, AlertWords []string
+}
+
+// labelWords returns the labels that are compared, as words of session_list.
+func (s likeSession) labelWords() []string {
+	var words []string
+
+	for name, value := range s.Labels {
+		if name != alertName {
+			words = append(words, labelWord(name, value))
+		}
+	}
+
+	slices.Sort(words)
+
+	return words
+}
+
+// textWords returns the words that are compared: those of the title or, if it has few and the alert is a text, those of the text too.
+func (s likeSession) textWords() []string {
+	words := likeWords(nil, s.TitleWords)
+	if len(words) <= fewTitleWords && len(s.Labels) == 0 {
+		words = likeWords(words, s.AlertWords)
+	}
+
+	return words
+}
+
+// likenesses are the similar sessions that were found so far, in order. The first reason that is found for a session is the strongest.
+type likenesses struct {
+	without string
+	limit   int
+	ids     []string
+	reasons []tarsy.Likeness
+}
+
+func newLikenesses(without string, limit int) *likenesses {
+	return &likenesses{without: without, limit: limit}
+}
+
+func (l *likenesses) add(id string, why tarsy.Likeness) {
+	if l.missing() > 0 && !slices.Contains(l.seen(), id) {
+		l.ids, l.reasons = append(l.ids, id), append(l.reasons, why)
+	}
+}
+
+func (l *likenesses) missing() int { return l.limit - len(l.ids) }
+
+// seen are the sessions that are not looked for anymore.
+func (l *likenesses) seen() []string {
+	if l.without == "" {
+		return l.ids
+	}
+
+	return append([]string{l.without}, l.ids...)
+}
+
+func (db *DB) findSimilar(ctx context.Context, s likeSession, limit int) (*likenesses, error) {
+	found := newLikenesses(s.ID, limit)
+
+	if s.Fingerprint != "" {
+		items, err := db.Sessions(ctx, tarsy.SessionFilter{Fingerprint: s.Fingerprint, Statuses: endedStatuses(), Limit: limit + 1})
+		if err != nil {
+			return nil, err
+		}
+
+		for _, item := range items {
+			found.add(item.ID, tarsy.LikenessFingerprint)
+		}
+	}
+
+	labels := likeQuery{words: s.labelWords(), least: 1}
+	if name := s.Labels[alertName]; name != "" {
+		labels.name = labelWord(alertName, name)
+	} else {
+		labels.alertType = s.AlertType
+	}
+
+	if err := db.findAlike(ctx, found, tarsy.LikenessLabels, labels); err != nil {
+		return nil, err
+	}
+
+	return found, db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: s.textWords(), least: leastLikeWords, rare: true})
+}
+
+// similarRow is a similar session with the labels of its alert.
+type similarRow struct {
+	ID          string
+	AlertType   string
+	Title       string
+	Severity    string
+	Status      tarsy.SessionStatus
+	Labels      map[string]string
+	Outcome     tarsy.Outcome
+	Cause       string
+	Confidence  tarsy.Confidence
+	Rating      tarsy.Rating
+	RealCause   string
+	CreatedAt   time.Time
+	CompletedAt *time.Time
+}
+
+// similarSessions reads what was found.
+func (db *DB) similarSessions(ctx context.Context, labels map[string]string, found *likenesses) ([]tarsy.SimilarSession, error) {
+	rows, err := collect[similarRow](ctx, db.readers, `
+SELECT s.id, s.alert_type, s.title, s.severity, s.status, s.labels, s.outcome, s.cause, coalesce(v.confidence, '') AS confidence, `+opinionSQL+`,
+    s.created_at, s.completed_at
+FROM unnest($1::uuid[]) WITH ORDINALITY AS found (session_id, number)
+JOIN sessions s ON s.id = found.session_id AND s.deleted_at IS NULL
+LEFT JOIN verdicts v ON v.session_id = s.id
+ORDER BY found.number`, found.ids)
+	if err != nil {
+		return nil, err
+	}
+
+	similar := make([]tarsy.SimilarSession, len(rows))
+
+	for i, row := range rows {
+		similar[i] = tarsy.SimilarSession{
+			ID: row.ID, AlertType: row.AlertType, Title: row.Title, Severity: row.Severity, Status: row.Status,
+			Likeness: found.reasons[slices.Index(found.ids, row.ID)], SharedLabels: sharedLabels(labels, row.Labels),
+			Outcome: row.Outcome, Cause: row.Cause, Confidence: row.Confidence, Rating: row.Rating, RealCause: row.RealCause,
+			CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt,
+		}
+	}
+
+	return similar, nil
+}
+
+// opinionSQL is what people think of the verdict of a session s: the worst rating and the newest real cause.
+const opinionSQL = `'' AS rating, '' AS real_cause`
+
+func sharedLabels(a, b map[string]string) map[string]string {
+	shared := map[string]string{}
+
+	for name, value := range a {
+		if other, ok := b[name]; ok && other == value {
+			shared[name] = value
+		}
+	}
+
+	return shared
+}
