@@ -3,11 +3,21 @@ import type { ComponentProps } from 'react';
 import { cn } from './cn';
 
 /** How something stands; the colours of styles.css have the same names. */
-export type Tone = 'running' | 'good' | 'bad' | 'warn' | 'idle';
+export type Tone = 'running' | 'good' | 'found' | 'bad' | 'warn' | 'idle';
+
+export const toneText: Record<Tone, string> = {
+  running: 'text-running',
+  good: 'text-good',
+  found: 'text-found',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  idle: 'text-idle',
+};
 
 const looks: Record<Tone, { icon: LucideIcon; colours: string }> = {
   running: { icon: LoaderCircle, colours: 'bg-running-soft text-running' },
   good: { icon: CircleCheck, colours: 'bg-good-soft text-good' },
+  found: { icon: CircleCheck, colours: 'bg-found-soft text-found' },
   bad: { icon: CircleX, colours: 'bg-bad-soft text-bad' },
   warn: { icon: TriangleAlert, colours: 'bg-warn-soft text-warn' },
   idle: { icon: CircleDashed, colours: 'bg-idle-soft text-idle' },

@@ -1,27 +1,56 @@
 import { BadgeCheck, CircleHelp, CircleSlash2, Hand, type LucideIcon, Search, SearchCheck } from 'lucide-react';
 import { outcomeWord } from '@/text/words';
-import { Badge, type Tone } from './badge';
+import { Badge, type Tone, toneText } from './badge';
+import { cn } from './cn';
+import { StatusBadge, StatusIcon } from './status';
 
 /** Green is for what needs nobody: a session that found an outage has completed, and nothing is well. */
 const looks: Record<string, { tone: Tone; icon: LucideIcon }> = {
-  cause_found: { tone: 'running', icon: SearchCheck },
-  probable_cause: { tone: 'running', icon: Search },
+  cause_found: { tone: 'found', icon: SearchCheck },
+  probable_cause: { tone: 'found', icon: Search },
   inconclusive: { tone: 'idle', icon: CircleHelp },
   false_alarm: { tone: 'good', icon: BadgeCheck },
   needs_human: { tone: 'warn', icon: Hand },
 };
 
+function lookOf(outcome: string) {
+  return looks[outcome] ?? { tone: 'idle' as const, icon: CircleSlash2 };
+}
+
 /** The colour of an outcome, by the name that styles.css has for it. */
 export function outcomeTone(outcome: string): Tone {
-  return looks[outcome]?.tone ?? 'idle';
+  return lookOf(outcome).tone;
 }
 
 /** What kind of conclusion a session has, in a word with its icon. */
 export function OutcomeBadge({ outcome, className }: { outcome: string; className?: string }) {
-  const { tone, icon } = looks[outcome] ?? { tone: 'idle' as const, icon: CircleSlash2 };
   return (
-    <Badge tone={tone} icon={icon} className={className} data-outcome={outcome}>
+    <Badge {...lookOf(outcome)} className={className} data-outcome={outcome}>
       {outcomeWord(outcome)}
     </Badge>
   );
+}
+
+/** The same without its word, which is its accessible name. */
+export function OutcomeIcon({ outcome, className }: { outcome: string; className?: string }) {
+  const { tone, icon: Icon } = lookOf(outcome);
+  return (
+    <Icon className={cn('size-4 shrink-0', toneText[tone], className)} role="img" aria-label={outcomeWord(outcome)} />
+  );
+}
+
+interface Concluded {
+  status: string;
+  outcome: string;
+}
+
+/** The outcome of a session that has a verdict, else its status: "Completed" does not tell an outage from a false alarm. */
+export function SessionBadge({ session }: { session: Concluded }) {
+  if (session.status !== 'completed' || session.outcome === '') return <StatusBadge status={session.status} />;
+  return <OutcomeBadge outcome={session.outcome} />;
+}
+
+export function SessionIcon({ session }: { session: Concluded }) {
+  if (session.status !== 'completed' || session.outcome === '') return <StatusIcon status={session.status} />;
+  return <OutcomeIcon outcome={session.outcome} />;
 }

@@ -14,7 +14,14 @@ const mostPieces = 12;
 
 /** How far something with a known number of steps has come. The bar is for the eye, `label` says the same in words. */
 export function Steps({ total, done, tone, label, className }: Progress & { className?: string }) {
-  const fill = { running: 'bg-running', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', idle: 'bg-line-strong' }[tone];
+  const fill = {
+    running: 'bg-running',
+    good: 'bg-good',
+    found: 'bg-found',
+    bad: 'bg-bad',
+    warn: 'bg-warn',
+    idle: 'bg-line-strong',
+  }[tone];
   const pieces = total > mostPieces ? mostPieces : total;
   const filled = total > mostPieces ? Math.floor((done / total) * mostPieces) : done;
   const stopped = tone === 'bad' || tone === 'warn';

@@ -1,5 +1,5 @@
 import { Ban, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle, type LucideIcon } from 'lucide-react';
-import { Badge, type Tone } from './badge';
+import { Badge, type Tone, toneText } from './badge';
 import { cn } from './cn';
 
 interface Look {
@@ -43,20 +43,12 @@ export function StatusBadge({ status, className }: { status: string; className?:
   );
 }
 
-const colours: Record<Tone, string> = {
-  running: 'text-running',
-  good: 'text-good',
-  bad: 'text-bad',
-  warn: 'text-warn',
-  idle: 'text-idle',
-};
-
 /** The same without its word, where a row has no room; the word is its accessible name. */
 export function StatusIcon({ status, className }: { status: string; className?: string }) {
   const { label, icon: Icon, tone, spin } = lookOf(status);
   return (
     <Icon
-      className={cn('size-4 shrink-0', colours[tone], spin && 'animate-spin', className)}
+      className={cn('size-4 shrink-0', toneText[tone], spin && 'animate-spin', className)}
       role="img"
       aria-label={label}
     />
