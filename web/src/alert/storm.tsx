@@ -1,7 +1,7 @@
 /** The alerts of a storm, which one session investigates together. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import * as alerts from '@/api/alerts';
 import type { AlertState } from '@/api/types';
 import { counted } from '@/text/format';
@@ -40,9 +40,18 @@ export function stormSize({ members, firing_members }: Pick<AlertState, 'members
   return `${counted(members, 'alert')} in this storm, ${firing_members} firing`;
 }
 
-/** The members under the row of their session, shown on request. */
-export function StormFold({ sessionId, alert }: { sessionId: string; alert: AlertState }) {
-  const [open, setOpen] = useState(false);
+/** The members under the row of their session, shown on request. Whether they are is known above: the row may leave the page. */
+export function StormFold({
+  sessionId,
+  alert,
+  open,
+  onToggle,
+}: {
+  sessionId: string;
+  alert: AlertState;
+  open: boolean;
+  onToggle: (sessionId: string) => void;
+}) {
   const id = useId();
   return (
     <div className="border-t border-line bg-sunken">
@@ -50,7 +59,7 @@ export function StormFold({ sessionId, alert }: { sessionId: string; alert: Aler
         type="button"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
+        onClick={() => onToggle(sessionId)}
         className="flex min-h-8 w-full items-center gap-1.5 px-4 py-1 text-left text-[13px] text-ink-soft hover:text-ink [&_svg]:size-4"
         data-testid="storm-toggle"
       >

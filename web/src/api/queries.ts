@@ -7,6 +7,7 @@ import type { SessionStatus, Severity } from './types';
 /** The filter of the list of sessions, as the address of the page carries it. */
 export interface SessionSearch {
   status?: SessionStatus[];
+  outcome?: string[];
   alert_type?: string;
   chain_id?: string;
   author?: string;
@@ -61,6 +62,7 @@ export const sessions = (filter: SessionSearch) =>
             query: {
               ...filter,
               status: filter.status?.join(',') || undefined,
+              outcome: filter.outcome?.join(',') || undefined,
               order: filter.order ?? 'attention',
               limit: pageLength,
               cursor: pageParam || undefined,

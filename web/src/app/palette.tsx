@@ -13,8 +13,8 @@ import { ago, firstLine, shortId } from '@/text/format';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
+import { SessionIcon } from '@/ui/outcome';
 import { useFocusReturn } from '@/ui/overlay';
-import { StatusIcon } from '@/ui/status';
 import { type Choice, matching } from './choice';
 import { useCommands } from './commands';
 import { themeIcons, themeLabels } from './menus';
@@ -150,11 +150,11 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
       row.severity && severityLabel(row.severity),
       row.service,
       ago(row.created_at, now),
-      firstLine(row.executive_summary || row.error_message) || shortId(row.id),
+      firstLine(row.cause || row.executive_summary || row.error_message) || shortId(row.id),
     ]
       .filter(Boolean)
       .join(' · '),
-    icon: <StatusIcon status={row.status} />,
+    icon: <SessionIcon session={row} />,
     run: () => void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.id } }),
   }));
   return <Group heading="Sessions" choices={choices} onChoose={onChoose} />;

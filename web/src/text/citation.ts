@@ -23,3 +23,13 @@ export function pieces(text: string): Piece[] {
   if (end < text.length || found.length === 0) found.push({ words: text.slice(end) });
   return found;
 }
+
+/** The words without the marks, for places in which these lead nowhere. */
+export function withoutMarks(text: string): string {
+  return pieces(text)
+    .map((piece) => ('words' in piece ? piece.words : ''))
+    .join('')
+    .replace(/[ \t]+([.,;:])/g, '$1')
+    .replace(/[ \t]{2,}/g, ' ')
+    .trim();
+}

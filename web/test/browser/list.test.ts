@@ -180,20 +180,77 @@ test('rows update live, and new sessions do not move the list', async () => {
   await expectRows(page, [failed, fresh, memory, disk, running]);
 });
 
-test('a long list loads the next page near its end', async () => {
+/** Every row of the list, read by scrolling through it, and the most that were in the page at once. */
+async function readList(page: Page): Promise<{ ids: string[]; most: number }> {
+  return page.evaluate(async () => {
+    const main = document.querySelector('main') ?? document.body;
+    const byPlace = new Map<number, string>();
+    const state = { most: 0 };
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const read = () => {
+      const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+      state.most = Math.max(state.most, rows.length);
+      for (const row of rows) byPlace.set(Number(row.ariaPosInSet), row.dataset.row ?? '');
+    };
+    main.scrollTop = 0;
+    for (let top = -1; top !== main.scrollTop; ) {
+      top = main.scrollTop;
+      await frame();
+      await frame();
+      read();
+      main.scrollTop += main.clientHeight / 2;
+    }
+    const places = [...byPlace.keys()].sort((a, b) => a - b);
+    return { ids: places.map((place) => byPlace.get(place) ?? ''), most: state.most };
+  });
+}
+
+test('a long list loads the next page near its end, and draws the rows in sight', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 60; n++) ids.push(await server().submit(`web-${n} is out of memory.`));
   await Promise.all(ids.map((id) => server().ended(id)));
 
   const { page } = await visit('/?order=newest');
   await page.getByTestId('load-more').waitFor();
-  await expect.poll(async () => (await rowsOf(page)).length).toBe(50);
   await page.keyboard.press('j');
   await page.keyboard.press('End');
+  // The focus stays on the row it is on, which was the last of the first page.
+  expect(await focused(page)).toBe(ids[10]);
   await page.getByText('All 65 sessions shown').waitFor();
-  const all = await rowsOf(page);
+  expect(await focused(page)).toBe(ids[10]);
+  const { ids: all, most } = await readList(page);
   expect(all.slice(0, 60)).toEqual(ids.toReversed());
   expect(new Set(all).size).toBe(65);
-  // The focus stayed on the row it was on.
-  expect(await focused(page)).toBe(all[49]);
+  expect(most).toBeLessThan(45);
+
+  // The row with the focus stays in the page although it is out of sight, and the keys go on from it.
+  expect(await focused(page)).toBe(ids[10]);
+  await page.keyboard.press('ArrowDown');
+  expect(await focused(page)).toBe(ids[9]);
+  expect(await inView(page)).toBe(true);
+  await page.keyboard.press('Home');
+  expect(await focused(page)).toBe(ids[59]);
+  await expect.poll(() => inView(page)).toBe(true);
+
+  // Back leads to the row and the place that were left.
+  await page.keyboard.press('End');
+  await expect.poll(() => inView(page)).toBe(true);
+  const last = await focused(page);
+  const top = await page.locator('main').evaluate((main) => main.scrollTop);
+  expect(top).toBeGreaterThan(1000);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/sessions/);
+  await page.getByTestId('outcome').waitFor();
+  await page.goBack();
+  await expect.poll(() => page.locator('main').evaluate((main) => main.scrollTop)).toBeCloseTo(top, -2);
+  await page.keyboard.press('j');
+  expect(await focused(page)).toBe(last);
 });
+
+/** Whether the row with the focus is in the window. */
+function inView(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const box = document.activeElement?.getBoundingClientRect();
+    return box !== undefined && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight;
+  });
+}

@@ -6,9 +6,11 @@ import { type KnownSeverity, severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
 import { shortId } from '@/text/format';
+import { outcomes, outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Input, Select } from '@/ui/input';
+import { OutcomeIcon } from '@/ui/outcome';
 import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
@@ -54,7 +56,24 @@ export function Filters({ search, change, clear, searchField }: Props) {
         <SlidersHorizontal aria-hidden /> Filters{count > 0 && ` (${count})`}
       </Button>
       <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
-        <StatusFilter chosen={search.status ?? []} change={change} />
+        <ManyFilter
+          what="status"
+          many="statuses"
+          values={statuses}
+          chosen={search.status ?? []}
+          word={statusLabel}
+          icon={(status) => <StatusIcon status={status} className="animate-none" />}
+          onChange={(status) => change({ status })}
+        />
+        <ManyFilter
+          what="outcome"
+          many="outcomes"
+          values={outcomes}
+          chosen={search.outcome ?? []}
+          word={outcomeWord}
+          icon={(outcome) => <OutcomeIcon outcome={outcome} />}
+          onChange={(outcome) => change({ outcome })}
+        />
         <SeverityFilter chosen={search.severity} change={change} />
         <ValueFilters search={search} change={change} />
         <LabelFilter labels={splitLabels(search.label)} change={change} />
@@ -91,13 +110,19 @@ export function Filters({ search, change, clear, searchField }: Props) {
   );
 }
 
-function StatusFilter({ chosen, change }: { chosen: readonly string[]; change: Change }) {
+/** Any number of some values; none of them chosen means all. */
+function ManyFilter<T extends string>(props: {
+  what: 'status' | 'outcome';
+  many: string;
+  values: readonly T[];
+  chosen: readonly T[];
+  word: (value: T) => string;
+  icon: (value: T) => ReactNode;
+  onChange: (values: T[]) => void;
+}) {
+  const { what, many, values, chosen, word, icon, onChange } = props;
   const name =
-    chosen.length === 0
-      ? 'Any status'
-      : chosen.length < 3
-        ? chosen.map(statusLabel).join(', ')
-        : `${chosen.length} statuses`;
+    chosen.length === 0 ? `Any ${what}` : chosen.length < 3 ? chosen.map(word).join(', ') : `${chosen.length} ${many}`;
   return (
     <Menu>
       <MenuTrigger asChild>
@@ -106,26 +131,24 @@ function StatusFilter({ chosen, change }: { chosen: readonly string[]; change: C
             'border-line-strong font-normal max-md:flex-1 max-md:basis-36 max-md:justify-between',
             chosen.length > 0 && 'font-medium',
           )}
-          aria-label={`Status: ${name}`}
-          data-testid="filter-status"
+          aria-label={`${what.charAt(0).toUpperCase()}${what.slice(1)}: ${name}`}
+          data-testid={`filter-${what}`}
         >
           {name} <ChevronDown aria-hidden />
         </Button>
       </MenuTrigger>
       <MenuContent align="start">
-        {statuses.map((status) => (
+        {values.map((value) => (
           <MenuCheckboxItem
-            key={status}
-            checked={chosen.includes(status)}
+            key={value}
+            checked={chosen.includes(value)}
             onCheckedChange={(checked) =>
-              change({ status: statuses.filter((other) => (other === status ? checked : chosen.includes(other))) })
+              onChange(values.filter((other) => (other === value ? checked : chosen.includes(other))))
             }
-            data-testid={`filter-status-${status}`}
+            data-testid={`filter-${what}-${value}`}
           >
-            <span aria-hidden>
-              <StatusIcon status={status} className="animate-none" />
-            </span>
-            {statusLabel(status)}
+            <span aria-hidden>{icon(value)}</span>
+            {word(value)}
           </MenuCheckboxItem>
         ))}
       </MenuContent>

@@ -1,6 +1,6 @@
 /** The rows: kept steady while they are read, walked with the keyboard, continued at the end. */
 import { ArrowUp } from 'lucide-react';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionItem } from '@/api/types';
 import { useShortcuts } from '@/app/shortcuts';
 import { counted } from '@/text/format';
@@ -8,6 +8,7 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { useInView } from '@/ui/sight';
 import { columns, SessionRow } from './row';
+import { useRows } from './rows';
 import { useSelection } from './selection';
 import { useSteadyRows } from './steady';
 
@@ -18,10 +19,10 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
   const [focused, setFocused] = useState(false);
   const scrolled = !useInView(top, { before: true });
   const { rows, news, moved, release } = useSteadyRows(fresh, pointed || focused || scrolled, answers);
-  const selection = useSelection(
-    list,
-    rows.map((row) => row.id),
-  );
+  const ids = useMemo(() => rows.map((row) => row.id), [rows]);
+  const selection = useSelection(list, ids, (index) => virtual.scrollToIndex(index, { align: 'auto' }));
+  const { virtual, margin } = useRows(list, ids, selection.id);
+  const [unfolded, toggle] = useUnfolded();
   useShortcuts([
     { keys: 'j', label: 'Next session', group: 'Session list', repeat: true, run: () => selection.move('next') },
     {
@@ -33,12 +34,6 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
     },
     { keys: 'o', label: 'Open session (or Enter)', group: 'Session list', run: selection.open },
   ]);
-  const select = useRef(selection.select);
-  useEffect(() => {
-    select.current = selection.select;
-  });
-  const onFocus = useCallback((id: string) => select.current(id), []);
-
   return (
     <section aria-label="Session list" className="md:rounded-lg md:border md:border-line md:bg-surface">
       <div ref={top} />
@@ -62,20 +57,56 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
       <Header />
       <ul
         ref={list}
-        className="max-md:space-y-2 md:divide-y md:divide-line max-md:[&>li]:overflow-hidden max-md:[&>li]:rounded-lg max-md:[&>li]:border max-md:[&>li]:border-line max-md:[&>li]:bg-surface md:overflow-clip md:rounded-b-lg"
+        className="relative md:overflow-clip md:rounded-b-lg"
+        style={{ height: virtual.getTotalSize() }}
         onKeyDown={selection.onKeyDown}
         onPointerEnter={(event) => setPointed(event.pointerType === 'mouse')}
         onPointerLeave={() => setPointed(false)}
-        onFocus={() => setFocused(true)}
+        onFocus={(event) => {
+          setFocused(true);
+          // The row stays in the page while the focus is in it, also on the alerts of its storm.
+          const id = event.target.closest<HTMLElement>('[data-row]')?.dataset.row;
+          if (id !== undefined) selection.select(id);
+        }}
         onBlur={(event) => setFocused(event.currentTarget.contains(event.relatedTarget))}
         data-testid="sessions-list"
       >
-        {rows.map((row) => (
-          <SessionRow key={row.id} row={row} tabbable={row.id === selection.id} onFocus={onFocus} />
-        ))}
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          return (
+            <li
+              key={row.id}
+              ref={virtual.measureElement}
+              data-index={index}
+              data-row={row.id}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0 border-line max-md:overflow-hidden max-md:rounded-lg max-md:border max-md:bg-surface md:not-last:border-b"
+              style={{ transform: `translateY(${start - margin}px)` }}
+            >
+              <SessionRow row={row} tabbable={row.id === selection.id} open={unfolded.has(row.id)} onToggle={toggle} />
+            </li>
+          );
+        })}
       </ul>
     </section>
   );
+}
+
+/** The storms whose alerts are shown. */
+function useUnfolded(): [ReadonlySet<string>, (id: string) => void] {
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback(
+    (id: string) =>
+      setUnfolded((last) => {
+        const next = new Set(last);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [],
+  );
+  return [unfolded, toggle];
 }
 
 /** Headings for the eye. Each row says them itself to a screen reader, which meets links in a list here. */
@@ -85,7 +116,7 @@ function Header() {
     <div aria-hidden className={cn('hidden border-b border-line px-4 py-2 text-xs font-medium text-ink-soft', columns)}>
       <span>Status</span>
       <span>Alert</span>
-      <span className="hidden wide:block">Outcome</span>
+      <span className="hidden wide:block">Conclusion</span>
       <span className="hidden wide:block">Chain</span>
       <span>Stages</span>
       <span className={right}>Age</span>

@@ -8,7 +8,7 @@ import * as queries from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
-import { clockTime } from '@/text/format';
+import { clockTime, counted } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Continuation } from '@/ui/continuation';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
@@ -49,6 +49,9 @@ export function SessionsPage() {
         <>
           {found.isError && !found.isFetchNextPageError && (
             <Stale error={found.error} at={at} retry={() => void found.refetch()} />
+          )}
+          {search.search !== undefined && key !== undefined && rows.length > 0 && (
+            <Matches count={rows.length} more={found.hasNextPage} />
           )}
           {rows.length > 0 ? <SessionRows rows={rows} answers={key} /> : <NothingMatches clear={clear} />}
           <Continuation found={found} shown={rows.length} what="sessions" />
@@ -122,6 +125,16 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
       run: () => change({ order: newest ? undefined : 'newest' }),
     },
   ]);
+}
+
+/** How many sessions the search found; further pages are not counted before they are loaded. */
+function Matches({ count, more }: { count: number; more: boolean }) {
+  return (
+    <p role="status" className="text-ink-soft tabular-nums" data-testid="search-count">
+      {more ? `${count}+ sessions match` : `${counted(count, 'session')} ${count === 1 ? 'matches' : 'match'}`}
+      <span className="max-sm:hidden">, the best matches first</span>
+    </p>
+  );
 }
 
 /** How many run and wait, whatever the filter; the tab says it too. */

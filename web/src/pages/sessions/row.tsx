@@ -6,12 +6,13 @@ import { SeverityBadge } from '@/alert/severity';
 import { AlertMarks } from '@/alert/state';
 import { StormFold } from '@/alert/storm';
 import type { SessionItem } from '@/api/types';
+import { withoutMarks } from '@/text/citation';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
 import { useNow } from '@/ui/now';
+import { SessionBadge } from '@/ui/outcome';
 import { Steps } from '@/ui/progress';
-import { StatusBadge } from '@/ui/status';
 import { Running } from '@/ui/time';
 import { progressOf } from './progress';
 
@@ -27,31 +28,34 @@ export const columns = cn(
 export const SessionRow = memo(function SessionRow({
   row,
   tabbable,
-  onFocus,
+  open,
+  onToggle,
 }: {
   row: SessionItem;
   tabbable: boolean;
-  onFocus: (id: string) => void;
+  /** Whether the alerts of a storm are shown. */
+  open: boolean;
+  onToggle: (id: string) => void;
 }) {
   const running = row.status === 'in_progress' || row.status === 'cancelling';
   const progress = progressOf(row);
   return (
-    <li>
+    <>
       <Link
         to="/sessions/$sessionId"
         params={{ sessionId: row.id }}
         tabIndex={tabbable ? 0 : -1}
-        onFocus={() => onFocus(row.id)}
         data-testid="session-row"
         data-session-id={row.id}
         data-status={row.status}
+        data-outcome={row.outcome || undefined}
         className={cn(
           'relative block px-4 py-2.5 hover:bg-sunken focus-visible:bg-accent-soft focus-visible:outline-offset-[-2px] max-md:flex max-md:flex-wrap max-md:items-center max-md:gap-x-3 max-md:gap-y-1 md:min-h-13',
           columns,
         )}
       >
         <span>
-          <StatusBadge status={row.status} />
+          <SessionBadge session={row} />
         </span>
         <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
           <span className="block min-w-0">
@@ -74,7 +78,7 @@ export const SessionRow = memo(function SessionRow({
             className="block truncate text-ink-soft first-letter:uppercase max-md:line-clamp-2 max-md:whitespace-normal"
             data-testid="session-line"
           >
-            {row.match ? <Snippet parts={row.match.snippet} /> : outcomeOf(row)}
+            {row.match ? <Match match={row.match} /> : lineOf(row)}
           </span>
         </span>
         <span className="hidden truncate text-ink-soft wide:block">
@@ -118,10 +122,30 @@ export const SessionRow = memo(function SessionRow({
           {row.author ? row.author : <Nothing />}
         </span>
       </Link>
-      {row.alert?.storm && <StormFold sessionId={row.id} alert={row.alert} />}
-    </li>
+      {row.alert?.storm && <StormFold sessionId={row.id} alert={row.alert} open={open} onToggle={onToggle} />}
+    </>
   );
 });
+
+const fields: Record<string, string> = {
+  alert_data: 'Alert',
+  final_analysis: 'Analysis',
+  executive_summary: 'Summary',
+  cause: 'Cause',
+  error_message: 'Error',
+  alert_type: 'Alert type',
+};
+
+/** Where the session matches the search. A match in the title needs no name: it stands below it. */
+function Match({ match }: { match: NonNullable<SessionItem['match']> }) {
+  const field = fields[match.field];
+  return (
+    <>
+      {field && <span className="text-ink-faint">{field}: </span>}
+      <Snippet parts={match.snippet} />
+    </>
+  );
+}
 
 /** The part of the session that matches the search, as plain text with the matches marked. */
 export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['snippet'] }) {
@@ -139,11 +163,11 @@ export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['s
   });
 }
 
-/** What came of it, in one line: why it failed, or else its summary. */
-function outcomeOf(row: SessionItem): string {
+/** What came of it, in one line: why it failed, or else the cause that was found, or else its summary. */
+export function lineOf(row: SessionItem): string {
   const failed = row.status === 'failed' || row.status === 'timed_out';
-  const text = (failed && row.error_message) || row.executive_summary || row.error_message;
-  return firstLine(text) || fallbackLine(row);
+  const text = (failed && row.error_message) || row.cause || row.executive_summary || row.error_message;
+  return firstLine(withoutMarks(text)) || fallbackLine(row);
 }
 
 function fallbackLine(row: SessionItem): string {

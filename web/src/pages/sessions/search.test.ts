@@ -49,6 +49,13 @@ describe('the filter in the address', () => {
     expect(known(readSessionSearch({ severity: 'terrible', label: 'nonsense' }))).toEqual({});
   });
 
+  it('has outcomes separated by commas', () => {
+    const read = readSessionSearch(parseSearch('?outcome=false_alarm,strange,cause_found'));
+    expect(read.outcome?.toSorted()).toEqual(['cause_found', 'false_alarm']);
+    expect(readSessionSearch({ outcome: 'strange' }).outcome).toBeUndefined();
+    expect(isFiltered(read)).toBe(true);
+  });
+
   it('keeps text that looks like a number or like JSON as text', () => {
     expect(readSessionSearch(parseSearch('?search=404')).search).toBe('404');
     expect(readSessionSearch(parseSearch('?search=[1]')).search).toBe('[1]');

@@ -2,6 +2,7 @@
 import { type KnownSeverity, severities } from '@/alert/severities';
 import type { SessionSearch } from '@/api/queries';
 import type { SessionStatus } from '@/api/types';
+import { outcomes } from '@/text/words';
 import { splitLabels } from './labels';
 
 export const statuses = [
@@ -20,6 +21,7 @@ export type Range = keyof typeof ranges;
 
 export interface SessionsPageSearch {
   status?: SessionStatus[];
+  outcome?: string[];
   alert_type?: string;
   chain_id?: string;
   author?: string;
@@ -49,7 +51,8 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
   };
   const range = (Object.keys(ranges) as Range[]).find((known) => known === search.range);
   return {
-    status: readStatuses(search.status),
+    status: readList(search.status, statuses),
+    outcome: readList(search.outcome, outcomes),
     alert_type: text('alert_type'),
     chain_id: text('chain_id'),
     author: text('author'),
@@ -68,9 +71,9 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
   };
 }
 
-function readStatuses(value: unknown): SessionStatus[] | undefined {
+function readList<T extends string>(value: unknown, allowed: readonly T[]): T[] | undefined {
   const named: unknown[] = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
-  const known = statuses.filter((status) => named.includes(status));
+  const known = allowed.filter((one) => named.includes(one));
   return known.length === 0 ? undefined : known;
 }
 

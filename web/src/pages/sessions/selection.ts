@@ -3,6 +3,7 @@
  * arrows and j/k), so that what the eye sees, what Enter opens and what a screen reader says is the same row.
  */
 import { type KeyboardEvent, type RefObject, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 type Move = 'next' | 'previous' | 'first' | 'last';
 
@@ -28,7 +29,12 @@ interface Selection {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-export function useSelection(list: RefObject<HTMLElement | null>, ids: readonly string[]): Selection {
+/** `show` scrolls to a row. Every row but the selected one may be missing from the page while it is out of sight. */
+export function useSelection(
+  list: RefObject<HTMLElement | null>,
+  ids: readonly string[],
+  show: (index: number) => void,
+): Selection {
   const [chosen, setChosen] = useState(remembered.id);
   const id = ids.includes(chosen) ? chosen : (ids[0] ?? '');
 
@@ -40,11 +46,11 @@ export function useSelection(list: RefObject<HTMLElement | null>, ids: readonly 
   const inside = () => list.current?.contains(document.activeElement) ?? false;
   const move = (where: Move) => {
     const next = inside() ? moved(ids, id, where) : id;
-    const target = row(next);
-    if (!target) return;
-    select(next);
-    target.focus({ preventScroll: true });
-    target.scrollIntoView({ block: 'nearest' });
+    if (next === '') return;
+    // The row is in the page once it is selected, and only then can have the focus.
+    flushSync(() => select(next));
+    row(next)?.focus({ preventScroll: true });
+    show(ids.indexOf(next));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const where = moves[event.key];

@@ -1,0 +1,120 @@
+/** The list tells what kind of conclusion each session has, and which cause. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { verdictRoute } from '../kit/verdict';
+
+const told = {
+  cause_found: { word: 'Cause found', cause: 'The image tag of billing does not exist' },
+  probable_cause: { word: 'Probable cause', cause: 'The cache of web evicts too early' },
+  inconclusive: { word: 'Inconclusive', cause: '' },
+  false_alarm: { word: 'False alarm', cause: 'The probe was slower than its limit' },
+  needs_human: { word: 'Needs a person', cause: '' },
+} as const;
+type Told = keyof typeof told;
+const kinds = Object.keys(told) as Told[];
+
+const { server, visit } = scenario({
+  verdict: true,
+  script: `
+version: 1
+routes:
+${kinds.map((kind) => verdictRoute(`Analysis of ${kind}`, { outcome: kind, cause: told[kind].cause })).join('\n')}
+${kinds.map((kind) => `  - {when: {agent: Investigator, user: alert of ${kind}}, replies: [{text: Analysis of ${kind}., times: forever}]}`).join('\n')}
+  - {when: {agent: Investigator}, replies: [{text: Analysis without a verdict., times: forever}]}
+  - {when: {user: Summarize this analysis}, replies: [{text: A summary of the analysis., times: forever}]}
+mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{text: web-1}]}]}}
+`,
+  config: `
+agents:
+  Investigator: {mcp_servers: [cluster]}
+agent_chains:
+  plain:
+    description: One agent investigates.
+    alert_types: [pod-crash]
+    stages: [{name: investigation, agents: [{name: Investigator}]}]
+  silent:
+    description: It concludes without a verdict.
+    verdict: false
+    alert_types: [silent]
+    stages: [{name: investigation, agents: [{name: Investigator}]}]
+`,
+});
+
+const sessions = {} as Record<Told | 'none', string>;
+
+beforeAll(async () => {
+  for (const kind of kinds) sessions[kind] = await server().submit(`This is the alert of ${kind}.`);
+  sessions.none = await server().submit('Nothing asks for a verdict.', 'silent');
+  for (const id of Object.values(sessions)) expect(await server().ended(id)).toBe('completed');
+});
+
+const rowOf = (page: Page, id: string) => page.locator(`[data-session-id="${id}"]`);
+
+function idsOf(page: Page): Promise<(string | undefined)[]> {
+  return page
+    .getByTestId('session-row')
+    .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.sessionId));
+}
+
+test('a row has the outcome and the cause; without a verdict it is completed', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  for (const kind of kinds) {
+    const row = rowOf(page, sessions[kind]);
+    const text = await row.innerText();
+    expect(text).toContain(told[kind].word);
+    expect(text).not.toContain('Completed');
+    expect(await row.getByTestId('session-line').innerText()).toBe(told[kind].cause || 'A summary of the analysis.');
+  }
+  const plain = await rowOf(page, sessions.none).innerText();
+  expect(plain).toContain('Completed');
+  expect(plain).toContain('A summary of the analysis.');
+  // No outcome looks like another: each has its own icon.
+  const icons = await page
+    .locator('[data-session-id] [data-outcome] svg')
+    .evaluateAll((all) => all.map((svg) => svg.outerHTML));
+  expect(new Set(icons).size).toBe(kinds.length);
+  await tab.expectAccessible();
+});
+
+test('the list is filtered by outcome, and the address keeps it', async () => {
+  const { page } = await visit('/');
+  await rowOf(page, sessions.none).waitFor();
+  await page.getByTestId('filter-outcome').click();
+  await page.getByTestId('filter-outcome-false_alarm').click();
+  await page.getByTestId('filter-outcome-needs_human').click();
+  await page.keyboard.press('Escape');
+  const expected = [sessions.needs_human, sessions.false_alarm];
+  await expect.poll(() => idsOf(page)).toEqual(expected);
+  expect(new URL(page.url()).searchParams.get('outcome')?.split(',').toSorted()).toEqual([
+    'false_alarm',
+    'needs_human',
+  ]);
+  await page.reload();
+  await expect.poll(() => idsOf(page)).toEqual(expected);
+  expect(await page.getByTestId('filter-outcome').getAttribute('aria-label')).toContain('Needs a person');
+  await page.getByTestId('filter-clear').click();
+  await expect.poll(async () => (await idsOf(page)).length).toBe(kinds.length + 1);
+});
+
+test('a search counts its matches and marks them in the cause', async () => {
+  const { page } = await visit('/?search=image%20tag');
+  await expect.poll(() => idsOf(page)).toEqual([sessions.cause_found]);
+  expect(await page.getByTestId('search-count').innerText()).toContain('1 session matches');
+  expect(await page.getByTestId('session-line').innerText()).toBe('Cause: The image tag of billing does not exist');
+  expect(await page.getByTestId('session-match').allInnerTexts()).toEqual(['image', 'tag']);
+  await page.getByTestId('search').fill('alert');
+  await expect.poll(() => page.getByTestId('search-count').innerText()).toContain('5 sessions match');
+});
+
+test('the palette shows the outcome of the sessions it finds', async () => {
+  const { page } = await visit('/');
+  await rowOf(page, sessions.none).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByTestId('palette').waitFor();
+  await page.keyboard.type('evicts');
+  const found = page.getByTestId('palette').getByRole('option', { name: /Probable cause/ });
+  await found.waitFor();
+  expect(await found.innerText()).toContain(told.probable_cause.cause);
+});
