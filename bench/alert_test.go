@@ -25,7 +25,7 @@ import (
 // alertConfig runs no sessions, so that intake alone is measured.
 const alertConfig = `
 llm_providers: {test: {type: scripted, model: test-model}}
-defaults: {llm_provider: test}
+defaults: {llm_provider: test, verdict: false}
 queue: {worker_count: 0, max_waiting_sessions: 0}
 agents: {Investigator: {custom_instructions: Find out what happened.}}
 agent_chains:

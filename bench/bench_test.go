@@ -40,7 +40,7 @@ const workers = 16
 
 const benchConfig = `
 llm_providers: {test: {type: scripted, model: test-model}}
-defaults: {llm_provider: test}
+defaults: {llm_provider: test, verdict: false}
 queue: {worker_count: %d, max_concurrent_sessions: %d}
 agents: {Investigator: {custom_instructions: Find out what happened.}}
 agent_chains:

@@ -115,7 +115,7 @@ type server struct {
 
 const serverConfig = `
 system: {dashboard_url: "https://tarsy.example/"}
-defaults: {llm_provider: told, alert_type: test}
+defaults: {llm_provider: told, alert_type: test, verdict: false}
 llm_providers: {told: {type: scripted}}
 mcp_servers:
   cluster: {transport: {type: http, url: "http://replaced.invalid"}}
