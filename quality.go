@@ -36,6 +36,7 @@ type Quality struct {
 
 // QualityRow counts sessions and what people said about them.
 type QualityRow struct {
+	// The chain, agent, model, alert type or date that the row is about.
 	Key string `json:"key"`
 	// Sessions that completed and are not deleted. Failed, cancelled and timed-out ones have no conclusion and do not count.
 	Sessions int `json:"sessions"`

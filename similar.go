@@ -17,6 +17,7 @@ const (
 
 // SimilarSession is a past session that may help with another one.
 type SimilarSession struct {
+	// Same as in Session.
 	ID        string `json:"id"`
 	AlertType string `json:"alert_type"`
 	// Title and severity of the alert; may be empty.

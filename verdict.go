@@ -71,6 +71,7 @@ type Verdict struct {
 
 // Claim is a sentence with the tool calls that support it.
 type Claim struct {
+	// The sentence; may be empty.
 	Text string `json:"text"`
 	// Calls that exist and that the text cites; empty, not nil. Marks stay in the text.
 	Citations []Citation `json:"citations"`

@@ -31,7 +31,9 @@ type model struct {
 	forced   map[string]tarsy.ForcedConclusion
 	// runbook is whether the alert names one, noRunbook whether it cannot be read.
 	runbook, noRunbook bool
-	clock              *clockwork.FakeClock
+	// judgement is what the call for a verdict gives: a verdict, an error, or nothing where the chain asks for none.
+	judgement agent.Judgement
+	clock     *clockwork.FakeClock
 }
 
 // play is one running session, with every event of its journal.
@@ -40,6 +42,7 @@ type play struct {
 	sequence int64
 	events   []tarsy.Event
 	answered []tarsy.Request
+	verdicts []tarsy.Verdict
 	released bool
 }
 
@@ -48,6 +51,11 @@ func drawModel(t *rapid.T) *model {
 		outcomes: map[string]tarsy.Status{}, forced: map[string]tarsy.ForcedConclusion{}, clock: clockwork.NewFakeClock(),
 		runbook: rapid.Bool().Draw(t, "runbook"), noRunbook: rapid.Bool().Draw(t, "no runbook"),
 	}
+	m.judgement = rapid.SampledFrom([]agent.Judgement{
+		{},
+		{Closing: agent.Closing{Err: errors.New("the model is out of order")}},
+		{Verdict: &tarsy.Verdict{Outcome: tarsy.OutcomeCauseFound, Cause: tarsy.Claim{Text: "the disk is full"}, Confidence: tarsy.ConfidenceHigh}},
+	}).Draw(t, "judgement")
 	m.drawRecipe(t)
 
 	return m
@@ -110,7 +118,8 @@ func (m *model) steps(p *play) Steps {
 // again is what another server sees that loads the session now.
 func (m *model) again(p *play) *play {
 	loaded := &play{
-		state: cloneState(p.state), events: slices.Clone(p.events), answered: slices.Clone(p.answered), released: p.released,
+		state: cloneState(p.state), events: slices.Clone(p.events), answered: slices.Clone(p.answered),
+		verdicts: slices.Clone(p.verdicts), released: p.released,
 	}
 
 	for _, event := range loaded.state.Timeline {
@@ -130,6 +139,7 @@ func (p *play) apply(step progress.Step) {
 	p.released = step.Release && len(p.state.Requests) == 0
 	p.events = append(p.events, step.Events...)
 	p.answered = append(p.answered, step.Answered...)
+	p.verdicts = append(p.verdicts, step.Verdicts...)
 }
 
 // advance does one of the planned tasks. Building its step must leave the state as it was.
@@ -160,7 +170,7 @@ func (m *model) step(p *play, t Task) progress.Step {
 
 		return steps.Runbook("how to heal", nil, "the default")
 	case Conclude:
-		return steps.Complete(agent.Summary{Text: "in short"}, agent.Judgement{})
+		return steps.Complete(agent.Summary{Text: "in short"}, m.judgement)
 	default:
 		return steps.For(t)
 	}
@@ -246,6 +256,9 @@ type outcome struct {
 	Error      string
 	Analysis   string
 	Summary    string
+	Outcome    tarsy.Outcome
+	Cause      string
+	NoVerdict  string
 	Early      string
 	Runbook    string
 	StageIndex int
@@ -257,6 +270,7 @@ func outcomeOf(state *progress.State) outcome {
 	o := outcome{
 		Session: state.Session.Status, Error: state.Session.ErrorCode + ": " + state.Session.ErrorMessage,
 		Analysis: state.Session.FinalAnalysis, Summary: state.Session.ExecutiveSummary,
+		Outcome: state.Session.Outcome, Cause: state.Session.Cause, NoVerdict: state.Session.VerdictError,
 		Early: state.Session.ConcludedEarly, Runbook: state.Session.Runbook,
 		StageIndex: state.Session.CurrentStageIndex, Executions: map[string][]string{},
 	}
@@ -310,6 +324,8 @@ func requireClosed(t require.TestingT, p *play) {
 	for _, c := range p.state.MCPInteractions {
 		require.NotEqual(t, tarsy.CallStarted, c.Status, "a call is left started")
 	}
+
+	requireVerdict(t, p)
 
 	told := map[string][]string{}
 

@@ -143,6 +143,15 @@ func (m *model) requireResult(t *rapid.T, p *play) {
 	}
 
 	require.Equal(t, early, session.ConcludedEarly)
+
+	switch {
+	case m.judgement.Err != nil:
+		require.Equal(t, m.judgement.Err.Error(), session.VerdictError)
+	case m.judgement.Verdict != nil:
+		require.Len(t, p.verdicts, 1)
+		require.Equal(t, m.judgement.Verdict.Outcome, session.Outcome)
+		require.Equal(t, m.judgement.Verdict.Cause.Text, session.Cause)
+	}
 }
 
 // checkCancelled asks for a cancellation at this prefix.
