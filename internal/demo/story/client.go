@@ -35,6 +35,8 @@ func (b *book) reply(req *llm.Request) script.Reply {
 	switch tarsy.InteractionType(req.Purpose) {
 	case tarsy.InteractionExecutiveSummary:
 		return script.Reply{Text: b.summary(req)}
+	case tarsy.InteractionVerdict:
+		return script.Reply{Text: b.verdict(req)}
 	case tarsy.InteractionSummarization:
 		return script.Reply{Text: digest(resultIn(req))}
 	case tarsy.InteractionIteration, tarsy.InteractionForcedConclusion, tarsy.InteractionSynthesis:
@@ -88,6 +90,9 @@ func (s *stage) reply(req *llm.Request) script.Reply {
 	return reply
 }
 
+// earlyMark begins a result that misses steps.
+const earlyMark = "> Concluded early"
+
 // conclude ends the stage now, after done answers, when it may ask for no more tools.
 func (s *stage) conclude(done int) script.Reply {
 	steps := len(s.Turns) - 1
@@ -97,7 +102,7 @@ func (s *stage) conclude(done int) script.Reply {
 
 	return script.Reply{
 		Thinking: "I cannot ask for more evidence, so I conclude with what I have and say what is missing.",
-		Text: fmt.Sprintf("> Concluded early, after %d of %d planned steps: the findings below are not all confirmed.\n\n%s",
+		Text: fmt.Sprintf(earlyMark+", after %d of %d planned steps: the findings below are not all confirmed.\n\n%s",
 			done, steps, strings.TrimSpace(s.Conclusion)),
 	}
 }

@@ -48,7 +48,9 @@ type story struct {
 	Stages  []stage `yaml:"stages"`
 	// ExecutiveSummary is the answer to the call that sums up the last stage's analysis.
 	ExecutiveSummary string `yaml:"executive_summary"`
-	Chat             chat   `yaml:"chat"`
+	// Verdict is the answer to the call for its verdict.
+	Verdict verdict `yaml:"verdict"`
+	Chat    chat    `yaml:"chat"`
 }
 
 // stage is what one agent says. The last turn has no tools: its text is the stage's result, unless the stage fails.
