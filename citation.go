@@ -63,6 +63,31 @@ func CitedCalls(text string) []string {
 	return cited
 }
 
+// WithoutMarks removes the marks of calls, with the blanks before them: for readers who cannot open the calls.
+func WithoutMarks(text string) string {
+	var out strings.Builder
+
+	for {
+		before, rest, found := strings.Cut(text, "[")
+		mark := markReader{rest: rest}
+
+		switch _, whole := mark.read(); {
+		case !found:
+			out.WriteString(text)
+
+			return strings.TrimSpace(out.String())
+		case whole && !strings.HasPrefix(mark.rest, "("):
+			out.WriteString(strings.TrimRight(before, " "))
+
+			text = mark.rest
+		default:
+			out.WriteString(before + "[")
+
+			text = rest
+		}
+	}
+}
+
 // markReader reads one mark after its opening bracket. It never reads past another bracket, so a caller that continues
 // where it stopped reads the text only once.
 type markReader struct{ rest string }

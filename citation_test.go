@@ -120,3 +120,23 @@ func TestHostileTextIsParsedInBoundedTimeAndMemory(t *testing.T) {
 		})
 	}
 }
+
+func TestMarksAreRemovedForReadersOutside(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"":                                  "",
+		"It leaks [call 1.1.1].":            "It leaks.",
+		"It [Call 1.1.1] leaks":             "It leaks",
+		"[call 1.1.1]":                      "",
+		"A [calls 1.1.1 and 1.2.1] B [x] C": "A B [x] C",
+		"[call 1.1] [call 1.1.1":            "[call 1.1] [call 1.1.1",
+		"[call 1.1.1](https://example.org)": "[call 1.1.1](https://example.org)",
+		"[[call 1.1.1]]":                    "[]",
+		"pods[0] is [OOMKilled]":            "pods[0] is [OOMKilled]",
+	} {
+		require.Equal(t, want, tarsy.WithoutMarks(text), text)
+	}
+
+	require.Len(t, tarsy.WithoutMarks(strings.Repeat("[ ", 1<<20)), 1<<21-1, "in linear time")
+}

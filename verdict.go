@@ -1,6 +1,9 @@
 package tarsy
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Outcome is one word for what kind of conclusion an investigation has.
 type Outcome string
@@ -18,6 +21,26 @@ const (
 // Outcomes lists every outcome, without OutcomeNone.
 func Outcomes() []Outcome {
 	return []Outcome{OutcomeCauseFound, OutcomeProbableCause, OutcomeInconclusive, OutcomeFalseAlarm, OutcomeNeedsHuman}
+}
+
+// Words is the outcome as people read it, in the same words everywhere; empty for OutcomeNone.
+func (o Outcome) Words() string {
+	switch o {
+	case OutcomeCauseFound:
+		return "Cause found"
+	case OutcomeProbableCause:
+		return "Probable cause"
+	case OutcomeInconclusive:
+		return "Inconclusive"
+	case OutcomeFalseAlarm:
+		return "False alarm"
+	case OutcomeNeedsHuman:
+		return "Needs a person"
+	case OutcomeNone:
+	}
+
+	// One of a newer release, which a client may meet.
+	return strings.ReplaceAll(string(o), "_", " ")
 }
 
 // Confidence is how certain a verdict is.
@@ -90,6 +113,20 @@ type NextStep struct {
 	// What can go wrong, and whether the step can be undone.
 	Risk       Risk `json:"risk"`
 	Reversible bool `json:"reversible"`
+}
+
+// Caution is what to know before taking the step: its risk, and whether it can be undone.
+func (s NextStep) Caution() string {
+	if s.Risk == RiskNone {
+		return "no risk"
+	}
+
+	undo := "reversible"
+	if !s.Reversible {
+		undo = "not reversible"
+	}
+
+	return string(s.Risk) + " risk, " + undo
 }
 
 // Limits of verdicts. Longer texts are cut, further items left out.

@@ -98,6 +98,16 @@ func completeStatuses(cmd *cobra.Command) {
 	complete(cmd, "status", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// completeOutcomes completes --outcome.
+func completeOutcomes(cmd *cobra.Command) {
+	var names []cobra.Completion
+	for _, outcome := range tarsy.Outcomes() {
+		names = append(names, cobra.CompletionWithDesc(string(outcome), outcome.Words()))
+	}
+
+	complete(cmd, "outcome", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
 func completeSeverities(cmd *cobra.Command) {
 	var names []cobra.Completion
 	for _, severity := range tarsy.Severities() {

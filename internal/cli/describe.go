@@ -59,6 +59,7 @@ func (d *description) prose(name, text string) {
 func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
 	d := &description{palette: t.palette(t.Stdout), width: min(t.columns(t.Stdout), textWidth)}
 
+	d.verdict(s.Verdict)
 	d.row("session", s.ID)
 	d.painted("status", readable(string(s.Status)), watch.StatusStyle(s.Status))
 	d.facts(s)
@@ -75,6 +76,7 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.row("ended early", s.ConcludedEarly)
 	d.row("error", s.ErrorMessage)
 	d.row("no summary", s.ExecutiveSummaryError)
+	d.row("no verdict", s.VerdictError)
 
 	for _, stage := range s.Stages {
 		d.stage(stage)
@@ -86,6 +88,16 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.chat(s.Stages, timeline)
 
 	return d.out.String()
+}
+
+// verdict is what people look for first.
+func (d *description) verdict(v *tarsy.Verdict) {
+	if v == nil {
+		return
+	}
+
+	layout := watch.VerdictLayout{Palette: d.palette, Width: d.width, WholeCommands: true}
+	d.out.WriteString(strings.Join(layout.Lines(*v), "\n") + "\n\n")
 }
 
 // facts are what the alert is about, and what became of it.

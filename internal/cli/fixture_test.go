@@ -124,7 +124,16 @@ agents:
 agent_chains:
   test: {alert_types: [test, other], stages: [{name: look, agents: [{name: Tester}]}], chat: {enabled: true}}
   silent: {alert_types: [silent], stages: [{name: look, agents: [{name: Tester}]}]}
+  judged: {alert_types: [judged], stages: [{name: look, agents: [{name: Tester}]}], verdict: true}
 `
+
+// verdict is what the model concludes, with what a hostile tool might make it write.
+const verdict = `{"outcome": "probable_cause", "cause": "the cache of checkout has no bound\u001b[2J [call 1.1.1]", "confidence": "medium",
+"confidence_reason": "Memory grows, but the heap was not read. [call 1.1.1]", "impact": "One checkout in eight fails.", "next_steps": [
+{"title": "Restart checkout", "why": "It frees the memory for about an hour, which is enough to ship the bound of the cache.",
+"command": "kubectl --namespace shop rollout restart deployment/checkout --field-manager tarsy\nkubectl --namespace shop rollout status deployment/checkout",
+"url": "https://runbooks.example/checkout", "risk": "low", "reversible": true},
+{"title": "Drop the table of carts", "why": "", "command": "", "url": "", "risk": "high", "reversible": false}], "not_checked": ["The database.\u202e"]}`
 
 const analysis = "# Found it\n\nThe cache has no bound.\x1b[2J"
 
@@ -150,6 +159,8 @@ func model(gate *script.Gate) llm.Client {
 		switch {
 		case req.Purpose == string(tarsy.InteractionExecutiveSummary):
 			return script.Reply{Text: "A cache without bound."}
+		case req.Purpose == string(tarsy.InteractionVerdict):
+			return script.Reply{Text: verdict}
 		case req.Purpose == infer.PurposeExtract && strings.Contains(all, "rotates"):
 			return script.Reply{Text: `{"entities": [{"type": "task", "title": "Rotate the keys", "content": "", "owner": "Ana", "due_date": "2026-12-01",
 				"tags": [], "evidence": "rotates the keys", "confidence": 0.1}]}`}

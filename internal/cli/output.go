@@ -68,6 +68,15 @@ func (t *tool) printMarkdown(text string) error {
 	return t.printf("%s\n", text)
 }
 
+// printVerdict prints a verdict and an empty line.
+func (t *tool) printVerdict(verdict tarsy.Verdict) error {
+	layout := watch.VerdictLayout{Palette: t.palette(t.Stdout), Width: min(t.columns(t.Stdout), textWidth), WholeCommands: true}
+
+	t.gap()
+
+	return t.printf("%s\n\n", strings.Join(layout.Lines(verdict), "\n"))
+}
+
 // lines writes a session as lines, as wide as the terminal if out is one.
 func (t *tool) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
 	session := watch.NewSession(detail)

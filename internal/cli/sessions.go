@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ func (t *tool) listSessions() *cobra.Command {
 The list shows the last characters of each id, which every command accepts.`,
 		Example: `  tarsy sessions list
   tarsy sessions list --status in_progress,pending
+  tarsy sessions list --outcome needs_human,inconclusive
   tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
 	}
@@ -54,6 +56,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
+	flags.StringSliceVar(&filter.Outcomes, "outcome", nil, "only these outcomes, separated by commas: cause_found, probable_cause, inconclusive, false_alarm, needs_human")
 	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
 	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning or info")
 	flags.StringVar(&filter.Service, "service", "", "only this service")
@@ -62,13 +65,14 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags.StringVar(&filter.Team, "team", "", "only this team")
 	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
-	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, analysis, summary or error contain these words, best matches first")
+	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
 	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
 	flags.Var(order, "order", "what comes first: newest, or attention: running sessions, then failed, waiting and other ones")
 	paging := addListFlags(cmd, "sessions")
 
 	t.completeTypes(cmd, connection)
 	completeStatuses(cmd)
+	completeOutcomes(cmd)
 	completeSeverities(cmd)
 	// It cannot fail: the flag exists.
 	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
@@ -118,7 +122,7 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	}
 
 	return t.table([]column{
-		{name: "ID"}, {name: "STATUS", style: status}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
+		{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
 		{name: "SERVICE", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
 	}, rows)
 }
@@ -135,7 +139,7 @@ func sessionRow(s tarsy.SessionItem) []string {
 		took = terminal.Clock(time.Since(*s.StartedAt))
 	}
 
-	text := terminal.Truncate(terminal.Line(cmp.Or(s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
+	text := terminal.Truncate(terminal.Line(cmp.Or(tarsy.WithoutMarks(s.Cause), s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
 	if s.Match != nil {
 		text = marked(s.Match.Snippet)
 	}
@@ -146,9 +150,18 @@ func sessionRow(s tarsy.SessionItem) []string {
 	}
 
 	return []string{
-		short(s.ID), readable(string(s.Status)), string(s.Severity), title, s.Place(),
+		short(s.ID), readable(string(s.Status)), s.Outcome.Words(), string(s.Severity), title, s.Place(),
 		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
 	}
+}
+
+func outcomeStyle(cell string) terminal.Style {
+	at := slices.IndexFunc(tarsy.Outcomes(), func(o tarsy.Outcome) bool { return o.Words() == cell })
+	if at < 0 {
+		return terminal.Plain
+	}
+
+	return watch.OutcomeStyle(tarsy.Outcomes()[at])
 }
 
 func severityStyle(cell string) terminal.Style { return watch.SeverityStyle(tarsy.Severity(cell)) }
@@ -189,7 +202,7 @@ func readable(status string) string { return strings.ReplaceAll(status, "_", " "
 
 func (t *tool) showSession() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: "Show a session with its stages, analysis and questions", Args: namedArgs,
+		Use: "show SESSION", Short: "Show a session: verdict, stages, analysis and questions", Args: namedArgs,
 		Example: "  tarsy sessions show 5f3a9c21\n  tarsy sessions show 5f3a9c21 -o json | jq -r .final_analysis",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)

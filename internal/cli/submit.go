@@ -39,7 +39,7 @@ A JSON object or list is sent as structured data, anything else as text.
 If the connection fails or the server is unavailable, it tries again, at most twice. The alert is stored once: each submission has an
 idempotency key, a random one unless --idempotency-key is given. A script that may run twice passes its own.
 
-With --wait it follows the session, prints the final analysis, and exits with code 5 if the session does not complete.
+With --wait it follows the session, prints the verdict and the final analysis, and exits with code 5 if the session does not complete.
 
 Where alerts.deduplicate.text is set, a repeated text is counted on the session that investigates it, whose id is printed, and a silenced
 one has no session: nothing is printed on stdout, and --wait exits with code 5.`,
@@ -56,7 +56,7 @@ one has no session: nothing is printed on stdout, and --wait exits with code 5.`
 	flags.StringVar(&s.runbookURL, "runbook-url", "", "URL of a runbook")
 	flags.StringArrayVar(&s.servers, "mcp", nil, "limit to this MCP server of the chain, as server or server:tool,tool; may be repeated")
 	flags.StringVar(&s.key, "idempotency-key", "", "submit once per key: repeating the command within 24 hours returns the same session")
-	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the final analysis")
+	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the verdict and the final analysis")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
 	t.completeTypes(cmd, s.connection)
 
@@ -268,17 +268,31 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 		lines.Flush() // what was found before it failed
 	}
 
-	if s.format.value == formatJSON {
-		err = s.printJSON(detail)
-	} else if detail.FinalAnalysis != "" {
-		err = s.printMarkdown(detail.FinalAnalysis)
-	}
-
+	err = s.result(detail)
 	if err == nil && detail.Status != tarsy.SessionCompleted {
 		return notCompletedError{string(detail.Status)}
 	}
 
 	return err
+}
+
+// result prints what came of a session.
+func (s *submission) result(detail tarsy.SessionDetail) error {
+	if s.format.value == formatJSON {
+		return s.printJSON(detail)
+	}
+
+	if detail.Verdict != nil {
+		if err := s.printVerdict(*detail.Verdict); err != nil {
+			return err
+		}
+	}
+
+	if detail.FinalAnalysis == "" {
+		return nil
+	}
+
+	return s.printMarkdown(detail.FinalAnalysis)
 }
 
 // headline is the alert of a session in one line.

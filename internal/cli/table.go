@@ -9,8 +9,9 @@ import (
 
 const (
 	tableGap = 2
-	// minCell is how narrow a column that may be cut becomes before an optional one is dropped.
-	minCell = 8
+	// narrowCell is how narrow a column that may be cut becomes before an optional one is dropped, minCell how narrow at all.
+	narrowCell = 12
+	minCell    = 8
 )
 
 // column is one column of a table.
@@ -77,19 +78,13 @@ func dropEmpty(columns []column, widths []int, rows [][]string) {
 
 // fitColumns returns the widths that fit into a terminal; a column of width 0 is dropped.
 func fitColumns(columns []column, widths []int, width int) []int {
-	floors := make([]int, len(widths))
-	for i, c := range columns {
-		floors[i] = widths[i]
-		if c.cut {
-			floors[i] = min(widths[i], minCell)
+	for i := len(columns) - 1; i >= 0 && tableWidth(cutTo(columns, widths, narrowCell)) > width; i-- {
+		if columns[i].optional {
+			widths[i] = 0
 		}
 	}
 
-	for i := len(columns) - 1; i >= 0 && tableWidth(floors) > width; i-- {
-		if columns[i].optional {
-			floors[i], widths[i] = 0, 0
-		}
-	}
+	floors := cutTo(columns, widths, minCell)
 
 	for excess := tableWidth(widths) - width; excess > 0; excess-- {
 		widest := -1
@@ -108,6 +103,19 @@ func fitColumns(columns []column, widths []int, width int) []int {
 	}
 
 	return widths
+}
+
+// cutTo returns the widths if every column that may be cut is.
+func cutTo(columns []column, widths []int, cell int) []int {
+	cut := slices.Clone(widths)
+
+	for i, c := range columns {
+		if c.cut {
+			cut[i] = min(widths[i], cell)
+		}
+	}
+
+	return cut
 }
 
 func tableWidth(widths []int) int {

@@ -14,7 +14,8 @@ import (
 func (t *tool) watch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch [SESSION]", Short: "Follow a session live", GroupID: groupClient, Args: namedArgs,
-		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, and text as it is written.
+		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, text as it is written, and
+the verdict at the end.
 
 In a terminal it shows a screen, or a list to choose from if SESSION is missing. Otherwise, or with --lines or -o json, it
 prints events until the session ends, of the newest session if SESSION is missing. With --follow it continues after that and
@@ -97,6 +98,10 @@ func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
 
 	t.infof("%s  %s", session.Outcome(t.palette(t.Stderr)), session.ID)
 
+	if session.Verdict != nil {
+		t.infof("%s", watch.Headline(session.Verdict.Outcome, session.Verdict.Cause.Text))
+	}
+
 	return nil
 }
 
@@ -117,7 +122,7 @@ func (p *printer) run(ctx context.Context) error {
 		return err
 	}
 
-	lines, _ := p.lines(p.Stdout, detail)
+	lines, session := p.lines(p.Stdout, detail)
 	updates := p.client.Follow
 
 	if p.follow {
@@ -130,6 +135,12 @@ func (p *printer) run(ctx context.Context) error {
 		}
 
 		p.connected(update)
+
+		if session.Verdict == nil && watch.IsVerdict(update) {
+			if session.Verdict, err = p.verdict(ctx); err != nil {
+				return err
+			}
+		}
 
 		if p.format == formatText {
 			lines.Take(update)
@@ -145,6 +156,13 @@ func (p *printer) run(ctx context.Context) error {
 	}
 
 	return nil
+}
+
+// verdict loads the verdict of a session, of which the journal has only a part.
+func (p *printer) verdict(ctx context.Context) (*tarsy.Verdict, error) {
+	detail, err := p.client.Session(ctx, p.id)
+
+	return detail.Verdict, err
 }
 
 // version is how far an update brings its reader.

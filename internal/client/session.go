@@ -71,6 +71,7 @@ const pageSize = 200
 // Filter chooses sessions. A Limit of zero means all of them.
 type Filter struct {
 	Statuses    []string
+	Outcomes    []string
 	AlertType   string
 	Severity    string
 	Service     string
@@ -139,7 +140,8 @@ func (c *Client) page(ctx context.Context, filter Filter, left int, cursor strin
 	}
 
 	for name, value := range map[string]string{
-		"status": strings.Join(filter.Statuses, ","), "alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
+		"status": strings.Join(filter.Statuses, ","), "outcome": strings.Join(filter.Outcomes, ","),
+		"alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
 		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
 		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order),
 	} {

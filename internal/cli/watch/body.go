@@ -165,6 +165,25 @@ func (b *body) excerpt(text []string, limit int) []string {
 	return lines
 }
 
+// verdict is the conclusion of a session that has one.
+func (b *body) verdict(s *Session) []string {
+	if s.Verdict == nil {
+		return nil
+	}
+
+	lines := []string{b.title("Verdict", "", "")}
+
+	for _, line := range (VerdictLayout{Palette: b.palette, Width: min(b.width, textWidth) - len(margin)}).Lines(*s.Verdict) {
+		if line != "" {
+			line = margin + line
+		}
+
+		lines = append(lines, line)
+	}
+
+	return append(lines, "")
+}
+
 // ending is what is said after the last item.
 func (b *body) ending(s *Session) []string {
 	if !s.Status.Terminal() {
@@ -173,5 +192,5 @@ func (b *body) ending(s *Session) []string {
 
 	style, text := outcome(s)
 
-	return b.palette.Wrap([]terminal.Span{{Text: text, Style: style}}, b.width, "", "")
+	return append(b.verdict(s), b.palette.Wrap([]terminal.Span{{Text: text, Style: style}}, b.width, "", "")...)
 }

@@ -77,6 +77,11 @@ func (l *Lines) event(event tarsy.Event) {
 			l.release(nil)
 			l.status(p.Status, p.Timestamp)
 		}
+	case tarsy.TypeSessionVerdict:
+		if p, ok := decode[tarsy.SessionVerdictPayload](event); ok {
+			l.release(nil)
+			l.verdict(p.Timestamp)
+		}
 	case tarsy.TypeStageStatus:
 		if p, ok := decode[tarsy.StageStatusPayload](event); ok {
 			l.release(nil)
@@ -132,7 +137,22 @@ func (l *Lines) reloaded() {
 		}
 	}
 
+	l.verdict(now)
 	l.status(l.session.Status, now)
+}
+
+// verdict writes the conclusion, unless somebody prints it elsewhere.
+func (l *Lines) verdict(at time.Time) {
+	if l.session.Verdict == nil || l.Last || l.Work {
+		return
+	}
+
+	layout := VerdictLayout{WholeCommands: true}
+	if l.Width > 0 {
+		layout.Width = l.textWidth()
+	}
+
+	l.put(at, "verdict", layout.Lines(*l.session.Verdict))
 }
 
 func (l *Lines) status(status tarsy.SessionStatus, at time.Time) {
@@ -219,12 +239,15 @@ func (l *Lines) Flush() {
 const column = 20
 
 // line writes one thing; its further lines are indented below the first.
-func (l *Lines) line(at time.Time, name, text string) {
+func (l *Lines) line(at time.Time, name, text string) { l.put(at, name, l.broken(text)) }
+
+// put writes lines that fit already.
+func (l *Lines) put(at time.Time, name string, lines []string) {
 	var out strings.Builder
 
 	fmt.Fprintf(&out, "%s  %-8s  ", at.In(l.Location).Format("15:04:05"), name)
 
-	for i, line := range l.broken(text) {
+	for i, line := range lines {
 		if i > 0 {
 			line = strings.TrimRight(strings.Repeat(" ", column)+line, " ")
 		}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -122,11 +123,7 @@ func (m *model) entry(item tarsy.SessionItem, chosen bool) []string {
 
 	status := m.palette.Paint(StatusStyle(item.Status), terminal.Pad(statusSign(item.Status, m.spin())+" "+words(string(item.Status)), len("○ in progress ")))
 	when := terminal.Age(m.now.Sub(item.CreatedAt)) + " ago"
-	said := terminal.Line(item.ExecutiveSummary)
-
-	if said == "" {
-		said = terminal.Line(item.ErrorMessage)
-	}
+	said := terminal.Line(cmp.Or(Headline(item.Outcome, item.Cause), item.ExecutiveSummary, item.ErrorMessage))
 
 	row := body{palette: m.palette, width: m.width - len("  ") - 1}
 

@@ -27,6 +27,10 @@ type (
 		id     string
 		update client.Update
 	}
+	verdictMsg struct {
+		id      string
+		verdict *tarsy.Verdict
+	}
 	failedMsg struct {
 		id  string
 		err error
@@ -136,6 +140,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case updateMsg:
 		m.take(msg)
+	case verdictMsg:
+		if msg.id == m.id && m.session != nil {
+			m.session.Verdict = msg.verdict
+		}
 	case failedMsg:
 		if msg.id == m.id {
 			m.failure = msg.err

@@ -98,7 +98,23 @@ func (r *runner) follow(ctx context.Context, id string) {
 		}
 
 		r.send(ctx, updateMsg{id, update})
+
+		if detail.Verdict == nil && IsVerdict(update) {
+			r.sendVerdict(ctx, id)
+		}
 	}
+}
+
+// sendVerdict loads what the journal does not have of a verdict. If that fails, the screen shows what the journal has.
+func (r *runner) sendVerdict(ctx context.Context, id string) {
+	if detail, err := r.client.Session(ctx, id); err == nil && detail.Verdict != nil {
+		r.send(ctx, verdictMsg{id, detail.Verdict})
+	}
+}
+
+// IsVerdict reports whether an update brings the verdict of a session. All of the verdict can be loaded then.
+func IsVerdict(update client.Update) bool {
+	return update.Event != nil && update.Event.Type == tarsy.TypeSessionVerdict
 }
 
 // send drops what nobody waits for any more.

@@ -26,7 +26,9 @@ type Session struct {
 	ErrorMessage   string
 	StartedAt      time.Time
 	EndedAt        time.Time
-	Items          []*Item
+	// Verdict is nil until there is one. The journal brings only its outcome, cause and confidence; whoever reads it loads the rest.
+	Verdict *tarsy.Verdict
+	Items   []*Item
 
 	agents map[string]*Agent // by execution
 }
@@ -36,7 +38,7 @@ func NewSession(detail tarsy.SessionDetail) *Session {
 	s := &Session{
 		ID: detail.ID, AlertType: detail.AlertType, Facts: detail.AlertFacts, Alert: detail.Alert, ChainID: detail.ChainID, Author: detail.Author,
 		AlertData: detail.AlertData, CreatedAt: detail.CreatedAt, Status: detail.Status, ErrorMessage: detail.ErrorMessage,
-		ConcludedEarly: detail.ConcludedEarly, agents: map[string]*Agent{},
+		ConcludedEarly: detail.ConcludedEarly, Verdict: detail.Verdict, agents: map[string]*Agent{},
 	}
 
 	if detail.StartedAt != nil {
@@ -72,6 +74,12 @@ func (s *Session) applyEvent(event tarsy.Event) {
 	case tarsy.TypeSessionStatus:
 		if p, ok := decode[tarsy.SessionStatusPayload](event); ok {
 			s.sessionStatus(p)
+		}
+	case tarsy.TypeSessionVerdict:
+		if p, ok := decode[tarsy.SessionVerdictPayload](event); ok && s.Verdict == nil {
+			s.Verdict = &tarsy.Verdict{
+				SessionID: p.SessionID, Outcome: p.Outcome, Cause: tarsy.Claim{Text: p.Cause}, Confidence: p.Confidence, CreatedAt: p.Timestamp,
+			}
 		}
 	case tarsy.TypeStageStatus:
 		if p, ok := decode[tarsy.StageStatusPayload](event); ok {
