@@ -19,6 +19,8 @@ const (
 	maxThreadName = 100
 	// maxSummary leaves space for the header and the link of an announcement.
 	maxSummary = 1400
+	// maxStep bounds the next step of an announcement. With a cause that consists of characters to escape, 300 are left for the summary.
+	maxStep = 100
 	// maxFact bounds what is told of an alert besides its title.
 	maxFact = 50
 	// maxParts is how many messages an answer has before it is cut.
@@ -35,8 +37,41 @@ func endText(outcome postgres.SessionOutcome, link string) string {
 		}
 	}
 
-	return "**" + title + ":** " + subject(outcome) + "\n" +
-		shorten(inert(strings.TrimSpace(body)), maxSummary) + "\n" + link
+	head := ""
+	if outcome.Verdict != nil {
+		title, head = outcome.Verdict.Outcome.Words(), conclusion(*outcome.Verdict)
+	}
+
+	return "**" + title + ":** " + subject(outcome) + "\n" + head +
+		shorten(inert(strings.TrimSpace(body)), maxSummary-tarsy.UTF16Len(head)) + "\n" + link
+}
+
+// conclusion is the cause and the first next step of a verdict, a line each, without Markdown.
+func conclusion(v tarsy.Verdict) string {
+	var lines strings.Builder
+
+	line := func(name, text string, limit int, more string) {
+		if text = oneLine(tarsy.WithoutMarks(text)); text != "" {
+			cut := tarsy.CutText(text, limit)
+			if len(cut) < len(text) {
+				cut += "…"
+			}
+
+			fmt.Fprintf(&lines, "%s: %s (%s)\n", name, literal(cut), literal(more))
+		}
+	}
+
+	line("Cause", v.Cause.Text, tarsy.MaxVerdictLine, string(v.Confidence)+" confidence")
+
+	if len(v.NextSteps) > 0 {
+		line("Next step", v.NextSteps[0].Title, maxStep, v.NextSteps[0].Caution())
+	}
+
+	if lines.Len() > 0 {
+		lines.WriteString("\n")
+	}
+
+	return lines.String()
 }
 
 // subject is what an alert is about, in one line.

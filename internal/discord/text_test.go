@@ -123,6 +123,45 @@ func TestEveryListMustAllow(t *testing.T) {
 	}
 }
 
+func TestAnnouncementHasOutcomeCauseAndFirstStep(t *testing.T) {
+	t.Parallel()
+
+	outcome := postgres.SessionOutcome{
+		Status: tarsy.SessionCompleted, Title: "Disk full", Severity: tarsy.SeverityHigh, ExecutiveSummary: "A **leak**.",
+		Verdict: &tarsy.Verdict{
+			Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "checkout *leaks* [call 1.1.1]"}, Confidence: tarsy.ConfidenceMedium,
+			NextSteps: []tarsy.NextStep{{Title: "Restart it", Risk: tarsy.RiskLow, Reversible: true}, {Title: "Then look"}},
+		},
+	}
+	require.Equal(t, "**Probable cause:** Disk full (high)\nCause: checkout \\*leaks\\* (medium confidence)\nNext step: Restart it (low risk, reversible)\n\n"+
+		"A **leak**.\nlink", endText(outcome, "link"))
+
+	outcome.Verdict = &tarsy.Verdict{Outcome: tarsy.OutcomeFalseAlarm, Confidence: tarsy.ConfidenceHigh}
+	require.Equal(t, "**False alarm:** Disk full (high)\nA **leak**.\nlink", endText(outcome, "link"))
+}
+
+// A verdict of characters that are escaped leaves the limits of Discord and the link.
+func TestLongVerdictFitsInOneMessage(t *testing.T) {
+	t.Parallel()
+
+	const link = "<https://tarsy.example.org/sessions/01234567-0123-7123-8123-0123456789ab>"
+
+	for _, text := range []string{"*", "\u202e", "@here", "<@1>", "😀", "```", "a "} {
+		long := strings.Repeat(text, 1000)
+		said := endText(postgres.SessionOutcome{
+			Status: tarsy.SessionCompleted, AlertType: strings.Repeat("_", 500), Title: long, Service: long, Severity: tarsy.SeverityCritical,
+			ExecutiveSummary: long, Verdict: &tarsy.Verdict{
+				Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: long}, Confidence: tarsy.ConfidenceMedium,
+				NextSteps: []tarsy.NextStep{{Title: long, Risk: tarsy.RiskMedium}},
+			},
+		}, link)
+		require.LessOrEqual(t, tarsy.UTF16Len(said)+len("\nAsk questions in <#1234567890123456789>."), maxMessage, text)
+		require.True(t, strings.HasSuffix(said, link), text)
+		require.Contains(t, said, "Next step: ", text)
+		require.NotContains(t, said, "\u202e")
+	}
+}
+
 func TestAnnouncementNamesTitleSeverityAndService(t *testing.T) {
 	t.Parallel()
 

@@ -105,6 +105,8 @@ type SessionOutcome struct {
 	ExecutiveSummary string
 	FinalAnalysis    string
 	ErrorMessage     string
+	// Verdict is nil if there is none.
+	Verdict *tarsy.Verdict `db:"-"`
 }
 
 // SessionOutcome returns how a session ended; nil if it was deleted.
@@ -118,6 +120,11 @@ WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 
 	if len(found) == 0 {
 		return nil, nil //nolint:nilnil // a deleted session is an answer, not an error
+	}
+
+	found[0].Verdict, err = db.Verdict(ctx, sessionID)
+	if err != nil {
+		return nil, err
 	}
 
 	return &found[0], nil

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,6 +26,7 @@ func Markdown(export *tarsy.Export) string {
 	r := &writer{export: export, answers: answers(export)}
 
 	r.title()
+	r.verdict()
 	r.facts()
 	r.prose("Executive summary", export.Session.ExecutiveSummary)
 	r.prose("Final analysis", export.Session.FinalAnalysis)
@@ -69,12 +71,19 @@ func (r *writer) fenced(what, language, text string, limit int) {
 
 func (r *writer) title() {
 	session := r.export.Session
-	r.printf("# %s: %s\n\n", inline(session.TitleOr(session.AlertType), maxCell), words(string(session.Status)))
+	result := cmp.Or(session.Outcome.Words(), words(string(session.Status)))
+	r.printf("# %s: %s\n", inline(session.TitleOr(session.AlertType), maxCell), inline(result, maxCell))
 }
 
 // facts are what is known of a session without reading anything.
 func (r *writer) facts() {
 	session := r.export.Session
+
+	if session.Verdict != nil {
+		r.section("Session")
+	} else {
+		r.printf("\n")
+	}
 
 	r.printf("| | |\n| --- | --- |\n")
 
@@ -101,6 +110,7 @@ func (r *writer) facts() {
 	fact("Author", inline(session.Author, maxCell))
 	fact("Status", status)
 	fact("Error", inline(strings.TrimSpace(session.ErrorCode+" "+session.ErrorMessage), maxCell))
+	fact("No verdict", inline(session.VerdictError, maxCell))
 	fact("Created", moment(&session.CreatedAt))
 	fact("Started", moment(session.StartedAt))
 	fact("Ended", moment(session.CompletedAt))
@@ -197,12 +207,17 @@ func (r *writer) evidence() {
 	}
 }
 
-// cited are the calls that the analysis names, and then those that answers name, each once.
+// cited are the calls that the verdict names, then those of the analysis and of answers, each once.
 func (r *writer) cited() []string {
-	cited := tarsy.CitedCalls(r.export.Session.FinalAnalysis)
+	var cited []string
 
+	texts := append(r.claims(), r.export.Session.FinalAnalysis)
 	for _, answer := range r.answers {
-		for _, number := range tarsy.CitedCalls(answer.Content) {
+		texts = append(texts, answer.Content)
+	}
+
+	for _, text := range texts {
+		for _, number := range tarsy.CitedCalls(text) {
 			if !slices.Contains(cited, number) {
 				cited = append(cited, number)
 			}

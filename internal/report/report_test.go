@@ -116,13 +116,25 @@ func investigation() *tarsy.Export {
 		Session: tarsy.SessionDetail{
 			Session: tarsy.Session{
 				ID: sessionID, AlertType: "PodCrash|Loop", AlertData: "pod web-1\nrestarted 12 times", ChainID: "kubernetes", Author: "ann@example.org",
-				Status: tarsy.SessionCompleted, ConcludedEarly: "budget", RerunOf: new("019a0000-0000-7000-8000-000000000099"),
+				Status: tarsy.SessionCompleted, Outcome: tarsy.OutcomeProbableCause, ConcludedEarly: "budget", RerunOf: new("019a0000-0000-7000-8000-000000000099"),
 				FinalAnalysis: final, ExecutiveSummary: "The pod **web-1** needs more memory.", StageCount: 2,
 				CreatedAt: at(0), StartedAt: new(at(1)), CompletedAt: new(at(20)),
 				AlertFacts: tarsy.AlertFacts{
 					Title: "Pod web-1 | crash loop", Severity: tarsy.SeverityHigh, Service: "web", Namespace: "shop", Cluster: "eu-1", Team: "payments",
 					Labels: map[string]string{"pod": "web-1", "env": "prod"}, StartsAt: new(at(0)),
 					Links: []tarsy.AlertLink{{Kind: tarsy.LinkRunbook, URL: "https://runbooks.example/crash"}},
+				},
+			},
+			Verdict: &tarsy.Verdict{
+				Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "web-1 has *too little* memory [call 1.1.1]"},
+				Confidence: tarsy.ConfidenceMedium, ConfidenceReason: tarsy.Claim{Text: "One pod of three was read [call 1.1.2]."},
+				Impact: tarsy.Claim{Text: "A third of the requests fails."}, NotChecked: []tarsy.Claim{{Text: "The other <clusters>."}},
+				NextSteps: []tarsy.NextStep{
+					{
+						Title: "Raise the limit", Why: tarsy.Claim{Text: "64Mi is less than it needs."}, Command: "kubectl set resources deploy/web --limits memory=128Mi",
+						URL: "https://runbooks.example/memory", Risk: tarsy.RiskLow, Reversible: true,
+					},
+					{Title: "Delete the volume", Risk: tarsy.RiskHigh},
 				},
 			},
 			Alert: &tarsy.AlertState{
@@ -174,7 +186,7 @@ func TestJustStartedSessionHasReport(t *testing.T) {
 
 	require.Contains(t, got, "# test: pending\n")
 
-	for _, part := range []string{"Final analysis", "Executive summary", "Evidence", "Questions", "Started", "Duration", "Cost"} {
+	for _, part := range []string{"Verdict", "Final analysis", "Executive summary", "Evidence", "Questions", "Started", "Duration", "Cost"} {
 		require.NotContains(t, got, part)
 	}
 }
@@ -229,6 +241,17 @@ func sections(text string) []string {
 	return regexp.MustCompile(`(?m)^ {0,3}##? .*$`).FindAllString(text, -1)
 }
 
+// hostileVerdict is a verdict of which a model wrote every text.
+func hostileVerdict(text string) *tarsy.Verdict {
+	claim := tarsy.Claim{Text: text}
+
+	return &tarsy.Verdict{
+		Outcome: tarsy.OutcomeCauseFound, Cause: claim, Confidence: tarsy.ConfidenceHigh, ConfidenceReason: claim, Impact: claim,
+		NextSteps:  []tarsy.NextStep{{Title: text, Why: claim, Command: text, URL: text, Risk: tarsy.RiskLow}, {Title: text, Command: text}},
+		NotChecked: []tarsy.Claim{claim, claim},
+	}
+}
+
 func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 	t.Parallel()
 
@@ -256,6 +279,7 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			session.AlertData, session.FinalAnalysis, session.ExecutiveSummary = hostile, "[call 1.1.1] "+hostile, "S "+hostile
 			session.Author, session.ErrorMessage, session.ChainID = hostile, hostile, hostile
 			session.Stages[0].StageName, session.Stages[0].Executions[0].AgentName = hostile, hostile
+			session.Verdict = hostileVerdict(hostile)
 
 			for i := range export.Timeline {
 				export.Timeline[i].Content = hostile
@@ -271,7 +295,7 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			require.NotRegexp(t, "`{3}|~{3}", text, "no list or quotation begins code")
 			require.NotRegexp(t, `(?m)^ {0,3}(=+|-+) *$`, text)
 
-			facts := strings.Split(strings.TrimSpace(strings.Split(text, "## Executive summary")[0]), "\n")[2:]
+			facts := strings.Split(strings.TrimSpace(strings.Split(strings.Split(text, "\n## Session\n")[1], "## Executive summary")[0]), "\n")
 			for _, row := range facts {
 				require.Regexp(t, `^\|([^|\\]|\\.)*\|([^|\\]|\\.)*\|$`, row, "a row has two cells")
 			}
@@ -309,6 +333,7 @@ func TestReportHasNoInvisibleCharacters(t *testing.T) {
 	session.Author, session.ErrorMessage, session.ChainID, session.AlertType = hostile, hostile, hostile, hostile
 	session.Title, session.Service, session.Namespace, session.Cluster, session.Team = hostile, hostile, hostile, hostile, hostile
 	session.Labels, session.Links = map[string]string{hostile: hostile}, []tarsy.AlertLink{{Kind: hostile, URL: hostile}}
+	session.Verdict, session.Outcome = hostileVerdict(hostile), hostile
 
 	for i := range export.Timeline {
 		export.Timeline[i].Content = hostile

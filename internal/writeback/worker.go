@@ -122,10 +122,15 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 		return err
 	}
 
+	verdict, err := w.cfg.DB.Verdict(ctx, session.ID)
+	if err != nil {
+		return err
+	}
+
 	limited, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
 
-	m := message.New(a, *session, w.cfg.SessionURL(session.ID))
+	m := message.New(a, *session, verdict, w.cfg.SessionURL(session.ID))
 
 	if again := j.Attempt > 1 || a.Attempts > 0; target.PagerDuty != nil && again {
 		if written, err := target.hasNote(limited, w.client, m, *session, a.CreatedAt, w.cfg.Clock.Now()); written || err != nil {

@@ -47,9 +47,27 @@ type Message struct {
 	Summary  string `json:"summary"`
 	Analysis string `json:"analysis"`
 	Error    string `json:"error"`
+	// The verdict, without marks of calls; empty if there is none. OutcomeText is the outcome in words for people.
+	Outcome     tarsy.Outcome    `json:"outcome"`
+	OutcomeText string           `json:"outcome_text"`
+	Cause       string           `json:"cause"`
+	Confidence  tarsy.Confidence `json:"confidence"`
+	Impact      string           `json:"impact"`
+	NextSteps   []Step           `json:"next_steps"`
+	NotChecked  []string         `json:"not_checked"`
 	// RFC 3339 in UTC; empty if it has not happened.
 	StartedAt string `json:"started_at"`
 	EndedAt   string `json:"ended_at"`
+}
+
+// Step is one thing to do, as in tarsy.NextStep.
+type Step struct {
+	Title      string     `json:"title"`
+	Why        string     `json:"why"`
+	Command    string     `json:"command"`
+	URL        string     `json:"url"`
+	Risk       tarsy.Risk `json:"risk"`
+	Reversible bool       `json:"reversible"`
 }
 
 // EventOf is what the beginning or the end of a session is called.
@@ -65,12 +83,13 @@ func EventOf(subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) Even
 }
 
 // New is the message of an announcement. It depends only on what does not change after the event, so all attempts send the same.
-func New(a tarsy.Announcement, session tarsy.Session, url string) Message {
+func New(a tarsy.Announcement, session tarsy.Session, verdict *tarsy.Verdict, url string) Message {
 	m := Message{
 		ID: a.ID, Event: EventOf(a.Subject, session.Status), SessionID: session.ID, URL: url, Status: tarsy.SessionInProgress,
 		AlertType: session.AlertType, ChainID: session.ChainID, Title: session.Title, Severity: session.Severity, Service: session.Service,
 		Namespace: session.Namespace, Cluster: session.Cluster, Team: session.Team, Labels: session.Labels, Links: session.Links,
 		Fingerprint: session.Fingerprint, Source: session.Source, Receiver: session.Receiver, StartedAt: timeText(session.StartedAt),
+		NextSteps: []Step{}, NotChecked: []string{},
 	}
 
 	// Sessions of old releases have no title.
@@ -81,9 +100,30 @@ func New(a tarsy.Announcement, session tarsy.Session, url string) Message {
 	if m.Event != Started {
 		m.Status, m.Summary, m.Analysis, m.Error = session.Status, session.ExecutiveSummary, session.FinalAnalysis, session.ErrorMessage
 		m.EndedAt = timeText(session.CompletedAt)
+		m.conclude(verdict)
 	}
 
 	return m
+}
+
+// conclude adds the verdict.
+func (m *Message) conclude(v *tarsy.Verdict) {
+	if v == nil {
+		return
+	}
+
+	m.Outcome, m.OutcomeText, m.Confidence = v.Outcome, v.Outcome.Words(), v.Confidence
+	m.Cause, m.Impact = tarsy.WithoutMarks(v.Cause.Text), tarsy.WithoutMarks(v.Impact.Text)
+
+	for _, s := range v.NextSteps {
+		m.NextSteps = append(m.NextSteps, Step{
+			Title: s.Title, Why: tarsy.WithoutMarks(s.Why.Text), Command: s.Command, URL: s.URL, Risk: s.Risk, Reversible: s.Reversible,
+		})
+	}
+
+	for _, c := range v.NotChecked {
+		m.NotChecked = append(m.NotChecked, tarsy.WithoutMarks(c.Text))
+	}
 }
 
 func timeText(t *time.Time) string {
@@ -104,12 +144,22 @@ func samples() []Message {
 		Links:       []tarsy.AlertLink{{Kind: tarsy.LinkGenerator, URL: "https://prometheus.example.org/graph"}},
 		Fingerprint: "b2a1", Source: tarsy.SourceAlertmanager, Receiver: "default",
 		Summary: "A leak\nfilled the disk.", Analysis: "# Analysis\n\n\"data\" is full.", StartedAt: "2026-11-16T12:00:00Z", EndedAt: "2026-11-16T12:05:00Z",
+		Outcome: tarsy.OutcomeCauseFound, OutcomeText: tarsy.OutcomeCauseFound.Words(), Cause: `A leak in "shop"`, Confidence: tarsy.ConfidenceHigh,
+		Impact: "Orders are\nlost.", NotChecked: []string{"The backup."}, NextSteps: []Step{{
+			Title: `Restart "shop"`, Why: "It frees\nthe disk.", Command: "kubectl rollout restart deployment/shop", URL: "https://runbooks.example.org/disk",
+			Risk: tarsy.RiskLow, Reversible: true,
+		}},
 	}
 
-	started := full
+	// None of it is known when a session begins or fails.
+	undecided := full
+	undecided.Outcome, undecided.OutcomeText, undecided.Cause, undecided.Confidence, undecided.Impact = "", "", "", "", ""
+	undecided.NextSteps, undecided.NotChecked = []Step{}, []string{}
+
+	started := undecided
 	started.Event, started.Status, started.Summary, started.Analysis, started.EndedAt = Started, tarsy.SessionInProgress, "", "", ""
 
-	failed := full
+	failed := undecided
 	failed.Event, failed.Status, failed.Summary, failed.Analysis, failed.Error = Failed, tarsy.SessionFailed, "", "", "The model is not\navailable."
 
 	return []Message{started, full, failed, {Event: Finished, Status: tarsy.SessionCancelled}}

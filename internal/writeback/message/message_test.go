@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestDefaultBodyIsJSONOfMessage(t *testing.T) {
 	t.Parallel()
 
 	a, session := endOf(tarsy.SessionCompleted)
-	body := render(t, message.DefaultBody, message.New(a, session, "https://tarsy.example.org/sessions/s1"))
+	body := render(t, message.DefaultBody, message.New(a, session, nil, "https://tarsy.example.org/sessions/s1"))
 
 	var got map[string]any
 
@@ -53,6 +54,73 @@ func TestDefaultBodyIsJSONOfMessage(t *testing.T) {
 	require.Equal(t, "a1", got["id"])
 }
 
+// endWith is the end of a session that has a verdict.
+func endWith() (tarsy.Announcement, tarsy.Session, *tarsy.Verdict) {
+	a, session := endOf(tarsy.SessionCompleted)
+
+	return a, session, &tarsy.Verdict{
+		Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: `The "cache" has no bound [call 1.1.1]`}, Confidence: tarsy.ConfidenceMedium,
+		Impact: tarsy.Claim{Text: "Orders fail [call 1.1.1]."}, NotChecked: []tarsy.Claim{{Text: "The database."}},
+		NextSteps: []tarsy.NextStep{
+			{Title: "Restart it", Why: tarsy.Claim{Text: "It leaks."}, Command: "kubectl get pods", URL: "https://example.org", Risk: tarsy.RiskLow, Reversible: true},
+			{Title: "Look again", Risk: tarsy.RiskNone},
+		},
+	}
+}
+
+func TestMessageOfTheEndHasTheVerdict(t *testing.T) {
+	t.Parallel()
+
+	a, session, verdict := endWith()
+	verdictOf := `{"outcome": {{json .Outcome}}, "outcome_text": {{json .OutcomeText}}, "cause": {{json .Cause}}, "confidence": {{json .Confidence}},
+		"impact": {{json .Impact}}, "next_steps": {{json .NextSteps}}, "not_checked": {{json .NotChecked}}}`
+	want := `{"outcome": "probable_cause", "outcome_text": "Probable cause", "cause": "The \"cache\" has no bound", "confidence": "medium",
+		"impact": "Orders fail.", "next_steps": [
+			{"title": "Restart it", "why": "It leaks.", "command": "kubectl get pods", "url": "https://example.org", "risk": "low", "reversible": true},
+			{"title": "Look again", "why": "", "command": "", "url": "", "risk": "none", "reversible": false}
+		], "not_checked": ["The database."]}`
+	none := `{"outcome": "", "outcome_text": "", "cause": "", "confidence": "", "impact": "", "next_steps": [], "not_checked": []}`
+
+	m := message.New(a, session, verdict, "")
+	require.JSONEq(t, want, render(t, verdictOf, m))
+	require.JSONEq(t, none, render(t, verdictOf, message.New(a, session, nil, "")))
+
+	var all, part map[string]any
+
+	require.NoError(t, json.Unmarshal([]byte(render(t, message.DefaultBody, m)), &all))
+	require.NoError(t, json.Unmarshal([]byte(want), &part))
+	require.Subset(t, all, part, "the default body has every field")
+
+	a.Subject = tarsy.SubjectStart
+	require.JSONEq(t, none, render(t, verdictOf, message.New(a, session, verdict, "")), "a beginning that is sent late")
+}
+
+// docs/write-back.md recommends it.
+func TestTemplateForSlackMakesJSONWithAndWithoutVerdict(t *testing.T) {
+	t.Parallel()
+
+	const body = `{"text": {{json .Title}}, "blocks": [{"type": "section", "text": {"type": "plain_text", "text":
+{{- if .Outcome}} {{json (printf "%s: %s" .OutcomeText .Cause)}}{{else}} {{json .Status}}{{end}} }}
+{{- range .NextSteps}}, {"type": "section", "text": {"type": "plain_text", "text": {{json .Title}} }}{{end}}]}`
+
+	parsed, err := message.Parse(body, true)
+	require.NoError(t, err)
+
+	a, session, verdict := endWith()
+	got, err := parsed.Render(message.New(a, session, verdict, ""))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"text": "Disk full", "blocks": [
+		{"type": "section", "text": {"type": "plain_text", "text": "Probable cause: The \"cache\" has no bound"}},
+		{"type": "section", "text": {"type": "plain_text", "text": "Restart it"}}, {"type": "section", "text": {"type": "plain_text", "text": "Look again"}}]}`, string(got))
+
+	documented, err := os.ReadFile("../../../docs/write-back.md")
+	require.NoError(t, err)
+
+	for line := range strings.Lines(body) {
+		require.Contains(t, string(documented), strings.TrimSpace(line))
+	}
+}
+
 func TestEventsNameWhatHappened(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +129,7 @@ func TestEventsNameWhatHappened(t *testing.T) {
 		tarsy.SessionFailed: message.Failed, tarsy.SessionTimedOut: message.Failed,
 	} {
 		a, session := endOf(status)
-		require.Equal(t, want, message.New(a, session, "").Event, status)
+		require.Equal(t, want, message.New(a, session, nil, "").Event, status)
 	}
 }
 
@@ -72,10 +140,10 @@ func TestBeginningDoesNotDependOnTimeOfSending(t *testing.T) {
 	a, session := endOf(tarsy.SessionFailed)
 	a.Subject = tarsy.SubjectStart
 
-	late := message.New(a, session, "")
+	late := message.New(a, session, nil, "")
 	session.Status, session.CompletedAt, session.ExecutiveSummary, session.FinalAnalysis = tarsy.SessionInProgress, nil, "", ""
 
-	require.Equal(t, message.New(a, session, ""), late)
+	require.Equal(t, message.New(a, session, nil, ""), late)
 	require.Equal(t, message.Started, late.Event)
 }
 
@@ -83,7 +151,7 @@ func TestTemplateFunctions(t *testing.T) {
 	t.Parallel()
 
 	a, session := endOf(tarsy.SessionCompleted)
-	m := message.New(a, session, "")
+	m := message.New(a, session, nil, "")
 
 	require.JSONEq(t, `{"text": "It \"leaks\"."}`, render(t, `{"text": {{json .Analysis}}}`, m))
 	require.Equal(t, "nobody, high", render(t, `{{default "nobody" .Team}}, {{default "none" .Severity}}`, m))
@@ -94,8 +162,16 @@ func TestDefaultNoteIsShort(t *testing.T) {
 	t.Parallel()
 
 	a, session := endOf(tarsy.SessionCompleted)
-	m := message.New(a, session, "https://tarsy.example.org/sessions/s1")
+	m := message.New(a, session, nil, "https://tarsy.example.org/sessions/s1")
 	require.Equal(t, "TARSy investigation completed: Disk full\n\nA <leak>.\n\nhttps://tarsy.example.org/sessions/s1", render(t, message.DefaultNote, m))
+
+	a, session, verdict := endWith()
+	require.Equal(t, "TARSy investigation completed: Disk full\n\nProbable cause: The \"cache\" has no bound (medium confidence)\nNext step: Restart it\n\nA <leak>.",
+		render(t, message.DefaultNote, message.New(a, session, verdict, "")))
+
+	verdict.Outcome, verdict.Cause, verdict.NextSteps = tarsy.OutcomeInconclusive, tarsy.Claim{}, nil
+	require.Equal(t, "TARSy investigation completed: Disk full\n\nInconclusive (medium confidence)\n\nA <leak>.",
+		render(t, message.DefaultNote, message.New(a, session, verdict, "")))
 
 	m.Event, m.URL = message.Started, ""
 	require.Equal(t, "TARSy started to investigate: Disk full", render(t, message.DefaultNote, m))

@@ -15,6 +15,12 @@ const (
 	// DefaultNote is the template of a note that has none.
 	DefaultNote = `{{if eq .Event "started"}}TARSy started to investigate: {{.Title}}
 {{- else}}TARSy investigation {{.Status}}: {{.Title}}
+{{- with .OutcomeText}}
+
+{{.}}{{with $.Cause}}: {{.}}{{end}} ({{$.Confidence}} confidence)
+{{- end}}
+{{- range $i, $step := .NextSteps}}{{if eq $i 0}}
+Next step: {{.Title}}{{end}}{{end}}
 {{- with default .Error .Summary}}
 
 {{.}}{{end}}{{end}}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"strconv"
+
+	"tarsy.dev/tarsy"
+)
+
+// verdict writes the conclusion of a session that has one: what a reader of a ticket looks for first.
+func (r *writer) verdict() {
+	v := r.export.Session.Verdict
+	if v == nil {
+		return
+	}
+
+	r.section("Verdict")
+	r.printf("**%s**", inline(v.Outcome.Words(), maxCell))
+	r.claim(": ", v.Cause, "")
+	r.printf("\n\n- Confidence: %s", words(string(v.Confidence)))
+	r.claim(". ", v.ConfidenceReason, "")
+	r.printf("\n")
+	r.claim("- Impact: ", v.Impact, "\n")
+	r.steps(v.NextSteps)
+
+	if len(v.NotChecked) > 0 {
+		r.printf("\n### Not checked\n\n")
+	}
+
+	for _, c := range v.NotChecked {
+		r.claim("- ", c, "\n")
+	}
+}
+
+func (r *writer) steps(steps []tarsy.NextStep) {
+	if len(steps) > 0 {
+		r.printf("\n### Next steps\n\n")
+	}
+
+	for i, s := range steps {
+		r.printf("%s. %s (%s)\n", strconv.Itoa(i+1), inline(s.Title, tarsy.MaxVerdictLine), inline(s.Caution(), maxCell))
+		r.claim("   - Why: ", s.Why, "\n")
+		r.claim("   - Link: ", tarsy.Claim{Text: s.URL}, "\n")
+
+		if s.Command != "" {
+			r.printf("\n")
+			r.fenced("command", "sh", s.Command, maxEvidence)
+			r.printf("\n")
+		}
+	}
+}
+
+// claim writes a text of the verdict in one line, between others, unless it is empty: a dash alone would make a heading of the line
+// above. Marks stay: the evidence has their calls.
+func (r *writer) claim(before string, c tarsy.Claim, after string) {
+	if text := inline(c.Text, tarsy.MaxVerdictText); text != "" {
+		r.printf("%s%s%s", before, text, after)
+	}
+}
+
+// claims are the texts of the verdict that cite calls, in the order of the report.
+func (r *writer) claims() []string {
+	v := r.export.Session.Verdict
+	if v == nil {
+		return nil
+	}
+
+	texts := []string{v.Cause.Text, v.ConfidenceReason.Text, v.Impact.Text}
+
+	for _, s := range v.NextSteps {
+		texts = append(texts, s.Why.Text)
+	}
+
+	for _, c := range v.NotChecked {
+		texts = append(texts, c.Text)
+	}
+
+	return texts
+}
