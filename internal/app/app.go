@@ -262,13 +262,15 @@ func (a *App) wire(ctx context.Context) error {
 
 	alerts := a.newInbox(intake, runbooks, maskText)
 
-	if err := a.connectDiscord(door{intake, alerts}, maskText); err != nil {
+	opinions := feedback.New(feedback.Config{DB: a.db, Mask: maskText, Clock: a.clock})
+
+	if err := a.connectDiscord(door{intake, alerts}, opinions, maskText); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
-		Feedback: feedback.New(feedback.Config{DB: a.db, Mask: maskText, Clock: a.clock}),
+		Feedback: opinions,
 		Notes:    a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),

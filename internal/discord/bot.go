@@ -1,5 +1,5 @@
 // Package discord connects the server to Discord: it announces how sessions end, answers questions that people ask in the threads
-// under announcements, and takes alerts from mentions of the bot.
+// under announcements, takes feedback there, and takes alerts from mentions of the bot.
 //
 // One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that
 // the next holder goes on where a killed one was. What comes from Discord is hostile: it passes the allow-lists, and intake masks it.
@@ -31,12 +31,14 @@ type Config struct {
 	DB     *postgres.DB
 	Client *discord.Client
 	Intake Intake
+	// Feedback takes what people think of conclusions.
+	Feedback Feedback
 	// ServerID names this server as the holder of the connection.
 	ServerID string
 	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Ask is who can ask questions, Submit who can submit alerts, and AlertType their type.
+	// Ask is who can ask questions and give feedback, Submit who can submit alerts, and AlertType their type.
 	Ask       Access
 	Submit    Access
 	AlertType string

@@ -26,6 +26,8 @@ func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 		b.cfg.Logger.Error("a Discord message could not be processed", "message_id", m.MessageID, "error", err)
 	case sessionID != "" && !b.cfg.Ask.allows(m):
 		b.refuse(m, "ask")
+	case sessionID != "" && isFeedback(m.Content):
+		b.rate(ctx, m, sessionID)
 	case sessionID != "":
 		b.ask(ctx, m, sessionID)
 	case m.Mentioned && !b.cfg.Submit.allows(m):

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+func TestDiscordThreadTakesFeedback(t *testing.T) {
+	t.Parallel()
+
+	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+	app, w := newDiscordApp(t, oncallAllowed)
+	app.Script.Route("Investigator", says("The disk is full."), says("Full again."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."), says("The second announcement."))
+
+	sessionID := app.Run("test", "disk full").ID
+	thread := w.AwaitThread()
+	w.AwaitReady()
+
+	message := w.Write(thread.ID, "ann", "!feedback wrong, the disk has space, my token is "+secret+". Cause: the network @everyone")
+	reply := w.Await(thread.ID, "Feedback recorded: wrong.")
+	require.Equal(t, message.ID, reply.ReplyTo)
+
+	given := app.Session(sessionID).Feedback
+	require.Len(t, given, 1)
+	require.Equal(t, "discord:ann", given[0].Author)
+	require.Equal(t, tarsy.RatingWrong, given[0].Rating)
+	require.True(t, strings.HasPrefix(given[0].Why, "the disk has space"), given[0].Why)
+	require.NotContains(t, given[0].Why, secret)
+	require.Equal(t, "the network @everyone", given[0].RealCause)
+
+	// Bad feedback is explained and changes nothing.
+	w.Write(thread.ID, "ann", "!feedback perfect")
+	require.Contains(t, w.Await(thread.ID, "There is no rating").Content, "right")
+	w.Write(thread.ID, "ann", "!feedback")
+	w.Await(thread.ID, "Write right, partly or wrong")
+	require.Equal(t, given, app.Session(sessionID).Feedback)
+
+	w.Write(thread.ID, "ann", "!feedback withdraw")
+	w.Await(thread.ID, "Your feedback is withdrawn.")
+	require.Empty(t, app.Session(sessionID).Feedback)
+
+	// Who is not allowed to ask is not allowed to rate either, and gets no answer.
+	before := len(w.Sent().Messages)
+
+	w.Write(thread.ID, "bob", "!feedback right")
+	app.Run("test", "disk full")
+	w.Await("alerts", "The second announcement.")
+	require.Len(t, w.Sent().Messages, before+1)
+	require.Empty(t, app.Session(sessionID).Feedback)
+	require.Nil(t, app.Session(sessionID).Chat, "none of it was a question")
+}

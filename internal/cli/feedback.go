@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+var (
+	errNoRating       = errors.New("say what you think of the conclusion: right, partly or wrong")
+	errDeleteAndRate  = errors.New("--delete withdraws your feedback: leave the rating, --why and --cause out")
+	errCauseWithRight = errors.New("a conclusion that is right has no other cause: leave --cause out, or choose partly or wrong")
+)
+
+func (t *tool) feedback() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "feedback SESSION [RATING]", Short: "Rate the conclusion of a session, or list what people think of it", GroupID: groupClient, Args: namedArgs,
+		Long: `Rates the conclusion of a session that has ended as right, partly or wrong. Giving feedback again replaces yours. Without a rating it
+lists the feedback of everybody.`,
+		Example: `  tarsy feedback 5f3a9c21 right
+  tarsy feedback 5f3a9c21 wrong --why "the pod was fine" --cause "an expired certificate"
+  tarsy feedback 5f3a9c21
+  tarsy feedback 5f3a9c21 --delete`,
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	var (
+		given    client.NewFeedback
+		withdraw bool
+	)
+
+	flags := cmd.Flags()
+	flags.StringVar(&given.Why, "why", "", "why you think so")
+	flags.StringVar(&given.RealCause, "cause", "", "what the cause really was")
+	flags.BoolVar(&withdraw, "delete", false, "withdraw your feedback")
+	t.offerSessions(cmd, connection)
+	offerRatings(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			given.Rating = args[1]
+		}
+
+		if err := checkFeedback(given, withdraw); err != nil {
+			return usageError{err}
+		}
+
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		id, err := c.Resolve(cmd.Context(), args[0])
+
+		switch {
+		case err != nil:
+			return err
+		case withdraw:
+			if err := c.WithdrawFeedback(cmd.Context(), id); err != nil {
+				return err
+			}
+
+			t.infof("Your feedback on session %s is withdrawn.", short(id))
+
+			return nil
+		case given.Rating == "":
+			return t.listFeedback(cmd, c, format, id)
+		}
+
+		stored, err := c.GiveFeedback(cmd.Context(), id, given)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(stored)
+		}
+
+		t.infof("Feedback of %s on session %s: %s.", terminal.Line(stored.Author), short(id), stored.Rating)
+
+		return nil
+	}
+
+	return cmd
+}
+
+// offerRatings completes the second argument too.
+func offerRatings(cmd *cobra.Command) {
+	sessions := cmd.ValidArgsFunction
+
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, part string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) != 1 {
+			return sessions(cmd, args, part)
+		}
+
+		var offered []cobra.Completion
+		for _, rating := range tarsy.Ratings() {
+			offered = append(offered, string(rating))
+		}
+
+		return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// checkFeedback finds what is wrong before the server is asked.
+func checkFeedback(given client.NewFeedback, withdraw bool) error {
+	said := given.Why != "" || given.RealCause != ""
+
+	switch {
+	case withdraw && (said || given.Rating != ""):
+		return errDeleteAndRate
+	case !withdraw && said && given.Rating == "":
+		return errNoRating
+	case given.Rating == string(tarsy.RatingRight) && given.RealCause != "":
+		return errCauseWithRight
+	}
+
+	return nil
+}
+
+func (t *tool) listFeedback(cmd *cobra.Command, c *client.Client, format *choice, id string) error {
+	found, err := c.Feedback(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+
+	if format.value == formatJSON {
+		return t.printJSON(append([]tarsy.Feedback{}, found...))
+	}
+
+	if len(found) == 0 {
+		t.infof("No feedback yet. Give yours with: tarsy feedback %s right", short(id))
+
+		return nil
+	}
+
+	rows := make([][]string, len(found))
+	for i, f := range found {
+		rows[i] = []string{string(f.Rating), f.Author, terminal.Age(time.Since(f.UpdatedAt)), f.Why, f.RealCause}
+	}
+
+	return t.table([]column{
+		{name: "RATING", style: ratingStyle}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "WHY", cut: true, optional: true},
+		{name: "REAL CAUSE", cut: true, optional: true},
+	}, rows)
+}
+
+func ratingStyle(rating string) terminal.Style {
+	switch tarsy.Rating(rating) {
+	case tarsy.RatingRight:
+		return terminal.Green
+	case tarsy.RatingPartly:
+		return terminal.Yellow
+	case tarsy.RatingWrong:
+		return terminal.Red
+	}
+
+	return terminal.Plain
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+const (
+	// byDay lists the days of the period instead of rows.
+	byDay       = "day"
+	usualDays   = 30
+	longestDays = 366
+	dayLength   = 24 * time.Hour
+)
+
+func (t *tool) quality() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "quality", Short: "Show how good the conclusions of the last days are", GroupID: groupClient, Args: namedArgs,
+		Long: `Counts the sessions that completed in the last days: their outcomes, what people think of them, the time to the verdict (median and 95th
+percentile) and the cost. AGREEMENT is the share of ratings that are right. With --by agent and --by model a session counts in each
+row that took part in it.`,
+		Example: "  tarsy quality\n  tarsy quality --by model --days 90\n  tarsy quality --by day\n  tarsy quality -o json",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	by := newChoice(string(tarsy.QualityByChain), string(tarsy.QualityByAgent), string(tarsy.QualityByModel), string(tarsy.QualityByAlertType), byDay)
+	cmd.Flags().Var(by, "by", "what a row is about")
+	complete(cmd, "by", cobra.FixedCompletions(by.allowed, cobra.ShellCompDirectiveNoFileComp))
+
+	days := cmd.Flags().Int("days", usualDays, "how many days to count, at most 366")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *days < 1 || *days > longestDays {
+			return usageError{fmt.Errorf("--days must be from 1 to %d", longestDays)}
+		}
+
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		asked := tarsy.QualityBy(by.value)
+		if asked == byDay {
+			asked = tarsy.QualityByChain
+		}
+
+		// The end is after everything that has completed by now.
+		to := time.Now().Add(time.Second)
+
+		quality, err := c.Quality(cmd.Context(), to.Add(-time.Duration(*days)*dayLength), to, asked)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(quality)
+		}
+
+		if quality.Total.Sessions == 0 {
+			t.infof("No sessions completed in this period.")
+
+			return nil
+		}
+
+		rows := quality.Rows
+		if by.value == byDay {
+			rows = quality.Days
+		}
+
+		return t.printQuality(by.value, rows, quality.Total)
+	}
+
+	return cmd
+}
+
+func (t *tool) printQuality(by string, rows []tarsy.QualityRow, total tarsy.QualityRow) error {
+	columns := []column{
+		{name: strings.ToUpper(readable(by)), cut: true}, {name: "SESSIONS"}, {name: "AGREEMENT"}, {name: "RIGHT", optional: true},
+		{name: "PARTLY", optional: true}, {name: "WRONG", optional: true}, {name: "MEDIAN TIME"}, {name: "P95 TIME", optional: true},
+		{name: "COST"}, {name: "PER ALERT", optional: true},
+	}
+	for _, outcome := range tarsy.Outcomes() {
+		columns = append(columns, column{name: strings.ToUpper(readable(string(outcome))), optional: true})
+	}
+
+	total.Key = "total"
+	cells := make([][]string, 0, len(rows)+1)
+
+	for _, row := range append(slices.Clone(rows), total) {
+		cells = append(cells, qualityCells(row))
+	}
+
+	return t.table(columns, cells)
+}
+
+func qualityCells(row tarsy.QualityRow) []string {
+	cells := []string{
+		row.Key, strconv.Itoa(row.Sessions), "-", strconv.Itoa(row.Right), strconv.Itoa(row.Partly), strconv.Itoa(row.Wrong),
+		lasted(row.TimeToVerdictP50MS), lasted(row.TimeToVerdictP95MS), costs(row.CostUSD), costs(row.CostPerAlertUSD),
+	}
+	if row.Agreement != nil {
+		cells[2] = fmt.Sprintf("%.0f%%", *row.Agreement*100) //nolint:mnd // percent
+	}
+
+	for _, outcome := range tarsy.Outcomes() {
+		cells = append(cells, strconv.Itoa(row.Outcomes[outcome]))
+	}
+
+	return cells
+}
+
+func lasted(ms *int64) string {
+	if ms == nil {
+		return "-"
+	}
+
+	return terminal.Duration(time.Duration(*ms) * time.Millisecond)
+}
+
+func costs(usd *float64) string {
+	if usd == nil {
+		return "-"
+	}
+
+	return tarsy.FormatUSD(*usd)
+}

@@ -1,0 +1,82 @@
+package discord
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/discord"
+)
+
+// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
+type Feedback interface {
+	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
+	Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error)
+}
+
+const (
+	feedbackCommand = "!feedback"
+	withdrawWord    = "withdraw"
+
+	saidFeedbackUsage = "Write right, partly or wrong after !feedback, then why, and cause: with the real cause. !feedback withdraw removes yours."
+)
+
+// causeMark begins the real cause, within a line or on its own.
+var causeMark = regexp.MustCompile(`(?i)(?:^|[\s.,;])(?:real )?cause:`)
+
+// isFeedback reports whether a message is feedback and no question.
+func isFeedback(content string) bool {
+	words := strings.Fields(content)
+
+	return len(words) > 0 && strings.EqualFold(words[0], feedbackCommand)
+}
+
+// parseFeedback reads a message such as "!feedback wrong, the pod was fine. Cause: an expired certificate". The first word may be
+// withdrawWord, or no rating at all.
+func parseFeedback(content string) (word, why, cause string) {
+	// Letters that are equal but for their case may differ in length.
+	rest := strings.TrimSpace(strings.TrimSpace(content)[len(strings.Fields(content)[0]):])
+	end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t\r\n.,:;", r) })
+
+	if end < 0 {
+		end = len(rest)
+	}
+
+	word, why = strings.ToLower(rest[:end]), strings.TrimLeft(rest[end:], " \t\r\n.,:;")
+
+	if mark := causeMark.FindStringIndex(why); mark != nil {
+		why, cause = why[:mark[0]], why[mark[1]:]
+	}
+
+	return word, strings.TrimSpace(why), strings.TrimSpace(cause)
+}
+
+// rate stores the feedback of a person on a session. A message that is delivered twice replaces itself.
+func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
+	word, why, cause := parseFeedback(m.Content)
+
+	switch word {
+	case "":
+		b.say(ctx, m, saidFeedbackUsage)
+	case withdrawWord:
+		if _, err := b.cfg.Feedback.Withdraw(ctx, sessionID, b.author(m)); err != nil {
+			b.explain(ctx, m, err)
+
+			return
+		}
+
+		b.say(ctx, m, "Your feedback is withdrawn.")
+	default:
+		given, err := b.cfg.Feedback.Give(ctx, tarsy.Feedback{
+			SessionID: sessionID, Author: b.author(m), Rating: tarsy.Rating(word), Why: why, RealCause: cause,
+		})
+		if err != nil {
+			b.explain(ctx, m, err)
+
+			return
+		}
+
+		b.say(ctx, m, "Feedback recorded: "+string(given.Rating)+".")
+	}
+}
