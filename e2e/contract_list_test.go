@@ -29,6 +29,7 @@ func (c *contracts) list(t *testing.T) {
 		"id": equal(failed.ID), "alert_type": equal("test"), "chain_id": equal("test"), "status": equal("failed"),
 		"author": equal("alertmanager"), "rerun_of": isNull, "stage_count": equal(2.0), "match": isAbsent,
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(1.0), "executive_summary": equal(""),
+		"outcome": equal(""), "cause": equal(""), "rating": equal(""),
 		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
 		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
@@ -99,6 +100,7 @@ func (c *contracts) status(t *testing.T) {
 	})
 	c.require(t, "SessionSummary", get(t, app, "/api/v1/sessions/"+sessionID+"/summary"), map[string]is{
 		"id": equal(sessionID), "status": equal("completed"), "executive_summary": equal("Well."), "final_analysis": equal("It is well."),
+		"outcome": equal(""), "cause": equal(""),
 		"stage_count": equal(2.0), "duration_ms": equal(60_000.0), "usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
 	})
 

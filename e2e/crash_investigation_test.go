@@ -15,8 +15,11 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// callSummary is the LLM call for the executive summary.
-const callSummary = "the summary"
+// callSummary and callVerdict are the LLM calls for the executive summary and for the verdict.
+const (
+	callSummary = "the summary"
+	callVerdict = "the verdict"
+)
 
 // investigation is one session of a world with a chain, a model and a desk of its own. What the model answers depends on
 // the request alone, and differs between requests that differ in a word: so two investigations that end in the same words
@@ -93,6 +96,8 @@ func callName(req *llm.Request) string {
 	switch req.Purpose {
 	case string(tarsy.InteractionExecutiveSummary):
 		return callSummary
+	case string(tarsy.InteractionVerdict):
+		return callVerdict
 	case string(tarsy.InteractionSummarization):
 		return req.Agent + " shortening"
 	default:

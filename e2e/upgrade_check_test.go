@@ -53,15 +53,16 @@ func (u *upgrade) requireAllDone(last *member) {
 			continue
 		}
 
-		u.requireCompleted(last.app, s, made[s.marker])
-		require.GreaterOrEqual(u.t, asked[s.marker], upgradeLLMCalls)
-		require.LessOrEqual(u.t, asked[s.marker], upgradeLLMCalls+cut[s.marker], "only a call that a stopping server cut off is made again")
+		calls := u.requireCompleted(last.app, s, made[s.marker])
+		require.GreaterOrEqual(u.t, asked[s.marker], calls)
+		require.LessOrEqual(u.t, asked[s.marker], calls+cut[s.marker], "only a call that a stopping server cut off is made again")
 	}
 
 	requireReleased(u.t, last.app)
 }
 
-func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made []deskCall) {
+// requireCompleted checks a session and returns how many LLM calls it has: one more if it has a verdict, which only this version writes.
+func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made []deskCall) int {
 	u.t.Helper()
 
 	session := app.Session(s.id)
@@ -74,7 +75,17 @@ func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made [
 		require.Equal(u.t, tarsy.StatusCompleted, stage.Status, stage.StageName)
 	}
 
-	require.Len(u.t, app.LLMInteractions(s.id), upgradeLLMCalls, "each LLM call is kept once")
+	calls := upgradeLLMCalls
+
+	require.Empty(u.t, session.VerdictError)
+
+	if session.Outcome != tarsy.OutcomeNone {
+		calls++
+
+		require.Equal(u.t, s.marker+" leaks memory", session.Verdict.Cause.Text)
+	}
+
+	require.Len(u.t, app.LLMInteractions(s.id), calls, "each LLM call is kept once")
 
 	var ids, seen []string
 
@@ -90,6 +101,8 @@ func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made [
 
 	require.Len(u.t, ids, upgradeToolCalls)
 	require.ElementsMatch(u.t, ids, seen, "each tool call is made once, under the id that it was written down with")
+
+	return calls
 }
 
 // asked counts the LLM calls about each marker, and those of them that were in flight while a server stopped.

@@ -23,6 +23,9 @@ type upgradeSession struct {
 // hangs is in the text of alerts whose sessions wait for their model until they are cancelled.
 const hangs = "never-answered"
 
+// upgradeVerdict is what the model answers if it is held to a schema: only this version asks for a verdict.
+const upgradeVerdict = `{"outcome":"cause_found","cause":"%s leaks memory","confidence":"high","confidence_reason":"","impact":"","next_steps":[],"not_checked":[]}`
+
 var upgradeMarker = regexp.MustCompile(`marker-\d+`)
 
 // upgradeReply is what the model answers: each agent with tools calls its tool once, and everybody then speaks. It
@@ -39,6 +42,10 @@ func upgradeReply(req *llm.Request, _ int) script.Reply {
 	}
 
 	marker := upgradeMarker.FindString(text)
+	if len(req.ResponseSchema) > 0 {
+		return script.Reply{Text: fmt.Sprintf(upgradeVerdict, marker)}
+	}
+
 	if len(req.Tools) == 0 || req.Messages[len(req.Messages)-1].Role == llm.RoleTool {
 		return says("This is what was found out about " + marker + ", in a few words.")
 	}

@@ -18,7 +18,7 @@ import (
 const withVerdict = loneAgent + "defaults: {llm_provider: test, verdict: true}\n"
 
 // concludes is the answer to the call for a verdict.
-func concludes(t *testing.T, outcome tarsy.Outcome, cause string) script.Reply {
+func concludes(t testing.TB, outcome tarsy.Outcome, cause string) script.Reply {
 	t.Helper()
 
 	raw, err := json.Marshal(agent.VerdictAnswer{
