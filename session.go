@@ -87,7 +87,7 @@ type Session struct {
 	// Both empty unless the session failed, timed out or was cancelled. The code is stable, the message is for users.
 	ErrorCode    string `json:"error_code"`
 	ErrorMessage string `json:"error_message"`
-	// Why a completed session ended before its agents were done: "deadline", "budget", "resolved" or empty.
+	// Why a completed session ended before its agents were done: "deadline", "budget", "resolved", "repeated_calls" or empty.
 	ConcludedEarly string `json:"concluded_early"`
 	// When intake accepted the alert.
 	CreatedAt time.Time `json:"created_at"`

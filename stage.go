@@ -99,16 +99,18 @@ const (
 	ForcedBudget     ForcedConclusion = "budget"
 	// ForcedResolved means that the session's alert was resolved meanwhile.
 	ForcedResolved ForcedConclusion = "resolved"
+	// ForcedRepeatedCalls means that the agent made the same tool call again and again.
+	ForcedRepeatedCalls ForcedConclusion = "repeated_calls"
 )
 
 // ForcedConclusions lists the reasons to conclude.
 func ForcedConclusions() []ForcedConclusion {
-	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget, ForcedResolved}
+	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget, ForcedResolved, ForcedRepeatedCalls}
 }
 
 // Early reports whether the session counts as concluded early because of it.
 func (f ForcedConclusion) Early() bool {
-	return f == ForcedDeadline || f == ForcedBudget || f == ForcedResolved
+	return f == ForcedDeadline || f == ForcedBudget || f == ForcedResolved || f == ForcedRepeatedCalls
 }
 
 // Execution is one agent's run inside a stage. All of its state is in the database, mostly in its messages, so any server can

@@ -34,7 +34,7 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	kubernetes := []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})}
 	chains := strings.ReplaceAll(fmt.Sprintf(twoAgents, "any"), "mist: {}", "mist: {mcp_servers: [kubernetes]}") +
-		"\nsystem: {dashboard_url: 'https://tarsy.example', cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
+		"\nsystem: {dashboard_url: 'https://tarsy.example', budgets: {session: {max_cost_usd: 0}}, cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
 	app = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, RequireKey: true, Config: "queue: {worker_count: 0}\n" + chains})
 	app.Token = app.Key("alertmanager", tarsy.ScopeAdmin)
 

@@ -83,6 +83,8 @@ type Spec struct {
 	Backend            string               `json:"backend"`
 	// MaxResultTokens bounds, by an estimate, what the model is given of one tool result; zero means as much as any.
 	MaxResultTokens int `json:"max_result_tokens,omitempty"`
+	// RepeatedCalls say when the agent is told that it repeats itself, and when it must conclude.
+	RepeatedCalls RepeatedCalls `json:"repeated_calls,omitzero"`
 	// NativeTools are used while no MCP tools are bound.
 	NativeTools llm.NativeTools `json:"native_tools"`
 	// Fallbacks go on, in this order, when the model fails.

@@ -46,6 +46,8 @@ func concludePrompt(in *Input, detail string) string {
 		why = fmt.Sprintf("The budget is spent (%s)", detail)
 	case tarsy.ForcedResolved:
 		why = "The alert is resolved"
+	case tarsy.ForcedRepeatedCalls:
+		why = "You repeat the same tool calls"
 	case tarsy.ForcedIterations, tarsy.NotForced:
 		why = fmt.Sprintf("You have used all %d iterations", in.Spec.MaxIterations)
 	}

@@ -210,7 +210,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 		live.rewrite(tarsy.EventToolSummary, tarsy.CleanText(fmt.Sprintf("%s (%v)", notSummarised, err)))
 	}
 
-	u.message.Content = r.Spec.resultPrefix(u.number) + quote.Truncate(content, r.Spec.resultTokens())
+	u.message.Content = r.Spec.resultPrefix(u.number) + quote.Truncate(content, r.Spec.resultTokens()) + r.repeatNotice(u.call)
 
 	step := live.finish(status)
 	step.MCPInteractions = append(step.MCPInteractions, u.call)

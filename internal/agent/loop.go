@@ -26,7 +26,8 @@ const (
 )
 
 // next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
-// way. nearEnd means that the agent must conclude: the deadline is near, the budget is spent, or the alert is resolved.
+// way. nearEnd means that the agent must conclude: the deadline is near, the budget is spent, the alert is resolved, or the agent
+// repeats the same calls.
 func next(in *Input, nearEnd bool) action {
 	if len(in.Messages) == 0 {
 		return actCompose
@@ -186,6 +187,8 @@ func (r *run) nearEnd(ctx context.Context) (why tarsy.ForcedConclusion, detail s
 		return tarsy.ForcedDeadline, ""
 	case r.closing != tarsy.NotForced:
 		return r.closing, r.closingDetail
+	case r.Spec.RepeatedCalls.mustConclude(r.MCPInteractions):
+		return tarsy.ForcedRepeatedCalls, ""
 	}
 
 	if r.ConcludeReason != nil {

@@ -142,7 +142,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 
 	number, given := callNumber(r.Timeline, interaction.TimelineEventID), content
 	if !r.Spec.digests(interaction.ServerName, content) {
-		given = quote.Truncate(content, r.Spec.resultTokens())
+		given = quote.Truncate(content, r.Spec.resultTokens()) + r.repeatNotice(interaction)
 	}
 
 	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}

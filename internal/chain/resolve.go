@@ -198,6 +198,7 @@ func (r resolver) merged(name string, l level) Agent {
 		Name: name, Strategy: strategyOf(l.strategy, l.agentType), CustomInstructions: configured.CustomInstructions,
 		MaxIterations: l.maxIterations, IterationTimeout: r.cfg.Defaults.IterationTimeout,
 		Provider: model.Provider, Model: model.Model, Backend: model.Backend,
+		RepeatedCalls:   agent.RepeatedCalls(r.cfg.Defaults.RepeatedCalls),
 		MaxResultTokens: model.MaxResultTokens, NativeTools: model.NativeTools, Fallbacks: r.models(l, configured.NativeTools),
 	}}
 

@@ -137,7 +137,7 @@ mcp_servers:
 			require.Equal(t, chain.Agent{
 				Spec: agent.Spec{
 					Name: "A", Strategy: tt.strategy, Provider: tt.provider, Model: model(tt.provider), Backend: tt.backend,
-					MaxIterations: tt.iterations, IterationTimeout: 120 * time.Second,
+					MaxIterations: tt.iterations, IterationTimeout: 120 * time.Second, RepeatedCalls: agent.RepeatedCalls{Warn: 5, Conclude: 10},
 					NativeTools: nativeTools(tt.provider),
 				},
 				Servers: servers(tt.servers...),

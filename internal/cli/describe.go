@@ -160,6 +160,8 @@ func (d *description) stage(stage tarsy.StageDetail) {
 			text += ": " + execution.ErrorMessage
 		case execution.ForcedConclusion == tarsy.ForcedResolved:
 			text += ", concluded early because the alert was resolved"
+		case execution.ForcedConclusion == tarsy.ForcedRepeatedCalls:
+			text += ", concluded early because it repeated the same tool calls"
 		case execution.ForcedConclusion != tarsy.NotForced:
 			text += ", concluded early because of its " + string(execution.ForcedConclusion)
 		}

@@ -10,6 +10,7 @@ type Defaults struct {
 	IterationStrategy string        `yaml:"iteration_strategy" doc:"How agents work: native-thinking, langchain and function-calling all mean function calling." enum:"@strategy"`
 	MaxIterations     int           `yaml:"max_iterations" doc:"LLM calls that an agent can make before it must conclude." default:"20" min:"1"`
 	IterationTimeout  time.Duration `yaml:"iteration_timeout" doc:"Longest time for one LLM call." default:"120s" min:"1s"`
+	RepeatedCalls     RepeatedCalls `yaml:"repeated_calls" doc:"Limits on tool calls that an agent repeats with the same arguments, also in turn with others."`
 	LLMRetry          LLMRetry      `yaml:"llm_retry" doc:"Retries of an LLM call before a fallback is used; only while no response has begun."`
 	SuccessPolicy     string        `yaml:"success_policy" doc:"When a stage of several agents succeeds: any of them, or all." default:"any" enum:"any,all"`
 	AlertType         string        `yaml:"alert_type" doc:"Type of alerts without a type (kubernetes, if a chain accepts it)." ref:"alert_types"`
@@ -30,6 +31,12 @@ type Defaults struct {
 	Agents                       map[string]AgentPairing `yaml:"agents" doc:"Models by agent name."`
 	Summarization                *SummaryModel           `yaml:"summarization" doc:"Model that summarizes long tool results."`
 	Memory                       *Memory                 `yaml:"memory" doc:"What is remembered from earlier investigations." later:"true"`
+}
+
+// RepeatedCalls is defaults.repeated_calls.
+type RepeatedCalls struct {
+	Warn     int `yaml:"warn" doc:"Identical calls from which on the agent is told not to repeat them; 0 never tells it." default:"5" min:"0"`
+	Conclude int `yaml:"conclude" doc:"Identical calls after which the agent must conclude; 0 sets no limit." default:"10" min:"0"`
 }
 
 // LLMRetry is defaults.llm_retry.

@@ -102,7 +102,7 @@ func TestEveryKeyOfPublishedTARSyLoads(t *testing.T) {
 		MaxAttempts: 4, FirstWait: 250 * time.Millisecond, MaxWait: 4 * time.Second, MaxRetryAfter: 30 * time.Second,
 	}, c.Defaults.LLMRetry)
 	require.Equal(t, config.Budgets{
-		Session: config.Budget{MaxTokens: 500_000, MaxCostUSD: 2.5, MaxToolCalls: 100},
+		Session: config.SessionBudget{MaxTokens: 500_000, MaxCostUSD: 2.5, MaxToolCalls: 100},
 		Daily:   config.Budget{MaxTokens: 20_000_000, MaxCostUSD: 50, MaxToolCalls: 5000},
 	}, c.System.Budgets)
 }

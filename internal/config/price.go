@@ -90,7 +90,8 @@ func (c *Config) BudgetWarnings(used []string) []Warning {
 		{"system.budgets.session.max_cost_usd", c.System.Budgets.Session.MaxCostUSD},
 		{"system.budgets.daily.max_cost_usd", c.System.Budgets.Daily.MaxCostUSD},
 	} {
-		if b.cap == 0 {
+		// Nobody relies on a limit that nobody wrote down.
+		if _, written := c.marks[b.path]; b.cap == 0 || !written {
 			continue
 		}
 		at := c.placeOf(b.path)

@@ -131,8 +131,15 @@ type Promotion struct {
 
 // Budgets is system.budgets.
 type Budgets struct {
-	Session Budget `yaml:"session" doc:"Budget of one session, including its questions."`
-	Daily   Budget `yaml:"daily" doc:"Budget of all sessions together per day (UTC)."`
+	Session SessionBudget `yaml:"session" doc:"Budget of one session, including its questions."`
+	Daily   Budget        `yaml:"daily" doc:"Budget of all sessions together per day (UTC)."`
+}
+
+// SessionBudget is a Budget with a default: a loop must not cost more than people notice.
+type SessionBudget struct {
+	MaxTokens    int     `yaml:"max_tokens" doc:"Tokens, as the providers count them." min:"0"`
+	MaxCostUSD   float64 `yaml:"max_cost_usd" doc:"USD, for models with a known price; 0 sets no limit." min:"0" default:"5"`
+	MaxToolCalls int     `yaml:"max_tool_calls" doc:"Tool calls." min:"0"`
 }
 
 // Budget is a set of caps; 0 caps nothing.

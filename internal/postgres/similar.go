@@ -230,7 +230,8 @@ ORDER BY found.number`, found.ids)
 }
 
 // opinionSQL is what people think of the verdict of a session s: the worst rating and the newest real cause.
-const opinionSQL = `'' AS rating, '' AS real_cause`
+const opinionSQL = ratingSQL + ` AS rating, coalesce((SELECT f.real_cause FROM feedback f
+    WHERE f.session_id = s.id AND f.real_cause <> '' ORDER BY f.updated_at DESC, f.id DESC LIMIT 1), '') AS real_cause`
 
 func sharedLabels(a, b map[string]string) map[string]string {
 	shared := map[string]string{}

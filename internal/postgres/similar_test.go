@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,6 +97,14 @@ func TestSimilarSessionHasItsVerdictAndSharedLabels(t *testing.T) {
 	f.exec(t, `INSERT INTO verdicts (id, session_id, outcome, cause, confidence, confidence_reason, impact, next_steps, not_checked, created_at)
 VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, tarsy.NewID(), past, at)
 
+	for _, opinion := range []struct{ author, rating, cause string }{
+		{"ann", "partly", "The limit is right, the cache leaks."}, {"bob", "right", ""}, {"cy", "wrong", "A memory leak."},
+	} {
+		f.exec(t, `INSERT INTO feedback (id, session_id, author, rating, why, real_cause, created_at, updated_at) VALUES ($1, $2, $3, $4, '', $5, $6, $6)`,
+			tarsy.NewID(), past, opinion.author, opinion.rating, opinion.cause, f.clock.Now())
+		f.clock.Advance(time.Second)
+	}
+
 	id := f.put(t, db, tarsy.SessionCompleted, crashLoop("a", "namespace=shop", "pod=checkout-1"))
 
 	similar, err := db.Similar(t.Context(), id, 5)
@@ -104,6 +113,7 @@ VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, tarsy
 		ID: past, AlertType: "test", Title: "Pod is crash looping", Severity: "high", Status: tarsy.SessionCompleted, Likeness: tarsy.LikenessLabels,
 		SharedLabels: map[string]string{"alertname": "KubePodCrashLooping", "namespace": "shop"},
 		Outcome:      tarsy.OutcomeCauseFound, Cause: "The memory limit is too low.", Confidence: tarsy.ConfidenceHigh,
+		Rating: tarsy.RatingWrong, RealCause: "A memory leak.",
 		CreatedAt: at, CompletedAt: &at,
 	}}, similar)
 }

@@ -105,6 +105,8 @@ func (i *Item) forced() string {
 		return "told to conclude: the budget was used up"
 	case tarsy.ForcedResolved:
 		return "told to conclude: the alert was resolved"
+	case tarsy.ForcedRepeatedCalls:
+		return "told to conclude: it repeated the same tool calls"
 	case tarsy.NotForced:
 	}
 

@@ -57,6 +57,8 @@ func early(reason string) string {
 		return "concluded early: its budget was used up"
 	case tarsy.ForcedResolved:
 		return "concluded early: its alert was resolved"
+	case tarsy.ForcedRepeatedCalls:
+		return "concluded early: an agent repeated the same tool calls"
 	case tarsy.NotForced, tarsy.ForcedIterations:
 	}
 

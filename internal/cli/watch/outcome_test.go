@@ -16,6 +16,9 @@ func TestEveryReasonToConcludeIsExplained(t *testing.T) {
 		tarsy.ForcedDeadline:   {"told to conclude: the time was nearly up", "concluded early: its time was nearly up"},
 		tarsy.ForcedBudget:     {"told to conclude: the budget was used up", "concluded early: its budget was used up"},
 		tarsy.ForcedResolved:   {"told to conclude: the alert was resolved", "concluded early: its alert was resolved"},
+		tarsy.ForcedRepeatedCalls: {
+			"told to conclude: it repeated the same tool calls", "concluded early: an agent repeated the same tool calls",
+		},
 	} {
 		item := Item{metadata: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: reason, MaxIterations: 3})}
 		require.Equal(t, want.agent, item.forced())

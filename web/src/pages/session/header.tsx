@@ -133,6 +133,7 @@ function concludedEarly(reason: string): string {
   if (reason === 'deadline') return 'Concluded early: the time limit was near';
   if (reason === 'budget') return 'Concluded early: the budget was used up';
   if (reason === 'resolved') return 'Concluded early: the alert was resolved';
+  if (reason === 'repeated_calls') return 'Concluded early: an agent repeated the same tool calls';
   return `Concluded early: ${reason}`;
 }
 

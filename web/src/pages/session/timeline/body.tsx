@@ -118,6 +118,7 @@ function Notice({ event }: { event: EventView }) {
     deadline: 'the session was near its deadline',
     budget: 'the budget was used up',
     resolved: 'the alert was resolved',
+    repeated_calls: 'it repeated the same tool calls',
   };
   const notices: string[] = [];
   if (metadata.forced_conclusion === true) {
