@@ -67,18 +67,20 @@ func (in ClosingInput) ask(ctx context.Context, cfg Config, call closingCall) Cl
 			break
 		}
 
+		asked := call
 		room := Spec{MaxResultTokens: model.MaxResultTokens}.contextTokens()
-		interaction, err := in.askModel(ctx, cfg, call, model, room)
+		interaction, err := in.askModel(ctx, cfg, asked, model, room)
 		closing.Interactions = append(closing.Interactions, interaction)
 
 		if err != nil && call.schema != nil && llm.AsError(err).Class == llm.ClassInvalid {
 			// The provider may not know schemas: the model is asked for JSON in words.
-			interaction, err = in.askModel(ctx, cfg, call.inWords(), model, room)
+			asked = call.inWords()
+			interaction, err = in.askModel(ctx, cfg, asked, model, room)
 			closing.Interactions = append(closing.Interactions, interaction)
 		}
 
 		if tight := room / tightShare; interaction.ErrorCode == CodeContextTooLong && quote.Tokens(in.Analysis) > tight {
-			interaction, err = in.askModel(ctx, cfg, call, model, tight)
+			interaction, err = in.askModel(ctx, cfg, asked, model, tight)
 			closing.Interactions = append(closing.Interactions, interaction)
 		}
 

@@ -130,6 +130,28 @@ func TestModelWithoutSchemasIsAskedInWords(t *testing.T) {
 	require.Contains(t, second.Messages[0].Content, string(verdictSchema.JSON()))
 }
 
+func TestModelWithoutSchemasAndWithSmallContextIsAskedInWordsForLess(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.model.Add(
+		script.Reply{Err: &llm.Error{Class: llm.ClassInvalid, Message: "response_format is not supported"}},
+		script.Reply{Err: &llm.Error{Class: llm.ClassContextTooLong, Message: "too long"}},
+		script.Reply{Text: encoded(t, verdictAnswer())},
+	)
+
+	in := verdictInput()
+	in.Analysis = strings.Repeat("a long analysis ", 200_000)
+
+	judged := Judge(t.Context(), b.config(), in)
+	require.NoError(t, judged.Err)
+	require.Len(t, judged.Interactions, 3)
+
+	second, third := b.model.Calls()[1].Request, b.model.Calls()[2].Request
+	require.Empty(t, third.ResponseSchema)
+	require.Less(t, len(third.Messages[1].Content), len(second.Messages[1].Content))
+}
+
 func TestNextModelWritesVerdictThatFirstCannot(t *testing.T) {
 	t.Parallel()
 
