@@ -295,8 +295,10 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			require.NotRegexp(t, "`{3}|~{3}", text, "no list or quotation begins code")
 			require.NotRegexp(t, `(?m)^ {0,3}(=+|-+) *$`, text)
 
-			facts := strings.Split(strings.TrimSpace(strings.Split(strings.Split(text, "\n## Session\n")[1], "## Executive summary")[0]), "\n")
-			for _, row := range facts {
+			_, facts, _ := strings.Cut(text, "\n## Session\n")
+			facts, _, _ = strings.Cut(facts, "## Executive summary")
+
+			for row := range strings.SplitSeq(strings.TrimSpace(facts), "\n") {
 				require.Regexp(t, `^\|([^|\\]|\\.)*\|([^|\\]|\\.)*\|$`, row, "a row has two cells")
 			}
 		})
