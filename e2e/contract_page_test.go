@@ -24,6 +24,8 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"the list":                     c.list,
 		"active sessions":              c.active,
 		"similar sessions":             c.similar,
+		"feedback":                     c.feedback,
+		"quality":                      c.quality,
 		"what alerts are about":        c.facts,
 		"suppressed alerts":            c.suppressed,
 		"the timeline":                 c.timeline,
