@@ -1,5 +1,6 @@
 /** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
 import type { Usage } from '@/api/types';
+import { timeZone, type Zone, zone } from './zone';
 
 const second = 1000;
 const minute = 60 * second;
@@ -51,6 +52,11 @@ export function exactCost(dollars: number): string {
   return `$${dollars.toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
 }
 
+/** A mark of an axis: two of them may be less than a cent apart. */
+export function axisCost(dollars: number): string {
+  return dollars > 0 && dollars < 0.01 ? exactCost(dollars) : cost(dollars);
+}
+
 /** The cost of what was used. Tokens without a known price are not free: "$0.56+" where some have none. */
 export function spent(usage: Pick<Usage, 'cost_usd' | 'unpriced_tokens'>): string {
   if (usage.unpriced_tokens <= 0) return cost(usage.cost_usd);
@@ -86,7 +92,6 @@ export function shortId(id: string): string {
   return id.slice(-12);
 }
 
-// Made once: making one for every row of a long list is what would take the time.
 const time = {
   hour: '2-digit',
   minute: '2-digit',
@@ -94,17 +99,24 @@ const time = {
   hourCycle: 'h23',
   timeZoneName: 'short',
 } as const satisfies Intl.DateTimeFormatOptions;
-const clock = new Intl.DateTimeFormat(undefined, time);
-const calendar = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...time });
+const date = { year: 'numeric', month: 'short', day: 'numeric' } as const satisfies Intl.DateTimeFormatOptions;
+
+/** Made once for each zone: making one for every row of a long list is what would take the time. */
+function formats(options: Intl.DateTimeFormatOptions): Record<Zone, Intl.DateTimeFormat> {
+  const formatIn = (chosen: Zone) => new Intl.DateTimeFormat(undefined, { ...options, timeZone: timeZone(chosen) });
+  return { local: formatIn('local'), utc: formatIn('utc') };
+}
+const clock = formats(time);
+const calendar = formats({ ...date, ...time });
 const monthDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** 14:05:09 UTC, in the reader's time zone. */
+/** 14:05:09 UTC, in the zone that the reader chose. */
 export function clockTime(at: string | Date): string {
-  return clock.format(new Date(at));
+  return clock[zone.get()].format(new Date(at));
 }
 
 export function dateTime(at: string | Date): string {
-  return calendar.format(new Date(at));
+  return calendar[zone.get()].format(new Date(at));
 }
 
 /** "Nov 15" for the name of a day in UTC, 2026-11-15; a name that is no day stays as it is. */
