@@ -16,6 +16,7 @@ import { readAlertsSearch } from '@/pages/alerts/search';
 import { readBoardSearch } from '@/pages/board/search';
 import { safeNext } from '@/pages/login/next';
 import { readNotesSearch } from '@/pages/notes/search';
+import { readQualitySearch } from '@/pages/quality/search';
 import { readReviewSearch } from '@/pages/review/search';
 import { readSessionSearch } from '@/pages/sessions/search';
 import { readSystemSearch } from '@/pages/system/search';
@@ -130,6 +131,13 @@ const boardRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/board/page').catch(explainMissing), 'BoardPage'),
 });
 
+const qualityRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/quality',
+  validateSearch: readQualitySearch,
+  component: lazyRouteComponent(() => import('@/pages/quality/page').catch(explainMissing), 'QualityPage'),
+});
+
 const systemRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/system',
@@ -152,6 +160,7 @@ const routeTree = rootRoute.addChildren([
     reviewRoute,
     boardRoute,
     submitRoute,
+    qualityRoute,
     systemRoute,
     strangeRoute,
   ]),

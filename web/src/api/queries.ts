@@ -209,6 +209,13 @@ export const usageSummary = (from: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/usage/summary', { signal, params: { query: { from } } })),
   });
 
+export const quality = (from: string, by: 'chain' | 'agent' | 'model' | 'alert_type') =>
+  queryOptions({
+    queryKey: ['quality', from, by] as const,
+    refetchInterval: 60_000,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/quality', { signal, params: { query: { from, by } } })),
+  });
+
 export const apiKeys = () =>
   queryOptions({
     queryKey: [...keys.system, 'keys'] as const,

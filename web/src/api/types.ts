@@ -43,6 +43,8 @@ export type Setting = Schemas['Setting'];
 export type Health = Schemas['Health'];
 export type Warning = Schemas['Warning'];
 export type UsageSummary = Schemas['UsageSummary'];
+export type Quality = Schemas['Quality'];
+export type QualityRow = Schemas['QualityRow'];
 export type APIKey = Schemas['APIKey'];
 
 export type Note = Schemas['Note'];

@@ -15,9 +15,10 @@ const look = cva(
         link: 'text-accent underline-offset-4 hover:underline',
       },
       size: {
-        sm: 'h-7 px-2 text-xs',
-        md: 'h-9 px-3 text-sm',
-        icon: 'size-8',
+        // A finger needs 44 px, whatever the size is for the eye.
+        sm: 'h-7 px-2 text-xs pointer-coarse:min-h-11 pointer-coarse:min-w-11',
+        md: 'h-9 px-3 text-sm pointer-coarse:min-h-11 pointer-coarse:min-w-11',
+        icon: 'size-8 pointer-coarse:min-h-11 pointer-coarse:min-w-11',
       },
     },
     defaultVariants: { variant: 'secondary', size: 'md' },

@@ -1,6 +1,6 @@
 /** What stands where something else should be: it loads, it failed, or there is nothing. */
 import { CircleAlert, RotateCw } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { asProblem } from '@/api/problem';
 import { Button } from './button';
 import { cn } from './cn';
@@ -20,11 +20,30 @@ export function Loading({ what, rows = 4, className }: { what: string; rows?: nu
   );
 }
 
-/** Shows the server's message as it is. */
-export function ProblemPanel({ error, retry, className }: { error: unknown; retry?: () => void; className?: string }) {
+/** Shows the server's message as it is. `focused` panels take the focus, also for the next error in the same place. */
+export function ProblemPanel({
+  error,
+  retry,
+  focused = false,
+  className,
+}: {
+  error: unknown;
+  retry?: () => void;
+  focused?: boolean;
+  className?: string;
+}) {
   const problem = asProblem(error);
+  const panel = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (focused && error) panel.current?.focus();
+  }, [focused, error]);
   return (
-    <div role="alert" className={cn('flex gap-3 rounded-lg border border-bad/40 bg-bad-soft p-4 text-ink', className)}>
+    <div
+      ref={panel}
+      role="alert"
+      tabIndex={focused ? -1 : undefined}
+      className={cn('flex gap-3 rounded-lg border border-bad/40 bg-bad-soft p-4 text-ink', className)}
+    >
       <CircleAlert className="mt-0.5 size-5 shrink-0 text-bad" aria-hidden />
       <div className="min-w-0 flex-1">
         <p className="font-semibold">{problem.title}</p>

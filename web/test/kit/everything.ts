@@ -195,6 +195,7 @@ export const places: readonly Place[] = [
   at('review of several', () => '/review?mode=bulk', '[data-testid=bulk-item]'),
   at('board', () => '/board?type=all', '[data-testid=board-card]'),
   at('submit', () => '/submit', '[data-testid=submit-default-tools]'),
+  at('quality', () => '/quality', '[data-testid=quality-row]'),
   at('health', () => '/system', 'text=LLM providers'),
   at('jobs', () => '/system?tab=jobs', '[data-testid=job]'),
   at('tools', () => '/system?tab=tools', '[data-testid=mcp-tool]'),

@@ -1,11 +1,15 @@
-/** Bars, one a day, drawn by uPlot. Loaded when usage is looked at; its numbers are also in the table beside it. */
+/** Bars, one a day, drawn by uPlot. Loaded when a page draws one; its numbers are also in the table beside it. */
 import { useEffect, useEffectEvent, useRef } from 'react';
 import UPlot from 'uplot';
 import { dayLabel } from '@/text/format';
 import 'uplot/dist/uPlot.min.css';
-import type { Day } from './days';
 
-interface DayChartProps {
+/** A day by its name: 2026-11-15. */
+export interface NamedDay {
+  name: string;
+}
+
+interface DayChartProps<Day extends NamedDay> {
   days: readonly Day[];
   measure: (day: Day) => number;
   /** A value on the axis, short. */
@@ -20,7 +24,14 @@ interface DayChartProps {
 
 const height = 200;
 
-export function DayChart({ days, measure, axisLabel, colour, label, onHover }: DayChartProps) {
+export function DayChart<Day extends NamedDay>({
+  days,
+  measure,
+  axisLabel,
+  colour,
+  label,
+  onHover,
+}: DayChartProps<Day>) {
   const place = useRef<HTMLDivElement>(null);
   const hover = useEffectEvent((index: number | null | undefined) => onHover(days[index ?? -1] ?? null));
   const format = useEffectEvent(axisLabel);
@@ -60,7 +71,7 @@ export function DayChart({ days, measure, axisLabel, colour, label, onHover }: D
 }
 
 function optionsOf(
-  days: readonly Day[],
+  days: readonly NamedDay[],
   colour: string,
   width: number,
   format: (value: number) => string,
