@@ -5,8 +5,11 @@ import { useState } from 'react';
 import { api } from '@/api/client';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
+import { zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
 import { Button } from '@/ui/button';
+import { useNow } from '@/ui/now';
 import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
+import { useStored } from '@/ui/stored';
 import { leave } from './leave';
 import { type ThemeChoice, themeChoices, useTheme } from './theme';
 
@@ -34,6 +37,40 @@ export function ThemeMenu() {
               </MenuRadioItem>
             );
           })}
+        </MenuRadioGroup>
+      </MenuContent>
+    </Menu>
+  );
+}
+
+export const zoneLabels = { local: 'Local time', utc: 'UTC' };
+
+/** In which zone times are shown. Its name is in sight: a time without one is a guess. */
+export function ZoneMenu() {
+  const chosen = useStored(zone);
+  const now = useNow(60_000);
+  const name = zoneAbbreviation(chosen, now);
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <Button
+          variant="ghost"
+          className="h-8 px-1.5 text-xs tabular-nums"
+          aria-label={`Time zone: ${zoneName(chosen)}`}
+          title={`Times are shown in ${zoneName(chosen)}`}
+          data-testid="zone-switch"
+        >
+          {name}
+        </Button>
+      </MenuTrigger>
+      <MenuContent>
+        <MenuRadioGroup value={chosen}>
+          {zones.map((choice) => (
+            <MenuRadioItem key={choice} value={choice} onSelect={() => zone.set(choice)} data-testid={`zone-${choice}`}>
+              {zoneLabels[choice]}
+              {choice === 'local' && <span className="text-ink-soft">{zoneName(choice)}</span>}
+            </MenuRadioItem>
+          ))}
         </MenuRadioGroup>
       </MenuContent>
     </Menu>

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
-import { CornerDownLeft, Keyboard, Search } from 'lucide-react';
+import { Clock, CornerDownLeft, Keyboard, Search } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
@@ -10,11 +10,13 @@ import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { ago, firstLine, shortId } from '@/text/format';
+import { zone, zoneName, zones } from '@/text/zone';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
 import { SessionIcon } from '@/ui/outcome';
 import { useFocusReturn } from '@/ui/overlay';
+import { useStored } from '@/ui/stored';
 import { type Choice, matching } from './choice';
 import { useCommands } from './commands';
 import { themeIcons, themeLabels } from './menus';
@@ -116,9 +118,19 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
       run: () => choose(choice),
     };
   });
+  const inZone = useStored(zone);
+  const zoneChoices = zones.map((choice) => ({
+    id: `zone ${choice}`,
+    label: `Times in ${choice === 'utc' ? 'UTC' : `local time, ${zoneName(choice)}`}${choice === inZone ? ' (current)' : ''}`,
+    keywords: ['time zone', 'clock'],
+    icon: <Clock aria-hidden />,
+    stay: true,
+    run: () => zone.set(choice),
+  }));
   return {
     Settings: [
       ...themes,
+      ...zoneChoices,
       {
         id: 'help',
         label: 'Keyboard shortcuts',

@@ -1,20 +1,25 @@
 /** The frame around every page behind the login: navigation, connection banner, palette, keyboard shortcuts. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
-import { Keyboard, Search } from 'lucide-react';
+import { Ellipsis, Keyboard, Search } from 'lucide-react';
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { reviewCount } from '@/api/notes';
 import * as queries from '@/api/queries';
 import { useLiveNotes } from '@/live/hooks';
+import { zone } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
+import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
+import { useStored } from '@/ui/stored';
+import { BudgetLeft } from './budget';
 import { ConnectionBanner, ConnectionLight } from './connection';
+import { DegradedBadge } from './degraded';
 import { explainMissing } from './failure';
 import { KeyboardHelp } from './help';
 import { leaveAndReturn } from './leave';
 import { Mark } from './mark';
-import { AccountMenu, ThemeMenu } from './menus';
+import { AccountMenu, ThemeMenu, ZoneMenu } from './menus';
 import { entryOf, navigation } from './navigation';
 import { useKeyboard, useShortcuts } from './shortcuts';
 
@@ -25,6 +30,7 @@ export function Shell() {
   const [over, setOver] = useState<'palette' | 'help' | 'nothing'>('nothing');
   const navigate = useNavigate();
   const main = useRef<HTMLElement>(null);
+  const timesIn = useStored(zone);
   useKeyboard();
   const arrived = useArrival(main);
   useLoginCheck();
@@ -62,7 +68,7 @@ export function Shell() {
         <Navigation />
         <div className="flex-1" />
         <Button
-          className="text-ink-soft max-lg:size-8 max-lg:border-transparent max-lg:px-0 lg:w-44 lg:justify-start xl:w-56"
+          className="text-ink-soft max-lg:size-8 max-lg:border-transparent max-lg:px-0 lg:w-44 lg:justify-start 2xl:w-56"
           size="sm"
           aria-label="Search and commands"
           aria-keyshortcuts="Control+K Meta+K"
@@ -74,7 +80,10 @@ export function Shell() {
           <span className="flex-1 truncate text-left max-lg:hidden">Search or jump to…</span>
           <Kbd keys="mod+k" className="max-lg:hidden" />
         </Button>
+        <BudgetLeft />
+        <DegradedBadge />
         <ConnectionLight />
+        <ZoneMenu />
         <Button
           variant="ghost"
           size="icon"
@@ -98,7 +107,8 @@ export function Shell() {
         className="relative min-h-0 flex-1 overflow-auto"
         data-scroll-restoration-id="main"
       >
-        <Outlet />
+        {/* Times are written by functions that read the zone: in another one, the page is drawn again. */}
+        <Outlet key={timesIn} />
       </main>
       {over === 'palette' && (
         <Suspense>
@@ -110,30 +120,63 @@ export function Shell() {
   );
 }
 
-/** In the bar; on a narrow screen at the bottom, where a thumb reaches. */
+const entryLook = cn(
+  'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
+  'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-2xl:[&_svg]:hidden',
+);
+
+/** In the bar; on a narrow screen at the bottom, where a thumb reaches, with the rarer pages behind "More". */
 function Navigation() {
-  const here = useRouterState({ select: (state) => entryOf(state.location.pathname)?.to });
+  const here = useRouterState({ select: (state) => entryOf(state.location.pathname) });
   return (
     <nav
       aria-label="Pages"
-      className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 lg:gap-1"
+      className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 xl:gap-1"
     >
       {navigation.map((entry) => (
         <Link
           key={entry.to}
           to={entry.to}
-          aria-current={here === entry.to ? 'page' : undefined}
-          className={cn(
-            'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
-            'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-lg:[&_svg]:hidden',
-          )}
+          aria-current={here?.to === entry.to ? 'page' : undefined}
+          className={cn(entryLook, entry.more && 'max-lg:hidden')}
         >
           <entry.icon aria-hidden />
           {entry.label}
           {entry.to === '/review' && <OpenReviews />}
         </Link>
       ))}
+      <MorePages here={here?.more ? here.label : undefined} />
     </nav>
+  );
+}
+
+/** `here` is the name of the present page if it is one of these. */
+function MorePages({ here }: { here: string | undefined }) {
+  const navigate = useNavigate();
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <button
+          type="button"
+          aria-label={here ? `More pages; this is ${here}` : 'More pages'}
+          aria-current={here ? 'page' : undefined}
+          className={cn(entryLook, 'lg:hidden')}
+          data-testid="more-pages"
+        >
+          <Ellipsis aria-hidden />
+          {here ?? 'More'}
+        </button>
+      </MenuTrigger>
+      <MenuContent className="max-md:mb-1">
+        {navigation
+          .filter((entry) => entry.more)
+          .map((entry) => (
+            <MenuItem key={entry.to} className="min-h-11" onSelect={() => void navigate({ to: entry.to })}>
+              <entry.icon aria-hidden /> {entry.label}
+            </MenuItem>
+          ))}
+      </MenuContent>
+    </Menu>
   );
 }
 

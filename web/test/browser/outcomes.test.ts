@@ -118,3 +118,15 @@ test('the palette shows the outcome of the sessions it finds', async () => {
   await found.waitFor();
   expect(await found.innerText()).toContain(told.probable_cause.cause);
 });
+
+test('the palette has the filters of the list', async () => {
+  const { page } = await visit('/');
+  await rowOf(page, sessions.none).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByTestId('palette').waitFor();
+  await page.keyboard.type('outcome false');
+  await page.getByRole('option', { name: 'Filter by outcome: False alarm' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/outcome=false_alarm/);
+  await expect.poll(() => idsOf(page)).toEqual([sessions.false_alarm]);
+});

@@ -22,6 +22,8 @@ export interface ServerOptions {
   held?: string[];
   /** Ask for a verdict at the end of each session; the script then needs a reply for the agent VerdictAgent. */
   verdict?: boolean;
+  /** More settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
+  system?: string;
   /** Require API keys. */
   auth?: boolean;
 }
@@ -86,7 +88,7 @@ export class Server {
         ),
         `defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m, verdict: ${options.verdict ?? false}}`,
         'queue: {orphan_threshold: 2s, heartbeat_interval: 500ms}',
-        'system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}}',
+        `system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}, ${options.system ?? ''}}`,
         '',
       ].join('\n'),
     );

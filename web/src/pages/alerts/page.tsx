@@ -1,7 +1,9 @@
 /** Alerts that were not investigated by themselves, and silences. */
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { BellOff } from 'lucide-react';
 import { keys } from '@/api/alerts';
+import { usePageCommands } from '@/app/commands';
 import { ReadOnlyNotice } from '@/app/scope';
 import { useTitle } from '@/app/title';
 import { useSessionsFeed } from '@/live/hooks';
@@ -26,8 +28,18 @@ export function AlertsPage() {
     const refetchType = document.hidden ? 'none' : 'active';
     void client.invalidateQueries({ queryKey: keys.suppressed, refetchType }, { cancelRefetch: false });
   });
+  usePageCommands(
+    tabs
+      .filter((name) => name !== tab)
+      .map((name) => ({
+        id: name,
+        label: `Alerts: ${parts[name].label}`,
+        icon: <BellOff aria-hidden />,
+        run: () => void navigate({ search: { tab: name === 'silences' ? 'silences' : undefined } }),
+      })),
+  );
   return (
-    <div className="mx-auto w-full max-w-6xl space-y-3 p-3 sm:p-4">
+    <div className="mx-auto w-full max-w-[150rem] space-y-3 p-3 sm:p-4">
       <h1 className="text-lg font-semibold">Alerts</h1>
       <ReadOnlyNotice />
       <Tabs

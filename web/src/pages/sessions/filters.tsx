@@ -7,6 +7,7 @@ import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
 import { shortId } from '@/text/format';
 import { outcomes, outcomeWord } from '@/text/words';
+import { zone, zoneName } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Input, Select } from '@/ui/input';
@@ -17,7 +18,7 @@ import { Segmented } from '@/ui/segmented';
 import { StatusIcon, statusLabel } from '@/ui/status';
 import { fromField, toField } from '@/ui/time-field';
 import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
-import { isFiltered, type Range, type SessionsPageSearch, statuses } from './search';
+import { isFiltered, type Range, rangeWords, type SessionsPageSearch, statuses } from './search';
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
 
@@ -282,9 +283,11 @@ function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Ch
     <>
       <Choice label="Time" value={shown} onChange={choose} testId="filter-range">
         <option value="">Any time</option>
-        <option value="1h">Last hour</option>
-        <option value="24h">Last 24 hours</option>
-        <option value="7d">Last 7 days</option>
+        {Object.entries(rangeWords).map(([range, word]) => (
+          <option key={range} value={range}>
+            {word}
+          </option>
+        ))}
         <option value="custom">Custom range</option>
       </Choice>
       {shown === 'custom' &&
@@ -293,7 +296,8 @@ function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Ch
             key={end}
             type="datetime-local"
             className="w-auto max-md:flex-1"
-            aria-label={end === 'after' ? 'Created at or after' : 'Created before'}
+            aria-label={`${end === 'after' ? 'Created at or after' : 'Created before'} (${zoneName(zone.get())})`}
+            title={`In ${zoneName(zone.get())}`}
             value={toField(search[end])}
             onChange={(event) => change({ range: undefined, [end]: fromField(event.target.value) })}
             data-testid={`filter-${end}`}

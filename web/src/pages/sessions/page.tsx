@@ -1,23 +1,27 @@
 /** The list of sessions, live. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowDownWideNarrow, FilterX, Search, Send } from 'lucide-react';
+import { ArrowDownWideNarrow, FilterX, ListFilter, Search, Send } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
+import { severities } from '@/alert/severities';
+import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
 import { clockTime, counted } from '@/text/format';
+import { outcomes, outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { Continuation } from '@/ui/continuation';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
+import { statusLabel } from '@/ui/status';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
 import { SessionRows } from './list';
 import { useLiveList } from './live';
-import { filterOf, isFiltered, type SessionsPageSearch } from './search';
+import { filterOf, isFiltered, type Range, rangeWords, type SessionsPageSearch, statuses } from './search';
 import { rowsOf } from './steady';
 
 export function SessionsPage() {
@@ -124,7 +128,41 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
       icon: <ArrowDownWideNarrow aria-hidden />,
       run: () => change({ order: newest ? undefined : 'newest' }),
     },
+    ...filterCommands(search, change),
   ]);
+}
+
+/** Every value of the short filters; the others are typed or chosen in the page. */
+function filterCommands(search: SessionsPageSearch, change: Change) {
+  const icon = <ListFilter aria-hidden />;
+  return [
+    ...outcomes.map((outcome) => ({
+      id: `outcome ${outcome}`,
+      label: `Filter by outcome: ${outcomeWord(outcome)}`,
+      icon,
+      run: () => change({ outcome: [outcome] }),
+    })),
+    ...statuses.map((status) => ({
+      id: `status ${status}`,
+      label: `Filter by status: ${statusLabel(status)}`,
+      icon,
+      run: () => change({ status: [status] }),
+    })),
+    ...severities.map((severity) => ({
+      id: `severity ${severity}`,
+      label: `Filter by severity: ${severityLabel(severity)}`,
+      icon,
+      run: () => change({ severity }),
+    })),
+    ...Object.entries(rangeWords)
+      .filter(([range]) => range !== search.range)
+      .map(([range, word]) => ({
+        id: `range ${range}`,
+        label: `Filter by time: ${word}`,
+        icon,
+        run: () => change({ range: range as Range, after: undefined, before: undefined }),
+      })),
+  ];
 }
 
 /** How many sessions the search found; further pages are not counted before they are loaded. */

@@ -19,10 +19,10 @@ import { progressOf } from './progress';
 /** The columns of the list: more of them where there is room. */
 export const columns = cn(
   'md:grid md:items-center md:gap-x-4',
-  'md:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
-  'lg:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem]',
-  'xl:grid-cols-[7.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem_3rem_8rem]',
-  'wide:grid-cols-[7.5rem_minmax(0,2fr)_minmax(0,3fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
+  'md:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
+  'lg:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem]',
+  'xl:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem_3rem_8rem]',
+  'wide:grid-cols-[8.5rem_minmax(0,2fr)_minmax(0,3fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
 );
 
 export const SessionRow = memo(function SessionRow({

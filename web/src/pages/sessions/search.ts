@@ -18,6 +18,7 @@ export const statuses = [
 /** Spans that end now: a link to the last hour means the hour before it is opened. */
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
 export type Range = keyof typeof ranges;
+export const rangeWords: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
 
 export interface SessionsPageSearch {
   status?: SessionStatus[];

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { LoaderCircle, Lock, Send } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
+import type { Problem } from '@/api/problem';
 import * as queries from '@/api/queries';
+import { usePageCommands } from '@/app/commands';
 import { Button } from '@/ui/button';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
@@ -51,6 +53,23 @@ export function SubmitView({ filled }: { filled: SubmitForm | null }) {
     setNotice({ name: content.name, before: { payload: form.payload, format: form.format } });
     change({ payload: content.text, format: content.format });
   };
+  const clear = isEmpty(form)
+    ? undefined
+    : () => {
+        discard();
+        setNotice(null);
+      };
+  usePageCommands([
+    ...(forbidden ? [] : [{ id: 'send', label: 'Submit this alert', icon: <Send aria-hidden />, run: sending.submit }]),
+    ...(clear ? [{ id: 'clear', label: 'Clear form', run: clear }] : []),
+    ...(['text', 'json', 'yaml'] as const)
+      .filter((format) => format !== form.format)
+      .map((format) => ({
+        id: format,
+        label: `Payload as ${format === 'text' ? 'text' : format.toUpperCase()}`,
+        run: () => change({ format }),
+      })),
+  ]);
   const over = useFileDrop((files) => void takeFiles(files));
 
   return (
@@ -116,18 +135,11 @@ export function SubmitView({ filled }: { filled: SubmitForm | null }) {
               </Part>
             </div>
           </div>
-          {sending.problem && <ProblemPanel error={sending.problem} />}
           <Actions
+            problem={sending.problem}
             disabled={forbidden || sending.pending}
             pending={sending.pending}
-            onClear={
-              isEmpty(form)
-                ? undefined
-                : () => {
-                    discard();
-                    setNotice(null);
-                  }
-            }
+            onClear={clear}
           />
         </div>
       </fieldset>
@@ -148,10 +160,13 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function Actions({
+  problem,
   disabled,
   pending,
   onClear,
 }: {
+  /** Why the alert was not accepted. It stays in sight with the button, whatever part of the form the reader is at. */
+  problem: Problem | null;
   disabled: boolean;
   pending: boolean;
   /** Undefined where there is nothing to clear. */
@@ -159,6 +174,7 @@ function Actions({
 }) {
   return (
     <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-4 py-3">
+      {problem && <ProblemPanel className="max-h-[40dvh] w-full overflow-auto" error={problem} focused />}
       <Button type="submit" variant="primary" disabled={disabled} data-testid="submit-button">
         {pending ? <LoaderCircle className="animate-spin" aria-hidden /> : <Send aria-hidden />}
         {pending ? 'Submitting…' : 'Submit alert'}

@@ -1,5 +1,7 @@
 /** The server itself: how it is, what it works with, what it used, how it is configured, who may use it. */
 import { getRouteApi } from '@tanstack/react-router';
+import { Activity } from 'lucide-react';
+import { usePageCommands } from '@/app/commands';
 import { useTitle } from '@/app/title';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
 import { ConfigTab } from './config';
@@ -25,6 +27,16 @@ export function SystemPage() {
   const { tab = 'health' } = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(tab === 'health' ? 'System' : `${parts[tab].label} · System`);
+  usePageCommands(
+    tabs
+      .filter((name) => name !== tab)
+      .map((name) => ({
+        id: name,
+        label: `System: ${parts[name].label}`,
+        icon: <Activity aria-hidden />,
+        run: () => void navigate({ search: { tab: name === 'health' ? undefined : name } }),
+      })),
+  );
   return (
     <div className="mx-auto w-full max-w-[150rem] p-4">
       <h1 className="mb-2 text-lg font-semibold">System</h1>

@@ -1,0 +1,40 @@
+/** A mark in the bar when a part of the system does not work. It leads to the page that tells which. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import * as queries from '@/api/queries';
+import type { Health } from '@/api/types';
+import { counted } from '@/text/format';
+
+/** What does not work, each in a few words. */
+export function troublesOf(health: Pick<Health, 'status' | 'database' | 'mcp_servers' | 'warnings'>): string[] {
+  if (health.status === 'healthy') return [];
+  const down = health.mcp_servers.filter((server) => server.checked && !server.healthy);
+  const troubles = [
+    ...(health.database === 'ok' ? [] : [`Database: ${health.database}`]),
+    ...down.map((server) => `MCP server ${server.id} is not reachable`),
+    ...health.warnings.map((warning) => warning.message),
+  ];
+  return troubles.length === 0 ? ['The server reports a problem'] : [...new Set(troubles)];
+}
+
+export function DegradedBadge() {
+  const { data } = useQuery(queries.health());
+  const troubles = data === undefined ? [] : troublesOf(data);
+  return (
+    <div role="status" className="contents">
+      {troubles.length > 0 && (
+        <Link
+          to="/system"
+          title={troubles.join('\n')}
+          aria-label={`System degraded: ${counted(troubles.length, 'problem')}. ${troubles.join('; ')}`}
+          className="flex h-7 shrink-0 items-center gap-1.5 rounded-full bg-warn-soft px-2 text-xs font-medium text-warn hover:underline pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center"
+          data-testid="degraded"
+        >
+          <TriangleAlert className="size-3.5" aria-hidden />
+          <span className="max-sm:sr-only">Degraded</span>
+        </Link>
+      )}
+    </div>
+  );
+}

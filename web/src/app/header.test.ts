@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { dailyLimit, spentBySessions } from './budget';
+import { troublesOf } from './degraded';
+
+describe('the mark of a degraded system', () => {
+  const server = { id: 'cluster', checked: true, healthy: true };
+  const health = { status: 'degraded', database: 'ok', mcp_servers: [server], warnings: [] };
+  const troubles = (parts: object) =>
+    troublesOf({ ...health, ...parts } as unknown as Parameters<typeof troublesOf>[0]);
+
+  it('is not there when the system is healthy', () => {
+    expect(troubles({ status: 'healthy', warnings: [{ message: 'A price is missing' }] })).toEqual([]);
+  });
+
+  it('names the database, unreachable MCP servers and warnings, each once', () => {
+    expect(troubles({ database: 'unreachable' })).toEqual(['Database: unreachable']);
+    expect(troubles({ mcp_servers: [server, { ...server, id: 'logs', healthy: false }] })).toEqual([
+      'MCP server logs is not reachable',
+    ]);
+    expect(troubles({ warnings: [{ message: 'Discord is away' }, { message: 'Discord is away' }] })).toEqual([
+      'Discord is away',
+    ]);
+    expect(troubles({})).toEqual(['The server reports a problem']);
+  });
+
+  it('does not count servers that were not checked yet', () => {
+    expect(troubles({ database: 'x', mcp_servers: [{ ...server, checked: false, healthy: false }] })).toEqual([
+      'Database: x',
+    ]);
+  });
+});
+
+describe('the budget of a day', () => {
+  it('is read from the configuration; 0 means none', () => {
+    const path = 'system.budgets.daily.max_cost_usd';
+    expect(dailyLimit([{ path, value: '50' }])).toBe(50);
+    expect(dailyLimit([{ path, value: '0' }])).toBe(0);
+    expect(dailyLimit([{ path: 'system.budgets.session.max_cost_usd', value: '5' }])).toBe(0);
+  });
+
+  it('is spent by sessions only', () => {
+    const kind = (name: string, cost_usd: number) => ({ name, usage: { cost_usd } });
+    const usage = { by_kind: [kind('notes', 4), kind('sessions', 2.5)] };
+    expect(spentBySessions(usage as unknown as Parameters<typeof spentBySessions>[0])).toBe(2.5);
+    expect(spentBySessions({ by_kind: [] })).toBe(0);
+  });
+});
