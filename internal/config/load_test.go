@@ -129,7 +129,7 @@ func TestEmptyConfigurationGivesBuiltIns(t *testing.T) {
 	}, c.Defaults.LLMRetry)
 	require.True(t, c.System.PromptCaching.Enabled)
 	require.True(t, c.System.CostEstimation.Enabled)
-	require.Zero(t, c.System.Budgets, "nothing is capped")
+	require.Equal(t, config.Budgets{Session: config.SessionBudget{MaxCostUSD: 5}}, c.System.Budgets)
 	require.Equal(t, config.AlertMasking{Enabled: true, PatternGroup: "security"}, c.Defaults.AlertMasking)
 	require.Equal(t, config.Retention{SessionRetentionDays: 90, PurgeAfterDays: 30, EventTTL: 24 * time.Hour, CleanupInterval: time.Hour}, c.System.Retention)
 	for _, name := range []string{
