@@ -33,8 +33,10 @@ func (confidenceSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.
 // Schema implements huma.SchemaProvider.
 func (riskSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.Risks()) }
 
-// finishVerdict corrects what is not the same in verdicts and sessions: a verdict always has an outcome.
+// finishVerdict corrects what is not the same in verdicts and sessions: a verdict always has an outcome, and a session without a verdict
+// no confidence.
 func finishVerdict(schemas map[string]*huma.Schema) {
 	schemas["Verdict"].Properties["outcome"] = oneOf(tarsy.Outcomes())
+	schemas["SimilarSession"].Properties["confidence"] = oneOf(append(tarsy.Confidences(), ""))
 	orNull(schemas["SessionDetail"], "verdict")
 }
