@@ -64,7 +64,7 @@ func TestDroppedReaderCatchesUp(t *testing.T) {
 			for i := range steps {
 				app.Script.Add(script.Reply{
 					Thinking: fmt.Sprintf("Thought %d.", i), Text: fmt.Sprintf("Step %d.", i),
-					ToolCalls: []llm.ToolCall{{Name: "kubernetes__next", Arguments: "{}"}},
+					ToolCalls: []llm.ToolCall{{Name: "kubernetes__next", Arguments: fmt.Sprintf(`{"step": %d}`, i)}},
 				})
 			}
 
@@ -132,7 +132,9 @@ func TestCatchUpOverflows(t *testing.T) {
 	t.Parallel()
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "look", ReadOnly: true, Text: "nothing"})
-	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
+	app := tarsytest.New(t, tarsytest.Options{
+		MCP: []*tarsytest.MCPServer{kubernetes}, Config: fmt.Sprintf(tarsytest.DefaultConfig, "kubernetes") + "defaults: {repeated_calls: {conclude: 0}}\n",
+	})
 	gate := script.NewGate()
 	app.Script.Add(calls(strings.Split(strings.Repeat("kubernetes__look ", 105), " ")[:105]...),
 		script.Reply{Text: "Nothing.", Gate: gate}, says("Nothing."))

@@ -19,19 +19,28 @@ agents: {Investigator: {mcp_servers: [kubernetes]}}
 agent_chains: {test: {alert_types: [test], max_iterations: 1000, stages: [{name: analysis, agents: [{name: Investigator}]}]}}
 `
 
-func endlessApp(t *testing.T, settings, database string) *tarsytest.App {
+// endlessApp is a server for the chain; continues is one that stopped, whose sessions it takes over at once.
+func endlessApp(t *testing.T, settings string, replies *script.Script, continues *tarsytest.App) *tarsytest.App {
 	t.Helper()
 
+	database := ""
+	if continues != nil {
+		database = continues.Database
+	}
+
 	return tarsytest.New(t, tarsytest.Options{
-		Config: endless + settings, Database: database, MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes",
+		Config: endless + settings, Script: replies, Database: database, MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes",
 			tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"}, tarsytest.Tool{Name: "get_events", ReadOnly: true, Text: "events"})},
 	})
 }
 
 // loops lets the agent make the same calls in turn for as long as it has tools.
-func loops(app *tarsytest.App, calls ...script.Reply) {
-	app.Script.RouteFunc(func(req *llm.Request) bool { return len(req.Tools) > 0 }, func(_ *llm.Request, n int) script.Reply { return calls[n%len(calls)] })
-	app.Script.RouteFunc(func(req *llm.Request) bool { return len(req.Tools) == 0 }, func(*llm.Request, int) script.Reply { return says("I am stuck.") })
+func loops(calls ...script.Reply) *script.Script {
+	replies := script.New(script.Options{})
+	replies.RouteFunc(func(req *llm.Request) bool { return len(req.Tools) > 0 }, func(_ *llm.Request, n int) script.Reply { return calls[n%len(calls)] })
+	replies.RouteFunc(func(req *llm.Request) bool { return len(req.Tools) == 0 }, func(*llm.Request, int) script.Reply { return says("I am stuck.") })
+
+	return replies
 }
 
 func getPods(arguments string) script.Reply {
@@ -59,8 +68,7 @@ func TestAgentThatRepeatsCallsIsToldThenConcluded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			app := endlessApp(t, test.settings, "")
-			loops(app, test.replies...)
+			app := endlessApp(t, test.settings, loops(test.replies...), nil)
 
 			session := app.Run("test", "checkout is slow")
 			require.Equal(t, tarsy.SessionCompleted, session.Status)
@@ -117,7 +125,7 @@ func TestCallsThatDifferAreNoLoop(t *testing.T) {
 
 			const many = 40
 
-			app := endlessApp(t, test.settings, "")
+			app := endlessApp(t, test.settings, nil, nil)
 			app.Script.RouteFunc(everyRequest, func(req *llm.Request, n int) script.Reply {
 				if len(req.Tools) == 0 || n >= many {
 					return says("Found it.")
@@ -143,7 +151,7 @@ func TestCallsThatDifferAreNoLoop(t *testing.T) {
 func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	t.Parallel()
 
-	app, gate := endlessApp(t, "", ""), script.NewGate()
+	app, gate := endlessApp(t, "", nil, nil), script.NewGate()
 	app.Script.RouteFunc(everyRequest, func(_ *llm.Request, n int) script.Reply {
 		reply := getPods(`{}`)
 		if n == 7 {
@@ -157,8 +165,7 @@ func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	app.WaitGate(gate)
 	app.Stop()
 
-	again := endlessApp(t, "", app.Database)
-	loops(again, getPods(`{}`))
+	again := endlessApp(t, "", loops(getPods(`{}`)), app)
 	again.WaitFor(sessionID, tarsy.SessionCompleted)
 
 	session := again.Session(sessionID)
@@ -170,7 +177,7 @@ func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 func TestSessionHasBudgetByDefault(t *testing.T) {
 	t.Parallel()
 
-	app := endlessApp(t, "system: {cost_estimation: {model_rates: {test-model: {input_per_million: 1000000, output_per_million: 0}}}}\n", "")
+	app := endlessApp(t, "system: {cost_estimation: {model_rates: {test-model: {input_per_million: 1000000, output_per_million: 0}}}}\n", nil, nil)
 	app.Script.RouteFunc(everyRequest, func(req *llm.Request, n int) script.Reply {
 		if len(req.Tools) == 0 {
 			return says("What I know.")

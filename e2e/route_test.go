@@ -163,6 +163,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	operations, expected := doc.operations(), successes()
 	maps.Copy(expected, noteSuccesses())
 	maps.Copy(expected, alertSuccesses())
+	maps.Copy(expected, feedbackSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
 
