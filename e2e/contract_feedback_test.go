@@ -64,9 +64,11 @@ func (c *contracts) quality(t *testing.T) {
 		c.require(t, "QualityRow", within(t, body, "rows", n), counts(agent))
 	}
 
-	require.Equal(t, http.StatusOK, app.Do(http.MethodPut, "/api/v1/sessions/"+sessionID+"/feedback", map[string]any{"rating": "wrong"}).Status)
+	for _, rating := range []string{"partly", "wrong"} {
+		require.Equal(t, http.StatusOK, app.Do(http.MethodPut, "/api/v1/sessions/"+sessionID+"/feedback", map[string]any{"rating": rating}).Status)
 
-	wrong := counts("test")
-	maps.Copy(wrong, map[string]is{"right": equal(0.0), "wrong": equal(1.0), "agreement": equal(0.0)})
-	c.require(t, "QualityRow", within(t, get(t, app, "/api/v1/quality?from="+from+"&to="+to), "rows", 0), wrong)
+		row := counts("test")
+		maps.Copy(row, map[string]is{"right": equal(0.0), "agreement": equal(0.0), rating: equal(1.0)})
+		c.require(t, "QualityRow", within(t, get(t, app, "/api/v1/quality?from="+from+"&to="+to), "rows", 0), row)
+	}
 }

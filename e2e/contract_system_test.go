@@ -81,6 +81,9 @@ func (c *contracts) servers(t *testing.T) {
 		"id": equal("logs"), "healthy": equal(false), "checked": equal(true), "error": equal("make transport: gone"), "tool_count": equal(0.0),
 		"last_check": minute(0), "transport": equal("stdio"), "tools": list(0),
 	})
+	c.require(t, "MCPServerStatus", within(t, get(t, app, "/health"), "mcp_servers", 0), map[string]is{
+		"id": equal("kubernetes"), "healthy": equal(true), "checked": equal(true), "error": equal(""), "tool_count": equal(2.0), "last_check": minute(0),
+	})
 	c.require(t, "Tool", within(t, servers, "servers", 0, "tools", 0), map[string]is{
 		"name": equal("get_pods"), "description": equal("Lists pods."), "read_only": equal(true), "input_schema": equal(map[string]any{"type": "object"}),
 	})
