@@ -173,6 +173,7 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     cause: '',
     verdict_error: '',
     verdict: null,
+    feedback: [],
     error_code: '',
     error_message: '',
     concluded_early: '',

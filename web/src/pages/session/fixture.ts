@@ -141,6 +141,7 @@ export function session(
     cause: '',
     verdict_error: '',
     verdict: null,
+    feedback: [],
     error_code: '',
     error_message: '',
     concluded_early: '',
