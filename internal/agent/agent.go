@@ -141,6 +141,8 @@ type Input struct {
 	Spec      Spec
 	Earlier   []StageResult
 	Runbook   string
+	// Past are similar sessions that the prompt shows; empty if the chain does not ask for them.
+	Past []tarsy.SimilarSession
 	// Investigations are what a synthesis works on; Question is set when the execution answers one.
 	Investigations []Investigation
 	Question       *Question

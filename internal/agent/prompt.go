@@ -190,6 +190,10 @@ func background(in Input, tokens int) (text string, shortened int) {
 		parts = append(parts, "Runbook for this alert:\n\n"+quote.Block("RUNBOOK", in.Runbook))
 	}
 
+	if past := pastText(in.Past); past != "" {
+		parts = append(parts, pastIntroduction+"\n\n"+quote.Block("PAST_INVESTIGATIONS", past))
+	}
+
 	if len(in.Earlier) > 0 && in.Question == nil {
 		text, shortened = StageContext(in.Earlier, tokens)
 		parts = append(parts, text)

@@ -16,8 +16,18 @@ type Chain struct {
 	Summary Summary `json:"summary"`
 	// Verdict is how the verdict is written; nil means that there is none.
 	Verdict *Summary `json:"verdict,omitempty"`
+	// Past is what agents are shown of past sessions.
+	Past Past `json:"past_investigations,omitzero"`
 	// Chat answers questions about a finished session; nil means that the chain takes none.
 	Chat *Agent `json:"chat,omitempty"`
+}
+
+// Past is what agents of a chain are shown of past sessions.
+type Past struct {
+	// Prompt adds similar sessions to the prompt of agents that investigate.
+	Prompt bool `json:"prompt,omitempty"`
+	// Tool gives agents with tools one that searches past sessions.
+	Tool bool `json:"tool,omitempty"`
 }
 
 // StageCount is how many stages a session of the chain has if all goes well: a synthesis follows each stage of several

@@ -17,6 +17,11 @@ func (r resolver) chain(configured config.Chain) Chain {
 	c := Chain{ID: configured.ID, Summary: r.summary(configured)}
 	c.Verdict = r.verdict(configured, c.Summary)
 
+	c.Past = Past(r.cfg.Defaults.PastInvestigations)
+	if configured.PastInvestigations != nil {
+		c.Past = Past(*configured.PastInvestigations)
+	}
+
 	for i := range configured.Stages {
 		c.Stages = append(c.Stages, r.stage(configured, i))
 	}

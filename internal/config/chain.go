@@ -10,26 +10,27 @@ const (
 type Chain struct {
 	ID string `yaml:"-"`
 
-	AlertTypes               []string           `yaml:"alert_types" doc:"Alert types of this chain; each type belongs to only one chain." required:"true"`
-	Description              string             `yaml:"description" doc:"One sentence for people." loose:"true"`
-	Stages                   []Stage            `yaml:"stages" doc:"Stages, in the order in which they run." required:"true"`
-	LLMProvider              string             `yaml:"llm_provider" doc:"Model for the whole chain." ref:"llm_providers" loose:"true"`
-	LLMBackend               string             `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc" loose:"true"`
-	IterationStrategy        string             `yaml:"iteration_strategy" doc:"How the chain's agents work; older files use this instead of llm_backend." enum:"@strategy" loose:"true"`
-	MaxIterations            int                `yaml:"max_iterations" doc:"LLM calls before an agent must conclude." min:"1" loose:"true"`
-	MCPServers               []string           `yaml:"mcp_servers" doc:"Servers whose tools the chain's agents get, instead of the agents' own." ref:"mcp_servers"`
-	ExecutiveSummaryProvider string             `yaml:"executive_summary_provider" doc:"Model for the executive summary." ref:"llm_providers" loose:"true"`
-	ExecutiveSummaryBackend  string             `yaml:"executive_summary_backend" doc:"Backend for the executive summary." enum:"@backend" only:"grpc" loose:"true"`
-	Verdict                  *bool              `yaml:"verdict" doc:"Whether a verdict is written when the investigation ends; the default is that of defaults.verdict."`
-	FallbackProviders        []FallbackProvider `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." loose:"true"`
-	FallbackList             string             `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" loose:"true"`
-	SubAgents                []SubAgent         `yaml:"sub_agents" doc:"Agents that the chain's agents can start." later:"true" loose:"true"`
-	LabelMap                 string             `yaml:"label_map" doc:"Labels for finished sessions." ref:"label_maps" later:"true" loose:"true"`
-	ComposeProvider          string             `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true" loose:"true"`
-	ComposeBackend           string             `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true" loose:"true"`
-	ComposeFallbackList      string             `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true" loose:"true"`
-	Chat                     *Chat              `yaml:"chat" doc:"Follow-up questions."`
-	Scoring                  *Scoring           `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
+	AlertTypes               []string            `yaml:"alert_types" doc:"Alert types of this chain; each type belongs to only one chain." required:"true"`
+	Description              string              `yaml:"description" doc:"One sentence for people." loose:"true"`
+	Stages                   []Stage             `yaml:"stages" doc:"Stages, in the order in which they run." required:"true"`
+	LLMProvider              string              `yaml:"llm_provider" doc:"Model for the whole chain." ref:"llm_providers" loose:"true"`
+	LLMBackend               string              `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc" loose:"true"`
+	IterationStrategy        string              `yaml:"iteration_strategy" doc:"How the chain's agents work; older files use this instead of llm_backend." enum:"@strategy" loose:"true"`
+	MaxIterations            int                 `yaml:"max_iterations" doc:"LLM calls before an agent must conclude." min:"1" loose:"true"`
+	MCPServers               []string            `yaml:"mcp_servers" doc:"Servers whose tools the chain's agents get, instead of the agents' own." ref:"mcp_servers"`
+	ExecutiveSummaryProvider string              `yaml:"executive_summary_provider" doc:"Model for the executive summary." ref:"llm_providers" loose:"true"`
+	ExecutiveSummaryBackend  string              `yaml:"executive_summary_backend" doc:"Backend for the executive summary." enum:"@backend" only:"grpc" loose:"true"`
+	Verdict                  *bool               `yaml:"verdict" doc:"Whether a verdict is written when the investigation ends; the default is that of defaults.verdict."`
+	PastInvestigations       *PastInvestigations `yaml:"past_investigations" doc:"What agents are shown of similar past sessions, instead of defaults.past_investigations."`
+	FallbackProviders        []FallbackProvider  `yaml:"fallback_providers" doc:"Models to try in turn when the first fails." loose:"true"`
+	FallbackList             string              `yaml:"fallback_list" doc:"The same, as a named list." ref:"fallback_lists" loose:"true"`
+	SubAgents                []SubAgent          `yaml:"sub_agents" doc:"Agents that the chain's agents can start." later:"true" loose:"true"`
+	LabelMap                 string              `yaml:"label_map" doc:"Labels for finished sessions." ref:"label_maps" later:"true" loose:"true"`
+	ComposeProvider          string              `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true" loose:"true"`
+	ComposeBackend           string              `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true" loose:"true"`
+	ComposeFallbackList      string              `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true" loose:"true"`
+	Chat                     *Chat               `yaml:"chat" doc:"Follow-up questions."`
+	Scoring                  *Scoring            `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
 }
 
 // Stage is one step of a chain; its agents run at once.

@@ -21,6 +21,7 @@ type Defaults struct {
 	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend" only:"grpc"`
 	ExecutiveSummaryFallbackList string                  `yaml:"executive_summary_fallback_list" doc:"Fallback list for executive summaries." ref:"fallback_lists"`
 	Verdict                      bool                    `yaml:"verdict" doc:"Write a verdict when an investigation ends: outcome, cause, confidence, impact and next steps. It is one call more of the model for executive summaries." default:"true"`
+	PastInvestigations           PastInvestigations      `yaml:"past_investigations" doc:"What agents are shown of similar past sessions, with the verdicts and what people said about them."`
 	ComposeProvider              string                  `yaml:"compose_provider" doc:"Model that composes amended reports." ref:"llm_providers" later:"true"`
 	ComposeBackend               string                  `yaml:"compose_backend" doc:"Backend for composing." enum:"@backend" later:"true"`
 	ComposeFallbackList          string                  `yaml:"compose_fallback_list" doc:"Fallback list for composing." ref:"fallback_lists" later:"true"`
@@ -37,6 +38,12 @@ type Defaults struct {
 type RepeatedCalls struct {
 	Warn     int `yaml:"warn" doc:"Identical calls from which on the agent is told not to repeat them; 0 never tells it." default:"5" min:"0"`
 	Conclude int `yaml:"conclude" doc:"Identical calls after which the agent must conclude; 0 sets no limit." default:"10" min:"0"`
+}
+
+// PastInvestigations is past_investigations of the defaults and of a chain.
+type PastInvestigations struct {
+	Prompt bool `yaml:"prompt" doc:"Add the verdicts of similar past sessions to the prompt of agents that investigate." default:"false"`
+	Tool   bool `yaml:"tool" doc:"Give agents the tool search_past_investigations." default:"false"`
 }
 
 // LLMRetry is defaults.llm_retry.

@@ -53,6 +53,10 @@ func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Tas
 		return r.failExecution(ctx, t, string(tarsy.CodeOf(err)), err.Error())
 	}
 
+	if c.Past.Prompt {
+		in.Past = r.pastSessions(ctx, in)
+	}
+
 	err = agent.Run(ctx, r.engine.Agent, in)
 
 	switch {
@@ -95,6 +99,12 @@ func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err erro
 		in.OpenTools = func(ctx context.Context) (agent.Tools, error) {
 			return r.engine.OpenTools(ctx, t.Execution, equipped.Servers, equipped.ToolRules)
 		}
+	}
+
+	if c.Past.Tool {
+		in.OpenTools = agent.WithPastSearch(in.OpenTools, func(ctx context.Context, query string, limit int) ([]tarsy.SimilarSession, error) {
+			return r.engine.DB.SearchPast(ctx, r.lease.SessionID, query, limit)
+		})
 	}
 
 	return in, nil

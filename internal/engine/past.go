@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"context"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
+)
+
+// pastSimilar is how many similar sessions a prompt shows.
+const pastSimilar = 5
+
+// pastSessions reads the similar sessions that an agent is shown. An investigation goes on without them if they cannot be read.
+func (r *sessionRun) pastSessions(ctx context.Context, in agent.Input) []tarsy.SimilarSession {
+	if in.Question != nil || in.Spec.Strategy == agent.Synthesis {
+		return nil
+	}
+
+	past, err := r.engine.DB.Similar(ctx, r.lease.SessionID, pastSimilar)
+	if err != nil {
+		r.engine.Logger.Warn("could not read similar sessions", "session_id", r.lease.SessionID, "error", err)
+
+		return nil
+	}
+
+	return past
+}
