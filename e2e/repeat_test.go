@@ -151,9 +151,12 @@ func TestCallsThatDifferAreNoLoop(t *testing.T) {
 func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	t.Parallel()
 
+	// The database stores it in another form than the model wrote.
+	const arguments = `{"namespace":"shop","all":true}`
+
 	app, gate := endlessApp(t, "", nil, nil), script.NewGate()
 	app.Script.RouteFunc(everyRequest, func(_ *llm.Request, n int) script.Reply {
-		reply := getPods(`{}`)
+		reply := getPods(arguments)
 		if n == 7 {
 			reply.Gate = gate
 		}
@@ -165,7 +168,7 @@ func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	app.WaitGate(gate)
 	app.Stop()
 
-	again := endlessApp(t, "", loops(getPods(`{}`)), app)
+	again := endlessApp(t, "", loops(getPods(arguments)), app)
 	again.WaitFor(sessionID, tarsy.SessionCompleted)
 
 	session := again.Session(sessionID)
