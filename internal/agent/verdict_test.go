@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -168,5 +167,5 @@ func TestNextModelWritesVerdictThatFirstCannot(t *testing.T) {
 
 	late := verdictInput()
 	late.Deadline = b.config().Clock.Now()
-	require.True(t, errors.Is(Judge(t.Context(), b.config(), late).Err, errNoVerdictTime))
+	require.ErrorIs(t, Judge(t.Context(), b.config(), late).Err, errNoVerdictTime)
 }
