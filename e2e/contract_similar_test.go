@@ -28,6 +28,7 @@ func (c *contracts) similar(t *testing.T) {
 	}
 
 	past := investigate()
+	rate(t, app, past, "wrong", "a slow disk")
 	clock.Advance(24 * time.Hour)
 
 	body := get(t, app, "/api/v1/sessions/"+investigate()+"/similar?limit=3")
@@ -38,7 +39,7 @@ func (c *contracts) similar(t *testing.T) {
 			"alertname": "Slow", "severity": "critical", "service": "checkout", "namespace": "shop", "cluster": "eu-1", "team": "payments",
 		}),
 		"outcome": equal("probable_cause"), "cause": equal("web leaks memory"), "confidence": equal("medium"),
-		"rating": equal(""), "real_cause": equal(""), "created_at": minute(0), "completed_at": minute(0),
+		"rating": equal("wrong"), "real_cause": equal("a slow disk"), "created_at": minute(0), "completed_at": minute(0),
 	})
 
 	unrelated := app.Run("test", "unrelated").ID
