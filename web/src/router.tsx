@@ -55,9 +55,13 @@ const sessionsRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/sessions/page').catch(explainMissing), 'SessionsPage'),
 });
 
-/** `event` opens and shows that event: the deep link of a timeline row. `chat` opens the chat on a narrow screen. */
+/**
+ * `event` opens and shows that event: the deep link of a timeline row. `call` shows a tool call by its number, beside the claim that
+ * cites it. `chat` opens the chat on a narrow screen.
+ */
 interface SessionPageSearch {
   event?: string;
+  call?: string;
   chat?: boolean;
 }
 
@@ -66,6 +70,7 @@ const sessionRoute = createRoute({
   path: '/sessions/$sessionId',
   validateSearch: (search): SessionPageSearch => ({
     event: typeof search.event === 'string' ? search.event : undefined,
+    call: typeof search.call === 'string' ? search.call : undefined,
     chat: search.chat === true || search.chat === 'true' || undefined,
   }),
   component: lazyRouteComponent(() => import('@/pages/session/page').catch(explainMissing), 'SessionPage'),

@@ -66,7 +66,7 @@ export function isUnreachable(error: unknown): boolean {
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnreachable(error)) {
-    const detail = 'Cannot reach the server. The dashboard retries automatically.';
+    const detail = 'Cannot reach the server. Check the connection and try again.';
     return new Problem({ status: 0, code: 'unreachable', title: 'Server unreachable', detail });
   }
   const detail = error instanceof Error ? error.message : String(error);

@@ -91,6 +91,13 @@ export const session = (id: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}', { signal, params: { path: { id } } })),
   });
 
+/** What people say about the conclusion of a session. */
+export const feedback = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'feedback'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/feedback', { signal, params: { path: { id } } })),
+  });
+
 export const timeline = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'timeline'] as const,

@@ -20,6 +20,7 @@ export type Outcome = Verdict['outcome'];
 export type Confidence = Verdict['confidence'];
 export type NextStep = Schemas['NextStep'];
 export type Claim = Schemas['Claim'];
+export type Feedback = Schemas['Feedback'];
 export type Silence = Schemas['Silence'];
 export type SessionStatus = SessionItem['status'];
 export type Timeline = Schemas['Timeline'];

@@ -113,6 +113,8 @@ export function withDetail(known: Known, detail: SessionDetail): Known {
         error_code: old.error_code,
         error_message: old.error_message,
         concluded_early: old.concluded_early,
+        outcome: old.outcome,
+        cause: old.cause,
         started_at: old.started_at,
         completed_at: old.completed_at,
       }
@@ -246,6 +248,7 @@ class Draft {
         break;
       }
       case 'session.verdict':
+        // The last status follows, and asks for the whole verdict.
         this.session = { ...this.session, outcome: message.outcome, cause: message.cause };
         break;
       case 'stage.status':

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pieces } from './citation';
+import { pieces, withoutMarks } from './citation';
 
 /** The calls that a text names, each once, in the order of their appearance. */
 function citedCalls(text: string): string[] {
@@ -53,4 +53,11 @@ test('reads hostile text in bounded time', () => {
     expect(citedCalls(text)).toEqual([]);
   }
   expect(performance.now() - began).toBeLessThan(10_000);
+});
+
+test('a text without its marks reads as a sentence', () => {
+  expect(withoutMarks('The limit is too low [call 1.1.1], the log agrees [calls 1.1.2 and 1.1.3].')).toBe(
+    'The limit is too low, the log agrees.',
+  );
+  expect(withoutMarks('No mark.')).toBe('No mark.');
 });

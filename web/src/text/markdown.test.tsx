@@ -196,9 +196,9 @@ describe('citations', () => {
     ({ streaming }) => {
       const body = draw('The disk is full [call 1.1.1], **again [call 1.1.1, 1.1.2]**.', { streaming });
       expect(links(body)).toEqual([
-        ['1.1.1', '/sessions/the-session?event=event-a'],
-        ['1.1.1', '/sessions/the-session?event=event-a'],
-        ['1.1.2', '/sessions/the-session?event=event-b'],
+        ['1.1.1', '/sessions/the-session?call=1.1.1'],
+        ['1.1.1', '/sessions/the-session?call=1.1.1'],
+        ['1.1.2', '/sessions/the-session?call=1.1.2'],
       ]);
       expect(body.textContent).toBe('The disk is full 1.1.1, again 1.1.11.1.2.');
       expect(body.querySelector('a')?.getAttribute('aria-label')).toBe('Tool call 1.1.1');
@@ -236,7 +236,7 @@ describe('citations', () => {
 
   test('a definition does not turn a mark into a link that leads away', () => {
     expect(links(draw('so [call 1.1.1] it is\n\n[call 1.1.1]: https://evil.example'))).toEqual([
-      ['1.1.1', '/sessions/the-session?event=event-a'],
+      ['1.1.1', '/sessions/the-session?call=1.1.1'],
     ]);
   });
 

@@ -2,11 +2,12 @@
  * Text of models and tools as Markdown. It is untrusted: no HTML, no images, links to http and https only,
  * and nothing is fetched. Headings are all of one level below a card's, so that no text can break the page's outline.
  */
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { type ComponentProps, createContext, memo, useContext, useMemo } from 'react';
 import { type Components, defaultRemarkPlugins, type ExtraProps, Streamdown } from 'streamdown';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
+import { openEvidence } from './evidence';
 import { SafeLink } from './link';
 import { citationElement, longest, parseable, tame } from './tree';
 import { visible } from './visible';
@@ -31,6 +32,7 @@ function Call({ node }: Props<'cite'>) {
   const { sessionId, calls } = useContext(CallsContext);
   const call = String(node?.properties?.dataCall ?? '');
   const event = calls?.get(call);
+  const router = useRouter();
   const look =
     'mx-0.5 inline-flex h-5 min-w-6 items-center justify-center rounded border px-1 font-mono text-xs no-underline';
   // Without the session's calls, as in a text that stands alone, a mark is only what it says.
@@ -47,8 +49,10 @@ function Call({ node }: Props<'cite'>) {
     <Link
       to="/sessions/$sessionId"
       params={{ sessionId }}
-      search={{ event }}
+      search={{ call }}
       preload={false}
+      onClick={(event) => openEvidence(event, router, sessionId, call)}
+      data-citation={call}
       aria-label={`Tool call ${call}`}
       title={`Evidence: tool call ${call}`}
       className={cn(look, 'border-accent/40 bg-accent-soft text-accent hover:border-accent')}

@@ -31,3 +31,21 @@ export const ratings = ['right', 'partly', 'wrong'] as const;
 export function ratingWord(rating: string): string {
   return ratingWords[rating] ?? rating;
 }
+
+const confidenceWords: Record<string, string> = { high: 'High', medium: 'Medium', low: 'Low' };
+
+export function confidenceWord(confidence: string): string {
+  return confidenceWords[confidence] ?? confidence;
+}
+
+const riskWords: Record<string, string> = {
+  none: 'No risk',
+  low: 'Low risk',
+  medium: 'Medium risk',
+  high: 'High risk',
+};
+
+/** What people read for the risk of a next step. */
+export function riskWord(risk: string): string {
+  return riskWords[risk] ?? `Risk: ${risk}`;
+}

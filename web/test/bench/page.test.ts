@@ -184,6 +184,7 @@ test('typing while four agents stream', async () => {
     const id = await server.submit();
     await page.goto(`${server.url}/sessions/${id}`);
     // A question can be typed while the investigation runs, and sent when it is over.
+    await page.getByTestId('chat-open').click();
     const field = page.getByTestId('chat-input');
     await field.click();
     await server.mock.reached('go');

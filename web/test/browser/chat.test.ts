@@ -41,6 +41,16 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
 
+  // The chat is closed until somebody opens it, and suggests what to ask.
+  expect(await page.getByTestId('chat').count()).toBe(0);
+  await page.getByTestId('chat-open').click();
+  await eventually(() => input(page).evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await page.getByTestId('chat-suggestion').count()).toBe(3);
+  await page.getByTestId('chat-suggestion').first().click();
+  expect(await input(page).inputValue()).toMatch(/\?$/);
+  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await input(page).fill('');
+
   // Enter sends, Shift+Enter adds a line.
   await input(page).click();
   await page.keyboard.type('Why did it');
@@ -70,6 +80,7 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await answer.getByText('is too low').waitFor();
   // The evidence of an answer is a click away, too.
   await answer.getByRole('link', { name: 'Tool call 1.1.1' }).click();
+  await page.getByTestId('evidence-row').click();
   const cited = rowOf(page, (await callOf(server(), id, '1.1.1')).id);
   await eventually(() => inSight(cited)).toBe(true);
 
@@ -93,11 +104,13 @@ test('an answer streams, can be stopped, and the next question can be asked', as
 test('a draft survives a reload, for its session only', async () => {
   const [id, other] = [await overSession(), await overSession()];
   const { page } = await visit(`/sessions/${id}`);
+  await page.getByTestId('chat-open').click();
   await input(page).fill('Half a quest');
   await page.reload();
   await input(page).waitFor();
   expect(await input(page).inputValue()).toBe('Half a quest');
   await page.goto(`${server().url}/sessions/${other}`);
+  await page.getByTestId('chat-open').click();
   await input(page).waitFor();
   expect(await input(page).inputValue()).toBe('');
 });
@@ -116,12 +129,14 @@ test('a refused question stays in the field, with the reason', async () => {
   const { detail } = (await answer.json()) as { detail: string };
   expect(answer.ok).toBe(false);
 
+  await page.getByTestId('chat-open').click();
   await input(page).fill(long);
   await input(page).press('Enter');
   const alert = page.getByTestId('chat').getByRole('alert');
   await alert.waitFor();
   expect(await alert.innerText()).toContain(detail);
   expect(await input(page).inputValue()).toBe(long);
+  expect(await page.getByTestId('chat-unsent').innerText()).toContain('It stays in the box');
   expect(await page.getByTestId('chat-exchange').count()).toBe(0);
   await tab.expectAccessible();
 });

@@ -44,7 +44,7 @@ test('a demo investigation runs live to an outcome with working citations', { ti
   const summary = page.getByTestId('executive-summary');
   await summary.waitFor();
   await page.getByTestId('show-outcome').click();
-  await eventually(() => inSight(summary)).toBe(true);
+  await eventually(() => inSight(page.getByTestId('verdict-cause'))).toBe(true);
   expect((await summary.innerText()).length).toBeGreaterThan(40);
 
   // What it says can be checked: its first mark leads to what a tool answered.
@@ -53,6 +53,7 @@ test('a demo investigation runs live to an outcome with working citations', { ti
     .getByRole('link', { name: /^Tool call / })
     .first()
     .click();
+  await page.getByTestId('evidence-row').click();
   const cited = page.locator('[data-testid=timeline-row][data-marked=true]');
   await eventually(() => inSight(cited)).toBe(true);
   expect(await cited.getAttribute('data-open')).toBe('true');

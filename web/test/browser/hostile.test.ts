@@ -134,6 +134,7 @@ test('untrusted text is shown as text on every page', { timeout: 120_000 }, asyn
   expect(await analysis.innerText()).toContain('a picture (http://evil.example/beacon.png)');
   await expectHarmless(page);
 
+  await page.getByTestId('chat-open').click();
   await page.getByTestId('chat-input').fill(hostile);
   await page.getByTestId('chat-send').click();
   await page.locator('[data-testid=chat-exchange][data-status=completed]').waitFor();

@@ -79,8 +79,10 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await thought.getByText('The pod restarts.').last().waitFor();
   expect(await thought.getAttribute('data-open')).toBe('true');
   expect(await page.getByText('I look at its events.').count()).toBe(0);
-  expect(await page.getByTestId('now').innerText()).toContain('triage');
-  expect(await page.getByTestId('now').innerText()).toContain('Triage');
+  expect(await page.getByTestId('session-header').innerText()).toContain('triage');
+  expect(await page.getByTestId('now-agent').allInnerTexts()).toEqual([
+    expect.stringMatching(/^Triage\s+Thinking: The pod restarts/),
+  ]);
   await mock.open('thought');
 
   // A tool call is open while it runs, and folds when it is done.
@@ -132,8 +134,9 @@ test('an investigation streams to its end, and citations open the tool calls', {
   expect(await outcome.innerText()).toContain('9.9.9');
   await tab.expectAccessible();
 
-  // A mark leads to the row of the tool call, into a pane as well.
+  // A mark shows the tool call, and from there one comes to its row, into a pane as well.
   await outcome.getByRole('link', { name: 'Tool call 2.2.1' }).click();
+  await page.getByTestId('evidence-row').click();
   const cited = rowOf(page, (await callOf(server(), id, '2.2.1')).id);
   await eventually(() => inSight(cited)).toBe(true);
   await eventually(() => cited.getAttribute('data-open')).toBe('true');
@@ -142,6 +145,7 @@ test('an investigation streams to its end, and citations open the tool calls', {
 
   await page.getByTestId('show-outcome').click();
   await outcome.getByRole('link', { name: 'Tool call 1.1.2' }).click();
+  await page.getByTestId('evidence-row').click();
   const long = rowOf(page, (await callOf(server(), id, '1.1.2')).id);
   await eventually(() => inSight(long)).toBe(true);
 
@@ -161,4 +165,18 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await eventually(() => inSight(same)).toBe(true);
   expect(await same.getAttribute('data-open')).toBe('true');
   expect(await same.getAttribute('data-marked')).toBe('true');
+
+  // Three agents fit beside verdict and chat.
+  await other.page.setViewportSize({ width: 1920, height: 900 });
+  await other.page.getByTestId('chat-open').click();
+  await other.page.getByTestId('chat').waitFor();
+  await eventually(() => other.page.getByTestId('pane').count()).toBe(3);
+  const fits = other.page
+    .getByTestId('parallel-block')
+    .evaluate((block) =>
+      [...block.querySelectorAll('*')].every(
+        (part) => part.scrollWidth <= part.clientWidth + 1 || getComputedStyle(part).overflowX !== 'auto',
+      ),
+    );
+  expect(await fits).toBe(true);
 });

@@ -20,7 +20,7 @@ export interface ServerOptions {
   mcpSettings?: string;
   /** Tools whose answers wait until the test opens the turnstile for them. */
   held?: string[];
-  /** Ask for a verdict at the end of each session; the script then needs a reply for the agent VerdictAgent. */
+  /** Ask for a verdict at the end of each session; the script then needs a reply to "Write the verdict of this analysis". */
   verdict?: boolean;
   /** More settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
   system?: string;

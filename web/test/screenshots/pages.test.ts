@@ -87,6 +87,7 @@ test('session, while it runs', async () => {
 test('session, when it is over', async () => {
   const page = await open(`/sessions/${stage.parallel}`);
   await page.getByTestId('executive-summary').waitFor();
+  await page.getByTestId('chat-open').click();
   await page.getByTestId('chat-input').fill('Why did it happen?');
   await page.keyboard.press('Enter');
   await page.getByTestId('chat-stop').waitFor();

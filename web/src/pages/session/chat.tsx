@@ -4,6 +4,7 @@ import { ArrowDown, MessageSquare } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
+import type { SessionDetail } from '@/api/types';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
 import type { Cancel } from './actions';
@@ -20,7 +21,15 @@ interface Asked {
   question: string;
 }
 
-export function Chat({ store, view, cancel }: { store: SessionStore; view: SessionView; cancel: Cancel }) {
+interface ChatProps {
+  store: SessionStore;
+  view: SessionView;
+  cancel: Cancel;
+  /** Whether the field gets the keyboard at once, because somebody has just opened the chat. */
+  focused?: boolean;
+}
+
+export function Chat({ store, view, cancel, focused = false }: ChatProps) {
   const { session, calls } = view;
   const id = session.id;
   const scopes = useQuery(queries.me()).data?.scopes;
@@ -100,9 +109,32 @@ export function Chat({ store, view, cancel }: { store: SessionStore; view: Sessi
         error={ask.error ?? cancel.error}
         stop={answering ? stop : undefined}
         stopping={cancel.isPending || cancel.isSuccess}
+        focused={focused}
+        suggestions={
+          items.length === 0 && !waiting && permit.state === 'allowed' ? suggestionsFor(session) : noSuggestions
+        }
       />
     </section>
   );
+}
+
+const noSuggestions: readonly string[] = [];
+
+const judged = [
+  'What should I check before I take the first step?',
+  'What else could explain this alert?',
+  'What evidence would change the verdict?',
+] as const;
+
+const unjudged = [
+  'What is the most likely cause, and why?',
+  'What should I do first?',
+  'What was not checked?',
+] as const;
+
+/** Questions that most people have at this point. */
+function suggestionsFor(session: SessionDetail): readonly string[] {
+  return session.outcome === '' ? unjudged : judged;
 }
 
 function Invitation({ over }: { over: boolean }) {

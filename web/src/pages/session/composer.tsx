@@ -3,7 +3,7 @@
  * nothing else.
  */
 import { SendHorizontal, Square } from 'lucide-react';
-import { type KeyboardEvent, memo, useEffect, useId, useState } from 'react';
+import { type KeyboardEvent, memo, useEffect, useId, useRef, useState } from 'react';
 import { Button } from '@/ui/button';
 import { keepDraft, readDraft } from '@/ui/draft';
 import { ProblemPanel } from '@/ui/feedback';
@@ -21,6 +21,16 @@ interface ComposerProps {
   /** Stops the answer; undefined when none is being written. */
   stop: (() => void) | undefined;
   stopping: boolean;
+  focused: boolean;
+  /** Questions to start with, while nothing is typed. */
+  suggestions: readonly string[];
+}
+
+const draftKeyOf = (sessionId: string) => `tarsy.draft.${sessionId}`;
+
+/** Whether a question was typed and not sent. */
+export function hasDraft(sessionId: string): boolean {
+  return readDraft(draftKeyOf(sessionId)) !== '';
 }
 
 export const Composer = memo(function Composer({
@@ -31,8 +41,14 @@ export const Composer = memo(function Composer({
   error,
   stop,
   stopping,
+  focused,
+  suggestions,
 }: ComposerProps) {
-  const draftKey = `tarsy.draft.${sessionId}`;
+  const draftKey = draftKeyOf(sessionId);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (focused) field.current?.focus({ preventScroll: true });
+  }, [focused]);
   const [text, setText] = useState(() => readDraft(draftKey));
   useEffect(() => keepDraft(draftKey, text), [draftKey, text]);
   const hint = useId();
@@ -63,9 +79,38 @@ export const Composer = memo(function Composer({
         submit();
       }}
     >
-      {error && <ProblemPanel error={error} className="mb-2 p-3" />}
+      {error && (
+        <div className="mb-2">
+          <ProblemPanel error={error} className="p-3" />
+          {question !== '' && (
+            <p className="mt-1 text-xs text-ink-soft" data-testid="chat-unsent">
+              Your question was not sent. It stays in the box; send it when you want to try again.
+            </p>
+          )}
+        </div>
+      )}
+      {suggestions.length > 0 && text === '' && (
+        <ul className="mb-2 space-y-1.5" aria-label="Suggested questions">
+          {suggestions.map((suggestion) => (
+            <li key={suggestion}>
+              <Button
+                size="sm"
+                className="h-auto min-h-8 w-full justify-start py-1.5 text-left whitespace-normal pointer-coarse:min-h-11"
+                onClick={() => {
+                  setText(suggestion);
+                  field.current?.focus({ preventScroll: true });
+                }}
+                data-testid="chat-suggestion"
+              >
+                {suggestion}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
       <div className="flex items-end gap-2">
         <Textarea
+          ref={field}
           aria-label="Ask about this session"
           aria-describedby={hint}
           placeholder="Ask about this session"

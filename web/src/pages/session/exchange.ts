@@ -42,6 +42,11 @@ export function exchangesOf(view: SessionView, lookup: Lookup): Exchange[] {
   return view.stages.filter(isChat).map((stage) => exchangeOf(stage, lookup));
 }
 
+/** Whether somebody has asked something. */
+export function hasExchanges(view: SessionView): boolean {
+  return view.stages.some(isChat);
+}
+
 /** Whether a question is being answered. */
 export function isAnswering(view: SessionView): boolean {
   return view.stages.some((stage) => isChat(stage) && stage.stage.status === 'active');

@@ -9,6 +9,7 @@ import { AlertMarks } from '@/alert/state';
 import type { AlertState, SessionDetail, Usage } from '@/api/types';
 import type { SessionView } from '@/live/view';
 import { duration, elapsed, exactCost, shortId, spent, tokens } from '@/text/format';
+import { OutcomeBadge } from '@/ui/outcome';
 import { Hint } from '@/ui/overlay';
 import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
@@ -49,7 +50,14 @@ export function SessionHeader({
           <h1 className="line-clamp-2 min-w-0 text-base font-semibold break-words" title={titleOf(session)}>
             {titleOf(session)}
           </h1>
-          <StatusBadge status={session.status} className="shrink-0" />
+          {session.status === 'completed' && session.outcome !== '' ? (
+            <span className="shrink-0" data-status={session.status}>
+              <span className="sr-only">Completed: </span>
+              <OutcomeBadge outcome={session.outcome} />
+            </span>
+          ) : (
+            <StatusBadge status={session.status} className="shrink-0" />
+          )}
         </div>
         <div className="flex items-center gap-1 max-lg:w-full max-lg:justify-between">
           <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />

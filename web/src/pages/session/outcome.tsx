@@ -1,9 +1,8 @@
-/** The outcome of the investigation, or what it is doing until then. */
-import { LoaderCircle, TriangleAlert } from 'lucide-react';
+/** The outcome of the investigation. */
+import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
-import { useEvent } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
@@ -14,45 +13,19 @@ import { Failure } from '@/ui/failure';
 import { type Evidence, evidenceOf, finalAnalysisOf } from './exchange';
 import { isLong, Shortened } from './fold';
 import { SessionNotes } from './keep';
-import { presentOf } from './present';
-import { toolCallFacts } from './timeline/preview';
+import { VerdictCard } from './verdict';
 
-/** The outcome; nothing while the session runs. `whole` shows all of it, in a column of its own. */
+/** Verdict and analysis; nothing while the session runs. `whole` shows all of the analysis, in a column of its own. */
 export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
   if (!isOver(view.session.status)) return null;
   return (
-    <div className="space-y-3" data-testid="outcome" data-status={view.session.status}>
+    <div className="@container space-y-3" data-testid="outcome" data-status={view.session.status}>
+      {view.session.outcome !== '' && (
+        <VerdictCard session={view.session} cited={{ sessionId: view.session.id, calls: view.calls }} />
+      )}
       <Result store={store} view={view} whole={whole} />
       <SessionNotes sessionId={view.session.id} />
     </div>
-  );
-}
-
-/** What a session that runs is doing, in one line that stays in sight. */
-export function Now({ store, view }: { store: SessionStore; view: SessionView }) {
-  const present = presentOf(view, store.event);
-  if (!present) return null;
-  return (
-    <div className="flex items-start gap-2 border-b border-line bg-running-soft px-3 py-1.5 sm:px-4" data-testid="now">
-      <LoaderCircle className="mt-0.5 size-4 shrink-0 animate-spin text-running" aria-hidden />
-      <p className="min-w-0 break-words">
-        <span className="font-medium">{present.words}</span>{' '}
-        {present.agents.length > 0 && <span>Running: {present.agents.join(', ')}. </span>}
-        {present.toolEvent && <LastTool store={store} eventId={present.toolEvent} />}
-      </p>
-    </div>
-  );
-}
-
-function LastTool({ store, eventId }: { store: SessionStore; eventId: string }) {
-  const event = useEvent(store, eventId);
-  if (!event) return null;
-  const { tool } = toolCallFacts(event);
-  return (
-    <span>
-      {event.status === 'streaming' ? 'Calling' : 'Last tool:'}{' '}
-      <code className="font-mono text-xs break-all">{tool}</code>.
-    </span>
   );
 }
 
@@ -60,21 +33,23 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
   const { session, calls } = view;
   const evidence = evidenceOf(finalAnalysisOf(view, store.event));
   const analysis = session.final_analysis;
+  const judged = session.outcome !== '';
   return (
-    <Card>
+    <Card data-testid="analysis">
       <CardHeader>
-        <CardTitle className="flex-1">Outcome</CardTitle>
+        <CardTitle className="flex-1">{judged ? 'Analysis' : 'Outcome'}</CardTitle>
         {analysis && <CopyButton text={analysis} label="Copy analysis" />}
       </CardHeader>
       <CardBody className="space-y-4">
         <Reason session={session} />
         {session.executive_summary && (
           <section aria-label="Executive summary" data-testid="executive-summary">
+            {judged && <h3 className="mb-1 text-xs font-semibold text-ink-soft">Summary</h3>}
             <Markdown
               text={session.executive_summary}
               calls={calls}
               sessionId={session.id}
-              className="max-w-[75ch] text-[15px] leading-relaxed font-medium"
+              className={cn('max-w-[75ch] leading-relaxed', judged ? 'text-ink-soft' : 'text-[15px] font-medium')}
             />
           </section>
         )}
@@ -86,7 +61,7 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
             className={cn(session.executive_summary && 'border-t border-line pt-4')}
             data-testid="final-analysis"
           >
-            <h3 className="mb-2 text-xs font-semibold text-ink-soft">Final analysis</h3>
+            {!judged && <h3 className="mb-2 text-xs font-semibold text-ink-soft">Final analysis</h3>}
             <EvidenceLine evidence={evidence} />
             <Shortened long={!whole && isLong(analysis)}>
               <Markdown text={analysis} calls={calls} sessionId={session.id} className="max-w-[75ch] leading-relaxed" />
@@ -94,6 +69,11 @@ function Result({ store, view, whole }: { store: SessionStore; view: SessionView
           </section>
         ) : (
           session.status === 'completed' && <p className="text-ink-soft">The agents produced no analysis.</p>
+        )}
+        {session.verdict_error && (
+          <p className="text-xs break-words text-ink-faint" data-testid="verdict-error">
+            No verdict could be written: {session.verdict_error}
+          </p>
         )}
       </CardBody>
     </Card>

@@ -1,7 +1,7 @@
 /** One session: alert, outcome, timeline and follow-up questions. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowUp, MessageSquare, PanelRightClose } from 'lucide-react';
-import { useCallback, useRef } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import { useAlertState } from '@/alert/live';
 import type { Problem } from '@/api/problem';
@@ -18,17 +18,21 @@ import { Stored, useStored } from '@/ui/stored';
 import { type Cancel, useCancel } from './actions';
 import { AlertCard } from './alert';
 import { Chat } from './chat';
-import { isAnswering } from './exchange';
+import { hasDraft } from './composer';
+import { EvidencePanel } from './evidence';
+import { hasExchanges, isAnswering } from './exchange';
 import { FreshnessBanner } from './freshness';
 import { SessionHeader } from './header';
-import { Now, Outcome } from './outcome';
+import { useNotification } from './notify';
+import { Now } from './now';
+import { Outcome } from './outcome';
 import { statusMark } from './present';
 import { ChatSheet } from './sheet';
 import { Timeline, type TimelineProps } from './timeline/timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
-/** Whether the chat stands at the side of a page that has the room. */
+/** Whether a chat with questions stands at the side of a page that has the room. One without is closed until somebody opens it. */
 const chatPanel = new Stored<'open' | 'closed'>('tarsy.chat', ['open', 'closed']);
 
 export function SessionPage() {
@@ -92,9 +96,21 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
   const panel = useStored(chatPanel);
   const cancel = useCancel(session.id);
   const alert = useAlertState(session);
+  useNotification(session);
   useTitle(`${statusMark(session.status)} ${titleOf(session)}`);
 
-  const beside = roomForChat && panel === 'open';
+  const [opened, setOpened] = useState<'no' | 'for a draft' | 'by hand'>(() =>
+    hasDraft(session.id) ? 'for a draft' : 'no',
+  );
+  const beside = roomForChat && (opened !== 'no' || (hasExchanges(view) && panel === 'open'));
+  const openChat = () => {
+    setOpened('by hand');
+    chatPanel.set('open');
+  };
+  const closeChat = () => {
+    setOpened('no');
+    chatPanel.set('closed');
+  };
   return (
     <>
       <SessionHeader
@@ -102,13 +118,13 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
         alert={alert}
         answering={isAnswering(view)}
         cancel={cancel}
-        chatButton={beside ? null : <ChatButton sheet={!roomForChat} />}
+        chatButton={beside ? null : <ChatButton open={roomForChat ? openChat : undefined} />}
       />
       <Now store={store} view={view} />
       <div className="flex min-h-0 flex-1">
         {roomForOutcome && (
           <section
-            className="w-176 shrink-0 overflow-y-auto border-r border-line px-4"
+            className="w-144 shrink-0 overflow-y-auto border-r border-line px-4 min-[137.5rem]:w-176"
             aria-label="Outcome and alert"
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
             tabIndex={0}
@@ -133,29 +149,28 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
           >
             <header className="flex h-11 shrink-0 items-center justify-between border-b border-line pr-1 pl-4">
               <h2 className="text-sm font-semibold">Chat</h2>
-              <Button variant="ghost" size="icon" aria-label="Close chat" onClick={() => chatPanel.set('closed')}>
+              <Button variant="ghost" size="icon" aria-label="Close chat" onClick={closeChat}>
                 <PanelRightClose aria-hidden />
               </Button>
             </header>
             <div className="min-h-0 flex-1">
-              <Chat store={store} view={view} cancel={cancel} />
+              <Chat store={store} view={view} cancel={cancel} focused={opened === 'by hand'} />
             </div>
           </aside>
         )}
       </div>
+      <EvidencePanel store={store} view={view} call={search.call} />
       {!roomForChat && <NarrowChat store={store} view={view} cancel={cancel} open={search.chat === true} />}
     </>
   );
 }
 
-function ChatButton({ sheet }: { sheet: boolean }) {
+/** Opens the chat beside the page or, where there is no room, over it. */
+function ChatButton({ open }: { open: (() => void) | undefined }) {
   const navigate = route.useNavigate();
-  const open = () => {
-    if (sheet) void navigate({ search: (before) => ({ ...before, chat: true }) });
-    else chatPanel.set('open');
-  };
+  const openSheet = () => void navigate({ search: (before) => ({ ...before, chat: true }) });
   return (
-    <Button size="sm" className="max-md:h-8" onClick={open} data-testid="chat-open">
+    <Button size="sm" className="max-md:h-8" onClick={open ?? openSheet} data-testid="chat-open">
       <MessageSquare aria-hidden /> Chat
     </Button>
   );
@@ -190,14 +205,17 @@ function TimelineUnderCards({
   view,
   alert,
   focus,
-}: Omit<TimelineProps, 'header'> & { alert: AlertState | null }) {
+}: Pick<TimelineProps, 'store' | 'view' | 'focus'> & { alert: AlertState | null }) {
   const outcome = useRef<HTMLDivElement>(null);
   const over = isOver(view.session.status);
   const seen = useInView(outcome, { before: true, there: over });
+  const showOutcome = useCallback(() => outcome.current?.scrollIntoView({ block: 'start' }), []);
   const header = (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 py-3 @5xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       {over && (
-        <div ref={outcome}>
+        <div>
+          {/* Its first line is what counts: the end of a long outcome is no answer. */}
+          <div ref={outcome} className="h-px" />
           <Outcome store={store} view={view} whole={false} />
         </div>
       )}
@@ -206,16 +224,23 @@ function TimelineUnderCards({
   );
   return (
     <div className="relative min-w-0 flex-1">
-      <Timeline store={store} view={view} focus={focus} header={header} />
+      <Timeline
+        store={store}
+        view={view}
+        focus={focus}
+        header={header}
+        lead={over ? 'outcome' : 'alert'}
+        showVerdict={showOutcome}
+      />
       {over && !seen && (
         <div className="pointer-events-none absolute inset-x-0 top-2 flex justify-center">
           <Button
             size="sm"
             className="pointer-events-auto rounded-full shadow-lg"
-            onClick={() => outcome.current?.scrollIntoView({ block: 'start' })}
+            onClick={showOutcome}
             data-testid="show-outcome"
           >
-            <ArrowUp aria-hidden /> Show outcome
+            <ArrowUp aria-hidden /> {view.session.outcome === '' ? 'Show outcome' : 'Show verdict'}
           </Button>
         </div>
       )}

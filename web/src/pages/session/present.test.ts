@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { viewWith } from './fixture';
-import { presentOf, progressOf, statusMark } from './present';
+import type { EventView } from '@/live/view';
+import { event, viewWith } from './fixture';
+import { doingOf, presentOf, progressOf, statusMark } from './present';
 
 const call = (id: string) => ({ id, event_type: 'llm_tool_call' });
 
 test('a session that is over does nothing', () => {
   for (const status of ['completed', 'failed', 'cancelled', 'timed_out'] as const) {
-    const { view, lookup } = viewWith({ status }, [{}]);
-    expect(presentOf(view, lookup)).toBeUndefined();
+    const { view } = viewWith({ status }, [{}]);
+    expect(presentOf(view)).toBeUndefined();
   }
 });
 
@@ -17,38 +18,53 @@ test.each([
   ['in_progress', [], 'Starting.'],
   ['in_progress', [{ status: 'completed' }], 'Preparing the next stage.'],
   ['in_progress', [{ status: 'completed' }, { status: 'completed' }], 'Writing the summary.'],
-  [
-    'in_progress',
-    [{ status: 'completed' }, { status: 'active', stage_name: 'root cause' }],
-    'Stage 2 of 2: root cause.',
-  ],
+  ['in_progress', [{ status: 'completed' }, { status: 'active' }], 'Starting the agents.'],
 ] as const)('%s with %j says: %s', (status, stages, words) => {
-  const { view, lookup } = viewWith({ status, stage_count: 2 }, [...stages]);
-  expect(presentOf(view, lookup)?.words).toBe(words);
+  const { view } = viewWith({ status, stage_count: 2 }, [...stages]);
+  expect(presentOf(view)?.words).toBe(words);
 });
 
-test('names the agents that run and the newest tool call among them', () => {
-  const { view, lookup } = viewWith({}, [
+test('every agent of the running stage has a line with its newest event, also when it is done', () => {
+  const { view } = viewWith({}, [
     { agents: { earlier: { events: [call('of an earlier stage')] } } },
     {
       status: 'active',
       agents: {
-        a: { status: 'active', events: [call('a1'), { event_type: 'llm_response' }] },
-        b: { status: 'active', events: [call('b1'), call('b2'), { event_type: 'llm_thinking' }] },
-        c: { status: 'completed' },
+        a: { status: 'active', events: [call('a1'), call('a2')] },
+        b: { status: 'active' },
+        c: { status: 'completed', events: [call('c1')] },
       },
     },
   ]);
-  expect(presentOf(view, lookup)).toEqual({
-    words: 'Stage 2 of 2: investigation.',
-    agents: ['a', 'b'],
-    toolEvent: 'b2',
-  });
+  const present = presentOf(view);
+  expect(present?.words).toBe('');
+  expect(present?.agents.map(({ name, status, eventId }) => [name, status, eventId])).toEqual([
+    ['a', 'active', 'a2'],
+    ['b', 'active', undefined],
+    ['c', 'completed', 'c1'],
+  ]);
 });
 
-test('a stage without tool calls names none', () => {
-  const { view, lookup } = viewWith({}, [{ status: 'active', agents: { a: { status: 'active', events: [{}] } } }]);
-  expect(presentOf(view, lookup)?.toolEvent).toBeUndefined();
+test.each([
+  ['llm_tool_call', 'streaming', 'Calling cluster.get_log', 'pod: web-1'],
+  ['llm_tool_call', 'completed', 'Reading the result of cluster.get_log', ''],
+  ['llm_thinking', 'streaming', 'Thinking', 'The last line.'],
+  ['llm_thinking', 'completed', 'Thinking', ''],
+  ['llm_response', 'streaming', 'Writing', 'The last line.'],
+  ['mcp_tool_summary', 'streaming', 'Summarizing a long result', ''],
+  ['error', 'completed', 'Waiting for the model', ''],
+])('an agent whose newest event is %s, %s is: %s', (event_type, status, words, detail) => {
+  const parts: Partial<EventView> = {
+    status: status as EventView['status'],
+    content: 'The first line.\nThe last line.',
+    metadata: { server_name: 'cluster', tool_name: 'get_log', arguments: { pod: 'web-1' } },
+  };
+  const doing = doingOf(event('e', event_type, parts));
+  expect(doing).toEqual({ words, detail });
+});
+
+test('an agent without events is starting', () => {
+  expect(doingOf(undefined).words).toBe('Starting');
 });
 
 test('progress counts finished stages of the chain, and no questions', () => {

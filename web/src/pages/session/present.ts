@@ -1,21 +1,27 @@
 /** What a session that runs is doing now, in words. */
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
-import type { EventView, Lookup, SessionView, StageView } from '@/live/view';
+import type { EventView, SessionView, StageView } from '@/live/view';
 import { counted } from '@/text/format';
 import type { Progress } from '@/ui/progress';
+import { previewOf, toolCallFacts } from './timeline/preview';
 
 interface Present {
-  /** The sentence. */
+  /** The sentence; empty while agents run, who have a line each. */
   words: string;
-  /** The agents that run. */
-  agents: string[];
-  /** The last tool call of the stage that runs: its event. */
-  toolEvent?: string;
+  agents: PresentAgent[];
 }
 
-/** Undefined when nothing goes on any more. */
-export function presentOf(view: SessionView, lookup: Lookup): Present | undefined {
+export interface PresentAgent {
+  executionId: string;
+  name: string;
+  status: string;
+  /** Its newest event, which says what it does; undefined before the first. */
+  eventId: string | undefined;
+}
+
+/** Undefined when nothing goes on any more. The stage is not named: the header says which one it is. */
+export function presentOf(view: SessionView): Present | undefined {
   const { session } = view;
   if (isOver(session.status)) return undefined;
   if (session.status === 'pending') return { words: 'Queued.', agents: [] };
@@ -23,36 +29,48 @@ export function presentOf(view: SessionView, lookup: Lookup): Present | undefine
   const stages = view.stages.filter((stage) => stage.stage.stage_type !== 'chat');
   const stage = stages.findLast((candidate) => candidate.stage.status === 'active');
   if (!stage) return { words: between(session, stages), agents: [] };
-  const running = stage.executions.filter((execution) => execution.execution.status === 'active');
+  if (stage.executions.length === 0) return { words: 'Starting the agents.', agents: [] };
   return {
-    words: `${stageWords(stage, session)}.`,
-    agents: running.map((execution) => execution.execution.agent_name),
-    toolEvent: lastToolCall(stage, lookup),
+    words: '',
+    // Also those that are done: a line that goes away would move the page under its reader.
+    agents: stage.executions.map(({ execution, events }) => ({
+      executionId: execution.id,
+      name: execution.agent_name,
+      status: execution.status,
+      eventId: events.at(-1),
+    })),
   };
+}
+
+/** What an agent does, told by its newest event. */
+export function doingOf(event: EventView | undefined): { words: string; detail: string } {
+  if (!event) return { words: 'Starting', detail: '' };
+  const streaming = event.status === 'streaming';
+  switch (event.event_type) {
+    case 'llm_tool_call': {
+      const { server, tool } = toolCallFacts(event);
+      const name = server ? `${server}.${tool}` : tool;
+      return streaming
+        ? { words: `Calling ${name}`, detail: previewOf(event) }
+        : { words: `Reading the result of ${name}`, detail: '' };
+    }
+    case 'mcp_tool_summary':
+      return streaming
+        ? { words: 'Summarizing a long result', detail: '' }
+        : { words: 'Waiting for the model', detail: '' };
+    case 'llm_thinking':
+      return { words: 'Thinking', detail: streaming ? previewOf(event) : '' };
+    case 'llm_response':
+    case 'final_analysis':
+      return { words: 'Writing', detail: previewOf(event) };
+    default:
+      return { words: 'Waiting for the model', detail: '' };
+  }
 }
 
 function between(session: SessionDetail, stages: readonly StageView[]): string {
   if (stages.length === 0) return 'Starting.';
   return stages.length >= session.stage_count ? 'Writing the summary.' : 'Preparing the next stage.';
-}
-
-function stageWords({ stage }: StageView, session: SessionDetail): string {
-  return `${placeOf(stage.stage_index, session.stage_count)}: ${stage.stage_name}`;
-}
-
-function placeOf(index: number, count: number): string {
-  return count > 0 ? `Stage ${index} of ${Math.max(count, index)}` : `Stage ${index}`;
-}
-
-/** The newest tool call of a stage. Only the ends of its executions are looked at. */
-function lastToolCall(stage: StageView, lookup: Lookup): string | undefined {
-  let newest: EventView | undefined;
-  for (const execution of stage.executions) {
-    const id = execution.events.findLast((event) => lookup(event)?.event_type === 'llm_tool_call');
-    const event = id === undefined ? undefined : lookup(id);
-    if (event && event.sequence_number > (newest?.sequence_number ?? 0)) newest = event;
-  }
-  return newest?.id;
 }
 
 /** How far a session has come through its chain. Questions do not count. */

@@ -5,7 +5,7 @@ import { bandOf, foldedHeight, inBand, laneWidth, openHeight, parallelHeight } f
 describe('lanes', () => {
   test('share the width, are never too narrow to read, and never more than six at once', () => {
     expect(laneWidth(1200, 3)).toBe(400);
-    expect(laneWidth(1200, 8)).toBe(300);
+    expect(laneWidth(1200, 8)).toBe(270);
     expect(laneWidth(2400, 8)).toBe(400);
   });
 

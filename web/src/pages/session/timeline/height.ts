@@ -17,7 +17,7 @@ const payloadMost = 448;
 const margins = 60;
 
 /** The narrowest that a lane gets; more lanes than fit are scrolled to. */
-const narrowestLane = 300;
+const narrowestLane = 270;
 /** Below this width of the list one lane is shown at a time. */
 export const narrowList = 700;
 /** More lanes than this are not shown at once: each row that is drawn costs. */

@@ -44,6 +44,8 @@ interface ListOptions {
   sizes?: Size[];
   /** Rows that stay in the document, wherever the reader is. */
   keep: readonly number[];
+  /** What the first row begins with. Something else there moves what is below it, of the row itself too. */
+  lead?: string;
 }
 
 interface List {
@@ -104,9 +106,14 @@ export function useList(options: ListOptions): List {
     directDomUpdatesMode: 'position',
     onChange: pin,
   });
+  const lead = useRef(options.lead);
   // What lies wholly above the reader moves the list with it, whichever way they go.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) => {
     const offset = instance.scrollOffset ?? 0;
+    if (item.index === 0 && lead.current !== options.lead) {
+      lead.current = options.lead;
+      return offset > 0;
+    }
     return instance.itemSizeCache.has(item.key) ? item.end <= offset : item.start < offset;
   };
 

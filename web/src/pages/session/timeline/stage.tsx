@@ -1,13 +1,15 @@
 /** The head of a stage, and of one agent where several work side by side; and the mark at the end. */
-import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
+import { ArrowUp, ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
+import { withoutMarks } from '@/text/citation';
 import { clockTime, counted, duration, elapsed, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
-import { StatusBadge, statusLabel } from '@/ui/status';
+import { OutcomeBadge } from '@/ui/outcome';
+import { StatusBadge, StatusIcon, statusLabel } from '@/ui/status';
 import { Running } from '@/ui/time';
 import { useTimeline } from './context';
 import { eventsOf, isParallel } from './rows';
@@ -27,7 +29,7 @@ export function StageHeader({ view }: { view: StageView }) {
           <span className="text-ink-faint tabular-nums">{stage.stage_index}. </span>
           {stage.stage_type === 'chat' ? 'Question and answer' : stage.stage_name}
         </h2>
-        <StatusBadge status={stage.status} />
+        <EndedBadge status={stage.status} />
         <span className="min-w-0 truncate text-xs text-ink-soft">
           {only ? agentLine(only) : parallel && `${Math.max(stage.expected_agent_count, executions.length)} agents`}
         </span>
@@ -77,7 +79,7 @@ export function PaneHead({ execution }: { execution: ExecutionDetail }) {
         <h3 className="min-w-0 flex-1 truncate text-[13px] font-semibold" title={execution.agent_name}>
           {execution.agent_name}
         </h3>
-        <StatusBadge status={execution.status} />
+        <EndedBadge status={execution.status} />
       </div>
       <div className="mt-0.5 flex items-center gap-2 text-xs text-ink-faint">
         <span className="min-w-0 flex-1 truncate">{execution.llm_provider}</span>
@@ -120,27 +122,48 @@ function Figures({
   );
 }
 
+/** How it ended, in a word. That something runs is said once, at the top of the page; here a sign is enough. */
+function EndedBadge({ status }: { status: string }) {
+  const running = ['active', 'started', 'pending'].includes(status);
+  return running ? <StatusIcon status={status} /> : <StatusBadge status={status} />;
+}
+
 /** Where the investigation ends, or where it is now. */
-export function EndMark({ session }: { session: SessionDetail }) {
+export function EndMark({ session, showVerdict }: { session: SessionDetail; showVerdict?: () => void }) {
   if (!isOver(session.status)) {
     return (
       <p className="flex h-12 items-center gap-2 text-[13px] text-ink-soft" data-testid="timeline-end">
-        <StatusBadge status={session.status} />
         {session.status === 'pending' && 'Waiting for a free worker.'}
       </p>
     );
   }
   return (
-    <p className="flex h-12 items-center gap-2 text-xs text-ink-faint" data-testid="timeline-end">
-      <span className="h-px flex-1 bg-line" aria-hidden />
-      <span>
-        {statusLabel(session.status)}
-        {session.completed_at && ` at ${clockTime(session.completed_at)}`}
-        {session.completed_at &&
-          session.started_at &&
-          ` after ${duration(elapsed(session.started_at, session.completed_at, new Date(session.completed_at)))}`}
-      </span>
-      <span className="h-px flex-1 bg-line" aria-hidden />
-    </p>
+    <div data-testid="timeline-end">
+      <p className="flex h-12 items-center gap-2 text-xs text-ink-faint">
+        <span className="h-px flex-1 bg-line" aria-hidden />
+        <span>
+          {statusLabel(session.status)}
+          {session.completed_at && ` at ${clockTime(session.completed_at)}`}
+          {session.completed_at &&
+            session.started_at &&
+            ` after ${duration(elapsed(session.started_at, session.completed_at, new Date(session.completed_at)))}`}
+        </span>
+        <span className="h-px flex-1 bg-line" aria-hidden />
+      </p>
+      {session.outcome !== '' && showVerdict && <Ending session={session} showVerdict={showVerdict} />}
+    </div>
+  );
+}
+
+/** The verdict in short, for readers who followed the investigation to its end. */
+function Ending({ session, showVerdict }: { session: SessionDetail; showVerdict: () => void }) {
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-4 py-3">
+      <OutcomeBadge outcome={session.outcome} />
+      <p className="min-w-0 flex-[1_1_20rem] font-medium [overflow-wrap:anywhere]">{withoutMarks(session.cause)}</p>
+      <Button size="sm" onClick={showVerdict} data-testid="end-verdict">
+        <ArrowUp aria-hidden /> Show verdict
+      </Button>
+    </div>
   );
 }

@@ -25,6 +25,10 @@ export interface TimelineProps {
   focus?: string;
   /** What stands above the stages and scrolls with them. */
   header?: ReactNode;
+  /** Names what the header begins with: when it changes, the header has grown above what a reader sees of it. */
+  lead?: string;
+  /** Leads to the verdict, where it is out of sight at the end of the list. */
+  showVerdict?: () => void;
 }
 
 export function Timeline(props: TimelineProps) {
@@ -58,7 +62,7 @@ function makeShared(store: SessionStore): TimelineShared {
   };
 }
 
-function TimelineList({ view, focus, header }: TimelineProps) {
+function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps) {
   const { store, folding } = useTimeline();
   const [memory] = useState(() => new RowMemory());
   const hasHeader = header !== undefined && header !== null;
@@ -91,6 +95,7 @@ function TimelineList({ view, focus, header }: TimelineProps) {
     folding,
     startAt: () => (place ? offsetOf(place.row, estimate) : 0),
     keep,
+    lead,
   });
   const { virtualizer } = list;
   width.current = list.width || width.current;
@@ -172,7 +177,11 @@ function TimelineList({ view, focus, header }: TimelineProps) {
                   data-index={item.index}
                   className="absolute inset-x-0"
                 >
-                  {row.kind === 'stage' ? <StageHeader view={row.stage} /> : <EndMark session={view.session} />}
+                  {row.kind === 'stage' ? (
+                    <StageHeader view={row.stage} />
+                  ) : (
+                    <EndMark session={view.session} showVerdict={showVerdict} />
+                  )}
                 </li>
               );
             })}

@@ -1,0 +1,76 @@
+/** A notification of the browser when a session ends that somebody is waiting for. Off until they switch it on. */
+import { Bell, BellRing } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { titleOf } from '@/alert/facts';
+import { isOver } from '@/api/status';
+import type { SessionDetail } from '@/api/types';
+import { withoutMarks } from '@/text/citation';
+import { outcomeWord } from '@/text/words';
+import { Button } from '@/ui/button';
+import { statusLabel } from '@/ui/status';
+import { Stored, useStored } from '@/ui/stored';
+
+const wanted = new Stored<'off' | 'on'>('tarsy.notify', ['off', 'on']);
+
+/** Browsers have no notifications on pages of another machine without TLS. */
+function permission(): NotificationPermission | 'missing' {
+  return 'Notification' in window && window.isSecureContext ? Notification.permission : 'missing';
+}
+
+/** The switch. Permission is asked for when it is switched on, and never before. */
+export function NotifySwitch() {
+  const [allowed, setAllowed] = useState(permission);
+  const on = useStored(wanted) === 'on' && allowed === 'granted';
+  if (allowed === 'missing') return null;
+  const toggle = async () => {
+    if (on) {
+      wanted.set('off');
+      return;
+    }
+    const answer = allowed === 'granted' ? allowed : await Notification.requestPermission();
+    setAllowed(answer);
+    wanted.set(answer === 'granted' ? 'on' : 'off');
+  };
+  const blocked = allowed === 'denied';
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      {blocked && <span className="text-xs text-ink-soft">Notifications are blocked in the browser's settings.</span>}
+      <Button
+        variant="ghost"
+        size="sm"
+        role="switch"
+        aria-checked={on}
+        disabled={blocked}
+        onClick={() => void toggle()}
+        data-testid="notify"
+      >
+        {on ? <BellRing aria-hidden /> : <Bell aria-hidden />}
+        <span>Notify me</span>
+        <span className="sr-only"> with a browser notification when the session ends</span>
+        <span aria-hidden className="text-ink-faint">
+          {on ? 'on' : 'off'}
+        </span>
+      </Button>
+    </span>
+  );
+}
+
+/** Notifies when the session ends while the page is open in a tab that nobody looks at. */
+export function useNotification(session: SessionDetail): void {
+  const over = isOver(session.status);
+  const before = useRef(over);
+  useEffect(() => {
+    const ended = over && !before.current;
+    before.current = over;
+    if (!ended || wanted.get() !== 'on' || permission() !== 'granted' || document.visibilityState === 'visible') return;
+    const word = session.outcome === '' ? statusLabel(session.status) : outcomeWord(session.outcome);
+    const note = new Notification(`${word}: ${titleOf(session)}`, {
+      body: withoutMarks(session.cause),
+      tag: `tarsy-${session.id}`,
+    });
+    note.onclick = () => {
+      window.focus();
+      note.close();
+    };
+  }, [over, session]);
+}

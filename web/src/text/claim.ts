@@ -1,0 +1,7 @@
+/** The sentence that a mark stands in or behind, of the text of its paragraph before and after the mark. */
+export function claimAt(before: string, after: string): string {
+  const sentences = (text: string) => text.split(/(?<=[.!?])\s+/).filter((part) => part.trim() !== '');
+  const own = sentences(before.trimEnd()).at(-1) ?? '';
+  const rest = /^\s*([.!?]|$)/.test(after) || /[.!?]\s*$/.test(before) ? '' : (sentences(after)[0] ?? '');
+  return `${own.trim()} ${rest.trim()}`.trim();
+}

@@ -1,0 +1,106 @@
+/** A mark of a claim opens the tool call beside it, and the reader comes back to where they were. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { scenario } from '../kit/scenario';
+import { callOf, eventually, inSight, rowOf } from '../kit/timeline';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer)),
+  config: verdictConfig,
+  verdict: true,
+});
+
+async function concluded(): Promise<string> {
+  const id = await server().submit();
+  expect(await server().ended(id)).toBe('completed');
+  return id;
+}
+
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('data-citation'));
+
+test('a mark opens its call beside the claim, with the relevant lines marked, and Esc leads back', async () => {
+  const id = await concluded();
+  const tab = await visit(`/sessions/${id}`, { viewport: { width: 1440, height: 500 } });
+  const { page } = tab;
+  const panel = page.getByTestId('evidence-panel');
+  const analysis = page.getByTestId('final-analysis');
+  const mark = analysis.getByRole('link', { name: 'Tool call 1.1.2' });
+  await mark.scrollIntoViewIfNeeded();
+  const top = (await mark.boundingBox())?.y;
+  await mark.focus();
+  await page.keyboard.press('Enter');
+  await panel.waitFor();
+  expect(await panel.getByTestId('evidence-claim').innerText()).toBe(
+    'The log shows 310 MiB used with a limit of 256 MiB',
+  );
+  const lines = panel.locator('[data-relevant]');
+  await lines.first().waitFor();
+  expect(await lines.allInnerTexts()).toEqual([expect.stringContaining('310 MiB used, limit 256 MiB')]);
+  await eventually(() => lines.first().evaluate((node) => node.getBoundingClientRect().bottom < innerHeight)).toBe(
+    true,
+  );
+  expect(await panel.getByTestId('evidence-matches').innerText()).toBe('1 line of 91 matches the claim');
+  // The claim stays readable: the panel leaves it free.
+  const box = await panel.boundingBox();
+  const claim = await mark.boundingBox();
+  expect((claim?.x ?? 0) + (claim?.width ?? 0)).toBeLessThanOrEqual(box?.x ?? 0);
+  await tab.expectAccessible();
+
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('');
+  await eventually(() => focused(page)).toBe('1.1.2');
+  expect((await mark.boundingBox())?.y).toBe(top);
+});
+
+test('Back closes the evidence of several marks at once, and the row of the call is one click away', async () => {
+  const id = await concluded();
+  const { page } = await visit('/');
+  await page.goto(`${server().url}/sessions/${id}`);
+  const panel = page.getByTestId('evidence-panel');
+  const card = page.getByTestId('verdict');
+  await card.getByTestId('verdict-cause').getByRole('link', { name: 'Tool call 1.1.1' }).click();
+  await panel.getByText('Tool call 1.1.1').waitFor();
+  await card.getByTestId('next-steps').getByRole('link', { name: 'Tool call 1.1.2' }).click();
+  await panel.getByText('Tool call 1.1.2').waitFor();
+  expect(new URL(page.url()).search).toBe('?call=1.1.2');
+  await page.goBack();
+  await panel.waitFor({ state: 'detached' });
+  await card.waitFor();
+  await eventually(() => focused(page)).toBe('1.1.2');
+
+  await card.getByTestId('verdict-cause').getByRole('link', { name: 'Tool call 1.1.1' }).click();
+  await panel.getByTestId('evidence-row').click();
+  await panel.waitFor({ state: 'detached' });
+  const row = rowOf(page, (await callOf(server(), id, '1.1.1')).id);
+  await eventually(() => inSight(row)).toBe(true);
+  await eventually(() => row.getAttribute('data-open')).toBe('true');
+});
+
+test('the address of a call shows it without a click, and a call that does not exist says so', async () => {
+  const id = await concluded();
+  const { page } = await visit(`/sessions/${id}?call=1.1.2`);
+  const panel = page.getByTestId('evidence-panel');
+  await eventually(() => panel.locator('[data-relevant]').count()).toBeGreaterThan(0);
+  await panel.getByRole('button', { name: 'Close evidence' }).click();
+  await panel.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).pathname).toBe(`/sessions/${id}`);
+  await page.goto(`${server().url}/sessions/${id}?call=7.7.7`);
+  await panel.getByText('This session has no tool call 7.7.7.').waitFor();
+});
+
+test('on a phone the evidence is a sheet, and Back leads to the claim', async () => {
+  const id = await concluded();
+  const tab = await visit(`/sessions/${id}`, { viewport: { width: 360, height: 740 }, hasTouch: true });
+  const { page } = tab;
+  const mark = page.getByTestId('next-steps').getByRole('link', { name: 'Tool call 1.1.2' });
+  await mark.tap();
+  const panel = page.getByTestId('evidence-panel');
+  await panel.locator('[data-relevant]').first().waitFor();
+  expect((await panel.boundingBox())?.width).toBe(360);
+  await tab.expectAccessible();
+  await page.goBack();
+  await panel.waitFor({ state: 'detached' });
+  await eventually(() => inSight(mark)).toBe(true);
+});

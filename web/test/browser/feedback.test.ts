@@ -1,0 +1,51 @@
+/** What people say about a verdict, on its card. */
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { scenario } from '../kit/scenario';
+import { eventually } from '../kit/timeline';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer)),
+  config: verdictConfig,
+  verdict: true,
+});
+
+interface Given {
+  feedback: { rating: string; why: string; real_cause: string }[];
+}
+
+test('feedback is given, changed and withdrawn on the card, and another reader sees it', async () => {
+  const id = await server().submit();
+  expect(await server().ended(id)).toBe('completed');
+  const given = async () => (await server().ask<Given>('GET', `/api/v1/sessions/${id}/feedback`)).feedback;
+  const tab = await visit(`/sessions/${id}`);
+  const other = await visit(`/sessions/${id}`);
+  const { page } = tab;
+
+  // Right is one click.
+  await page.getByTestId('rate-right').click();
+  await eventually(() => page.getByTestId('opinion').count()).toBe(1);
+  expect(await page.getByTestId('rate-right').getAttribute('aria-pressed')).toBe('true');
+  expect(await given()).toMatchObject([{ rating: 'right', why: '', real_cause: '' }]);
+  await other.page.getByTestId('opinion').getByText('Right').waitFor();
+
+  // Wrong takes the reason and the real cause, with the keyboard as well.
+  await page.getByTestId('rate-wrong').focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Why').fill('The pod was fine.');
+  await page.getByLabel('Real cause').fill('An expired certificate.');
+  await tab.expectAccessible();
+  await page.getByRole('button', { name: 'Save feedback' }).click();
+  const opinion = page.getByTestId('opinion');
+  await opinion.getByText('An expired certificate.').waitFor();
+  expect(await opinion.innerText()).toContain('The pod was fine.');
+  expect(await page.getByTestId('feedback-form').count()).toBe(0);
+  expect(await given()).toMatchObject([
+    { rating: 'wrong', why: 'The pod was fine.', real_cause: 'An expired certificate.' },
+  ]);
+  await other.page.getByText('An expired certificate.').waitFor();
+
+  await opinion.getByRole('button', { name: 'Withdraw my feedback' }).click();
+  await eventually(() => page.getByTestId('opinion').count()).toBe(0);
+  expect(await given()).toEqual([]);
+});

@@ -1,0 +1,184 @@
+/** The verdict of a session: what the card shows, what it leaves out, and how it comes to somebody who watches. */
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { scenario } from '../kit/scenario';
+import { eventually, scroller, status } from '../kit/timeline';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer), 'verdict'),
+  config: verdictConfig,
+  verdict: true,
+});
+
+/** Runs a session to its end with the given verdict. */
+async function concluded(answer: object | string): Promise<string> {
+  await server().mock.play(verdictScript(typeof answer === 'string' ? answer : JSON.stringify(answer)));
+  const id = await server().submit();
+  expect(await server().ended(id)).toBe('completed');
+  return id;
+}
+
+test('the verdict stands first, whole, with steps to tick and commands to copy', async () => {
+  const id = await concluded(verdictAnswer);
+  const tab = await visit(`/sessions/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = tab;
+  const card = page.getByTestId('verdict');
+  await card.waitFor();
+  expect(await card.getAttribute('data-outcome')).toBe('cause_found');
+  await status(page, 'completed').getByText('Cause found').waitFor();
+  expect(await page.getByTestId('verdict-cause').innerText()).toContain('The memory limit of web (256 MiB)');
+  expect(await page.getByTestId('verdict-confidence').innerText()).toBe('High confidence');
+  expect(await page.getByTestId('verdict-reason').innerText()).toContain('Events and log agree');
+  expect(await page.getByTestId('verdict-impact').innerText()).toContain('1 of 3 requests');
+  expect(await page.getByTestId('not-checked').locator('li').count()).toBe(2);
+
+  // Nothing of it is behind a button, and the analysis comes after it.
+  const whole = await card.evaluate((node) => ({
+    bottom: node.getBoundingClientRect().bottom,
+    cut: [...node.querySelectorAll('*')].filter(
+      (each) =>
+        each.clientHeight > 1 &&
+        each.scrollHeight > each.clientHeight + 8 &&
+        getComputedStyle(each).overflowY === 'hidden',
+    ).length,
+  }));
+  expect(whole.cut).toBe(0);
+  expect(await card.getByRole('button', { name: /show/i }).count()).toBe(0);
+  const analysis = page.getByTestId('analysis');
+  expect((await analysis.boundingBox())?.y).toBeGreaterThanOrEqual(whole.bottom);
+
+  // The summary is there once.
+  expect(await page.getByTestId('executive-summary').innerText()).toContain('The limit of web is too low.');
+  expect(await page.getByTestId('outcome').getByText('The limit of web is too low.').count()).toBe(1);
+
+  // A mark that names no call is struck out, in the verdict as in the analysis.
+  expect(await page.getByTestId('not-checked').locator('s').innerText()).toBe('9.9.9');
+
+  const steps = page.getByTestId('next-step');
+  expect(await steps.count()).toBe(3);
+  expect(await steps.nth(0).getByTestId('step-risk').innerText()).toMatch(/Low risk\s+Reversible/);
+  expect(await steps.nth(1).getByTestId('step-risk').innerText()).toMatch(/High risk\s+Cannot be undone/);
+  expect(await steps.nth(2).getByTestId('step-risk').innerText()).toBe('No risk');
+  const link = steps.nth(1).getByRole('link', { name: 'https://runbooks.example.com/replicasets' });
+  expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
+
+  await steps.nth(0).getByRole('button', { name: 'Copy command of step 1' }).click();
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(
+    'kubectl -n shop set resources deployment/web --limits=memory=512Mi',
+  );
+  await card.getByRole('button', { name: 'Copy verdict' }).click();
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toContain(
+    '1. Raise the memory limit of web to 512 MiB (low risk)',
+  );
+
+  // Ticks are kept by this browser, also with the keyboard.
+  await steps.nth(1).getByRole('checkbox').focus();
+  await page.keyboard.press('Space');
+  await eventually(() => steps.nth(1).getAttribute('data-done')).toBe('true');
+  await page.reload();
+  await eventually(() => steps.nth(1).getAttribute('data-done')).toBe('true');
+  expect(await steps.nth(0).getAttribute('data-done')).toBe('false');
+  expect(await card.innerText()).toContain('Ticks are kept in this browser only.');
+  await tab.expectAccessible();
+});
+
+test.each([
+  ['probable_cause', 'Probable cause', 'web leaks'],
+  ['inconclusive', 'Inconclusive', ''],
+  ['false_alarm', 'False alarm', ''],
+  ['needs_human', 'Needs a person', ''],
+])('the outcome %s is shown in its words', async (outcome, word, cause) => {
+  const id = await concluded({
+    ...verdictAnswer,
+    ...{ outcome, cause, impact: '', next_steps: [], not_checked: [] },
+  });
+  const { page } = await visit(`/sessions/${id}`);
+  const card = page.getByTestId('verdict');
+  await card.getByText(word, { exact: true }).waitFor();
+  expect(await page.getByTestId('session-header').innerText()).toContain(word);
+  expect(await page.getByTestId('verdict-cause').innerText()).not.toBe('');
+  expect(await page.getByTestId('next-steps').count()).toBe(0);
+});
+
+test('a session without a verdict shows summary and analysis, and says why there is none', async () => {
+  const id = await concluded('no JSON at all');
+  const { page } = await visit(`/sessions/${id}`);
+  await page.getByTestId('verdict-error').waitFor();
+  expect(await page.getByTestId('verdict').count()).toBe(0);
+  expect(await page.getByTestId('executive-summary').innerText()).toBe('The limit of web is too low.');
+  await status(page, 'completed').getByText('Completed').waitFor();
+});
+
+test.each([
+  ['above the timeline', 1280],
+  ['in a column', 1920],
+])('the verdict appears %s for a reader who keeps their place and their open rows', async (_, width) => {
+  const { mock } = server();
+  const gate = `verdict-${width}`;
+  await mock.play(verdictScript(JSON.stringify(verdictAnswer), gate));
+  const id = await server().submit();
+  const { page } = await visit(`/sessions/${id}`, { viewport: { width, height: 500 } });
+  await mock.reached(gate);
+  const call = page.locator('[data-event-type=llm_tool_call]').last();
+  await call.waitFor();
+  await call.getByRole('button').first().click();
+  await eventually(() => call.getAttribute('data-open')).toBe('true');
+  await call.scrollIntoViewIfNeeded();
+  // Going up a little stops the list from following its end.
+  await scroller(page).hover();
+  await page.mouse.wheel(0, -30);
+  await eventually(() => page.getByTestId('timeline').getAttribute('data-following')).toBe('false');
+  const top = (await call.boundingBox())?.y ?? Number.NaN;
+
+  await mock.open(gate);
+  await page.getByTestId('verdict').waitFor({ state: 'attached' });
+  await page.getByTestId('next-steps').waitFor({ state: 'attached' });
+  await status(page, 'completed').waitFor();
+  expect(await call.getAttribute('data-open')).toBe('true');
+  await eventually(async () => Math.abs(((await call.boundingBox())?.y ?? Number.NaN) - top)).toBeLessThan(60);
+  if (width < 1800) {
+    await page.getByTestId('show-outcome').click();
+    await eventually(() => page.getByTestId('verdict').evaluate((node) => node.getBoundingClientRect().top >= 0)).toBe(
+      true,
+    );
+  }
+});
+
+test('a notification comes when the session ends, after a click allowed it', async () => {
+  const { mock } = server();
+  await mock.play(verdictScript(JSON.stringify(verdictAnswer), 'notified'));
+  const id = await server().submit();
+  const { page } = await visit('/');
+  // The browser's own dialog and the desktop's notification are outside of the page: here they are written down.
+  await page.addInitScript(() => {
+    const log: string[] = [];
+    class Recorded {
+      static permission = 'default';
+      static requestPermission() {
+        log.push('asked');
+        Recorded.permission = 'granted';
+        return Promise.resolve('granted');
+      }
+      constructor(title: string, options: { body: string }) {
+        log.push(`${title} | ${options.body}`);
+      }
+    }
+    Object.assign(window, { Notification: Recorded, notified: log });
+    Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+  });
+  await page.goto(`${server().url}/sessions/${id}`);
+  const log = () => page.evaluate(() => (window as unknown as { notified: string[] }).notified);
+  await mock.reached('notified');
+  const notify = page.getByRole('switch', { name: /Notify me/ });
+  await notify.waitFor();
+  expect(await notify.getAttribute('aria-checked')).toBe('false');
+  expect(await log()).toEqual([]);
+  await notify.click();
+  await eventually(() => notify.getAttribute('aria-checked')).toBe('true');
+  await mock.open('notified');
+  await status(page, 'completed').waitFor();
+  await eventually(log).toEqual([
+    'asked',
+    'Cause found: The pod web-1 crashes. | The memory limit of web (256 MiB) is below what release 1.4 needs.',
+  ]);
+});
