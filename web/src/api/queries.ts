@@ -98,6 +98,14 @@ export const feedback = (id: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/feedback', { signal, params: { path: { id } } })),
   });
 
+/** Past sessions that resemble a session. */
+export const similarSessions = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'similar'] as const,
+    staleTime: 60_000,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/similar', { signal, params: { path: { id } } })),
+  });
+
 export const timeline = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'timeline'] as const,

@@ -16,6 +16,7 @@ import { StatusBadge } from '@/ui/status';
 import { Ago, Running } from '@/ui/time';
 import { type Cancel, SessionActions } from './actions';
 import { progressOf } from './present';
+import { SeenBeforeLink } from './seen';
 
 export function SessionHeader({
   view,
@@ -121,6 +122,7 @@ export function SessionHeader({
             </Link>
           </Fact>
         )}
+        <SeenBeforeLink sessionId={session.id} />
         {session.rerun_of && (
           <Fact name="Re-run of">
             <Link

@@ -13,6 +13,7 @@ import { Failure } from '@/ui/failure';
 import { type Evidence, evidenceOf, finalAnalysisOf } from './exchange';
 import { isLong, Shortened } from './fold';
 import { SessionNotes } from './keep';
+import { SeenBefore } from './seen';
 import { VerdictCard } from './verdict';
 
 /** Verdict and analysis; nothing while the session runs. `whole` shows all of the analysis, in a column of its own. */
@@ -24,6 +25,7 @@ export function Outcome({ store, view, whole }: { store: SessionStore; view: Ses
         <VerdictCard session={view.session} cited={{ sessionId: view.session.id, calls: view.calls }} />
       )}
       <Result store={store} view={view} whole={whole} />
+      <SeenBefore sessionId={view.session.id} />
       <SessionNotes sessionId={view.session.id} />
     </div>
   );

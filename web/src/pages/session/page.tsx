@@ -27,6 +27,7 @@ import { useNotification } from './notify';
 import { Now } from './now';
 import { Outcome } from './outcome';
 import { statusMark } from './present';
+import { SeenBefore } from './seen';
 import { ChatSheet } from './sheet';
 import { Timeline, type TimelineProps } from './timeline/timeline';
 
@@ -131,6 +132,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
           >
             <div className="space-y-3 py-3">
               <Outcome store={store} view={view} whole />
+              {!isOver(session.status) && <SeenBefore sessionId={session.id} />}
               <AlertCard session={session} alert={alert} />
             </div>
           </section>
@@ -220,6 +222,7 @@ function TimelineUnderCards({
         </div>
       )}
       <AlertCard session={view.session} alert={alert} />
+      {!over && <SeenBefore sessionId={view.session.id} />}
     </div>
   );
   return (

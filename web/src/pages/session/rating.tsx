@@ -25,11 +25,11 @@ const looks: Record<string, { tone: Tone; icon: LucideIcon }> = {
   wrong: { tone: 'bad', icon: CircleX },
 };
 
-function RatingBadge({ rating }: { rating: string }) {
+export function RatingBadge({ rating, words = ratingWord(rating) }: { rating: string; words?: string }) {
   const look = looks[rating] ?? { tone: 'idle' as const, icon: CircleDot };
   return (
     <Badge {...look} data-rating={rating}>
-      {ratingWord(rating)}
+      {words}
     </Badge>
   );
 }

@@ -1,0 +1,123 @@
+/** Seen before: similar past sessions on the page of a session, with what people say about their verdicts. */
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { scenario } from '../kit/scenario';
+import { eventually, status } from '../kit/timeline';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer)),
+  config: verdictConfig,
+  verdict: true,
+});
+
+/** Runs a session of the same alert to its end; its verdict names this cause. */
+async function concluded(cause: string, data: unknown = 'The pod web-1 crashes.'): Promise<string> {
+  await server().mock.play(verdictScript(JSON.stringify({ ...verdictAnswer, cause })));
+  const id = await server().submit(data);
+  expect(await server().ended(id)).toBe('completed');
+  return id;
+}
+
+const rate = (id: string, rating: string, real_cause = '') =>
+  server().ask('PUT', `/api/v1/sessions/${id}/feedback`, { rating, why: '', real_cause });
+
+const labels = { alertname: 'SlowCheckout', namespace: 'shop', service: 'checkout', team: 'payments' };
+
+test('similar past sessions are listed with their verdicts, and none that was marked wrong as fact', async () => {
+  const plain = await concluded('The limit is too low [call 1.1.1].');
+  const right = await concluded('The node is out of memory.');
+  const wrong = await concluded('The cache leaks.');
+  const denied = await concluded('The disk is full.');
+  await rate(right, 'right');
+  await rate(wrong, 'wrong', 'An expired certificate.');
+  await rate(denied, 'wrong');
+
+  const gate = 'seen';
+  await server().mock.play(verdictScript(JSON.stringify(verdictAnswer), gate));
+  const id = await server().submit();
+  const tab = await visit(`/sessions/${id}`, { viewport: { width: 1280, height: 500 } });
+  const { page } = tab;
+  // While the session still runs: this is when people need it.
+  await server().mock.reached(gate);
+  const card = page.getByTestId('seen-before');
+  await card.waitFor();
+  const row = (past: string) =>
+    page.getByTestId('past-session').filter({ has: page.locator(`a[href="/sessions/${past}"]`) });
+  expect(await page.getByTestId('past-session').count()).toBe(4);
+
+  expect(await row(plain).innerText()).toContain('Cause found');
+  expect(await row(plain).getByTestId('past-cause').innerText()).toBe('The limit is too low.');
+  expect(await row(plain).getByTestId('past-reason').innerText()).toBe('Same alert');
+  expect(await row(plain).innerText()).toContain('High confidence');
+  expect(await row(plain).locator('time').first().getAttribute('datetime')).toMatch(/^20\d\d-/);
+  expect(await row(right).innerText()).toMatch(/Cause found[\s\S]*Rated right[\s\S]*The node is out of memory\./);
+
+  expect(await row(wrong).innerText()).toContain('Marked wrong');
+  expect(await row(wrong).getByTestId('past-cause').innerText()).toBe('Real cause: An expired certificate.');
+  expect(await row(denied).innerText()).toContain('Nobody has named the real cause.');
+  for (const each of [row(wrong), row(denied)]) expect(await each.innerText()).not.toMatch(/Cause found|confidence/);
+  expect(await card.innerText()).not.toMatch(/The cache leaks|The disk is full/);
+
+  // The header leads to it from the end of the timeline, which the page follows.
+  await page.getByTestId('seen-before-link').click();
+  await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Seen before');
+  await eventually(() => card.evaluate((node) => node.getBoundingClientRect().top < innerHeight - 60)).toBe(true);
+  await tab.expectAccessible();
+
+  // Once the session is over it stands below verdict and analysis.
+  await server().mock.open(gate);
+  await status(page, 'completed').waitFor();
+  await page.getByTestId('verdict').waitFor();
+  const top = (testId: string) =>
+    page.getByTestId(testId).evaluate((node) => node.getBoundingClientRect().top + scrollY);
+  await eventually(async () => (await top('verdict')) < (await top('analysis'))).toBe(true);
+  expect(await top('seen-before')).toBeGreaterThan(await top('analysis'));
+  await row(wrong).getByRole('link').click();
+  await page.waitForURL(`**/sessions/${wrong}`);
+  await eventually(() => page.getByTestId('verdict-cause').innerText()).toContain('The cache leaks.');
+});
+
+test('sessions with similar labels name what they share', async () => {
+  const past = await concluded('The pool is exhausted.', {
+    labels: { ...labels, pod: 'checkout-1' },
+    annotations: { summary: 'Slow' },
+  });
+  await rate(past, 'partly', 'A lock in the database.');
+  const id = await concluded('The same.', {
+    labels: { ...labels, pod: 'checkout-2' },
+    annotations: { summary: 'Slow' },
+  });
+  const { page } = await visit(`/sessions/${id}`);
+  const row = page.getByTestId('past-session');
+  await row.first().waitFor();
+  expect(await row.count()).toBe(1);
+  const reason = await row.getByTestId('past-reason').innerText();
+  expect(reason).toMatch(/^Similar labels: /);
+  expect(reason).toContain('service=checkout');
+  expect(reason).not.toContain('pod=');
+  expect(await row.getByTestId('past-cause').innerText()).toMatch(
+    /The pool is exhausted\.\s+Real cause: A lock in the database\./,
+  );
+  expect(await row.innerText()).toContain('Rated partly right');
+});
+
+test('a session that resembles none says so in a line, and the page does not wait for it', async () => {
+  const id = await concluded('A typo.', 'Certificate rotation stopped: issuer unreachable');
+  const { page } = await visit('/');
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/similar*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${server().url}/sessions/${id}`);
+  await page.getByTestId('next-steps').waitFor();
+  await page.getByTestId('final-analysis').waitFor();
+  expect(await page.getByTestId('seen-before-none').count()).toBe(0);
+  release();
+  await page.getByTestId('seen-before-none').waitFor();
+  expect(await page.getByTestId('seen-before').count()).toBe(0);
+  expect(await page.getByTestId('seen-before-link').count()).toBe(0);
+});
