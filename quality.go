@@ -48,7 +48,7 @@ type QualityRow struct {
 	Wrong  int `json:"wrong"`
 	// Right opinions among all of them, from 0 to 1; nil without any.
 	Agreement *float64 `json:"agreement"`
-	// Milliseconds from the alert to the end of its session, median and 95th percentile; nil without sessions.
+	// Milliseconds from the alert to the end of its session, median and 95th percentile, within two percent; nil without sessions.
 	TimeToVerdictP50MS *int64 `json:"time_to_verdict_p50_ms"`
 	TimeToVerdictP95MS *int64 `json:"time_to_verdict_p95_ms"`
 	// Cost of the sessions without follow-up questions, and divided by their alerts: a storm has many, every other session one. Sessions

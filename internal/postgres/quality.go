@@ -11,62 +11,84 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// qualitySource are the sessions of a period with what people said about them. Few sessions have feedback or are storms; the tables of
+// qualityCells adds up the sessions of a period whose key is the same and whose duration is about the same: two percent apart at most. To
+// add up cells is much cheaper than to sort sessions by duration, for percentiles. Few sessions have feedback or are storms; the tables of
 // both are small beside session_quality.
-const qualitySource = `
-FROM session_quality q
-LEFT JOIN (
-    SELECT session_id, count(*) FILTER (WHERE rating = 'right') AS agreed, count(*) FILTER (WHERE rating = 'partly') AS partly,
-        count(*) FILTER (WHERE rating = 'wrong') AS wrong
-    FROM feedback GROUP BY session_id
-) AS f ON f.session_id = q.session_id
-LEFT JOIN session_alerts a ON a.session_id = q.session_id AND a.storm`
+var qualityCells = `
+    SELECT %s AS key, floor(ln(q.duration_ms + 1) / ln(1.02))::int AS bucket, max(q.duration_ms) AS longest, count(*) AS sessions,
+        ` + outcomeColumns("count(*) FILTER (WHERE q.outcome = '%[1]s') AS %[1]s") + `,
+        sum(f.agreed) AS agreed, sum(f.partly) AS partly, sum(f.wrong) AS wrong, sum(q.cost_usd) AS cost_usd,
+        sum(greatest(a.members, 1)) FILTER (WHERE q.cost_usd IS NOT NULL) AS alerts
+    FROM session_quality q
+    LEFT JOIN (
+        SELECT session_id, count(*) FILTER (WHERE rating = 'right') AS agreed, count(*) FILTER (WHERE rating = 'partly') AS partly,
+            count(*) FILTER (WHERE rating = 'wrong') AS wrong
+        FROM feedback GROUP BY session_id
+    ) AS f ON f.session_id = q.session_id
+    LEFT JOIN session_alerts a ON a.session_id = q.session_id AND a.storm
+    WHERE q.completed_at >= @from AND q.completed_at < @to
+    GROUP BY 1, 2`
 
-const qualityPeriod = `
-WHERE q.completed_at >= @from AND q.completed_at < @to`
+// qualityColumns are the columns of a cell without its key.
+var qualityColumns = `c.bucket, c.longest, c.sessions, ` + outcomeColumns("c.%s") + `, c.agreed, c.partly, c.wrong, c.cost_usd, c.alerts`
 
-// qualitySums are the columns of tarsy.QualityRow without its key.
-var qualitySums = `count(*) AS sessions, ` + outcomeCounts() + ` AS outcomes,
-    coalesce(sum(f.agreed), 0)::bigint AS "right", coalesce(sum(f.partly), 0)::bigint AS partly, coalesce(sum(f.wrong), 0)::bigint AS wrong,
-    (sum(f.agreed) / sum(f.agreed + f.partly + f.wrong))::double precision AS agreement,
-    (percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY q.duration_ms))[1] AS time_to_verdict_p50_ms,
-    (percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY q.duration_ms))[2] AS time_to_verdict_p95_ms,
-    sum(q.cost_usd) AS cost_usd,
-    sum(q.cost_usd) / sum(greatest(a.members, 1)) FILTER (WHERE q.cost_usd IS NOT NULL) AS cost_per_alert_usd`
+// qualitySums are the columns of tarsy.QualityRow without its key, from cells that know how many sessions took at most as long.
+var qualitySums = `sum(c.sessions)::bigint AS sessions, jsonb_build_object(` + outcomeColumns("'%[1]s', sum(c.%[1]s)") + `) AS outcomes,
+    coalesce(sum(c.agreed), 0)::bigint AS "right", coalesce(sum(c.partly), 0)::bigint AS partly, coalesce(sum(c.wrong), 0)::bigint AS wrong,
+    (sum(c.agreed) / sum(c.agreed + c.partly + c.wrong))::double precision AS agreement,
+    min(c.longest) FILTER (WHERE c.sessions_up_to >= 0.5 * c.sessions_of_key) AS time_to_verdict_p50_ms,
+    min(c.longest) FILTER (WHERE c.sessions_up_to >= 0.95 * c.sessions_of_key) AS time_to_verdict_p95_ms,
+    sum(c.cost_usd) AS cost_usd, sum(c.cost_usd) / sum(c.alerts)::double precision AS cost_per_alert_usd`
 
-func outcomeCounts() string {
-	counts := make([]string, 0, len(tarsy.Outcomes()))
+func outcomeColumns(format string) string {
+	columns := make([]string, 0, len(tarsy.Outcomes()))
 	for _, outcome := range tarsy.Outcomes() {
-		counts = append(counts, `'`+string(outcome)+`', count(*) FILTER (WHERE q.outcome = '`+string(outcome)+`')`)
+		columns = append(columns, fmt.Sprintf(format, outcome))
 	}
 
-	return `jsonb_build_object(` + strings.Join(counts, ", ") + `)`
+	return strings.Join(columns, ", ")
 }
 
-// qualityDaysSQL is the whole period, whose key is null, and its days.
-var qualityDaysSQL = `
-SELECT coalesce(((q.completed_at AT TIME ZONE 'UTC')::date)::text, '') AS key, ` + qualitySums + qualitySource + qualityPeriod + `
-GROUP BY GROUPING SETS ((), ((q.completed_at AT TIME ZONE 'UTC')::date))
-ORDER BY 1`
+// qualitySQL is one row for each key. Cells are made by a column of sessions; rows tells how their keys become those of rows.
+func qualitySQL(column, rows, order string) string {
+	return `
+WITH cells AS (` + fmt.Sprintf(qualityCells, column) + `
+), keyed AS (` + rows + `
+), ranked AS (
+    SELECT c.key, ` + qualityColumns + `, sum(c.sessions) OVER (PARTITION BY c.key ORDER BY c.bucket) AS sessions_up_to,
+        sum(c.sessions) OVER (PARTITION BY c.key) AS sessions_of_key
+    FROM keyed c
+)
+SELECT c.key, ` + qualitySums + `
+FROM ranked c GROUP BY c.key ORDER BY ` + order
+}
+
+// qualityDaysSQL is the days of the period, after the whole period if it has sessions, whose key is empty.
+var qualityDaysSQL = qualitySQL(`(q.completed_at AT TIME ZONE 'UTC')::date`, `
+    SELECT c.key::text AS key, `+qualityColumns+` FROM cells c
+    UNION ALL
+    SELECT '', `+qualityColumns+` FROM cells c`, `c.key`)
 
 // qualityRowsSQL is one row for each value of what sessions are counted by.
 func qualityRowsSQL(by tarsy.QualityBy) string {
-	key, from := "q.chain_id", ""
+	const order = `sessions DESC, c.key`
+
+	one := `
+    SELECT c.key, ` + qualityColumns + ` FROM cells c`
+	each := `
+    SELECT n.name AS key, ` + qualityColumns + ` FROM cells c CROSS JOIN LATERAL unnest(c.key) AS n (name)`
 
 	switch by {
-	case tarsy.QualityByChain:
 	case tarsy.QualityByAlertType:
-		key = "q.alert_type"
+		return qualitySQL("q.alert_type", one, order)
 	case tarsy.QualityByAgent:
-		key, from = "k.name", "\nCROSS JOIN LATERAL unnest(q.agents) AS k (name)"
+		return qualitySQL("q.agents", each, order)
 	case tarsy.QualityByModel:
-		key, from = "k.name", "\nCROSS JOIN LATERAL unnest(q.models) AS k (name)"
+		return qualitySQL("q.models", each, order)
+	case tarsy.QualityByChain:
 	}
 
-	return `
-SELECT ` + key + ` AS key, ` + qualitySums + qualitySource + from + qualityPeriod + `
-GROUP BY ` + key + `
-ORDER BY sessions DESC, key`
+	return qualitySQL("q.chain_id", one, order)
 }
 
 // Quality returns how good the conclusions of sessions are that completed from a time up to another, as of one moment.
@@ -86,8 +108,14 @@ func (db *DB) Quality(ctx context.Context, from, to time.Time, by tarsy.QualityB
 		return quality, fmt.Errorf("count conclusions: %w", err)
 	}
 
-	// The period as a whole comes first, also if it is empty.
-	quality.Total, quality.Days = quality.Days[0], quality.Days[1:]
+	quality.Total = tarsy.QualityRow{Outcomes: map[tarsy.Outcome]int{}}
+	for _, outcome := range tarsy.Outcomes() {
+		quality.Total.Outcomes[outcome] = 0
+	}
+
+	if len(quality.Days) > 0 {
+		quality.Total, quality.Days = quality.Days[0], quality.Days[1:]
+	}
 
 	return quality, nil
 }
