@@ -30,8 +30,12 @@ type Alert struct {
 	Facts AlertFacts
 	// The sender reports that the alert is over. Only in deliveries.
 	Resolved bool
-	// Chain to use instead of the one of AlertType; set by a route of the configuration.
+	// Chain to use instead of the one of AlertType; set by a route of the configuration, or for a re-run.
 	ChainID string
+	// Refuse the alert if ChainID is not configured, instead of using the chain of AlertType. Set if a person chose the chain.
+	ChainRequired bool
+	// Provider that all agents of the session use, whatever the chain sets. Empty keeps those of the chain. Only in re-runs.
+	LLMProvider string
 }
 
 // MaxIdempotencyKey is how many characters a sender's idempotency key may have.

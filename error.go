@@ -16,6 +16,8 @@ const (
 	CodeMissingField        Code = "missing_field"
 	CodeInvalidField        Code = "invalid_field"
 	CodeUnknownAlertType    Code = "unknown_alert_type"
+	CodeUnknownChain        Code = "unknown_chain"
+	CodeUnknownLLMProvider  Code = "unknown_llm_provider"
 	CodeUnknownMCPServer    Code = "unknown_mcp_server"
 	CodeMCPServerNotAllowed Code = "mcp_server_not_allowed"
 	CodeUnknownTool         Code = "unknown_tool"

@@ -62,6 +62,9 @@ type Session struct {
 	RunbookURL string `json:"runbook_url"`
 	// Nil unless the alert overrode the tools of the chain.
 	MCPSelection *MCPSelection `json:"mcp_selection"`
+	// Provider that the session was asked to use instead of those of its chain; empty if it was asked for none. What was
+	// really called is in the executions.
+	LLMProvider string `json:"llm_provider"`
 	// Slack message that the alert came from, as its sender identifies it; empty if there is none.
 	SlackMessageFingerprint string `json:"slack_message_fingerprint"`
 	// Session whose alert this one investigates again; nil for a new alert. That session may have been deleted.
@@ -204,7 +207,7 @@ func (s Session) Rerun(author string) Alert {
 	return Alert{
 		AlertType: s.AlertType, Data: s.AlertData, Runbook: s.Runbook, RunbookURL: s.RunbookURL, MCPSelection: s.MCPSelection,
 		SlackMessageFingerprint: s.SlackMessageFingerprint, Author: author, RerunOf: &s.ID,
-		Facts: s.AlertFacts, ChainID: s.ChainID,
+		Facts: s.AlertFacts, ChainID: s.ChainID, LLMProvider: s.LLMProvider,
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *contracts) session(t *testing.T) {
 		"chain_id": equal("test"), "agent_type": equal("Optimist"), "status": equal("completed"), "author": equal("alertmanager"),
 		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"), "slack_message_fingerprint": equal("pod-down-1"),
 		"mcp_selection": equal(map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []any{"get_pods"}}}}),
-		"rerun_of":      isNull, "stage_count": equal(2.0),
+		"rerun_of":      isNull, "llm_provider": equal(""), "stage_count": equal(2.0),
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(2.0), "current_stage_id": equal(synthesis["id"]),
 		"final_analysis": equal("It is well."), "executive_summary": equal("Well."), "executive_summary_error": equal(""),
 		"outcome": equal(""), "cause": equal(""), "verdict_error": equal(""), "verdict": isNull, "feedback": list(0),
@@ -150,7 +150,7 @@ func (c *contracts) rerun(t *testing.T) {
 	worker.Script.Route("ExecSummaryAgent", says("Well again."))
 	app.Token = app.Key("the one who asks again", tarsy.ScopeWrite)
 
-	answer := app.Do(http.MethodPost, "/api/v1/sessions/"+sessionID+"/rerun", nil)
+	answer := app.Do(http.MethodPost, "/api/v1/sessions/"+sessionID+"/rerun", map[string]any{"llm_provider": "test"})
 	require.Equal(t, http.StatusAccepted, answer.Status, "%s", answer.Body)
 
 	accepted := decode[map[string]any](answer.Body)
@@ -170,7 +170,7 @@ func (c *contracts) rerun(t *testing.T) {
 	}
 
 	c.requireSome(t, "SessionDetail", second, map[string]is{
-		"rerun_of": equal(sessionID), "author": equal("the one who asks again"), "final_analysis": equal("It is well again."),
+		"rerun_of": equal(sessionID), "llm_provider": equal("test"), "author": equal("the one who asks again"), "final_analysis": equal("It is well again."),
 	})
 	c.requireSome(t, "SessionDetail", first, map[string]is{"final_analysis": equal("It is well.")})
 	c.requireSome(t, "SessionItem", within(t, get(t, app, "/api/v1/sessions?limit=1"), "sessions", 0), map[string]is{

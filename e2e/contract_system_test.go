@@ -98,7 +98,7 @@ func (c *contracts) servers(t *testing.T) {
 		"details": equal(""), "server_id": equal("logs"), "created_at": minute(0),
 	})
 
-	for _, path := range []string{"/api/v1/system/default-tools", "/api/v1/system/default-tools?alert_type=shop"} {
+	for _, path := range []string{"/api/v1/system/default-tools", "/api/v1/system/default-tools?alert_type=shop", "/api/v1/system/default-tools?chain_id=shop"} {
 		c.require(t, "DefaultTools", get(t, app, path), map[string]is{
 			"alert_type": equal("shop"), "chain_id": equal("shop"), "servers": equal([]any{
 				map[string]any{"name": "kubernetes", "tools": []any{"get_pods", "restart"}, "known": true},
@@ -125,11 +125,11 @@ func (c *contracts) configuration(t *testing.T) {
 	c.require(t, "ProviderList", providers, map[string]is{"providers": list(2)})
 	c.require(t, "Provider", within(t, providers, "providers", 0), map[string]is{
 		"name": equal("test"), "type": equal("scripted"), "model": equal("test-model"), "base_url": equal(""), "default": equal(true),
-		"key_variable": equal(""), "key_set": equal(false),
+		"key_variable": equal(""), "key_set": equal(false), "in_use": equal(true),
 	})
 	c.require(t, "Provider", within(t, providers, "providers", 1), map[string]is{
 		"name": equal("other"), "type": equal("google"), "model": equal("gemini-x"), "base_url": equal("https://hidden@models.example/v1"),
-		"default": equal(false), "key_variable": equal("OTHER_KEY"), "key_set": equal(true),
+		"default": equal(false), "key_variable": equal("OTHER_KEY"), "key_set": equal(true), "in_use": equal(true),
 	})
 	c.requireSome(t, "DefaultTools", get(t, app, "/api/v1/system/default-tools"), map[string]is{
 		"native_tools": equal(map[string]any{"google_search": false, "code_execution": true, "url_context": true}),

@@ -189,11 +189,7 @@ func (r *alertRequest) check() error {
 		return err
 	}
 
-	if r.MCPSelection != nil && r.MCP != nil {
-		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "mcp", "mcp and mcp_selection are the same: send one of them")
-	}
-
-	return checkSelection(cmp.Or(r.MCPSelection, r.MCP))
+	return checkSelections(r.MCPSelection, r.MCP)
 }
 
 // moveRunbookURL takes a runbook that is nothing but an address for what it means.

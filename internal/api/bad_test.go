@@ -258,7 +258,16 @@ func badKeys() []badRequest {
 		key("key with unknown field", `{"name":"ci","scope":["read"]}`, tarsy.CodeUnknownField, "scope", "did you mean scopes?"),
 		{
 			name: "re-run with another alert", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun", body: `{"data":"x"}`,
-			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "data", says: "there are no ",
+			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "data", says: "known fields: ",
+		},
+		{
+			name: "re-run with two selections", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun",
+			body:   `{"mcp":{"servers":[{"name":"a"}]},"mcp_selection":{"servers":[{"name":"a"}]}}`,
+			status: http.StatusBadRequest, code: tarsy.CodeInvalidField, field: "mcp", says: "send one of them",
+		},
+		{
+			name: "re-run with an empty selection", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun", body: `{"mcp":{"servers":[]}}`,
+			status: http.StatusBadRequest, code: tarsy.CodeMissingField, field: "mcp_selection.servers", says: "at least one server",
 		},
 		{
 			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/cancel", body: `{"reason":"x"}`,

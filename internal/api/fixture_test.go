@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -232,6 +233,8 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	}
 
 	session := newSession(alert, i.clock.Now())
+	session.ChainID, session.LLMProvider = cmp.Or(alert.ChainID, session.ChainID), alert.LLMProvider
+
 	if alert.Idempotency == nil {
 		return session, i.db.CreateSession(ctx, session, postgres.Terms{})
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,13 +12,24 @@ import (
 	"tarsy.dev/tarsy"
 )
 
+// rerunRequest is the body of a re-run: what differs from the session that is run again.
+type rerunRequest struct {
+	ChainID      string              `doc:"Another chain; the session's own if left out. A selection of tools is kept only with the session's own." json:"chain_id,omitempty"`
+	LLMProvider  *string             `doc:"The LLM provider that every agent uses, instead of those of the chain. If left out, the one that the session was asked to use; empty for those of the chain." json:"llm_provider,omitempty"`
+	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools the session uses; the session's own selection if left out." json:"mcp_selection,omitempty"`
+	// MCP is the other name that alerts have for it.
+	MCP *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
+}
+
 func (s *Server) addRerun() {
 	add(s, tarsy.ScopeWrite, huma.Operation{
 		OperationID: "rerun-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/rerun", DefaultStatus: http.StatusAccepted,
 		Summary: "Investigate a session's alert again",
 		Description: "Stores a new pending session with the same alert, as it was stored, and the caller as its author. " +
-			"It is durable when 202 is answered; the old session stays as it is.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.rerunSession)
+			"The body, if there is one, chooses another chain, LLM provider or selection of tools. " +
+			"It is durable when 202 is answered; the old session stays as it is. " +
+			"GET /api/v1/alert-types lists the chains, /api/v1/system/providers?for=reruns the providers, and /api/v1/system/default-tools?chain_id= the tools of a chain.",
+	}, s.bodyOf(reflect.TypeFor[rerunRequest](), false), s.rerunSession)
 }
 
 type rerunInput struct {
@@ -28,8 +40,12 @@ type rerunInput struct {
 func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
-	err := (&sessionInput{ID: in.ID}).checkAction(who)
+	request, err := readRerun(who.body)
 	if err != nil {
+		return nil, err
+	}
+
+	if err := checkID(in.ID); err != nil {
 		return nil, err
 	}
 
@@ -39,6 +55,7 @@ func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOut
 	}
 
 	alert := detail.Rerun(who.author)
+	request.apply(&alert)
 
 	alert.Idempotency, err = in.Key.identify(who, "rerun "+in.ID)
 	if err != nil {
@@ -51,4 +68,36 @@ func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOut
 	}
 
 	return s.accepted(session), nil
+}
+
+// readRerun reads what is different in a re-run; without a body, nothing is. Whether it is configured is for intake to check.
+func readRerun(body []byte) (rerunRequest, error) {
+	if body == nil {
+		return rerunRequest{}, nil
+	}
+
+	request, err := readRequest[rerunRequest](body)
+	if err != nil {
+		return request, err
+	}
+
+	return request, checkSelections(request.MCPSelection, request.MCP)
+}
+
+// apply changes the alert of the session that is run again. Tools are selected from those of a chain, so that another chain begins with
+// all of its own.
+func (r rerunRequest) apply(alert *tarsy.Alert) {
+	if r.ChainID != "" {
+		if r.ChainID != alert.ChainID {
+			alert.MCPSelection = nil
+		}
+
+		alert.ChainID, alert.ChainRequired = r.ChainID, true
+	}
+
+	if r.LLMProvider != nil {
+		alert.LLMProvider = *r.LLMProvider
+	}
+
+	alert.MCPSelection = cmp.Or(r.MCPSelection, r.MCP, alert.MCPSelection)
 }

@@ -59,3 +59,55 @@ func TestRerunIsRefusedLikeNewAlert(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+gone+"/rerun", ""), http.StatusBadRequest, tarsy.CodeUnknownAlertType)
 	require.Len(t, get[page](t, f, "/api/v1/sessions").Sessions, 1)
 }
+
+func TestRerunTakesChainProviderAndToolsFromBody(t *testing.T) {
+	t.Parallel()
+
+	selected := func(name string) *tarsy.MCPSelection {
+		return &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: name}}}
+	}
+
+	for name, test := range map[string]struct {
+		body, chain, provider string
+		selection             *tarsy.MCPSelection
+	}{
+		"no body":                   {"", "k8s", "gemini", selected("k8s")},
+		"an empty body":             {"{}", "k8s", "gemini", selected("k8s")},
+		"null is as if left out":    {`{"chain_id":null,"llm_provider":null,"mcp":null}`, "k8s", "gemini", selected("k8s")},
+		"another provider":          {`{"llm_provider":"claude"}`, "k8s", "claude", selected("k8s")},
+		"the chain's own providers": {`{"llm_provider":""}`, "k8s", "", selected("k8s")},
+		"other tools":               {`{"mcp":{"servers":[{"name":"logs"}]}}`, "k8s", "gemini", selected("logs")},
+		"other tools by its name":   {`{"mcp_selection":{"servers":[{"name":"logs"}]}}`, "k8s", "gemini", selected("logs")},
+		"the same chain":            {`{"chain_id":"k8s"}`, "k8s", "gemini", selected("k8s")},
+		"another chain":             {`{"chain_id":"shop"}`, "shop", "gemini", nil},
+		"everything":                {`{"chain_id":"shop","llm_provider":"claude","mcp":{"servers":[{"name":"logs"}]}}`, "shop", "claude", selected("logs")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFixture(t)
+			first := f.session(t, func(s *tarsy.Session) { s.LLMProvider, s.MCPSelection = "gemini", selected("k8s") })
+
+			got := f.request(t, http.MethodPost, "/api/v1/sessions/"+first+"/rerun", test.body)
+			require.Equal(t, http.StatusAccepted, got.status, got.body)
+
+			again := get[tarsy.SessionDetail](t, f, got.header.Get("Location"))
+			require.Equal(t, test.chain, again.ChainID)
+			require.Equal(t, test.provider, again.LLMProvider)
+			require.Equal(t, test.selection, again.MCPSelection)
+		})
+	}
+}
+
+func TestRerunWithKeyAndAnotherBodyIsConflict(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	path := "/api/v1/sessions/" + f.session(t, func(*tarsy.Session) {}) + "/rerun"
+
+	f.submitted(t, path, `{"llm_provider":"claude"}`, "Idempotency-Key", "k")
+	f.submitted(t, path, `{"llm_provider":"claude"}`, "Idempotency-Key", "k")
+	f.requireProblem(t, f.request(t, http.MethodPost, path, `{"llm_provider":"gemini"}`, "Idempotency-Key", "k"),
+		http.StatusConflict, tarsy.CodeIdempotencyConflict)
+	require.Equal(t, 2, f.sessionCount(t))
+}

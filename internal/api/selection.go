@@ -1,11 +1,21 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"tarsy.dev/tarsy"
 )
+
+// checkSelections checks the selection of a request that may have it under either name.
+func checkSelections(selection, alias *tarsy.MCPSelection) error {
+	if selection != nil && alias != nil {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "mcp", "mcp and mcp_selection are the same: send one of them")
+	}
+
+	return checkSelection(cmp.Or(selection, alias))
+}
 
 // checkSelection checks which MCP servers an alert asks for; nil means those of its chain. Whether they exist is for
 // intake to say.

@@ -15,11 +15,11 @@ import (
 type System struct {
 	// MCPServers are the servers that chains use, with the tools that they offered when they last answered.
 	MCPServers func() []MCPServer
-	// DefaultTools tells which tools the chain of an alert type allows; an empty type is the default one. Its errors for
-	// people are *tarsy.Error.
-	DefaultTools func(alertType string) (DefaultTools, error)
-	// Providers are the LLM providers that chains use, the default one first.
-	Providers func() []Provider
+	// DefaultTools tells which tools a chain allows: the one with this id or, if that is empty, the one of an alert type; an empty type is
+	// the default one. Its errors for people are *tarsy.Error.
+	DefaultTools func(chainID, alertType string) (DefaultTools, error)
+	// Providers are the LLM providers that chains use, the default one first, and if asked for, the others that a re-run can choose.
+	Providers func(others bool) []Provider
 	// Settings are the configuration's values, with secrets hidden.
 	Settings func() []Setting
 }
@@ -64,6 +64,7 @@ type Provider struct {
 	Default     bool   `doc:"Agents use it unless something else is said."        json:"default"`
 	KeyVariable string `doc:"The environment variable that holds its key."        json:"key_variable"`
 	KeySet      bool   `doc:"Whether that variable has a value."                  json:"key_set"`
+	InUse       bool   `doc:"Whether a chain uses it. The others can be chosen for re-runs." json:"in_use"`
 }
 
 // Setting is one value of the configuration and where it came from.
@@ -99,6 +100,11 @@ type settingList struct {
 
 type defaultToolsInput struct {
 	AlertType string `doc:"The alert's type; the default one if left out." query:"alert_type"`
+	ChainID   string `doc:"A chain; that of the alert's type if left out."  query:"chain_id"`
+}
+
+type providersInput struct {
+	For string `doc:"The providers that chains use, or all that a re-run can choose: also those that no chain uses and that have the keys they need." default:"chains" enum:"chains,reruns" query:"for"`
 }
 
 func (s *Server) addSystem() {
@@ -118,15 +124,13 @@ func (s *Server) addSystem() {
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "get-default-tools", Method: http.MethodGet, Path: "/api/v1/system/default-tools",
-		Summary: "List the tools that the chain of an alert type allows",
+		Summary: "List the tools that a chain, or the chain of an alert type, allows",
 	}, nil, s.getDefaultTools)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "list-providers", Method: http.MethodGet, Path: "/api/v1/system/providers",
 		Summary: "List the LLM providers that chains use, the default one first",
-	}, nil, func(context.Context, *struct{}) (*providersOutput, error) {
-		return &providersOutput{Body: providerList{Providers: all(s.system.Providers)}}, nil
-	})
+	}, nil, s.listProviders)
 
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "get-config", Method: http.MethodGet, Path: "/api/v1/system/config",
@@ -143,7 +147,7 @@ func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*def
 	)
 
 	if s.system.DefaultTools != nil {
-		tools, err = s.system.DefaultTools(in.AlertType)
+		tools, err = s.system.DefaultTools(in.ChainID, in.AlertType)
 	}
 
 	if err != nil {
@@ -153,6 +157,23 @@ func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*def
 	tools.Servers = append([]ServerTools{}, tools.Servers...)
 
 	return &defaultToolsOutput{Body: tools}, nil
+}
+
+func (s *Server) listProviders(_ context.Context, in *providersInput) (*providersOutput, error) {
+	const reruns = "reruns"
+
+	purpose, err := oneOfParameter("for", in.For, "chains", reruns)
+	if err != nil {
+		return nil, err
+	}
+
+	return &providersOutput{Body: providerList{Providers: all(func() []Provider {
+		if s.system.Providers == nil {
+			return nil
+		}
+
+		return s.system.Providers(purpose == reruns)
+	})}}, nil
 }
 
 // all is a list that is never null.

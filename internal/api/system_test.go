@@ -23,14 +23,21 @@ func TestSystemMatchesDocument(t *testing.T) {
 					Transport:       "stdio", Tools: []api.Tool{{Name: "get", ReadOnly: true, InputSchema: json.RawMessage(`{"type":"object"}`)}},
 				}}
 			},
-			DefaultTools: func(alertType string) (api.DefaultTools, error) {
+			DefaultTools: func(_, alertType string) (api.DefaultTools, error) {
 				if alertType == "other" {
 					return api.DefaultTools{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type", "there is no alert type %q", alertType)
 				}
 
 				return api.DefaultTools{AlertType: "kubernetes", ChainID: "k8s", Servers: []api.ServerTools{{Name: "k8s", Tools: []string{"get"}, Known: true}}}, nil
 			},
-			Providers: func() []api.Provider { return []api.Provider{{Name: "gemini", Type: "google", Default: true}} },
+			Providers: func(others bool) []api.Provider {
+				listed := []api.Provider{{Name: "gemini", Type: "google", Default: true, InUse: true}}
+				if others {
+					listed = append(listed, api.Provider{Name: "claude", Type: "anthropic"})
+				}
+
+				return listed
+			},
 			Settings: func() []api.Setting {
 				return []api.Setting{{Path: "queue.worker_count", Value: "4", Origin: "built-in"}}
 			},
@@ -43,7 +50,7 @@ func TestSystemMatchesDocument(t *testing.T) {
 			"tools":[{"name":"get","description":"","read_only":true,"input_schema":{"type":"object"}}]}]}`,
 		"default-tools": `{"alert_type":"kubernetes","chain_id":"k8s","servers":[{"name":"k8s","tools":["get"],"known":true}],
 			"native_tools":{"google_search":false,"code_execution":false,"url_context":false}}`,
-		"providers": `{"providers":[{"name":"gemini","type":"google","model":"","base_url":"","default":true,"key_variable":"","key_set":false}]}`,
+		"providers": `{"providers":[{"name":"gemini","type":"google","model":"","base_url":"","default":true,"key_variable":"","key_set":false,"in_use":true}]}`,
 		"config":    `{"settings":[{"path":"queue.worker_count","value":"4","origin":"built-in"}]}`,
 	} {
 		got := f.request(t, http.MethodGet, "/api/v1/system/"+path, "")
@@ -51,6 +58,10 @@ func TestSystemMatchesDocument(t *testing.T) {
 		require.JSONEq(t, body, got.body)
 		require.Empty(t, f.api.CheckAnswer(http.MethodGet, "/api/v1/system/"+path, http.StatusOK, []byte(got.body)))
 	}
+
+	reruns := get[struct{ Providers []api.Provider }](t, f, "/api/v1/system/providers?for=reruns")
+	require.Len(t, reruns.Providers, 2, "also those that no chain uses")
+	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/system/providers?for=all", ""), http.StatusBadRequest, tarsy.CodeInvalidParameter)
 
 	problem := f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/system/default-tools?alert_type=other", ""),
 		http.StatusBadRequest, tarsy.CodeUnknownAlertType)

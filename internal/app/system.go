@@ -1,6 +1,7 @@
 package app
 
 import (
+	"maps"
 	"slices"
 
 	"tarsy.dev/tarsy/internal/api"
@@ -15,8 +16,15 @@ func (a *App) system() api.System {
 	return api.System{
 		MCPServers:   a.mcpWithTools,
 		DefaultTools: a.defaultTools,
-		Providers:    func() []api.Provider { return providers(cfg, a.chains.LLMProviders(), a.options.Env) },
-		Settings:     func() []api.Setting { return settings(cfg) },
+		Providers: func(others bool) []api.Provider {
+			used := a.chains.LLMProviders()
+			if !others {
+				return providers(cfg, used, nil, a.options.Env)
+			}
+
+			return providers(cfg, used, ready(cfg, used, a.options.Env), a.options.Env)
+		},
+		Settings: func() []api.Setting { return settings(cfg) },
 	}
 }
 
@@ -40,9 +48,9 @@ func (a *App) mcpWithTools() []api.MCPServer {
 	return servers
 }
 
-// defaultTools is what the chain of an alert type allows, with the tools that its servers offered last.
-func (a *App) defaultTools(alertType string) (api.DefaultTools, error) {
-	allowed, err := a.chains.AllowedTools(alertType, a.health.monitor.Tools())
+// defaultTools is what a chain, or the chain of an alert type, allows, with the tools that its servers offered last.
+func (a *App) defaultTools(chainID, alertType string) (api.DefaultTools, error) {
+	allowed, err := a.chains.AllowedTools(chainID, alertType, a.health.monitor.Tools())
 	if err != nil {
 		return api.DefaultTools{}, err
 	}
@@ -56,9 +64,9 @@ func (a *App) defaultTools(alertType string) (api.DefaultTools, error) {
 	return result, nil
 }
 
-// providers are the models that chains use, the default one first. Addresses and names of variables are what the
-// configuration shows of them, for either may hold what somebody put into the wrong place.
-func providers(cfg *config.Config, used []string, env func(string) (string, bool)) []api.Provider {
+// providers are the models that chains use, the default one first, and others. Addresses and names of variables are what the configuration shows of them, for either may hold what
+// somebody put into the wrong place.
+func providers(cfg *config.Config, used, others []string, env func(string) (string, bool)) []api.Provider {
 	shown := map[string]string{}
 	for _, value := range cfg.Origins() {
 		shown[value.Path] = value.Value
@@ -66,7 +74,7 @@ func providers(cfg *config.Config, used []string, env func(string) (string, bool
 
 	var all []api.Provider
 
-	for _, name := range used {
+	for _, name := range slices.Concat(used, others) {
 		configured, path := cfg.LLMProviders[name], strictyaml.Join("llm_providers", name)
 		variable, key := configured.APIKeyEnv, "api_key_env"
 
@@ -78,6 +86,7 @@ func providers(cfg *config.Config, used []string, env func(string) (string, bool
 		all = append(all, api.Provider{
 			Name: name, Type: configured.Type, Model: configured.Model, BaseURL: shown[strictyaml.Join(path, "base_url")],
 			Default: name == cfg.Defaults.LLMProvider, KeyVariable: shown[strictyaml.Join(path, key)], KeySet: value != "",
+			InUse: slices.Contains(used, name),
 		})
 	}
 
@@ -93,6 +102,19 @@ func providers(cfg *config.Config, used []string, env func(string) (string, bool
 	})
 
 	return all
+}
+
+// ready are the configured providers that no chain uses and that have all variables they need, sorted.
+func ready(cfg *config.Config, used []string, env func(string) (string, bool)) []string {
+	var names []string
+
+	for _, name := range slices.Sorted(maps.Keys(cfg.LLMProviders)) {
+		if !slices.Contains(used, name) && len(cfg.UnsetVariablesOf(name, env)) == 0 {
+			names = append(names, name)
+		}
+	}
+
+	return names
 }
 
 func settings(cfg *config.Config) []api.Setting {

@@ -43,12 +43,32 @@ func TestProvidersAreThoseInUseDefaultFirstWithoutSecrets(t *testing.T) {
 	cfg := load(t, manyModels)
 
 	require.Equal(t, []api.Provider{
-		{Name: "m-main", Type: "google", Model: "gemini-x", Default: true, KeyVariable: "MAIN_KEY", KeySet: true},
+		{Name: "m-main", Type: "google", Model: "gemini-x", Default: true, KeyVariable: "MAIN_KEY", KeySet: true, InUse: true},
 		{
 			Name: "a-first", Type: "openai", Model: "gpt-x", BaseURL: "https://hidden@models.example/v1?hidden", KeyVariable: "FIRST_KEY",
+			InUse: true,
 		},
-		{Name: "z-cloud", Type: "vertexai", Model: "claude-x", KeyVariable: "CLOUD_FILE"},
-	}, providers(cfg, chain.NewCatalog(cfg).LLMProviders(), env))
+		{Name: "z-cloud", Type: "vertexai", Model: "claude-x", KeyVariable: "CLOUD_FILE", InUse: true},
+	}, providers(cfg, chain.NewCatalog(cfg).LLMProviders(), nil, env))
+}
+
+func TestProvidersThatOnlyRerunsCanChooseAreListedIfTheirKeyIsSet(t *testing.T) {
+	t.Parallel()
+
+	env := func(name string) (string, bool) {
+		value, ok := map[string]string{"OTHER_KEY": "s3cret", "ANTHROPIC_API_KEY": "s3cret", "XAI_API_KEY": ""}[name]
+
+		return value, ok
+	}
+	cfg := load(t, manyModels)
+	used := chain.NewCatalog(cfg).LLMProviders()
+	listed := map[string]bool{}
+
+	for _, p := range providers(cfg, used, ready(cfg, used, env), env) {
+		listed[p.Name] = p.InUse
+	}
+
+	require.Equal(t, map[string]bool{"m-main": true, "a-first": true, "z-cloud": true, "unused": false, "anthropic-default": false}, listed)
 }
 
 func TestSettingsShowTheirSourceAndHideSecrets(t *testing.T) {

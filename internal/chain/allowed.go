@@ -32,9 +32,10 @@ type ServerTools struct {
 	Known bool
 }
 
-// AllowedTools is what the chain of an alert type allows. Alerts that select nothing get all of it.
-func (c *Catalog) AllowedTools(alertType string, offered Offered) (Tools, error) {
-	chain, alertType, err := c.forType(alertType)
+// AllowedTools is what a chain allows: the one with this id or, if that is empty, the one of the alert type. Alerts that select nothing get
+// all of it.
+func (c *Catalog) AllowedTools(chainID, alertType string, offered Offered) (Tools, error) {
+	chain, alertType, err := c.forAlert(tarsy.Alert{AlertType: alertType, ChainID: chainID, ChainRequired: chainID != ""})
 	if err != nil {
 		return Tools{}, err
 	}

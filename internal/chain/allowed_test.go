@@ -118,18 +118,18 @@ func TestAllowedToolsAreThoseAnyAgentMayUse(t *testing.T) {
 	c := load(t, limited)
 	known := offered()
 	delete(known, "github")
-	got, err := c.AllowedTools("shop", known)
+	got, err := c.AllowedTools("", "shop", known)
 	require.NoError(t, err)
 	require.Equal(t, chain.Tools{AlertType: "shop", ChainID: "shop", NativeTools: llm.NativeTools{GoogleSearch: true, URLContext: true}, Servers: []chain.ServerTools{
 		{Name: "logs", Tools: []string{"get_lines", "tail"}, Known: true},
 		{Name: "metrics", Tools: []string{"get_one", "query"}, Known: true},
 	}}, got)
 
-	got, err = c.AllowedTools("code", known)
+	got, err = c.AllowedTools("", "code", known)
 	require.NoError(t, err)
 	require.Equal(t, []chain.ServerTools{{Name: "github"}}, got.Servers)
 
-	_, err = c.AllowedTools("shp", known)
+	_, err = c.AllowedTools("", "shp", known)
 	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
 }
 

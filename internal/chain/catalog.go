@@ -25,7 +25,7 @@ type Catalog struct {
 
 // NewCatalog resolves everything that a configuration holds.
 func NewCatalog(cfg *config.Config) *Catalog {
-	r := resolver{cfg}
+	r := resolver{cfg: cfg}
 	c := &Catalog{
 		cfg: cfg, chains: make(map[string]Chain, len(cfg.Chains)), servers: make(map[string]Server, len(cfg.MCPServers)),
 		rules: make(map[string]agent.ToolRule, len(cfg.MCPServers)), has: []string{needToolRules},

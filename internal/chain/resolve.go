@@ -10,7 +10,12 @@ import (
 )
 
 // resolver merges the levels of one configuration.
-type resolver struct{ cfg *config.Config }
+type resolver struct {
+	cfg *config.Config
+	// provider is used by every agent of a chain, whatever the levels set; empty for what is configured. The models that shorten the
+	// results of MCP servers belong to the servers and stay.
+	provider string
+}
 
 // chain resolves a whole chain.
 func (r resolver) chain(configured config.Chain) Chain {
@@ -114,6 +119,7 @@ func (r resolver) summary(chain config.Chain) Summary {
 		r.agentLevel(config.ExecSummaryAgent),
 		r.chainLevel(chain),
 		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
+	merged = r.withProvider(merged)
 	first := r.model(merged.provider, r.backend(merged), nil)
 	// The single call of a summary binds no tools of the provider, so neither do those that stand in for it.
 	models := append([]agent.Fallback{first}, r.models(merged, nil)...)
@@ -197,6 +203,7 @@ func (r resolver) agentLevel(name string) level {
 
 // merged is an agent with what all levels together set.
 func (r resolver) merged(name string, l level) Agent {
+	l = r.withProvider(l)
 	configured := r.cfg.Agents[name]
 	model := r.model(l.provider, r.backend(l), configured.NativeTools)
 	a := Agent{Spec: agent.Spec{
@@ -216,6 +223,16 @@ func (r resolver) merged(name string, l level) Agent {
 	}
 
 	return a
+}
+
+// withProvider applies the provider that a session was asked to use. The backend was chosen for another one, so only what the strategy
+// implies is left of it.
+func (r resolver) withProvider(l level) level {
+	if r.provider != "" && r.provider != l.provider {
+		l.provider, l.backend = r.provider, config.StrategyBackend(l.strategy)
+	}
+
+	return l
 }
 
 // fallbacks is what one level sets as models to fall back on: its own entries, or those of the list that it names; nil

@@ -2,6 +2,8 @@ package chain
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -22,12 +24,18 @@ type Route struct {
 	Recipe *progress.Recipe
 }
 
-// Route finds the chain for an alert: the one that a route of the configuration chose, else the one of its type. It rejects an alert type that is not configured and a selection of tools that the chain
-// does not allow, and names what would do.
+// Route finds the chain for an alert: the one that a route of the configuration or a person chose, else the one of its type. It rejects an
+// alert type, chain or provider that is not configured and a selection of tools that the chain does not allow, and names what would do.
 func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	chain, alertType, err := c.forAlert(alert)
 	if err != nil {
 		return Route{}, err
+	}
+
+	if alert.LLMProvider != "" {
+		if chain, err = c.withProvider(chain.ID, alert.LLMProvider); err != nil {
+			return Route{}, err
+		}
 	}
 
 	if err := c.checkSelection(chain, alert.MCPSelection, offered); err != nil {
@@ -35,7 +43,7 @@ func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	}
 
 	recipe := c.stored[chain.ID]
-	if alert.MCPSelection != nil {
+	if alert.MCPSelection != nil || alert.LLMProvider != "" {
 		recipe = c.recipe(chain, alert.MCPSelection).Stored(alert.MCPSelection)
 	}
 
@@ -44,11 +52,30 @@ func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	return Route{Chain: chain, AgentType: agentType, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
 }
 
-// forAlert returns the chain that investigates an alert, and its type. A chain that is not configured any more is as good as none: an
-// alert that was suppressed may be investigated much later.
+// withProvider is a chain whose agents all use one provider.
+func (c *Catalog) withProvider(chainID, provider string) (Chain, error) {
+	if !c.hasProvider(provider) {
+		return Chain{}, tarsy.FieldErrorf(tarsy.CodeUnknownLLMProvider, "llm_provider", "there is no LLM provider %q; %s",
+			tarsy.CleanText(provider), nearest.HintWithList(provider, slices.Sorted(maps.Keys(c.cfg.LLMProviders)), "LLM providers"))
+	}
+
+	return resolver{cfg: c.cfg, provider: provider}.chain(c.cfg.Chains[chainID]), nil
+}
+
+func (c *Catalog) unknownChain(id string) error {
+	return tarsy.FieldErrorf(tarsy.CodeUnknownChain, "chain_id", "there is no chain %q; %s",
+		tarsy.CleanText(id), nearest.HintWithList(id, slices.Sorted(maps.Keys(c.chains)), "chains"))
+}
+
+// forAlert returns the chain that investigates an alert, and its type. Unless a person chose it, a chain that is not configured any more is
+// as good as none: an alert that was suppressed may be investigated much later.
 func (c *Catalog) forAlert(alert tarsy.Alert) (Chain, string, error) {
 	chain, ok := c.chains[alert.ChainID]
-	if !ok {
+
+	switch {
+	case !ok && alert.ChainRequired:
+		return Chain{}, "", c.unknownChain(alert.ChainID)
+	case !ok:
 		return c.forType(alert.AlertType)
 	}
 

@@ -129,7 +129,7 @@ func (i *Intake) session(alert tarsy.Alert, route chain.Route) (postgres.Prepare
 	session := tarsy.Session{
 		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: alert.Data, ChainID: route.Chain.ID, AgentType: route.AgentType,
 		Status: tarsy.SessionPending, Author: tarsy.CleanText(cmp.Or(alert.Author, tarsy.DefaultAuthor)), Runbook: alert.Runbook,
-		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf,
+		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf, LLMProvider: alert.LLMProvider,
 		SlackMessageFingerprint: alert.SlackMessageFingerprint, StageCount: route.Chain.StageCount(), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
 		AlertFacts: alert.Facts,
 	}

@@ -82,6 +82,8 @@ func Kinds() []Kind {
 		{tarsy.CodeMissingField, http.StatusBadRequest, "A field is missing"},
 		{tarsy.CodeInvalidField, http.StatusBadRequest, "A field has a wrong value"},
 		{tarsy.CodeUnknownAlertType, http.StatusBadRequest, "The alert type is not known"},
+		{tarsy.CodeUnknownChain, http.StatusBadRequest, "The chain is not known"},
+		{tarsy.CodeUnknownLLMProvider, http.StatusBadRequest, "The LLM provider is not known"},
 		{tarsy.CodeUnknownMCPServer, http.StatusBadRequest, "The MCP server is not known"},
 		{tarsy.CodeMCPServerNotAllowed, http.StatusBadRequest, "The chain does not allow the MCP server"},
 		{tarsy.CodeUnknownTool, http.StatusBadRequest, "The MCP server does not offer the tool"},

@@ -159,6 +159,7 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     author: 'ada',
     runbook: '',
     runbook_url: '',
+    llm_provider: '',
     slack_message_fingerprint: '',
     mcp_selection: null,
     rerun_of: null,

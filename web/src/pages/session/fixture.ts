@@ -126,6 +126,7 @@ export function session(
     status: 'completed',
     author: 'ann',
     runbook: '',
+    llm_provider: '',
     slack_message_fingerprint: '',
     runbook_url: '',
     mcp_selection: null,
