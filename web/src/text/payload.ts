@@ -34,7 +34,7 @@ function valuePayload(value: unknown): Payload {
 }
 
 /** How deep the brackets of a JSON text go, without parsing it. */
-function depthOf(json: string): number {
+export function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;

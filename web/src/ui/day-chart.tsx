@@ -1,8 +1,8 @@
 /** Bars, one a day, drawn by uPlot. Loaded when a page draws one; its numbers are also in the table beside it. */
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { useCallback, useEffectEvent, useRef } from 'react';
 import UPlot from 'uplot';
 import { dayLabel } from '@/text/format';
-import 'uplot/dist/uPlot.min.css';
+import { type Plot, plotLook, usePlot } from './plot';
 
 /** A day by its name: 2026-11-15. */
 export interface NamedDay {
@@ -37,27 +37,14 @@ export function DayChart<Day extends NamedDay>({
   const format = useEffectEvent(axisLabel);
   const value = useEffectEvent(measure);
 
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return;
-    let chart: UPlot | undefined;
-    const draw = () => {
-      chart?.destroy();
-      const options = optionsOf(days, colour, element.clientWidth, format, hover);
-      chart = new UPlot(options, [days.map((_, index) => index), days.map(value)], element);
-    };
-    draw();
-    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }));
-    resized.observe(element);
-    // A canvas does not follow the variables of the theme by itself.
-    const themed = new MutationObserver(draw);
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    return () => {
-      resized.disconnect();
-      themed.disconnect();
-      chart?.destroy();
-    };
-  }, [days, colour]);
+  const make = useCallback(
+    (width: number): Plot => ({
+      options: optionsOf(days, colour, width, format, hover),
+      data: [days.map((_, index) => index), days.map(value)],
+    }),
+    [days, colour],
+  );
+  usePlot(place, make);
 
   return (
     <div
@@ -77,11 +64,10 @@ function optionsOf(
   format: (value: number) => string,
   hover: (index: number | null | undefined) => void,
 ): UPlot.Options {
-  const theme = getComputedStyle(document.documentElement);
-  const ink = theme.getPropertyValue('--ink-soft');
-  const line = theme.getPropertyValue('--line');
-  const fill = theme.getPropertyValue(`--${colour}`);
-  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  const { colour: named, font } = plotLook();
+  const ink = named('ink-soft');
+  const line = named('line');
+  const fill = named(colour);
   return {
     width,
     height,

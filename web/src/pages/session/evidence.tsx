@@ -8,6 +8,7 @@ import { Dialog } from 'radix-ui';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore, SessionView } from '@/live/view';
+import { ResultView } from '@/result/result-view';
 import { withoutMarks } from '@/text/citation';
 import { clockTime, duration } from '@/text/format';
 import { PayloadView } from '@/text/payload-view';
@@ -15,7 +16,6 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { useMedia } from '@/ui/media';
-import { ResultLines } from './result-lines';
 import { durationOf, toolCallFacts } from './timeline/preview';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
@@ -40,6 +40,10 @@ export function EvidencePanel({ store, view, call }: { store: SessionStore; view
         <Dialog.Content
           aria-describedby={undefined}
           onInteractOutside={(event) => beside && event.preventDefault()}
+          onEscapeKeyDown={(event) => {
+            // A field inside that has its own use for the key, such as the search within a result.
+            if (event.target instanceof Element && event.target.matches('[data-own-escape]')) event.preventDefault();
+          }}
           onOpenAutoFocus={focus.opened}
           onCloseAutoFocus={focus.closed}
           tabIndex={-1}
@@ -173,7 +177,7 @@ function Evidence({
         ) : event ? (
           <>
             <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
-            <ResultLines key={`${call} ${claim}`} text={event.content} claim={withoutMarks(claim)} />
+            <ResultView key={`${call} ${claim}`} text={event.content} claim={withoutMarks(claim)} flow />
           </>
         ) : (
           preview && <Loading what="the tool call" rows={4} className="px-0" />

@@ -2,6 +2,7 @@
 import { type ReactNode, useContext, useState } from 'react';
 import { useWhole } from '@/live/hooks';
 import type { EventView } from '@/live/view';
+import { ResultView } from '@/result/result-view';
 import { tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { PayloadView } from '@/text/payload-view';
@@ -148,7 +149,7 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
       </Button>
     );
   } else {
-    result = <PayloadView label={resultLabel(event)} value={event.content} empty="The tool returned nothing." />;
+    result = <ResultView label={resultLabel(event)} text={event.content} />;
   }
   return (
     <>

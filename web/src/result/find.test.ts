@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { findIn } from './find';
+import { rowsOfText } from './lines';
+
+const find = (text: string, typed: string) => findIn(rowsOfText(text), typed);
+
+test('every occurrence is found, whatever its case', () => {
+  const { list, ofRow } = find('Pod web-1 POD\nnothing\npod', 'pod');
+  expect(list).toEqual([
+    { row: 0, start: 0, end: 3 },
+    { row: 0, start: 10, end: 13 },
+    { row: 2, start: 0, end: 3 },
+  ]);
+  expect([...ofRow]).toEqual([
+    [0, [0, 1]],
+    [2, [2]],
+  ]);
+});
+
+test('what is typed is no pattern', () => {
+  expect(find('a.c abc (a+)+', '.').list).toEqual([{ row: 0, start: 1, end: 2 }]);
+  expect(find('(a+)+$', '(a+)+$').list).toHaveLength(1);
+  expect(find('aaaa', 'aa').list).toHaveLength(2);
+});
+
+test('nothing typed and nothing found', () => {
+  expect(find('abc', '').list).toEqual([]);
+  expect(find('abc', 'x').list).toEqual([]);
+});
+
+test('letters that grow in lower case keep their places', () => {
+  expect(find('İİ web', 'web').list).toEqual([{ row: 0, start: 3, end: 6 }]);
+});
+
+test('more matches than anybody reads are not listed', () => {
+  const { list, more } = find('x'.repeat(20_000), 'x');
+  expect(list).toHaveLength(5_000);
+  expect(more).toBe(true);
+});
+
+test('a mebibyte is searched between two keys', () => {
+  const rows = rowsOfText('INFO everything is as it should be\n'.repeat(30_000));
+  const before = performance.now();
+  expect(findIn(rows, 'nowhere').list).toEqual([]);
+  expect(performance.now() - before).toBeLessThan(300);
+});
