@@ -20,6 +20,7 @@ import { readQualitySearch } from '@/pages/quality/search';
 import { readReviewSearch } from '@/pages/review/search';
 import { readSessionSearch } from '@/pages/sessions/search';
 import { readSystemSearch } from '@/pages/system/search';
+import { readTraceSearch } from '@/pages/trace/search';
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   notFoundComponent: NotFound,
@@ -76,21 +77,10 @@ const sessionRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/session/page').catch(explainMissing), 'SessionPage'),
 });
 
-/** `call` is the chosen interaction; `left` and `right` are the executions that are compared. */
-interface TracePageSearch {
-  call?: string;
-  left?: string;
-  right?: string;
-}
-
 const traceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/sessions/$sessionId/trace',
-  validateSearch: (search): TracePageSearch => ({
-    call: typeof search.call === 'string' ? search.call : undefined,
-    left: typeof search.left === 'string' ? search.left : undefined,
-    right: typeof search.right === 'string' ? search.right : undefined,
-  }),
+  validateSearch: readTraceSearch,
   component: lazyRouteComponent(() => import('@/pages/trace/page').catch(explainMissing), 'TracePage'),
 });
 

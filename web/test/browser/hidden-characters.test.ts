@@ -96,6 +96,7 @@ test('opened events, calls, a comparison and the palette show it as an escape', 
   await page.getByTestId('conversation').waitFor();
   await expectEscaped(page);
   await page.getByTestId('compare').click();
+  await page.getByTestId('compare-agents').click();
   await page.getByTestId('comparison').waitFor();
   await expectEscaped(page);
 

@@ -112,6 +112,126 @@ test('tree and waterfall show every call and work by keyboard', async () => {
   await page.getByTestId('conversation').waitFor();
 });
 
+test('rows have call number and first argument, and the failed call is open at first', async () => {
+  const tab = await visit(address());
+  const { page } = tab;
+  const row = (name: string) => page.getByRole('treeitem', { name });
+  await row('Tool call 1.1.1 get_pods namespace=shop').waitFor();
+  expect(await row('Tool call 1.2.1 get_pods namespace=prod').count()).toBe(1);
+  expect(await row('Tool call Failed 1.1.2 get_log pod=web-1').getAttribute('aria-selected')).toBe('true');
+  const details = page.getByTestId('call-details');
+  await details.getByText('The log is gone.').first().waitFor();
+  expect(await details.getByRole('heading', { level: 2 }).innerText()).toContain('first failed call');
+  // It was not chosen by a person, so it is not in the address, but in a link that is copied.
+  expect(new URL(page.url()).search).toBe('');
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/trace\?call=[0-9a-f-]{36}$/);
+
+  // What a link names wins.
+  const id = await choose(page, /1\.1\.1 get_pods/);
+  const other = await visit(`${address()}?call=${id}`);
+  await other.page.getByTestId('call-details').getByText('web-1 in shop was OOMKilled').waitFor();
+  expect(await other.page.getByTestId('opened-reason').count()).toBe(0);
+});
+
+test('kind, failure and text filter the rows, and the address keeps them', async () => {
+  const tab = await visit(address());
+  const { page } = tab;
+  const calls = page.locator('[data-call]');
+  const chip = (kind: string) => page.getByTestId(kind);
+  await expect.poll(() => calls.count()).toBe(9);
+  expect(await chip('kind-llm').innerText()).toMatch(/LLM\s*6/);
+  expect(await chip('kind-tool').innerText()).toMatch(/Tools\s*3/);
+  expect(await chip('only-failed').innerText()).toMatch(/Failed\s*1/);
+
+  await chip('kind-tool').click();
+  await page.waitForURL(/kind=tool/);
+  await expect.poll(() => calls.count()).toBe(3);
+  expect(await page.locator('[data-kind=llm]').count()).toBe(0);
+  await page.getByTestId('trace-search').fill('namespace=prod');
+  await page.waitForURL(/search=namespace/);
+  await expect.poll(() => calls.count()).toBe(1);
+  expect(await page.getByTestId('trace-matches').innerText()).toMatch(/^1 of \d+ rows$/);
+  await tab.expectAccessible();
+  // A saved link shows the same.
+  await page.reload();
+  await expect.poll(() => calls.count()).toBe(1);
+  expect(await chip('kind-tool').getAttribute('aria-pressed')).toBe('true');
+  await chip('only-failed').click();
+  await page.getByText('No calls match these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await expect.poll(() => calls.count()).toBe(9);
+
+  // Each kind has a colour of its own, in both themes.
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme);
+    const colours = await page
+      .getByTestId('trace-filter')
+      .locator('button > span:first-child')
+      .evaluateAll((spans) => spans.map((span) => getComputedStyle(span).backgroundColor));
+    expect(new Set(colours).size).toBe(colours.length);
+  }
+});
+
+test('the palette has every action of the trace', async () => {
+  const { page } = await visit(address());
+  const palette = page.getByTestId('palette');
+  const run = async (name: string) => {
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('group', { name: 'On this page' }).getByRole('option', { name, exact: true }).click();
+  };
+  await page.locator('[data-call]').first().waitFor();
+  await run('Show only failed calls');
+  await page.waitForURL(/failed=true/);
+  await run('Clear filters');
+  await page.waitForURL((url) => url.search === '');
+  await run('Show Tools in the trace');
+  await page.waitForURL(/kind=tool/);
+  await run('Clear filters');
+  await run('Select the slowest call');
+  await page.waitForURL(/call=/);
+  await run('Collapse all');
+  await expect.poll(() => page.locator('[data-call]').count()).toBe(0);
+  await run('Expand all');
+  await run('Search calls');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Search calls');
+  await run('Compare: Two agents of a stage');
+  await page.getByTestId('comparison').waitFor();
+  await run('Close comparison');
+  await page.getByTestId('waterfall').waitFor();
+  const download = page.waitForEvent('download');
+  await run('Export all data (JSON)');
+  expect((await download).suggestedFilename()).toMatch(/\.json$/);
+  await run('Back to session');
+  await page.waitForURL(new RegExp(`/sessions/${session}$`));
+});
+
+test('on a phone a call opens in a sheet, and Back closes it', async () => {
+  const tab = await visit(address(), { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const { page } = tab;
+  await page.locator('[data-call]').first().waitFor();
+  expect(await page.getByTestId('call-details').count()).toBe(0);
+  for (const name of ['Collapse all', 'Compare', 'Export', 'Copy link']) {
+    const box = await page.getByTestId('trace').locator('header').getByText(name, { exact: true }).boundingBox();
+    expect(box?.width, name).toBeGreaterThan(0);
+  }
+  for (const button of await page.getByTestId('trace').locator('header button, header a, search button').all()) {
+    expect((await button.boundingBox())?.height, await button.innerText()).toBeGreaterThanOrEqual(44);
+  }
+  await page.getByRole('treeitem', { name: /1\.1\.1 get_pods/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText('web-1 in shop was OOMKilled').waitFor();
+  await tab.expectAccessible();
+  await page.goBack();
+  await expect.poll(() => sheet.count()).toBe(0);
+  await page.getByRole('treeitem', { name: /get_log/ }).click();
+  await sheet.waitFor();
+  await page.getByRole('button', { name: 'Close call' }).click();
+  await expect.poll(() => sheet.count()).toBe(0);
+  expect(new URL(page.url()).search).toBe('');
+});
+
 test('an LLM call shows its conversation and response', async () => {
   const { page } = await visit(address());
   await page.getByRole('treeitem', { name: /Careful/ }).waitFor();
@@ -186,6 +306,7 @@ test('two executions of a stage are compared side by side', async () => {
   const tab = await visit(address());
   const { page } = tab;
   await page.getByTestId('compare').click();
+  await page.getByTestId('compare-agents').click();
   const comparison = page.getByTestId('comparison');
   await comparison.waitFor();
   await page.waitForURL(/left=.*right=/);

@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { matchersOf } from '@/alert/matchers';
 import { SilenceDialog } from '@/alert/silence-dialog';
 import { api, body } from '@/api/client';
+import { type ExportFormat, exportAddress } from '@/api/export';
 import * as queries from '@/api/queries';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
@@ -18,12 +19,6 @@ import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
-
-type Format = 'json' | 'markdown';
-
-function exportAddress(id: string, format: Format): string {
-  return `/api/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`;
-}
 
 /** Cancels the session or, once that is over, the answer that is being written. */
 export function useCancel(id: string) {
@@ -229,7 +224,7 @@ function PermitButton({
   );
 }
 
-function ExportItem({ id, format, icon, label }: { id: string; format: Format; icon: ReactNode; label: string }) {
+function ExportItem({ id, format, icon, label }: { id: string; format: ExportFormat; icon: ReactNode; label: string }) {
   return (
     <MenuItem asChild>
       <a href={exportAddress(id, format)} download>

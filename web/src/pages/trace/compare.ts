@@ -1,6 +1,7 @@
 /** Two executions side by side: which step of one stands beside which of the other, and what differs. Pure functions. */
 import type { Trace, TraceExecution, TraceStage, Usage } from '@/api/types';
-import { type Call, callsOf, cover, spanOf } from './rows';
+import { type Call, callsOf, hasFailed, spanOf, statusOf } from './calls';
+import { cover } from './rows';
 
 export interface Pair {
   left: Call | undefined;
@@ -92,7 +93,7 @@ export function totalsOf(execution: TraceExecution, now: number): Totals {
     duration: span === undefined ? 0 : (span.end ?? now) - span.start,
     llmCalls: execution.llm_interactions.length,
     toolCalls: execution.mcp_interactions.length,
-    failedCalls: execution.mcp_interactions.filter((call) => call.is_error || call.status === 'failed').length,
+    failedCalls: calls.filter((call) => call.kind === 'mcp' && hasFailed(statusOf(call))).length,
     usage: execution.usage,
   };
 }

@@ -9,8 +9,8 @@ import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
 import { Select } from '@/ui/input';
 import { StatusBadge } from '@/ui/status';
+import { callsOf } from './calls';
 import { align, type Choice, comparable, stepKey, type Totals, totalsOf } from './compare';
-import { callsOf } from './rows';
 import { Step } from './step';
 
 /** More steps than this are not drawn: nobody compares so many by eye. */

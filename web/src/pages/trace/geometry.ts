@@ -1,5 +1,6 @@
 /** Where a bar stands on the waterfall, and where the ruler has its marks. Pure functions. */
-import type { Row, Span } from './rows';
+import type { Span } from './calls';
+import type { Row } from './rows';
 
 export interface Range {
   start: number;

@@ -13,9 +13,9 @@ import { CopyButton } from '@/ui/copy';
 import { Failure } from '@/ui/failure';
 import { StatusBadge } from '@/ui/status';
 import { Block } from './block';
+import { statusOf } from './calls';
 import { Fact, Facts, Moment } from './facts';
 import { fetchCommand, plainJson, toolCommand, toolRequest } from './request';
-import { statusOf } from './rows';
 
 export function MCPDetails({ sessionId, id, status }: { sessionId: string; id: string; status: string }) {
   const query = useQuery(queries.mcpInteraction(sessionId, id));

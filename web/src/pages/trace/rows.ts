@@ -1,23 +1,15 @@
 /** The trace as rows: stage, execution, call, each where it stands in the tree and in time. Pure functions. */
-import type { LLMInteractionItem, MCPInteractionItem, Trace, TraceExecution, Usage } from '@/api/types';
-import type { SessionView } from '@/live/view';
-
-/** Milliseconds since the epoch. `end` is undefined while it runs. */
-export interface Span {
-  start: number;
-  end: number | undefined;
-}
-
-export type Call = { kind: 'llm'; item: LLMInteractionItem } | { kind: 'mcp'; item: MCPInteractionItem };
+import type { Trace, TraceExecution, Usage } from '@/api/types';
+import type { Lookup, SessionView } from '@/live/view';
+import { firstArgument } from './argument';
+import { type Call, callsOf, names, type Span, spanOf, statusOf } from './calls';
+import { type Gap, gapsOf } from './gaps';
 
 interface Place {
   id: string;
   /** The id of the row above it in the tree; empty at the top. */
   parent: string;
   level: number;
-  /** Where it stands among its siblings, from 1, and how many those are. */
-  position: number;
-  siblings: number;
 }
 
 interface Facts {
@@ -29,7 +21,17 @@ interface Facts {
   usage: Usage | undefined;
 }
 
-export type Row = Place & Facts & ({ kind: 'stage' | 'execution' | 'session'; open: boolean } | Call);
+interface CallFacts {
+  /** The number by which analyses cite a tool call; empty for LLM calls. */
+  number: string;
+  /** The first argument of a tool call, as `name=value`; empty if there is none. */
+  argument: string;
+}
+
+export type GroupRow = Place & Facts & { kind: 'stage' | 'execution' | 'session' };
+export type CallRow = Place & Facts & CallFacts & Call;
+export type GapRow = Place & Facts & { kind: 'gap'; gap: Gap };
+export type Row = GroupRow | CallRow | GapRow;
 
 /** The row of the calls that belong to no stage. */
 export const sessionRow = 'session';
@@ -49,112 +51,121 @@ export function timesOf(view: SessionView | undefined): Times {
   return times;
 }
 
-/** An LLM call is written down when it is over, an MCP call when it begins. */
-export function spanOf(call: Call): Span {
-  const at = Date.parse(call.item.created_at);
-  if (call.kind === 'llm') return { start: at - call.item.duration_ms, end: at };
-  if (call.item.status === 'started') return { start: at, end: undefined };
-  return { start: at, end: at + call.item.duration_ms };
+export function isCall(row: Row): row is CallRow {
+  return row.kind === 'llm' || row.kind === 'mcp';
 }
 
-export function statusOf(call: Call): string {
-  if (call.kind === 'llm') return call.item.error_code === '' ? 'completed' : 'failed';
-  return call.item.status === 'completed' && call.item.is_error ? 'failed' : call.item.status;
+export function isGroup(row: Row): row is GroupRow {
+  return row.kind === 'stage' || row.kind === 'execution' || row.kind === 'session';
 }
 
-/** An execution's calls in the order in which they began. */
-export function callsOf(execution: Pick<TraceExecution, 'llm_interactions' | 'mcp_interactions'>): Call[] {
-  const calls: Call[] = [
-    ...execution.llm_interactions.map((item): Call => ({ kind: 'llm', item })),
-    ...execution.mcp_interactions.map((item): Call => ({ kind: 'mcp', item })),
-  ];
-  const starts = new Map(calls.map((call) => [call, spanOf(call).start]));
-  return calls.sort((a, b) => (starts.get(a) ?? 0) - (starts.get(b) ?? 0));
-}
-
-/** Every call of a trace under its id. */
-export function callIndex(trace: Trace): ReadonlyMap<string, Call> {
-  const all = trace.stages.flatMap((stage) => stage.executions.flatMap(callsOf));
-  const session = trace.session_interactions.map((item): Call => ({ kind: 'llm', item }));
-  return new Map([...all, ...session].map((call) => [call.item.id, call]));
-}
-
-/** The rows that are in sight: those below a closed one are not. */
-export function flatten(trace: Trace, times: Times, closed: ReadonlySet<string>): Row[] {
+/** Every row of a trace, each after its parent. `event` finds the timeline event of a tool call, which has its arguments. */
+export function rowsOf(trace: Trace, times: Times, event: Lookup): Row[] {
   const rows: Row[] = [];
-  const extra = trace.session_interactions.length > 0 ? 1 : 0;
-  const top = trace.stages.length + extra;
-  for (const [n, stage] of trace.stages.entries()) {
+  const gaps = gapsOf(trace);
+  const placed = new Set<Gap>();
+  for (const stage of trace.stages) {
     const executions = stage.executions.map((execution) => ({ execution, calls: callsOf(execution) }));
-    const open = !closed.has(stage.stage_id);
-    const covered = cover(executions.flatMap(({ calls }) => calls.map(spanOf)));
     rows.push({
       kind: 'stage',
-      open,
-      ...place(stage.stage_id, '', 1, n + 1, top),
-      ...{
-        label: stage.stage_name,
-        hint: stage.stage_type === stage.stage_name ? '' : stage.stage_type,
-        status: stage.status,
-        usage: stage.usage,
-      },
-      span: times.get(stage.stage_id) ?? covered,
+      ...{ id: stage.stage_id, parent: '', level: 1 },
+      label: stage.stage_name,
+      hint: stage.stage_type === stage.stage_name ? '' : stage.stage_type,
+      status: stage.status,
+      usage: stage.usage,
+      span: times.get(stage.stage_id) ?? cover(executions.flatMap(({ calls }) => calls.map(spanOf))),
     });
-    if (!open) continue;
-    for (const [m, { execution, calls }] of executions.entries()) {
+    for (const { execution, calls } of executions) {
       const id = execution.execution_id;
-      const openBelow = !closed.has(id);
+      const span = times.get(id) ?? cover(calls.map(spanOf));
       rows.push({
         kind: 'execution',
-        open: openBelow,
-        ...place(id, stage.stage_id, 2, m + 1, executions.length),
-        ...{
-          label: execution.agent_name,
-          hint: execution.llm_provider,
-          status: execution.status,
-          usage: execution.usage,
-        },
-        span: times.get(id) ?? cover(calls.map(spanOf)),
+        ...{ id, parent: stage.stage_id, level: 2 },
+        label: execution.agent_name,
+        hint: execution.llm_provider,
+        status: execution.status,
+        usage: execution.usage,
+        span,
       });
-      if (openBelow) rows.push(...callRows(calls, id, 3));
+      const numbers = numbersOf(execution, stage.stage_index);
+      const below: Row[] = callRows(calls, id, 3, event, numbers);
+      for (const gap of gaps) {
+        if (!overlaps(span, gap.span)) continue;
+        placed.add(gap);
+        insert(below, gapRow(gap, id, 3));
+      }
+      rows.push(...below);
     }
   }
-  if (extra > 0) {
-    const calls = trace.session_interactions.map((item): Call => ({ kind: 'llm', item }));
-    const open = !closed.has(sessionRow);
-    rows.push({
-      kind: 'session',
-      open,
-      ...place(sessionRow, '', 1, top, top),
-      ...{ label: 'Session', hint: 'calls outside of stages', status: 'completed', usage: undefined },
-      span: cover(calls.map(spanOf)),
-    });
-    if (open) rows.push(...callRows(calls, sessionRow, 2));
-  }
+  const outside = trace.session_interactions.map((item): Call => ({ kind: 'llm', item }));
+  // What hit no execution, such as a server that died while it wrote the summary.
+  const rest = gaps.filter((gap) => !placed.has(gap));
+  if (outside.length === 0 && rest.length === 0) return rows;
+  rows.push({
+    kind: 'session',
+    ...{ id: sessionRow, parent: '', level: 1 },
+    label: 'Session',
+    hint: 'outside of stages',
+    status: 'completed',
+    usage: undefined,
+    span: cover([...outside.map(spanOf), ...rest.map((gap) => gap.span)]),
+  });
+  const below: Row[] = callRows(outside, sessionRow, 2, event, new Map());
+  for (const gap of rest) insert(below, gapRow(gap, sessionRow, 2));
+  rows.push(...below);
   return rows;
 }
 
-function place(id: string, parent: string, level: number, position: number, siblings: number): Place {
-  return { id, parent, level, position, siblings };
+/** The numbers of an execution's tool calls, which count from 1 in the order in which the calls were made. */
+function numbersOf(execution: TraceExecution, stageIndex: number): ReadonlyMap<string, string> {
+  return new Map(
+    execution.mcp_interactions.map((item, n) => [item.id, `${stageIndex}.${execution.agent_index}.${n + 1}`]),
+  );
 }
 
-function callRows(calls: readonly Call[], parent: string, level: number): Row[] {
+function callRows(
+  calls: readonly Call[],
+  parent: string,
+  level: number,
+  event: Lookup,
+  numbers: ReadonlyMap<string, string>,
+): CallRow[] {
   let iteration = 0;
-  return calls.map((call, n) => ({
+  return calls.map((call) => ({
     ...call,
-    ...place(call.item.id, parent, level, n + 1, calls.length),
+    ...{ id: call.item.id, parent, level },
     ...names(call),
     ...(call.kind === 'llm' && call.item.interaction_type === 'iteration' ? { label: `iteration ${++iteration}` } : {}),
+    number: numbers.get(call.item.id) ?? '',
+    argument: call.kind === 'mcp' ? firstArgument(event(call.item.timeline_event_id)?.metadata?.arguments) : '',
     status: statusOf(call),
     span: spanOf(call),
     usage: call.kind === 'llm' ? call.item.usage : undefined,
   }));
 }
 
-/** What a call is called. */
-export function names(call: Call): { label: string; hint: string } {
-  if (call.kind === 'mcp') return { label: call.item.tool_name, hint: call.item.server_name };
-  return { label: call.item.interaction_type.replaceAll('_', ' '), hint: call.item.model_name };
+function gapRow(gap: Gap, parent: string, level: number): GapRow {
+  return {
+    kind: 'gap',
+    gap,
+    ...{ id: `gap ${gap.span.start} ${parent}`, parent, level },
+    label: 'No server',
+    hint: gap.reason,
+    status: 'unknown',
+    span: gap.span,
+    usage: undefined,
+  };
+}
+
+/** Puts a row before the first that began after it. */
+function insert(rows: Row[], row: GapRow) {
+  const at = rows.findIndex((other) => other.span !== undefined && other.span.start >= row.gap.span.start);
+  rows.splice(at < 0 ? rows.length : at, 0, row);
+}
+
+function overlaps(span: Span | undefined, gap: Span): boolean {
+  if (span === undefined || gap.end === undefined) return false;
+  return span.start < gap.end && (span.end === undefined || span.end > gap.start);
 }
 
 /** From the first beginning to the last end; undefined if there is nothing. It runs while one of them does. */

@@ -10,8 +10,8 @@ import { payloadOf } from '@/text/payload';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
 import { StatusIcon } from '@/ui/status';
+import { type Call, names, statusOf } from './calls';
 import { type Pair, sameJson, stepKey } from './compare';
-import { type Call, names, statusOf } from './rows';
 
 export function Step({ pair, store, sessionId }: { pair: Pair; store: SessionStore; sessionId: string }) {
   const { left, right } = pair;

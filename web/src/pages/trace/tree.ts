@@ -1,14 +1,14 @@
 /** The tree of calls under the keyboard. */
-import type { Row } from './rows';
+import type { Shown } from './filter';
 
 /** What an arrow key does in a tree: moves to another row, or opens or closes the present one. */
 type TreeMove = { to: number } | { toggle: string } | undefined;
 
-export function treeMove(rows: readonly Row[], at: number, key: string, page = 10): TreeMove {
-  const row = rows[at];
+export function treeMove(rows: readonly Shown[], at: number, key: string, page = 10): TreeMove {
+  const shown = rows[at];
   const last = rows.length - 1;
-  if (row === undefined) return undefined;
-  const group = row.kind === 'llm' || row.kind === 'mcp' ? undefined : row;
+  if (shown === undefined) return undefined;
+  const { row, open } = shown;
   switch (key) {
     case 'ArrowDown':
       return { to: Math.min(last, at + 1) };
@@ -23,12 +23,12 @@ export function treeMove(rows: readonly Row[], at: number, key: string, page = 1
     case 'End':
       return { to: last };
     case 'ArrowRight':
-      if (group === undefined) return undefined;
-      if (!group.open) return { toggle: row.id };
-      return rows[at + 1]?.parent === row.id ? { to: at + 1 } : undefined;
+      if (open === undefined) return undefined;
+      if (!open) return { toggle: row.id };
+      return rows[at + 1]?.row.parent === row.id ? { to: at + 1 } : undefined;
     case 'ArrowLeft': {
-      if (group?.open) return { toggle: row.id };
-      const parent = rows.findIndex((other) => other.id === row.parent);
+      if (open) return { toggle: row.id };
+      const parent = rows.findIndex((other) => other.row.id === row.parent);
       return parent < 0 ? undefined : { to: parent };
     }
     default:

@@ -3,14 +3,13 @@
  * and names its active row (aria-activedescendant); that row is always drawn.
  */
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { Bot, ChevronRight, CircleUser, Layers, ScrollText, Wrench } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { duration, tokens } from '@/text/format';
+import { duration } from '@/text/format';
 import { cn } from '@/ui/cn';
-import { Cost } from '@/ui/cost';
-import { StatusIcon } from '@/ui/status';
 import { useWidth } from '@/ui/width';
-import { barOf, lengthOf, type Range, ticksOf } from './geometry';
+import type { Shown } from './filter';
+import { type Range, ticksOf } from './geometry';
+import { type Band, Bar, Name, Numbers } from './row';
 import type { Row } from './rows';
 import { treeMove } from './tree';
 
@@ -20,19 +19,19 @@ const wideRow = 32;
 const narrowRow = 56;
 const columns = 'grid grid-cols-[minmax(0,1fr)_11rem_minmax(0,1.1fr)] items-center gap-3';
 
-const icons = { stage: Layers, execution: CircleUser, llm: Bot, mcp: Wrench, session: ScrollText };
-
 export function Waterfall({
   rows,
   range,
   now,
+  gaps,
   selected,
   onSelect,
   onToggle,
 }: {
-  rows: readonly Row[];
+  rows: readonly Shown[];
   range: Range;
   now: number;
+  gaps: readonly Band[];
   selected: string | undefined;
   onSelect: (id: string) => void;
   onToggle: (id: string) => void;
@@ -46,13 +45,13 @@ export function Waterfall({
     () =>
       Math.max(
         0,
-        rows.findIndex((row) => row.id === active),
+        rows.findIndex(({ row }) => row.id === active),
       ),
     [rows, active],
   );
   const height = narrow ? narrowRow : wideRow;
   // The same function while the rows are the same: with a new one every row is measured again.
-  const keyOf = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
+  const keyOf = useCallback((index: number) => rows[index]?.row.id ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -63,27 +62,31 @@ export function Waterfall({
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the height of a row asks for new measures.
   useEffect(() => virtual.measure(), [height]);
-  // The call in the address is scrolled to once; later scrolling is left alone.
-  const first = useRef(selected);
+  // A call that was chosen elsewhere, by the address or a command, is scrolled to once; later scrolling is left alone.
+  const scrolled = useRef<string>(undefined);
   useEffect(() => {
-    const index = rows.findIndex((row) => row.id === first.current);
-    if (index < 0 || width === 0) return;
-    first.current = undefined;
+    if (selected === undefined || selected === scrolled.current || width === 0) return;
+    const index = rows.findIndex(({ row }) => row.id === selected);
+    if (index < 0) return;
+    scrolled.current = selected;
+    setActive(selected);
     virtual.scrollToIndex(index, { align: 'center' });
-  }, [rows, width, virtual]);
+  }, [rows, width, virtual, selected]);
 
   const go = (index: number) => {
-    setActive(rows[index]?.id ?? '');
+    setActive(rows[index]?.row.id ?? '');
     virtual.scrollToIndex(index, { align: 'auto' });
   };
   const act = (row: Row) => {
     setActive(row.id);
+    // It is where the reader clicked, so it is in sight.
+    scrolled.current = row.id;
     if (row.kind === 'llm' || row.kind === 'mcp') onSelect(row.id);
-    else onToggle(row.id);
+    else if (row.kind !== 'gap') onToggle(row.id);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const row = rows[at];
+    const row = rows[at]?.row;
     if (row !== undefined && (event.key === 'Enter' || event.key === ' ')) {
       event.preventDefault();
       act(row);
@@ -103,14 +106,15 @@ export function Waterfall({
         role="tree"
         aria-label="Calls"
         tabIndex={0}
-        aria-activedescendant={rows[at] && rowId(rows[at])}
+        aria-activedescendant={rows[at] && rowId(rows[at].row)}
         className="relative outline-none [&:focus-visible_[data-active]]:outline-2 [&:focus-visible_[data-active]]:-outline-offset-2 [&:focus-visible_[data-active]]:outline-focus"
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
         {virtual.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
+          const shown = rows[index];
+          if (shown === undefined) return null;
+          const { row } = shown;
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the tree has the focus and the keys.
             <div
@@ -118,23 +122,24 @@ export function Waterfall({
               id={rowId(row)}
               role="treeitem"
               aria-level={row.level}
-              aria-posinset={row.position}
-              aria-setsize={row.siblings}
-              aria-expanded={'open' in row ? row.open : undefined}
+              aria-posinset={shown.position}
+              aria-setsize={shown.siblings}
+              aria-expanded={shown.open}
               aria-selected={row.id === selected}
               data-active={index === at || undefined}
-              data-call={'open' in row ? undefined : row.id}
+              data-call={row.kind === 'llm' || row.kind === 'mcp' ? row.id : undefined}
+              data-kind={row.kind}
               className={cn(
                 'absolute inset-x-0 top-0 cursor-pointer border-b border-line/60 px-2 hover:bg-sunken sm:px-3',
-                narrow ? 'flex flex-col justify-center gap-1' : columns,
+                narrow ? 'grid grid-rows-[1fr_1rem] pb-1' : columns,
                 row.id === selected && 'bg-accent-soft hover:bg-accent-soft',
               )}
               style={{ height, transform: `translateY(${start}px)` }}
               onClick={() => act(row)}
             >
-              <Name row={row} narrow={narrow} now={now} />
+              <Name shown={shown} narrow={narrow} now={now} />
               {!narrow && <Numbers row={row} now={now} />}
-              <Bar row={row} range={range} now={now} />
+              <Bar row={row} range={range} now={now} gaps={gaps} />
             </div>
           );
         })}
@@ -145,87 +150,6 @@ export function Waterfall({
 
 function rowId(row: Row): string {
   return `call-${row.id}`;
-}
-
-const indents = ['', 'pl-0', 'pl-4', 'pl-9'];
-
-function Name({ row, narrow, now }: { row: Row; narrow: boolean; now: number }) {
-  const Icon = icons[row.kind];
-  const group = 'open' in row;
-  return (
-    <div className={cn('flex min-w-0 items-center gap-1.5', indents[row.level])}>
-      {group && (
-        <ChevronRight
-          className={cn('size-4 shrink-0 text-ink-faint transition-transform', row.open && 'rotate-90')}
-          aria-hidden
-        />
-      )}
-      {row.status === 'completed' ? (
-        <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
-      ) : (
-        <StatusIcon status={row.status} />
-      )}
-      <span
-        className={cn(
-          'min-w-0 truncate',
-          row.level === 1 && 'font-semibold',
-          row.kind === 'mcp' && 'font-mono text-xs',
-        )}
-      >
-        {row.label}
-      </span>
-      <span className="min-w-0 flex-1 truncate text-xs text-ink-faint">{row.hint}</span>
-      {narrow && (
-        <span className="shrink-0 text-xs text-ink-soft tabular-nums">
-          {row.span && duration(lengthOf(row.span, now))}
-          {row.usage && row.usage.cost_usd > 0 && (
-            <>
-              {' · '}
-              <Cost usage={row.usage} />
-            </>
-          )}
-        </span>
-      )}
-    </div>
-  );
-}
-
-function Numbers({ row, now }: { row: Row; now: number }) {
-  return (
-    <div className="grid grid-cols-[4rem_3rem_3.5rem] gap-1 text-right text-xs text-ink-soft tabular-nums">
-      <span>{row.span && duration(lengthOf(row.span, now))}</span>
-      <span>{row.usage && tokens(row.usage.total_tokens)}</span>
-      <span className="truncate">{row.usage && <Cost usage={row.usage} />}</span>
-    </div>
-  );
-}
-
-const tones: Record<string, string> = {
-  failed: 'bg-bad',
-  timed_out: 'bg-warn',
-  unknown: 'bg-warn',
-  started: 'bg-running',
-  active: 'bg-running',
-};
-
-/** How long it took, as a picture; the numbers say the same. */
-function Bar({ row, range, now }: { row: Row; range: Range; now: number }) {
-  const bar = row.span && barOf(row.span, range, now);
-  const group = 'open' in row;
-  return (
-    <div className="relative h-4 min-w-0" aria-hidden>
-      {bar && (
-        <div
-          className={cn(
-            'absolute min-w-0.5 rounded-sm',
-            group ? 'top-1.5 h-1' : 'top-0.5 h-3',
-            tones[row.status] ?? (group ? 'bg-line-strong' : row.kind === 'llm' ? 'bg-accent' : 'bg-ink-faint'),
-          )}
-          style={{ left: `${Math.min(bar.left, 99.5)}%`, width: `${bar.width}%` }}
-        />
-      )}
-    </div>
-  );
 }
 
 function Ruler({ range, narrow, width }: { range: Range; narrow: boolean; width: number }) {
