@@ -21,6 +21,7 @@ import { type Choice, matching } from './choice';
 import { useCommands } from './commands';
 import { themeIcons, themeLabels } from './menus';
 import { navigation } from './navigation';
+import { pageActions } from './page-actions';
 import { sessionIdIn } from './sessionid';
 import { themeChoices, useTheme } from './theme';
 
@@ -84,6 +85,13 @@ export function Palette({ onOpenChange, onHelp }: { onOpenChange: (open: boolean
 /** What the page offers, and where one can go from it. */
 function useLocalChoices(typed: string): Record<string, readonly Choice[]> {
   const commands = useCommands();
+  // Read once: the page stays as it is while the palette is open.
+  const [here] = useState(() =>
+    pageActions(
+      document.querySelector('main'),
+      commands.map(({ label }) => label),
+    ),
+  );
   const navigate = useNavigate();
   const sessionId = sessionIdIn(typed);
   const pasted: Choice = {
@@ -95,7 +103,7 @@ function useLocalChoices(typed: string): Record<string, readonly Choice[]> {
   };
   return {
     Session: sessionId === '' ? [] : [pasted],
-    'On this page': commands,
+    'On this page': [...commands, ...here],
     'Go to': navigation.map((entry) => ({
       id: entry.to,
       label: entry.label,

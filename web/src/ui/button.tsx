@@ -29,5 +29,13 @@ type Props = ComponentProps<'button'> & VariantProps<typeof look> & { asChild?: 
 
 export function Button({ className, variant, size, asChild = false, type = 'button', ...props }: Props) {
   const Element = asChild ? Slot.Root : 'button';
-  return <Element type={asChild ? undefined : type} className={cn(look({ variant, size }), className)} {...props} />;
+  return (
+    <Element
+      type={asChild ? undefined : type}
+      className={cn(look({ variant, size }), className)}
+      // The palette offers what looks like a button, also if it is a link.
+      data-button=""
+      {...props}
+    />
+  );
 }

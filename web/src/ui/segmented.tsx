@@ -16,6 +16,8 @@ export function Segmented<T extends string>({
   onChange: (value: T) => void;
   className?: string;
   'data-testid'?: string;
+  /** For one whose choices are commands of the page. */
+  'data-palette'?: 'none';
 }) {
   const name = useId();
   return (

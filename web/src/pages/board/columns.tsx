@@ -82,7 +82,7 @@ export function Columns({
   ]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards in it.
-    <div ref={area} onKeyDown={onKeyDown} data-testid="board">
+    <div ref={area} onKeyDown={onKeyDown} data-palette="none" data-testid="board">
       <p id="board-keys" className="sr-only">
         Arrow keys lead to other cards. {editable && 'Shift and an arrow key move this card.'}
       </p>

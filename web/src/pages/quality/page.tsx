@@ -67,6 +67,7 @@ export function QualityPage() {
           options={periods.map((period) => ({ value: String(period), label: `${period} days` }))}
           onChange={(value) => change({ days: periods.find((p) => p !== usual.days && String(p) === value) })}
           data-testid="quality-period"
+          data-palette="none"
         />
         <Segmented
           label="By"
@@ -74,6 +75,7 @@ export function QualityPage() {
           options={groupings.map((grouping) => ({ value: grouping, label: groupingWords[grouping] }))}
           onChange={(value) => change({ by: value === usual.by ? undefined : value })}
           data-testid="quality-by"
+          data-palette="none"
         />
         <span className="text-xs text-ink-soft">Days start at 00:00 UTC.</span>
       </div>

@@ -115,6 +115,7 @@ export function ReviewPage() {
             ]}
             onChange={(mode) => change({ mode: mode === 'bulk' ? 'bulk' : undefined, item: undefined })}
             data-testid="review-mode"
+            data-palette="none"
           />
         </div>
       </div>

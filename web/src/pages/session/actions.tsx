@@ -20,6 +20,11 @@ import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
 
+const exports: readonly { format: ExportFormat; label: string; icon: ReactNode }[] = [
+  { format: 'markdown', label: 'Report (Markdown)', icon: <FileText aria-hidden /> },
+  { format: 'json', label: 'All data (JSON)', icon: <FileJson aria-hidden /> },
+];
+
 /** Cancels the session or, once that is over, the answer that is being written. */
 export function useCancel(id: string) {
   return useMutation({
@@ -69,14 +74,37 @@ export function SessionActions({
   const open = (what: typeof asking) => (shown: boolean) => setAsking(shown ? what : 'nothing');
   usePageCommands([
     ...(cancelPermit.state === 'allowed'
-      ? [{ id: 'cancel', label: 'Cancel this session', run: () => ask('cancel') }]
+      ? [
+          {
+            id: 'cancel',
+            label: isOver(status) ? 'Stop this answer' : 'Cancel this session',
+            icon: <Ban aria-hidden />,
+            run: () => ask('cancel'),
+          },
+        ]
       : []),
     ...(rerunPermit.state === 'allowed'
-      ? [{ id: 'rerun', label: 'Re-run this session', keywords: ['again'], run: () => ask('rerun') }]
+      ? [
+          {
+            id: 'rerun',
+            label: 'Re-run this session',
+            keywords: ['again'],
+            icon: <RotateCcw aria-hidden />,
+            run: () => ask('rerun'),
+          },
+        ]
       : []),
+    ...exports.map(({ format, label, icon }) => ({
+      id: `export ${format}`,
+      label: `Export: ${label}`,
+      keywords: ['download'],
+      icon,
+      run: () => globalThis.location.assign(exportAddress(id, format)),
+    })),
     {
       id: 'trace',
       label: 'Open trace',
+      icon: <ListTree aria-hidden />,
       run: () => void navigate({ to: '/sessions/$sessionId/trace', params: { sessionId: id } }),
     },
   ]);
@@ -110,17 +138,22 @@ export function SessionActions({
       {session.alert && <SilenceButton session={session} />}
       <Menu>
         <MenuTrigger asChild>
-          <Button size="sm" className={narrowSquare} data-testid="export">
+          <Button size="sm" className={narrowSquare} data-palette="none" data-testid="export">
             <Download aria-hidden />
             <span className="max-md:sr-only">Export</span>
           </Button>
         </MenuTrigger>
         <MenuContent>
-          <ExportItem id={id} format="markdown" icon={<FileText aria-hidden />} label="Report (Markdown)" />
-          <ExportItem id={id} format="json" icon={<FileJson aria-hidden />} label="All data (JSON)" />
+          {exports.map(({ format, label, icon }) => (
+            <MenuItem key={format} asChild>
+              <a href={exportAddress(id, format)} download>
+                {icon} {label}
+              </a>
+            </MenuItem>
+          ))}
         </MenuContent>
       </Menu>
-      <Button asChild size="sm" className={narrowSquare}>
+      <Button asChild size="sm" className={narrowSquare} data-palette="none">
         <Link to="/sessions/$sessionId/trace" params={{ sessionId: id }} title="Trace">
           <ListTree aria-hidden />
           <span className="max-md:sr-only">Trace</span>
@@ -172,6 +205,7 @@ function SilenceButton({ session }: { session: SessionDetail }) {
         disabled={!may}
         title={may ? 'Silence alerts like this one' : 'Your API key is read-only.'}
         onClick={show}
+        data-palette="none"
         data-testid="silence-session"
       >
         <BellOff aria-hidden />
@@ -213,6 +247,7 @@ function PermitButton({
       variant={variant}
       className={cn(narrowSquare, reason && 'cursor-not-allowed opacity-60')}
       aria-disabled={reason !== undefined || undefined}
+      data-palette="none"
       title={reason ?? label}
       onClick={reason === undefined ? onClick : undefined}
       {...rest}
@@ -221,15 +256,5 @@ function PermitButton({
       <span className="max-md:sr-only">{label}</span>
       {reason && <span className="sr-only">: {reason}</span>}
     </Button>
-  );
-}
-
-function ExportItem({ id, format, icon, label }: { id: string; format: ExportFormat; icon: ReactNode; label: string }) {
-  return (
-    <MenuItem asChild>
-      <a href={exportAddress(id, format)} download>
-        {icon} {label}
-      </a>
-    </MenuItem>
   );
 }

@@ -26,6 +26,13 @@ interface ComposerProps {
   suggestions: readonly string[];
 }
 
+const fieldId = 'chat-field';
+
+/** Puts the keyboard into the field of a chat that is open. */
+export function focusComposer(): void {
+  document.getElementById(fieldId)?.focus({ preventScroll: true });
+}
+
 const draftKeyOf = (sessionId: string) => `tarsy.draft.${sessionId}`;
 
 /** Whether a question was typed and not sent. */
@@ -111,6 +118,8 @@ export const Composer = memo(function Composer({
       <div className="flex items-end gap-2">
         <Textarea
           ref={field}
+          id={fieldId}
+          data-palette="none"
           aria-label="Ask about this session"
           aria-describedby={hint}
           placeholder="Ask about this session"

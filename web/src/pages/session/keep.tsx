@@ -121,6 +121,7 @@ function Keep({ sessionId, className, ready }: { sessionId: string; className: s
         disabled={!may || !ready || keep.isPending}
         title={may ? 'Keep as note: turn the recommendations into tasks' : 'Your API key is read-only.'}
         onClick={run}
+        data-palette="none"
         data-testid="keep-note"
       >
         <NotebookPen aria-hidden />

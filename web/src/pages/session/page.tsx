@@ -7,6 +7,7 @@ import { useAlertState } from '@/alert/live';
 import type { Problem } from '@/api/problem';
 import { isOver } from '@/api/status';
 import type { AlertState } from '@/api/types';
+import { usePageCommands } from '@/app/commands';
 import { useTitle } from '@/app/title';
 import { useSession } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
@@ -18,7 +19,7 @@ import { Stored, useStored } from '@/ui/stored';
 import { type Cancel, useCancel } from './actions';
 import { AlertCard } from './alert';
 import { Chat } from './chat';
-import { hasDraft } from './composer';
+import { focusComposer, hasDraft } from './composer';
 import { EvidencePanel } from './evidence';
 import { hasExchanges, isAnswering } from './exchange';
 import { FreshnessBanner } from './freshness';
@@ -112,6 +113,16 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
     setOpened('no');
     chatPanel.set('closed');
   };
+  const openSheet = useChatSheet();
+  usePageCommands([
+    {
+      id: 'ask',
+      label: 'Ask a question',
+      keywords: ['chat', 'follow-up'],
+      icon: <MessageSquare aria-hidden />,
+      run: beside ? focusComposer : roomForChat ? openChat : openSheet,
+    },
+  ]);
   return (
     <>
       <SessionHeader
@@ -119,7 +130,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
         alert={alert}
         answering={isAnswering(view)}
         cancel={cancel}
-        chatButton={beside ? null : <ChatButton open={roomForChat ? openChat : undefined} />}
+        chatButton={beside ? null : <ChatButton open={roomForChat ? openChat : openSheet} />}
       />
       <Now store={store} view={view} />
       <div className="flex min-h-0 flex-1">
@@ -168,14 +179,17 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
 }
 
 /** Opens the chat beside the page or, where there is no room, over it. */
-function ChatButton({ open }: { open: (() => void) | undefined }) {
-  const navigate = route.useNavigate();
-  const openSheet = () => void navigate({ search: (before) => ({ ...before, chat: true }) });
+function ChatButton({ open }: { open: () => void }) {
   return (
-    <Button size="sm" className="max-md:h-8" onClick={open ?? openSheet} data-testid="chat-open">
+    <Button size="sm" className="max-md:h-8" onClick={open} data-palette="none" data-testid="chat-open">
       <MessageSquare aria-hidden /> Chat
     </Button>
   );
+}
+
+function useChatSheet(): () => void {
+  const navigate = route.useNavigate();
+  return () => void navigate({ search: (before) => ({ ...before, chat: true }) });
 }
 
 function NarrowChat({

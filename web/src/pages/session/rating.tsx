@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
 import type { Feedback } from '@/api/types';
+import { usePageCommands } from '@/app/commands';
 import { useScope } from '@/app/scope';
 import { useSessionFeed } from '@/live/hooks';
 import { ratings, ratingWord } from '@/text/words';
@@ -53,15 +54,29 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
     mutationFn: () => api.DELETE('/api/v1/sessions/{id}/feedback', { params: { path: { id: sessionId } } }),
     onSettled: reload,
   });
-  if (error) return <ProblemPanel error={error} retry={reload} />;
-  if (!data) return null;
-  const own = data.feedback.find((each) => each.author === name);
+  const own = data?.feedback.find((each) => each.author === name);
   const choose = (rating: Rating) => {
     give.reset();
     // A verdict that is right needs no more words.
     if (rating === 'right' && own?.rating !== 'right') give.mutate({ rating, why: '', real_cause: '' });
     else setChoice(rating);
   };
+  usePageCommands(
+    data && may && !give.isPending
+      ? ratings.map((rating) => {
+          const Icon = looks[rating]?.icon ?? CircleDot;
+          return {
+            id: `rate ${rating}`,
+            label: `Rate the verdict: ${ratingWord(rating)}`,
+            keywords: ['feedback'],
+            icon: <Icon aria-hidden />,
+            run: () => choose(rating),
+          };
+        })
+      : [],
+  );
+  if (error) return <ProblemPanel error={error} retry={reload} />;
+  if (!data) return null;
   return (
     <section className="border-t border-line pt-4" aria-label="Feedback" data-testid="feedback">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
@@ -125,6 +140,7 @@ function RatingButton({
       aria-pressed={pressed}
       disabled={disabled}
       onClick={onClick}
+      data-palette="none"
       data-testid={`rate-${rating}`}
     >
       <Icon aria-hidden /> {ratingWord(rating)}

@@ -100,6 +100,7 @@ export function Filters({ search, change, clear, searchField }: Props) {
           onChange={(order) => change({ order: order === 'newest' ? 'newest' : undefined })}
           className="max-md:grow"
           data-testid="filter-order"
+          data-palette="none"
         />
       </div>
       {isFiltered(search) && (

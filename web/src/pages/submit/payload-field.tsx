@@ -61,6 +61,7 @@ export function PayloadField({
           options={formats.map((value) => ({ value, label: formatLabels[value] }))}
           onChange={onFormat}
           data-testid="submit-format"
+          data-palette="none"
         />
         <Button onClick={() => chooser.current?.click()}>
           <FileUp aria-hidden /> Choose file

@@ -5,6 +5,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { isOver } from '@/api/status';
 import type { SessionStore, SessionView } from '@/live/view';
+import { useTimelineCommands } from './commands';
 import { CallsContext, type Summons, TimelineContext, type TimelineShared, useTimeline } from './context';
 import { Folding } from './folding';
 import { Follow } from './follow';
@@ -103,6 +104,19 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
   const target = place && rowAt(rows, place);
   const asked = useFocus({ focus, place, target, follow, events, show: virtualizer.scrollToIndex });
 
+  useTimelineCommands({
+    view,
+    rows,
+    folding,
+    offset: () => virtualizer.scrollOffset ?? 0,
+    startOf: (index) => virtualizer.getOffsetForIndex(index, 'start')?.[0] ?? 0,
+    show: (index) => {
+      follow.step({ type: 'left', total: events });
+      virtualizer.scrollToIndex(index, { align: 'start' });
+    },
+    jump: list.jump,
+  });
+
   const items = virtualizer.getVirtualItems();
   const offset = virtualizer.scrollOffset ?? 0;
   const viewport = virtualizer.scrollRect?.height ?? 0;
@@ -129,7 +143,8 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
               {header}
             </div>
           )}
-          <ul aria-label="Events">
+          {/* Of a stage's buttons the page has commands, and each row has its own. */}
+          <ul aria-label="Events" data-palette="none">
             {items.map((item) => {
               const row = rows[item.index];
               if (!row || row.kind === 'header') return null;

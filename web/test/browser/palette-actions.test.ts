@@ -1,0 +1,143 @@
+/** Everything that a page lets people do is in the palette. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { everything, fill, places, type Sessions } from '../kit/everything';
+import { scenario } from '../kit/scenario';
+import { eventually, scroller } from '../kit/timeline';
+
+const { server, visit } = scenario(everything);
+const sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
+
+beforeAll(async () => {
+  Object.assign(sessions, await fill(server()));
+});
+
+/** What has a command in other words than its own. */
+const otherWords: Record<string, RegExp> = {
+  Cancel: /^Cancel this session$/,
+  'Re-run': /^Re-run this session$/,
+  Export: /^Export/,
+  'One at a time': /^Review one item at a time$/,
+  Several: /^Review several items at once$/,
+  Trace: /^Open trace$/,
+  Chat: /^Ask a question$/,
+  'Silence…': /^Silence this alert$/,
+  'Ask about this session': /^Ask a question$/,
+};
+
+interface Control {
+  role: string;
+  name: string;
+}
+
+/** The controls of a part of the page as assistive technology has them, without those that cannot be used now. */
+async function controls(page: Page, part: string): Promise<Control[]> {
+  const found: Control[] = [];
+  for (const place of await page.locator(part).all()) {
+    for (const line of (await place.ariaSnapshot()).split('\n')) {
+      const [, role, name, state] =
+        line.match(/^\s*- (button|switch|checkbox|radio|combobox|textbox|searchbox|tab) ("(?:[^"\\]|\\.)*")(.*)$/) ??
+        [];
+      if (role === undefined || name === undefined || /\[disabled\]/.test(state ?? '')) continue;
+      if ((role === 'radio' && /\[checked\]/.test(state ?? '')) || (role === 'tab' && /\[selected\]/.test(state ?? '')))
+        continue;
+      found.push({ role, name: JSON.parse(name) as string });
+    }
+  }
+  return found;
+}
+
+async function paletteLines(page: Page): Promise<string[]> {
+  await page.keyboard.press('Control+k');
+  const options = page.getByTestId('palette').getByRole('group', { name: 'On this page' }).getByRole('option');
+  await page.getByTestId('palette').waitFor();
+  const lines = await options.allInnerTexts();
+  await page.keyboard.press('Escape');
+  await page.getByTestId('palette').waitFor({ state: 'detached' });
+  return lines.map((line) => line.replace(/\s+/g, ' ').trim());
+}
+
+function covers(line: string, { role, name }: Control): boolean {
+  if (otherWords[name]) return otherWords[name].test(line);
+  switch (role) {
+    case 'combobox':
+      return line.startsWith(`${name}: `);
+    case 'radio':
+    case 'tab':
+      return line.toLowerCase().includes(name.toLowerCase());
+    default:
+      // A key that stands on a button is part of its name, and not of what it does.
+      return line === name || `${line} ${name.at(-1)}` === name;
+  }
+}
+
+const pages = places.filter(({ name }) => !['chat', 'trace', 'no such page'].includes(name));
+
+test.each(pages)('the palette has every action of $name', async ({ address, ready }) => {
+  const { page } = await visit(address(sessions), { viewport: { width: 1280, height: 900 } });
+  await ready(page);
+  const lines = await paletteLines(page);
+  const all = await controls(page, 'main');
+  // Rows of the timeline open and fold, cards are moved; a name that several rows have needs its row.
+  const ofRows = await controls(page, '[data-testid=timeline] ul[aria-label=Events], [data-testid=board]');
+  const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
+  const missing = all
+    .filter((control) => times(control) === 1 && !ofRows.some(({ name }) => name === control.name))
+    .filter((control) => !lines.some((line) => covers(line, control)));
+  expect(missing).toEqual([]);
+  expect(new Set(lines).size, `no line is there twice: ${lines}`).toBe(lines.length);
+});
+
+async function choose(page: Page, typed: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByTestId('palette').waitFor();
+  await page.keyboard.type(typed);
+  await page.keyboard.press('Enter');
+  await page.getByTestId('palette').waitFor({ state: 'detached' });
+}
+
+test('commands of a session do what its buttons do', async () => {
+  const { page } = await visit(`/sessions/${sessions.done}`, {
+    viewport: { width: 1280, height: 700 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.getByTestId('executive-summary').waitFor();
+
+  await choose(page, 'copy link');
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toContain(`/sessions/${sessions.done}`);
+
+  const download = page.waitForEvent('download');
+  await choose(page, 'report markdown');
+  expect((await download).suggestedFilename()).toMatch(/\.md$/);
+
+  await choose(page, 'ask a question');
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Ask about this session',
+  );
+
+  const open = () => page.locator('[data-testid=timeline-row][data-open=true]').count();
+  await choose(page, 'expand all of the timeline');
+  await choose(page, 'go to stage 1');
+  await eventually(() => scroller(page).evaluate((list) => list.scrollTop)).toBeGreaterThan(0);
+  await eventually(open).toBeGreaterThan(0);
+  const first = await scroller(page).evaluate((list) => list.scrollTop);
+  await choose(page, 'next section');
+  await eventually(() => scroller(page).evaluate((list) => list.scrollTop)).toBeGreaterThan(first);
+  await choose(page, 'previous section');
+  await choose(page, 'previous section');
+  await eventually(() => scroller(page).evaluate((list) => list.scrollTop)).toBeLessThan(first);
+  await choose(page, 'collapse all of the timeline');
+  await choose(page, 'go to stage 1');
+  await eventually(open).toBe(0);
+});
+
+test('fields, choices and menus of a page are chosen in the palette', async () => {
+  const { page } = await visit('/notes');
+  await page.getByTestId('notes-list').waitFor();
+  await choose(page, 'status failed');
+  await page.waitForURL(/status=failed/);
+  await page.goto(`${server().url}/board?type=all`);
+  await page.getByTestId('board-card').first().waitFor();
+  await choose(page, 'export');
+  await page.getByTestId('export-csv').waitFor();
+});
