@@ -183,13 +183,19 @@ export const alertTypes = () =>
 /** How often pages that show the state of the system ask again. */
 const refresh = 10_000;
 
-export const defaultTools = (alertType: string) =>
+/** The tools that the chain of an alert type allows, or a chain that is named. */
+export const defaultTools = (alertType: string, chainId?: string) =>
   queryOptions({
-    queryKey: [...keys.system, 'default-tools', alertType] as const,
-    enabled: alertType !== '',
+    queryKey: [...keys.system, 'default-tools', alertType, chainId] as const,
+    enabled: alertType !== '' || chainId !== undefined,
     refetchInterval: refresh,
     queryFn: ({ signal }) =>
-      body(api.GET('/api/v1/system/default-tools', { signal, params: { query: { alert_type: alertType } } })),
+      body(
+        api.GET('/api/v1/system/default-tools', {
+          signal,
+          params: { query: { alert_type: alertType || undefined, chain_id: chainId } },
+        }),
+      ),
   });
 
 export const health = () =>
@@ -210,6 +216,14 @@ export const providers = () =>
   queryOptions({
     queryKey: [...keys.system, 'providers'] as const,
     queryFn: ({ signal }) => body(api.GET('/api/v1/system/providers', { signal })),
+  });
+
+/** The providers that a re-run can choose: also those that no chain uses. */
+export const rerunProviders = () =>
+  queryOptions({
+    queryKey: [...keys.system, 'providers', 'reruns'] as const,
+    queryFn: ({ signal }) =>
+      body(api.GET('/api/v1/system/providers', { signal, params: { query: { for: 'reruns' } } })),
   });
 
 export const settings = () =>

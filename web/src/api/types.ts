@@ -22,6 +22,7 @@ export type NextStep = Schemas['NextStep'];
 export type Claim = Schemas['Claim'];
 export type Feedback = Schemas['Feedback'];
 export type SimilarSession = Schemas['SimilarSession'];
+export type RerunRequest = Schemas['RerunRequest'];
 export type Silence = Schemas['Silence'];
 export type SessionStatus = SessionItem['status'];
 export type Timeline = Schemas['Timeline'];

@@ -63,6 +63,7 @@ test('a running session is cancelled after a confirmation', async () => {
   expect(await page.getByTestId('cancel').count()).toBe(0);
   // What was written stays; a cancelled session takes no questions, and says so.
   expect(await page.getByText('This goes on and on').count()).toBeGreaterThan(0);
+  await page.getByTestId('chat-open').click();
   expect(await page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');
   await expectWholeTimeline(page, server(), id);
 });

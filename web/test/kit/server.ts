@@ -24,6 +24,8 @@ export interface ServerOptions {
   verdict?: boolean;
   /** More settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
   system?: string;
+  /** Names of more LLM providers; the same script plays them. */
+  providers?: string[];
   /** Require API keys. */
   auth?: boolean;
 }
@@ -80,7 +82,11 @@ export class Server {
       path.join(directory, 'config', 'tarsy.yaml'),
       [
         options.config ?? plainChain,
-        `llm_providers: {scripted: {type: openai, model: scripted-model, api_key_env: SCRIPT_KEY, base_url: "${mock.url}/v1"}}`,
+        'llm_providers:',
+        ...['scripted', ...(options.providers ?? [])].map(
+          (name) =>
+            `  ${name}: {type: openai, model: ${name}-model, api_key_env: SCRIPT_KEY, base_url: "${mock.url}/v1"}`,
+        ),
         'mcp_servers:',
         noBuiltinServer,
         ...servers.map(

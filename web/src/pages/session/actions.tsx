@@ -1,7 +1,7 @@
 /** What a person can do with a session: cancel it, run it again, take it elsewhere. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Ban, BellOff, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
+import { Ban, BellOff, Columns2, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { matchersOf } from '@/alert/matchers';
 import { SilenceDialog } from '@/alert/silence-dialog';
@@ -19,6 +19,7 @@ import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
+import { RerunDialog } from './rerun';
 
 const exports: readonly { format: ExportFormat; label: string; icon: ReactNode }[] = [
   { format: 'markdown', label: 'Report (Markdown)', icon: <FileText aria-hidden /> },
@@ -48,13 +49,6 @@ export function SessionActions({
   const scopes = useQuery(queries.me()).data?.scopes;
   const navigate = useNavigate();
   const [asking, setAsking] = useState<'cancel' | 'rerun' | 'nothing'>('nothing');
-  const rerun = useMutation({
-    mutationFn: () => body(api.POST('/api/v1/sessions/{id}/rerun', { params: { path: { id } } })),
-    onSuccess: (accepted) => {
-      setAsking('nothing');
-      void navigate({ to: '/sessions/$sessionId', params: { sessionId: accepted.session_id } });
-    },
-  });
   const { reset } = cancel;
   // What was asked for is done when the status or the answer changes. The event may arrive before the answer to the
   // request, whose callbacks are dropped by the reset: the dialog is closed here, too.
@@ -68,7 +62,6 @@ export function SessionActions({
   const rerunPermit = mayRerun({ scopes });
   const ask = (what: 'cancel' | 'rerun') => {
     if (!cancel.isSuccess) cancel.reset();
-    rerun.reset();
     setAsking(what);
   };
   const open = (what: typeof asking) => (shown: boolean) => setAsking(shown ? what : 'nothing');
@@ -91,6 +84,22 @@ export function SessionActions({
             keywords: ['again'],
             icon: <RotateCcw aria-hidden />,
             run: () => ask('rerun'),
+          },
+        ]
+      : []),
+    ...(session.rerun_of
+      ? [
+          {
+            id: 'compare',
+            label: 'Compare with original',
+            keywords: ['re-run', 'difference'],
+            icon: <Columns2 aria-hidden />,
+            run: () =>
+              void navigate({
+                to: '/sessions/$sessionId/trace',
+                params: { sessionId: id },
+                search: { compare: session.rerun_of ?? undefined },
+              }),
           },
         ]
       : []),
@@ -175,17 +184,7 @@ export function SessionActions({
           ? 'The answer stops here. The investigation is not affected.'
           : 'The agents stop. Their findings so far are kept, but the session cannot be resumed.'}
       </Confirm>
-      <Confirm
-        open={asking === 'rerun'}
-        onOpenChange={open('rerun')}
-        title="Re-run this session?"
-        action="Re-run"
-        busy={rerun.isPending}
-        error={rerun.error}
-        onConfirm={() => rerun.mutate()}
-      >
-        A new session investigates the same alert with the current configuration. This session does not change.
-      </Confirm>
+      {asking === 'rerun' && <RerunDialog session={session} onClose={() => setAsking('nothing')} />}
     </div>
   );
 }

@@ -131,6 +131,15 @@ export function SessionHeader({
               className="font-mono text-accent underline underline-offset-2"
             >
               {shortId(session.rerun_of)}
+            </Link>{' '}
+            <Link
+              to="/sessions/$sessionId/trace"
+              params={{ sessionId: session.id }}
+              search={{ compare: session.rerun_of }}
+              className="text-accent underline underline-offset-2"
+              data-testid="compare-original"
+            >
+              Compare with original
             </Link>
           </Fact>
         )}

@@ -12,14 +12,17 @@ const labels = {
 /** The tools that a provider runs itself. An alert can switch off those that the chain has on. */
 export function NativeTools({
   alertType,
+  chainId,
   choices,
   onChange,
 }: {
   alertType: string;
+  /** The chain, if it is not the one of the alert type. */
+  chainId?: string;
   choices: NativeChoices;
   onChange: (choices: NativeChoices) => void;
 }) {
-  const { data } = useQuery(queries.defaultTools(alertType));
+  const { data } = useQuery(queries.defaultTools(alertType, chainId));
   const allowed = nativeTools.filter((tool) => data?.native_tools[tool] || choices[tool] === 'off');
   if (allowed.length === 0) return null;
   return (

@@ -21,17 +21,27 @@ interface Props {
   onChange: (servers: ServerSelection[]) => void;
 }
 
-export function ServerList({ alertType, servers, onChange }: Props & { alertType: string }) {
+export function ServerList({
+  alertType,
+  chainId,
+  servers,
+  onChange,
+}: Props & {
+  alertType: string;
+  /** The chain, if it is not the one of the alert type. */
+  chainId?: string;
+}) {
   const known = useQuery(queries.mcpServers());
-  const allowed = useQuery(queries.defaultTools(alertType));
-  if (alertType === '') return <p className="text-ink-soft">Choose an alert type to see its tools.</p>;
+  const allowed = useQuery(queries.defaultTools(alertType, chainId));
+  if (alertType === '' && chainId === undefined)
+    return <p className="text-ink-soft">Choose an alert type to see its tools.</p>;
   if (known.isPending || allowed.isPending) return <Loading what="MCP servers" rows={3} className="p-0" />;
   if (known.data === undefined) return <ProblemPanel error={known.error} retry={() => void known.refetch()} />;
   if (allowed.data === undefined) return <ProblemPanel error={allowed.error} retry={() => void allowed.refetch()} />;
   const offered = allowedServers(known.data.servers, allowed.data.servers);
   const gone = servers.filter((chosen) => !offered.some((server) => server.id === chosen.name));
   if (offered.length === 0 && gone.length === 0) {
-    return <EmptyState title="No MCP servers">The agents for this alert type use no MCP servers.</EmptyState>;
+    return <EmptyState title="No MCP servers">The agents of the chain use no MCP servers.</EmptyState>;
   }
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
@@ -44,7 +54,7 @@ export function ServerList({ alertType, servers, onChange }: Props & { alertType
             label={server.name}
             state="all"
             onToggle={() => onChange(servers.filter((chosen) => chosen.name !== server.name))}
-            note="not allowed for this alert type"
+            note="not allowed by the chain"
             warn
           />
         </li>

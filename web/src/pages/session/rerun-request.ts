@@ -1,0 +1,54 @@
+/** What the form of a re-run asks the server for. */
+import type { MCPSelection, RerunRequest, SessionDetail } from '@/api/types';
+import {
+  asConfigured,
+  choicesOf,
+  type NativeChoices,
+  type ServerSelection,
+  selectionOf,
+} from '@/pages/submit/selection';
+
+export interface RerunForm {
+  chain: string;
+  /** Empty for those of the chain. */
+  provider: string;
+  tools: 'chain' | 'own';
+  servers: ServerSelection[];
+  native: NativeChoices;
+}
+
+type Original = Pick<SessionDetail, 'chain_id' | 'llm_provider' | 'mcp_selection'>;
+
+/** The form as the session was run. */
+export function formOf({ chain_id, llm_provider, mcp_selection }: Original): RerunForm {
+  return {
+    chain: chain_id,
+    provider: llm_provider,
+    tools: mcp_selection === null ? 'chain' : 'own',
+    servers: mcp_selection?.servers ?? [],
+    native: choicesOf(mcp_selection?.native_tools),
+  };
+}
+
+/** Another chain has other tools: a selection is not carried over. */
+export function withChain(form: RerunForm, chain: string, original: Original): RerunForm {
+  if (chain === original.chain_id) return { ...formOf(original), provider: form.provider };
+  return { ...form, chain, tools: 'chain', servers: [], native: asConfigured };
+}
+
+/** Only what differs: what is left out stays as it was. `allowed` are the servers of the chain. */
+export function requestOf(form: RerunForm, original: Original, allowed: readonly string[]): RerunRequest {
+  const request: RerunRequest = {};
+  if (form.chain !== original.chain_id) request.chain_id = form.chain;
+  if (form.provider !== original.llm_provider) request.llm_provider = form.provider;
+  const selection = selectionFor(form, original, allowed);
+  if (selection !== undefined) request.mcp_selection = selection;
+  return request;
+}
+
+function selectionFor(form: RerunForm, original: Original, allowed: readonly string[]): MCPSelection | undefined {
+  if (form.tools === 'own') return selectionOf(form.servers, form.native);
+  // With the same chain the server keeps the selection of the session unless it is given another.
+  const kept = original.mcp_selection !== null && form.chain === original.chain_id;
+  return kept && allowed.length > 0 ? { servers: allowed.map((name) => ({ name })) } : undefined;
+}
