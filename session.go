@@ -180,10 +180,25 @@ type SessionDetail struct {
 	Verdict *Verdict `json:"verdict"`
 	// What people said about the conclusion, the latest change first; empty, not nil.
 	Feedback []Feedback `json:"feedback"`
+	// Sessions that investigate the alert again, oldest first; empty, not nil. Deleted ones are left out.
+	Reruns []string `json:"reruns"`
+	// Tool calls of the investigation by tool, most called first; empty, not nil. Those of the chat are not included.
+	Tools []ToolUse `json:"tools"`
 	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []StageDetail `json:"stages"`
 	// Nil until the first question.
 	Chat *Chat `json:"chat"`
+}
+
+// ToolUse is how often a session called a tool.
+type ToolUse struct {
+	// Server and tool as in MCPInteraction.
+	ServerName string `json:"server_name"`
+	ToolName   string `json:"tool_name"`
+	// Number of calls, whatever their outcome.
+	Calls int `json:"calls"`
+	// How many of them have MCPInteraction.IsError.
+	Errors int `json:"errors"`
 }
 
 // StageDetail is a stage with its executions.

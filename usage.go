@@ -33,6 +33,8 @@ type UsageSummary struct {
 	// The period in UTC: From is inclusive, To is exclusive.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
+	// What all sessions together may cost per day (UTC), as configured; zero if there is no limit. Notes do not count.
+	DailyBudgetUSD float64 `json:"daily_budget_usd"`
 	// Everything together; its name is empty.
 	Total SpendShare `json:"total"`
 	// Named by date in UTC (2006-01-02), in order. Days without usage are left out.

@@ -20,7 +20,7 @@ func (c *contracts) usage(t *testing.T) {
 	summary := get(t, app, "/api/v1/usage/summary?from=2030-03-01T00:00:00Z&to=2030-03-02T00:00:00Z")
 	c.require(t, "UsageSummary", summary, map[string]is{
 		"from": equal("2030-03-01T00:00:00Z"), "to": equal("2030-03-02T00:00:00Z"), "total": isObject,
-		"by_day": list(1), "by_kind": list(1), "by_alert_type": list(1), "by_model": list(1), "by_provider": list(1),
+		"daily_budget_usd": equal(1000.0), "by_day": list(1), "by_kind": list(1), "by_alert_type": list(1), "by_model": list(1), "by_provider": list(1),
 	})
 	c.require(t, "SpendShare", summary["total"], map[string]is{"name": equal(""), "llm_calls": called, "tool_calls": equal(1.0), "usage": spent})
 	c.require(t, "SpendShare", within(t, summary, "by_day", 0), map[string]is{

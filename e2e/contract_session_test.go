@@ -34,7 +34,7 @@ func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	kubernetes := []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})}
 	chains := strings.ReplaceAll(fmt.Sprintf(twoAgents, "any"), "mist: {}", "mist: {mcp_servers: [kubernetes]}") +
-		"\nsystem: {dashboard_url: 'https://tarsy.example', budgets: {session: {max_cost_usd: 0}}, cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
+		"\nsystem: {dashboard_url: 'https://tarsy.example', budgets: {session: {max_cost_usd: 0}, daily: {max_cost_usd: 1000}}, cost_estimation: {model_rates: {test-model: {input_per_million: 500000, output_per_million: 1000000}}}}\n"
 	app = tarsytest.New(t, tarsytest.Options{Clock: clock, MCP: kubernetes, RequireKey: true, Config: "queue: {worker_count: 0}\n" + chains})
 	app.Token = app.Key("alertmanager", tarsy.ScopeAdmin)
 
@@ -75,7 +75,8 @@ func (c *contracts) session(t *testing.T) {
 		"chain_id": equal("test"), "agent_type": equal("Optimist"), "status": equal("completed"), "author": equal("alertmanager"),
 		"runbook": equal("Restart it."), "runbook_url": equal("https://github.com/shop/runbooks/1.md"), "slack_message_fingerprint": equal("pod-down-1"),
 		"mcp_selection": equal(map[string]any{"servers": []any{map[string]any{"name": "kubernetes", "tools": []any{"get_pods"}}}}),
-		"rerun_of":      isNull, "llm_provider": equal(""), "stage_count": equal(2.0),
+		"rerun_of":      isNull, "llm_provider": equal(""), "stage_count": equal(2.0), "reruns": list(0),
+		"tools":  equal([]any{map[string]any{"server_name": "kubernetes", "tool_name": "get_pods", "calls": 1.0, "errors": 0.0}}),
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(2.0), "current_stage_id": equal(synthesis["id"]),
 		"final_analysis": equal("It is well."), "executive_summary": equal("Well."), "executive_summary_error": equal(""),
 		"outcome": equal(""), "cause": equal(""), "verdict_error": equal(""), "verdict": isNull, "feedback": list(0),
@@ -172,7 +173,7 @@ func (c *contracts) rerun(t *testing.T) {
 	c.requireSome(t, "SessionDetail", second, map[string]is{
 		"rerun_of": equal(sessionID), "llm_provider": equal("test"), "author": equal("the one who asks again"), "final_analysis": equal("It is well again."),
 	})
-	c.requireSome(t, "SessionDetail", first, map[string]is{"final_analysis": equal("It is well.")})
+	c.requireSome(t, "SessionDetail", first, map[string]is{"final_analysis": equal("It is well."), "reruns": equal([]any{again})})
 	c.requireSome(t, "SessionItem", within(t, get(t, app, "/api/v1/sessions?limit=1"), "sessions", 0), map[string]is{
 		"id": equal(again), "rerun_of": equal(sessionID), "stage_count": equal(2.0),
 	})

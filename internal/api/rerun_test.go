@@ -22,7 +22,7 @@ func TestRerunIsNewSessionWithSameAlertByCaller(t *testing.T) {
 		s.ErrorCode, s.ErrorMessage, s.FinalAnalysis, s.ExecutiveSummary = "llm_error", "no quota", "So far.", "Short."
 		s.CurrentStageIndex, s.StartedAt, s.ConcludedEarly = 2, new(s.CreatedAt), "budget"
 	})
-	before := f.request(t, http.MethodGet, "/api/v1/sessions/"+first, "", key...).body
+	before := get[tarsy.SessionDetail](t, f, "/api/v1/sessions/"+first, key...)
 
 	f.clock.Advance(time.Hour)
 
@@ -47,7 +47,9 @@ func TestRerunIsNewSessionWithSameAlertByCaller(t *testing.T) {
 		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}},
 		CreatedAt:    f.clock.Now().UTC(),
 	}, again.Session))
-	require.Equal(t, before, f.request(t, http.MethodGet, "/api/v1/sessions/"+first, "", key...).body, "the old session is as it was")
+
+	before.Reruns = []string{accepted.SessionID}
+	require.Equal(t, before, get[tarsy.SessionDetail](t, f, "/api/v1/sessions/"+first, key...), "the old session is as it was")
 }
 
 func TestRerunIsRefusedLikeNewAlert(t *testing.T) {

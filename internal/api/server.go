@@ -91,6 +91,8 @@ type Config struct {
 	Triage Triage
 	// Feedback is behind feedback and the counts of conclusions.
 	Feedback Feedback
+	// DailyBudgetUSD is what all sessions together may cost per day; zero means no limit.
+	DailyBudgetUSD float64
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
 	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
@@ -149,6 +151,7 @@ type Server struct {
 	captures       captures
 	refusals       refusals
 	sessionsPerKey int
+	dailyBudgetUSD float64
 
 	guard    guard
 	logins   *loginWatch
@@ -204,6 +207,7 @@ func New(cfg Config) *Server {
 		captures:       captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
 		refusals:       newRefusals(cfg.Logger, cfg.Clock),
 		sessionsPerKey: cfg.Login.SessionsPerKey,
+		dailyBudgetUSD: cfg.DailyBudgetUSD,
 
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,

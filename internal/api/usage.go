@@ -32,7 +32,7 @@ type usageOutput struct{ Body tarsy.UsageSummary }
 func (s *Server) addUsage() {
 	add(s, tarsy.ScopeRead, huma.Operation{
 		OperationID: "get-usage-summary", Method: http.MethodGet, Path: "/api/v1/usage/summary", Summary: "Sum up what was used in a time",
-		Description: "Tokens, their cost and tool calls: in all, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider.",
+		Description: "Tokens, their cost and tool calls: in all, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider. With the budget of a day.",
 	}, nil, s.getUsage)
 }
 
@@ -46,6 +46,8 @@ func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 	if err != nil {
 		return nil, fmt.Errorf("sum usage: %w", err)
 	}
+
+	summary.DailyBudgetUSD = s.dailyBudgetUSD
 
 	return &usageOutput{Body: summary}, nil
 }

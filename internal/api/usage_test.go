@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/api"
 )
 
 func TestSessionsReportUsage(t *testing.T) {
@@ -46,7 +47,7 @@ func TestUsageSummaryCoversRequestedPeriod(t *testing.T) {
 
 	const path = "/api/v1/usage/summary"
 
-	f := newFixture(t)
+	f := newFixture(t, func(cfg *api.Config) { cfg.DailyBudgetUSD = 50 })
 	f.traced(t)
 	f.clock.Advance(time.Minute)
 
@@ -62,7 +63,7 @@ func TestUsageSummaryCoversRequestedPeriod(t *testing.T) {
 		return share
 	}
 	require.Equal(t, tarsy.UsageSummary{
-		From: now.Add(-30 * 24 * time.Hour), To: now,
+		From: now.Add(-30 * 24 * time.Hour), To: now, DailyBudgetUSD: 50,
 		Total:       tarsy.SpendShare{UsageShare: named(""), ToolCalls: 2},
 		ByDay:       []tarsy.SpendShare{{UsageShare: named("2026-11-15"), ToolCalls: 2}},
 		ByKind:      []tarsy.SpendShare{{UsageShare: named(tarsy.UsageSessions), ToolCalls: 2}},

@@ -272,6 +272,7 @@ func (a *App) wire(ctx context.Context) error {
 		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
 		Feedback: opinions,
 		Notes:    a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		DailyBudgetUSD: cfg.System.Budgets.Daily.MaxCostUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,7 +66,23 @@ func (t *tool) completeTypes(cmd *cobra.Command, connection *connection) {
 	})
 }
 
+// completeChains completes --chain with the chains of the server.
+func (t *tool) completeChains(cmd *cobra.Command, connection *connection) {
+	complete(cmd, "chain", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if t.bind(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+
+		return describedTypes(cmd.Context(), connection, func(kind client.AlertType) string { return kind.ChainID }), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
 func alertTypes(ctx context.Context, connection *connection) []cobra.Completion {
+	return describedTypes(ctx, connection, func(kind client.AlertType) string { return kind.Name })
+}
+
+// describedTypes are names that come with the alert types, each once.
+func describedTypes(ctx context.Context, connection *connection, name func(client.AlertType) string) []cobra.Completion {
 	c, err := connection.open()
 	if err != nil {
 		return nil
@@ -80,9 +97,13 @@ func alertTypes(ctx context.Context, connection *connection) []cobra.Completion 
 		return nil
 	}
 
-	found := make([]cobra.Completion, len(types))
-	for i, kind := range types {
-		found[i] = cobra.CompletionWithDesc(terminal.Line(kind.Name), terminal.Line(kind.Description))
+	found := make([]cobra.Completion, 0, len(types))
+
+	for _, kind := range types {
+		offered := cobra.CompletionWithDesc(terminal.Line(name(kind)), terminal.Line(kind.Description))
+		if !slices.Contains(found, offered) {
+			found = append(found, offered)
+		}
 	}
 
 	return found

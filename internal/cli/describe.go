@@ -65,6 +65,8 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.facts(s)
 	d.row("alert type", s.AlertType)
 	d.row("chain", s.ChainID)
+	d.row("provider", s.LLMProvider)
+	d.reruns(s)
 	d.row("author", s.Author)
 	d.row("created", localTime(s.CreatedAt))
 
@@ -98,6 +100,15 @@ func (d *description) verdict(v *tarsy.Verdict) {
 
 	layout := watch.VerdictLayout{Palette: d.palette, Width: d.width, WholeCommands: true}
 	d.out.WriteString(strings.Join(layout.Lines(*v), "\n") + "\n\n")
+}
+
+// reruns are the sessions of the same alert that this one is a re-run of, and that are re-runs of it.
+func (d *description) reruns(s tarsy.SessionDetail) {
+	if s.RerunOf != nil {
+		d.row("re-run of", *s.RerunOf)
+	}
+
+	d.row("re-runs", strings.Join(s.Reruns, " "))
 }
 
 // facts are what the alert is about, and what became of it.

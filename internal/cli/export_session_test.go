@@ -50,6 +50,43 @@ func TestRerunIsNewSessionOfSameAlert(t *testing.T) {
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "rerun", tarsy.NewID()).code)
 }
 
+func TestRerunTakesAnotherChainProviderAndTools(t *testing.T) {
+	t.Parallel()
+
+	s := startServerWith(t, false, "llm_providers: {second: {type: scripted}}", nil)
+	first := strings.TrimSpace(tarsyWith(t, s.env, "", "submit", "-m", "checkout is slow").stdout)
+	s.until(t, first, tarsy.SessionCompleted)
+
+	got := tarsyWith(t, s.env, "", "rerun", first, "--chain", "silent", "--provider", "second", "--mcp", "cluster:get_pods")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+
+	again := strings.TrimSpace(got.stdout)
+	s.until(t, again, tarsy.SessionCompleted)
+
+	detail, err := s.DB().SessionDetail(t.Context(), again)
+	require.NoError(t, err)
+	require.Equal(t, []string{"silent", "second", "second"}, []string{detail.ChainID, detail.LLMProvider, detail.Stages[0].Executions[0].LLMProvider})
+	require.Equal(t, []tarsy.MCPServerSelection{{Name: "cluster", Tools: []string{"get_pods"}}}, detail.MCPSelection.Servers)
+
+	shown := tarsyWith(t, s.env, "", "sessions", "show", again).stdout
+	require.Regexp(t, `(?m)^provider +second$`, shown)
+	require.Regexp(t, `(?m)^re-run of +`+first+`$`, shown)
+	require.Regexp(t, `(?m)^re-runs +`+again+`$`, tarsyWith(t, s.env, "", "sessions", "show", first).stdout)
+
+	got = tarsyWith(t, s.env, "", "rerun", again, "--provider", "")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+
+	detail, err = s.DB().SessionDetail(t.Context(), strings.TrimSpace(got.stdout))
+	require.NoError(t, err)
+	require.Equal(t, []string{"silent", ""}, []string{detail.ChainID, detail.LLMProvider}, "the providers of the chain")
+
+	for _, bad := range [][]string{{"--chain", "nope"}, {"--provider", "nope"}, {"--mcp", "nope"}, {"--mcp", ":x"}} {
+		got = tarsyWith(t, s.env, "", append([]string{"rerun", first}, bad...)...)
+		require.NotEqual(t, cli.ExitOK, got.code, bad)
+		require.Empty(t, got.stdout)
+	}
+}
+
 func TestExportWritesToStdoutOrFileWithoutEscapeSequences(t *testing.T) {
 	t.Parallel()
 

@@ -64,7 +64,7 @@ func TestSubmitRetriesWithSameKeyUntilAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "mine", server.keys[4])
 
-	_, err = c.Rerun(t.Context(), "id")
+	_, err = c.Rerun(t.Context(), "id", client.RerunChanges{})
 	require.NoError(t, err)
 	require.NotEmpty(t, server.keys[5])
 }

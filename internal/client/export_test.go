@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,18 +64,24 @@ func (b broken) Write([]byte) (int, error) { return 0, b.err }
 func TestRerunRequestsNewSession(t *testing.T) {
 	t.Parallel()
 
-	var asked string
+	var asked, body string
 
 	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Method + " " + r.URL.Path
+		sent, _ := io.ReadAll(r.Body)
+		asked, body = r.Method+" "+r.URL.Path, string(sent)
 
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = fmt.Fprint(w, `{"session_id":"new","status":"pending","message":"stored"}`)
 	}), client.Config{})
 
-	accepted, err := c.Rerun(t.Context(), "old")
+	accepted, err := c.Rerun(t.Context(), "old", client.RerunChanges{})
 	require.NoError(t, err)
 	require.Equal(t, client.Accepted{SessionID: "new", Status: tarsy.SessionPending, Message: "stored"}, accepted)
 	require.Equal(t, "POST /api/v1/sessions/old/rerun", asked)
+	require.Empty(t, body, "as servers of earlier releases expect it")
 	require.Equal(t, c.Server()+"/sessions/new", c.SessionPage("new"))
+
+	_, err = c.Rerun(t.Context(), "old", client.RerunChanges{ChainID: "shop", LLMProvider: new("")})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"chain_id":"shop","llm_provider":""}`, body)
 }

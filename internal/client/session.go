@@ -219,9 +219,22 @@ func (c *Client) Cancel(ctx context.Context, id string) (Accepted, error) {
 	return accepted, err
 }
 
+// RerunChanges is what differs in a re-run; the zero value changes nothing.
+type RerunChanges struct {
+	ChainID string `json:"chain_id,omitempty"`
+	// LLMProvider is nil for the one of the session, and empty for those of the chain.
+	LLMProvider  *string             `json:"llm_provider,omitempty"`
+	MCPSelection *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
+}
+
 // Rerun investigates a session's alert again, in a new session.
-func (c *Client) Rerun(ctx context.Context, id string) (Accepted, error) {
-	return create[Accepted](ctx, c, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", "", nil)
+func (c *Client) Rerun(ctx context.Context, id string, changes RerunChanges) (Accepted, error) {
+	var body any
+	if changes != (RerunChanges{}) {
+		body = changes
+	}
+
+	return create[Accepted](ctx, c, "/api/v1/sessions/"+url.PathEscape(id)+"/rerun", "", body)
 }
 
 // candidates is how many sessions Resolve looks at.

@@ -45,7 +45,21 @@ type detailRows struct {
 	alerts     []alertStateRow
 	verdicts   []tarsy.Verdict
 	feedback   []tarsy.Feedback
+	reruns     []rerunRow
+	tools      []tarsy.ToolUse
 }
+
+// rerunRow is a session that investigates the alert of another one again.
+type rerunRow struct {
+	ID string `json:"id"`
+}
+
+// toolsSQL counts the tool calls of an investigation. Questions are no part of it.
+const toolsSQL = `
+SELECT server_name, tool_name, count(*) AS calls, count(*) FILTER (WHERE is_error) AS errors
+FROM mcp_interactions
+WHERE session_id = $1 AND NOT EXISTS (SELECT FROM stages t WHERE t.id = stage_id AND t.stage_type = 'chat')
+GROUP BY server_name, tool_name ORDER BY calls DESC, server_name, tool_name`
 
 func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.sessions, `SELECT `+sessionRowColumns.list()+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
@@ -54,14 +68,22 @@ func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
 	queueRows(batch, &r.verdicts, verdictsTable.selectWhere(`session_id = $1`), id)
 	queueRows(batch, &r.feedback, feedbackSQL, id)
+	queueRows(batch, &r.reruns, `SELECT id FROM sessions WHERE rerun_of = $1 AND deleted_at IS NULL ORDER BY id`, id)
+	queueRows(batch, &r.tools, toolsSQL, id)
 	queueSpend(batch, &r.spent, id)
 	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
 
 func (r *detailRows) detail() *tarsy.SessionDetail {
 	detail := &tarsy.SessionDetail{
-		Session: r.sessions[0].Session, Version: r.sessions[0].LastSeq, Feedback: append([]tarsy.Feedback{}, r.feedback...), Stages: []tarsy.StageDetail{},
+		Session: r.sessions[0].Session, Version: r.sessions[0].LastSeq, Feedback: append([]tarsy.Feedback{}, r.feedback...),
+		Reruns: []string{}, Tools: append([]tarsy.ToolUse{}, r.tools...), Stages: []tarsy.StageDetail{},
 	}
+
+	for _, again := range r.reruns {
+		detail.Reruns = append(detail.Reruns, again.ID)
+	}
+
 	spent := make(map[string]tarsy.Spend, len(r.spent))
 
 	for _, s := range r.spent {

@@ -107,6 +107,7 @@ func (r *writer) facts() {
 	r.alertFacts(fact)
 	fact("Alert type", inline(session.AlertType, maxCell))
 	fact("Chain", inline(session.ChainID, maxCell))
+	fact("LLM provider", inline(session.LLMProvider, maxCell))
 	fact("Author", inline(session.Author, maxCell))
 	fact("Status", status)
 	fact("Error", inline(strings.TrimSpace(session.ErrorCode+" "+session.ErrorMessage), maxCell))
@@ -124,6 +125,8 @@ func (r *writer) facts() {
 	if session.RerunOf != nil {
 		fact("Re-run of", *session.RerunOf)
 	}
+
+	fact("Re-runs", strings.Join(session.Reruns, ", "))
 
 	fact("Exported", moment(&r.export.ExportedAt))
 }

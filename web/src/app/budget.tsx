@@ -3,19 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import * as queries from '@/api/queries';
-import type { Setting, UsageSummary } from '@/api/types';
+import type { UsageSummary } from '@/api/types';
 import { cost, exactCost } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { useMedia } from '@/ui/media';
 import { useNow } from '@/ui/now';
 
-const setting = 'system.budgets.daily.max_cost_usd';
-
-/** The limit of a day in dollars; 0 where there is none. */
-export function dailyLimit(settings: readonly Pick<Setting, 'path' | 'value'>[]): number {
-  const limit = Number(settings.find(({ path }) => path === setting)?.value ?? 0);
-  return Number.isFinite(limit) && limit > 0 ? limit : 0;
-}
+/** How often the sum is read again, where there is a budget. */
+const every = 30_000;
 
 /** What sessions cost since midnight in UTC. Notes do not count towards the budget. */
 export function spentBySessions(usage: Pick<UsageSummary, 'by_kind'>): number {
@@ -23,12 +18,15 @@ export function spentBySessions(usage: Pick<UsageSummary, 'by_kind'>): number {
 }
 
 export function BudgetLeft() {
-  // On a phone there is no room for it, and the configuration is not worth its loading time there.
+  // On a phone there is no room for it.
   const room = useMedia('(min-width: 64rem)');
-  const settings = useQuery({ ...queries.settings(), enabled: room, staleTime: Number.POSITIVE_INFINITY });
-  const limit = settings.data === undefined ? 0 : dailyLimit(settings.data.settings);
   const midnight = `${useNow(60_000).toISOString().slice(0, 10)}T00:00:00.000Z`;
-  const usage = useQuery({ ...queries.usageSummary(midnight), enabled: room && limit > 0, refetchInterval: 30_000 });
+  const usage = useQuery({
+    ...queries.usageSummary(midnight),
+    enabled: room,
+    refetchInterval: ({ state }) => (state.data?.daily_budget_usd ? every : false),
+  });
+  const limit = usage.data?.daily_budget_usd ?? 0;
   if (!room || limit === 0 || usage.data === undefined) return null;
   const spent = spentBySessions(usage.data);
   const left = Math.max(0, limit - spent);

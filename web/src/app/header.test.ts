@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dailyLimit, spentBySessions } from './budget';
+import { spentBySessions } from './budget';
 import { troublesOf } from './degraded';
 
 describe('the mark of a degraded system', () => {
@@ -31,13 +31,6 @@ describe('the mark of a degraded system', () => {
 });
 
 describe('the budget of a day', () => {
-  it('is read from the configuration; 0 means none', () => {
-    const path = 'system.budgets.daily.max_cost_usd';
-    expect(dailyLimit([{ path, value: '50' }])).toBe(50);
-    expect(dailyLimit([{ path, value: '0' }])).toBe(0);
-    expect(dailyLimit([{ path: 'system.budgets.session.max_cost_usd', value: '5' }])).toBe(0);
-  });
-
   it('is spent by sessions only', () => {
     const kind = (name: string, cost_usd: number) => ({ name, usage: { cost_usd } });
     const usage = { by_kind: [kind('notes', 4), kind('sessions', 2.5)] };

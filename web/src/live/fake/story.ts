@@ -160,6 +160,8 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     runbook: '',
     runbook_url: '',
     llm_provider: '',
+    reruns: [],
+    tools: [],
     slack_message_fingerprint: '',
     mcp_selection: null,
     rerun_of: null,

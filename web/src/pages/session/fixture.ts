@@ -127,6 +127,8 @@ export function session(
     author: 'ann',
     runbook: '',
     llm_provider: '',
+    reruns: [],
+    tools: [],
     slack_message_fingerprint: '',
     runbook_url: '',
     mcp_selection: null,
