@@ -43,12 +43,18 @@ export function valueRange(least: number | null, most: number | null): [number, 
   return [least >= 0 && low < 0 ? 0 : low, most + pad];
 }
 
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 4 });
+const units: readonly (readonly [number, string])[] = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
 
-/** A value in few characters. */
+/** A value in few characters. Not by the browser's language: in some an "m" stands for millions. */
 export function shortNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(2);
-  return compact.format(value);
+  const [factor, unit] = units.find(([least]) => size >= least) ?? [1, ''];
+  return `${Number((value / factor).toPrecision(4))}${unit}`;
 }

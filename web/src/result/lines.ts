@@ -22,6 +22,8 @@ const longestRow = 2_000;
 const shortResult = 120;
 const headRows = 40;
 const tailRows = 20;
+/** Fewer hidden rows than these are shown: their gap would take as much space. */
+const fewestHidden = 5;
 /** Rows shown before and after each one that the reader looks for. */
 const around = 8;
 /** More rows than these are never in the document; Copy has them all. */
@@ -67,7 +69,7 @@ export function spansOf(total: number, wanted: readonly number[], all: boolean):
   const merged: Span[] = [];
   for (const span of spans) {
     const before = merged.at(-1);
-    if (before && span.from <= before.to) before.to = Math.max(before.to, span.to);
+    if (before && span.from < before.to + fewestHidden) before.to = Math.max(before.to, span.to);
     else merged.push(span);
   }
   return merged;

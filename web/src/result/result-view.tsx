@@ -76,14 +76,12 @@ export function ResultView({ text, label = 'Result', claim, flow = false }: Resu
           <ClaimMatches marked={lines.marked.length} total={rows.at(-1)?.line ?? 0} step={lines.stepMarked} />
         )}
         {!drawn && (rows.length >= needsTools || (rows[0]?.text.length ?? 0) > 500) && (
-          <span className="ml-auto flex min-w-0 flex-wrap items-center justify-end">
-            <ResultSearch
-              typed={lines.typed}
-              onType={lines.type}
-              matches={lines.matches}
-              current={lines.current}
-              onStep={lines.stepMatch}
-            />
+          <span
+            className={cn(
+              'ml-auto flex min-w-0 items-center justify-end',
+              lines.typed !== undefined && 'flex-[1_1_18rem]',
+            )}
+          >
             <Button
               variant="ghost"
               size="icon"
@@ -95,6 +93,13 @@ export function ResultView({ text, label = 'Result', claim, flow = false }: Resu
             >
               <WrapText aria-hidden />
             </Button>
+            <ResultSearch
+              typed={lines.typed}
+              onType={lines.type}
+              matches={lines.matches}
+              current={lines.current}
+              onStep={lines.stepMatch}
+            />
           </span>
         )}
       </div>

@@ -33,7 +33,7 @@ export function ResultSearch({
   const count = matches.list.length;
   const total = `${count.toLocaleString()}${matches.more ? '+' : ''}`;
   return (
-    <search className="flex min-w-0 flex-wrap items-center gap-1">
+    <search className="flex min-w-0 flex-[1_1_14rem] items-center gap-1">
       <input
         ref={field}
         type="search"
@@ -47,12 +47,12 @@ export function ResultSearch({
           if (event.key === 'Enter') onStep(event.shiftKey ? -1 : 1);
           if (event.key === 'Escape') onType(undefined);
         }}
-        className="h-8 w-44 min-w-0 rounded-md border border-line-strong bg-surface px-2 text-xs text-ink placeholder:text-ink-faint pointer-coarse:h-11 [&::-webkit-search-cancel-button]:hidden"
+        className="h-8 w-full max-w-56 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-xs text-ink placeholder:text-ink-faint pointer-coarse:h-11 [&::-webkit-search-cancel-button]:hidden"
       />
       <span role="status" data-testid="result-matches" className="text-xs whitespace-nowrap text-ink-soft tabular-nums">
         {typed === '' ? '' : count === 0 ? 'No matches' : `${(current + 1).toLocaleString()} of ${total}`}
       </span>
-      <span className="flex">
+      <span className="flex shrink-0">
         <Button
           variant="ghost"
           size="icon"

@@ -31,7 +31,7 @@ export function SeriesChart({ set }: { set: SeriesSet }) {
   const range = `${at(set.times[0])} to ${at(set.times.at(-1))}`;
   const time = pointed === null ? undefined : set.times[pointed];
   return (
-    <figure data-testid="series-chart" className="min-w-0 rounded-md border border-line bg-surface p-2">
+    <figure data-testid="series-chart" className="max-w-4xl min-w-0 rounded-md border border-line bg-surface p-2">
       <div
         ref={place}
         role="img"
@@ -117,7 +117,7 @@ function optionsOf(
   return {
     width,
     height,
-    padding: [8, 12, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
     scales: { x: { time: false, range: [from, to] }, y: { range: (_, least, most) => valueRange(least, most) } },

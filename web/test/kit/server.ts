@@ -22,6 +22,8 @@ export interface ServerOptions {
   held?: string[];
   /** Ask for a verdict at the end of each session; the script then needs a reply to "Write the verdict of this analysis". */
   verdict?: boolean;
+  /** More settings of `defaults`, such as `repeated_calls: {warn: 0, conclude: 0}`. */
+  defaults?: string;
   /** More settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
   system?: string;
   /** Names of more LLM providers; the same script plays them. */
@@ -92,7 +94,7 @@ export class Server {
         ...servers.map(
           (name) => `  ${name}: {transport: {type: http, url: "${tools}/mcp/${name}"}, ${options.mcpSettings ?? ''}}`,
         ),
-        `defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m, verdict: ${options.verdict ?? false}}`,
+        `defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m, verdict: ${options.verdict ?? false}, ${options.defaults ?? ''}}`,
         'queue: {orphan_threshold: 2s, heartbeat_interval: 500ms}',
         `system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}, ${options.system ?? ''}}`,
         '',

@@ -3,6 +3,7 @@
  * is open. Nothing folds under the eyes of a reader who is not at the end.
  */
 import type { EventView } from '@/live/view';
+import { fewestGrouped, type GroupRow, groupKey } from './group';
 
 /** Whether an event is open unless a person chose otherwise. */
 export function opensByItself(event: EventView | undefined): boolean {
@@ -24,6 +25,8 @@ export class Folding {
   readonly #held = new Set<string>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #manyListeners = new Set<Listener>();
+  readonly #groupListeners = new Set<Listener>();
+  #groupVersion = 0;
 
   /** Whether the row of these events (a call and its summaries) is open. */
   isOpen(id: string, ...events: readonly (EventView | undefined)[]): boolean {
@@ -40,9 +43,39 @@ export class Folding {
   }
 
   chooseAll(ids: readonly string[], open: boolean): void {
-    for (const id of ids) this.choose(id, open);
+    for (const id of ids) {
+      this.choose(id, open);
+      this.#choices.set(groupKey(id), open);
+    }
     for (const listener of this.#manyListeners) listener();
+    this.#groupsChanged();
   }
+
+  /**
+   * Whether the calls of a group are shown one by one. A group forms while people watch: what they opened or folded of its first
+   * calls stays where it is.
+   */
+  isGroupOpen(group: GroupRow): boolean {
+    const choice = this.#choices.get(group.key);
+    if (choice !== undefined) return choice;
+    const first = group.calls.slice(0, fewestGrouped);
+    return first.some(({ eventId }) => this.#choices.has(eventId) || this.#held.has(eventId));
+  }
+
+  chooseGroup(key: string, open: boolean): void {
+    this.#choices.set(key, open);
+    this.#groupsChanged();
+  }
+
+  /** A number that changes whenever a group may have been opened or folded. */
+  readonly groupVersion = (): number => this.#groupVersion;
+
+  readonly subscribeGroups = (listener: Listener): (() => void) => {
+    this.#groupListeners.add(listener);
+    return () => {
+      this.#groupListeners.delete(listener);
+    };
+  };
 
   /**
    * Reports that an event went from one state to another. Where that would fold its row and the reader is not at the end, the
@@ -70,6 +103,11 @@ export class Folding {
     return () => {
       this.#manyListeners.delete(listener);
     };
+  }
+
+  #groupsChanged(): void {
+    this.#groupVersion++;
+    for (const listener of this.#groupListeners) listener();
   }
 
   #notify(id: string): void {

@@ -5,17 +5,18 @@ import type { ExecutionDetail } from '@/api/types';
 import { cn } from '@/ui/cn';
 import { type Summons, useTimeline } from './context';
 import { Follow } from './follow';
+import type { ListRow } from './group';
+import { GroupRowView } from './group-row';
 import { type Band, foldedHeight, inBand, openHeight } from './height';
 import { JumpButton } from './jump';
 import { useList } from './list';
 import { useRoving } from './roving';
 import { EventRowView } from './row';
-import type { EventRow } from './rows';
 import { PaneHead } from './stage';
 
 interface PaneProps {
   execution: ExecutionDetail;
-  rows: readonly EventRow[];
+  rows: readonly ListRow[];
   width: number;
   /** Whether the lane is in view; rows of one that is not are not drawn. */
   visible: boolean;
@@ -43,8 +44,8 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   const estimate = useCallback(
     (index: number) => {
       const row = rows[index];
-      const event = row && store.event(row.eventId);
-      if (!event) return foldedHeight;
+      const event = row?.kind === 'event' ? store.event(row.eventId) : undefined;
+      if (!event || row?.kind !== 'event') return foldedHeight;
       const summaries = row.summaries.map((id) => store.event(id));
       return folding.isOpen(row.eventId, event, ...summaries) ? openHeight(event, width) : foldedHeight;
     },
@@ -131,13 +132,25 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
           {items.map((item) => {
             const row = rows[item.index];
             if (!row) return null;
+            const at = { index: item.index, position: item.index + 1, size: count };
+            if (row.kind === 'group') {
+              return (
+                <GroupRowView
+                  key={row.key}
+                  row={row}
+                  {...at}
+                  tabbable={item.index === tabbable}
+                  summoned={summonedBy(row.key, roving.summons)}
+                  measure={virtualizer.measureElement}
+                  entered={roving.entered}
+                />
+              );
+            }
             return (
               <EventRowView
                 key={row.key}
                 row={row}
-                index={item.index}
-                position={item.index + 1}
-                size={count}
+                {...at}
                 follow={follow}
                 tabbable={item.index === tabbable}
                 marked={row.key === markedKey}

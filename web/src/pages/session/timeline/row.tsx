@@ -9,10 +9,10 @@ import { EventBody } from './body';
 import { useTimeline } from './context';
 import { wentWrong } from './folding';
 import type { Follow } from './follow';
+import type { EventRow } from './group';
 import { useLiveEvents } from './live';
 import { type Look, lookOf } from './look';
 import { durationOf, previewOf, type ToolCallFacts, toolCallFacts } from './preview';
-import type { EventRow } from './rows';
 
 interface EventRowProps {
   row: EventRow;
@@ -96,6 +96,7 @@ export const EventRowView = memo(function EventRowView(props: EventRowProps) {
         onFocus={() => props.entered(index)}
         className={cn(
           'flex h-9 w-full items-center gap-2 border-b border-line pr-3 pl-1.5 text-left text-[13px] hover:bg-sunken focus-visible:-outline-offset-2',
+          row.grouped && 'pl-6',
           open && 'border-transparent',
           props.marked && 'bg-accent-soft hover:bg-accent-soft',
         )}
@@ -113,7 +114,7 @@ export const EventRowView = memo(function EventRowView(props: EventRowProps) {
 });
 
 /** Drawn by hand: every row has one, and an icon of the library costs several times as much. */
-function Chevron({ open }: { open: boolean }) {
+export function Chevron({ open }: { open: boolean }) {
   return (
     <svg
       aria-hidden="true"
@@ -172,7 +173,7 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
   );
 }
 
-function ToolName({ facts }: { facts: ToolCallFacts }) {
+export function ToolName({ facts }: { facts: ToolCallFacts }) {
   const name = facts.server ? `${facts.server}.${facts.tool}` : facts.tool;
   return (
     <>

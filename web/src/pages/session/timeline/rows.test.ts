@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Events, execution, session, stage } from '../fixture';
-import { eventsOf, pairSummaries, type Row, RowMemory, rowsOf } from './rows';
+import { firstEvent, RowList } from './group';
+import { eventsOf, type Row, RowMemory, rowsOf } from './rows';
 
 const names = (rows: readonly Row[]) => rows.map((row) => row.key);
 
@@ -131,10 +132,11 @@ describe('summaries', () => {
       events.add('other', 'llm_tool_call'),
       events.add('summary', 'mcp_tool_summary', { metadata: { tool_call_event_id: 'call' } }),
     ];
-    const rows = pairSummaries(ids, events.lookup);
-    expect(rows.map((row) => [row.eventId, row.summaries])).toEqual([
-      ['call', ['summary']],
-      ['other', []],
+    const list = new RowList();
+    list.update(ids, events.lookup);
+    expect(list.rows(() => false)).toMatchObject([
+      { eventId: 'call', summaries: ['summary'] },
+      { eventId: 'other', summaries: [] },
     ]);
     const view = session([stage('one', [execution('x', ids)])]);
     const { places } = rowsOf(view, { header: false, lookup: events.lookup });
@@ -147,7 +149,9 @@ describe('summaries', () => {
       events.add('lost', 'mcp_tool_summary', { metadata: { tool_call_event_id: 'gone' } }),
       events.add('bare', 'mcp_tool_summary'),
     ];
-    expect(pairSummaries(ids, events.lookup).map((row) => row.eventId)).toEqual(['lost', 'bare']);
+    const list = new RowList();
+    list.update(ids, events.lookup);
+    expect(list.rows(() => false).map(firstEvent)).toEqual(['lost', 'bare']);
   });
 });
 

@@ -4,15 +4,8 @@
  */
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
-import type { EventView, ExecutionView, Lookup, SessionView, StageView } from '@/live/view';
-
-/** One timeline event. A tool call carries the summaries that a model was given instead of its result. */
-export interface EventRow {
-  kind: 'event';
-  key: string;
-  eventId: string;
-  summaries: readonly string[];
-}
+import type { ExecutionView, Lookup, SessionView, StageView } from '@/live/view';
+import { type EventRow, firstEvent, type GroupRow, type ListRow, RowList } from './group';
 
 interface StageRow {
   kind: 'stage';
@@ -22,7 +15,7 @@ interface StageRow {
 
 export interface Lane {
   execution: ExecutionDetail;
-  rows: readonly EventRow[];
+  rows: readonly ListRow[];
 }
 
 /** Several agents that work at once, side by side. */
@@ -33,13 +26,15 @@ export interface ParallelRow {
   lanes: readonly Lane[];
 }
 
-export type Row = { kind: 'header'; key: 'header' } | StageRow | EventRow | ParallelRow | { kind: 'end'; key: 'end' };
+export type Row = { kind: 'header'; key: 'header' } | StageRow | ListRow | ParallelRow | { kind: 'end'; key: 'end' };
 
 /** Where an event is: the row of the list and, inside a parallel block, its lane and the row there. */
 export interface Place {
   row: number;
   lane?: number;
   laneRow?: number;
+  /** The group that it is in, where that is folded: the place is the group's. */
+  group?: string;
 }
 
 interface Rows {
@@ -50,48 +45,21 @@ interface Rows {
   events: number;
 }
 
-const noSummaries: readonly string[] = [];
-
 /** Whether a stage's agents are shown side by side; known from its start, so that it does not change its look. */
 export function isParallel(stage: StageView): boolean {
   return stage.executions.length > 1 || stage.stage.expected_agent_count > 1;
 }
 
-function summarisedCall(event: EventView | undefined): string | undefined {
-  if (event?.event_type !== 'mcp_tool_summary') return undefined;
-  const call = event.metadata?.tool_call_event_id;
-  return typeof call === 'string' ? call : undefined;
-}
-
-/** Puts each summary to its tool call. One whose call is not among these events is a row of its own. */
-export function pairSummaries(eventIds: readonly string[], lookup: Lookup): EventRow[] {
-  const rows: EventRow[] = [];
-  const byEvent = new Map<string, { row: EventRow; summaries: string[] }>();
-  for (const eventId of eventIds) {
-    const call = summarisedCall(lookup(eventId));
-    const owner = call === undefined ? undefined : byEvent.get(call);
-    if (owner) {
-      owner.summaries.push(eventId);
-      owner.row.summaries = owner.summaries;
-      continue;
-    }
-    const row: EventRow = { kind: 'event', key: eventId, eventId, summaries: noSummaries };
-    byEvent.set(eventId, { row, summaries: [] });
-    rows.push(row);
-  }
-  return rows;
-}
-
-/** Remembers the rows of executions that did not change, so that a new event costs its own execution only. */
+/** Keeps the rows of every list of events, so that a new event costs its own list only. */
 export class RowMemory {
-  readonly #rows = new WeakMap<readonly string[], readonly EventRow[]>();
+  readonly #lists = new Map<string, RowList>();
 
-  rows(eventIds: readonly string[], lookup: Lookup): readonly EventRow[] {
-    const known = this.#rows.get(eventIds);
-    if (known) return known;
-    const made = pairSummaries(eventIds, lookup);
-    this.#rows.set(eventIds, made);
-    return made;
+  /** `list` names the list: an execution, a stage, or the session. */
+  rows(list: string, eventIds: readonly string[], options: Pick<RowsOptions, 'lookup' | 'isOpen'>): readonly ListRow[] {
+    const known = this.#lists.get(list) ?? new RowList();
+    this.#lists.set(list, known);
+    known.update(eventIds, options.lookup);
+    return known.rows(options.isOpen ?? (() => false));
   }
 }
 
@@ -100,6 +68,8 @@ interface RowsOptions {
   header: boolean;
   /** An event's type, number and metadata do not change after it was created. */
   lookup: Lookup;
+  /** Whether the calls of a group are shown one by one. */
+  isOpen?: (group: GroupRow) => boolean;
   memory?: RowMemory;
 }
 
@@ -107,7 +77,7 @@ interface RowsOptions {
 export function rowsOf(view: SessionView, options: RowsOptions): Rows {
   const memory = options.memory ?? new RowMemory();
   const rows: Row[] = options.header ? [{ kind: 'header', key: 'header' }] : [];
-  const own = memory.rows(view.events, options.lookup);
+  const own = memory.rows('session', view.events, options);
   const over = isOver(view.session.status);
   let next = 0;
   let endShown = false;
@@ -122,7 +92,7 @@ export function rowsOf(view: SessionView, options: RowsOptions): Rows {
       rows.push({ kind: 'end', key: 'end' });
       endShown = true;
     }
-    for (const row of stageRows(stage, options.lookup, memory)) rows.push(row);
+    for (const row of stageRows(stage, options, memory)) rows.push(row);
   }
   for (const row of own.slice(next)) rows.push(row);
   if (!endShown) rows.push({ kind: 'end', key: 'end' });
@@ -134,22 +104,22 @@ export function eventsOf(stage: StageView): string[] {
   return [stage.events, ...stage.executions.map((execution) => execution.events)].flat();
 }
 
-function stageRows(stage: StageView, lookup: Lookup, memory: RowMemory): Row[] {
-  const lanes = stage.executions.map((execution) => lane(execution, lookup, memory));
-  const own = memory.rows(stage.events, lookup);
+function stageRows(stage: StageView, options: RowsOptions, memory: RowMemory): Row[] {
+  const lanes = stage.executions.map((execution) => lane(execution, options, memory));
+  const own = memory.rows(stage.stage.id, stage.events, options);
   const header: StageRow = { kind: 'stage', key: `stage-${stage.stage.id}`, stage };
   if (!isParallel(stage)) return [header, ...own, ...(lanes[0]?.rows ?? [])];
   if (lanes.length === 0) return [header, ...own];
   return [header, ...own, { kind: 'parallel', key: `parallel-${stage.stage.id}`, stageId: stage.stage.id, lanes }];
 }
 
-function lane(view: ExecutionView, lookup: Lookup, memory: RowMemory): Lane {
-  return { execution: view.execution, rows: memory.rows(view.events, lookup) };
+function lane(view: ExecutionView, options: RowsOptions, memory: RowMemory): Lane {
+  return { execution: view.execution, rows: memory.rows(view.execution.id, view.events, options) };
 }
 
 /** Whether an event of the session as a whole comes before a stage: by the events' numbers, else by the clock. */
-function happenedBefore(row: EventRow, stage: StageView, lookup: Lookup): boolean {
-  const event = lookup(row.eventId);
+function happenedBefore(row: ListRow, stage: StageView, lookup: Lookup): boolean {
+  const event = lookup(firstEvent(row));
   if (!event) return false;
   const first = firstNumber(stage, lookup);
   if (first !== undefined) return event.sequence_number < first;
@@ -168,13 +138,23 @@ function firstNumber(stage: StageView, lookup: Lookup): number | undefined {
 function index(rows: readonly Row[]): { places: Map<string, Place>; events: number } {
   const places = new Map<string, Place>();
   let events = 0;
-  const put = (row: EventRow, place: Place) => {
-    events++;
+  const putEvent = (row: EventRow, place: Place) => {
     places.set(row.eventId, place);
     for (const summary of row.summaries) places.set(summary, place);
   };
+  const put = (row: ListRow, place: Place) => {
+    if (row.kind === 'event') {
+      // The calls of a group were counted with it.
+      if (!row.grouped) events++;
+      putEvent(row, place);
+      return;
+    }
+    events += row.calls.length;
+    // Where the group is open, the rows of its calls come next, and their places replace these.
+    for (const call of row.calls) putEvent(call, { ...place, group: row.key });
+  };
   rows.forEach((row, at) => {
-    if (row.kind === 'event') put(row, { row: at });
+    if (row.kind === 'event' || row.kind === 'group') put(row, { row: at });
     if (row.kind === 'parallel') {
       row.lanes.forEach((each, laneAt) => {
         each.rows.forEach((laneRow, laneRowAt) => {

@@ -2,13 +2,15 @@
  * The timeline of a session: one scrolling list of stages and events, agents of one stage side by side. It shows what the
  * view and the store hold, and knows nothing of how they came by it.
  */
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { isOver } from '@/api/status';
 import type { SessionStore, SessionView } from '@/live/view';
 import { useTimelineCommands } from './commands';
 import { CallsContext, type Summons, TimelineContext, type TimelineShared, useTimeline } from './context';
 import { Folding } from './folding';
 import { Follow } from './follow';
+import type { EventRow, ListRow } from './group';
+import { GroupRowView } from './group-row';
 import { bandOf, endHeight, foldedHeight, laneWidth, openHeight, parallelHeight, stageHeight } from './height';
 import { JumpButton } from './jump';
 import { useList } from './list';
@@ -16,7 +18,7 @@ import { summonedBy } from './pane';
 import { ParallelBlock } from './parallel';
 import { useRoving } from './roving';
 import { EventRowView } from './row';
-import { type EventRow, type Place, type Row, RowMemory, rowsOf } from './rows';
+import { type Place, type Row, RowMemory, rowsOf } from './rows';
 import { EndMark, StageHeader } from './stage';
 
 export interface TimelineProps {
@@ -67,16 +69,24 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
   const { store, folding } = useTimeline();
   const [memory] = useState(() => new RowMemory());
   const hasHeader = header !== undefined && header !== null;
+  const groups = useSyncExternalStore(folding.subscribeGroups, folding.groupVersion);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version of the groups has other rows
   const { rows, places, events } = useMemo(
-    () => rowsOf(view, { header: hasHeader, lookup: (id) => store.event(id), memory }),
-    [view, hasHeader, store, memory],
+    () =>
+      rowsOf(view, {
+        header: hasHeader,
+        lookup: (id) => store.event(id),
+        isOpen: (group) => folding.isGroupOpen(group),
+        memory,
+      }),
+    [view, hasHeader, store, folding, memory, groups],
   );
   const place = focus === undefined ? undefined : places.get(focus);
   const [follow] = useState(() => new Follow(place === undefined && !isOver(view.session.status), events));
 
   const width = useRef(800);
   const { keyOf, estimate } = useMeasures(rows, width);
-  const isStop = useCallback((at: number) => rows[at]?.kind === 'event' || rows[at]?.kind === 'parallel', [rows]);
+  const isStop = useCallback((at: number) => ['event', 'group', 'parallel'].includes(rows[at]?.kind ?? ''), [rows]);
   const roving = useRoving({
     count: rows.length,
     keyOf,
@@ -120,7 +130,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
   const items = virtualizer.getVirtualItems();
   const offset = virtualizer.scrollOffset ?? 0;
   const viewport = virtualizer.scrollRect?.height ?? 0;
-  const tabbable = roving.active ?? items.find((item) => rows[item.index]?.kind === 'event')?.index;
+  const tabbable = roving.active ?? items.find((item) => isListRow(rows[item.index]))?.index;
   const first = hasHeader ? 1 : 0;
   const headerItem = hasHeader ? items.find((item) => item.index === 0) : undefined;
   return (
@@ -161,6 +171,19 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
                     summoned={summonedBy(row.key, asked, roving.summons)}
                     measure={virtualizer.measureElement}
                     resized={list.resized}
+                    entered={roving.entered}
+                  />
+                );
+              }
+              if (row.kind === 'group') {
+                return (
+                  <GroupRowView
+                    key={row.key}
+                    row={row}
+                    {...at}
+                    tabbable={item.index === tabbable}
+                    summoned={summonedBy(row.key, roving.summons)}
+                    measure={virtualizer.measureElement}
                     entered={roving.entered}
                   />
                 );
@@ -218,15 +241,16 @@ function useMeasures(rows: readonly Row[], width: { current: number }) {
   const keyOf = useCallback((index: number) => rows[index]?.key ?? String(index), [rows]);
   const estimate = useCallback(
     (index: number) => {
-      const eventHeight = (row: EventRow, across: number) => {
-        const event = store.event(row.eventId);
-        if (!event) return foldedHeight;
+      const eventHeight = (row: ListRow, across: number) => {
+        const event = row.kind === 'event' ? store.event(row.eventId) : undefined;
+        if (!event || row.kind === 'group') return foldedHeight;
         const open = folding.isOpen(row.eventId, event, ...row.summaries.map((id) => store.event(id)));
         return open ? openHeight(event, across) : foldedHeight;
       };
       const row = rows[index];
       switch (row?.kind) {
         case 'event':
+        case 'group':
           return eventHeight(row, width.current);
         case 'parallel': {
           const across = laneWidth(width.current, row.lanes.length);
@@ -267,7 +291,12 @@ function rowAt(rows: readonly Row[], place: Place): EventRow | undefined {
   const row = rows[place.row];
   if (row?.kind === 'event') return row;
   if (row?.kind !== 'parallel' || place.lane === undefined || place.laneRow === undefined) return undefined;
-  return row.lanes[place.lane]?.rows[place.laneRow];
+  const laneRow = row.lanes[place.lane]?.rows[place.laneRow];
+  return laneRow?.kind === 'event' ? laneRow : undefined;
+}
+
+function isListRow(row: Row | undefined): boolean {
+  return row?.kind === 'event' || row?.kind === 'group';
 }
 
 /** Brings the reader to the event that the address names, each time that it is asked for. */
@@ -286,11 +315,17 @@ function useFocus(options: {
   const times = useClicksOn(focus);
   const asking = focus === undefined ? undefined : `${focus} ${times}`;
   const row = place?.row;
+  const group = place?.group;
   const key = target?.key;
   useEffect(() => {
     if (asking === done.current) return;
     if (asking === undefined) {
       done.current = undefined;
+      return;
+    }
+    // Its row is there once its group is open.
+    if (group !== undefined) {
+      folding.chooseGroup(group, true);
       return;
     }
     // An event that is not there yet is gone to when it comes.
@@ -300,7 +335,7 @@ function useFocus(options: {
     follow.step({ type: 'left', total: events });
     show(row, { align: 'start' });
     setAsked({ key, token: newToken() });
-  }, [asking, row, key, folding, follow, events, show, newToken]);
+  }, [asking, row, group, key, folding, follow, events, show, newToken]);
   return asked;
 }
 
