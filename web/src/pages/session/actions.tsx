@@ -1,8 +1,20 @@
 /** What a person can do with a session: cancel it, run it again, take it elsewhere. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Ban, BellOff, Columns2, Download, FileJson, FileText, ListTree, PencilLine, RotateCcw } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import {
+  Ban,
+  BellOff,
+  ChevronUp,
+  Columns2,
+  Download,
+  Ellipsis,
+  FileJson,
+  FileText,
+  ListTree,
+  PencilLine,
+  RotateCcw,
+} from 'lucide-react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { matchersOf } from '@/alert/matchers';
 import { SilenceDialog } from '@/alert/silence-dialog';
 import { api, body } from '@/api/client';
@@ -16,6 +28,7 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Confirm } from '@/ui/confirm';
 import { CopyButton } from '@/ui/copy';
+import { useMedia } from '@/ui/media';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
@@ -48,6 +61,9 @@ export function SessionActions({
   const { id, status } = session;
   const scopes = useQuery(queries.me()).data?.scopes;
   const navigate = useNavigate();
+  const narrow = useMedia('(max-width: 47.99rem)');
+  const [more, setMore] = useState(false);
+  const moreId = useId();
   const [asking, setAsking] = useState<'cancel' | 'rerun' | 'nothing'>('nothing');
   const { reset } = cancel;
   // What was asked for is done when the status or the answer changes. The event may arrive before the answer to the
@@ -118,9 +134,19 @@ export function SessionActions({
     },
   ]);
 
+  const rerunButton = (
+    <PermitButton
+      permit={rerunPermit}
+      label="Re-run"
+      icon={<RotateCcw aria-hidden />}
+      onClick={() => ask('rerun')}
+      data-testid="rerun"
+    />
+  );
+  const cancellable = cancelPermit.state !== 'absent';
   return (
-    <div className="flex flex-wrap items-center gap-1">
-      {cancelPermit.state !== 'absent' && (
+    <div className="flex min-w-0 flex-wrap items-center gap-1 max-md:flex-1">
+      {cancellable && (
         <PermitButton
           permit={cancelPermit}
           label={status === 'cancelling' || cancel.isSuccess ? 'Cancelling…' : 'Cancel'}
@@ -130,45 +156,57 @@ export function SessionActions({
           data-testid="cancel"
         />
       )}
-      <PermitButton
-        permit={rerunPermit}
-        label="Re-run"
-        icon={<RotateCcw aria-hidden />}
-        onClick={() => ask('rerun')}
-        data-testid="rerun"
-      />
-      <Button asChild size="sm" className={narrowSquare}>
-        <Link to="/submit" search={{ from: id }} title="Edit and resubmit">
-          <PencilLine aria-hidden />
-          <span className="max-xl:sr-only">Edit and resubmit</span>
-        </Link>
-      </Button>
-      {isOver(status) && session.final_analysis !== '' && <KeepButton sessionId={id} className={narrowSquare} />}
-      {session.alert && <SilenceButton session={session} />}
-      <Menu>
-        <MenuTrigger asChild>
-          <Button size="sm" className={narrowSquare} data-palette="none" data-testid="export">
-            <Download aria-hidden />
-            <span className="max-md:sr-only">Export</span>
-          </Button>
-        </MenuTrigger>
-        <MenuContent>
-          {exports.map(({ format, label, icon }) => (
-            <MenuItem key={format} asChild>
-              <a href={exportAddress(id, format)} download>
-                {icon} {label}
-              </a>
-            </MenuItem>
-          ))}
-        </MenuContent>
-      </Menu>
-      <Button asChild size="sm" className={narrowSquare} data-palette="none">
-        <Link to="/sessions/$sessionId/trace" params={{ sessionId: id }} title="Trace">
-          <ListTree aria-hidden />
-          <span className="max-md:sr-only">Trace</span>
-        </Link>
-      </Button>
-      <CopyButton text={() => `${globalThis.location.origin}/sessions/${id}`} label="Copy link" />
+      {!(narrow && cancellable) && rerunButton}
+      {narrow && (
+        <Button
+          size="sm"
+          className={narrowAction}
+          aria-expanded={more}
+          aria-controls={moreId}
+          onClick={() => setMore(!more)}
+          data-testid="more-actions"
+        >
+          {more ? <ChevronUp aria-hidden /> : <Ellipsis aria-hidden />} {more ? 'Less' : 'More'}
+        </Button>
+      )}
+      {/* Hidden, not gone: what it offers is in the palette all the same. */}
+      <div
+        id={moreId}
+        className={cn(narrow ? (more ? 'grid w-full grid-cols-2 gap-1' : 'hidden') : 'contents')}
+        data-testid="session-actions"
+      >
+        {narrow && cancellable && rerunButton}
+        <Button asChild size="sm" className={narrowAction}>
+          <Link to="/submit" search={{ from: id }} title="Edit and resubmit">
+            <PencilLine aria-hidden />
+            <span className={wideLabel}>Edit and resubmit</span>
+          </Link>
+        </Button>
+        {isOver(status) && session.final_analysis !== '' && <KeepButton sessionId={id} className={narrowAction} />}
+        {session.alert && <SilenceButton session={session} />}
+        <Menu>
+          <MenuTrigger asChild>
+            <Button size="sm" className={narrowAction} data-palette="none" data-testid="export">
+              <Download aria-hidden /> Export
+            </Button>
+          </MenuTrigger>
+          <MenuContent>
+            {exports.map(({ format, label, icon }) => (
+              <MenuItem key={format} asChild className="max-md:min-h-11">
+                <a href={exportAddress(id, format)} download>
+                  {icon} {label}
+                </a>
+              </MenuItem>
+            ))}
+          </MenuContent>
+        </Menu>
+        <Button asChild size="sm" className={narrowAction} data-palette="none">
+          <Link to="/sessions/$sessionId/trace" params={{ sessionId: id }} title="Trace">
+            <ListTree aria-hidden /> Trace
+          </Link>
+        </Button>
+        <CopyButton text={() => `${globalThis.location.origin}/sessions/${id}`} label="Copy link" showLabel={narrow} />
+      </div>
 
       <Confirm
         open={asking === 'cancel' && !cancel.isSuccess}
@@ -200,7 +238,7 @@ function SilenceButton({ session }: { session: SessionDetail }) {
     <>
       <Button
         size="sm"
-        className={narrowSquare}
+        className={narrowAction}
         disabled={!may}
         title={may ? 'Silence alerts like this one' : 'Your API key is read-only.'}
         onClick={show}
@@ -208,7 +246,7 @@ function SilenceButton({ session }: { session: SessionDetail }) {
         data-testid="silence-session"
       >
         <BellOff aria-hidden />
-        <span className="max-xl:sr-only">Silence…</span>
+        <span className={wideLabel}>Silence…</span>
       </Button>
       {open && (
         <SilenceDialog
@@ -221,7 +259,9 @@ function SilenceButton({ session }: { session: SessionDetail }) {
   );
 }
 
-const narrowSquare = 'max-md:size-8 max-md:px-0';
+/** On a phone actions are in words, and as high as a finger needs. */
+const narrowAction = 'max-md:h-11 max-md:px-3';
+const wideLabel = 'md:max-xl:sr-only';
 
 /** A button that says why it does nothing. It keeps the focus then, so that the reason can be read by everybody. */
 function PermitButton({
@@ -244,7 +284,7 @@ function PermitButton({
     <Button
       size="sm"
       variant={variant}
-      className={cn(narrowSquare, reason && 'cursor-not-allowed opacity-60')}
+      className={cn(narrowAction, reason && 'cursor-not-allowed opacity-60')}
       aria-disabled={reason !== undefined || undefined}
       data-palette="none"
       title={reason ?? label}
@@ -252,7 +292,7 @@ function PermitButton({
       {...rest}
     >
       {icon}
-      <span className="max-md:sr-only">{label}</span>
+      <span>{label}</span>
       {reason && <span className="sr-only">: {reason}</span>}
     </Button>
   );

@@ -41,7 +41,7 @@ export function SessionHeader({
           <nav aria-label="Breadcrumb" className="shrink-0">
             <Link
               to="/"
-              className="flex h-8 items-center gap-0.5 rounded-md pr-2 text-ink-soft hover:bg-sunken hover:text-ink"
+              className="flex h-8 items-center gap-0.5 rounded-md pr-2 max-md:h-11 max-sm:min-w-8 text-ink-soft hover:bg-sunken hover:text-ink"
               aria-label="Back to sessions"
             >
               <ChevronLeft className="size-4" aria-hidden />
@@ -60,7 +60,7 @@ export function SessionHeader({
             <StatusBadge status={session.status} className="shrink-0" />
           )}
         </div>
-        <div className="flex items-center gap-1 max-lg:w-full max-lg:justify-between">
+        <div className="flex items-start gap-1 max-lg:w-full max-lg:justify-between">
           <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />
           {chatButton}
         </div>

@@ -81,7 +81,7 @@ export function KeepButton({ sessionId, className }: { sessionId: string; classN
     <Button asChild size="sm" className={className}>
       <Link to="/notes/$noteId" params={{ noteId: own.id }} title="Open note" data-testid="open-note">
         <NotebookPen aria-hidden />
-        <span className="max-xl:sr-only">Open note</span>
+        <span className="md:max-xl:sr-only">Open note</span>
       </Link>
     </Button>
   ) : (
@@ -125,7 +125,7 @@ function Keep({ sessionId, className, ready }: { sessionId: string; className: s
         data-testid="keep-note"
       >
         <NotebookPen aria-hidden />
-        <span className="max-xl:sr-only">{keep.isPending ? 'Keeping…' : 'Keep as note'}</span>
+        <span className="md:max-xl:sr-only">{keep.isPending ? 'Keeping…' : 'Keep as note'}</span>
       </Button>
       {keep.error && <ProblemPanel className="w-full p-3" error={keep.error} />}
     </>

@@ -181,7 +181,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
 /** Opens the chat beside the page or, where there is no room, over it. */
 function ChatButton({ open }: { open: () => void }) {
   return (
-    <Button size="sm" className="max-md:h-8" onClick={open} data-palette="none" data-testid="chat-open">
+    <Button size="sm" className="max-md:h-11 max-md:px-3" onClick={open} data-palette="none" data-testid="chat-open">
       <MessageSquare aria-hidden /> Chat
     </Button>
   );

@@ -33,15 +33,15 @@ export function VerdictCard({ session, cited }: { session: SessionDetail; cited:
       data-outcome={outcome}
     >
       <CardHeader>
-        <CardTitle>Verdict</CardTitle>
-        <OutcomeBadge outcome={outcome} />
+        <CardTitle className="max-sm:flex-1">Verdict</CardTitle>
+        <OutcomeBadge outcome={outcome} className="max-sm:order-2" />
         {verdict && (
-          <span className="text-[13px] text-ink-soft" data-testid="verdict-confidence">
+          <span className="text-[13px] max-sm:order-2 text-ink-soft" data-testid="verdict-confidence">
             {confidenceWord(verdict.confidence)} confidence
           </span>
         )}
         {verdict && (
-          <span className="ml-auto">
+          <span className="ml-auto max-sm:order-1 max-sm:basis-1/2 max-sm:text-right">
             <CopyButton text={() => verdictMarkdown(verdict)} label="Copy verdict" />
           </span>
         )}

@@ -1,0 +1,92 @@
+/** The page of a session on a phone: actions in words, as large as a finger, sheets over the page, nothing sideways. */
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { scenario } from '../kit/scenario';
+import { eventually } from '../kit/timeline';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer)),
+  config: verdictConfig,
+  verdict: true,
+});
+
+const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+
+test('a session on a phone has actions in words of 44 px, and sheets for evidence and chat', async () => {
+  const id = await server().submit();
+  expect(await server().ended(id)).toBe('completed');
+  const tab = await visit(`/sessions/${id}`, phone);
+  const { page } = tab;
+  await page.getByTestId('next-steps').waitFor();
+  const sideways = () =>
+    page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  expect(await sideways()).toBe(false);
+
+  const header = page.getByTestId('session-header');
+  expect(await header.getByRole('link', { name: 'Trace' }).isVisible()).toBe(false);
+  await page.getByTestId('more-actions').tap();
+  for (const name of ['Edit and resubmit', 'Trace']) await header.getByRole('link', { name }).waitFor();
+  for (const name of ['Re-run', 'Less', 'Keep as note', 'Export', 'Copy link', 'Chat']) {
+    const button = header.getByRole('button', { name, exact: true });
+    // The word is in sight, not only for screen readers.
+    expect(await button.getByText(name).or(button).first().innerText()).toContain(name);
+  }
+  const small = await header.evaluate((node) =>
+    [...node.querySelectorAll<HTMLElement>('button[data-button], a[data-button]')]
+      .map((each) => ({ name: each.innerText, ...each.getBoundingClientRect().toJSON() }))
+      .filter(({ width, height }) => height < 44 || width < 44)
+      .map(({ name, width, height }) => `${name}: ${width} × ${height}`),
+  );
+  expect(small).toEqual([]);
+  const wordless = await header.evaluate(
+    (node) =>
+      [...node.querySelectorAll<HTMLElement>('[data-button]')].filter((each) => each.innerText.trim() === '').length,
+  );
+  expect(wordless).toBe(0);
+  expect(await sideways()).toBe(false);
+  await tab.expectAccessible();
+  await page.getByTestId('more-actions').tap();
+  await eventually(() => page.getByTestId('session-actions').isVisible()).toBe(false);
+
+  // The cause is in sight without scrolling.
+  const cause = await page.getByTestId('verdict-cause').boundingBox();
+  expect((cause?.y ?? 0) + (cause?.height ?? 0)).toBeLessThan(740 - 56);
+
+  // Evidence and chat lie over the page, over its whole width, and close by the back button.
+  await page
+    .getByTestId('verdict-cause')
+    .getByRole('link', { name: /1\.1\.1/ })
+    .tap();
+  const sheet = page.getByRole('dialog');
+  await sheet.waitFor();
+  expect((await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
+  expect(await sideways()).toBe(false);
+  await page.goBack();
+  await sheet.waitFor({ state: 'detached' });
+  await page.getByTestId('chat-open').tap();
+  await sheet.waitFor();
+  expect((await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
+  await sheet.getByRole('button', { name: 'Close chat' }).tap();
+  await sheet.waitFor({ state: 'detached' });
+});
+
+test('a running session on a phone is cancelled from its header', async () => {
+  await server().mock.play(verdictScript(JSON.stringify(verdictAnswer), 'phone'));
+  const id = await server().submit();
+  const { page } = await visit(`/sessions/${id}`, phone);
+  await server().mock.reached('phone');
+  const cancel = page.getByTestId('cancel');
+  await cancel.waitFor();
+  expect(await cancel.innerText()).toContain('Cancel');
+  expect((await cancel.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  await page.getByTestId('more-actions').tap();
+  await page.getByTestId('rerun').getByText('Re-run').waitFor();
+  await page.getByTestId('more-actions').tap();
+  await cancel.tap();
+  const answer = page.waitForResponse((response) => response.url().endsWith(`/sessions/${id}/cancel`));
+  await page.getByTestId('confirm').tap();
+  expect((await answer).ok()).toBe(true);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await server().mock.open('phone');
+  await server().ended(id);
+});
