@@ -2,6 +2,9 @@ package tarsy
 
 import "time"
 
+// OwnServer is the name that calls of TARSy's own tools have instead of an MCP server's. No MCP server may be configured with it.
+const OwnServer = "tarsy"
+
 // Likeness is why a past session is similar to another one.
 type Likeness string
 

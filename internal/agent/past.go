@@ -80,7 +80,7 @@ func pastConclusion(s tarsy.SimilarSession) string {
 
 // The tool that searches past sessions. Its server is TARSy itself.
 const (
-	pastServer       = "tarsy"
+	pastServer       = tarsy.OwnServer
 	pastTool         = "search_past_investigations"
 	defaultPastLimit = 5
 	maxPastLimit     = 10

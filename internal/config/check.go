@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert/field"
 	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/match"
@@ -41,6 +42,9 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkWriteBack()...)
 	problems = append(problems, c.checkTools()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
+		if id == tarsy.OwnServer {
+			problems = append(problems, c.problem(joinPath("mcp_servers", id), "the name is taken by the tools of TARSy itself", "choose another name"))
+		}
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
 		problems = append(problems, c.checkMasking(joinPath("mcp_servers", id)+".data_masking", c.MCPServers[id].DataMasking)...)
 	}

@@ -224,6 +224,8 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 			`tarsy.yaml:3: defaults.fallback_list: stands beside fallback_providers`},
 		{"fallback that there is not", "fallback_lists:\n  l: [{llm_provider: x}]\n",
 			`tarsy.yaml:2: fallback_lists.l[0].llm_provider: unknown LLM provider "x"`},
+		{"MCP server with the name of the own tools", "mcp_servers:\n  tarsy: {transport: {type: stdio, command: x}}\n",
+			`tarsy.yaml:2: mcp_servers.tarsy: the name is taken by the tools of TARSy itself (choose another name)`},
 		{"negative cap", "system:\n  budgets: {daily: {max_cost_usd: -1}}\n", `tarsy.yaml:2: system.budgets.daily.max_cost_usd: must be at least 0`},
 		{"no attempt", "defaults:\n  llm_retry: {max_attempts: 0}\n", `tarsy.yaml:2: defaults.llm_retry.max_attempts: must be at least 1`},
 		{"alias without an anchor", "agents:\n  A: *a\n", `tarsy.yaml:2: agents.A: alias *a has no anchor before it`},
