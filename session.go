@@ -82,7 +82,7 @@ type Session struct {
 	ExecutiveSummary string `json:"executive_summary"`
 	// Why a completed session has no summary.
 	ExecutiveSummaryError string `json:"executive_summary_error"`
-	// Outcome and cause of the verdict, of which there is more in Verdict. Empty if there is none.
+	// Outcome and cause of the verdict, of which there is more in Verdict. Empty if there is none. The cause has no marks of calls.
 	Outcome Outcome `json:"outcome"`
 	Cause   string  `json:"cause"`
 	// Why a completed session has no verdict although its chain asks for one.

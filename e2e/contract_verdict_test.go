@@ -40,7 +40,7 @@ func (c *contracts) verdict(t *testing.T) {
 		return equal(map[string]any{"text": text, "citations": []any{map[string]any{"call": "1.1.1", "event_id": call}}})
 	}
 	plain := func(text string) map[string]any { return map[string]any{"text": text, "citations": []any{}} }
-	claimed := map[string]is{"outcome": equal("probable_cause"), "cause": equal("web leaks memory [call 1.1.1]")}
+	claimed := map[string]is{"outcome": equal("probable_cause"), "cause": equal("web leaks memory")}
 
 	c.requireSome(t, "SessionDetail", detail, claimed)
 	c.requireSome(t, "SessionDetail", detail, map[string]is{"verdict": isObject, "verdict_error": equal("")})

@@ -170,7 +170,7 @@ func TestDiscordRepliesToMentionWithResult(t *testing.T) {
 	result := w.Await("other", "A leak.")
 	require.Equal(t, mention.ID, result.ReplyTo)
 	require.Contains(t, result.Content, "**Investigation completed:** disk full on node\\-7\n")
-	require.Contains(t, result.Content, "\nAsk questions in <#"+w.AwaitThread().ID+">.")
+	require.Contains(t, result.Content, "\nAsk questions or give `!feedback` in <#"+w.AwaitThread().ID+">.")
 
 	awaitAnnounced(t, app, strings.TrimSuffix(id, ">"))
 	require.Len(t, w.Sent().Messages, 3)

@@ -139,7 +139,7 @@ func sessionRow(s tarsy.SessionItem) []string {
 		took = terminal.Clock(time.Since(*s.StartedAt))
 	}
 
-	text := terminal.Truncate(terminal.Line(cmp.Or(tarsy.WithoutMarks(s.Cause), s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
+	text := terminal.Truncate(terminal.Line(cmp.Or(s.Cause, s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
 	if s.Match != nil {
 		text = marked(s.Match.Snippet)
 	}

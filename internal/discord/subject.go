@@ -88,7 +88,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, outcome 
 
 	text := endText(outcome, s.link(a.SessionID))
 	if a.ThreadID != "" {
-		text += "\nAsk questions in <#" + a.ThreadID + ">."
+		text += "\nAsk questions or give `!feedback` in <#" + a.ThreadID + ">."
 	}
 
 	id, err := s.cfg.Client.Send(ctx, receipt.Target, discord.Post{Text: text, ReplyTo: receipt.ReplyTo, Nonce: nonce(a.ID, 1)})

@@ -155,7 +155,7 @@ func TestLongVerdictFitsInOneMessage(t *testing.T) {
 				NextSteps: []tarsy.NextStep{{Title: long, Risk: tarsy.RiskMedium}},
 			},
 		}, link)
-		require.LessOrEqual(t, tarsy.UTF16Len(said)+len("\nAsk questions in <#1234567890123456789>."), maxMessage, text)
+		require.LessOrEqual(t, tarsy.UTF16Len(said)+len("\nAsk questions or give `!feedback` in <#1234567890123456789>."), maxMessage, text)
 		require.True(t, strings.HasSuffix(said, link), text)
 		require.Contains(t, said, "Next step: ", text)
 		require.NotContains(t, said, "\u202e")

@@ -28,6 +28,7 @@ func Markdown(export *tarsy.Export) string {
 	r.title()
 	r.verdict()
 	r.facts()
+	r.feedback()
 	r.prose("Executive summary", export.Session.ExecutiveSummary)
 	r.prose("Final analysis", export.Session.FinalAnalysis)
 	r.evidence()

@@ -125,6 +125,10 @@ func investigation() *tarsy.Export {
 					Links: []tarsy.AlertLink{{Kind: tarsy.LinkRunbook, URL: "https://runbooks.example/crash"}},
 				},
 			},
+			Feedback: []tarsy.Feedback{
+				{Author: "bob", Rating: tarsy.RatingWrong, Why: "The <pod>\nis fine", RealCause: "an expired *certificate*", UpdatedAt: at(50)},
+				{Author: "eve|", Rating: tarsy.RatingRight, UpdatedAt: at(40)},
+			},
 			Verdict: &tarsy.Verdict{
 				Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "web-1 has *too little* memory [call 1.1.1]"},
 				Confidence: tarsy.ConfidenceMedium, ConfidenceReason: tarsy.Claim{Text: "One pod of three was read [call 1.1.2]."},
@@ -280,6 +284,7 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			session.Author, session.ErrorMessage, session.ChainID = hostile, hostile, hostile
 			session.Stages[0].StageName, session.Stages[0].Executions[0].AgentName = hostile, hostile
 			session.Verdict = hostileVerdict(hostile)
+			session.Feedback = []tarsy.Feedback{{Author: hostile, Rating: tarsy.RatingWrong, Why: hostile, RealCause: hostile}}
 
 			for i := range export.Timeline {
 				export.Timeline[i].Content = hostile
@@ -296,7 +301,7 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			require.NotRegexp(t, `(?m)^ {0,3}(=+|-+) *$`, text)
 
 			_, facts, _ := strings.Cut(text, "\n## Session\n")
-			facts, _, _ = strings.Cut(facts, "## Executive summary")
+			facts, _, _ = strings.Cut(facts, "## Feedback")
 
 			for row := range strings.SplitSeq(strings.TrimSpace(facts), "\n") {
 				require.Regexp(t, `^\|([^|\\]|\\.)*\|([^|\\]|\\.)*\|$`, row, "a row has two cells")

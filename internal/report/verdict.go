@@ -31,6 +31,20 @@ func (r *writer) verdict() {
 	}
 }
 
+// feedback writes what people said about the conclusion, a line each.
+func (r *writer) feedback() {
+	if len(r.export.Session.Feedback) > 0 {
+		r.section("Feedback")
+	}
+
+	for _, f := range r.export.Session.Feedback {
+		r.printf("- %s (%s, %s)", words(string(f.Rating)), inline(f.Author, maxCell), moment(&f.UpdatedAt))
+		r.claim(": ", tarsy.Claim{Text: f.Why}, "")
+		r.printf("\n")
+		r.claim("  - Real cause: ", tarsy.Claim{Text: f.RealCause}, "\n")
+	}
+}
+
 func (r *writer) steps(steps []tarsy.NextStep) {
 	if len(steps) > 0 {
 		r.printf("\n### Next steps\n\n")

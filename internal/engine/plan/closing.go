@@ -170,7 +170,8 @@ func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progre
 	case judgement.Verdict != nil:
 		verdict := *judgement.Verdict
 		verdict.ID, verdict.SessionID, verdict.CreatedAt = tarsy.NewID(), session.ID, now
-		session.Outcome, session.Cause = verdict.Outcome, verdict.Cause.Text
+		// Lists and search results show one line, in which nobody can open a call.
+		session.Outcome, session.Cause = verdict.Outcome, tarsy.WithoutMarks(verdict.Cause.Text)
 		step.Verdicts = []tarsy.Verdict{verdict}
 		step.Events = append(step.Events, tarsy.SessionVerdict(verdict, now))
 	}
