@@ -17,6 +17,20 @@ type Trace struct {
 	Stages []TraceStage `json:"stages"`
 	// Calls that belong to no execution, such as the executive summary.
 	SessionInteractions []LLMInteractionItem `json:"session_interactions"`
+	// Takeovers in the order in which they happened, at most the first 100; empty, not nil.
+	Interruptions []Interruption `json:"interruptions"`
+}
+
+// Interruption is a time in which nobody worked on a session: its server stopped responding, until another one took over.
+type Interruption struct {
+	// The server that stopped responding.
+	ServerID string `json:"server_id"`
+	// When it last renewed its lease. It stopped then or shortly after: calls may have ended later.
+	LastSeenAt time.Time `json:"last_seen_at"`
+	// The server that continued the session; the same one if it was restarted under its name.
+	ResumedBy string `json:"resumed_by"`
+	// When that server took over.
+	ResumedAt time.Time `json:"resumed_at"`
 }
 
 // TraceStage is a stage in a trace.

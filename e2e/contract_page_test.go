@@ -36,6 +36,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"the trace":                    c.trace,
 		"the trace of tool calls":      c.toolTrace,
 		"a tool call that is cut off":  c.cutOff,
+		"the trace of a takeover":      c.interrupted,
 		"a conversation too long":      c.shortened,
 		"health":                       c.health,
 		"MCP servers and their tools":  c.servers,

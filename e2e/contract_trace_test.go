@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func (c *contracts) trace(t *testing.T) {
 	trace := get(t, app, "/api/v1/sessions/"+sessionID+"/trace")
 	c.require(t, "TracePage", trace, map[string]is{
 		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "usage": usage(100, 22, 3, 2, 75),
-		"stages": list(2), "session_interactions": list(1), "next_cursor": isAbsent,
+		"stages": list(2), "session_interactions": list(1), "interruptions": list(0), "next_cursor": isAbsent,
 	})
 	c.require(t, "TraceStage", within(t, trace, "stages", 0), map[string]is{
 		"stage_id": equal(stage.ID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0),
@@ -137,6 +138,20 @@ func (c *contracts) toolTrace(t *testing.T) {
 	c.requireSome(t, "MCPInteraction", get(t, app, "/api/v1/sessions/"+sessionID+"/trace/mcp/"+long), map[string]is{
 		"tool_result": equal(strings.Repeat("a line of the log\n", 60)), "summary": equal("Lines."),
 	})
+}
+
+// interrupted is a session whose server stopped responding once.
+func (c *contracts) interrupted(t *testing.T) {
+	app, _, sessionID := investigated(t)
+	interruption := map[string]any{
+		"server_id": "server-1", "last_seen_at": "2030-03-01T12:00:00Z", "resumed_by": "server-2", "resumed_at": "2030-03-01T12:00:20Z",
+	}
+	written, err := json.Marshal([]any{interruption})
+	require.NoError(t, err)
+	app.Exec(`UPDATE sessions SET interruptions = $2 WHERE id = $1`, sessionID, written)
+
+	trace := get(t, app, "/api/v1/sessions/"+sessionID+"/trace")
+	c.requireSome(t, "TracePage", trace, map[string]is{"interruptions": equal([]any{interruption})})
 }
 
 // cutOff is a session that is cancelled while a tool works.

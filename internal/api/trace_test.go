@@ -176,14 +176,15 @@ func TestTraceListsCallsByStageAndExecution(t *testing.T) {
 		}],
 		"session_interactions": [
 			{"id": "$SUMMARY", "interaction_type": "executive_summary", "provider": "google", "model_name": "gemini", "message_count": 1,
-				"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW"}]
+				"usage": $ONE, "duration_ms": 1200, "attempts": 2, "stop_reason": "end", "error_code": "", "error_message": "", "created_at": "$NOW"}],
+		"interruptions": []
 	}`))
 
 	fresh := tracedSession{id: f.session(t, func(*tarsy.Session) {})}
 	f.requireAnswer(t, "", "/api/v1/sessions/"+fresh.id+"/trace", fresh.fill(`{
 		"session_id": "$SESSION", "version": 0,
 		"usage": {"input_tokens":0,"output_tokens":0,"thinking_tokens":0,"cached_tokens":0,"total_tokens":0,"cost_usd":0,"unpriced_tokens":0},
-		"stages": [], "session_interactions": []
+		"stages": [], "session_interactions": [], "interruptions": []
 	}`))
 }
 

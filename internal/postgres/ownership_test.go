@@ -41,7 +41,7 @@ type ownership struct {
 
 // queueColumns are what claims, leases and requests write.
 func queueColumns() []string {
-	return []string{"runnable_at", "lease_until", "lease_counted", "fence", "pod_id", "open_requests"}
+	return []string{"runnable_at", "lease_until", "lease_counted", "fence", "pod_id", "open_requests", "interruptions"}
 }
 
 // owner returns what a file may do to a table; the step commit may do all.

@@ -149,10 +149,17 @@ WITH RECURSIVE cancels AS (
     UNION ALL SELECT id FROM expired UNION ALL SELECT id FROM waiting
 )
 UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @until,
-    lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired))
+    lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired)),
+    interruptions = ` + interruptionsSQL + `
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
 RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.of("s")
 }
+
+// interruptionsSQL adds a takeover to those of a session: a server that ends in order leaves no lease behind. One that lost its
+// server was last seen when it renewed its lease. A session that kills whoever takes it stops adding at some point.
+const interruptionsSQL = `CASE WHEN s.lease_until IS NULL OR jsonb_array_length(s.interruptions) >= 100 THEN s.interruptions
+        ELSE s.interruptions || jsonb_build_object('server_id', s.pod_id, 'resumed_by', @server::text,
+            'last_seen_at', s.lease_until - (@until::timestamptz - @now::timestamptz), 'resumed_at', @now::timestamptz) END`
 
 // The ways to choose waiting sessions. Those that this server can run are in claimable, and how many it takes is in room.
 const (

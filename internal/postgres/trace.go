@@ -170,6 +170,8 @@ type traceRows struct {
 	llm        []llmRow
 	mcp        []mcpRow
 	spent      []executionSpend
+
+	interruptions []tarsy.Interruption
 }
 
 // queue asks for the rows of a page, and one more of each kind, which shows whether there is more. A limit of zero asks
@@ -194,6 +196,9 @@ func (r *traceRows) queue(batch *pgx.Batch, sessionID string, query tarsy.TraceQ
 	queueRows(batch, &r.llm, traceLLMSQL, sessionID, at, id, limit)
 	queueRows(batch, &r.mcp, traceMCPSQL, sessionID, at, id, limit)
 	queueSpend(batch, &r.spent, sessionID)
+	batch.Queue(`SELECT interruptions FROM sessions WHERE id = $1`, sessionID).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&r.interruptions)
+	})
 }
 
 // cut leaves the first limit interactions of both kinds together, and returns the last of them if there are more.
@@ -255,6 +260,7 @@ FROM mcp_interactions WHERE session_id = $1 AND (created_at, id) > ($2, $3::uuid
 func (r *traceRows) trace(sessionID string) *tarsy.Trace {
 	trace := &tarsy.Trace{
 		SessionID: sessionID, Version: r.version, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{},
+		Interruptions: r.interruptions,
 	}
 	executions := r.traceExecutions()
 

@@ -149,7 +149,7 @@ func TestTraceGroupsInteractionsByExecutionAndSumsUsage(t *testing.T) {
 	}
 
 	requireSame(t, &tarsy.Trace{
-		SessionID: id, Version: 3, Usage: tokens(127), SessionInteractions: items(summed),
+		SessionID: id, Version: 3, Usage: tokens(127), SessionInteractions: items(summed), Interruptions: []tarsy.Interruption{},
 		Stages: []tarsy.TraceStage{
 			stage(look, tokens(15),
 				traced(first, tokens(7), items(one, shortened, two), []tarsy.MCPInteractionItem{mcpItem(long, true), mcpItem(begun, false)}),
@@ -170,7 +170,7 @@ func TestTraceOfNewSessionHasEmptyArrays(t *testing.T) {
 
 	got := wholeTrace(t, db, session.ID)
 	require.Equal(t, &tarsy.Trace{
-		SessionID: session.ID, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{},
+		SessionID: session.ID, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{}, Interruptions: []tarsy.Interruption{},
 	}, got)
 }
 
@@ -434,4 +434,32 @@ func TestTraceIsOneSnapshot(t *testing.T) {
 	}
 
 	require.NoError(t, group.Wait())
+}
+
+func TestTraceListsTakeoversOfUnresponsiveServers(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	a, b := f.server(t), f.server(t)
+	claim := f.hold(t, a)
+
+	f.clock.Advance(time.Second)
+
+	seen := f.clock.Now()
+	_, err := a.Renew(t.Context(), []postgres.Lease{claim.Lease}, seen.Add(lease))
+	require.NoError(t, err)
+
+	f.clock.Advance(lease + time.Minute)
+
+	taken := f.claim(t, b, serverB, 1)
+	require.Len(t, taken, 1)
+	require.NoError(t, b.HandOver(t.Context(), taken[0].Lease))
+	require.Len(t, f.claim(t, a, serverA, 1), 1)
+
+	interruptions := wholeTrace(t, b, claim.SessionID).Interruptions
+	require.Len(t, interruptions, 1, "a server that hands over has not died")
+	require.Equal(t, serverA, interruptions[0].ServerID)
+	require.Equal(t, serverB, interruptions[0].ResumedBy)
+	require.WithinDuration(t, seen, interruptions[0].LastSeenAt, 0)
+	require.WithinDuration(t, f.clock.Now(), interruptions[0].ResumedAt, 0)
 }

@@ -66,3 +66,14 @@ test('a deep link opens event 5,000, and long texts load on demand', {
   await eventually(() => same.innerText()).toContain('and its end.');
   expect(await inSight(same)).toBe(true);
 });
+
+test('the trace of 10,000 calls draws rows in sight only and filters all of them', { timeout: 120_000 }, async () => {
+  const { page } = await visit(`/sessions/${session.id}/trace`);
+  const rows = page.getByRole('treeitem');
+  await rows.first().waitFor();
+  expect(await rows.count()).toBeLessThanOrEqual(100);
+  expect(await page.getByTestId('kind-tool').innerText()).toMatch(new RegExp(`Tools\\s*${count}`));
+  await page.getByTestId('trace-search').fill('line=9999');
+  await eventually(() => page.locator('[data-call]').count()).toBe(1);
+  expect(await page.locator('[data-call]').innerText()).toContain('1.1.9999');
+});

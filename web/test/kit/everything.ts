@@ -187,6 +187,11 @@ export const places: readonly Place[] = [
   at('running session', ({ running }) => `/sessions/${running}`, '[data-testid=now]'),
   at('chat', ({ done }) => `/sessions/${done}?chat=true`, '[data-testid=chat-answer]'),
   at('trace', ({ done }) => `/sessions/${done}/trace`, '[data-call]'),
+  at(
+    'comparison of sessions',
+    ({ done, repeated }) => `/sessions/${done}/trace?compare=${repeated}`,
+    '[data-testid=compare-tools]',
+  ),
   at('suppressed alerts', () => '/alerts', '[data-testid=suppressed-alert]'),
   at('silences', () => '/alerts?tab=silences', '[data-testid=silence]'),
   at('notes', () => '/notes', '[data-testid=note-row][data-status=done]'),

@@ -1,19 +1,22 @@
 /** What can be done on the trace, in its heading and in the palette. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { ChevronsDownUp, ChevronsUpDown, Columns2, Download, X } from 'lucide-react';
+import { useState } from 'react';
 import { exportAddress } from '@/api/export';
-import type { Trace } from '@/api/types';
+import type { SessionDetail, Trace } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { type Call, firstFailed, slowest } from './calls';
 import { comparable } from './compare';
+import { CompareDialog } from './compare-dialog';
 
 const route = getRouteApi('/shell/sessions/$sessionId/trace');
 
 export function TraceActions({
   trace,
+  session,
   calls,
   selected,
   comparing,
@@ -21,6 +24,8 @@ export function TraceActions({
   onFold,
 }: {
   trace: Trace;
+  /** Undefined until it has loaded. */
+  session: SessionDetail | undefined;
   calls: ReadonlyMap<string, Call>;
   selected: string | undefined;
   comparing: boolean;
@@ -36,7 +41,8 @@ export function TraceActions({
   const link = () => linkTo(selected);
   const failed = firstFailed(calls);
   const longest = slowest(calls);
-  const ways = useComparisons(trace);
+  const [asking, setAsking] = useState(false);
+  const ways = useComparisons(trace, session, () => setAsking(true));
   usePageCommands([
     {
       id: 'back',
@@ -70,21 +76,29 @@ export function TraceActions({
           {folded ? 'Expand all' : 'Collapse all'}
         </Button>
       )}
-      {ways.length > 0 && (
-        <Menu>
-          <MenuTrigger asChild>
-            <Button size="sm" data-testid="compare">
-              <Columns2 aria-hidden /> Compare
-            </Button>
-          </MenuTrigger>
-          <MenuContent>
-            {ways.map(({ id, label, run }) => (
-              <MenuItem key={id} onSelect={run} className="pointer-coarse:min-h-11" data-testid={id}>
-                {label}
-              </MenuItem>
-            ))}
-          </MenuContent>
-        </Menu>
+      <Menu>
+        <MenuTrigger asChild>
+          <Button size="sm" data-testid="compare">
+            <Columns2 aria-hidden /> Compare
+          </Button>
+        </MenuTrigger>
+        <MenuContent>
+          {ways.map(({ id, label, run }) => (
+            <MenuItem key={id} onSelect={run} className="pointer-coarse:min-h-11" data-testid={id}>
+              {label}
+            </MenuItem>
+          ))}
+        </MenuContent>
+      </Menu>
+      {asking && (
+        <CompareDialog
+          sessionId={sessionId}
+          onClose={() => setAsking(false)}
+          onChoose={(compare) => {
+            setAsking(false);
+            void navigate({ search: (last) => ({ ...last, compare }) });
+          }}
+        />
       )}
       {comparing && (
         <Button size="sm" onClick={close}>
@@ -108,20 +122,35 @@ function linkTo(call: string | undefined): string {
   return address.href;
 }
 
+interface Way {
+  id: string;
+  label: string;
+  run: () => void;
+}
+
 /** What this trace can be compared with. */
-function useComparisons(trace: Trace): { id: string; label: string; run: () => void }[] {
+function useComparisons(trace: Trace, session: SessionDetail | undefined, ask: () => void): Way[] {
   const navigate = route.useNavigate();
+  const compare = (id: string) => void navigate({ search: (last) => ({ ...last, compare: id }) });
+  const ways: Way[] = [];
+  const original = session?.rerun_of;
+  if (original) ways.push({ id: 'compare-original', label: 'With the original session', run: () => compare(original) });
   const pair = comparable(trace)[0]?.executions;
-  return pair
-    ? [
-        {
-          id: 'compare-agents',
-          label: 'Two agents of a stage',
-          run: () =>
-            void navigate({
-              search: (last) => ({ ...last, left: pair[0]?.execution_id, right: pair[1]?.execution_id }),
-            }),
-        },
-      ]
-    : [];
+  if (pair) {
+    ways.push({
+      id: 'compare-agents',
+      label: 'Two agents of a stage',
+      run: () =>
+        void navigate({
+          search: (last) => ({
+            ...last,
+            compare: undefined,
+            left: pair[0]?.execution_id,
+            right: pair[1]?.execution_id,
+          }),
+        }),
+    });
+  }
+  ways.push({ id: 'compare-session', label: 'With another session…', run: ask });
+  return ways;
 }

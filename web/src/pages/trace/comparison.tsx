@@ -11,6 +11,7 @@ import { Select } from '@/ui/input';
 import { StatusBadge } from '@/ui/status';
 import { callsOf } from './calls';
 import { align, type Choice, comparable, stepKey, type Totals, totalsOf } from './compare';
+import { difference } from './measures';
 import { Step } from './step';
 
 /** More steps than this are not drawn: nobody compares so many by eye. */
@@ -36,7 +37,7 @@ export function Comparison({
   const same = pairs.filter((pair) => pair.left && pair.right && stepKey(pair.left) === stepKey(pair.right)).length;
   return (
     <div className="h-full space-y-4 overflow-y-auto p-3 sm:p-4" data-testid="comparison">
-      <div className="mx-auto max-w-[110rem] space-y-4">
+      <div className="mx-auto max-w-[150rem] space-y-4">
         <div className="grid gap-2 sm:grid-cols-2">
           <Chooser
             trace={trace}
@@ -197,12 +198,6 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
       </table>
     </section>
   );
-}
-
-/** How much more or less the second has. */
-function difference(by: number, show: (value: number) => string): string {
-  if (by === 0) return 'same';
-  return `${by > 0 ? '+' : '−'}${show(Math.abs(by))}`;
 }
 
 /** What an execution concluded. */

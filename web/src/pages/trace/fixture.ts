@@ -80,6 +80,7 @@ export function traceOf(stages: TraceExecution[][], session: LLMInteractionItem[
     version: 1,
     usage,
     session_interactions: session,
+    interruptions: [],
     stages: stages.map((executions, n) => ({
       stage_id: `stage-${n + 1}`,
       stage_name: `stage ${n + 1}`,

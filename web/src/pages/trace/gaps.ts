@@ -1,6 +1,6 @@
-/** The times in which nobody worked on a session because its server had died. Pure functions. */
+/** The times in which nobody worked on a session because its server had stopped responding. Pure functions. */
 import type { Trace } from '@/api/types';
-import type { Span } from './calls';
+import { callIndex, type Span, spanOf } from './calls';
 
 export interface Gap {
   span: Span;
@@ -9,6 +9,17 @@ export interface Gap {
 }
 
 /** In the order in which they happened. */
-export function gapsOf(_trace: Trace): Gap[] {
-  return [];
+export function gapsOf(trace: Trace): Gap[] {
+  if (trace.interruptions.length === 0) return [];
+  const spans = [...callIndex(trace).values()].map(spanOf);
+  return trace.interruptions.map(({ server_id, last_seen_at, resumed_by, resumed_at }) => {
+    const end = Date.parse(resumed_at);
+    // A server reports that it lives every few seconds: what it recorded after that shows that it lived longer.
+    let start = Date.parse(last_seen_at);
+    for (const span of spans) {
+      for (const at of [span.start, span.end]) if (at !== undefined && at < end) start = Math.max(start, at);
+    }
+    const next = resumed_by === server_id ? 'it resumed after a restart' : `${resumed_by} resumed the session`;
+    return { span: { start: Math.min(start, end), end }, reason: `${server_id} stopped responding; ${next}` };
+  });
 }

@@ -5,6 +5,7 @@ import { ListTree } from 'lucide-react';
 import { useEffect } from 'react';
 import * as queries from '@/api/queries';
 import type { MCPInteraction } from '@/api/types';
+import { ResultView } from '@/result/result-view';
 import { duration } from '@/text/format';
 import { payloadOf } from '@/text/payload';
 import { Answer } from '@/ui/answer';
@@ -75,12 +76,7 @@ function Call({ call }: { call: MCPInteraction }) {
       {call.status === 'started' ? (
         <p className="text-ink-soft">Waiting for the result.</p>
       ) : (
-        <Block
-          title="Result"
-          note={call.is_error ? 'the tool reported an error' : undefined}
-          text={call.tool_result}
-          open={call.summary === ''}
-        />
+        <CallResult call={call} />
       )}
       {call.available_tools.length > 0 && (
         <Block
@@ -91,5 +87,16 @@ function Call({ call }: { call: MCPInteraction }) {
         />
       )}
     </div>
+  );
+}
+
+/** Below a summary, which is what the model saw, it is folded. */
+function CallResult({ call }: { call: MCPInteraction }) {
+  const view = <ResultView text={call.tool_result} label={call.is_error ? 'Result: error' : 'Result'} />;
+  if (call.summary === '') return <div className="rounded-md border border-line bg-surface p-2">{view}</div>;
+  return (
+    <Block title="Result" note={call.is_error ? 'the tool reported an error' : undefined} text="" open={false}>
+      {view}
+    </Block>
   );
 }

@@ -22,6 +22,7 @@ import { useOpenedCall } from './opened';
 import { useFreshTrace } from './refresh';
 import { isGroup, rowsOf, sessionRow, timesOf } from './rows';
 import type { TraceFilter } from './search';
+import { SessionComparison } from './session-comparison';
 
 const route = getRouteApi('/shell/sessions/$sessionId/trace');
 
@@ -50,7 +51,7 @@ export function TracePage() {
 }
 
 function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore; view: SessionView | undefined }) {
-  const { call, left, right, kind, failed, search } = route.useSearch();
+  const { call, left, right, compare, kind, failed, search } = route.useSearch();
   const filter = useMemo(() => ({ kind, failed, search }), [kind, failed, search]);
   const navigate = route.useNavigate();
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
@@ -79,13 +80,16 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
           trace={trace}
           calls={calls}
           selected={call ?? opened?.id}
-          comparing={choice !== undefined}
+          session={view?.session}
+          comparing={compare !== undefined || choice !== undefined}
           folded={folded}
           onFold={(fold) => setClosed(new Set(fold ? agents : []))}
         />
       }
     >
-      {choice ? (
+      {compare !== undefined ? (
+        <SessionComparison key={compare} trace={trace} session={view?.session} otherId={compare} now={now} />
+      ) : choice ? (
         <Comparison
           trace={trace}
           choice={choice}

@@ -94,6 +94,7 @@ export function Bar({ row, range, now, gaps }: { row: Row; range: Range; now: nu
         <div
           key={gap.left}
           className="absolute inset-y-0 min-w-0.5 bg-warn-soft"
+          data-testid="trace-gap-band"
           style={{ left: `${gap.left}%`, width: `${gap.width}%` }}
         />
       ))}

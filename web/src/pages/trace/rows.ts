@@ -149,7 +149,7 @@ function gapRow(gap: Gap, parent: string, level: number): GapRow {
     kind: 'gap',
     gap,
     ...{ id: `gap ${gap.span.start} ${parent}`, parent, level },
-    label: 'No server',
+    label: 'Interrupted',
     hint: gap.reason,
     status: 'unknown',
     span: gap.span,
