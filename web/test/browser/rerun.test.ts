@@ -79,6 +79,16 @@ test('a session is re-run with another chain, model and tools, and leads back to
   await status(page, 'completed').waitFor();
   const compare = page.getByTestId('compare-original');
   expect(await compare.getAttribute('href')).toBe(`/sessions/${again}/trace?compare=${id}`);
+  await page.goto(`${server().url}/sessions/${id}`);
+  const rerun = page.getByTestId('reruns').getByRole('link');
+  await rerun.first().waitFor();
+  expect(await rerun.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+    `/sessions/${again}`,
+    `/sessions/${again}/trace?compare=${id}`,
+  ]);
+  await rerun.first().click();
+  await status(page, 'completed').waitFor();
+  await compare.waitFor();
   await page.getByTestId('rerun').click();
   expect(await page.getByTestId('rerun-chain').inputValue()).toBe('deep');
   await eventually(() => page.getByTestId('rerun-model').inputValue()).toBe('second');

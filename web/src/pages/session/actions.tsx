@@ -24,6 +24,7 @@ import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { useScope } from '@/app/scope';
+import { shortId } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Confirm } from '@/ui/confirm';
@@ -119,6 +120,13 @@ export function SessionActions({
           },
         ]
       : []),
+    ...session.reruns.map((rerun) => ({
+      id: `compare ${rerun}`,
+      label: `Compare with re-run ${shortId(rerun)}`,
+      icon: <Columns2 aria-hidden />,
+      run: () =>
+        void navigate({ to: '/sessions/$sessionId/trace', params: { sessionId: rerun }, search: { compare: id } }),
+    })),
     ...exports.map(({ format, label, icon }) => ({
       id: `export ${format}`,
       label: `Export: ${label}`,

@@ -48,7 +48,10 @@ export function SessionHeader({
               <span className="max-sm:hidden">Sessions</span>
             </Link>
           </nav>
-          <h1 className="line-clamp-2 min-w-0 text-base font-semibold break-words" title={titleOf(session)}>
+          <h1
+            className="line-clamp-2 min-w-0 max-md:line-clamp-3 text-base font-semibold break-words"
+            title={titleOf(session)}
+          >
             {titleOf(session)}
           </h1>
           {session.status === 'completed' && session.outcome !== '' ? (
@@ -60,7 +63,7 @@ export function SessionHeader({
             <StatusBadge status={session.status} className="shrink-0" />
           )}
         </div>
-        <div className="flex items-start gap-1 max-lg:w-full max-lg:justify-between">
+        <div className="flex items-center gap-1 max-lg:w-full max-lg:justify-between max-md:items-start">
           <SessionActions key={session.id} session={session} answering={answering} cancel={cancel} />
           {chatButton}
         </div>
@@ -141,6 +144,33 @@ export function SessionHeader({
             >
               Compare with original
             </Link>
+          </Fact>
+        )}
+        {session.reruns.length > 0 && (
+          <Fact name="Re-runs">
+            <span className="inline-flex flex-wrap gap-x-3" data-testid="reruns">
+              {session.reruns.map((rerun) => (
+                <span key={rerun}>
+                  <Link
+                    to="/sessions/$sessionId"
+                    params={{ sessionId: rerun }}
+                    className="font-mono text-accent underline underline-offset-2"
+                    aria-label={`Re-run ${shortId(rerun)}`}
+                  >
+                    {shortId(rerun)}
+                  </Link>{' '}
+                  <Link
+                    to="/sessions/$sessionId/trace"
+                    params={{ sessionId: rerun }}
+                    search={{ compare: session.id }}
+                    className="text-accent underline underline-offset-2"
+                    aria-label={`Compare with re-run ${shortId(rerun)}`}
+                  >
+                    Compare
+                  </Link>
+                </span>
+              ))}
+            </span>
           </Fact>
         )}
       </dl>
