@@ -67,6 +67,7 @@ test('what is no matrix is not drawn', () => {
     'null "values"',
     deep,
     JSON.stringify({ resultType: 'vector', result: [{ metric: {}, value: [1, '2'], values: 1 }] }),
+    JSON.stringify({ resultType: 'streams', result: [one] }),
     JSON.stringify(matrix([])),
     JSON.stringify(matrix([{ metric: {}, values: [[1, '2']] }])),
     JSON.stringify(matrix([{ metric: [], values: points(['1', '2']) }])),
