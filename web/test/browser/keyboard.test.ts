@@ -32,7 +32,11 @@ test('every control is reachable by keyboard on a narrow screen', async () => {
 
 test('arrow keys move between the rows of a timeline', async () => {
   const { page } = await visit(`/sessions/${sessions.done}`);
-  const rows = page.getByTestId('pane').first().locator('[data-stop]');
+  const pane = page.getByTestId('pane').first();
+  const rows = pane.locator('[data-stop]');
+  // Verdict and similar sessions stand above it; what is out of sight has no rows.
+  await page.getByTestId(/^seen-before(-none)?$/).waitFor();
+  await pane.scrollIntoViewIfNeeded();
   await rows.first().waitFor();
   const texts = await rows.allInnerTexts();
   const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText);
