@@ -24,13 +24,16 @@ const (
 // withPage is the option of a server that has a page.
 func withPage(cfg *api.Config) {
 	cfg.Dashboard = fstest.MapFS{
-		"index.html":         {Data: []byte(`<meta property="csp-nonce" content="__CSP_NONCE__"><style nonce="__CSP_NONCE__"></style>`)},
-		"favicon.svg":        {Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)},
-		"assets/main-1.js":   {Data: []byte(strings.Repeat(script, 100))},
-		"assets/font-1.bin":  {Data: []byte{0, 1, 2}},
-		"assets/font.woff2":  {Data: []byte{0, 1, 2}},
-		"assets/.hidden":     {Data: []byte("nobody's business")},
-		"assets/style-1.css": {Data: []byte("body{}")},
+		"index.html":       {Data: []byte(`<meta property="csp-nonce" content="__CSP_NONCE__"><style nonce="__CSP_NONCE__"></style>`)},
+		"favicon.svg":      {Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)},
+		"assets/main-1.js": {Data: []byte(strings.Repeat(script, 100))},
+		"assets/page-1.js": {Data: []byte(script)},
+		// The build writes it; here it only has to differ.
+		"assets/page-1.js.br": {Data: []byte("brotli")},
+		"assets/font-1.bin":   {Data: []byte{0, 1, 2}},
+		"assets/font.woff2":   {Data: []byte{0, 1, 2}},
+		"assets/.hidden":      {Data: []byte("nobody's business")},
+		"assets/style-1.css":  {Data: []byte("body{}")},
 	}
 }
 
@@ -47,7 +50,7 @@ func TestPageIsServedToBrowsersOutsideAPIPaths(t *testing.T) {
 			for _, address := range []string{
 				"/", "/sessions", "/sessions/1/trace", "/sessions/", "/?status=failed&q=%zz&q=2", "/login", "/index.html", "/apidocs", "/%2e%2e",
 			} {
-				got := f.request(t, http.MethodGet, address, "", "Accept", asBrowser)
+				got := f.request(t, http.MethodGet, address, "", "Accept", asBrowser, "Accept-Encoding", "identity")
 				require.Equal(t, http.StatusOK, got.status, "%s: %s", address, got.body)
 				require.Equal(t, "text/html; charset=utf-8", got.header.Get("Content-Type"))
 				require.Equal(t, "no-store", got.header.Get("Cache-Control"))
@@ -170,15 +173,48 @@ func TestTextFilesAreCompressedWhenAccepted(t *testing.T) {
 		require.Equal(t, "gzip", got.header.Get("Content-Encoding"), accept)
 		require.Less(t, len(got.body), len(text)/10)
 
-		reader, err := gzip.NewReader(strings.NewReader(got.body))
-		require.NoError(t, err)
-
-		plain, err := io.ReadAll(reader)
-		require.NoError(t, err)
-		require.Equal(t, text, string(plain))
+		require.Equal(t, text, unzipped(t, got.body))
 	}
 
 	require.Empty(t, f.request(t, http.MethodGet, "/assets/font.woff2", "", "Accept-Encoding", "gzip").header.Get("Content-Encoding"))
+}
+
+func TestTextFilesAreSentAsBrotliWhenBuiltAndAccepted(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, withPage)
+
+	for accept, want := range map[string]string{"gzip, deflate, br, zstd": "br", "br": "br", "gzip, br;q=0": "gzip", "identity": ""} {
+		got := f.request(t, http.MethodGet, "/assets/page-1.js", "", "Accept-Encoding", accept)
+		require.Equal(t, want, got.header.Get("Content-Encoding"), accept)
+		require.Equal(t, "text/javascript; charset=utf-8", got.header.Get("Content-Type"))
+		require.Equal(t, "public, max-age=31536000, immutable", got.header.Get("Cache-Control"))
+		require.Equal(t, want == "br", got.body == "brotli", accept)
+	}
+
+	got := f.request(t, http.MethodGet, "/assets/page-1.js.br", "", "Accept", asBrowser)
+	f.requireProblem(t, got, http.StatusNotFound, tarsy.CodeNotFound)
+}
+
+func TestPageIsCompressedWhenAccepted(t *testing.T) {
+	t.Parallel()
+
+	got := newFixture(t, withPage).request(t, http.MethodGet, "/", "", "Accept", asBrowser, "Accept-Encoding", "gzip, br")
+	require.Equal(t, "gzip", got.header.Get("Content-Encoding"))
+	require.Equal(t, "Accept, Accept-Encoding", got.header.Get("Vary"))
+	require.Contains(t, unzipped(t, got.body), `<meta property="csp-nonce"`)
+}
+
+func unzipped(t *testing.T, body string) string {
+	t.Helper()
+
+	reader, err := gzip.NewReader(strings.NewReader(body))
+	require.NoError(t, err)
+
+	plain, err := io.ReadAll(reader)
+	require.NoError(t, err)
+
+	return string(plain)
 }
 
 func TestServerWithoutPageServesAPIOnly(t *testing.T) {

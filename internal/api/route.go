@@ -156,7 +156,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		ctx = context.WithValue(ctx, loginEndedKey{}, watched.ended)
 	}
 
-	s.mux.ServeHTTP(w, r.WithContext(ctx))
+	s.answer(w, r.WithContext(ctx), found)
 }
 
 // find returns the route of a request, or the problem that there is none.
