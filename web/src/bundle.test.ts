@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest';
-import { budget, firstPage, weight } from '../test/kit/bundle';
+import { budgets, firstPage, weight } from '../test/kit/bundle';
 
-it('the first page weighs no more than its budget', ({ skip }) => {
-  const files = firstPage() ?? skip('web/dist is not built: run make web');
-  expect(files.size).toBeGreaterThan(5);
-  const heaviest = [...files].sort(([, a], [, b]) => b - a).slice(0, 5);
-  expect(
-    weight(files),
-    `the heaviest are ${heaviest.map(([name, size]) => `${name} ${size}`).join(', ')}`,
-  ).toBeLessThan(budget);
+it.for(['first', 'whole'] as const)('the files of the %s page are few and weigh little', (which, { skip }) => {
+  const built = firstPage() ?? skip('web/dist is not built: run make web');
+  const files = built[which];
+  const listed = [...files]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, size]) => `${name} ${size}`)
+    .join(', ');
+  expect(files.size, listed).toBeGreaterThan(3);
+  expect(files.size, listed).toBeLessThanOrEqual(budgets[which].files);
+  expect(weight(files), listed).toBeLessThan(budgets[which].bytes);
 });

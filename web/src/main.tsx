@@ -7,9 +7,7 @@ import { whenLoggedOut } from '@/api/client';
 import { Problem } from '@/api/problem';
 import { leaveAndReturn } from '@/app/leave';
 import { followTheme } from '@/app/theme';
-import { TooltipProvider } from '@/ui/overlay';
 import { createAppRouter } from './router';
-import './styles.css';
 
 // Parts that lock the page's scroll add a style of their own, which the Content-Security-Policy allows with this only.
 setNonce(document.querySelector('meta[property="csp-nonce"]')?.getAttribute('content') ?? '');
@@ -28,14 +26,20 @@ const queryClient = new QueryClient({
   },
 });
 
-const root = document.getElementById('root');
-if (root === null) throw new Error('index.html has no #root');
-createRoot(root).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <TooltipProvider delayDuration={300}>
-        <RouterProvider router={createAppRouter(queryClient)} />
-      </TooltipProvider>
-    </QueryClientProvider>
-  </StrictMode>,
-);
+/** Puts the page in the place of what was shown first, when it has all that it needs. `takeOver` is called before it is drawn. */
+export async function start(takeOver: () => void): Promise<void> {
+  const root = document.getElementById('root');
+  if (root === null) throw new Error('index.html has no #root');
+  const router = createAppRouter(queryClient);
+  await router.load();
+  takeOver();
+  // From here on nothing waits for the font, which is as large as half of the program.
+  document.documentElement.dataset.started = '';
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

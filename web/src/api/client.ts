@@ -1,4 +1,5 @@
 import createClient, { type Middleware } from 'openapi-fetch';
+import { fetchOrTake } from '@/first/answers';
 import { Problem, problemOf } from './problem';
 import type { paths } from './schema';
 
@@ -35,7 +36,7 @@ const guard: Middleware = {
 };
 
 /** Every request of the page goes through here: typed by the server's own document, failing with a Problem. */
-export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '' });
+export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '', fetch: fetchOrTake });
 api.use(guard);
 
 /** Takes the body out of an answer; failures were thrown before. */

@@ -4,11 +4,11 @@ import { useStored } from '@/ui/stored';
 import { type Shortcut, singleKeys, useAllShortcuts } from './shortcuts';
 
 /** Every shortcut that works on the present page, and the switch for those of a single key. */
-export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function KeyboardHelp({ onOpenChange }: { onOpenChange: (open: boolean) => void }) {
   const shortcuts = useAllShortcuts();
   const single = useStored(singleKeys);
   return (
-    <Dialog open={open} onOpenChange={onOpenChange}>
+    <Dialog open onOpenChange={onOpenChange}>
       <DialogContent title="Keyboard shortcuts" className="max-w-md">
         <div className="space-y-4" data-testid="keyboard-help">
           {groups(shortcuts).map(([group, members]) => (

@@ -1,20 +1,36 @@
-/** The small menus at the end of the top bar: theme, and who is logged in. */
+/** The small menus of the top bar: zone, theme, who is logged in, and the rarer pages. Loaded when the page is there. */
 import { useQuery } from '@tanstack/react-query';
-import { CircleUserRound, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { CircleUserRound, Ellipsis, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '@/api/client';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
 import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
 import { useStored } from '@/ui/stored';
 import { leave } from './leave';
+import { entryLook, navigation } from './navigation';
 import { type ThemeChoice, themeChoices, useTheme } from './theme';
 
 export const themeLabels: Record<ThemeChoice, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 export const themeIcons = { system: Monitor, light: Sun, dark: Moon };
+
+export function HeaderMenus({ onHelp }: { onHelp: () => void }) {
+  return (
+    <>
+      <ZoneMenu />
+      <Button variant="ghost" size="icon" className="max-sm:hidden" aria-label="Keyboard shortcuts" onClick={onHelp}>
+        <Keyboard aria-hidden />
+      </Button>
+      <ThemeMenu />
+      <AccountMenu />
+    </>
+  );
+}
 
 export function ThemeMenu() {
   const [chosen, choose] = useTheme();
@@ -43,10 +59,10 @@ export function ThemeMenu() {
   );
 }
 
-export const zoneLabels = { local: 'Local time', utc: 'UTC' };
+const zoneLabels = { local: 'Local time', utc: 'UTC' };
 
 /** In which zone times are shown. Its name is in sight: a time without one is a guess. */
-export function ZoneMenu() {
+function ZoneMenu() {
   const chosen = useStored(zone);
   const now = useNow(60_000);
   const name = zoneAbbreviation(chosen, now);
@@ -78,7 +94,7 @@ export function ZoneMenu() {
 }
 
 /** Nothing where no key is required: there is nobody to name then. */
-export function AccountMenu() {
+function AccountMenu() {
   const { data: who } = useQuery(queries.me());
   const [failure, setFailure] = useState('');
   if (!who?.auth_required) return null;
@@ -113,6 +129,36 @@ export function AccountMenu() {
             {failure}
           </p>
         )}
+      </MenuContent>
+    </Menu>
+  );
+}
+
+/** `here` is the name of the present page if it is one of these. */
+export function MorePages({ here }: { here: string | undefined }) {
+  const navigate = useNavigate();
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <button
+          type="button"
+          aria-label={here ? `More pages; this is ${here}` : 'More pages'}
+          aria-current={here ? 'page' : undefined}
+          className={cn(entryLook, 'lg:hidden')}
+          data-testid="more-pages"
+        >
+          <Ellipsis aria-hidden />
+          {here ?? 'More'}
+        </button>
+      </MenuTrigger>
+      <MenuContent className="max-md:mb-1">
+        {navigation
+          .filter((entry) => entry.more)
+          .map((entry) => (
+            <MenuItem key={entry.to} className="min-h-11" onSelect={() => void navigate({ to: entry.to })}>
+              <entry.icon aria-hidden /> {entry.label}
+            </MenuItem>
+          ))}
       </MenuContent>
     </Menu>
   );

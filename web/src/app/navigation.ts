@@ -10,6 +10,7 @@ import {
   Send,
   SquareKanban,
 } from 'lucide-react';
+import { cn } from '@/ui/cn';
 
 interface NavigationEntry {
   to: '/' | '/alerts' | '/notes' | '/review' | '/board' | '/submit' | '/quality' | '/system';
@@ -43,3 +44,9 @@ export function entryOf(pathname: string): NavigationEntry | undefined {
       entry.also?.some((prefix) => pathname.startsWith(prefix)),
   );
 }
+
+/** An entry in the bar; on a narrow screen at the bottom. */
+export const entryLook = cn(
+  'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
+  'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-2xl:[&_svg]:hidden',
+);

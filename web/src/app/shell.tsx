@@ -1,7 +1,7 @@
 /** The frame around every page behind the login: navigation, connection banner, palette, keyboard shortcuts. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
-import { Ellipsis, Keyboard, Search } from 'lucide-react';
+import { Ellipsis, Search } from 'lucide-react';
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { reviewCount } from '@/api/notes';
 import * as queries from '@/api/queries';
@@ -10,20 +10,22 @@ import { zone } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { useStored } from '@/ui/stored';
 import { BudgetLeft } from './budget';
 import { ConnectionBanner, ConnectionLight } from './connection';
 import { DegradedBadge } from './degraded';
 import { explainMissing } from './failure';
-import { KeyboardHelp } from './help';
 import { leaveAndReturn } from './leave';
 import { Mark } from './mark';
-import { AccountMenu, ThemeMenu, ZoneMenu } from './menus';
-import { entryOf, navigation } from './navigation';
+import { entryLook, entryOf, navigation } from './navigation';
 import { useKeyboard, useShortcuts } from './shortcuts';
 
 const loadPalette = () => import('./palette');
+// Menus and dialogs are as large as a page, and nothing in them is needed to read one.
+const loadMenus = () => import('./menus');
+const MorePages = lazy(() => loadMenus().then((menus) => ({ default: menus.MorePages }), explainMissing));
+const HeaderMenus = lazy(() => loadMenus().then((menus) => ({ default: menus.HeaderMenus }), explainMissing));
+const KeyboardHelp = lazy(() => import('./help').then((help) => ({ default: help.KeyboardHelp }), explainMissing));
 const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Palette }), explainMissing));
 
 export function Shell() {
@@ -83,18 +85,9 @@ export function Shell() {
         <BudgetLeft />
         <DegradedBadge />
         <ConnectionLight />
-        <ZoneMenu />
-        <Button
-          variant="ghost"
-          size="icon"
-          className="max-sm:hidden"
-          aria-label="Keyboard shortcuts"
-          onClick={() => setOver('help')}
-        >
-          <Keyboard aria-hidden />
-        </Button>
-        <ThemeMenu />
-        <AccountMenu />
+        <Suspense fallback={<span className="h-8 w-24" />}>
+          <HeaderMenus onHelp={() => setOver('help')} />
+        </Suspense>
       </header>
       <p className="sr-only" aria-live="polite">
         {arrived}
@@ -115,15 +108,14 @@ export function Shell() {
           <Palette onOpenChange={shown('palette')} onHelp={() => setOver('help')} />
         </Suspense>
       )}
-      <KeyboardHelp open={over === 'help'} onOpenChange={shown('help')} />
+      {over === 'help' && (
+        <Suspense>
+          <KeyboardHelp onOpenChange={shown('help')} />
+        </Suspense>
+      )}
     </div>
   );
 }
-
-const entryLook = cn(
-  'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
-  'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-2xl:[&_svg]:hidden',
-);
 
 /** In the bar; on a narrow screen at the bottom, where a thumb reaches, with the rarer pages behind "More". */
 function Navigation() {
@@ -145,38 +137,17 @@ function Navigation() {
           {entry.to === '/review' && <OpenReviews />}
         </Link>
       ))}
-      <MorePages here={here?.more ? here.label : undefined} />
+      <Suspense
+        fallback={
+          <span className={cn(entryLook, 'lg:hidden')}>
+            <Ellipsis aria-hidden />
+            More
+          </span>
+        }
+      >
+        <MorePages here={here?.more ? here.label : undefined} />
+      </Suspense>
     </nav>
-  );
-}
-
-/** `here` is the name of the present page if it is one of these. */
-function MorePages({ here }: { here: string | undefined }) {
-  const navigate = useNavigate();
-  return (
-    <Menu>
-      <MenuTrigger asChild>
-        <button
-          type="button"
-          aria-label={here ? `More pages; this is ${here}` : 'More pages'}
-          aria-current={here ? 'page' : undefined}
-          className={cn(entryLook, 'lg:hidden')}
-          data-testid="more-pages"
-        >
-          <Ellipsis aria-hidden />
-          {here ?? 'More'}
-        </button>
-      </MenuTrigger>
-      <MenuContent className="max-md:mb-1">
-        {navigation
-          .filter((entry) => entry.more)
-          .map((entry) => (
-            <MenuItem key={entry.to} className="min-h-11" onSelect={() => void navigate({ to: entry.to })}>
-              <entry.icon aria-hidden /> {entry.label}
-            </MenuItem>
-          ))}
-      </MenuContent>
-    </Menu>
   );
 }
 

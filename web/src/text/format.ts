@@ -1,6 +1,9 @@
 /** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
 import type { Usage } from '@/api/types';
+import { age } from './age';
 import { timeZone, type Zone, zone } from './zone';
+
+export { age };
 
 const second = 1000;
 const minute = 60 * second;
@@ -17,16 +20,6 @@ export function duration(ms: number): string {
   if (span < hour) return `${Math.floor(span / minute)} m ${two(Math.floor((span % minute) / second))} s`;
   if (span < day) return `${Math.floor(span / hour)} h ${two(Math.floor((span % hour) / minute))} m`;
   return `${Math.floor(span / day)} d ${Math.floor((span % day) / hour)} h`;
-}
-
-/** How long ago: one unit, for lists. */
-export function age(from: string | Date, now: Date): string {
-  const span = Math.max(0, now.getTime() - new Date(from).getTime());
-  if (span < 10 * second) return 'now';
-  if (span < minute) return `${Math.floor(span / second)} s`;
-  if (span < hour) return `${Math.floor(span / minute)} m`;
-  if (span < day) return `${Math.floor(span / hour)} h`;
-  return `${Math.floor(span / day)} d`;
 }
 
 /** The same where no heading says that it is about the past. */

@@ -4,8 +4,8 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, test } from 'vitest';
 import { Code } from '@/ui/code';
 import { Failure } from '@/ui/failure';
-import { Markdown } from './markdown';
 import { PayloadText } from './payload-view';
+import { RenderedMarkdown as Markdown } from './rendered';
 import { visible } from './visible';
 
 const hostile = 'user\u202etxt.exe\u2066 \u200f\u061c\u001b[31m';

@@ -49,3 +49,22 @@ const riskWords: Record<string, string> = {
 export function riskWord(risk: string): string {
   return riskWords[risk] ?? `Risk: ${risk}`;
 }
+
+const statusWords: Record<string, string> = {
+  pending: 'Queued',
+  in_progress: 'Running',
+  active: 'Running',
+  started: 'Running',
+  streaming: 'Running',
+  cancelling: 'Cancelling',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  timed_out: 'Timed out',
+  unknown: 'Outcome unknown',
+};
+
+/** What people read for a status of sessions, stages, executions, calls and events. */
+export function statusWord(status: string): string {
+  return statusWords[status] ?? status;
+}

@@ -131,21 +131,21 @@ export function MenuLabel({ className, ...props }: ComponentProps<typeof MenuPar
   return <MenuParts.Label className={cn('px-2 py-1.5 text-xs text-ink-soft', className)} {...props} />;
 }
 
-export const TooltipProvider = TooltipParts.Provider;
-
 /** A tooltip for something that has a name already: never the only place for a piece of information. */
 export function Hint({ text, children }: { text: ReactNode; children: ReactNode }) {
   return (
-    <TooltipParts.Root>
-      <TooltipParts.Trigger asChild>{children}</TooltipParts.Trigger>
-      <TooltipParts.Portal>
-        <TooltipParts.Content
-          sideOffset={4}
-          className="z-50 max-w-xs rounded-md border border-line bg-raised px-2 py-1 text-xs text-ink shadow-lg"
-        >
-          {text}
-        </TooltipParts.Content>
-      </TooltipParts.Portal>
-    </TooltipParts.Root>
+    <TooltipParts.Provider delayDuration={300}>
+      <TooltipParts.Root>
+        <TooltipParts.Trigger asChild>{children}</TooltipParts.Trigger>
+        <TooltipParts.Portal>
+          <TooltipParts.Content
+            sideOffset={4}
+            className="z-50 max-w-xs rounded-md border border-line bg-raised px-2 py-1 text-xs text-ink shadow-lg"
+          >
+            {text}
+          </TooltipParts.Content>
+        </TooltipParts.Portal>
+      </TooltipParts.Root>
+    </TooltipParts.Provider>
   );
 }

@@ -1,24 +1,26 @@
 /** What narrows the list. Everything chosen here is in the address of the page. */
 import { useQuery } from '@tanstack/react-query';
-import { ChevronDown, SlidersHorizontal, X } from 'lucide-react';
-import { type ReactNode, type RefObject, useId, useState } from 'react';
+import { SlidersHorizontal, X } from 'lucide-react';
+import { lazy, type ReactNode, type RefObject, Suspense, useId, useState } from 'react';
 import { type KnownSeverity, severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
+import { explainMissing } from '@/app/failure';
 import { shortId } from '@/text/format';
-import { outcomes, outcomeWord } from '@/text/words';
 import { zone, zoneName } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Input, Select } from '@/ui/input';
-import { OutcomeIcon } from '@/ui/outcome';
-import { Menu, MenuCheckboxItem, MenuContent, MenuTrigger } from '@/ui/overlay';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
-import { StatusIcon, statusLabel } from '@/ui/status';
 import { fromField, toField } from '@/ui/time-field';
 import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
-import { isFiltered, type Range, rangeWords, type SessionsPageSearch, statuses } from './search';
+import { isFiltered, type Range, rangeWords, type SessionsPageSearch } from './search';
+
+// It needs menus, which are loaded when the list is there.
+const ConclusionFilters = lazy(() =>
+  import('./many-filter').then((module) => ({ default: module.ConclusionFilters }), explainMissing),
+);
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
 
@@ -57,24 +59,9 @@ export function Filters({ search, change, clear, searchField }: Props) {
         <SlidersHorizontal aria-hidden /> Filters{count > 0 && ` (${count})`}
       </Button>
       <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
-        <ManyFilter
-          what="status"
-          many="statuses"
-          values={statuses}
-          chosen={search.status ?? []}
-          word={statusLabel}
-          icon={(status) => <StatusIcon status={status} className="animate-none" />}
-          onChange={(status) => change({ status })}
-        />
-        <ManyFilter
-          what="outcome"
-          many="outcomes"
-          values={outcomes}
-          chosen={search.outcome ?? []}
-          word={outcomeWord}
-          icon={(outcome) => <OutcomeIcon outcome={outcome} />}
-          onChange={(outcome) => change({ outcome })}
-        />
+        <Suspense fallback={<span className="h-9 w-56" />}>
+          <ConclusionFilters search={search} change={change} />
+        </Suspense>
         <SeverityFilter chosen={search.severity} change={change} />
         <ValueFilters search={search} change={change} />
         <LabelFilter labels={splitLabels(search.label)} change={change} />
@@ -109,52 +96,6 @@ export function Filters({ search, change, clear, searchField }: Props) {
         </Button>
       )}
     </search>
-  );
-}
-
-/** Any number of some values; none of them chosen means all. */
-function ManyFilter<T extends string>(props: {
-  what: 'status' | 'outcome';
-  many: string;
-  values: readonly T[];
-  chosen: readonly T[];
-  word: (value: T) => string;
-  icon: (value: T) => ReactNode;
-  onChange: (values: T[]) => void;
-}) {
-  const { what, many, values, chosen, word, icon, onChange } = props;
-  const name =
-    chosen.length === 0 ? `Any ${what}` : chosen.length < 3 ? chosen.map(word).join(', ') : `${chosen.length} ${many}`;
-  return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          className={cn(
-            'border-line-strong font-normal max-md:flex-1 max-md:basis-36 max-md:justify-between',
-            chosen.length > 0 && 'font-medium',
-          )}
-          aria-label={`${what.charAt(0).toUpperCase()}${what.slice(1)}: ${name}`}
-          data-testid={`filter-${what}`}
-        >
-          {name} <ChevronDown aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent align="start">
-        {values.map((value) => (
-          <MenuCheckboxItem
-            key={value}
-            checked={chosen.includes(value)}
-            onCheckedChange={(checked) =>
-              onChange(values.filter((other) => (other === value ? checked : chosen.includes(other))))
-            }
-            data-testid={`filter-${what}-${value}`}
-          >
-            <span aria-hidden>{icon(value)}</span>
-            {word(value)}
-          </MenuCheckboxItem>
-        ))}
-      </MenuContent>
-    </Menu>
   );
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, test } from 'vitest';
-import { Markdown } from './markdown';
+import { RenderedMarkdown as Markdown } from './rendered';
 
 const calls = new Map([
   ['1.1.1', 'event-a'],

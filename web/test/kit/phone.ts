@@ -1,0 +1,52 @@
+/** A phone on a slow connection: what goes over the wire until a page can be used, and how long that takes. */
+import type { Browser, Page } from 'playwright-core';
+import { Tab } from './browser';
+
+/** 400 kbit/s, 400 ms for each request, a processor of a quarter of this machine's speed. */
+export const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+const slowdown = 4;
+
+export interface Loaded {
+  /** Files that were complete when the page could be used, with their bytes on the wire, headers included. */
+  files: Map<string, number>;
+  /** From the navigation to then, in milliseconds. */
+  took: number;
+}
+
+/** Opens an address on a phone that has nothing of it yet. `ready` waits until the page can be used. */
+export async function onPhone(
+  browser: Browser,
+  origin: string,
+  path: string,
+  ready: (page: Page) => Promise<unknown>,
+  connection = slow3G,
+): Promise<Loaded> {
+  const tab = await Tab.open(browser, origin, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  try {
+    const { page, context } = tab;
+    const wire = await context.newCDPSession(page);
+    await wire.send('Network.enable');
+    await wire.send('Network.emulateNetworkConditions', connection);
+    if (connection.latency > 0) await wire.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+    const addresses = new Map<string, string>();
+    const files = new Map<string, number>();
+    wire.on('Network.requestWillBeSent', ({ requestId, request }) => addresses.set(requestId, request.url));
+    wire.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const address = addresses.get(requestId);
+      if (address !== undefined) files.set(address.slice(origin.length), encodedDataLength);
+    });
+    const began = performance.now();
+    await page.goto(origin + path, { waitUntil: 'commit' });
+    await ready(page);
+    const took = performance.now() - began;
+    const loaded = { files: new Map(files), took };
+    tab.expectNoTrouble();
+    return loaded;
+  } finally {
+    await tab.close();
+  }
+}
