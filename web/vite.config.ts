@@ -44,6 +44,10 @@ function brotli(): Plugin {
 
 const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.join('|')})/`);
 
+/** Parts of the page that are not for all pages: pages themselves, what lies over them, charts. */
+const aside =
+  /\/src\/(pages\/[^/]+\/(page|note)|alert\/silence-dialog|app\/(help|menus|palette|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
+
 /**
  * Few files: on a connection with a long way each one costs more than its bytes. What is shown first is one, what every page
  * needs is two, what lies over a page another, and each page has one of its own. A group takes along what its modules import,
@@ -73,14 +77,15 @@ const groups = [
     name: 'shared',
     priority: 3,
     minShareCount: 2,
-    // Whatever imports what lies over a page would take it along.
-    test: /\/src\/(?!alert\/silence-dialog|app\/(help|menus|palette|shell)|ui\/(overlay|tabs|confirm)|pages\/[^/]+\/page)|\/node_modules\/lucide-react\//,
+    // Whatever imports what lies over a page, or charts, would take it along.
+    test: (id: string) => (/\/src\//.test(id) && !aside.test(id)) || /\/node_modules\/lucide-react\//.test(id),
   },
   {
     name: 'overlay',
     priority: 2,
-    test: /\/node_modules\/(radix-ui|@radix-ui|@floating-ui|react-remove-scroll[^/]*|aria-hidden)\/|\/src\/(ui\/(overlay|tabs|confirm)|alert\/silence-dialog)\.tsx$/,
+    test: /\/node_modules\/(radix-ui|@radix-ui|@floating-ui|react-remove-scroll[^/]*|aria-hidden)\/|\/src\/(ui\/(overlay|tabs|confirm|sheet)|alert\/silence-dialog)\.tsx$/,
   },
+  { name: 'result', priority: 1, minShareCount: 2, test: /\/src\/result\/(?!series-chart)/ },
 ];
 
 export default defineConfig({

@@ -21,6 +21,7 @@ import { readReviewSearch } from '@/pages/review/search';
 import { readSessionSearch } from '@/pages/sessions/search';
 import { readSystemSearch } from '@/pages/system/search';
 import { readTraceSearch } from '@/pages/trace/search';
+import { loadMarkdown } from '@/text/markdown';
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   notFoundComponent: NotFound,
@@ -66,6 +67,17 @@ interface SessionPageSearch {
   chat?: boolean;
 }
 
+/** How long the server's first answer takes, in milliseconds, on a connection on which Markdown takes seconds. */
+const slowAnswer = 300;
+
+/** A page together with what renders its texts, so that they do not change under the reader; on a slow connection, without. */
+async function withMarkdown<T>(page: Promise<T>): Promise<T> {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  const slow = navigation !== undefined && navigation.responseStart - navigation.requestStart > slowAnswer;
+  if (!slow) await loadMarkdown();
+  return page;
+}
+
 const sessionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/sessions/$sessionId',
@@ -74,7 +86,10 @@ const sessionRoute = createRoute({
     call: typeof search.call === 'string' ? search.call : undefined,
     chat: search.chat === true || search.chat === 'true' || undefined,
   }),
-  component: lazyRouteComponent(() => import('@/pages/session/page').catch(explainMissing), 'SessionPage'),
+  component: lazyRouteComponent(
+    () => withMarkdown(import('@/pages/session/page')).catch(explainMissing),
+    'SessionPage',
+  ),
 });
 
 const traceRoute = createRoute({

@@ -22,24 +22,23 @@ export interface MarkdownProps extends Calls {
 }
 
 let renderer: typeof RenderedMarkdown | undefined;
-let loading = false;
+let loading: Promise<void> | undefined;
 const waiting = new Set<() => void>();
 
 /** Loads the renderer. Without it, as on a connection that broke, the text stays readable, and the next text tries again. */
-function load(): void {
-  if (loading || renderer) return;
-  loading = true;
-  import('./rendered')
-    .then(
+export function loadMarkdown(): Promise<void> {
+  if (loading === undefined) {
+    loading = import('./rendered').then(
       (module) => {
         renderer = module.RenderedMarkdown;
         for (const tell of waiting) tell();
       },
-      () => {},
-    )
-    .finally(() => {
-      loading = false;
-    });
+      () => {
+        loading = undefined;
+      },
+    );
+  }
+  return loading;
 }
 
 function wait(tell: () => void): () => void {
@@ -53,7 +52,9 @@ export function Markdown(props: MarkdownProps) {
     () => renderer,
     () => renderer,
   );
-  useEffect(load, []);
+  useEffect(() => {
+    void loadMarkdown();
+  }, []);
   if (Renderer) return <Renderer {...props} />;
   return (
     <div className={cn('break-words whitespace-pre-wrap [overflow-wrap:anywhere]', props.className)}>

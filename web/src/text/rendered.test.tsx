@@ -42,7 +42,9 @@ const harmless = new Set(
   ),
 );
 const attributes = new Set(
-  'class href title target rel role tabindex type scope style start aria-label aria-hidden dir aria-live'.split(' '),
+  'class data-button href title target rel role tabindex type scope style start aria-label aria-hidden dir aria-live'.split(
+    ' ',
+  ),
 );
 const ofIcons = new Set(
   'class aria-hidden xmlns width height viewBox viewbox fill stroke stroke-width stroke-linecap stroke-linejoin d x y rx ry'.split(
