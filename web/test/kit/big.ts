@@ -35,3 +35,46 @@ export function bigScript(events: number): string {
     '',
   ].join('\n');
 }
+
+const crowdText = Array.from(
+  { length: 30 },
+  (_, n) =>
+    `## Part ${n}\n\n${`The pod **web-${n}** used \`${n} MiB\` more than before, and nobody knows why. `.repeat(3)}`,
+).join('\n\n');
+
+/** Six stages of eight agents at once, each of which makes some calls and then writes. Those of the last stage wait for the gate `go`. */
+export const crowd = {
+  script: `
+version: 1
+routes:
+  - when: {agent: Writer, turn: 0}
+    replies: [{tool_calls: [${calls(12)}], times: forever}]
+  - when: {agent: Writer}
+    replies: [{text: ${JSON.stringify(crowdText)}, gate: go, profile: {tps: 50}, times: forever}]
+  - when: {agent: Investigator, turn: 0}
+    replies: [{tool_calls: [${calls(12)}], times: forever}]
+  - when: {agent: Investigator}
+    replies: [{text: ${JSON.stringify(crowdText)}, times: forever}]
+replies: [{text: The pods use more memory., times: forever}]
+mcp_servers: {cluster: {tools: [{name: get_log, read_only: true, results: [{text: "one line of a log"}]}]}}
+`,
+  config: `
+agents: {Investigator: {mcp_servers: [cluster]}, Writer: {mcp_servers: [cluster]}}
+agent_chains:
+  crowd:
+    description: Six stages of eight agents.
+    alert_types: [pod-crash]
+    stages:
+${Array.from(
+  { length: 6 },
+  (_, n) =>
+    `      - {name: stage-${n + 1}, agents: [${Array(8)
+      .fill(n === 5 ? '{name: Writer}' : '{name: Investigator}')
+      .join(', ')}]}`,
+).join('\n')}
+`,
+};
+
+function calls(count: number): string {
+  return Array.from({ length: count }, (_, n) => `{name: cluster__get_log, arguments: {line: ${n}}}`).join(', ');
+}

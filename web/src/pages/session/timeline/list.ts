@@ -23,6 +23,7 @@ import {
 import type { Folding } from './folding';
 import { type Follow, newRows } from './follow';
 import { bandStep } from './height';
+import { pinSoon } from './pins';
 import { useReader } from './reader';
 
 export type Size = VirtualItem;
@@ -77,13 +78,19 @@ export function useList(options: ListOptions): List {
   const [width, setWidth] = useState(0);
   const [, setStep] = useState(0);
 
-  const pin = useCallback(() => {
+  const readEnd = useCallback(() => {
     const element = scroller.current;
-    if (!element || !follow.following) return;
+    if (!element || !follow.following) return undefined;
     const end = element.scrollHeight - element.clientHeight;
-    if (end - element.scrollTop > 0.5) element.scrollTop = end;
-    follow.step({ type: 'pinned', top: element.scrollTop });
+    const top = element.scrollTop;
+    const away = end - top > 0.5;
+    return () => {
+      if (away) element.scrollTop = end;
+      // The browser may stop a fraction before it; reading where would lay out the page again.
+      follow.step({ type: 'pinned', top: away ? end - 1 : top });
+    };
   }, [follow]);
+  const pin = useCallback(() => pinSoon(readEnd), [readEnd]);
 
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLElement>({
     count,

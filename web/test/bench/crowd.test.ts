@@ -1,0 +1,63 @@
+/** The longest frame of a session of six stages of eight agents on a wide screen. Nothing is held against the clock: it prints. */
+import { writeFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { crowd } from '../kit/big';
+import { launch, Tab } from '../kit/browser';
+import { framesOf, ms, print } from '../kit/measure';
+import { Server } from '../kit/server';
+
+const stage = { browser: undefined as Browser | undefined };
+
+beforeAll(async () => {
+  stage.browser = await launch();
+});
+
+afterAll(() => stage.browser?.close());
+
+test('six stages of eight agents at 2,560 px', async () => {
+  const browser = stage.browser ?? expect.fail('the browser did not start');
+  const server = await Server.start(crowd);
+  const tab = await Tab.open(browser, server.url, { viewport: { width: 2560, height: 1440 } });
+  try {
+    const { page, context } = tab;
+    const id = await server.submit();
+    await server.mock.reached('go');
+    await page.goto(`${server.url}/sessions/${id}`);
+    await page.getByTestId('pane').first().waitFor();
+    await page.waitForTimeout(1500);
+    const profiler = await context.newCDPSession(page);
+    if (process.env.PROFILE) {
+      await profiler.send('Profiler.enable');
+      await profiler.send('Profiler.start');
+    }
+    const live = await framesOf(browser, page, async () => {
+      await server.mock.open('go');
+      await page.waitForTimeout(8000);
+    });
+    if (process.env.PROFILE) {
+      const { profile } = await profiler.send('Profiler.stop');
+      writeFileSync(process.env.PROFILE, JSON.stringify(profile));
+    }
+    print({
+      what: `48 agents: longest of ${live.count} frames while eight write`,
+      got: ms(live.longestTask),
+      note: `at most 100 ms; between frames ${ms(live.longest)}`,
+    });
+    expect(await server.ended(id)).toBe('completed');
+    const done = await framesOf(browser, page, async () => {
+      await page.goto(`${server.url}/sessions/${id}`);
+      await page.getByTestId('pane').first().waitFor();
+      await page.waitForTimeout(3000);
+    });
+    print({
+      what: `48 agents: longest of ${done.count} frames of opening it when done`,
+      got: ms(done.longestTask),
+      note: `at most 100 ms; between frames ${ms(done.longest)}`,
+    });
+    tab.expectNoTrouble();
+  } finally {
+    await tab.close();
+    await server.stop();
+  }
+});
