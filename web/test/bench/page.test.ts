@@ -1,7 +1,7 @@
 /** Measures the page in a real Chromium against the real server. Nothing is held against the clock: it prints. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bigScript } from '../kit/big';
+import { bigBudget, bigScript } from '../kit/big';
 import { launch, Tab } from '../kit/browser';
 import { budgets, firstPage, weight } from '../kit/bundle';
 import { framesOf, median, ms, print, watchKeys } from '../kit/measure';
@@ -94,7 +94,7 @@ test('the list of sessions', async () => {
 });
 
 test('a session of ten thousand events', async () => {
-  await withServer({ script: bigScript(10_000) }, async (server, { page }) => {
+  await withServer({ script: bigScript(10_000), system: bigBudget }, async (server, { page }) => {
     const id = await server.submit();
     expect(await server.ended(id)).toBe('completed');
     await page.addInitScript(() => {

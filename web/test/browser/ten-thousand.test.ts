@@ -1,11 +1,11 @@
 /** A session of ten thousand events is read like one of ten. */
 import { beforeAll, expect, test } from 'vitest';
-import { bigScript } from '../kit/big';
+import { bigBudget, bigScript } from '../kit/big';
 import { scenario } from '../kit/scenario';
 import { callRow, eventually, inSight, readRows, rowOf, timelineOf } from '../kit/timeline';
 
 const count = 10_000;
-const { server, visit } = scenario({ script: bigScript(count) });
+const { server, visit } = scenario({ script: bigScript(count), system: bigBudget });
 const session = { id: '', events: [] as { id: string; call: unknown }[] };
 
 beforeAll(async () => {

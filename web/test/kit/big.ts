@@ -3,6 +3,9 @@
 /** How many tool calls the model asks for at once. Few turns: with each of them the whole conversation is sent again. */
 const batch = 500;
 
+/** What such a session costs is more than sessions may by default: settings of `system`. */
+export const bigBudget = 'budgets: {session: {max_cost_usd: 0}}';
+
 /**
  * A script in which one agent makes so many tool calls that its timeline has at least `events` rows. Every thousandth result
  * is far longer than what a row shows before it is opened.
