@@ -1,5 +1,5 @@
 /** What an opened row shows. A part for each kind of body of look.ts. */
-import { type ReactNode, useContext, useState } from 'react';
+import { type ReactNode, useContext, useDeferredValue, useState } from 'react';
 import { useWhole } from '@/live/hooks';
 import type { EventView } from '@/live/view';
 import { ResultView } from '@/result/result-view';
@@ -90,7 +90,9 @@ function Contents({ event, summarised }: { event: EventView; summarised: boolean
   }
 }
 
-function MarkdownBody({ event }: { event: EventView }) {
+function MarkdownBody({ event: latest }: { event: EventView }) {
+  // Eight agents may write at once: React draws their texts in pieces, and the page answers in between.
+  const event = useDeferredValue(latest);
   const streaming = event.status === 'streaming';
   if (event.content === '') return <p className="text-ink-faint">{streaming ? 'No text yet.' : 'No text.'}</p>;
   return (
