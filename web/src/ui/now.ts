@@ -30,7 +30,7 @@ function makeTicker(everyMs: number): Ticker {
   const run = () => {
     clearInterval(timer);
     timer = undefined;
-    if (listeners.size === 0 || document.hidden) return;
+    if (everyMs === 0 || listeners.size === 0 || document.hidden) return;
     timer = setInterval(tick, everyMs);
   };
   const seen = () => {
@@ -58,7 +58,7 @@ function makeTicker(everyMs: number): Ticker {
   return self;
 }
 
-/** The present time, renewed every so many milliseconds. */
+/** The present time, renewed every so many milliseconds; 0 lets it stand still. */
 export function useNow(everyMs = 1000): Date {
   const clock = ticker(everyMs);
   return useSyncExternalStore(clock.subscribe, () => clock.now);

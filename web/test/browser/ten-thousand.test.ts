@@ -76,4 +76,20 @@ test('the trace of 10,000 calls draws rows in sight only and filters all of them
   await page.getByTestId('trace-search').fill('line=9999');
   await eventually(() => page.locator('[data-call]').count()).toBe(1);
   expect(await page.locator('[data-call]').innerText()).toContain('1.1.9999');
+
+  // The last call of the agent was given all of it: its beginning and its end are drawn, the rest on request.
+  await page.getByTestId('trace-search').fill('');
+  await page.getByTestId('kind-llm').click();
+  await page.locator('[data-call]', { hasText: 'iteration' }).last().click();
+  const conversation = page.getByTestId('conversation');
+  const messages = conversation.locator('> section');
+  const between = conversation.getByTestId('messages-between');
+  await between.waitFor();
+  expect(await messages.count()).toBe(50);
+  const all = Number((await conversation.getByRole('heading').innerText()).match(/\d+/)?.[0]);
+  expect(all).toBeGreaterThan(count);
+  expect(await between.innerText()).toContain(`${all - 50} messages between`);
+  await between.getByRole('button', { name: 'Show 200 more' }).click();
+  await eventually(() => messages.count()).toBe(250);
+  expect(await messages.last().innerText()).toContain(`${all}. Tool`);
 });

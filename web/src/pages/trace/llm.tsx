@@ -1,12 +1,13 @@
 /** An LLM call in full: its conversation, response, usage and cost. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
-import type { LLMInteraction, TraceMessage } from '@/api/types';
-import { counted, duration, tokens } from '@/text/format';
+import type { LLMInteraction } from '@/api/types';
+import { duration } from '@/text/format';
 import { Answer } from '@/ui/answer';
 import { CopyButton } from '@/ui/copy';
 import { Failure } from '@/ui/failure';
 import { Block } from './block';
+import { Conversation, Message } from './conversation';
 import { Fact, Facts, Moment, UsageFacts } from './facts';
 import { chatCommand, chatRequest, fetchCommand, plainJson } from './request';
 
@@ -54,40 +55,7 @@ function Call({ call }: { call: LLMInteraction }) {
           <Message message={call.response} open />
         )}
       </section>
-      <section className="space-y-2" aria-label="Conversation" data-testid="conversation">
-        <h3 className="font-semibold">
-          Conversation <span className="font-normal text-ink-faint">{call.conversation.length} messages</span>
-        </h3>
-        {call.shortened_through > 0 && (
-          <p className="text-ink-soft">
-            Tool results up to message {call.shortened_through} were shortened because the conversation was too long.
-          </p>
-        )}
-        {call.conversation.length === 0 && <p className="text-ink-soft">No conversation was recorded for this call.</p>}
-        {call.conversation.map((message, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id, and a conversation that was is not changed.
-          <Message key={n} message={message} number={n + 1} />
-        ))}
-      </section>
+      <Conversation call={call} />
     </div>
-  );
-}
-
-const roles: Record<string, string> = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' };
-
-function Message({ message, number, open }: { message: TraceMessage; number?: number; open?: boolean }) {
-  const calls = message.tool_calls.length;
-  const title = `${number === undefined ? '' : `${number}. `}${roles[message.role] ?? message.role}`;
-  const notes = [
-    message.tool_name,
-    message.content.length > 0 ? `${tokens(message.content.length)} characters` : '',
-    calls > 0 ? counted(calls, 'tool call') : '',
-  ];
-  return (
-    <Block title={title} note={notes.filter((note) => note !== '').join(' · ')} text={message.content} open={open}>
-      {message.tool_calls.map((call) => (
-        <Block key={call.id} title={call.name} note="tool call" text={call.arguments} />
-      ))}
-    </Block>
   );
 }

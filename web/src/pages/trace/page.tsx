@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Network } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { Trace } from '@/api/types';
@@ -58,7 +58,8 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   // Arguments are in the timeline, which the view came with.
   const rows = useMemo(() => rowsOf(trace, timesOf(view), store.event), [trace, view, store]);
   const calls = useMemo(() => callIndex(trace), [trace]);
-  const now = useTraceNow(rows.some((row) => row.span !== undefined && row.span.end === undefined));
+  const running = rows.some((row) => row.span !== undefined && row.span.end === undefined);
+  const now = useNow(running ? 1000 : 0).getTime();
   const range = useMemo(() => rangeOf(rows, now), [rows, now]);
   const opened = useOpenedCall(calls);
   const choice = chosen(trace, left, right);
@@ -124,12 +125,4 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
       )}
     </Frame>
   );
-}
-
-/** The time that what runs has reached; a trace that is over does not look at the clock. */
-function useTraceNow(running: boolean): number {
-  const now = useNow(1000).getTime();
-  const stopped = useRef(now);
-  if (running) stopped.current = now;
-  return running ? now : stopped.current;
 }
