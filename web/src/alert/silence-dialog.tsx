@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { keys } from '@/api/alerts';
 import { api, body } from '@/api/client';
 import { asProblem } from '@/api/problem';
+import { useZone, zoneName } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { ProblemPanel } from '@/ui/feedback';
 import { Input, Select, Textarea } from '@/ui/input';
@@ -54,7 +55,9 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
   const [text, setText] = useState(matchers.join('\n'));
   const [reason, setReason] = useState('');
   const [duration, setDuration] = useState('2h');
-  const [end, setEnd] = useState('');
+  const zone = useZone();
+  /** The moment, not the text of the field: it stays the same in another zone. */
+  const [end, setEnd] = useState<string>();
   const add = useMutation({
     mutationFn: () =>
       body(
@@ -62,7 +65,7 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
           body: {
             matchers: readMatchers(text),
             reason: reason.trim(),
-            ...(duration === custom ? { ends_at: fromField(end) } : { duration }),
+            ...(duration === custom ? { ends_at: end } : { duration }),
           },
         }),
       ),
@@ -118,7 +121,8 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
             value={duration}
             onChange={(event) => {
               setDuration(event.target.value);
-              if (end === '') setEnd(toField(new Date(Date.now() + 2 * 3_600_000)));
+              // To the minute, as the field has it.
+              if (end === undefined) setEnd(fromField(toField(new Date(Date.now() + 2 * 3_600_000), zone), zone));
             }}
             data-testid="silence-duration"
           >
@@ -132,15 +136,15 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
         )}
       </Labelled>
       {duration === custom && (
-        <Labelled label="Ends at (your time zone)" error={errorOf('ends_at')}>
+        <Labelled label={`Ends at (${zoneName(zone)})`} error={errorOf('ends_at')}>
           {(props) => (
             <Input
               {...props}
               type="datetime-local"
               required
-              min={toField(new Date())}
-              value={end}
-              onChange={(event) => setEnd(event.target.value)}
+              min={toField(new Date(), zone)}
+              value={toField(end, zone)}
+              onChange={(event) => setEnd(fromField(event.target.value, zone))}
               data-testid="silence-end"
             />
           )}

@@ -2,6 +2,7 @@
 import { ArrowDownUp, CircleCheckBig, CloudLightning } from 'lucide-react';
 import type { AlertState } from '@/api/types';
 import { ago, counted, dateTime } from '@/text/format';
+import { useZone } from '@/text/zone';
 import { Badge } from '@/ui/badge';
 import { useNow } from '@/ui/now';
 
@@ -30,11 +31,12 @@ export function isRepeated({
 /** Updates itself; the row around it is not rendered again. */
 export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'last_at'> }) {
   const said = repeats(alert, useNow(10_000));
+  const zone = useZone();
   if (said === undefined) return null;
   return (
     <span
       className="text-xs whitespace-nowrap text-ink-soft tabular-nums"
-      title={`Last received ${dateTime(alert.last_at)}`}
+      title={`Last received ${dateTime(alert.last_at, zone)}`}
       data-testid="alert-repeats"
     >
       <span aria-hidden>{said.short}</span>
@@ -45,6 +47,7 @@ export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'la
 
 /** Badges for what is not the usual course of an alert; nothing for one that fires and came once. */
 export function AlertMarks({ alert }: { alert: AlertState | null }) {
+  const zone = useZone();
   if (alert === null) return null;
   return (
     <>
@@ -57,7 +60,7 @@ export function AlertMarks({ alert }: { alert: AlertState | null }) {
         <Badge
           tone="good"
           icon={CircleCheckBig}
-          title={alert.resolved_at ? `Resolved ${dateTime(alert.resolved_at)}` : undefined}
+          title={alert.resolved_at ? `Resolved ${dateTime(alert.resolved_at, zone)}` : undefined}
           data-testid="alert-resolved"
         >
           Resolved

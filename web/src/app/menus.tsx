@@ -6,12 +6,11 @@ import { useState } from 'react';
 import { api } from '@/api/client';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
-import { zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
+import { useZone, zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
-import { useStored } from '@/ui/stored';
 import { leave } from './leave';
 import { entryLook, navigation } from './navigation';
 import { type ThemeChoice, themeChoices, useTheme } from './theme';
@@ -63,7 +62,7 @@ const zoneLabels = { local: 'Local time', utc: 'UTC' };
 
 /** In which zone times are shown. Its name is in sight: a time without one is a guess. */
 function ZoneMenu() {
-  const chosen = useStored(zone);
+  const chosen = useZone();
   const now = useNow(60_000);
   const name = zoneAbbreviation(chosen, now);
   return (

@@ -10,13 +10,12 @@ import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { ago, firstLine, shortId } from '@/text/format';
-import { zone, zoneName, zones } from '@/text/zone';
+import { useZone, zone, zoneName, zones } from '@/text/zone';
 import { useDebounced } from '@/ui/debounced';
 import { Kbd } from '@/ui/kbd';
 import { useNow } from '@/ui/now';
 import { SessionIcon } from '@/ui/outcome';
 import { useFocusReturn } from '@/ui/overlay';
-import { useStored } from '@/ui/stored';
 import { type Choice, matching } from './choice';
 import { useCommands } from './commands';
 import { themeIcons, themeLabels } from './menus';
@@ -126,7 +125,7 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
       run: () => choose(choice),
     };
   });
-  const inZone = useStored(zone);
+  const inZone = useZone();
   const zoneChoices = zones.map((choice) => ({
     id: `zone ${choice}`,
     label: `Times in ${choice === 'utc' ? 'UTC' : `local time, ${zoneName(choice)}`}${choice === inZone ? ' (current)' : ''}`,

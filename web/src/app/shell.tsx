@@ -6,11 +6,9 @@ import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'rea
 import { reviewCount } from '@/api/notes';
 import * as queries from '@/api/queries';
 import { useLiveNotes } from '@/live/hooks';
-import { zone } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
-import { useStored } from '@/ui/stored';
 import { BudgetLeft } from './budget';
 import { ConnectionBanner, ConnectionLight } from './connection';
 import { DegradedBadge } from './degraded';
@@ -32,7 +30,6 @@ export function Shell() {
   const [over, setOver] = useState<'palette' | 'help' | 'nothing'>('nothing');
   const navigate = useNavigate();
   const main = useRef<HTMLElement>(null);
-  const timesIn = useStored(zone);
   useKeyboard();
   const arrived = useArrival(main);
   useLoginCheck();
@@ -100,8 +97,7 @@ export function Shell() {
         className="relative min-h-0 flex-1 overflow-auto"
         data-scroll-restoration-id="main"
       >
-        {/* Times are written by functions that read the zone: in another one, the page is drawn again. */}
-        <Outlet key={timesIn} />
+        <Outlet />
       </main>
       {over === 'palette' && (
         <Suspense>

@@ -2,9 +2,8 @@
 import { useCallback, useEffectEvent, useRef, useState } from 'react';
 import type UPlot from 'uplot';
 import { dateTime } from '@/text/format';
-import { type Zone, zone } from '@/text/zone';
+import { useZone, type Zone } from '@/text/zone';
 import { plotLook, usePlot } from '@/ui/plot';
-import { useStored } from '@/ui/stored';
 import { shortNumber, timeFormat, timeMarks, valueRange } from './axis';
 import type { SeriesSet } from './series';
 
@@ -15,19 +14,19 @@ const colourOf = (index: number) => colours[index % colours.length] ?? 'ink';
 const isDashed = (index: number) => index >= colours.length;
 
 export function SeriesChart({ set }: { set: SeriesSet }) {
-  const chosen = useStored(zone);
+  const zone = useZone();
   const place = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const hover = useEffectEvent((index: number | null | undefined) => setPointed(index ?? null));
   const make = useCallback(
     (width: number) => ({
-      options: optionsOf(set, chosen, width, hover),
+      options: optionsOf(set, zone, width, hover),
       data: [set.times, ...set.values] as unknown as UPlot.AlignedData,
     }),
-    [set, chosen],
+    [set, zone],
   );
   usePlot(place, make);
-  const at = (time: number | undefined) => dateTime(new Date((time ?? 0) * 1000));
+  const at = (time: number | undefined) => dateTime(new Date((time ?? 0) * 1000), zone);
   const range = `${at(set.times[0])} to ${at(set.times.at(-1))}`;
   const time = pointed === null ? undefined : set.times[pointed];
   return (
@@ -106,14 +105,14 @@ function Swatch({ index }: { index: number }) {
 
 function optionsOf(
   set: SeriesSet,
-  chosen: Zone,
+  zone: Zone,
   width: number,
   hover: (index: number | null | undefined) => void,
 ): UPlot.Options {
   const { colour, font } = plotLook();
   const from = set.times[0] ?? 0;
   const to = set.times.at(-1) ?? 1;
-  const format = timeFormat(to - from, chosen);
+  const format = timeFormat(to - from, zone);
   return {
     width,
     height,
@@ -137,7 +136,7 @@ function optionsOf(
         grid: { show: false },
         ticks: { show: false },
         size: 24,
-        splits: (chart) => timeMarks(from, to, chart.bbox.width / devicePixelRatio / 80, chosen),
+        splits: (chart) => timeMarks(from, to, chart.bbox.width / devicePixelRatio / 80, zone),
         values: (_, times) => times.map((time) => format.format(time * 1000)),
       },
       {

@@ -65,9 +65,9 @@ test('costs have two decimals, and less than a cent is not shown as free', () =>
 
 test('times have 24 hours and a zone', () => {
   const at = new Date(2026, 10, 15, 14, 5, 9);
-  expect(clockTime(at)).toMatch(/^14.05.09\s\S+/);
-  expect(dateTime(at)).toMatch(/2026.*14.05.09\s\S+/);
-  expect(clockTime(new Date(2026, 10, 15, 0, 5, 9))).toMatch(/^00.05.09\s\S+/);
+  expect(clockTime(at, 'local')).toMatch(/^14.05.09\s\S+/);
+  expect(dateTime(at, 'local')).toMatch(/2026.*14.05.09\s\S+/);
+  expect(clockTime(new Date(2026, 10, 15, 0, 5, 9), 'local')).toMatch(/^00.05.09\s\S+/);
 });
 
 test('tokens are rounded for reading', () => {

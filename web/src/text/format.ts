@@ -1,7 +1,7 @@
 /** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
 import type { Usage } from '@/api/types';
 import { age } from './age';
-import { timeZone, type Zone, zone } from './zone';
+import { timeZone, type Zone } from './zone';
 
 export { age };
 
@@ -103,13 +103,13 @@ const clock = formats(time);
 const calendar = formats({ ...date, ...time });
 const monthDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** 14:05:09 UTC, in the zone that the reader chose. */
-export function clockTime(at: string | Date): string {
-  return clock[zone.get()].format(new Date(at));
+/** 14:05:09 UTC. The zone is that of useZone: whoever passes it is told when it changes. ui/time.tsx has components. */
+export function clockTime(at: string | Date, zone: Zone): string {
+  return clock[zone].format(new Date(at));
 }
 
-export function dateTime(at: string | Date): string {
-  return calendar[zone.get()].format(new Date(at));
+export function dateTime(at: string | Date, zone: Zone): string {
+  return calendar[zone].format(new Date(at));
 }
 
 /** "Nov 15" for the name of a day in UTC, 2026-11-15; a name that is no day stays as it is. */

@@ -52,5 +52,6 @@ export class Stored<T extends string> {
 }
 
 export function useStored<T extends string>(stored: Stored<T>): T {
-  return useSyncExternalStore(stored.subscribe, stored.get);
+  // The third is for tests that render to a string; without storage it is the first of the allowed values.
+  return useSyncExternalStore(stored.subscribe, stored.get, stored.get);
 }

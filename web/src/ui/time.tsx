@@ -1,11 +1,35 @@
-/** Times that update themselves without rendering what is around them. */
-import { ago, dateTime, duration, elapsed } from '@/text/format';
+/** Times that update themselves, also when the reader chooses another zone, without rendering what is around them. */
+import { ago, clockTime, dateTime, duration, elapsed } from '@/text/format';
+import { useZone } from '@/text/zone';
 import { useNow } from './now';
 
-/** How long ago something was; the tooltip has the exact time. */
-export function Ago({ at, className }: { at: string; className?: string }) {
+interface TimeProps {
+  at: string;
+  className?: string;
+}
+
+/** A time of day; the tooltip has the date. */
+export function ClockTime({ at, className }: TimeProps) {
+  const zone = useZone();
   return (
-    <time dateTime={at} title={dateTime(at)} className={className}>
+    <time dateTime={at} title={dateTime(at, zone)} className={className}>
+      {clockTime(at, zone)}
+    </time>
+  );
+}
+
+export function DateTime({ at, className }: TimeProps) {
+  return (
+    <time dateTime={at} className={className}>
+      {dateTime(at, useZone())}
+    </time>
+  );
+}
+
+/** How long ago something was; the tooltip has the exact time. */
+export function Ago({ at, className }: TimeProps) {
+  return (
+    <time dateTime={at} title={dateTime(at, useZone())} className={className}>
       {ago(at, useNow(10_000))}
     </time>
   );

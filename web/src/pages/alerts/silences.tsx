@@ -9,13 +9,13 @@ import { api, body } from '@/api/client';
 import type { Silence } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { useScope } from '@/app/scope';
-import { dateTime } from '@/text/format';
 import { Badge } from '@/ui/badge';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Confirm } from '@/ui/confirm';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
+import { DateTime } from '@/ui/time';
 import { silenceState } from './silence-state';
 
 const route = getRouteApi('/shell/alerts');
@@ -112,7 +112,12 @@ function Row({
             {state.label}
           </Badge>
           <span>
-            {state.state === 'pending' && `from ${dateTime(silence.starts_at)} `}until {dateTime(silence.ends_at)}
+            {state.state === 'pending' && (
+              <>
+                from <DateTime at={silence.starts_at} />{' '}
+              </>
+            )}
+            until <DateTime at={silence.ends_at} />
           </span>
           <span className="break-words">
             by {silence.author}

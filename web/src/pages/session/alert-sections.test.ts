@@ -4,8 +4,8 @@ import { countedTimes } from './alert-sections';
 
 test('times that look alike are one line with their number', () => {
   const [late, early] = ['2026-11-16T12:00:05Z', '2026-11-16T12:00:00Z'];
-  expect(countedTimes([late, '2026-11-16T12:00:00.8Z', early])).toEqual([
-    { at: dateTime(late), count: 1 },
-    { at: dateTime(early), count: 2 },
+  expect(countedTimes([late, '2026-11-16T12:00:00.8Z', early], 'utc')).toEqual([
+    { at: dateTime(late, 'utc'), count: 1 },
+    { at: dateTime(early, 'utc'), count: 2 },
   ]);
 });

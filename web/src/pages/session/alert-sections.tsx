@@ -3,11 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { AlertState, SessionDetail } from '@/api/types';
 import { joinLabels } from '@/pages/sessions/labels';
 import { counted, dateTime } from '@/text/format';
+import { useZone, type Zone } from '@/text/zone';
+import { DateTime } from '@/ui/time';
 import { Section } from './fold';
 
 /** Whether the alert fires, and every time that it was received, as far as they are kept. */
 export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt: string | null }) {
-  const times = countedTimes(alert.times.toReversed());
+  const times = countedTimes(alert.times.toReversed(), useZone());
   return (
     <Section
       title={`${alert.firing ? 'Firing' : 'Resolved'}, received ${counted(alert.occurrences, 'time')}`}
@@ -17,13 +19,17 @@ export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt:
         {startsAt && (
           <>
             <dt>Problem began</dt>
-            <dd>{dateTime(startsAt)}</dd>
+            <dd>
+              <DateTime at={startsAt} />
+            </dd>
           </>
         )}
         {alert.resolved_at && (
           <>
             <dt>Resolved</dt>
-            <dd>{dateTime(alert.resolved_at)}</dd>
+            <dd>
+              <DateTime at={alert.resolved_at} />
+            </dd>
           </>
         )}
         <dt>Received</dt>
@@ -44,9 +50,9 @@ export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt:
 }
 
 /** The times as they are shown, each once: the members of a storm come together. */
-export function countedTimes(times: readonly string[]): { at: string; count: number }[] {
+export function countedTimes(times: readonly string[], zone: Zone): { at: string; count: number }[] {
   const counts = new Map<string, number>();
-  for (const at of times.map((time) => dateTime(time))) counts.set(at, (counts.get(at) ?? 0) + 1);
+  for (const at of times.map((time) => dateTime(time, zone))) counts.set(at, (counts.get(at) ?? 0) + 1);
   return [...counts].map(([at, count]) => ({ at, count }));
 }
 

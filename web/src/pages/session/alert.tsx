@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { StormMembers, stormSize } from '@/alert/storm';
 import type { AlertState, MCPSelection, SessionDetail } from '@/api/types';
-import { dateTime } from '@/text/format';
 import { SafeLink } from '@/text/link';
 import { Markdown } from '@/text/markdown';
 import { payloadOf } from '@/text/payload';
 import { PayloadView } from '@/text/payload-view';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { DateTime } from '@/ui/time';
 import { LabelsSection, StateSection } from './alert-sections';
 import { isLong, Section } from './fold';
 
@@ -18,7 +18,9 @@ export function AlertCard({ session, alert }: { session: SessionDetail; alert: A
     <Card data-testid="alert">
       <CardHeader>
         <CardTitle>Alert</CardTitle>
-        <span className="text-[13px] text-ink-soft">Received {dateTime(session.created_at)}</span>
+        <span className="text-[13px] text-ink-soft">
+          Received <DateTime at={session.created_at} />
+        </span>
       </CardHeader>
       <div>
         <Section title="Payload" open={!isLong(payload.text, 12)}>
@@ -77,7 +79,7 @@ export function AlertCard({ session, alert }: { session: SessionDetail; alert: A
             <dt>Chain</dt>
             <dd>{session.chain_id}</dd>
             <dt>Started</dt>
-            <dd>{session.started_at ? dateTime(session.started_at) : 'not yet'}</dd>
+            <dd>{session.started_at ? <DateTime at={session.started_at} /> : 'not yet'}</dd>
             <dt>Author</dt>
             <dd>{session.author}</dd>
             <dt>Tool calls</dt>

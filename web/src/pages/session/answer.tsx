@@ -4,11 +4,12 @@ import { LoaderCircle, RotateCcw } from 'lucide-react';
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from 'react';
 import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore } from '@/live/view';
-import { clockTime, counted } from '@/text/format';
+import { counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { Button } from '@/ui/button';
 import { Failure } from '@/ui/failure';
 import { StatusBadge } from '@/ui/status';
+import { ClockTime } from '@/ui/time';
 import { type Exchange, evidenceOf, type Refusal } from './exchange';
 import { UnknownCalls } from './outcome';
 import { throttled } from './timeline/live';
@@ -65,7 +66,7 @@ export function QuestionBubble({ author, at, text }: { author: string; at?: stri
     <div className="ml-6 rounded-lg bg-accent-soft px-3 py-2">
       <p className="mb-0.5 flex gap-2 text-xs text-ink-soft">
         <span className="truncate font-medium">{author || 'You'}</span>
-        {at && <time dateTime={at}>{clockTime(at)}</time>}
+        {at && <ClockTime at={at} />}
       </p>
       <p className="break-words whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>
     </div>

@@ -10,12 +10,13 @@ import { useWhole } from '@/live/hooks';
 import type { EventView, SessionStore, SessionView } from '@/live/view';
 import { ResultView } from '@/result/result-view';
 import { withoutMarks } from '@/text/citation';
-import { clockTime, duration } from '@/text/format';
+import { duration } from '@/text/format';
 import { PayloadView } from '@/text/payload-view';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { useMedia } from '@/ui/media';
+import { ClockTime } from '@/ui/time';
 import { durationOf, toolCallFacts } from './timeline/preview';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
@@ -166,7 +167,7 @@ function Evidence({
         {preview && (
           <p className="flex flex-wrap gap-x-3 text-xs text-ink-soft">
             {agent && <span>{agent}</span>}
-            <time dateTime={preview.created_at}>{clockTime(preview.created_at)}</time>
+            <ClockTime at={preview.created_at} />
             {took !== undefined && <span>{duration(took)}</span>}
             {facts?.failed && <span className="font-medium text-bad">The call failed.</span>}
             {facts?.unknown && <span className="font-medium text-warn">Outcome unknown.</span>}

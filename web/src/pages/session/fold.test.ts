@@ -12,8 +12,8 @@ test('a text is long by its lines, or by the lines that it fills', () => {
 
 test('a page that is behind shows the time of its data', () => {
   const since = new Date('2026-01-02T03:12:05');
-  expect(freshnessWords({ state: 'behind', since, reason: 'connecting' })).toMatch(
+  expect(freshnessWords({ state: 'behind', since, reason: 'connecting' }, 'utc')).toMatch(
     /^Connection lost\. Showing the state as of .*12.05.*; reconnecting…$/,
   );
-  expect(freshnessWords({ state: 'behind', since, reason: 'catching-up' })).toBe('Catching up…');
+  expect(freshnessWords({ state: 'behind', since, reason: 'catching-up' }, 'utc')).toBe('Catching up…');
 });

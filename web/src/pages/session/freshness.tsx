@@ -3,11 +3,13 @@ import { LoaderCircle, WifiOff } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Freshness } from '@/live/view';
 import { clockTime } from '@/text/format';
+import { useZone, type Zone } from '@/text/zone';
 
 /** Catching up mostly takes a blink, which is not worth a word. */
 const patience = 700;
 
 export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
+  const zone = useZone();
   const behind = freshness.state === 'behind';
   const caughtUpSlowly = useLasting(behind && freshness.reason === 'catching-up');
   const shown = behind && (freshness.reason === 'connecting' || caughtUpSlowly);
@@ -20,16 +22,16 @@ export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
           ) : (
             <LoaderCircle className="size-4 shrink-0 animate-spin" aria-hidden />
           )}
-          {freshnessWords(freshness)}
+          {freshnessWords(freshness, zone)}
         </p>
       )}
     </div>
   );
 }
 
-export function freshnessWords(freshness: Freshness & { state: 'behind' }): string {
+export function freshnessWords(freshness: Freshness & { state: 'behind' }, zone: Zone): string {
   if (freshness.reason === 'catching-up') return 'Catching up…';
-  return `Connection lost. Showing the state as of ${clockTime(freshness.since)}; reconnecting…`;
+  return `Connection lost. Showing the state as of ${clockTime(freshness.since, zone)}; reconnecting…`;
 }
 
 /** Whether something has been so for a while. */

@@ -5,12 +5,12 @@ import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SimilarSession } from '@/api/types';
 import { withoutMarks } from '@/text/citation';
-import { counted, dateTime } from '@/text/format';
+import { counted } from '@/text/format';
 import { confidenceWord, ratingWord } from '@/text/words';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
 import { SessionBadge } from '@/ui/outcome';
-import { Ago } from '@/ui/time';
+import { Ago, DateTime } from '@/ui/time';
 import { RatingBadge } from './rating';
 
 /** Loaded by itself, after the session: the page does not wait for it. */
@@ -100,7 +100,7 @@ function PastSession({ past }: { past: SimilarSession }) {
       <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-[13px] text-ink-soft">
         <span data-testid="past-reason">{reasonOf(past)}</span>
         <span>
-          <time dateTime={past.created_at}>{dateTime(past.created_at)}</time> (<Ago at={past.created_at} />)
+          <DateTime at={past.created_at} /> (<Ago at={past.created_at} />)
         </span>
         {!wrong && past.confidence !== '' && <span>{confidenceWord(past.confidence)} confidence</span>}
       </p>

@@ -7,7 +7,7 @@ import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
 import { explainMissing } from '@/app/failure';
 import { shortId } from '@/text/format';
-import { zone, zoneName } from '@/text/zone';
+import { useZone, zoneName } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Input, Select } from '@/ui/input';
@@ -213,6 +213,7 @@ function LabelFilter({ labels, change }: { labels: readonly string[]; change: Ch
 }
 
 function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Change }) {
+  const zone = useZone();
   const dated = search.after !== undefined || search.before !== undefined;
   const [custom, setCustom] = useState(dated);
   const shown = search.range ?? (custom || dated ? 'custom' : '');
@@ -238,10 +239,10 @@ function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Ch
             key={end}
             type="datetime-local"
             className="w-auto max-md:flex-1"
-            aria-label={`${end === 'after' ? 'Created at or after' : 'Created before'} (${zoneName(zone.get())})`}
-            title={`In ${zoneName(zone.get())}`}
-            value={toField(search[end])}
-            onChange={(event) => change({ range: undefined, [end]: fromField(event.target.value) })}
+            aria-label={`${end === 'after' ? 'Created at or after' : 'Created before'} (${zoneName(zone)})`}
+            title={`In ${zoneName(zone)}`}
+            value={toField(search[end], zone)}
+            onChange={(event) => change({ range: undefined, [end]: fromField(event.target.value, zone) })}
             data-testid={`filter-${end}`}
           />
         ))}

@@ -10,13 +10,14 @@ import * as queries from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
-import { clockTime, counted } from '@/text/format';
+import { counted } from '@/text/format';
 import { outcomes, outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { Continuation } from '@/ui/continuation';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { statusLabel } from '@/ui/status';
+import { ClockTime } from '@/ui/time';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
 import { SessionRows } from './list';
@@ -197,7 +198,8 @@ function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => 
       className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-warn/40 bg-warn-soft px-3 py-1.5 text-warn"
     >
       <span className="min-w-0 flex-1 break-words">
-        Could not refresh the list; it shows the state as of {clockTime(new Date(at))}. {asProblem(error).message}
+        Could not refresh the list; it shows the state as of <ClockTime at={new Date(at).toISOString()} />.{' '}
+        {asProblem(error).message}
       </span>
       <Button size="sm" onClick={retry}>
         Try again

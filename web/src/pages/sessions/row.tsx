@@ -8,6 +8,7 @@ import { StormFold } from '@/alert/storm';
 import type { SessionItem } from '@/api/types';
 import { withoutMarks } from '@/text/citation';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
+import { useZone } from '@/text/zone';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
 import { useNow } from '@/ui/now';
@@ -39,6 +40,7 @@ export const SessionRow = memo(function SessionRow({
 }) {
   const running = row.status === 'in_progress' || row.status === 'cancelling';
   const progress = progressOf(row);
+  const zone = useZone();
   return (
     <>
       <Link
@@ -92,7 +94,7 @@ export const SessionRow = memo(function SessionRow({
           tone={progress.tone}
           label={progress.label}
         />
-        <span className="text-right text-ink-soft tabular-nums max-md:ml-auto" title={dateTime(row.created_at)}>
+        <span className="text-right text-ink-soft tabular-nums max-md:ml-auto" title={dateTime(row.created_at, zone)}>
           <Age from={row.created_at} />
         </span>
         <span className="text-right tabular-nums max-md:order-3">

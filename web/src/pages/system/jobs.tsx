@@ -6,7 +6,7 @@ import { api } from '@/api/client';
 import * as notes from '@/api/notes';
 import type { Job, JobQueue } from '@/api/types';
 import { useScope } from '@/app/scope';
-import { counted, dateTime } from '@/text/format';
+import { counted } from '@/text/format';
 import { Badge, type Tone } from '@/ui/badge';
 import { Button } from '@/ui/button';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
@@ -14,7 +14,7 @@ import { Continuation } from '@/ui/continuation';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { Select } from '@/ui/input';
 import { type Column, Table } from '@/ui/table';
-import { Ago } from '@/ui/time';
+import { Ago, DateTime } from '@/ui/time';
 import { useSystemSearch } from './address';
 import { jobStates } from './search';
 
@@ -223,7 +223,9 @@ function JobTable({ jobs }: { jobs: readonly Job[] }) {
         <>
           <Ago at={job.created_at} />
           {job.state === 'retrying' && (
-            <span className="block text-xs text-ink-soft">next attempt {dateTime(job.scheduled_at)}</span>
+            <span className="block text-xs text-ink-soft">
+              next attempt <DateTime at={job.scheduled_at} />
+            </span>
           )}
         </>
       ),

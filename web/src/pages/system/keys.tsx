@@ -4,6 +4,7 @@ import { useState } from 'react';
 import * as queries from '@/api/queries';
 import type { APIKey } from '@/api/types';
 import { dateTime } from '@/text/format';
+import { useZone } from '@/text/zone';
 import { Answer } from '@/ui/answer';
 import { Badge } from '@/ui/badge';
 import { Button } from '@/ui/button';
@@ -11,7 +12,7 @@ import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState } from '@/ui/feedback';
 import { Dialog, DialogTrigger } from '@/ui/overlay';
 import { type Column, Table } from '@/ui/table';
-import { Ago } from '@/ui/time';
+import { Ago, DateTime } from '@/ui/time';
 import { CreateKey } from './create-key';
 import { RevokeKey } from './revoke-key';
 
@@ -71,6 +72,7 @@ function isOver(key: APIKey): boolean {
 
 function KeyTable({ keys }: { keys: readonly APIKey[] }) {
   const [revoking, setRevoking] = useState<APIKey | null>(null);
+  const zone = useZone();
   const columns: readonly Column<APIKey>[] = [
     { name: 'Name', heading: true, cell: (key) => key.name },
     { name: 'Prefix', cell: (key) => <code className="font-mono text-xs">{key.prefix}</code> },
@@ -82,13 +84,13 @@ function KeyTable({ keys }: { keys: readonly APIKey[] }) {
     },
     {
       name: 'Expires',
-      cell: (key) => (key.expires_at ? dateTime(key.expires_at) : <span className="text-ink-soft">never</span>),
+      cell: (key) => (key.expires_at ? <DateTime at={key.expires_at} /> : <span className="text-ink-soft">never</span>),
     },
     {
       name: 'State',
       cell: (key) =>
         key.revoked_at ? (
-          <span title={dateTime(key.revoked_at)}>
+          <span title={dateTime(key.revoked_at, zone)}>
             <Badge tone="idle">Revoked</Badge>
           </span>
         ) : isOver(key) ? (

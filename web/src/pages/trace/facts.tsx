@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Usage } from '@/api/types';
-import { clockTime, dateTime, tokens } from '@/text/format';
+import { tokens } from '@/text/format';
 import { Cost } from '@/ui/cost';
 
 /** Names and values, as many beside each other as there is room for. */
@@ -14,15 +14,6 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
       <dt className="text-xs text-ink-faint">{name}</dt>
       <dd className="break-words text-ink">{children}</dd>
     </div>
-  );
-}
-
-/** A time of day; the tooltip has the date. */
-export function Moment({ at }: { at: string }) {
-  return (
-    <time dateTime={at} title={dateTime(at)}>
-      {clockTime(at)}
-    </time>
   );
 }
 

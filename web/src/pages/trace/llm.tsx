@@ -6,9 +6,10 @@ import { duration } from '@/text/format';
 import { Answer } from '@/ui/answer';
 import { CopyButton } from '@/ui/copy';
 import { Failure } from '@/ui/failure';
+import { ClockTime } from '@/ui/time';
 import { Block } from './block';
 import { Conversation, Message } from './conversation';
-import { Fact, Facts, Moment, UsageFacts } from './facts';
+import { Fact, Facts, UsageFacts } from './facts';
 import { chatCommand, chatRequest, fetchCommand, plainJson } from './request';
 
 export function LLMDetails({ sessionId, id }: { sessionId: string; id: string }) {
@@ -42,7 +43,7 @@ function Call({ call }: { call: LLMInteraction }) {
         <Fact name="Attempts">{call.attempts}</Fact>
         <UsageFacts usage={call.usage} />
         <Fact name="Ended">
-          <Moment at={call.created_at} />
+          <ClockTime at={call.created_at} />
         </Fact>
       </Facts>
       {call.error_code !== '' && <Failure code={call.error_code} message={call.error_message} />}

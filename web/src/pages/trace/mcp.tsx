@@ -13,9 +13,10 @@ import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { Failure } from '@/ui/failure';
 import { StatusBadge } from '@/ui/status';
+import { ClockTime } from '@/ui/time';
 import { Block } from './block';
 import { statusOf } from './calls';
-import { Fact, Facts, Moment } from './facts';
+import { Fact, Facts } from './facts';
 import { fetchCommand, plainJson, toolCommand, toolRequest } from './request';
 
 export function MCPDetails({ sessionId, id, status }: { sessionId: string; id: string; status: string }) {
@@ -67,7 +68,7 @@ function Call({ call }: { call: MCPInteraction }) {
         <Fact name="Attempt">{call.attempt}</Fact>
         <Fact name="Access">{call.read_only ? 'read-only' : 'can write'}</Fact>
         <Fact name="Started">
-          <Moment at={call.created_at} />
+          <ClockTime at={call.created_at} />
         </Fact>
       </Facts>
       {call.error_message !== '' && <Failure message={call.error_message} />}

@@ -6,10 +6,11 @@ import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SessionDetail, Trace } from '@/api/types';
 import { useSession } from '@/live/hooks';
-import { cost, dateTime, duration, exactCost, shortId, tokens } from '@/text/format';
+import { cost, duration, exactCost, shortId, tokens } from '@/text/format';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { SessionBadge } from '@/ui/outcome';
+import { DateTime } from '@/ui/time';
 import { difference } from './measures';
 import { useFreshTrace } from './refresh';
 import {
@@ -109,7 +110,7 @@ function About({ name, side: { session } }: { name: string; side: Side }) {
       <CardBody className="space-y-1">
         <p className="font-medium break-words">{titleOf(session)}</p>
         <p className="text-[13px] text-ink-soft">
-          {dateTime(session.created_at)} · {session.chain_id} · {session.author}
+          <DateTime at={session.created_at} /> · {session.chain_id} · {session.author}
         </p>
         <p className="flex flex-wrap gap-x-4">
           <Link to="/sessions/$sessionId" params={params} className={link}>

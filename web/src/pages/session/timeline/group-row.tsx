@@ -1,9 +1,10 @@
 /** Identical calls as one row: how many, what they have in common, and how they went. Its calls are rows of their own. */
 import { memo, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { EventView, SessionStore } from '@/live/view';
-import { clockTime, duration } from '@/text/format';
+import { duration } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { StatusIcon } from '@/ui/status';
+import { ClockTime } from '@/ui/time';
 import { useTimeline } from './context';
 import { wentWrong } from './folding';
 import type { EventRow, GroupRow } from './group';
@@ -86,12 +87,10 @@ export const GroupRowView = memo(function GroupRowView(props: GroupRowProps) {
         >
           {tally.took > 0 && duration(tally.took)}
         </span>
-        <time
-          dateTime={first.created_at}
+        <ClockTime
+          at={first.created_at}
           className="w-26 shrink-0 text-right text-xs whitespace-nowrap text-ink-faint tabular-nums @max-xl:hidden"
-        >
-          {clockTime(first.created_at)}
-        </time>
+        />
       </button>
     </li>
   );

@@ -1,10 +1,10 @@
 /** One event as one row: folded it has a fixed height, opened it shows everything. */
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { EventView } from '@/live/view';
-import { clockTime, duration, tokens } from '@/text/format';
+import { duration, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
 import { StatusIcon } from '@/ui/status';
-import { Running } from '@/ui/time';
+import { ClockTime, Running } from '@/ui/time';
 import { EventBody } from './body';
 import { useTimeline } from './context';
 import { wentWrong } from './folding';
@@ -163,12 +163,10 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
       {facts && <CallFacts facts={facts} summarised={summaries > 0} />}
       {event.status !== 'completed' && <StatusIcon status={event.status} />}
       <Took event={event} />
-      <time
-        dateTime={event.created_at}
+      <ClockTime
+        at={event.created_at}
         className="w-26 shrink-0 text-right text-xs whitespace-nowrap text-ink-faint tabular-nums @max-xl:hidden"
-      >
-        {clockTime(event.created_at)}
-      </time>
+      />
     </>
   );
 }

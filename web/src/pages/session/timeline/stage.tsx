@@ -4,13 +4,13 @@ import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
 import { withoutMarks } from '@/text/citation';
-import { clockTime, counted, duration, elapsed, tokens } from '@/text/format';
+import { counted, duration, elapsed, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
 import { OutcomeBadge } from '@/ui/outcome';
 import { StatusBadge, StatusIcon, statusLabel } from '@/ui/status';
-import { Running } from '@/ui/time';
+import { ClockTime, Running } from '@/ui/time';
 import { useTimeline } from './context';
 import { eventsOf, isParallel } from './rows';
 
@@ -143,7 +143,12 @@ export function EndMark({ session, showVerdict }: { session: SessionDetail; show
         <span className="h-px flex-1 bg-line" aria-hidden />
         <span>
           {statusLabel(session.status)}
-          {session.completed_at && ` at ${clockTime(session.completed_at)}`}
+          {session.completed_at && (
+            <>
+              {' at '}
+              <ClockTime at={session.completed_at} />
+            </>
+          )}
           {session.completed_at &&
             session.started_at &&
             ` after ${duration(elapsed(session.started_at, session.completed_at, new Date(session.completed_at)))}`}
