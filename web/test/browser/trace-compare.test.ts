@@ -90,6 +90,33 @@ test('a re-run is compared with its original: verdict, tools, cost, time and mod
   await other.page.getByTestId('waterfall').waitFor();
 });
 
+test('the menu and the dialog offer the original and the re-runs', async () => {
+  const tab = await visit(trace(ids.original));
+  const { page } = tab;
+  const end = ids.rerun.slice(-12);
+  await page.getByTestId('compare').click();
+  expect(await page.getByTestId('compare-original').count()).toBe(0);
+  await page.getByRole('menuitem', { name: `With re-run ${end}` }).click();
+  await page.waitForURL(new RegExp(`compare=${ids.rerun}`));
+  expect(await page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run/);
+
+  await page.getByTestId('compare').click();
+  await page.getByTestId('compare-session').click();
+  const related = page.getByRole('region', { name: 'Original and re-runs' }).getByRole('button');
+  expect(await related.allInnerTexts()).toEqual([`Re-run ${end}`]);
+  await tab.expectAccessible();
+  // Each session is offered once, though a re-run resembles its original.
+  const similar = page.getByRole('region', { name: 'Similar sessions' }).getByRole('button');
+  await similar.first().waitFor();
+  expect(await similar.count()).toBe(1);
+  await page.goto(server().url + trace(ids.rerun));
+  await page.getByTestId('compare').click();
+  await page.getByTestId('compare-session').click();
+  expect(await related.allInnerTexts()).toEqual([`Original session ${ids.original.slice(-12)}`]);
+  await related.click();
+  await page.waitForURL(new RegExp(`compare=${ids.original}`));
+});
+
 test('any two sessions are compared by id or link', async () => {
   const tab = await visit(trace(ids.other));
   const { page } = tab;

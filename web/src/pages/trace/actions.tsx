@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { exportAddress } from '@/api/export';
 import type { SessionDetail, Trace } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
+import { shortId } from '@/text/format';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
@@ -93,6 +94,7 @@ export function TraceActions({
       {asking && (
         <CompareDialog
           sessionId={sessionId}
+          session={session}
           onClose={() => setAsking(false)}
           onChoose={(compare) => {
             setAsking(false);
@@ -128,6 +130,9 @@ interface Way {
   run: () => void;
 }
 
+/** The latest re-runs are in the menu; the dialog behind its last entry lists all of them. */
+const mostReruns = 5;
+
 /** What this trace can be compared with. */
 function useComparisons(trace: Trace, session: SessionDetail | undefined, ask: () => void): Way[] {
   const navigate = route.useNavigate();
@@ -135,6 +140,9 @@ function useComparisons(trace: Trace, session: SessionDetail | undefined, ask: (
   const ways: Way[] = [];
   const original = session?.rerun_of;
   if (original) ways.push({ id: 'compare-original', label: 'With the original session', run: () => compare(original) });
+  for (const rerun of session?.reruns.slice(-mostReruns).toReversed() ?? []) {
+    ways.push({ id: `compare-rerun-${rerun}`, label: `With re-run ${shortId(rerun)}`, run: () => compare(rerun) });
+  }
   const pair = comparable(trace)[0]?.executions;
   if (pair) {
     ways.push({

@@ -1,10 +1,11 @@
-/** Asks with which session to compare: one that was investigated before, or any by its id or link. */
+/** Asks with which session to compare: the original, a re-run, one that was investigated before, or any by its id or link. */
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
-import type { SimilarSession } from '@/api/types';
+import type { SessionDetail, SimilarSession } from '@/api/types';
 import { sessionIdIn } from '@/app/sessionid';
+import { shortId } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Input } from '@/ui/input';
 import { SessionIcon } from '@/ui/outcome';
@@ -13,17 +14,23 @@ import { Ago } from '@/ui/time';
 
 export function CompareDialog({
   sessionId,
+  session,
   onClose,
   onChoose,
 }: {
   sessionId: string;
+  /** Undefined until it has loaded. */
+  session: SessionDetail | undefined;
   onClose: () => void;
   onChoose: (id: string) => void;
 }) {
   const [typed, setTyped] = useState('');
   const [wrong, setWrong] = useState('');
   const field = useId();
-  const similar = useQuery(queries.similarSessions(sessionId)).data?.sessions ?? [];
+  const related = session === undefined ? [] : relatedTo(session);
+  const similar = (useQuery(queries.similarSessions(sessionId)).data?.sessions ?? []).filter(
+    ({ id }) => !related.some((other) => other.id === id),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const id = sessionIdIn(typed);
@@ -61,29 +68,62 @@ export function CompareDialog({
             </p>
           )}
         </form>
+        {related.length > 0 && (
+          <Choices title="Original and re-runs">
+            {related.map(({ id, name }) => (
+              <Choice key={id} onChoose={() => onChoose(id)}>
+                <span className="min-w-0 flex-1 truncate">
+                  {name} <span className="font-mono text-xs text-ink-soft">{shortId(id)}</span>
+                </span>
+              </Choice>
+            ))}
+          </Choices>
+        )}
         {similar.length > 0 && (
-          <section className="mt-4" aria-label="Similar sessions">
-            <h3 className="mb-1 text-xs font-semibold text-ink-soft">Similar sessions</h3>
-            <ul>
-              {similar.map((session) => (
-                <li key={session.id}>
-                  <button
-                    type="button"
-                    className="flex min-h-9 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-sunken pointer-coarse:min-h-11"
-                    onClick={() => onChoose(session.id)}
-                  >
-                    <SessionIcon session={session} />
-                    <span className="min-w-0 flex-1 truncate">{nameOf(session)}</span>
-                    <Ago at={session.created_at} className="shrink-0 text-xs text-ink-soft" />
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
+          <Choices title="Similar sessions">
+            {similar.map((past) => (
+              <Choice key={past.id} onChoose={() => onChoose(past.id)}>
+                <SessionIcon session={past} />
+                <span className="min-w-0 flex-1 truncate">{nameOf(past)}</span>
+                <Ago at={past.created_at} className="shrink-0 text-xs text-ink-soft" />
+              </Choice>
+            ))}
+          </Choices>
         )}
       </DialogContent>
     </Dialog>
   );
+}
+
+function Choices({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="mt-4" aria-label={title}>
+      <h3 className="mb-1 text-xs font-semibold text-ink-soft">{title}</h3>
+      <ul>{children}</ul>
+    </section>
+  );
+}
+
+function Choice({ onChoose, children }: { onChoose: () => void; children: ReactNode }) {
+  return (
+    <li>
+      <button
+        type="button"
+        className="flex min-h-9 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-sunken pointer-coarse:min-h-11"
+        onClick={onChoose}
+      >
+        {children}
+      </button>
+    </li>
+  );
+}
+
+/** The original and the re-runs of a session, the latest first. */
+function relatedTo({ rerun_of, reruns }: SessionDetail): { id: string; name: string }[] {
+  return [
+    ...(rerun_of ? [{ id: rerun_of, name: 'Original session' }] : []),
+    ...reruns.toReversed().map((id) => ({ id, name: 'Re-run' })),
+  ];
 }
 
 /** Its cause, unless somebody marked that wrong: then it must not look like a fact. */
