@@ -9,6 +9,7 @@ import { titleOf } from '@/alert/facts';
 import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
+import { withoutMarks } from '@/text/citation';
 import { ago, firstLine, shortId } from '@/text/format';
 import { useZone, zone, zoneName, zones } from '@/text/zone';
 import { useDebounced } from '@/ui/debounced';
@@ -169,7 +170,7 @@ function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: 
       row.severity && severityLabel(row.severity),
       row.service,
       ago(row.created_at, now),
-      firstLine(row.cause || row.executive_summary || row.error_message) || shortId(row.id),
+      firstLine(withoutMarks(row.cause || row.executive_summary || row.error_message)) || shortId(row.id),
     ]
       .filter(Boolean)
       .join(' · '),

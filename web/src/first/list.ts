@@ -1,7 +1,7 @@
 /** The list of sessions as it is first seen: what each one is about, what came of it, and the link to it. */
 import type { SessionItem } from '@/api/types';
 import { age } from '@/text/age';
-import { withoutMarks } from '@/text/citation';
+import { plainText } from '@/text/plain';
 import { outcomeWord, statusWord } from '@/text/words';
 import { element } from './element';
 
@@ -18,7 +18,7 @@ export function firstList(sessions: readonly SessionItem[]): HTMLElement {
 }
 
 function row(session: SessionItem): HTMLElement {
-  const line = withoutMarks(session.cause || session.executive_summary || session.error_message);
+  const line = plainText(session.cause || session.executive_summary || session.error_message);
   return element(
     'li',
     { class: 'overflow-hidden rounded-lg border border-line bg-surface' },

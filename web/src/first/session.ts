@@ -1,6 +1,6 @@
 /** A session as it is first seen: what it is about, and the verdict with its next steps. */
 import type { NextStep, SessionDetail } from '@/api/types';
-import { withoutMarks } from '@/text/citation';
+import { plainText } from '@/text/plain';
 import { confidenceWord, riskWord } from '@/text/words';
 import { element } from './element';
 import { badge } from './list';
@@ -25,11 +25,11 @@ export function firstSession(session: SessionDetail): HTMLElement {
         element(
           'p',
           { class: 'text-base leading-snug font-semibold break-words', 'data-testid': 'first-cause' },
-          withoutMarks(cause),
+          plainText(cause),
         ),
       verdict !== null &&
         verdict.impact.text !== '' &&
-        element('p', { class: 'break-words' }, withoutMarks(verdict.impact.text)),
+        element('p', { class: 'break-words' }, plainText(verdict.impact.text)),
       verdict !== null &&
         verdict.next_steps.length > 0 &&
         element(

@@ -1,6 +1,7 @@
 /** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
 import type { Usage } from '@/api/types';
 import { age } from './age';
+import { withoutMarkdown } from './plain';
 import { timeZone, type Zone } from './zone';
 
 export { age };
@@ -138,9 +139,6 @@ export function beginning(text: string, length: number): string {
 export function firstLine(text: string, longest = 240): string {
   const joined = text.slice(0, 4000).replace(/^(?![\s#|>-])(.*\S)[ \t]*\n(?=[\p{L}\p{N}(`])/gmu, '$1 ');
   const line = joined.split('\n').find((candidate) => /[\p{L}\p{N}]/u.test(candidate)) ?? '';
-  const plain = line
-    .replace(/^[\s>#*+-]+/, '')
-    .replace(/[*`]{1,3}|(?<![\p{L}\p{N}])_{1,2}|_{1,2}(?![\p{L}\p{N}])/gu, '')
-    .trim();
+  const plain = withoutMarkdown(line);
   return plain.length > longest ? `${beginning(plain, longest)}…` : plain;
 }

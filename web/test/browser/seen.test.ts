@@ -24,7 +24,7 @@ const rate = (id: string, rating: string, real_cause = '') =>
 const labels = { alertname: 'SlowCheckout', namespace: 'shop', service: 'checkout', team: 'payments' };
 
 test('similar past sessions are listed with their verdicts, and none that was marked wrong as fact', async () => {
-  const plain = await concluded('The limit is too low [call 1.1.1].');
+  const plain = await concluded('The limit of `web-1` is **too low** [call 1.1.1].');
   const right = await concluded('The node is out of memory.');
   const wrong = await concluded('The cache leaks.');
   const denied = await concluded('The disk is full.');
@@ -46,7 +46,7 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   expect(await page.getByTestId('past-session').count()).toBe(4);
 
   expect(await row(plain).innerText()).toContain('Cause found');
-  expect(await row(plain).getByTestId('past-cause').innerText()).toBe('The limit is too low.');
+  expect(await row(plain).getByTestId('past-cause').innerText()).toBe('The limit of web-1 is too low.');
   expect(await row(plain).getByTestId('past-reason').innerText()).toBe('Same alert');
   expect(await row(plain).innerText()).toContain('High confidence');
   expect(await row(plain).locator('time').first().getAttribute('datetime')).toMatch(/^20\d\d-/);

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
-import { withoutMarks } from '@/text/citation';
+import { plainText } from '@/text/plain';
 import { outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { statusLabel } from '@/ui/status';
@@ -65,7 +65,7 @@ export function useNotification(session: SessionDetail): void {
     if (!ended || wanted.get() !== 'on' || permission() !== 'granted' || document.visibilityState === 'visible') return;
     const word = session.outcome === '' ? statusLabel(session.status) : outcomeWord(session.outcome);
     const note = new Notification(`${word}: ${titleOf(session)}`, {
-      body: withoutMarks(session.cause),
+      body: plainText(session.cause),
       tag: `tarsy-${session.id}`,
     });
     note.onclick = () => {

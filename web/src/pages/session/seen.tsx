@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SimilarSession } from '@/api/types';
-import { withoutMarks } from '@/text/citation';
 import { counted } from '@/text/format';
+import { plainText } from '@/text/plain';
 import { confidenceWord, ratingWord } from '@/text/words';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
@@ -111,7 +111,7 @@ function PastSession({ past }: { past: SimilarSession }) {
 /** What was found; a cause that somebody marked wrong is not one. */
 function Cause({ past }: { past: SimilarSession }) {
   const real = past.real_cause.trim();
-  const cause = past.rating === 'wrong' ? '' : withoutMarks(past.cause);
+  const cause = past.rating === 'wrong' ? '' : plainText(past.cause);
   if (real === '' && cause === '') {
     return past.rating === 'wrong' ? <p className="text-ink-soft">Nobody has named the real cause.</p> : null;
   }

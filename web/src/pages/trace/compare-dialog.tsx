@@ -6,6 +6,7 @@ import * as queries from '@/api/queries';
 import type { SessionDetail, SimilarSession } from '@/api/types';
 import { sessionIdIn } from '@/app/sessionid';
 import { shortId } from '@/text/format';
+import { plainText } from '@/text/plain';
 import { Button } from '@/ui/button';
 import { Input } from '@/ui/input';
 import { SessionIcon } from '@/ui/outcome';
@@ -129,5 +130,5 @@ function relatedTo({ rerun_of, reruns }: SessionDetail): { id: string; name: str
 /** Its cause, unless somebody marked that wrong: then it must not look like a fact. */
 function nameOf(session: SimilarSession): string {
   if (session.rating === 'wrong') return `${titleOf(session)} (verdict marked wrong)`;
-  return session.cause || titleOf(session);
+  return plainText(session.cause) || titleOf(session);
 }

@@ -61,7 +61,7 @@ describe('two sessions', () => {
     const right = session('b', concluded('cause_found', 'out of\nmemory.'));
     expect(compareVerdicts(left, right)).toEqual([
       { name: 'Outcome', left: 'Probable cause', right: 'Cause found', same: false },
-      { name: 'Cause', left: 'Out of memory.', right: 'out of\nmemory.', same: true },
+      { name: 'Cause', left: 'Out of memory.', right: 'out of memory.', same: true },
       { name: 'Confidence', left: 'High', right: 'High', same: true },
       { name: 'Reason', left: 'Seen twice.', right: 'Seen twice.', same: true },
     ]);

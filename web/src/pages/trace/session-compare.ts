@@ -1,7 +1,7 @@
 /** Two sessions side by side: what each concluded, which tools it called, what it took. Pure functions. */
 import type { SessionDetail, Trace, Usage } from '@/api/types';
-import { withoutMarks } from '@/text/citation';
 import { elapsed } from '@/text/format';
+import { plainText } from '@/text/plain';
 import { confidenceWord, outcomeWord } from '@/text/words';
 import { statusLabel } from '@/ui/status';
 import { type Call, callIndex, hasFailed, statusOf } from './calls';
@@ -34,10 +34,10 @@ export function compareVerdicts(left: SessionDetail, right: SessionDetail): Text
   };
   const rows = [
     both('Outcome', (session) => (session.outcome === '' ? statusLabel(session.status) : outcomeWord(session.outcome))),
-    both('Cause', (session) => withoutMarks(session.verdict?.cause.text || session.cause)),
+    both('Cause', (session) => plainText(session.verdict?.cause.text || session.cause)),
     both('Confidence', ({ verdict }) => (verdict ? confidenceWord(verdict.confidence) : '')),
-    both('Reason', ({ verdict }) => withoutMarks(verdict?.confidence_reason.text ?? '')),
-    both('Impact', ({ verdict }) => withoutMarks(verdict?.impact.text ?? '')),
+    both('Reason', ({ verdict }) => plainText(verdict?.confidence_reason.text ?? '')),
+    both('Impact', ({ verdict }) => plainText(verdict?.impact.text ?? '')),
   ];
   return rows.filter((row) => row.left !== '' || row.right !== '');
 }

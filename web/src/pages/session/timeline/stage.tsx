@@ -3,8 +3,8 @@ import { ArrowUp, ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
 import type { StageView } from '@/live/view';
-import { withoutMarks } from '@/text/citation';
 import { counted, duration, elapsed, tokens } from '@/text/format';
+import { plainText } from '@/text/plain';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
@@ -165,7 +165,7 @@ function Ending({ session, showVerdict }: { session: SessionDetail; showVerdict:
   return (
     <div className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-4 py-3">
       <OutcomeBadge outcome={session.outcome} />
-      <p className="min-w-0 flex-[1_1_20rem] font-medium [overflow-wrap:anywhere]">{withoutMarks(session.cause)}</p>
+      <p className="min-w-0 flex-[1_1_20rem] font-medium [overflow-wrap:anywhere]">{plainText(session.cause)}</p>
       <Button size="sm" onClick={showVerdict} data-testid="end-verdict">
         <ArrowUp aria-hidden /> Show verdict
       </Button>
