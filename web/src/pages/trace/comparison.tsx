@@ -3,7 +3,7 @@ import { useId, useMemo } from 'react';
 import type { Trace, TraceExecution } from '@/api/types';
 import { useEvent, useWhole } from '@/live/hooks';
 import type { SessionStore, SessionView } from '@/live/view';
-import { cost, duration, exactCost, tokens } from '@/text/format';
+import { duration, tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
@@ -11,7 +11,7 @@ import { Select } from '@/ui/input';
 import { StatusBadge } from '@/ui/status';
 import { callsOf } from './calls';
 import { align, type Choice, comparable, stepKey, type Totals, totalsOf } from './compare';
-import { difference } from './measures';
+import { difference, type Measure, money } from './measures';
 import { Step } from './step';
 
 /** More steps than this are not drawn: nobody compares so many by eye. */
@@ -131,19 +131,14 @@ function Chooser({
   );
 }
 
-const measures: {
-  name: string;
-  of: (totals: Totals) => number;
-  show: (value: number) => string;
-  exact?: (value: number) => string;
-}[] = [
+const measures: readonly Measure<Totals>[] = [
   { name: 'Time', of: (totals) => totals.duration, show: duration },
   { name: 'LLM calls', of: (totals) => totals.llmCalls, show: String },
   { name: 'Tool calls', of: (totals) => totals.toolCalls, show: String },
   { name: 'Failed tool calls', of: (totals) => totals.failedCalls, show: String },
   { name: 'Tokens in', of: (totals) => totals.usage.input_tokens, show: tokens },
   { name: 'Tokens out', of: (totals) => totals.usage.output_tokens, show: tokens },
-  { name: 'Cost', of: (totals) => totals.usage.cost_usd, show: cost, exact: exactCost },
+  { name: 'Cost', of: (totals) => totals.usage.cost_usd, ...money },
 ];
 
 function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecution; now: number }) {
@@ -177,7 +172,7 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
             ))}
             <td />
           </tr>
-          {measures.map(({ name, of, show, exact }) => {
+          {measures.map(({ name, of, show, exact, compare = (by) => difference(by, show) }) => {
             const [a, b] = [of(totals[0]), of(totals[1])];
             return (
               <tr key={name} className="border-b border-line last:border-0">
@@ -190,7 +185,7 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
                 <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap" title={exact?.(b)}>
                   {show(b)}
                 </td>
-                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap text-ink-soft">{difference(b - a, show)}</td>
+                <td className="px-2 py-1.5 sm:px-4 whitespace-nowrap text-ink-soft">{compare(b - a)}</td>
               </tr>
             );
           })}

@@ -6,12 +6,12 @@ import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SessionDetail, Trace } from '@/api/types';
 import { useSession } from '@/live/hooks';
-import { cost, duration, exactCost, shortId, tokens } from '@/text/format';
+import { duration, shortId, tokens } from '@/text/format';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { SessionBadge } from '@/ui/outcome';
 import { DateTime } from '@/ui/time';
-import { difference } from './measures';
+import { difference, type Measure, money } from './measures';
 import { useFreshTrace } from './refresh';
 import {
   compareSteps,
@@ -167,13 +167,8 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-const measures: {
-  name: string;
-  of: (totals: SessionTotals) => number;
-  show: (value: number) => string;
-  exact?: (value: number) => string;
-}[] = [
-  { name: 'Cost', of: ({ usage }) => usage.cost_usd, show: cost, exact: exactCost },
+const measures: readonly Measure<SessionTotals>[] = [
+  { name: 'Cost', of: ({ usage }) => usage.cost_usd, ...money },
   { name: 'Time', of: (totals) => totals.duration, show: duration },
   { name: 'Tokens in', of: ({ usage }) => usage.input_tokens, show: tokens },
   { name: 'Tokens out', of: ({ usage }) => usage.output_tokens, show: tokens },
@@ -193,7 +188,7 @@ function metricRows(left: Side, right: Side, now: number): SideRow[] {
     difference: a === b ? '' : 'different',
   });
   return [
-    ...measures.map(({ name, of, show, exact }): SideRow => {
+    ...measures.map(({ name, of, show, exact, compare = (by) => difference(by, show) }): SideRow => {
       const [a, b] = [of(totals[0]), of(totals[1])];
       const value = (amount: number) => (
         <span className="tabular-nums" title={exact?.(amount)}>
@@ -205,7 +200,7 @@ function metricRows(left: Side, right: Side, now: number): SideRow[] {
         name,
         left: value(a),
         right: value(b),
-        difference: a === b ? '' : difference(b - a, show),
+        difference: a === b ? '' : compare(b - a),
       };
     }),
     text('Models', models.join(', '), others.join(', ')),
