@@ -2,7 +2,7 @@
  * Text of models and tools as Markdown. What renders it is the largest part of the page, so it is loaded after what a reader
  * looks for first; until then the text is there as it is.
  */
-import { useEffect, useSyncExternalStore } from 'react';
+import { useDeferredValue, useEffect, useSyncExternalStore } from 'react';
 import { cn } from '@/ui/cn';
 import { withoutMarks } from './citation';
 import type { RenderedMarkdown } from './rendered';
@@ -47,11 +47,13 @@ function wait(tell: () => void): () => void {
 }
 
 export function Markdown(props: MarkdownProps) {
-  const Renderer = useSyncExternalStore(
+  const loaded = useSyncExternalStore(
     wait,
     () => renderer,
     () => renderer,
   );
+  // When it comes, all texts of the page wait for it: React draws them in pieces, and the page answers in between.
+  const Renderer = useDeferredValue(loaded);
   useEffect(() => {
     void loadMarkdown();
   }, []);

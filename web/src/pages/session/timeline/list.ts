@@ -4,6 +4,7 @@
  */
 import {
   defaultRangeExtractor,
+  measureElement,
   observeElementRect,
   type Range,
   type ReactVirtualizer,
@@ -22,7 +23,7 @@ import {
 } from 'react';
 import type { Folding } from './folding';
 import { type Follow, newRows } from './follow';
-import { bandStep } from './height';
+import { bandStep, foldedHeight } from './height';
 import { pinSoon } from './pins';
 import { useReader } from './reader';
 
@@ -72,6 +73,9 @@ export function withKept(range: Range, keep: readonly number[]): number[] {
   return kept.length === 0 ? drawn : [...new Set([...kept, ...drawn])].sort((a, b) => a - b);
 }
 
+/** The rows of row.tsx and group-row.tsx say whether they are. */
+const isFolded = (row: HTMLElement) => row.dataset.open === 'false';
+
 export function useList(options: ListOptions): List {
   const { count, keyOf, estimate, follow, folding, keep, total } = options;
   const scroller = useRef<HTMLDivElement>(null);
@@ -101,6 +105,9 @@ export function useList(options: ListOptions): List {
     scrollPaddingStart: 48,
     initialOffset: () => (follow.following ? beyond : options.startAt()),
     initialMeasurementsCache: options.sizes,
+    // Asking the browser for the height of each new row would lay out the page as often. Folded rows have only one.
+    measureElement: (row, entry, instance) =>
+      entry === undefined && isFolded(row) ? foldedHeight : measureElement(row, entry, instance),
     rangeExtractor: useCallback((range: Range) => withKept(range, keep), [keep]),
     observeElementRect: (instance, report) =>
       observeElementRect(instance, (rect) => {
@@ -157,7 +164,7 @@ export function useList(options: ListOptions): List {
     resized: useCallback(
       (row: HTMLElement) => {
         const index = Number(row.dataset.index);
-        if (Number.isInteger(index)) virtualizer.resizeItem(index, row.offsetHeight);
+        if (Number.isInteger(index)) virtualizer.resizeItem(index, isFolded(row) ? foldedHeight : row.offsetHeight);
       },
       [virtualizer],
     ),

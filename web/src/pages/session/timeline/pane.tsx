@@ -1,5 +1,5 @@
 /** One agent of several: its own list with its own end to follow. */
-import { useCallback, useEffect, useLayoutEffect, useMemo } from 'react';
+import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo } from 'react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
 import { cn } from '@/ui/cn';
@@ -99,11 +99,14 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   // Before the browser has reported it, a list that follows is somewhere beyond its end.
   const end = Math.max(0, virtualizer.getTotalSize() - (virtualizer.scrollRect?.height ?? 0));
   const offset = Math.min(virtualizer.scrollOffset ?? 0, end);
-  const items = visible
-    ? virtualizer
-        .getVirtualItems()
-        .filter((item) => item.index === roving.active || inBand(band, item.start - offset, item.end - offset))
-    : [];
+  // Many panes appear at once: first all of them, then their rows, drawn in pieces.
+  const drawn = useDeferredValue(true, false);
+  const items =
+    visible && drawn
+      ? virtualizer
+          .getVirtualItems()
+          .filter((item) => item.index === roving.active || inBand(band, item.start - offset, item.end - offset))
+      : [];
   const tabbable = roving.active ?? items[0]?.index;
   // Two agents of a stage may have the same name.
   const name = `${execution.agent_index}. ${execution.agent_name}`;
