@@ -8,6 +8,18 @@ const DayChart = lazy(() =>
   import('./day-chart').then((module) => ({ default: module.DayChart })),
 ) as typeof import('./day-chart').DayChart;
 
+/** What is drawn of each day. */
+export interface TrendOf<Day> {
+  title: string;
+  /** Shown when there is nothing to draw. */
+  none: string;
+  measure: (day: Day) => number;
+  textOf: (day: Day) => string;
+  axisLabel: (value: number) => string;
+  /** The name of a colour of styles.css. */
+  colour: string;
+}
+
 export function Trend<Day extends NamedDay>({
   days,
   title,
@@ -16,16 +28,7 @@ export function Trend<Day extends NamedDay>({
   textOf,
   axisLabel,
   colour,
-}: {
-  days: readonly Day[];
-  title: string;
-  /** Shown when there is nothing to draw. */
-  none: string;
-  measure: (day: Day) => number;
-  textOf: (day: Day) => string;
-  axisLabel: (value: number) => string;
-  colour: string;
-}) {
+}: TrendOf<Day> & { days: readonly Day[] }) {
   const [pointed, setPointed] = useState<Day | null>(null);
   const highest = days.reduce<Day | undefined>(
     (best, day) => (best && measure(best) >= measure(day) ? best : day),
