@@ -1,7 +1,8 @@
 /**
  * What the present page lets people do, read from the page itself: each button, field and choice that is in it has a line in
  * the palette, so none can be forgotten. What has a command of its own, or belongs to one row of many, is left out with
- * `data-palette="none"`.
+ * `data-palette="none"`. What has no room on a narrow screen is marked with `data-palette="folded"` there, and counts though it
+ * is hidden.
  */
 import type { Choice } from './choice';
 
@@ -22,7 +23,7 @@ export function pageActions(root: Element | null, named: readonly string[]): Cho
 function isUsable(control: HTMLElement): boolean {
   return (
     !control.matches(':disabled, [aria-disabled=true], [role=tab], [type=hidden], [type=file]') &&
-    control.checkVisibility({ visibilityProperty: true })
+    (control.checkVisibility({ visibilityProperty: true }) || control.closest('[data-palette=folded]') !== null)
   );
 }
 
@@ -42,10 +43,20 @@ function actionsOf(control: HTMLElement): Action[] {
     return control.checked ? [] : [{ label, run: () => control.click() }];
   }
   const clicked = control.matches('button, a, [type=checkbox], [type=button], [type=submit]');
-  if (!clicked) return [{ label: name, run: () => control.focus() }];
-  return [
-    { label: name, run: control.getAttribute('aria-haspopup') === 'menu' ? () => open(control) : () => click(control) },
-  ];
+  if (!clicked) return [{ label: name, run: () => inSight(control, () => control.focus()) }];
+  const isMenu = control.getAttribute('aria-haspopup') === 'menu';
+  return [{ label: name, run: isMenu ? () => inSight(control, () => open(control)) : () => click(control) }];
+}
+
+/** A hidden field takes no focus and a hidden menu has no place: the button that unfolds them is pressed first. */
+function inSight(control: HTMLElement, act: () => void): void {
+  if (control.checkVisibility()) {
+    act();
+    return;
+  }
+  const folded = control.closest('[data-palette=folded]');
+  if (folded?.id) document.querySelector<HTMLElement>(`[aria-controls="${CSS.escape(folded.id)}"]`)?.click();
+  requestAnimationFrame(act);
 }
 
 function click(control: HTMLElement): void {

@@ -88,6 +88,46 @@ test.each(pages)('the palette has every action of $name', async ({ address, read
   expect(new Set(lines).size, `no line is there twice: ${lines}`).toBe(lines.length);
 });
 
+const phone = { viewport: { width: 360, height: 740 } };
+/** The chat is beside the page where there is room for it, and opened on request elsewhere. */
+const onlyWide = ['Close chat'];
+
+test.each(pages)('the palette of $name has on a phone what it has on a wide screen', async ({ address, ready }) => {
+  const { page } = await visit(address(sessions), { viewport: { width: 1280, height: 900 } });
+  await ready(page);
+  const wide = (await paletteLines(page)).filter((line) => !onlyWide.includes(line));
+  const narrow = (await visit(address(sessions), phone)).page;
+  await ready(narrow);
+  await eventually(async () => {
+    const lines = await paletteLines(narrow);
+    return wide.filter((line) => !lines.includes(line));
+  }).toEqual([]);
+});
+
+test('what is folded away on a phone is done from the palette', async () => {
+  const { page } = await visit(`/sessions/${sessions.done}`, {
+    ...phone,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.getByTestId('more-actions').waitFor();
+  expect(await page.getByTestId('session-actions').isVisible()).toBe(false);
+  await choose(page, 'copy link');
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toContain(`/sessions/${sessions.done}`);
+  await choose(page, 'edit and resubmit');
+  await page.waitForURL(new RegExp(`/submit\\?from=${sessions.done}`));
+
+  await page.goto(server().url);
+  await page.getByTestId('session-row').first().waitFor();
+  await choose(page, 'severity: high');
+  await page.waitForURL(/severity=high/);
+  expect(await page.getByTestId('filter-label').isVisible()).toBe(false);
+  // A field takes the focus: the filters unfold for it.
+  await choose(page, 'label, as name');
+  await eventually(() => page.getByTestId('filter-label').evaluate((field) => field === document.activeElement)).toBe(
+    true,
+  );
+});
+
 async function choose(page: Page, typed: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.getByTestId('palette').waitFor();

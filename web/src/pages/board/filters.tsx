@@ -47,7 +47,11 @@ export function Filters({
       <Button className="md:hidden" aria-expanded={open} aria-controls={panel} onClick={() => setOpen(!open)}>
         <SlidersHorizontal aria-hidden /> Filters
       </Button>
-      <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
+      <div
+        id={panel}
+        className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}
+        data-palette="folded"
+      >
         <Select
           className={select}
           aria-label="Type"

@@ -17,7 +17,12 @@ interface Props {
 
 export function Sidebar({ projects, search, editable, choose, edit }: Props) {
   return (
-    <nav aria-label="Projects" className="w-60 shrink-0 max-lg:hidden 2xl:w-72" data-testid="board-projects">
+    <nav
+      aria-label="Projects"
+      className="w-60 shrink-0 max-lg:hidden 2xl:w-72"
+      data-palette="folded"
+      data-testid="board-projects"
+    >
       <div className="flex min-h-8 items-center justify-between px-2">
         <h2 className="text-xs font-semibold text-ink-soft">Projects</h2>
         {editable && (
@@ -142,12 +147,12 @@ function Entry({
   );
 }
 
-/** The same where there is no room for a sidebar. */
+/** The same where there is no room for a sidebar; the palette has the sidebar's actions. */
 export function PlaceSelect({ projects, search, editable, choose, edit }: Props) {
   const project = projects.find((one) => one.id === search.project);
   const epic = project?.epics.find((one) => one.id === search.epic);
   return (
-    <div className="flex w-full items-center gap-1 lg:hidden">
+    <div className="flex w-full items-center gap-1 lg:hidden" data-palette="none">
       <Select
         className="min-w-0 flex-1"
         aria-label="Project or epic"

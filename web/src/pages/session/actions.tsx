@@ -181,6 +181,7 @@ export function SessionActions({
       <div
         id={moreId}
         className={cn(narrow ? (more ? 'grid w-full grid-cols-2 gap-1' : 'hidden') : 'contents')}
+        data-palette="folded"
         data-testid="session-actions"
       >
         {narrow && cancellable && rerunButton}

@@ -58,7 +58,11 @@ export function Filters({ search, change, clear, searchField }: Props) {
       >
         <SlidersHorizontal aria-hidden /> Filters{count > 0 && ` (${count})`}
       </Button>
-      <div id={panel} className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}>
+      <div
+        id={panel}
+        className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}
+        data-palette="folded"
+      >
         <Suspense fallback={<span className="h-9 w-56" />}>
           <ConclusionFilters search={search} change={change} />
         </Suspense>
