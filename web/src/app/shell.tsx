@@ -82,7 +82,7 @@ export function Shell() {
         <BudgetLeft />
         <DegradedBadge />
         <ConnectionLight />
-        <Suspense fallback={<span className="h-8 w-24" />}>
+        <Suspense fallback={<span className="h-8 w-[7.4rem] max-sm:w-20" />}>
           <HeaderMenus onHelp={() => setOver('help')} />
         </Suspense>
       </header>

@@ -32,13 +32,21 @@ afterAll(async () => {
 
 async function open(address: string, context: BrowserContextOptions = {}, origin = stage.url): Promise<Page> {
   if (stage.browser === undefined) throw new Error('the browser did not start');
-  const { page } = await Tab.open(stage.browser, origin, { colorScheme: 'light', reducedMotion: 'reduce', ...context });
+  const { page, context: tab } = await Tab.open(stage.browser, origin, {
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    ...context,
+  });
+  // Chromium without a window refuses notifications, which a person's browser asks about.
+  await tab.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'default' }));
   await page.goto(origin + address);
   return page;
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
   const file = path.join(images, `${name}.png`);
+  // The menus of the header come last.
+  await page.getByTestId('theme-switch').waitFor();
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: file });
   expect(statSync(file).size, name).toBeLessThan(heaviest);
