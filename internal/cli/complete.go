@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -57,46 +58,63 @@ func newestSessions(ctx context.Context, connection *connection) []cobra.Complet
 
 // completeTypes completes --type with the alert types of the server.
 func (t *tool) completeTypes(cmd *cobra.Command, connection *connection) {
-	complete(cmd, "type", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if t.bind(cmd) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-
-		return alertTypes(cmd.Context(), connection), cobra.ShellCompDirectiveNoFileComp
+	t.completeFromServer(cmd, "type", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return describedTypes(ctx, c, func(kind client.AlertType) string { return kind.Name })
 	})
 }
 
 // completeChains completes --chain with the chains of the server.
 func (t *tool) completeChains(cmd *cobra.Command, connection *connection) {
-	complete(cmd, "chain", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	t.completeFromServer(cmd, "chain", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return describedTypes(ctx, c, func(kind client.AlertType) string { return kind.ChainID })
+	})
+}
+
+// completeProviders completes --provider with the providers that a re-run can choose.
+func (t *tool) completeProviders(cmd *cobra.Command, connection *connection) {
+	t.completeFromServer(cmd, "provider", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		providers, err := c.RerunProviders(ctx)
+		found := make([]cobra.Completion, 0, len(providers))
+
+		for _, provider := range providers {
+			found = append(found, cobra.CompletionWithDesc(terminal.Line(provider.Name), terminal.Line(cmp.Or(provider.Model, provider.Type))))
+		}
+
+		return found, err
+	})
+}
+
+// completeFromServer completes a flag with what the server lists; with nothing, if it does not answer.
+func (t *tool) completeFromServer(
+	cmd *cobra.Command, flag string, connection *connection, list func(context.Context, *client.Client) ([]cobra.Completion, error),
+) {
+	complete(cmd, flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		// Shells complete without running the command, so that nobody has looked at the environment yet.
 		if t.bind(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 
-		return describedTypes(cmd.Context(), connection, func(kind client.AlertType) string { return kind.ChainID }), cobra.ShellCompDirectiveNoFileComp
+		c, err := connection.open()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer c.Close()
+
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
+		defer cancel()
+
+		found, err := list(ctx, c)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+
+		return found, cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-func alertTypes(ctx context.Context, connection *connection) []cobra.Completion {
-	return describedTypes(ctx, connection, func(kind client.AlertType) string { return kind.Name })
-}
-
 // describedTypes are names that come with the alert types, each once.
-func describedTypes(ctx context.Context, connection *connection, name func(client.AlertType) string) []cobra.Completion {
-	c, err := connection.open()
-	if err != nil {
-		return nil
-	}
-	defer c.Close()
-
-	ctx, cancel := context.WithTimeout(ctx, completionLimit)
-	defer cancel()
-
+func describedTypes(ctx context.Context, c *client.Client, name func(client.AlertType) string) ([]cobra.Completion, error) {
 	types, err := c.AlertTypes(ctx)
-	if err != nil {
-		return nil
-	}
-
 	found := make([]cobra.Completion, 0, len(types))
 
 	for _, kind := range types {
@@ -106,7 +124,7 @@ func describedTypes(ctx context.Context, connection *connection, name func(clien
 		}
 	}
 
-	return found
+	return found, err
 }
 
 // completeStatuses completes --status.

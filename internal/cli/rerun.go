@@ -30,6 +30,7 @@ With --wait it follows the new session, prints the verdict and the final analysi
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the verdict and the final analysis")
 	t.offerSessions(cmd, s.connection)
 	t.completeChains(cmd, s.connection)
+	t.completeProviders(cmd, s.connection)
 
 	cmd.RunE = onSession(s.connection, func(ctx context.Context, c *client.Client, id string) error {
 		changes := client.RerunChanges{ChainID: *chain}

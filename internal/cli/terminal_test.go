@@ -99,6 +99,21 @@ func TestShellsCompleteAlertTypesAndStatuses(t *testing.T) {
 	}
 }
 
+func TestShellsCompleteChainsAndProvidersOfReruns(t *testing.T) {
+	t.Parallel()
+
+	s := startServerWith(t, false, "llm_providers: {second: {type: scripted, model: large}}", nil)
+
+	got := tarsyWith(t, s.env, "", "__complete", "rerun", "5f3a9c21", "--provider", "")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "second\tlarge\n", "no chain uses it, but a re-run may")
+	require.NotContains(t, got.stdout, "silent")
+	require.Contains(t, tarsyWith(t, s.env, "", "__complete", "rerun", "5f3a9c21", "--chain", "").stdout, "silent")
+
+	gone := tarsyWith(t, nil, "", "__complete", "rerun", "--server", "http://127.0.0.1:1", "5f3a9c21", "--provider", "")
+	require.Regexp(t, `^:\d+\n$`, gone.stdout, "no server, no offer")
+}
+
 func TestSessionsThatNeedAttentionAreListedFirst(t *testing.T) {
 	t.Parallel()
 
