@@ -71,7 +71,7 @@ func TestSlowReadEndsAtItsTimeLimit(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, ReadTimeout: 50 * time.Millisecond})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, ReadTimeout: time.Second})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
