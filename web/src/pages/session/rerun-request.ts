@@ -38,12 +38,12 @@ export function withChain(form: RerunForm, chain: string, original: Original): R
 
 /** Only what differs: what is left out stays as it was. `allowed` are the servers of the chain. */
 export function requestOf(form: RerunForm, original: Original, allowed: readonly string[]): RerunRequest {
-  const request: RerunRequest = {};
-  if (form.chain !== original.chain_id) request.chain_id = form.chain;
-  if (form.provider !== original.llm_provider) request.llm_provider = form.provider;
   const selection = selectionFor(form, original, allowed);
-  if (selection !== undefined) request.mcp_selection = selection;
-  return request;
+  return {
+    ...(form.chain === original.chain_id ? {} : { chain_id: form.chain }),
+    ...(form.provider === original.llm_provider ? {} : { llm_provider: form.provider }),
+    ...(selection === undefined ? {} : { mcp_selection: selection }),
+  };
 }
 
 function selectionFor(form: RerunForm, original: Original, allowed: readonly string[]): MCPSelection | undefined {
