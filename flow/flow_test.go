@@ -126,13 +126,20 @@ func TestFailedRouteEndsTheRunWithItsError(t *testing.T) {
 		}))
 	require.NoError(t, err)
 
-	for _, text := range []string{"skip", "one", "fail", "two"} {
-		source.feed <- text
-	}
+	ended := make(chan error, 1)
+	go func() { ended <- built.Run(within(t)) }()
 
-	err = built.Run(within(t))
-	require.EqualError(t, err, "routes of source: entry 3: flow_test.line → flow_test.output: no translation")
+	source.feed <- "skip"
+	source.feed <- "one"
+
+	// The end of the run does not wait for what is on its way.
 	require.Equal(t, "one", <-sink.got)
+
+	source.feed <- "fail"
+	source.feed <- "two"
+
+	err = <-ended
+	require.EqualError(t, err, "routes of source: entry 3: flow_test.line → flow_test.output: no translation")
 	require.Empty(t, sink.got)
 	require.EqualError(t, built.Failures(), err.Error())
 }

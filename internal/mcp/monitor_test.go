@@ -65,11 +65,14 @@ func newWatched(t *testing.T, names ...string) *watched {
 }
 
 func (w *watched) connect(ctx context.Context, id string) (mcpsdk.Transport, error) {
+	// What a test changes once it knows that this connection is made is for the next one.
+	err, broken := w.broken.Load(id)
+	_, hangs := w.hanging.Load(id)
 	w.connecting <- id
-	if err, found := w.broken.Load(id); found {
+	if broken {
 		return nil, err.(error)
 	}
-	if _, found := w.hanging.Load(id); found {
+	if hangs {
 		reader, _ := io.Pipe() // says nothing
 
 		return &mcpsdk.IOTransport{Reader: reader, Writer: swallowing{io.Discard}}, nil
