@@ -69,16 +69,10 @@ func (db *DB) SearchPast(ctx context.Context, without, search string, limit int)
 		found.add(item.ID, tarsy.LikenessText)
 	}
 
-	var words []string
-
-	err = db.readers.QueryRow(ctx, `SELECT string_to_array(search_text($1), ' ')`, search).Scan(&words)
-	if err != nil {
-		return nil, fmt.Errorf("split search: %w", err)
-	}
-
-	err = db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: likeWords(nil, words), least: leastLikeWords, rare: true})
-	if err != nil {
-		return nil, fmt.Errorf("find past sessions: %w", err)
+	if found.missing() > 0 {
+		if err := db.findPartly(ctx, found, search); err != nil {
+			return nil, fmt.Errorf("find past sessions: %w", err)
+		}
 	}
 
 	past, err := db.similarSessions(ctx, nil, found)
@@ -87,6 +81,18 @@ func (db *DB) SearchPast(ctx context.Context, without, search string, limit int)
 	}
 
 	return past, nil
+}
+
+// findPartly adds sessions with at least half of the words of a search.
+func (db *DB) findPartly(ctx context.Context, found *likenesses, search string) error {
+	var words []string
+
+	err := db.readers.QueryRow(ctx, `SELECT string_to_array(search_text($1), ' ')`, search).Scan(&words)
+	if err != nil {
+		return fmt.Errorf("split search: %w", err)
+	}
+
+	return db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: likeWords(nil, words), least: leastLikeWords, rare: true})
 }
 
 func endedStatuses() []tarsy.SessionStatus {
