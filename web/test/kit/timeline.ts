@@ -92,6 +92,9 @@ async function walk(page: Page, wanted = '') {
       const ends = last.bottom >= bottom - 1 || list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
       return begins && ends && items.every((item, n) => n === 0 || item.top <= (items[n - 1]?.bottom ?? 0) + 1);
     };
+    // A reader who goes up pulls first. Without it, a list that follows its end is taken back there if it grows before it hears
+    // that it was scrolled.
+    list.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }));
     list.scrollTop = 0;
     for (;;) {
       // What is there now is drawn in the next frame, and measured in the one after it.
