@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -105,7 +106,9 @@ type App struct {
 	discord  *discord.Bot
 	factory  *mcp.Factory
 	listener net.Listener
-	http     *http.Server
+	// tls is nil where the server speaks plain HTTP.
+	tls  *tls.Config
+	http *http.Server
 	// handler answers requests once started is true.
 	handler  http.Handler
 	started  atomic.Bool
@@ -168,6 +171,10 @@ func newApp(options Options) *App {
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
 	a.chains = chain.NewCatalog(cfg)
+
+	if err := a.openCertificate(ctx); err != nil {
+		return err
+	}
 
 	if err := a.listen(ctx); err != nil {
 		return err

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -26,7 +26,7 @@ const (
 func (a *App) newHTTP(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ConnContext: limit.ConnContext, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelWarn),
+		ConnContext: limit.ConnContext, ErrorLog: log.New(httpLog{a}, "", 0), TLSConfig: a.tls,
 	}
 }
 
@@ -44,10 +44,19 @@ func (a *App) serveHTTP() {
 	// For a start that fails. Otherwise it is stopped earlier, before what its requests need.
 	a.onStop("the HTTP server", a.stopHTTP)
 	a.serving.Go(func() {
-		if err := a.http.Serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := a.serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			a.logger.Error("the HTTP server ended", "error", err)
 		}
 	})
+}
+
+// serve answers requests until the HTTP server is shut down.
+func (a *App) serve(listener net.Listener) error {
+	if a.tls == nil {
+		return a.http.Serve(listener) //nolint:wrapcheck // a plain choice
+	}
+
+	return a.http.ServeTLS(listener, "", "") //nolint:wrapcheck // the same
 }
 
 // limited bounds the connections of the HTTP server.

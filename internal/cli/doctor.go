@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -165,6 +166,7 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 		all = append(all, finding{check, findingWarn, w.String(), ""})
 	}
 
+	all = append(all, checkCertificate(cfg.System.TLS, time.Now())...)
 	all = append(all, t.checkProviders(ctx, cfg, chains.LLMProviders(), live)...)
 	all = append(all, t.checkMCPServers(ctx, f, cfg, chains.MCPServers())...)
 

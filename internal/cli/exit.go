@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"syscall"
@@ -129,6 +130,8 @@ func explainProblem(problem *client.Problem) string {
 
 func explainUnreachable(e *client.UnreachableError) string {
 	switch {
+	case isA[*tls.CertificateVerificationError](e.Err):
+		return line(e) + "; if your own authority signed the certificate, set its file with --ca-cert or TARSY_CA_CERT"
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "no server responds at " + e.Server + "; start one with tarsy serve (or tarsy demo), or choose another with --server"
 	case errors.Is(e.Err, context.DeadlineExceeded):

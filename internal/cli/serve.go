@@ -20,9 +20,12 @@ func (t *tool) serve() *cobra.Command {
 Without --database-url it starts a private PostgreSQL in the data directory. On an address that is not loopback it
 requires API keys; if there is none, it creates an admin key and saves it to the file admin-key in the data directory.
 
+With --tls-cert and --tls-key it serves HTTPS only. Renewed files are loaded without a restart.
+
 Ctrl-C stops it gracefully: running sessions are handed over or continue at the next start. A second Ctrl-C exits at once.`,
 		Example: `  tarsy serve --config-dir ./config
   tarsy serve --listen 0.0.0.0:8080 --database-url postgres://tarsy:secret@db/tarsy
+  tarsy serve --listen 0.0.0.0:8443 --tls-cert tls.crt --tls-key tls.key
   TARSY_LOG_FORMAT=json tarsy serve --workers 16`,
 	}
 	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)

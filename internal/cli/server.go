@@ -24,10 +24,12 @@ import (
 
 // serverFlags are the flags of commands that run a server.
 type serverFlags struct {
-	listen      string
-	dataDir     string
-	configDir   string
-	databaseURL string
+	listen    string
+	dataDir   string
+	configDir string
+	// tlsCert and tlsKey are files; they override those of the configuration.
+	tlsCert, tlsKey string
+	databaseURL     string
 	// databaseWait is how long to wait for the database at the start.
 	databaseWait time.Duration
 	pgBin        string
@@ -73,6 +75,10 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 // configured adds the flags of servers that are not the demo.
 func (f *serverFlags) configured(cmd *cobra.Command) *serverFlags {
 	configFlag(cmd, &f.configDir)
+	cmd.Flags().StringVar(&f.tlsCert, "tls-cert", "", "PEM file of a certificate to serve HTTPS with (default: system.tls.cert_file of the configuration)")
+	cmd.Flags().StringVar(&f.tlsKey, "tls-key", "", "PEM file of its private key (default: system.tls.key_file of the configuration)")
+	withEnv(cmd.Flags(), "tls-cert", "TARSY_TLS_CERT")
+	withEnv(cmd.Flags(), "tls-key", "TARSY_TLS_KEY")
 	cmd.Flags().Var(f.auth, "auth", "require an API key; auto requires one unless the address is loopback")
 	withEnv(cmd.Flags(), "auth", "TARSY_AUTH")
 
@@ -91,30 +97,42 @@ func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error
 		return nil, err
 	}
 
-	if !t.given("workers") {
-		return cfg, nil
+	if t.given("workers") {
+		err = t.setWorkers(cfg, f.workers)
 	}
 
-	if f.workers < 1 {
-		return nil, usageError{fmt.Errorf("%s: at least one worker is needed, not %d", t.origins["workers"], f.workers)}
+	if err == nil && t.given("tls-cert") {
+		err = cfg.Override("system.tls.cert_file", f.tlsCert, t.origins["tls-cert"])
 	}
 
-	if err := override(cfg, "queue.worker_count", f.workers, t.origins["workers"]); err != nil {
+	if err == nil && t.given("tls-key") {
+		err = cfg.Override("system.tls.key_file", f.tlsKey, t.origins["tls-key"])
+	}
+
+	if err != nil {
 		return nil, err
-	}
-
-	// More workers than sessions would be idle, so the limit follows unless a file sets it.
-	if cfg.Queue.MaxConcurrentSessions < f.workers && builtIn(cfg, "queue.max_concurrent_sessions") {
-		if err := override(cfg, "queue.max_concurrent_sessions", f.workers, t.origins["workers"]); err != nil {
-			return nil, err
-		}
 	}
 
 	return cfg, cfg.Validate()
 }
 
-func override(cfg *config.Config, path string, value int, origin string) error {
-	return cfg.Override(path, strconv.Itoa(value), origin)
+// setWorkers sets the number of workers. More of them than sessions would be idle, so that limit follows unless a file sets it.
+func (t *tool) setWorkers(cfg *config.Config, workers int) error {
+	origin := t.origins["workers"]
+
+	if workers < 1 {
+		return usageError{fmt.Errorf("%s: at least one worker is needed, not %d", origin, workers)}
+	}
+
+	if err := cfg.Override("queue.worker_count", strconv.Itoa(workers), origin); err != nil {
+		return err
+	}
+
+	if cfg.Queue.MaxConcurrentSessions < workers && builtIn(cfg, "queue.max_concurrent_sessions") {
+		return cfg.Override("queue.max_concurrent_sessions", strconv.Itoa(workers), origin)
+	}
+
+	return nil
 }
 
 func builtIn(cfg *config.Config, path string) bool {
@@ -272,16 +290,21 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 
 // address is where clients find a server.
 func address(server *app.App) string {
+	scheme := "http://"
+	if server.Secure() {
+		scheme = "https://"
+	}
+
 	host, port, err := net.SplitHostPort(server.Addr())
 	if err != nil {
-		return "http://" + server.Addr()
+		return scheme + server.Addr()
 	}
 
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 
-	return "http://" + net.JoinHostPort(host, port)
+	return scheme + net.JoinHostPort(host, port)
 }
 
 // dashboard is where the page is, or why there is none.

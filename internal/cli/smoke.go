@@ -24,18 +24,29 @@ type probe struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
+// smokeCheck is one thing that is looked at.
+type smokeCheck struct {
+	name string
+	run  func() (string, error)
+}
+
 func (t *tool) smoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "smoke", Short: "Check a deployment without changing anything", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks that a running server is alive and ready, that it refuses requests without an API key if it requires one, that the given key works,
 and that the lists of sessions, notes, entities, review items and projects have their documented form. It only reads. It
-exits with code 1 if a check fails.`,
-		Example: "  tarsy smoke --server https://tarsy.example\n  tarsy smoke --server https://tarsy.example -o json",
+exits with code 1 if a check fails. With --ready it only checks that the server is alive and ready, which needs no key: use it as the health
+check of a container.`,
+		Example: "  tarsy smoke --server https://tarsy.example\n  tarsy smoke --server https://tarsy.example -o json\n  tarsy smoke --ready",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
+	var readyOnly bool
+
+	cmd.Flags().BoolVar(&readyOnly, "ready", false, "check only that the server is alive and ready")
+
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		probes, err := smokeTest(cmd.Context(), connection)
+		probes, err := smokeTest(cmd.Context(), connection, readyOnly)
 		if err != nil {
 			return err
 		}
@@ -46,25 +57,24 @@ exits with code 1 if a check fails.`,
 	return cmd
 }
 
-func smokeTest(ctx context.Context, connection *connection) ([]probe, error) {
+func smokeTest(ctx context.Context, connection *connection, readyOnly bool) ([]probe, error) {
 	c, err := connection.open()
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 
-	anybody, err := client.New(client.Config{Server: connection.server, UserAgent: userAgent()})
+	anybody, err := connection.openWith("")
 	if err != nil {
 		return nil, err
 	}
 	defer anybody.Close()
 
-	checks := []struct {
-		name string
-		run  func() (string, error)
-	}{
+	checks := []smokeCheck{
 		{"alive", func() (string, error) { return "", statusOK(ctx, anybody, "/livez") }},
 		{"ready", func() (string, error) { return "", statusOK(ctx, anybody, "/readyz") }},
+	}
+	more := []smokeCheck{
 		{"health", func() (string, error) { return checkHealth(ctx, c) }},
 		{"authentication", func() (string, error) { return checkAuthentication(ctx, c, anybody) }},
 		{"sessions", func() (string, error) { return checkList(ctx, c, "sessions", "sessions") }},
@@ -72,6 +82,10 @@ func smokeTest(ctx context.Context, connection *connection) ([]probe, error) {
 		{"entities", func() (string, error) { return checkList(ctx, c, "entities", "entities", "total") }},
 		{"review", func() (string, error) { return checkList(ctx, c, "review", "items", "total", "open_count") }},
 		{"projects", func() (string, error) { return checkList(ctx, c, "projects", "projects", "total") }},
+	}
+
+	if !readyOnly {
+		checks = append(checks, more...)
 	}
 
 	probes := make([]probe, 0, len(checks))

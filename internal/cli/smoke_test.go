@@ -152,3 +152,20 @@ func TestSmokeReportsWhatIsWrong(t *testing.T) {
 	require.Equal(t, cli.ExitFailed, down.code)
 	require.Equal(t, 9, strings.Count(down.stdout, "failed"), down.stdout)
 }
+
+func TestSmokeReadyNeedsNoKey(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, true)
+	require.Equal(t, cli.ExitFailed, tarsyWith(t, s.env, "", "smoke").code, "the other checks need one")
+
+	got := tarsyWith(t, s.env, "", "smoke", "--ready", "-o", "json")
+	require.Equal(t, cli.ExitOK, got.code, got.stdout)
+
+	var probes []probe
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &probes))
+	require.Len(t, probes, 2)
+	require.Equal(t, []string{"alive", "ready"}, []string{probes[0].Check, probes[1].Check})
+
+	require.Equal(t, cli.ExitFailed, tarsyWith(t, []string{"TARSY_SERVER=http://127.0.0.1:1"}, "", "smoke", "--ready").code)
+}

@@ -30,6 +30,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkRequired()...)
 	problems = append(problems, c.checkAlertTypes()...)
 	problems = append(problems, c.checkLease()...)
+	problems = append(problems, c.checkTLS()...)
 	problems = append(problems, c.checkStrategies()...)
 	problems = append(problems, c.checkStageAgents()...)
 	problems = append(problems, c.checkProviders()...)

@@ -191,6 +191,8 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 			`tarsy.yaml:4: mcp_servers.a.data_masking.disabled_groups[0]: unknown value "cloud"`},
 		{"lease", "queue:\n  orphan_threshold: 10s\n",
 			`tarsy.yaml:2: queue.orphan_threshold: heartbeat_interval (5s) must be less than half of orphan_threshold (10s)`},
+		{"certificate without key", "system:\n  tls: {cert_file: tls.crt}\n", `tarsy.yaml:2: system.tls.key_file: is required (the private key of system.tls.cert_file`},
+		{"key without certificate", "system:\n  tls: {key_file: tls.key}\n", `tarsy.yaml:2: system.tls.cert_file: is required (the certificate of system.tls.key_file`},
 		{"heartbeat", "queue:\n  heartbeat_interval: 10s\n",
 			`tarsy.yaml:2: queue.heartbeat_interval: heartbeat_interval (10s) must be less than half`},
 		{"two words for two backends", "defaults:\n  iteration_strategy: native-thinking\n  llm_backend: langchain\n",

@@ -20,6 +20,7 @@ type System struct {
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What happens if an MCP server fails its check at startup: a warning (lenient), or TARSy stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms"`
+	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md."`
 	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0"`
 	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit."`
 	Login            Login          `yaml:"login" doc:"Limits on browsers that log in."`

@@ -124,6 +124,10 @@ type reservedKey struct{}
 
 // ConnContext marks the requests of connections in the reserve; it is for http.Server.ConnContext.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if secured, ok := c.(interface{ NetConn() net.Conn }); ok { // a *tls.Conn
+		c = secured.NetConn()
+	}
+
 	if limited, ok := c.(*conn); ok && limited.reserved {
 		return context.WithValue(ctx, reservedKey{}, true)
 	}
