@@ -200,8 +200,10 @@ func (a *App) wire(ctx context.Context) error {
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
 	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
 
+	origins := origin.Policy{Own: origin.Of(cfg.System.Dashboard()), Allowed: cfg.System.WSOrigins()}
+
 	hub := stream.New(stream.Config{
-		Journals: a.db, Notes: a.notes.Journal(), Feed: feed{a.db.Signals()}, Deltas: deltas, AllowedOrigins: cfg.System.WSOrigins(), OwnOrigin: origin.Of(cfg.System.Dashboard()),
+		Journals: a.db, Notes: a.notes.Journal(), Feed: feed{a.db.Signals()}, Deltas: deltas, Origins: origins,
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 

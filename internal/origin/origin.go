@@ -1,5 +1,5 @@
-// Package origin holds web origins: that of an address, and patterns of those that may connect to a server. The configuration parses them and the
-// streams match against them; the package knows neither.
+// Package origin holds web origins: that of an address, patterns, and the policy that decides which pages may connect to a server. The
+// configuration parses patterns; the streams and the MCP server apply the policy. The package knows none of them.
 package origin
 
 import (

@@ -40,10 +40,8 @@ type Config struct {
 	Notes  journal.Reader[tarsy.Event]
 	Feed   Feed
 	Deltas *Deltas
-	// AllowedOrigins are further origins whose pages may connect.
-	AllowedOrigins []origin.Pattern
-	// OwnOrigin is the origin of the server's own pages, where it is not that of the requests; it may be empty.
-	OwnOrigin string
+	// Origins decide whose pages may connect.
+	Origins origin.Policy
 	// Owner names who the streams of a request are counted for; nil, or an empty name, means nobody in particular, who is
 	// bounded by the totals only.
 	Owner  func(*http.Request) string
@@ -65,7 +63,7 @@ type Hub struct {
 	notes        journal.Reader[tarsy.Event]
 	feed         Feed
 	deltas       *Deltas
-	origins      origins
+	origins      origin.Policy
 	loginEnded   func(*http.Request) <-chan struct{}
 	pingEvery    time.Duration
 	commentEvery time.Duration
@@ -101,7 +99,7 @@ func New(cfg Config) *Hub {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, notes: cfg.Notes, feed: cfg.Feed, deltas: cfg.Deltas, origins: origins{cfg.OwnOrigin, cfg.AllowedOrigins}, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
+		journals: cfg.Journals, notes: cfg.Notes, feed: cfg.Feed, deltas: cfg.Deltas, origins: cfg.Origins, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),
@@ -145,7 +143,7 @@ func (h *Hub) Close(ctx context.Context) error {
 // admit does what all requests have in common: it checks the origin and counts the connection. If it reports
 // false, it has answered; otherwise release follows.
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
-	allowed, foreign := h.origins.allow(r)
+	allowed, foreign := h.origins.Allow(r)
 	if !allowed {
 		problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin,
 			"Pages of this origin may not connect; the server's allowed origins decide who may."))

@@ -20,10 +20,10 @@ func TestOnlyAllowedOriginsConnect(t *testing.T) {
 			pattern, err := origin.Parse(text)
 			require.NoError(t, err)
 
-			cfg.AllowedOrigins = append(cfg.AllowedOrigins, pattern)
+			cfg.Origins.Allowed = append(cfg.Origins.Allowed, pattern)
 		}
 
-		cfg.OwnOrigin = "https://public.example"
+		cfg.Origins.Own = "https://public.example"
 	})
 	id := h.session()
 	own := strings.TrimPrefix(h.server.URL, "http://")
