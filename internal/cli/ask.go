@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/cli/chat"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
@@ -147,7 +146,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 		return err
 	}
 
-	a, err := chat.Find(ctx, c, detail.ID, asked)
+	a, err := c.Answer(ctx, detail.ID, asked)
 	if err != nil {
 		return err
 	}

@@ -232,7 +232,7 @@ func toolMessage(_ context.Context, tool chat.Tool) (console.Message, error) {
 const argumentsWidth = 60
 
 // endMessage reports how an answer ended. In pipes it is the answer itself, if there is one.
-func (c *conversation) endMessage(a chat.Answer, how delivery) (console.Message, error) {
+func (c *conversation) endMessage(a client.Answer, how delivery) (console.Message, error) {
 	completed := a.Stage.Status == tarsy.StatusCompleted
 	if !completed {
 		c.unanswered = string(a.Stage.Status)

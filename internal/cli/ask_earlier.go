@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/cli/chat"
 	"tarsy.dev/tarsy/internal/cli/prompt"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
 )
 
 const (
@@ -31,7 +31,7 @@ func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDeta
 		return nil, err
 	}
 
-	earlier := chat.Earlier(detail, timeline.Events)
+	earlier := client.Exchanges(detail, timeline.Events)
 	questions := make([]string, len(earlier))
 
 	for i, exchange := range earlier {
@@ -61,7 +61,7 @@ func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDeta
 }
 
 // shortened is an earlier question and the beginning of its answer.
-func (c *conversation) shortened(exchange chat.Exchange) []string {
+func (c *conversation) shortened(exchange client.Exchange) []string {
 	out, width := c.palette(c.Stdout), min(c.columns(c.Stdout), textWidth)
 	question := terminal.Truncate(terminal.Line(exchange.Question), width-len(prompt.Mark)-1)
 	lines := []string{prompt.Mark + out.Paint(terminal.Bold, question)}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -142,7 +141,7 @@ func (s *submission) alert(args []string) (client.Alert, error) {
 		return alert, err
 	}
 
-	alert.Data = structured(text)
+	alert.Data = client.AlertData(text)
 
 	if s.runbook != "" {
 		runbook, err := os.ReadFile(s.runbook)
@@ -194,18 +193,6 @@ func (s *submission) text(args []string) (string, error) {
 	}
 
 	return string(text), nil
-}
-
-// structured keeps JSON objects and lists as what they are.
-func structured(text string) any {
-	trimmed := strings.TrimSpace(text)
-	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
-		if raw := json.RawMessage(trimmed); json.Valid(raw) {
-			return raw
-		}
-	}
-
-	return text
 }
 
 func selection(texts []string) (*tarsy.MCPSelection, error) {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -39,6 +40,18 @@ type Alert struct {
 	Runbook      string              `json:"runbook,omitempty"`
 	RunbookURL   string              `json:"runbook_url,omitempty"`
 	MCPSelection *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
+}
+
+// AlertData is the data of an alert that is given as text: JSON objects and lists are kept as what they are.
+func AlertData(text string) any {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if raw := json.RawMessage(trimmed); json.Valid(raw) {
+			return raw
+		}
+	}
+
+	return text
 }
 
 // AlertType is a kind of alert that can be submitted.

@@ -36,7 +36,7 @@ type Notice struct {
 }
 
 // Ended is the end of an answer, whether or not it completed.
-type Ended struct{ Answer }
+type Ended struct{ client.Answer }
 
 // Refused is a question that gets no answer.
 type Refused struct {
@@ -112,7 +112,7 @@ func (c *Chat) answer(ctx context.Context, question Question) error {
 		return c.Refusals.Send(ctx, Refused{Reason: reason})
 	}
 
-	found, err := Find(ctx, c.config.Client, c.config.SessionID, asked)
+	found, err := c.config.Client.Answer(ctx, c.config.SessionID, asked)
 	if err != nil {
 		return c.refuse(ctx, err)
 	}

@@ -1,22 +1,21 @@
-package chat
+package client
 
 import (
 	"context"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/client"
 )
 
 // Answer is the result of a question.
 type Answer struct {
-	client.Asked
+	Asked
 
 	Stage  tarsy.StageDetail `json:"stage"`
 	Answer string            `json:"answer"`
 }
 
-// Find loads the answer to a question.
-func Find(ctx context.Context, c *client.Client, id string, asked client.Asked) (Answer, error) {
+// Answer loads the answer to a question.
+func (c *Client) Answer(ctx context.Context, id string, asked Asked) (Answer, error) {
 	a := Answer{Asked: asked}
 
 	detail, err := c.Session(ctx, id)
@@ -51,8 +50,8 @@ type Exchange struct {
 	Answer   string // empty if there is none
 }
 
-// Earlier lists the questions that were asked about a session, in order.
-func Earlier(detail tarsy.SessionDetail, timeline []tarsy.TimelineEvent) []Exchange {
+// Exchanges lists the questions that were asked about a session, in order.
+func Exchanges(detail tarsy.SessionDetail, timeline []tarsy.TimelineEvent) []Exchange {
 	var all []Exchange
 
 	for _, stage := range detail.Stages {
