@@ -48,9 +48,10 @@ setup: ## make sure that there is a PostgreSQL server for the private database
 	@echo "==> looking for PostgreSQL"
 	@sh scripts/install-postgres.sh
 
-packages: ## install what is not ours and tests talk to: MCP servers, JavaScript SDKs (needs Node)
+packages: ## install what is not ours and tests talk to: MCP servers and inspector, JavaScript SDKs (needs Node)
 	@echo "==> looking for the packages that tests talk to"
 	@sh scripts/install-packages.sh mcp-servers
+	@sh scripts/install-packages.sh mcp-inspector
 	@sh scripts/install-packages.sh js-sdks
 
 go:

@@ -92,6 +92,9 @@ func successes() map[string]struct {
 
 			return answer
 		}},
+		"mcp": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
+			return app.Do(op.method, op.path, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "ping"}, "Accept", "application/json, text/event-stream")
+		}},
 		"get-usage-summary": {http.StatusOK, plain},
 		"get-me":            {http.StatusOK, plain},
 		"list-warnings":     {http.StatusOK, plain},

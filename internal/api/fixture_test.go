@@ -70,6 +70,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		WebSocket:  plain("websocket"),
 		Events:     plain("events"),
 		NoteEvents: plain("note events"),
+		MCP:        plain("mcp"),
 		Ready:      func() error { return nil },
 		Warnings:   func() []api.Warning { return nil },
 		Info:       api.Info{Version: "1.2.3", ServerID: "server-1"},

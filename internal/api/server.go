@@ -100,7 +100,9 @@ type Config struct {
 	WebSocket  http.Handler
 	Events     http.Handler
 	NoteEvents http.Handler
-	Auth       AuthConfig
+	// MCP is mounted at /mcp. It gets the body of the request as it was read.
+	MCP  http.Handler
+	Auth AuthConfig
 	// LoginCheckEvery is how often the keys and browser sessions behind open streams are checked; 2 s if zero.
 	LoginCheckEvery time.Duration
 	// TrustedProxies are the peers whose X-Forwarded headers are believed.
@@ -244,6 +246,7 @@ func New(cfg Config) *Server {
 	s.addSystem()
 	s.addHealth()
 	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
+	s.addMCP(cfg.MCP)
 	s.finishDocument()
 
 	return s

@@ -28,6 +28,7 @@ import (
 	"tarsy.dev/tarsy/internal/feedback"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/mcpserver"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
@@ -277,6 +278,11 @@ func (a *App) wire(ctx context.Context) error {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
+	tools := mcpserver.NewHandler(mcpserver.HTTPConfig{
+		API:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }), // which is made of this one
+		Origins: origins, Dashboard: cfg.System.Dashboard(), Version: a.options.Version, Logger: a.logger,
+	})
+
 	server := api.New(api.Config{
 		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
 		Feedback: opinions,
@@ -285,6 +291,7 @@ func (a *App) wire(ctx context.Context) error {
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
 		NoteEvents:     hub.NotesSSE(),
+		MCP:            tools,
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Auth:           api.AuthConfig{Required: a.options.RequireKey},
@@ -304,9 +311,11 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.handler = server.Handler()
 
-	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end.
+	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end. Calls of tools that wait
+	// are readers, too, and hold requests.
 	a.onStop("the HTTP server", a.stopHTTP)
 	a.onStop("readers", hub.Close)
+	a.onStop("calls of tools", func(context.Context) error { tools.Close(); return nil })      //nolint:nlreturn // one thought
 	a.onStop("the engine", func(ctx context.Context) error { a.engine.Stop(ctx); return nil }) //nolint:nlreturn // one thought
 
 	return nil

@@ -1,0 +1,137 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"unicode"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/origin"
+	"tarsy.dev/tarsy/internal/problem"
+)
+
+// HTTPConfig is what a Handler needs.
+type HTTPConfig struct {
+	// API answers the requests that tools make; it is called with the credentials of the caller.
+	API http.Handler
+	// Origins decide whose pages may connect.
+	Origins origin.Policy
+	// Dashboard is where people open sessions; nil means the address that the caller used.
+	Dashboard *url.URL
+	Version   string
+	Logger    *slog.Logger
+}
+
+// Handler serves MCP over streamable HTTP without sessions: each request stands alone, so any of several servers may answer it. Whether a
+// caller may come in at all is decided before.
+type Handler struct {
+	cfg HTTPConfig
+	mcp http.Handler
+	// closing ends with Close.
+	closing context.Context //nolint:containedctx // the lifetime of the handler
+	cancel  context.CancelFunc
+}
+
+// NewHandler makes a handler; Close ends it.
+func NewHandler(cfg HTTPConfig) *Handler {
+	h := &Handler{cfg: cfg}
+	h.closing, h.cancel = context.WithCancel(context.Background())
+	server := newServer(cfg.Version, cfg.Logger, h.identify)
+
+	h.mcp = mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, &mcpsdk.StreamableHTTPOptions{
+		Stateless: true,
+		// Behind a proxy on the same machine the name is never that of the machine. Requests without a key are checked by the API.
+		DisableLocalhostProtection: true,
+		// The body was read and bounded before.
+		MaxRequestBodyBytes: -1,
+	})
+
+	return h
+}
+
+// Close ends the calls that are waiting for something. The HTTP server then waits for their responses.
+func (h *Handler) Close() { h.cancel() }
+
+// requestKey is where the context of a call has the HTTP request that made it.
+type requestKey struct{}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if allowed, _ := h.cfg.Origins.Allow(r); !allowed {
+		problem.Write(w, r, h.cfg.Logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin,
+			"Pages of this origin may not connect; the server's allowed origins decide who may."))
+
+		return
+	}
+
+	// MCP has dropped batches. One could start thousands of calls at once, past the limit of connections.
+	if isBatch(r) {
+		problem.Write(w, r, h.cfg.Logger, tarsy.Errorf(tarsy.CodeInvalidRequest, "Send one message per request: batches are not supported."))
+
+		return
+	}
+
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(h.closing, cancel)()
+
+	// The response is written to the end also when the handler closes, so only the calls get this context.
+	h.mcp.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.WithContext(ctx))))
+}
+
+// isBatch reports whether the body of a request is a list. The body can still be read as a whole.
+func isBatch(r *http.Request) bool {
+	body := bufio.NewReader(r.Body)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
+
+	for {
+		first, err := body.Peek(1)
+		if err != nil || !unicode.IsSpace(rune(first[0])) {
+			return err == nil && first[0] == '['
+		}
+
+		_, _ = body.Discard(1) // what was peeked at; JSON has no need of it
+	}
+}
+
+var errNoRequest = errors.New("mcpserver: a call without its HTTP request")
+
+// identify makes a client that acts as the sender of the HTTP request.
+func (h *Handler) identify(ctx context.Context) (caller, error) {
+	request, ok := ctx.Value(requestKey{}).(*http.Request)
+	if !ok {
+		return caller{}, errNoRequest
+	}
+
+	scheme := "http"
+	if request.TLS != nil {
+		scheme = "https"
+	}
+
+	address := scheme + "://" + request.Host
+
+	c, err := client.New(client.Config{
+		Server: address, UserAgent: request.UserAgent(), HTTP: &http.Client{Transport: &transport{api: h.cfg.API, from: request}},
+	})
+	if err != nil {
+		return caller{}, err
+	}
+
+	page := c.SessionPage
+	if h.cfg.Dashboard != nil {
+		page = func(sessionID string) string { return tarsy.SessionURL(h.cfg.Dashboard, sessionID) }
+	}
+
+	return caller{client: c, page: page, gone: request.Context()}, nil
+}

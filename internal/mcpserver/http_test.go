@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// apiOf is an API with one session that never ends. Watched gets a value when somebody waits for it, left when they have gone.
+func apiOf(watched, left chan<- struct{}) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/sessions/{id}", func(w http.ResponseWriter, r *http.Request) {
+		_ = json.NewEncoder(w).Encode(tarsy.SessionDetail{Session: tarsy.Session{ID: r.PathValue("id"), Status: tarsy.SessionInProgress}})
+	})
+	mux.HandleFunc("GET /api/v1/sessions/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "id: 1\nevent: session.status\ndata: {}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		watched <- struct{}{}
+
+		<-r.Context().Done()
+		left <- struct{}{}
+	})
+
+	return mux
+}
+
+// waitingCall is a call of get_session that waits. It ends with what the caller gets.
+func waitingCall(ctx context.Context, t *testing.T, h *Handler, progress chan<- string) (result <-chan error) {
+	t.Helper()
+
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+
+	options := &mcpsdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcpsdk.ProgressNotificationClientRequest) { progress <- r.Params.Message }}
+	client := mcpsdk.NewClient(&mcpsdk.Implementation{Name: "test", Version: "1"}, options)
+	web := &http.Client{Transport: &http.Transport{}}
+	session, err := client.Connect(t.Context(), &mcpsdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: web, DisableStandaloneSSE: true}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = session.Close()
+		web.CloseIdleConnections()
+	})
+
+	ended := make(chan error, 1)
+	params := &mcpsdk.CallToolParams{Name: "get_session", Arguments: map[string]any{"session_id": tarsy.NewID(), "wait_seconds": 300}}
+	params.SetProgressToken("token")
+
+	go func() {
+		got, err := session.CallTool(ctx, params)
+		if err == nil && got.IsError {
+			err = errors.New(got.Content[0].(*mcpsdk.TextContent).Text) //nolint:err113 // what the tool said
+		}
+
+		ended <- err
+	}()
+
+	return ended
+}
+
+func newTestHandler(api http.Handler) *Handler {
+	return NewHandler(HTTPConfig{API: api, Version: "1", Logger: slog.New(slog.DiscardHandler)})
+}
+
+func TestWaitingCallReportsProgressAndEndsWhenServerStops(t *testing.T) {
+	t.Parallel()
+
+	watched, left, progress := make(chan struct{}, 1), make(chan struct{}, 1), make(chan string, 1)
+	h := newTestHandler(apiOf(watched, left))
+	ended := waitingCall(t.Context(), t, h, progress)
+
+	<-watched
+	require.Equal(t, "session.status", <-progress)
+	h.Close()
+	require.EqualError(t, <-ended, errGone.Error())
+	<-left
+}
+
+func TestWaitingCallEndsWhenCallerLeaves(t *testing.T) {
+	t.Parallel()
+
+	watched, left, progress := make(chan struct{}, 1), make(chan struct{}, 1), make(chan string, 1)
+	h := newTestHandler(apiOf(watched, left))
+	defer h.Close()
+
+	ctx, leave := context.WithCancel(t.Context())
+	ended := waitingCall(ctx, t, h, progress)
+
+	<-watched
+	leave()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	<-left
+}
+
+func TestRequestsOfToolsCarryTheCallersCredentialsAndNothingElse(t *testing.T) {
+	t.Parallel()
+
+	from := httptest.NewRequest(http.MethodPost, "http://tarsy.example/mcp", strings.NewReader("{}"))
+	from.RemoteAddr = "192.0.2.1:4000"
+	from.Header.Set("Authorization", "Bearer key")
+	from.Header.Set("X-Forwarded-User", "ann")
+	from.Header.Set("Idempotency-Key", "of the message")
+	from.Header.Set("Content-Type", "application/json")
+
+	var got *http.Request
+
+	web := &http.Client{Transport: &transport{from: from, api: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+
+		w.Header().Set("X-Seen", "yes")
+		w.WriteHeader(http.StatusTeapot)
+	})}}
+
+	response, err := web.Get("http://tarsy.example/api/v1/sessions?limit=1")
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusTeapot, response.StatusCode)
+	require.Equal(t, "yes", response.Header.Get("X-Seen"))
+	require.Equal(t, "/api/v1/sessions?limit=1", got.RequestURI)
+	require.Equal(t, []string{"tarsy.example", "192.0.2.1:4000"}, []string{got.Host, got.RemoteAddr})
+	require.Equal(t, http.Header{"Authorization": {"Bearer key"}, "X-Forwarded-User": {"ann"}}, got.Header)
+}
+
+func TestResponseOfPanickingHandlerIsCutOff(t *testing.T) {
+	t.Parallel()
+
+	web := &http.Client{Transport: &transport{from: httptest.NewRequest(http.MethodPost, "/mcp", nil), api: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+
+		panic(http.ErrAbortHandler)
+	})}}
+
+	response, err := web.Get("http://tarsy.example/")
+	require.NoError(t, err)
+
+	text, err := io.ReadAll(response.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, "half", string(text))
+	require.NoError(t, response.Body.Close())
+}

@@ -1,0 +1,42 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// StdioConfig is what ServeStdio needs.
+type StdioConfig struct {
+	// Client reaches the server, with the key of whoever runs the command.
+	Client  *client.Client
+	Version string
+	Logger  *slog.Logger
+	// In and Out carry one message per line.
+	In  io.Reader
+	Out io.Writer
+}
+
+// ServeStdio answers one program until it closes In or ctx is done.
+func ServeStdio(ctx context.Context, cfg StdioConfig) error {
+	server := newServer(cfg.Version, cfg.Logger, func(context.Context) (caller, error) {
+		return caller{client: cfg.Client, page: cfg.Client.SessionPage, gone: ctx}, nil
+	})
+
+	err := server.Run(ctx, &mcpsdk.IOTransport{Reader: io.NopCloser(cfg.In), Writer: unclosed{cfg.Out}})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve MCP on stdio: %w", err)
+	}
+
+	return nil
+}
+
+// unclosed is a writer that belongs to somebody else.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }

@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// credentials are the headers by which the API knows who asks and from where.
+func credentials() []string {
+	return []string{
+		"Authorization", "Cookie", "X-Csrf-Token", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-User", "X-Forwarded-Email",
+		"Origin", "Sec-Fetch-Site", "X-Request-Id",
+	}
+}
+
+// transport makes requests to the handler of this process, on behalf of the sender of another request. Responses may be streams.
+type transport struct {
+	api  http.Handler
+	from *http.Request
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	request := r.Clone(ctx)
+	request.RequestURI, request.Host = r.URL.RequestURI(), t.from.Host
+	request.RemoteAddr, request.TLS = t.from.RemoteAddr, t.from.TLS
+
+	for _, name := range credentials() {
+		if values := t.from.Header.Values(name); len(values) > 0 {
+			request.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+
+	if request.Body == nil {
+		request.Body = http.NoBody
+	}
+
+	reader, writer := io.Pipe()
+	answer := &answer{header: http.Header{}, body: writer, begun: make(chan struct{})}
+	body := &answerBody{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+
+	go func() {
+		defer close(body.done)
+
+		answer.serve(t.api, request)
+	}()
+
+	select {
+	case <-answer.begun:
+	case <-ctx.Done():
+		// Nothing reads the body any more, so the handler ends as well.
+		_ = body.Close()
+
+		return nil, context.Cause(ctx)
+	}
+
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", answer.status, http.StatusText(answer.status)), StatusCode: answer.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: answer.sent, Body: body, ContentLength: -1, Request: r,
+	}, nil
+}
+
+// answerBody is the body of a response that the handler may still be writing.
+type answerBody struct {
+	*io.PipeReader
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Close tells the handler that nobody reads, and waits for its end.
+func (b *answerBody) Close() error {
+	b.cancel()
+
+	err := b.PipeReader.Close()
+
+	<-b.done
+
+	return err //nolint:wrapcheck // never an error
+}
+
+// answer is the response as the handler writes it. Status and sent are read by others once begun is closed.
+type answer struct {
+	header http.Header
+	body   *io.PipeWriter
+
+	once   sync.Once
+	begun  chan struct{}
+	status int
+	sent   http.Header
+}
+
+// serve runs the handler. One that panics ends the response in the middle, as on a connection.
+func (a *answer) serve(api http.Handler, request *http.Request) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.begin(http.StatusInternalServerError)
+			_ = a.body.CloseWithError(io.ErrUnexpectedEOF)
+		}
+	}()
+
+	api.ServeHTTP(a, request)
+	a.begin(http.StatusOK)
+
+	_ = a.body.Close()
+}
+
+func (a *answer) begin(status int) {
+	a.once.Do(func() {
+		a.status, a.sent = status, a.header.Clone()
+		close(a.begun)
+	})
+}
+
+// Header implements http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) { a.begin(status) }
+
+// Write implements http.ResponseWriter. It waits until the text is read.
+func (a *answer) Write(text []byte) (int, error) {
+	a.begin(http.StatusOK)
+
+	return a.body.Write(text) //nolint:wrapcheck // a pipe that is closed, as a connection would be
+}
+
+// Flush implements http.Flusher. What was written has been read.
+func (a *answer) Flush() { a.begin(http.StatusOK) }
