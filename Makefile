@@ -17,7 +17,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,11 @@ lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is no
 lint-web: web
 	@echo "==> linting the dashboard"
 	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && npm run --silent lint && npm run --silent check; fi
+
+# Not part of make test: the first time it compiles Helm and the types of Kubernetes, which takes minutes.
+lint-deploy: go ## check Dockerfile, compose file, Helm chart and release configuration with the parsers of the programs that read them
+	@echo "==> checking the files of installations (the first time downloads and compiles Helm)"
+	@cd internal/tools/deploycheck && $(GO) vet ./... && $(GO) test ./...
 
 linter:
 	@[ "$$($(LINT) version --short 2>/dev/null)" = $(LINT_VERSION) ] || { \
