@@ -34,11 +34,18 @@ type world struct {
 func newWorld(t testing.TB, options worldOptions, all ...*investigation) *world {
 	t.Helper()
 
+	return newWorldOn(t, pgtest.New(t), options, all...)
+}
+
+// newWorldOn makes a world on a database that is there already.
+func newWorldOn(t testing.TB, database string, options worldOptions, all ...*investigation) *world {
+	t.Helper()
+
 	options.Workers = cmp.Or(options.Workers, len(all))
 	options.Lease = cmp.Or(options.Lease, lease)
 	options.Grace = cmp.Or(options.Grace, patience)
 
-	database, each := pgtest.New(t), investigations(all)
+	each := investigations(all)
 	w := &world{t: t, App: tarsytest.New(t, tarsytest.Options{Config: each.config() + "queue: {worker_count: 0}\n", Database: database})}
 	w.settings = processSettings{
 		Database: database,

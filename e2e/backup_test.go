@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/private"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// The database is dumped while a session runs, as docs/backup.md says; server and database are lost. A new server on a new database
+// with the dump knows what was finished, continues what was not, and does nothing again that the dump knows to be done.
+func TestServerOnRestoredBackupContinuesSessions(t *testing.T) {
+	t.Parallel()
+
+	dump, restore := backupPrograms(t)
+	finished, cut := newInvestigation(t, "finished", twoTools()), newInvestigation(t, "cut", twoTools())
+	answer := cut.HoldCall(callSecond, 6)
+
+	w := newWorld(t, worldOptions{}, finished, cut)
+	token := w.Key("reader", tarsy.ScopeRead)
+	lost := w.Start()
+
+	w.Begin(finished)
+	finished.Socket.WaitStatus("completed")
+	session, timeline, journal := w.Session(finished.SessionID), w.Timeline(finished.SessionID), w.Journal(finished.SessionID)
+
+	w.Begin(cut)
+	await(t, answer.Reached(), "the LLM call")
+
+	file := filepath.Join(t.TempDir(), "tarsy.dump")
+	runBackup(t, dump, "--format=custom", "--no-owner", "--file="+file, w.Database)
+	lost.Kill()
+	w.Stop()
+
+	database := pgtest.Empty(t)
+	runBackup(t, restore, "--exit-on-error", "--single-transaction", "--no-owner", "--dbname="+database, file)
+
+	restored := newWorldOn(t, database, worldOptions{}, finished, cut)
+	require.Equal(t, session, restored.Session(finished.SessionID))
+	require.Equal(t, timeline, restored.Timeline(finished.SessionID))
+	require.Equal(t, journal, restored.Journal(finished.SessionID))
+	require.Equal(t, tarsy.SessionInProgress, restored.Session(cut.SessionID).Status)
+
+	cut.Socket = restored.Watch(cut.SessionID)
+	restored.Start()
+	cut.Socket.WaitStatus("completed")
+
+	restored.requireTwoTools(t, cut)
+	require.Equal(t, eachOnce(callSecond), cut.Asked(), "only the call that the backup does not know the answer of is made again")
+	require.Equal(t, []deskCall{{Tool: toolLook}, {Tool: toolInspect}}, withoutIDs(cut.Desk.Seen()))
+	require.Equal(t, eachOnce(), finished.Asked())
+
+	keyed := tarsytest.New(t, tarsytest.Options{Config: restored.settings.Config, Database: database, RequireKey: true})
+	keyed.Token = token
+	require.Equal(t, session.FinalAnalysis, keyed.Session(finished.SessionID).FinalAnalysis, "keys are in the backup")
+}
+
+// backupPrograms are pg_dump and pg_restore of the version that the test's database has.
+func backupPrograms(t *testing.T) (dump, restore string) {
+	t.Helper()
+
+	server, err := private.Find("")
+	require.NoError(t, err)
+
+	dump, restore = filepath.Join(server.Dir, "pg_dump"), filepath.Join(server.Dir, "pg_restore")
+
+	for _, program := range []string{dump, restore} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("no backup is made and restored: %v (the PostgreSQL of npm has no client programs; install those of your system)", err)
+		}
+	}
+
+	return dump, restore
+}
+
+func runBackup(t *testing.T, program string, arguments ...string) {
+	t.Helper()
+
+	out, err := exec.CommandContext(t.Context(), program, arguments...).CombinedOutput()
+	require.NoError(t, err, "%s: %s", filepath.Base(program), out)
+}
