@@ -18,6 +18,14 @@ const (
 	InteractionSynthesis        InteractionType = "synthesis"
 )
 
+// InteractionTypes lists every purpose.
+func InteractionTypes() []InteractionType {
+	return []InteractionType{
+		InteractionIteration, InteractionForcedConclusion, InteractionExecutiveSummary,
+		InteractionVerdict, InteractionSummarization, InteractionSynthesis,
+	}
+}
+
 // Usage counts tokens and their cost.
 type Usage struct {
 	// Whole prompt, including CachedTokens.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,7 @@ func successes() map[string]struct {
 		"livez":                {http.StatusOK, plain},
 		"readyz":               {http.StatusOK, plain},
 		"health":               {http.StatusOK, plain},
+		"metrics":              {http.StatusOK, plain},
 		"openapi":              {http.StatusOK, plain},
 		"events-schema":        {http.StatusOK, plain},
 		"list-alert-types":     {http.StatusOK, plain},
@@ -182,6 +184,10 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 		}
 
 		mediaType := answer.Header.Get("Content-Type")
+		if id == "metrics" {
+			mediaType, _, _ = strings.Cut(mediaType, ";") // the rest is the version of the format
+		}
+
 		require.Contains(t, contents, mediaType, id)
 
 		if mediaType == "application/json" {

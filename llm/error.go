@@ -30,6 +30,11 @@ const (
 	ClassUnknown Class = "unknown"
 )
 
+// Classes lists every class but ClassUnknown.
+func Classes() []Class {
+	return []Class{ClassAuth, ClassQuota, ClassContextTooLong, ClassSafety, ClassTransient, ClassInvalid}
+}
+
 // Error is an error of a call to a provider.
 type Error struct {
 	Class Class

@@ -17,6 +17,8 @@ import (
 // answered without a look at who asks, a stream ends with the login of its reader, and to a webhook the sender of its receiver may
 // come without a key.
 type route struct {
+	// path is the pattern of its addresses.
+	path       string
 	scope      tarsy.Scope
 	probe      bool
 	stream     bool
@@ -61,7 +63,7 @@ func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
 }
 
 func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
-	kept := route{scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil, bodyLimit: tarsy.MaxAlertBytes}
+	kept := route{path: op.Path, scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil, bodyLimit: tarsy.MaxAlertBytes}
 
 	if scope == "" {
 		kept.bodyLimit = anonymousLimit
@@ -97,6 +99,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 
 	found, missing := s.find(r)
+	noteRoute(r.Context(), found.path, found.stream)
+
 	if missing == nil && found.probe {
 		s.mux.ServeHTTP(w, r)
 
@@ -104,6 +108,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if missing != nil && s.page.serve(w, r) {
+		noteRoute(r.Context(), pageRoute, false)
+
 		return
 	}
 

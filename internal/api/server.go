@@ -120,6 +120,9 @@ type Config struct {
 	MCPServers func() []MCPServerStatus
 	// System is shown by /api/v1/system.
 	System System
+	// Metrics answers /metrics; nil means that there are none. Observe may be nil.
+	Metrics http.Handler
+	Observe Observe
 	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
 	Dashboard fs.FS
 	Info      Info
@@ -147,6 +150,7 @@ type Server struct {
 	info       Info
 	clock      clockwork.Clock
 	logger     *slog.Logger
+	observe    Observe
 
 	bodyTimeout    time.Duration
 	attempts       attempts
@@ -182,6 +186,14 @@ func New(cfg Config) *Server {
 		cfg.MCPServers = func() []MCPServerStatus { return nil }
 	}
 
+	if cfg.Metrics == nil {
+		cfg.Metrics = http.NotFoundHandler()
+	}
+
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, string, int, time.Duration, bool) {}
+	}
+
 	s := &Server{
 		store:      cfg.Store,
 		intake:     cfg.Intake,
@@ -200,6 +212,7 @@ func New(cfg Config) *Server {
 		info:       cfg.Info,
 		clock:      cfg.Clock,
 		logger:     cfg.Logger,
+		observe:    cfg.Observe,
 
 		bodyTimeout: cfg.BodyTimeout,
 		attempts: attempts{
@@ -245,6 +258,7 @@ func New(cfg Config) *Server {
 	s.addLogin()
 	s.addSystem()
 	s.addHealth()
+	s.addMetrics(cfg.Metrics)
 	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
 	s.addMCP(cfg.MCP)
 	s.finishDocument()
@@ -253,7 +267,9 @@ func New(cfg Config) *Server {
 }
 
 // Handler returns the handler of every route.
-func (s *Server) Handler() http.Handler { return s.bounded(s.recovered(http.HandlerFunc(s.serve))) }
+func (s *Server) Handler() http.Handler {
+	return s.observed(s.bounded(s.recovered(http.HandlerFunc(s.serve))))
+}
 
 // OpenAPI returns the document that /openapi.json shows.
 func (s *Server) OpenAPI() []byte { return s.document() }

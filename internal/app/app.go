@@ -29,6 +29,7 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/mcpserver"
+	"tarsy.dev/tarsy/internal/metrics"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
@@ -97,6 +98,7 @@ type App struct {
 	databaseTime bool
 
 	chains  *chain.Catalog
+	metrics *metrics.Metrics
 	db      *postgres.DB
 	dbWatch *databaseWatch
 	notes   *store.DB
@@ -172,6 +174,7 @@ func newApp(options Options) *App {
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
 	a.chains = chain.NewCatalog(cfg)
+	a.metrics = newMetrics(cfg, a.options.Version, a.logger)
 
 	if err := a.openCertificate(ctx); err != nil {
 		return err
@@ -194,6 +197,8 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
+	a.readDatabase()
+
 	if err := a.openNotes(ctx); err != nil {
 		return err
 	}
@@ -203,10 +208,13 @@ func (a *App) wire(ctx context.Context) error {
 
 	origins := origin.Policy{Own: origin.Of(cfg.System.Dashboard()), Allowed: cfg.System.WSOrigins()}
 
+	changes := &feed{signals: a.db.Signals()}
 	hub := stream.New(stream.Config{
-		Journals: a.db, Notes: a.notes.Journal(), Feed: feed{a.db.Signals()}, Deltas: deltas, Origins: origins,
+		Journals: a.db, Notes: a.notes.Journal(), Feed: changes, Deltas: deltas, Origins: origins,
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
+
+	a.countStreams(masker, hub, deltas, changes)
 
 	runbooks := a.runbooks()
 	a.onStop("runbooks", func(context.Context) error { runbooks.Close(); return nil }) //nolint:nlreturn // one thought
@@ -255,7 +263,7 @@ func (a *App) wire(ctx context.Context) error {
 		ConcludeResolved: cfg.Alerts.Resolved.Conclude,
 		Ready:            a.health.started,
 		SessionTimeout:   cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
-		Announce: announce, SetAside: a.sessionSetAside, Clock: a.clock, Logger: a.logger,
+		Announce: announce, SetAside: a.sessionSetAside, LeaseLost: a.metrics.LeaseLost, Clock: a.clock, Logger: a.logger,
 	})
 
 	if err := a.wireJobs(model, maskText, targets); err != nil {
@@ -304,6 +312,8 @@ func (a *App) wire(ctx context.Context) error {
 		Warnings:   a.warnings.list,
 		MCPServers: a.mcpStatuses,
 		System:     a.system(),
+		Metrics:    a.metrics.Handler(),
+		Observe:    a.metrics.Request,
 		Dashboard:  web.Files(),
 		Info:       api.Info{Version: a.options.Version, ServerID: a.serverID},
 		Clock:      a.clock, Logger: a.logger,

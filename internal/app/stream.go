@@ -2,6 +2,7 @@ package app
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
@@ -29,10 +30,14 @@ func streamLimits(cfg config.Streams) stream.Limits {
 }
 
 // feed is the signals of all sessions as the hub wants them.
-type feed struct{ signals *postgres.Signals }
+type feed struct {
+	signals *postgres.Signals
+	// dropped counts how often a reader was told that it is behind.
+	dropped atomic.Int64
+}
 
 // Changes implements stream.Feed.
-func (f feed) Changes(buffer int) (changes <-chan stream.Change, behind func() bool, stop func()) {
+func (f *feed) Changes(buffer int) (changes <-chan stream.Change, behind func() bool, stop func()) {
 	watch := f.signals.WatchSessions(buffer)
 	out := make(chan stream.Change, buffer)
 	done := make(chan struct{})
@@ -45,6 +50,8 @@ func (f feed) Changes(buffer int) (changes <-chan stream.Change, behind func() b
 	)
 
 	miss := func() {
+		f.dropped.Add(1)
+
 		mu.Lock()
 		defer mu.Unlock()
 

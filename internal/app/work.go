@@ -37,7 +37,7 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string, targets [
 			LLM: model, Provider: used.Provider, Model: used.Model, Backend: used.Backend, Retry: a.retry(), Timeout: cfg.NotePipeline.Timeout,
 		}),
 		Confidence: cfg.NotePipeline.ConfidenceThreshold, Similarity: cfg.NotePipeline.DuplicateThreshold,
-		Price: cfg.Prices().Price,
+		Price: cfg.Prices().Price, Called: a.metrics.NoteCall,
 	}
 	tries := note.Tries(cfg.NotePipeline.MaxAttempts)
 

@@ -78,6 +78,9 @@ type Config struct {
 	// SetAside is told when a session cannot be loaded, and when it can again. It may be nil.
 	SetAside func(sessionID string, aside bool)
 
+	// LeaseLost is called when another server took a session over that this one worked on. It may be nil.
+	LeaseLost func()
+
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
@@ -140,6 +143,10 @@ func New(cfg Config) *Engine {
 
 	if cfg.UnrunnableTimeout == 0 {
 		cfg.UnrunnableTimeout = unrunnableTimeout
+	}
+
+	if cfg.LeaseLost == nil {
+		cfg.LeaseLost = func() {}
 	}
 
 	return &Engine{

@@ -83,6 +83,7 @@ func (r *sessionRun) run() {
 			// Plan again.
 		case errors.Is(err, postgres.ErrFenceLost):
 			log.Warn("lost the lease; another server continues")
+			r.engine.LeaseLost()
 
 			return
 		case errors.Is(err, errHandOver):
@@ -145,6 +146,8 @@ func (r *sessionRun) reload(unstorable bool) bool {
 
 		state, err := r.load()
 		if errors.Is(err, postgres.ErrFenceLost) {
+			r.engine.LeaseLost()
+
 			return false
 		}
 

@@ -52,6 +52,8 @@ type Masker struct {
 	other    *policy
 	limit    time.Duration
 	failures atomic.Int64
+	// texts and results count the secrets that were masked in each.
+	texts, results atomic.Int64
 }
 
 // New checks the names and compiles the operator's own patterns. Everything else is compiled when it is first needed.
@@ -94,6 +96,8 @@ func (m *Masker) Result(serverID, text string) (string, error) {
 		return "", err
 	}
 
+	m.results.Add(hidden(text, masked))
+
 	return masked, nil
 }
 
@@ -109,11 +113,26 @@ func (m *Masker) Text(text string) (string, error) {
 		return text, err
 	}
 
+	m.texts.Add(hidden(text, masked))
+
 	return masked, err
 }
 
 // Failures counts the texts that could not be masked, or not completely.
 func (m *Masker) Failures() int64 { return m.failures.Load() }
+
+// Masked counts the secrets that were masked in texts of people and in results of tools.
+func (m *Masker) Masked() (texts, results int64) { return m.texts.Load(), m.results.Load() }
+
+// hidden is how many secrets were replaced in a text: the markers that it has now. Where the operator's own replacements have none, a
+// text counts once.
+func hidden(before, after string) int64 {
+	if before == after {
+		return 0
+	}
+
+	return int64(max(strings.Count(after, markerStart)-strings.Count(before, markerStart), 1))
+}
 
 func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
 	defer func() {

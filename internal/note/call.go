@@ -8,13 +8,17 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
-// priced is a call of the model about a note that is over now, with its price.
-func (p *Processor) priced(noteID string, made infer.Call) store.Call {
+// priced is a call of the model about a note that is over now, with its price. It failed with err if that is not nil.
+func (p *Processor) priced(noteID string, made infer.Call, err error) store.Call {
 	call := store.Call{
 		ID: tarsy.NewID(), NoteID: noteID, Purpose: made.Purpose, Provider: made.Provider, ModelName: made.Model, Usage: made.Usage, CreatedAt: p.Store.Now(),
 	}
 	if p.Price != nil {
 		call.Usage = p.Price(call.ModelName, call.CreatedAt, call.Usage)
+	}
+
+	if p.Called != nil {
+		p.Called(call.Provider, call.ModelName, call.Purpose, call.Usage, err)
 	}
 
 	return call

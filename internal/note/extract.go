@@ -36,7 +36,7 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 	}
 
 	found, made, err := p.Model.Extract(ctx, note.Content, note.CreatedAt)
-	call := p.priced(noteID, made)
+	call := p.priced(noteID, made, err)
 
 	if err != nil {
 		return p.keepCall(ctx, call, err)

@@ -49,7 +49,7 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 	}
 
 	organization, made, err := p.Model.Organize(ctx, in)
-	call := p.priced(noteID, made)
+	call := p.priced(noteID, made, err)
 
 	if err == nil {
 		err = file(organization.Places, func(tx *store.Tx) error {

@@ -31,6 +31,8 @@ type Processor struct {
 	Similarity float64
 	// Price returns a usage with the cost that it has with a model at a time; nil prices nothing.
 	Price func(model string, at time.Time, u tarsy.Usage) tarsy.Usage
+	// Called is told of each LLM call with its price, and of its error; nil means nothing.
+	Called func(provider, model, purpose string, u tarsy.Usage, err error)
 }
 
 func (p *Processor) confidence() float64 {

@@ -94,13 +94,14 @@ const maxGroup = 64
 // committer takes whatever steps wait, of any session, into one transaction. Steps of one session keep their order:
 // while a group with steps of a session is under way, no other group takes steps of it.
 type committer struct {
-	pool    *pgxpool.Pool
-	signals *Signals
-	steps   *batch.Batcher[*queued]
+	pool      *pgxpool.Pool
+	signals   *Signals
+	committed func(progress.Step)
+	steps     *batch.Batcher[*queued]
 }
 
-func newCommitter(pool *pgxpool.Pool, signals *Signals) *committer {
-	c := &committer{pool: pool, signals: signals}
+func newCommitter(pool *pgxpool.Pool, signals *Signals, committed func(progress.Step)) *committer {
+	c := &committer{pool: pool, signals: signals, committed: committed}
 	c.steps = batch.New(batch.Config[*queued]{
 		Workers: committers, MaxItems: maxGroup, Key: func(q *queued) string { return q.holder.SessionID }, Handle: c.commitSteps,
 	})
@@ -235,6 +236,11 @@ func (c *committer) report(u *unit, err error) {
 	if err != nil {
 		u.holder.failed = err
 	} else {
+		// Before anybody is told, so that who waits for a step finds it counted.
+		for _, q := range u.steps {
+			c.committed(q.step)
+		}
+
 		c.signals.moved(u.holder.SessionID, u.result.LastSeq)
 
 		// A released lease may be what another server's claim is waiting for.

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // Config says which database to use and how.
@@ -45,7 +47,9 @@ type Config struct {
 	// DatabaseTime makes DB.Clock show the database's time instead of Clock's, which then only tells how much time has passed.
 	// Tests with a clock of their own leave it off.
 	DatabaseTime bool
-	Logger       *slog.Logger
+	// Committed is called with each step after its commit, and must be quick; nil means nothing.
+	Committed func(progress.Step)
+	Logger    *slog.Logger
 }
 
 const defaultPollEvery = 1500 * time.Millisecond
@@ -90,6 +94,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		cfg.Step = noStep
 	}
 
+	if cfg.Committed == nil {
+		cfg.Committed = func(progress.Step) {}
+	}
+
 	pools, err := openPools(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -122,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		clock:     cfg.Clock,
 		logger:    cfg.Logger,
 		signals:   signals,
-		committer: newCommitter(pools.work, signals),
+		committer: newCommitter(pools.work, signals, cfg.Committed),
 		intake:    newIntake(pools.work, signals, cfg),
 		filler:    newFiller(pools.jobs, cfg.Logger),
 		measurer:  newMeasurer(pools.jobs, cfg.Logger),

@@ -33,6 +33,11 @@ func (db *DB) QueuedPlan(ctx context.Context) (string, error) {
 	return db.planWithoutScans(ctx, strings.ReplaceAll(queuedSQL, "$1", "200"), nil)
 }
 
+// WorkloadPlan is how the database reads the workload.
+func (db *DB) WorkloadPlan(ctx context.Context) (string, error) {
+	return db.plan(ctx, "SET LOCAL jit = off", workloadSQL, nil)
+}
+
 // UsagePlan is the same for the usage summary.
 func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error) {
 	return db.planWithoutScans(ctx, usageSummarySQL, args)

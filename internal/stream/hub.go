@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -75,6 +76,9 @@ type Hub struct {
 	ctx     context.Context    //nolint:containedctx // ends when they must not take the time any more
 	cancel  context.CancelFunc // of ctx
 
+	// webSockets and eventStreams are the open connections of each kind.
+	webSockets, eventStreams atomic.Int64
+
 	mu          sync.Mutex
 	closed      bool
 	connections sync.WaitGroup
@@ -139,6 +143,12 @@ func (h *Hub) Close(ctx context.Context) error {
 
 	return nil
 }
+
+// WebSockets is how many WebSocket connections are open.
+func (h *Hub) WebSockets() int64 { return h.webSockets.Load() }
+
+// EventStreams is how many event streams are open.
+func (h *Hub) EventStreams() int64 { return h.eventStreams.Load() }
 
 // admit does what all requests have in common: it checks the origin and counts the connection. If it reports
 // false, it has answered; otherwise release follows.

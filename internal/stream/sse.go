@@ -67,6 +67,9 @@ func (h *Hub) eventStream(find func(*http.Request) (channel, error)) http.Handle
 			return
 		}
 
+		h.eventStreams.Add(1)
+		defer h.eventStreams.Add(-1)
+
 		out := &sseWriter{w: w, control: http.NewResponseController(w), limit: h.writeLimit}
 		// A server's limit for reading requests would end the response; not every writer knows of it. A request with a
 		// body keeps the limit: the server would wait for the body at the end.

@@ -51,6 +51,9 @@ func (h *Hub) WebSocket() http.Handler {
 			return
 		}
 
+		h.webSockets.Add(1)
+		defer h.webSockets.Add(-1)
+
 		// After the handshake the request's context says nothing about the connection.
 		h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket, h.loginEnded(r)).serve()
 	})

@@ -1,0 +1,44 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// requests are the metrics of HTTP.
+type requests struct {
+	answered *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	methods  names
+}
+
+func newRequests() requests {
+	return requests{
+		answered: newCounters("http_requests_total", "HTTP requests, by the pattern of the route.", "route", "method", "code"),
+		took: newHistograms("http_request_duration_seconds", "Duration of HTTP requests, without streams.",
+			[]float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}, "route", "method"),
+		methods: newNames([]string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		}),
+	}
+}
+
+func (r *requests) all() []prometheus.Collector { return []prometheus.Collector{r.answered, r.took} }
+
+// Request counts an HTTP request. The route is the pattern that it matched, without its method; it is empty if it matched none. A stream
+// is not timed: it lasts as long as its reader likes.
+func (m *Metrics) Request(route, method string, code int, took time.Duration, stream bool) {
+	if route == "" {
+		route = other
+	}
+
+	method = m.methods.label(method)
+	m.answered.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
+
+	if !stream {
+		m.took.WithLabelValues(route, method).Observe(took.Seconds())
+	}
+}

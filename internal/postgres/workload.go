@@ -1,0 +1,50 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Workload is what all servers together have to do, as of one moment.
+type Workload struct {
+	// Pending, InProgress and Cancelling are the sessions that are not over, by status.
+	Pending, InProgress, Cancelling int
+	// Waiting are the sessions that no server has taken yet, and OldestWaiting is when the oldest of them was created; nil if there is
+	// none.
+	Waiting       int
+	OldestWaiting *time.Time
+	// Unnumbered are the entries of journals that no reader sees yet, because their sequencer has not numbered them.
+	Unnumbered int
+}
+
+// workloadSQL reads small indexes only: those of sessions that run, of sessions that wait, and of entries without a number. The oldest
+// session that waits is looked for among those that are not over, in the order of time: few that run are older.
+const workloadSQL = `
+SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r.cancelling AS pending, r.in_progress, r.cancelling,
+       (SELECT count(*) FROM sessions s WHERE ` + waitingSQL + `) AS waiting,
+       (SELECT l.created_at FROM session_list l JOIN sessions s ON s.id = l.session_id
+        WHERE l.status = '' AND ` + waitingSQL + ` ORDER BY l.created_at LIMIT 1) AS oldest_waiting,
+       (SELECT count(*) FROM pgjournal_entries WHERE seq IS NULL) AS unnumbered
+FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, count(*) FILTER (WHERE o.status = 'cancelling') AS cancelling
+      FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
+
+// Workload reads the workload.
+func (db *DB) Workload(ctx context.Context) (Workload, error) {
+	found, err := collect[Workload](ctx, db.front, workloadSQL)
+	if err != nil {
+		return Workload{}, fmt.Errorf("read the workload: %w", err)
+	}
+
+	return found[0], nil
+}
+
+// PoolStats are the statistics of the connection pools, by name.
+func (db *DB) PoolStats() map[string]*pgxpool.Stat {
+	return map[string]*pgxpool.Stat{
+		"readers": db.readers.Stat(), "front": db.front.Stat(), "work": db.work.Stat(), "jobs": db.jobs.Stat(), "notes": db.notes.Stat(),
+		"alerts": db.alerts.Stat(),
+	}
+}
