@@ -100,9 +100,13 @@ func successes() map[string]struct {
 		"get-usage-summary": {http.StatusOK, plain},
 		"get-me":            {http.StatusOK, plain},
 		"list-warnings":     {http.StatusOK, plain},
-		"list-mcp-servers":  {http.StatusOK, plain},
-		"list-providers":    {http.StatusOK, plain},
-		"get-config":        {http.StatusOK, plain},
+		"get-log-level":     {http.StatusOK, plain},
+		"set-log-level": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
+			return app.Do(op.method, op.path, map[string]any{"level": "debug"})
+		}},
+		"list-mcp-servers": {http.StatusOK, plain},
+		"list-providers":   {http.StatusOK, plain},
+		"get-config":       {http.StatusOK, plain},
 		"get-default-tools": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			return app.Do(op.method, op.path+"?alert_type=test", nil)
 		}},

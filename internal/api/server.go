@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/requestid"
 )
 
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
@@ -123,6 +124,8 @@ type Config struct {
 	// Metrics answers /metrics; nil means that there are none. Observe may be nil.
 	Metrics http.Handler
 	Observe Observe
+	// LogLevel is that of Logger; nil means one that nothing follows.
+	LogLevel *slog.LevelVar
 	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
 	Dashboard fs.FS
 	Info      Info
@@ -151,6 +154,7 @@ type Server struct {
 	clock      clockwork.Clock
 	logger     *slog.Logger
 	observe    Observe
+	logLevel   *slog.LevelVar
 
 	bodyTimeout    time.Duration
 	attempts       attempts
@@ -186,6 +190,10 @@ func New(cfg Config) *Server {
 		cfg.MCPServers = func() []MCPServerStatus { return nil }
 	}
 
+	if cfg.LogLevel == nil {
+		cfg.LogLevel = &slog.LevelVar{}
+	}
+
 	if cfg.Metrics == nil {
 		cfg.Metrics = http.NotFoundHandler()
 	}
@@ -213,6 +221,7 @@ func New(cfg Config) *Server {
 		clock:      cfg.Clock,
 		logger:     cfg.Logger,
 		observe:    cfg.Observe,
+		logLevel:   cfg.LogLevel,
 
 		bodyTimeout: cfg.BodyTimeout,
 		attempts: attempts{
@@ -259,6 +268,7 @@ func New(cfg Config) *Server {
 	s.addSystem()
 	s.addHealth()
 	s.addMetrics(cfg.Metrics)
+	s.addLogLevel()
 	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
 	s.addMCP(cfg.MCP)
 	s.finishDocument()
@@ -268,7 +278,7 @@ func New(cfg Config) *Server {
 
 // Handler returns the handler of every route.
 func (s *Server) Handler() http.Handler {
-	return s.observed(s.bounded(s.recovered(http.HandlerFunc(s.serve))))
+	return requestid.Middleware(s.observed(s.bounded(s.recovered(http.HandlerFunc(s.serve)))))
 }
 
 // OpenAPI returns the document that /openapi.json shows.

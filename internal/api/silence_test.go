@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/problem"
 )
 
 type silences struct {
@@ -114,10 +115,7 @@ func TestBadSilencesAreRefused(t *testing.T) {
 	} {
 		got := f.request(t, http.MethodPost, "/api/v1/silences", body)
 		require.Equal(t, http.StatusBadRequest, got.status, "%s: %s", body, got.body)
-		require.Equal(t, field, decode[struct {
-			Type, Title, Detail, Code, Field, Instance string
-			Status                                     int
-		}](t, got).Field, "%s: %s", body, got.body)
+		require.Equal(t, field, decode[problem.Problem](t, got).Field, "%s: %s", body, got.body)
 	}
 
 	require.Empty(t, get[silences](t, f, "/api/v1/silences?all=true").Silences)

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/problem"
+	"tarsy.dev/tarsy/internal/requestid"
 )
 
 // Starting answers while the server waits for its database or brings it up to date: /livez, so that nobody restarts a
@@ -28,5 +29,5 @@ func Starting(logger *slog.Logger) http.Handler {
 			"The server is starting: it waits for its database or brings it up to date. Try again later."))
 	})
 
-	return mux
+	return requestid.Middleware(mux)
 }

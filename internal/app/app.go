@@ -35,6 +35,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/requestid"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/internal/triage"
 	"tarsy.dev/tarsy/llm"
@@ -69,6 +70,8 @@ type Options struct {
 	Env    func(string) (string, bool)
 	Clock  clockwork.Clock
 	Logger *slog.Logger
+	// LogLevel is that of Logger, which can be changed while the server runs; nil means one that nothing follows.
+	LogLevel *slog.LevelVar
 	// Progress is told what takes longer than a moment.
 	Progress func(string)
 	Version  string
@@ -112,6 +115,8 @@ type App struct {
 	// tls is nil where the server speaks plain HTTP.
 	tls  *tls.Config
 	http *http.Server
+	// admin is nil unless system.admin_listen is set.
+	admin net.Listener
 	// handler answers requests once started is true.
 	handler  http.Handler
 	started  atomic.Bool
@@ -155,6 +160,13 @@ func newApp(options Options) *App {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	// Lines that are logged for a request have its id.
+	options.Logger = slog.New(requestid.NewHandler(options.Logger.Handler()))
+
+	if options.LogLevel == nil {
+		options.LogLevel = &slog.LevelVar{}
+	}
+
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
@@ -181,6 +193,10 @@ func (a *App) wire(ctx context.Context) error {
 	}
 
 	if err := a.listen(ctx); err != nil {
+		return err
+	}
+
+	if err := a.serveAdmin(ctx); err != nil {
 		return err
 	}
 
@@ -314,6 +330,7 @@ func (a *App) wire(ctx context.Context) error {
 		System:     a.system(),
 		Metrics:    a.metrics.Handler(),
 		Observe:    a.metrics.Request,
+		LogLevel:   a.options.LogLevel,
 		Dashboard:  web.Files(),
 		Info:       api.Info{Version: a.options.Version, ServerID: a.serverID},
 		Clock:      a.clock, Logger: a.logger,

@@ -53,6 +53,11 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
 			t.infof("TARSy listens on %s", address(server))
+
+			if admin := server.AdminAddr(); admin != "" {
+				t.infof("Administrative listener: http://%s", admin)
+			}
+
 			t.infof("Dashboard: %s", publicDashboard(cfg, address(server)))
 
 			return nil

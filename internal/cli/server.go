@@ -30,6 +30,8 @@ type serverFlags struct {
 	// tlsCert and tlsKey are files; they override those of the configuration.
 	tlsCert, tlsKey string
 	databaseURL     string
+	// adminListen overrides system.admin_listen.
+	adminListen string
 	// databaseWait is how long to wait for the database at the start.
 	databaseWait time.Duration
 	pgBin        string
@@ -54,6 +56,7 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 chooses a free one")
+	flags.StringVar(&f.adminListen, "admin-listen", "", "loopback address of a second listener with metrics, profiles and the log level (default: system.admin_listen of the configuration, or none)")
 	flags.StringVar(&f.dataDir, "data-dir", "", "directory of the private PostgreSQL and the first admin key (default ~/.local/share/"+dataDirName+")")
 	flags.StringVar(&f.databaseURL, "database-url", "", "PostgreSQL to use instead of a private one, as postgres://user:password@host/name")
 	flags.DurationVar(&f.databaseWait, "database-wait", time.Minute, "how long to wait at the start for a database that is not available")
@@ -63,7 +66,7 @@ func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFla
 	flags.Var(f.logFormat, "log-format", "log format")
 
 	for name, variable := range map[string]string{
-		"listen": "TARSY_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "database-wait": "TARSY_DATABASE_WAIT", "pg-bin": "TARSY_PG_BIN",
+		"listen": "TARSY_LISTEN", "admin-listen": "TARSY_ADMIN_LISTEN", "data-dir": "TARSY_DATA_DIR", "database-url": "TARSY_DATABASE_URL", "database-wait": "TARSY_DATABASE_WAIT", "pg-bin": "TARSY_PG_BIN",
 		"workers": "TARSY_WORKERS", "log-level": "TARSY_LOG_LEVEL", "log-format": "TARSY_LOG_FORMAT",
 	} {
 		withEnv(flags, name, variable)
@@ -107,6 +110,10 @@ func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error
 
 	if err == nil && t.given("tls-key") {
 		err = cfg.Override("system.tls.key_file", f.tlsKey, t.origins["tls-key"])
+	}
+
+	if err == nil && t.given("admin-listen") {
+		err = cfg.Override("system.admin_listen", f.adminListen, t.origins["admin-listen"])
 	}
 
 	if err != nil {
@@ -182,9 +189,11 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 		return app.Options{}, err
 	}
 
+	level := f.level()
+
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DatabaseWait: f.databaseWait, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
-		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f), Version: buildVersion().Version, Env: t.lookup,
+		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f, level), LogLevel: level, Version: buildVersion().Version, Env: t.lookup,
 		Progress: func(text string) { t.infof("%s", text) }, Scripted: story.Client(script.Pace{}),
 	}, nil
 }
@@ -226,10 +235,16 @@ func requireKey(mode, listen string) bool {
 	return !app.IsLoopback(host)
 }
 
-func (t *tool) logger(f *serverFlags) *slog.Logger {
-	var level slog.Level
+// level is the lowest level to log, which can be changed later.
+func (f *serverFlags) level() *slog.LevelVar {
+	var level slog.LevelVar
 	// The flag allows only names of levels.
 	_ = level.UnmarshalText([]byte(f.logLevel.value))
+
+	return &level
+}
+
+func (t *tool) logger(f *serverFlags, level *slog.LevelVar) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 
 	if f.logFormat.value == formatJSON {

@@ -298,3 +298,24 @@ func TestServeUsesTheProviderWhoseKeyIsSet(t *testing.T) {
 	require.Equal(t, cli.ExitFailed, got.code)
 	require.Contains(t, got.stdout, "→ set one of GOOGLE_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, XAI_API_KEY where the server runs")
 }
+
+// It asks for no key, so nothing but this machine may reach it.
+func TestAdminListenerNeedsLoopbackAddress(t *testing.T) {
+	t.Parallel()
+
+	for _, address := range []string{"0.0.0.0:9090", ":9090", "example.com:9090", "127.0.0.1", "[::]:9090"} {
+		got := tarsyWith(t, []string{"TARSY_ADMIN_LISTEN=" + address}, "", "serve", "--listen", "127.0.0.1:0", "--database-url", "postgres://127.0.0.1:1/none")
+		require.NotZero(t, got.code, address)
+		require.Contains(t, got.stderr, "system.admin_listen: not a loopback address with a port", address)
+	}
+
+	env := []string{"TARSY_DATABASE_URL=" + pgtest.New(t), "TARSY_LISTEN=127.0.0.1:0", "TARSY_AUTH=on", "HOME=" + t.TempDir()}
+	served := start(t, env, "serve", "--admin-listen", "127.0.0.1:0")
+	_, text, _ := strings.Cut(served.stderr.wait(t, "Dashboard: "), "Administrative listener: ")
+
+	answer, err := http.Get(addressIn(t, text) + "/metrics")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Zero(t, served.end())
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -193,6 +195,10 @@ func formats() map[string]valueFormat {
 			func(v string) bool { return v == "*" || discordID.MatchString(v) },
 			"not a Discord ID", "write the number that Copy ID gives, in quotes, or '*'",
 		},
+		"loopback": {
+			isLoopback,
+			"not a loopback address with a port", "write 127.0.0.1:9090; this listener has no authentication",
+		},
 		"cidr": {
 			func(v string) bool { return parses(parseNetwork(v)) },
 			"not a network", "write 10.0.0.0/8, or one address",
@@ -233,6 +239,16 @@ func checkParsed(_ any, err error) (string, string) {
 		return "", ""
 	}
 	return err.Error(), ""
+}
+
+// isLoopback reports whether an address to listen on can be reached from this machine only.
+func isLoopback(value string) bool {
+	host, _, err := net.SplitHostPort(value)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 func isURL(value string, schemes ...string) bool {

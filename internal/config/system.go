@@ -22,6 +22,7 @@ type System struct {
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms"`
 	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md."`
 	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0"`
+	AdminListen      string         `yaml:"admin_listen" doc:"Loopback address of a second listener with metrics, profiles and the log level, such as 127.0.0.1:9090; it needs no API key. Empty means none. See docs/operations.md." format:"loopback"`
 	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit."`
 	Login            Login          `yaml:"login" doc:"Limits on browsers that log in."`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`

@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/requestid"
 )
 
 // MediaType is the Content-Type of a problem.
@@ -34,6 +35,8 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Instance string     `doc:"Names this one error in the server's log."                               json:"instance,omitempty"`
 	Code     tarsy.Code `doc:"A stable name of the problem for programs."                              json:"code"`
 	Field    string     `doc:"The field, parameter or header that was wrong."                          json:"field,omitempty"`
+	// RequestID is empty outside of HTTP requests.
+	RequestID string `doc:"The X-Request-ID of the answer, which is in the server's log." json:"request_id,omitempty"`
 
 	// Allow are the methods that a 405 names.
 	Allow string `json:"-"`
@@ -150,6 +153,13 @@ func New(e *tarsy.Error) *Problem {
 
 // Explain turns any error into a problem.
 func Explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
+	p := explain(ctx, logger, err)
+	p.RequestID = requestid.From(ctx)
+
+	return p
+}
+
+func explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// LogLevel is the lowest level that the server logs.
+type LogLevel struct {
+	Level string `doc:"The lowest level that is logged." enum:"debug,info,warn,error" json:"level"`
+}
+
+type logLevelOutput struct{ Body LogLevel }
+
+// ParseLogLevel reads the name of a level.
+func ParseLogLevel(name string) (slog.Level, error) {
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		if name == levelName(level) {
+			return level, nil
+		}
+	}
+
+	return 0, tarsy.FieldErrorf(tarsy.CodeInvalidField, "level", "must be debug, info, warn or error")
+}
+
+func levelName(level slog.Level) string { return strings.ToLower(level.String()) }
+
+func (s *Server) addLogLevel() {
+	const path = "/api/v1/system/log-level"
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "get-log-level", Method: http.MethodGet, Path: path, Summary: "Get the lowest level that this server logs",
+	}, nil, func(context.Context, *struct{}) (*logLevelOutput, error) { return s.logLevelNow(), nil })
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "set-log-level", Method: http.MethodPut, Path: path, Summary: "Set the lowest level that this server logs",
+		Description: "It holds for the server that answers, until it stops.",
+	}, s.bodyOf(reflect.TypeFor[LogLevel](), true), s.setLogLevel)
+}
+
+func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[LogLevel](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	level, err := ParseLogLevel(request.Level)
+	if err != nil {
+		return nil, err
+	}
+
+	before := levelName(s.logLevel.Level())
+	s.logLevel.Set(level)
+
+	// At a level that is logged whatever was set: it explains why the log changes.
+	s.logger.Log(ctx, max(level, slog.LevelInfo), "log level changed", "from", before, "to", levelName(level), "author", who.author)
+
+	return s.logLevelNow(), nil
+}
+
+func (s *Server) logLevelNow() *logLevelOutput {
+	return &logLevelOutput{Body: LogLevel{Level: levelName(s.logLevel.Level())}}
+}

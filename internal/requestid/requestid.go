@@ -1,0 +1,78 @@
+// Package requestid names HTTP requests, so that what a caller saw, its problem and the lines of the log can be put together. It knows
+// nothing of what requests do.
+package requestid
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// Header carries the id, in requests and in answers.
+const Header = "X-Request-ID"
+
+// longest is how many characters of a caller's id are kept.
+const longest = 128
+
+type contextKey struct{}
+
+// From returns the id of the request that ctx belongs to; empty if it belongs to none.
+func From(ctx context.Context) string {
+	id, _ := ctx.Value(contextKey{}).(string)
+
+	return id
+}
+
+// Middleware gives each request the id that its caller or a proxy sent, or a new one, and answers with it.
+func Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := clean(r.Header.Get(Header))
+		if id == "" {
+			id = tarsy.NewID()
+		}
+
+		w.Header().Set(Header, id)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), contextKey{}, id)))
+	})
+}
+
+// clean keeps what may stand in a log line: the id comes from anybody.
+func clean(sent string) string {
+	if len(sent) > longest {
+		sent = sent[:longest]
+	}
+
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.ContainsRune("-_.:/+=@", c):
+			return c
+		default:
+			return -1
+		}
+	}, sent)
+}
+
+// NewHandler adds the id of the request to each line that is logged with its context, as request_id.
+func NewHandler(next slog.Handler) slog.Handler { return handler{next} }
+
+type handler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h handler) Handle(ctx context.Context, record slog.Record) error {
+	if id := From(ctx); id != "" {
+		record.AddAttrs(slog.String("request_id", id))
+	}
+
+	return h.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements slog.Handler.
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return handler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }
