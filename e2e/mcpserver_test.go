@@ -31,13 +31,16 @@ func ownTools() map[string]bool {
 }
 
 // asBearer sends a key with every request.
-type asBearer string
+type asBearer struct {
+	key  string
+	base http.RoundTripper
+}
 
-func (key asBearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b asBearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(key))
+	r.Header.Set("Authorization", "Bearer "+b.key)
 
-	return http.DefaultTransport.RoundTrip(r)
+	return b.base.RoundTrip(r)
 }
 
 // connectTools connects the official client to a server.
@@ -54,7 +57,10 @@ func connectTools(t *testing.T, transport mcpsdk.Transport) *mcpsdk.ClientSessio
 func toolsOverHTTP(t *testing.T, app *tarsytest.App, key string) *mcpsdk.ClientSession {
 	t.Helper()
 
-	return connectTools(t, &mcpsdk.StreamableClientTransport{Endpoint: app.URL + "/mcp", HTTPClient: &http.Client{Transport: asBearer(key)}})
+	// No connection is kept: the client may open one that it then does not use, for which a server that stops waits 5 seconds.
+	web := &http.Client{Transport: asBearer{key, &http.Transport{DisableKeepAlives: true}}}
+
+	return connectTools(t, &mcpsdk.StreamableClientTransport{Endpoint: app.URL + "/mcp", HTTPClient: web})
 }
 
 func toolsOverStdio(t *testing.T, app *tarsytest.App, key string) *mcpsdk.ClientSession {
