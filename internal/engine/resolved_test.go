@@ -152,8 +152,12 @@ func TestNextHolderConcludesWhenAlertIsResolved(t *testing.T) {
 	one.renewRunning(h.ctx)
 	one.stop()
 
+	// A server that hears of a request renews at once. The next one must not learn of the resolved alert before it repeats the call.
+	h.fires(id)
+
 	two := h.start("two", concludingResolved)
 	h.wait(inTool, "the first call, repeated")
+	h.resolves(id, h.clock.Now())
 	two.renewRunning(h.ctx)
 	leaveTool <- struct{}{}
 
