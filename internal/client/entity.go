@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -36,21 +35,8 @@ func (c *Client) Entities(ctx context.Context, filter EntityFilter) iter.Seq2[ta
 }
 
 func (f EntityFilter) query(left int, cursor string) url.Values {
-	size := pageSize
-	if f.Limit > 0 {
-		size = min(left, pageSize)
-	}
-
-	query := url.Values{"limit": {strconv.Itoa(size)}}
-
-	for name, value := range map[string]string{
+	return pageQuery(f.Limit, left, map[string]string{
 		"type": strings.Join(f.Types, ","), "status": strings.Join(f.Statuses, ","), "owner": f.Owner, "session_id": f.SessionID,
 		"q": f.Search, "cursor": cursor,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-
-	return query
+	})
 }

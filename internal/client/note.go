@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -85,20 +84,7 @@ func (c *Client) Notes(ctx context.Context, filter NoteFilter) iter.Seq2[tarsy.N
 }
 
 func (f NoteFilter) query(left int, cursor string) url.Values {
-	size := pageSize
-	if f.Limit > 0 {
-		size = min(left, pageSize)
-	}
-
-	query := url.Values{"limit": {strconv.Itoa(size)}}
-
-	for name, value := range map[string]string{
+	return pageQuery(f.Limit, left, map[string]string{
 		"status": strings.Join(f.Statuses, ","), "source": f.Source, "session_id": f.SessionID, "q": f.Search, "cursor": cursor,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-
-	return query
+	})
 }

@@ -109,6 +109,24 @@ func (c *Client) Sessions(ctx context.Context, filter Filter) iter.Seq2[tarsy.Se
 	})
 }
 
+// pageQuery asks for a page of a list: as many as are left of the limit, if there is one, and only what the values that are set choose.
+func pageQuery(limit, left int, values map[string]string) url.Values {
+	size := pageSize
+	if limit > 0 {
+		size = min(left, pageSize)
+	}
+
+	query := url.Values{"limit": {strconv.Itoa(size)}}
+
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+
+	return query
+}
+
 // pages goes through a list page by page. A limit of zero means all of it; read gets how much of the limit is left and the cursor of
 // the previous page, and returns the next one.
 func pages[T any](limit int, read func(left int, cursor string) (page []T, next string, err error)) iter.Seq2[T, error] {
@@ -142,25 +160,14 @@ func pages[T any](limit int, read func(left int, cursor string) (page []T, next 
 }
 
 func (c *Client) page(ctx context.Context, filter Filter, left int, cursor string) (Page, error) {
-	size := pageSize
-	if filter.Limit > 0 {
-		size = min(left, pageSize)
-	}
-
-	query := url.Values{"limit": {strconv.Itoa(size)}}
-	if len(filter.Labels) > 0 {
-		query["label"] = filter.Labels
-	}
-
-	for name, value := range map[string]string{
+	query := pageQuery(filter.Limit, left, map[string]string{
 		"status": strings.Join(filter.Statuses, ","), "outcome": strings.Join(filter.Outcomes, ","),
 		"alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
 		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
 		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order),
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
+	})
+	if len(filter.Labels) > 0 {
+		query["label"] = filter.Labels
 	}
 
 	var page Page

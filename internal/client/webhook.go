@@ -114,12 +114,7 @@ type SuppressedFilter struct {
 // Suppressed goes through the suppressed alerts, latest first, page by page.
 func (c *Client) Suppressed(ctx context.Context, filter SuppressedFilter) iter.Seq2[tarsy.SuppressedAlert, error] {
 	return pages(filter.Limit, func(left int, cursor string) ([]tarsy.SuppressedAlert, string, error) {
-		size := pageSize
-		if filter.Limit > 0 {
-			size = min(left, pageSize)
-		}
-
-		query := url.Values{"limit": {strconv.Itoa(size)}}
+		query := pageQuery(filter.Limit, left, nil)
 
 		for name, value := range map[string]string{
 			"reason": filter.Reason, "session_id": filter.SessionID, "severity": filter.Severity, "search": filter.Search, "cursor": cursor,

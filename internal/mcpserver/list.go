@@ -66,9 +66,7 @@ func listSessions(ctx context.Context, who caller, in listArguments) (string, er
 	var p pieces
 
 	for _, s := range sessions {
-		p.printf("- %s, %s, %s\n", s.ID, date(s.CreatedAt), describe(s))
-		p.printf("  %s\n", line(s.TitleOr(s.AlertType), maxLine))
-		p.conclusion(s)
+		p.session(s)
 	}
 
 	return data(p.String()) + "\n" + moreText(more, "sessions"), nil
@@ -91,6 +89,13 @@ func describe(s tarsy.SessionItem) string {
 	}
 
 	return text
+}
+
+// session writes which session it is, and how it ended.
+func (p *pieces) session(s tarsy.SessionItem) {
+	p.printf("- %s, %s, %s\n", s.ID, date(s.CreatedAt), describe(s))
+	p.printf("  %s\n", line(s.TitleOr(s.AlertType), maxLine))
+	p.conclusion(s)
 }
 
 // conclusion writes how a session ended. The cause of a verdict that is marked wrong is not shown: a model would take it for a fact.

@@ -46,9 +46,7 @@ func searchPast(ctx context.Context, who caller, in pastArguments) (string, erro
 	var p pieces
 
 	for _, s := range sessions {
-		p.printf("- %s, %s, %s\n", s.ID, date(s.CreatedAt), describe(s))
-		p.printf("  %s\n", line(s.TitleOr(s.AlertType), maxLine))
-		p.conclusion(s)
+		p.session(s)
 
 		if s.Match != nil && s.Rating != tarsy.RatingWrong {
 			p.printf("  Matches in %s: %s\n", words(s.Match.Field), line(snippet(s.Match.Snippet), maxLine))
