@@ -13,6 +13,7 @@ const (
 	TypeExecutionStatus   = "execution.status"
 	TypeTimelineCreated   = "timeline_event.created"
 	TypeTimelineCompleted = "timeline_event.completed"
+	TypeApprovalStatus    = "approval.status"
 	TypeChatCreated       = "chat.created"
 	TypeChatUserMessage   = "chat.user_message"
 )
@@ -169,6 +170,27 @@ type TimelineCompletedPayload struct {
 	// Complete, not only the keys added since creation. Nil for types that have none.
 	Metadata Metadata `doc:"Additional data; the keys depend on 'event_type'." json:"metadata,omitempty"`
 	// UpdatedAt of the timeline event.
+	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
+}
+
+// ApprovalStatusPayload reports that an approval was requested or decided. It is about the tool call with the same EventID, whose
+// metadata changed with it.
+type ApprovalStatusPayload struct {
+	// Always TypeApprovalStatus.
+	Type      string `doc:"The type of the message." json:"type"`
+	SessionID string `doc:"The session." json:"session_id" schema:"id"`
+	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
+	// IDs of the execution and of the EventToolCall.
+	ExecutionID string `doc:"The execution that wants to make the call." json:"execution_id" schema:"id"`
+	EventID     string `doc:"The timeline event of the tool call." json:"event_id" schema:"id"`
+	// ID of the MCPInteraction. Decisions name it.
+	ApprovalID string `doc:"The approval." json:"approval_id" schema:"id"`
+	// Same as in MCPInteraction.
+	ServerName string          `doc:"The MCP server." json:"server_name"`
+	ToolName   string          `doc:"The tool." json:"tool_name"`
+	Arguments  json.RawMessage `doc:"The exact arguments as the model wrote them." json:"arguments"`
+	Approval   Approval        `doc:"The approval as it is now." json:"approval"`
+	// Time of the step that changed the approval.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 

@@ -19,6 +19,14 @@ func TimelineCompleted(e TimelineEvent) Event {
 	}, e.UpdatedAt)
 }
 
+// ApprovalChanged is the journal event of an approval that was requested or decided.
+func ApprovalChanged(c MCPInteraction, at time.Time) Event {
+	return NewEvent(c.SessionID, TypeApprovalStatus, ApprovalStatusPayload{
+		Type: TypeApprovalStatus, SessionID: c.SessionID, StageID: c.StageID, ExecutionID: c.ExecutionID, EventID: c.TimelineEventID, ApprovalID: c.ID,
+		ServerName: c.ServerName, ToolName: c.ToolName, Arguments: c.ToolArguments, Approval: *c.Approval, Timestamp: at,
+	}, at)
+}
+
 // SessionStatusChanged is the journal event of a session whose status changed.
 func SessionStatusChanged(s Session, at time.Time) Event {
 	return NewEvent(s.ID, TypeSessionStatus, SessionStatusPayload{

@@ -89,8 +89,9 @@ type LLMInteraction struct {
 type CallStatus string
 
 // The statuses of MCP calls. A call is stored as started before it is made. One that is still started when its session is
-// loaded was cut off; CallUnknown means that it may have taken effect.
+// loaded was cut off; CallUnknown means that it may have taken effect. A call that needs an approval is stored as waiting first.
 const (
+	CallWaiting   CallStatus = "waiting"
 	CallStarted   CallStatus = "started"
 	CallCompleted CallStatus = "completed"
 	CallFailed    CallStatus = "failed"
@@ -128,11 +129,13 @@ type MCPInteraction struct {
 	Attempt int `json:"attempt"`
 	// CallStarted until the call ends.
 	Status CallStatus `json:"status"`
-	// Milliseconds from CreatedAt to CompletedAt; zero if the call was cut off.
+	// The decision that the call needs, or needed; nil if it needs none.
+	Approval *Approval `json:"approval"`
+	// Milliseconds that the call took, without the time that it waited for an approval; zero if it was cut off or not made.
 	DurationMs int64 `json:"duration_ms"`
 	// Set only if the call was still open when its execution was closed. Errors of tools are in ToolResult.
 	ErrorMessage string `json:"error_message"`
-	// Just before the call was made.
+	// Just before the call was made, or its approval was requested.
 	CreatedAt time.Time `json:"created_at"`
 	// Nil until the call ends.
 	CompletedAt *time.Time `json:"completed_at"`

@@ -25,7 +25,7 @@ func NewMetadata[T MetadataType](value T) Metadata {
 
 	raw, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(raw, &keys)
+		err = decodeExact(raw, &keys)
 	}
 
 	if err != nil {
@@ -98,10 +98,18 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 
 	var keys any
 
-	err := json.Unmarshal(raw, &keys)
+	err := decodeExact(raw, &keys)
 	if err == nil && keys != nil {
 		*m = sortedMetadata(keys)
 	}
 
 	return err
+}
+
+// decodeExact decodes a JSON text so that the numbers in it, such as those of a call's arguments, keep all their digits.
+func decodeExact(raw []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+
+	return decoder.Decode(value)
 }

@@ -15,6 +15,9 @@ type ToolCallMetadata struct {
 	ToolName   string `doc:"The tool." json:"tool_name"`
 	// Any JSON value; a string if the model did not write valid JSON. Omitted from previews if long.
 	Arguments json.RawMessage `doc:"The arguments as the model wrote them." json:"arguments"`
+	// ID of the MCPInteraction, and the approval that it needs. Empty and nil if it needs none.
+	ApprovalID string    `doc:"The approval that the call needs; absent if it needs none." json:"approval_id,omitempty" schema:"id"`
+	Approval   *Approval `doc:"The approval as it is now; absent if the call needs none." json:"approval,omitempty"`
 
 	// Nil until the call has ended.
 	*ToolCallResult

@@ -12,6 +12,8 @@ type RequestKind string
 const (
 	RequestCancel RequestKind = "cancel"
 	RequestChat   RequestKind = "chat"
+	// RequestApproval decides about one tool call.
+	RequestApproval RequestKind = "approval"
 )
 
 // RequestStatus is the state of a request.
@@ -28,7 +30,7 @@ const (
 type Request struct {
 	// UUIDv7, chosen at intake.
 	ID string `json:"id"`
-	// Has at most one open request of each kind.
+	// Has at most one open request of each kind, and one RequestApproval for each call.
 	SessionID string `json:"session_id"`
 	// Decides what Payload is.
 	Kind RequestKind `json:"kind"`
@@ -36,7 +38,7 @@ type Request struct {
 	Status RequestStatus `json:"status"`
 	// Same rules as Session.Author.
 	Author string `json:"author"`
-	// A Question for RequestChat, nil for RequestCancel.
+	// A Question for RequestChat, an ApprovalDecision for RequestApproval, nil for RequestCancel.
 	Payload json.RawMessage `json:"payload"`
 	// When intake accepted it.
 	CreatedAt time.Time `json:"created_at"`

@@ -60,6 +60,7 @@ func journalKinds() []Kind {
 
 	return []Kind{
 		kind(tarsy.TypeSessionStatus, "The session has a new status.", reflect.TypeFor[tarsy.SessionStatusPayload]()),
+		kind(tarsy.TypeApprovalStatus, "An approval of a tool call was requested or decided.", reflect.TypeFor[tarsy.ApprovalStatusPayload]()),
 		kind(tarsy.TypeSessionVerdict, "The verdict of the investigation was written. The session's last status follows.", reflect.TypeFor[tarsy.SessionVerdictPayload]()),
 		kind(tarsy.TypeStageStatus, "A stage started or ended.", reflect.TypeFor[tarsy.StageStatusPayload]()),
 		kind(tarsy.TypeExecutionStatus, "An agent of a stage started or ended.", reflect.TypeFor[tarsy.ExecutionStatusPayload]()),

@@ -246,7 +246,8 @@ func orZero(n *int) int {
 	return *n
 }
 
-// QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere.
+// QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere, nor do sessions that
+// wait for an approval.
 type QueueCounts struct {
 	Waiting int
 	Leased  int
@@ -255,8 +256,8 @@ type QueueCounts struct {
 // Queue counts the queue.
 func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
 	counts, err := collect[QueueCounts](ctx, db.front, `
-SELECT (SELECT count(*) FROM sessions WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL) AS waiting,
-       (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted) AS leased`)
+SELECT (SELECT count(*) FROM sessions WHERE runnable_at <= $1 AND lease_until IS NULL AND completed_at IS NULL) AS waiting,
+       (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted) AS leased`, db.clock.Now())
 	if err != nil {
 		return QueueCounts{}, fmt.Errorf("count the queue: %w", err)
 	}

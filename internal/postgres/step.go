@@ -28,6 +28,7 @@ type unit struct {
 	announced []tarsy.Announcement
 	verdicts  []tarsy.Verdict
 	release   bool
+	runAt     *time.Time
 
 	lost   bool
 	result Committed
@@ -70,7 +71,7 @@ func (u *unit) add(q *queued) {
 	u.events = append(u.events, q.step.Events...)
 	u.announced = append(u.announced, q.step.Announcements...)
 	u.verdicts = append(u.verdicts, q.step.Verdicts...)
-	u.release = q.step.Release
+	u.release, u.runAt = q.step.Release, q.step.RunAt
 }
 
 // lockSQL is the first statement of every step: it locks the rows, checks the fences and tells where the journals stand.
@@ -213,7 +214,7 @@ var updateSessionsSQL = `
 UPDATE sessions s SET last_seq = w.last_seq, (` + sessionsTable.changes.list() + `) = ROW (` + sessionsTable.changes.either("w.status IS NULL", "s", "w") + `),
     lease_until = CASE WHEN ` + released + ` THEN NULL ELSE s.lease_until END,
     lease_counted = s.lease_counted OR ` + released + `,
-    runnable_at = CASE WHEN ` + released + ` THEN NULL ELSE s.runnable_at END
+    runnable_at = CASE WHEN ` + released + ` THEN w.runnable_at ELSE s.runnable_at END
 FROM jsonb_populate_recordset(NULL::sessions, $1) w
 WHERE s.id = ANY ($2) AND s.id = w.id
 RETURNING s.id, s.lease_until IS NULL AS released`
@@ -243,6 +244,7 @@ func queueSessions(batch *pgx.Batch, held []*unit) error {
 
 		if u.release {
 			leave = append(leave, id)
+			row["runnable_at"] = u.runAt
 		}
 
 		rows = append(rows, row)

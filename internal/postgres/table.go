@@ -23,7 +23,7 @@ var (
 	messagesTable        = newTable[tarsy.Message]("messages", "content")
 	llmInteractionsTable = newTable[tarsy.LLMInteraction]("llm_interactions")
 	mcpInteractionsTable = newTable[tarsy.MCPInteraction]("mcp_interactions", "tool_result", "summary", "is_error", "attempt",
-		"status", "duration_ms", "error_message", "completed_at")
+		"status", "approval", "duration_ms", "error_message", "completed_at")
 	chatsTable        = newTable[tarsy.Chat]("chats", "last_interaction_at")
 	chatMessagesTable = newTable[tarsy.ChatUserMessage]("chat_user_messages")
 	verdictsTable     = newTable[tarsy.Verdict]("verdicts")

@@ -5,6 +5,7 @@ package progress
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"tarsy.dev/tarsy"
 )
@@ -30,6 +31,8 @@ type Step struct {
 	Announcements []tarsy.Announcement
 	// Release gives the lease back with this step, unless a request is open.
 	Release bool
+	// RunAt is when the session is to be claimed again after the release; nil means not before somebody requests something.
+	RunAt *time.Time
 }
 
 // State is what the database holds of one session, as far as the engine needs it to go on.

@@ -1,0 +1,104 @@
+package tarsy
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ApprovalStatus is the state of an approval.
+type ApprovalStatus string
+
+// The statuses of approvals. All but ApprovalWaiting are final.
+const (
+	// ApprovalWaiting means that nobody has decided yet; the call is not made.
+	ApprovalWaiting ApprovalStatus = "waiting"
+	// ApprovalApproved lets the call be made once, with the arguments that were approved.
+	ApprovalApproved ApprovalStatus = "approved"
+	// ApprovalRejected means that a person decided against the call. The model is told the reason.
+	ApprovalRejected ApprovalStatus = "rejected"
+	// ApprovalExpired means that nobody decided in time.
+	ApprovalExpired ApprovalStatus = "expired"
+	// ApprovalWithdrawn means that the call is no longer wanted: the session was cancelled, or the agent had to conclude.
+	ApprovalWithdrawn ApprovalStatus = "withdrawn"
+)
+
+// ApprovalStatuses lists every status.
+func ApprovalStatuses() []ApprovalStatus {
+	return []ApprovalStatus{ApprovalWaiting, ApprovalApproved, ApprovalRejected, ApprovalExpired, ApprovalWithdrawn}
+}
+
+// Final reports whether the status can no longer change.
+func (s ApprovalStatus) Final() bool { return s != ApprovalWaiting }
+
+// ApprovalScope is what an approval covers.
+type ApprovalScope string
+
+// ScopeCall covers one call with exactly its arguments. An equal call later is asked about again.
+const ScopeCall ApprovalScope = "call"
+
+// Approval is a person's decision on one tool call with exactly these arguments, or the request for one. It is part of the
+// MCPInteraction of the call, whose ID is also the ID of the approval, and of the metadata of its timeline event.
+type Approval struct {
+	// Changes once, from waiting.
+	Status ApprovalStatus `doc:"Whether somebody has decided, and how." json:"status"`
+	// What the approval covers.
+	Scope ApprovalScope `doc:"What the approval covers: this one call." json:"scope"`
+	// The part of the configuration that asks, such as "approvals.rules[0]".
+	Rule string `doc:"The rule of the configuration that requires the approval." json:"rule"`
+	// From this time on nobody can decide, and the agent continues without the call.
+	ExpiresAt time.Time `doc:"When the request expires." json:"expires_at"`
+	// The arguments that a person approved instead of those that the model wrote; nil if they were not changed.
+	Arguments json.RawMessage `doc:"The arguments that a person set instead of those of the model; absent if unchanged." json:"arguments,omitempty"`
+	// Same rules as Session.Author. Empty unless a person decided.
+	DecidedBy string `doc:"Who decided; absent unless a person did." json:"decided_by,omitempty"`
+	// When a server applied the decision, or found that the request expired. Nil while waiting.
+	DecidedAt *time.Time `doc:"When it was decided." json:"decided_at,omitempty"`
+	// Why, in the person's words, masked. The model is told the reason of a rejection.
+	Reason string `doc:"The reason that the person gave." json:"reason,omitempty"`
+	// When the approved call was made. Nil if it was not.
+	StartedAt *time.Time `doc:"When the approved call was made." json:"started_at,omitempty"`
+}
+
+// Open reports whether somebody can still decide at a time.
+func (a *Approval) Open(at time.Time) bool {
+	return a != nil && a.Status == ApprovalWaiting && at.Before(a.ExpiresAt)
+}
+
+// ApprovalDecision is the payload of a RequestApproval: what a person decided about one call.
+type ApprovalDecision struct {
+	// ID of the MCPInteraction.
+	ApprovalID string `json:"approval_id"`
+	// ApprovalApproved or ApprovalRejected.
+	Status ApprovalStatus `json:"status"`
+	// A JSON object that replaces the arguments; nil leaves them as they are. Only with ApprovalApproved.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Why; masked. Required with ApprovalRejected.
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApprovalRequest is an approval with the call that it is about, as lists show it.
+type ApprovalRequest struct {
+	// Same as the ID of the MCPInteraction.
+	ID string `json:"id"`
+	// Where the call belongs.
+	SessionID       string `json:"session_id"`
+	ExecutionID     string `json:"execution_id"`
+	TimelineEventID string `json:"timeline_event_id"`
+	// What the session is about.
+	AlertType string   `json:"alert_type"`
+	Title     string   `json:"title"`
+	Severity  Severity `json:"severity"`
+	Team      string   `json:"team"`
+	// The agent that wants to make the call.
+	AgentName string `json:"agent_name"`
+	// Number of the call in its session, such as "1.2.3".
+	Call string `json:"call"`
+	// What would be called, with the exact arguments that the model wrote.
+	ServerName    string          `json:"server_name"`
+	ToolName      string          `json:"tool_name"`
+	ToolArguments json.RawMessage `json:"tool_arguments"`
+	// The decision, or the request for one.
+	Approval Approval `json:"approval"`
+	// When the agent asked.
+	CreatedAt time.Time `json:"created_at"`
+}

@@ -1,0 +1,16 @@
+-- Approvals: tool calls that wait for a person.
+
+-- Locked first, as every step commit does, and at once as strongly as anything below needs.
+LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE;
+
+ALTER TABLE mcp_interactions
+    ADD COLUMN approval jsonb,
+    DROP CONSTRAINT mcp_interactions_status_check,
+    ADD CONSTRAINT mcp_interactions_status_check CHECK (status IN ('waiting', 'started', 'completed', 'failed', 'unknown')) NOT VALID,
+    ADD CONSTRAINT mcp_interactions_waiting_check CHECK (status <> 'waiting' OR approval IS NOT NULL) NOT VALID;
+CREATE INDEX mcp_interactions_waiting ON mcp_interactions (session_id) WHERE status = 'waiting';
+
+ALTER TABLE requests
+    DROP CONSTRAINT requests_kind_check,
+    ADD CONSTRAINT requests_kind_check CHECK (kind IN ('cancel', 'chat', 'approval')) NOT VALID;
+CREATE UNIQUE INDEX requests_one_open_approval ON requests ((payload ->> 'approval_id')) WHERE status = 'open' AND kind = 'approval';
