@@ -64,6 +64,18 @@ func (a *Approval) Open(at time.Time) bool {
 	return a != nil && a.Status == ApprovalWaiting && at.Before(a.ExpiresAt)
 }
 
+// WithApproval returns the metadata of a tool call with its approval as it is now.
+func (m Metadata) WithApproval(a *Approval) Metadata {
+	if a == nil {
+		return m
+	}
+
+	call := MetadataAs[ToolCallMetadata](m)
+	call.Approval = a
+
+	return m.Merge(NewMetadata(call))
+}
+
 // ApprovalDecision is the payload of a RequestApproval: what a person decided about one call.
 type ApprovalDecision struct {
 	// ID of the MCPInteraction.
@@ -84,11 +96,12 @@ type ApprovalRequest struct {
 	SessionID       string `json:"session_id"`
 	ExecutionID     string `json:"execution_id"`
 	TimelineEventID string `json:"timeline_event_id"`
-	// What the session is about.
+	// What the session is about, as in Session; the team may be empty.
 	AlertType string   `json:"alert_type"`
 	Title     string   `json:"title"`
 	Severity  Severity `json:"severity"`
-	Team      string   `json:"team"`
+	// Team that owns the alert; empty if it is unknown.
+	Team string `json:"team"`
 	// The agent that wants to make the call.
 	AgentName string `json:"agent_name"`
 	// Number of the call in its session, such as "1.2.3".
@@ -102,3 +115,11 @@ type ApprovalRequest struct {
 	// When the agent asked.
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// The limits of what people write when they decide.
+const (
+	// MaxApprovalReason is the longest reason, in characters.
+	MaxApprovalReason = 2000
+	// MaxApprovalArguments is the longest JSON text of changed arguments, in bytes.
+	MaxApprovalArguments = 64 << 10
+)

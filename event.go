@@ -189,7 +189,8 @@ type ApprovalStatusPayload struct {
 	ServerName string          `doc:"The MCP server." json:"server_name"`
 	ToolName   string          `doc:"The tool." json:"tool_name"`
 	Arguments  json.RawMessage `doc:"The exact arguments as the model wrote them." json:"arguments"`
-	Approval   Approval        `doc:"The approval as it is now." json:"approval"`
+	// Also in the metadata of the timeline event.
+	Approval Approval `doc:"The approval as it is now." json:"approval"`
 	// Time of the step that changed the approval.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }

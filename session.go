@@ -142,6 +142,8 @@ type SessionItem struct {
 	Usage Usage `json:"usage"`
 	// Number of MCP calls, chat included.
 	ToolCalls int `json:"tool_calls"`
+	// Number of tool calls, chat included, that somebody can approve or reject now.
+	WaitingApprovals int `json:"waiting_approvals"`
 	// Number of the session's last journal event.
 	Version int64 `json:"version"`
 	// Where the search matched; nil if the list was not searched.
@@ -174,6 +176,8 @@ type SessionDetail struct {
 
 	// Number of the last journal event included. A reader continues with the journal from there.
 	Version int64 `json:"version"`
+	// Number of tool calls, chat included, that somebody can approve or reject now.
+	WaitingApprovals int `json:"waiting_approvals"`
 	// What became of the alert; nil if it has no identity, such as text that a person submitted.
 	Alert *AlertState `json:"alert"`
 	// The conclusion; nil until the session has completed, and if VerdictError is set or its chain asks for none.
@@ -293,7 +297,7 @@ type FilterOptions struct {
 // SessionOrder is the order of a list of sessions.
 type SessionOrder string
 
-// The orders of sessions. Attention lists sessions that need a person, then running ones, failed ones, waiting ones and the rest, each
+// The orders of sessions. Attention lists sessions with open approvals, then running ones, failed ones, waiting ones and the rest, each
 // newest first. Relevance is the order of every search: sessions whose title, alert type, cause, summary or error matches,
 // then the others, each newest first.
 const (
@@ -302,7 +306,19 @@ const (
 	OrderRelevance SessionOrder = "relevance"
 )
 
-// Rank is the position of a status in OrderAttention. Rank 0 is for sessions that need a person; no status means that yet.
+// RankApproval is the position in OrderAttention of sessions with open approvals, whatever their status is. They need a person.
+const RankApproval = 0
+
+// Rank is the position of a session in OrderAttention.
+func (s SessionItem) Rank() int {
+	if s.WaitingApprovals > 0 {
+		return RankApproval
+	}
+
+	return s.Status.Rank()
+}
+
+// Rank is the position of a status in OrderAttention, after RankApproval.
 func (s SessionStatus) Rank() int {
 	const (
 		running = iota + 1
@@ -332,6 +348,8 @@ type SessionFilter struct {
 	Statuses []SessionStatus
 	// Any of these; empty matches all, also sessions without an outcome.
 	Outcomes []Outcome
+	// ApprovalWaiting matches sessions with open approvals; empty matches all.
+	Approvals ApprovalStatus
 	// Exact matches; empty matches all.
 	AlertType string
 	ChainID   string
@@ -359,7 +377,7 @@ type SessionFilter struct {
 
 // SessionCursor is a position in a list of sessions. Its short JSON names keep the encoded cursor short.
 type SessionCursor struct {
-	// SessionStatus.Rank of the last session in OrderAttention; nil in other orders. Cursors of older releases have other ranks, as "r".
+	// SessionItem.Rank of the last session in OrderAttention; nil in other orders. Cursors of older releases have other ranks, as "r".
 	Rank *int `json:"a,omitempty"`
 	// SearchMatch.Tier of the last session in OrderRelevance; nil in other orders.
 	Tier *int `json:"m,omitempty"`

@@ -85,6 +85,8 @@ type Spec struct {
 	MaxResultTokens int `json:"max_result_tokens,omitempty"`
 	// RepeatedCalls say when the agent is told that it repeats itself, and when it must conclude.
 	RepeatedCalls RepeatedCalls `json:"repeated_calls,omitzero"`
+	// Approvals say which calls wait for a person.
+	Approvals Approvals `json:"approvals,omitzero"`
 	// NativeTools are used while no MCP tools are bound.
 	NativeTools llm.NativeTools `json:"native_tools"`
 	// Fallbacks go on, in this order, when the model fails.

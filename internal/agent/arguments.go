@@ -28,6 +28,14 @@ func argumentsOf(call tarsy.ToolCall) any {
 		return call.Arguments
 	}
 
+	// Once more, so that numbers keep all their digits: people decide about calls by what they see here. What is valid decodes.
+	decoder := json.NewDecoder(strings.NewReader(call.Arguments))
+	decoder.UseNumber()
+
+	if err := decoder.Decode(&value); err != nil {
+		return call.Arguments
+	}
+
 	return cleanValue(value)
 }
 

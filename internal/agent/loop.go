@@ -227,7 +227,7 @@ func (r *run) openTools(ctx context.Context) error {
 	}
 
 	r.tools = toolset{open: opened}
-	if err := r.tools.load(ctx); err != nil {
+	if err := r.tools.load(ctx, r.Spec.Approvals); err != nil {
 		r.tools.close(r.Logger, r.Execution.ID)
 
 		return fmt.Errorf("list tools: %w", err)

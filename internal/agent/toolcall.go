@@ -30,7 +30,11 @@ func (r *run) callNext(ctx context.Context) error {
 		}
 	}
 
-	result, err := r.callTool(ctx, call, &interaction)
+	if interaction.Approval.Open(r.now()) && !r.mustConclude(ctx) {
+		return ErrWaiting
+	}
+
+	result, err := r.resultOf(ctx, call, &interaction)
 	if err != nil {
 		return err
 	}
@@ -67,7 +71,6 @@ func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInter
 	server, name, readOnly := r.tools.lookUp(call.Name)
 	event := r.newEvent(tarsy.EventToolCall, tarsy.EventStreaming, "")
 	arguments := encodeArguments(call)
-	event.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: nextCall(&r.Input), ServerName: server, ToolName: name, Arguments: arguments})
 
 	interaction := tarsy.MCPInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
@@ -75,10 +78,22 @@ func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInter
 		ToolArguments: arguments, AvailableTools: r.tools.names, ReadOnly: readOnly,
 		Attempt: 1, Status: tarsy.CallStarted, CreatedAt: r.now(),
 	}
-	r.started[call.ID] = true
 
+	metadata := tarsy.ToolCallMetadata{Call: nextCall(&r.Input), ServerName: server, ToolName: name, Arguments: arguments}
+
+	if r.requestApproval(&interaction, call) {
+		metadata.ApprovalID, metadata.Approval = interaction.ID, interaction.Approval
+	} else {
+		r.started[call.ID] = true
+	}
+
+	event.Metadata = tarsy.NewMetadata(metadata)
 	create(step, event)
 	step.MCPInteractions = append(step.MCPInteractions, interaction)
+
+	if interaction.Approval != nil {
+		step.Events = append(step.Events, tarsy.ApprovalChanged(interaction, event.CreatedAt))
+	}
 
 	return interaction
 }
@@ -97,6 +112,10 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		interaction.Attempt++
 	}
 
+	if refused := r.refused(call, interaction); refused != "" {
+		return Result{Content: refused, IsError: true}, nil
+	}
+
 	if r.tools.open == nil {
 		return Result{Content: "This agent has no tools.", IsError: true}, nil
 	}
@@ -105,7 +124,9 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		return Result{}, err
 	}
 
-	result, err := r.tools.open.Call(ctx, Call{ID: interaction.ID, Name: call.Name, Arguments: call.Arguments})
+	result, err := r.tools.open.Call(ctx, Call{
+		ID: interaction.ID, Name: call.Name, Arguments: argumentsToSend(call, interaction), Once: interaction.Approval != nil,
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
@@ -130,7 +151,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 
 	interaction.Status, interaction.CompletedAt = tarsy.CallCompleted, &now
 	interaction.ToolResult, interaction.IsError = quote.Truncate(content, storedTokens), result.IsError
-	interaction.DurationMs = elapsed(interaction.CreatedAt, now)
+	interaction.DurationMs = callDuration(&interaction, now)
 
 	if result.IsError {
 		interaction.Status = tarsy.CallFailed
@@ -151,8 +172,14 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	for _, event := range r.Timeline {
 		if event.ID == interaction.TimelineEventID {
 			event.Content, event.Metadata = interaction.ToolResult, withResult(event.Metadata, result, interaction)
+			event.Metadata = event.Metadata.WithApproval(interaction.Approval)
 			r.closeEvent(&step, event, tarsy.EventCompleted)
 		}
+	}
+
+	// What a person decided was told when it was applied.
+	if a := interaction.Approval; a != nil && (a.Status == tarsy.ApprovalExpired || a.Status == tarsy.ApprovalWithdrawn) {
+		step.Events = append(step.Events, tarsy.ApprovalChanged(interaction, now))
 	}
 
 	return step

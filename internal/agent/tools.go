@@ -48,11 +48,13 @@ func listed(tools []Tool) []react.Tool {
 }
 
 // Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Name is what the model wrote,
-// `server.tool` or `server__tool`; Arguments is what the model wrote.
+// `server.tool` or `server__tool`; Arguments is what the model wrote, or what a person approved.
 type Call struct {
 	ID        string
 	Name      string
 	Arguments string
+	// Once is set where the call must not be repeated, whatever the server says of the tool.
+	Once bool
 }
 
 // Result is what a tool answered, masked and made of valid UTF-8.

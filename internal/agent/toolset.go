@@ -19,15 +19,15 @@ type toolset struct {
 	names []string
 }
 
-// load lists the tools.
-func (s *toolset) load(ctx context.Context) error {
+// load lists the tools. Those that are never called are not shown to the model.
+func (s *toolset) load(ctx context.Context, approvals Approvals) error {
 	list, err := s.open.List(ctx)
 	if err != nil {
 		return err
 	}
 
-	s.list = list
-	for _, t := range list {
+	s.list = slices.DeleteFunc(list, func(t Tool) bool { return approvals.forbids(t.Server, t.Name) })
+	for _, t := range s.list {
 		s.names = append(s.names, tarsy.CleanText(t.WireName()))
 	}
 

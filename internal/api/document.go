@@ -34,6 +34,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registerNoteTypes(registry)
 	registerVerdictTypes(registry)
 	registerFeedbackTypes(registry)
+	registerApprovalTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -230,6 +231,7 @@ func (s *Server) finishDocument() {
 	}
 
 	orNull(schemas["SessionItem"], "alert")
+	orNull(schemas["MCPInteraction"], "approval")
 	finishVerdict(schemas)
 
 	s.document = sync.OnceValue(func() []byte {

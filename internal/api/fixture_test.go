@@ -78,7 +78,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		Logger:     slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	cfg.Inbox, cfg.Triage = newInbox(t, db, f.clock)
-	cfg.Feedback = newFeedback(f)
+	cfg.Feedback, cfg.Approvals = newFeedback(f), newApprovals(f)
 
 	for _, option := range options {
 		option(&cfg)

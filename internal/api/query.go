@@ -88,6 +88,13 @@ func (in *listInput) filter() (tarsy.SessionFilter, error) {
 		return f, err
 	}
 
+	if in.Approvals != "" {
+		f.Approvals, err = oneOfParameter("approvals", in.Approvals, tarsy.ApprovalWaiting)
+		if err != nil {
+			return f, err
+		}
+	}
+
 	if in.Severity != "" {
 		f.Severity, err = oneOfParameter("severity", in.Severity, tarsy.Severities()...)
 		if err != nil {
@@ -245,7 +252,7 @@ func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, err
 
 	switch order {
 	case tarsy.OrderAttention:
-		cursor.Rank = new(last.Status.Rank())
+		cursor.Rank = new(last.Rank())
 	case tarsy.OrderRelevance:
 		cursor.Tier = &last.Match.Tier
 	case tarsy.OrderNewest:
@@ -271,5 +278,5 @@ func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, e
 }
 
 func isRank(rank int) bool {
-	return slices.ContainsFunc(tarsy.SessionStatuses(), func(status tarsy.SessionStatus) bool { return status.Rank() == rank })
+	return rank == tarsy.RankApproval || slices.ContainsFunc(tarsy.SessionStatuses(), func(status tarsy.SessionStatus) bool { return status.Rank() == rank })
 }

@@ -92,6 +92,8 @@ type Config struct {
 	Triage Triage
 	// Feedback is behind feedback and the counts of conclusions.
 	Feedback Feedback
+	// Approvals is behind the decisions about tool calls.
+	Approvals Approvals
 	// DailyBudgetUSD is what all sessions together may cost per day; zero means no limit.
 	DailyBudgetUSD float64
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
@@ -146,6 +148,7 @@ type Server struct {
 	inbox      Inbox
 	triage     Triage
 	feedback   Feedback
+	approvals  Approvals
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
@@ -213,6 +216,7 @@ func New(cfg Config) *Server {
 		inbox:      cfg.Inbox,
 		triage:     cfg.Triage,
 		feedback:   cfg.Feedback,
+		approvals:  cfg.Approvals,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
 		mcpServers: cfg.MCPServers,
@@ -258,6 +262,7 @@ func New(cfg Config) *Server {
 	s.addTrace()
 	s.addUsage()
 	s.addFeedback()
+	s.addApprovals()
 	s.addQuality()
 	s.addNotes()
 	s.addBoard()

@@ -26,9 +26,10 @@ type Sessions interface {
 }
 
 type listInput struct {
-	Order         string   `doc:"What comes first: the newest; or what needs a person, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
+	Order         string   `doc:"What comes first: the newest; or what waits for an approval, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
 	Status        string   `doc:"Statuses, separated by commas."                                         query:"status"`
 	Outcome       string   `doc:"Outcomes of verdicts, separated by commas."                             query:"outcome"`
+	Approvals     string   `doc:"Only sessions with tool calls that wait for an approval."               enum:"waiting" query:"approvals"`
 	AlertType     string   `doc:"Exactly this alert type."                                               query:"alert_type"`
 	ChainID       string   `doc:"Exactly this chain."                                                    query:"chain_id"`
 	Author        string   `doc:"Exactly this author."                                                   query:"author"`

@@ -250,14 +250,14 @@ func TestMCPCallIsShownInFull(t *testing.T) {
 		"id": "$CALL", "session_id": "$SESSION", "stage_id": "$STAGE", "execution_id": "$EXECUTION", "timeline_event_id": "$EVENT",
 		"tool_call_id": "c1", "server_name": "k8s", "tool_name": "get", "tool_arguments": {"kind": "pod"}, "tool_result": "a long result",
 		"summary": "the summary", "available_tools": ["get", "list"], "read_only": true, "is_error": true, "attempt": 1,
-		"status": "completed", "duration_ms": 42, "error_message": "partly", "created_at": "$NOW", "completed_at": "$SOON"
+		"status": "completed", "approval": null, "duration_ms": 42, "error_message": "partly", "created_at": "$NOW", "completed_at": "$SOON"
 	}`))
 
 	f.requireAnswer(t, route, path+s.open, s.fill(`{
 		"id": "$OPEN", "session_id": "$SESSION", "stage_id": "$STAGE", "execution_id": "$EXECUTION", "timeline_event_id": "$EVENT",
 		"tool_call_id": "c2", "server_name": "k8s", "tool_name": "get", "tool_arguments": null, "tool_result": "",
 		"summary": "", "available_tools": [], "read_only": true, "is_error": false, "attempt": 1,
-		"status": "started", "duration_ms": 0, "error_message": "", "created_at": "$NOW", "completed_at": null
+		"status": "started", "approval": null, "duration_ms": 0, "error_message": "", "created_at": "$NOW", "completed_at": null
 	}`))
 }
 

@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/approval"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
@@ -298,6 +299,8 @@ func (a *App) wire(ctx context.Context) error {
 
 	opinions := feedback.New(feedback.Config{DB: a.db, Mask: maskText, Clock: a.clock})
 
+	decisions := approval.New(approval.Config{DB: a.db, Mask: maskText, Clock: a.clock})
+
 	if err := a.connectDiscord(door{intake, alerts}, opinions, maskText); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
@@ -309,8 +312,8 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
-		Feedback: opinions,
-		Notes:    a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Feedback: opinions, Approvals: decisions,
+		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: cfg.System.Budgets.Daily.MaxCostUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),

@@ -46,7 +46,7 @@ func (a *App) readDatabase() {
 			}
 
 			load := metrics.Workload{
-				Waiting: found.Waiting, Unnumbered: found.Unnumbered,
+				Waiting: found.Waiting, WaitingApprovals: found.WaitingApprovals, Unnumbered: found.Unnumbered,
 				Sessions: map[tarsy.SessionStatus]int{
 					tarsy.SessionPending: found.Pending, tarsy.SessionInProgress: found.InProgress, tarsy.SessionCancelling: found.Cancelling,
 				},

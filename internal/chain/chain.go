@@ -65,6 +65,17 @@ func (c Chain) agents() iter.Seq[Agent] {
 	}
 }
 
+// MayAsk reports whether a call of an agent of the chain may have to wait for a person, or may be refused.
+func (c Chain) MayAsk() bool {
+	for a := range c.agents() {
+		if a.Spec.Approvals.MayAsk() {
+			return true
+		}
+	}
+
+	return false
+}
+
 // Summary is how the executive summary or the verdict is written.
 type Summary struct {
 	// Models are called in this order, until one answers.

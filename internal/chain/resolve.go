@@ -220,9 +220,40 @@ func (r resolver) merged(name string, l level) Agent {
 
 	if a.hasTools() {
 		a.ToolRules = l.rules
+		a.Spec.Approvals = r.approvals(name, l.mcpServers)
 	}
 
 	return a
+}
+
+// approvals resolves which calls of an agent need an approval: what the rules say in their order and, where none matches, the tools
+// that its servers list as writing.
+func (r resolver) approvals(name string, servers []string) agent.Approvals {
+	var approvals agent.Approvals
+
+	for i, rule := range r.cfg.Approvals.Rules {
+		if rule.Agent != "" && !agent.MatchesTool(rule.Agent, name) {
+			continue
+		}
+
+		approvals.Rules = append(approvals.Rules, agent.ApprovalRule{
+			Name: fmt.Sprintf("approvals.rules[%d]", i), Server: rule.Server, Tool: rule.Tool, Arguments: rule.Arguments, Policy: agent.Policy(rule.Policy),
+		})
+	}
+
+	for _, id := range servers {
+		for _, tool := range r.cfg.MCPServers[id].WritingTools {
+			approvals.Rules = append(approvals.Rules, agent.ApprovalRule{
+				Name: "mcp_servers." + id + ".writing_tools", Server: id, Tool: tool, Policy: agent.PolicyAsk,
+			})
+		}
+	}
+
+	if len(approvals.Rules) > 0 {
+		approvals.ExpiresAfter = r.cfg.Approvals.ExpiresAfter
+	}
+
+	return approvals
 }
 
 // withProvider applies the provider that a session was asked to use. The backend was chosen for another one, so only what the strategy

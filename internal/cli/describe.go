@@ -55,6 +55,13 @@ func (d *description) prose(name, text string) {
 	}
 }
 
+// approvals tells that somebody has to decide.
+func (d *description) approvals(s tarsy.SessionDetail) {
+	if s.WaitingApprovals > 0 {
+		d.painted("approvals", fmt.Sprintf("%d waiting; see tarsy approvals list --session %s", s.WaitingApprovals, short(s.ID)), terminal.Yellow)
+	}
+}
+
 // describe is a session for people. The timeline brings what was asked about it and answered.
 func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
 	d := &description{palette: t.palette(t.Stdout), width: min(t.columns(t.Stdout), textWidth)}
@@ -62,6 +69,7 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.verdict(s.Verdict)
 	d.row("session", s.ID)
 	d.painted("status", readable(string(s.Status)), watch.StatusStyle(s.Status))
+	d.approvals(s)
 	d.facts(s)
 	d.row("alert type", s.AlertType)
 	d.row("chain", s.ChainID)

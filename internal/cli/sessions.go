@@ -40,6 +40,7 @@ The list shows the last characters of each id, which every command accepts.`,
 		Example: `  tarsy sessions list
   tarsy sessions list --status in_progress,pending
   tarsy sessions list --outcome needs_human,inconclusive
+  tarsy sessions list --waiting-approval
   tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
 	}
@@ -57,6 +58,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringSliceVar(&filter.Outcomes, "outcome", nil, "only these outcomes, separated by commas: cause_found, probable_cause, inconclusive, false_alarm, needs_human")
+	waiting := flags.Bool("waiting-approval", false, "only sessions with tool calls that wait for an approval")
 	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
 	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning or info")
 	flags.StringVar(&filter.Service, "service", "", "only this service")
@@ -67,7 +69,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
 	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
-	flags.Var(order, "order", "what comes first: newest, or attention: running sessions, then failed, waiting and other ones")
+	flags.Var(order, "order", "what comes first: newest, or attention: sessions that wait for an approval, then running, failed, waiting and other ones")
 	paging := addListFlags(cmd, "sessions")
 
 	t.completeTypes(cmd, connection)
@@ -84,6 +86,10 @@ func (t *tool) listing(cmd *cobra.Command) {
 		}
 
 		filter.Order = tarsy.SessionOrder(order.value)
+
+		if *waiting {
+			filter.Approvals = tarsy.ApprovalWaiting
+		}
 
 		c, err := connection.open()
 		if err != nil {
@@ -118,6 +124,10 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	}
 
 	status := func(cell string) terminal.Style {
+		if cell == waitsForApproval {
+			return terminal.Yellow
+		}
+
 		return watch.StatusStyle(tarsy.SessionStatus(strings.ReplaceAll(cell, " ", "_")))
 	}
 
@@ -125,6 +135,17 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 		{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
 		{name: "SERVICE", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
 	}, rows)
+}
+
+// waitsForApproval is shown instead of the status of a session in which nothing happens until somebody decides.
+const waitsForApproval = "waits for approval"
+
+func sessionStatus(s tarsy.SessionItem) string {
+	if s.WaitingApprovals > 0 {
+		return waitsForApproval
+	}
+
+	return readable(string(s.Status))
 }
 
 func sessionRow(s tarsy.SessionItem) []string {
@@ -150,7 +171,7 @@ func sessionRow(s tarsy.SessionItem) []string {
 	}
 
 	return []string{
-		short(s.ID), readable(string(s.Status)), s.Outcome.Words(), string(s.Severity), title, s.Place(),
+		short(s.ID), sessionStatus(s), s.Outcome.Words(), string(s.Severity), title, s.Place(),
 		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
 	}
 }

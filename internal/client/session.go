@@ -85,6 +85,7 @@ const pageSize = 200
 type Filter struct {
 	Statuses    []string
 	Outcomes    []string
+	Approvals   tarsy.ApprovalStatus
 	AlertType   string
 	Severity    string
 	Service     string
@@ -164,7 +165,7 @@ func (c *Client) page(ctx context.Context, filter Filter, left int, cursor strin
 		"status": strings.Join(filter.Statuses, ","), "outcome": strings.Join(filter.Outcomes, ","),
 		"alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
 		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
-		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order),
+		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order), "approvals": string(filter.Approvals),
 	})
 	if len(filter.Labels) > 0 {
 		query["label"] = filter.Labels

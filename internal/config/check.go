@@ -44,6 +44,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkMaintenance()...)
 	problems = append(problems, c.checkWriteBack()...)
 	problems = append(problems, c.checkTools()...)
+	problems = append(problems, c.checkApprovals()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		if id == tarsy.OwnServer {
 			problems = append(problems, c.problem(joinPath("mcp_servers", id), "the name is taken by the tools of TARSy itself", "choose another name"))
@@ -217,6 +218,10 @@ func formats() map[string]valueFormat {
 				return ok
 			},
 			"not a host name", "write docs.example.com or *.example.com, without https:// and path",
+		},
+		"argument_pattern": {
+			func(v string) bool { return parses(match.Whole(v)) },
+			"not a regular expression that can be used", "see https://github.com/google/re2/wiki/Syntax",
 		},
 		"mask_pattern": {
 			func(v string) bool { return mask.CheckPattern(v) == nil },

@@ -20,6 +20,7 @@ type Config struct {
 	Agents        map[string]Agent           `yaml:"agents" doc:"Agents by name. An entry replaces the built-in of the same name."`
 	Chains        map[string]Chain           `yaml:"agent_chains" doc:"Chains by id: which alert types they take, which stages they run."`
 	MCPServers    map[string]MCPServer       `yaml:"mcp_servers" doc:"MCP servers by id: where the agents' tools come from."`
+	Approvals     Approvals                  `yaml:"approvals" doc:"Tool calls that wait for a person; see docs/approvals.md."`
 	LLMProviders  map[string]LLMProvider     `yaml:"llm_providers" doc:"Models by name."`
 	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn."`
 	LabelMaps     map[string]LabelMap        `yaml:"label_maps" doc:"Named sets of labels for finished investigations." later:"true"`

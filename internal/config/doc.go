@@ -9,7 +9,7 @@
 //	enum:"@backend"       a list that several fields share, see schema.go
 //	ref:"agents"          the value names an entry of that section
 //	format:"url"          url, public_url (what links begin with), llm_url (HTTP or gRPC), cidr, origin, domain,
-//	                      mask_pattern or env (the name of an environment variable)
+//	                      mask_pattern, argument_pattern or env (the name of an environment variable)
 //	secret:"value"        hidden wherever values are shown: value, url, args or env, see secret.go
 //
 // The package reads files and nothing else: it must not know the database, the

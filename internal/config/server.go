@@ -18,6 +18,7 @@ type MCPServer struct {
 	AllowedTools  []string       `yaml:"allowed_tools" doc:"Tools that agents may use; all if not set. A name may end in *."`
 	DeniedTools   []string       `yaml:"denied_tools" doc:"Tools that no agent may use, in the same form. Wins over allowed_tools."`
 	ReadOnly      bool           `yaml:"read_only" doc:"Offer only tools that the server marks as read-only (readOnlyHint)."`
+	WritingTools  []string       `yaml:"writing_tools" doc:"Tools that change something, in the same form. Each call waits for a person's approval, unless a rule of approvals decides otherwise."`
 	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are on by default; this block adds to them."`
 	Summarization *Summarization `yaml:"summarization" doc:"Summarizing this server's long results with a model."`
 }

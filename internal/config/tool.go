@@ -36,6 +36,14 @@ func (c *Config) checkTools() []Problem {
 	return problems
 }
 
+// checkToolPattern checks one name of a tool.
+func (c *Config) checkToolPattern(path, name string) []Problem {
+	if toolPattern.MatchString(name) {
+		return nil
+	}
+	return []Problem{c.problem(path, "not the name of a tool", "write the name as the server lists it, or its beginning and a *: get_*")}
+}
+
 // checkToolLists checks the two lists of one place. Whether the tools exist is only known to their servers.
 func (c *Config) checkToolLists(path string, allowed, denied []string) []Problem {
 	var problems []Problem
@@ -44,10 +52,7 @@ func (c *Config) checkToolLists(path string, allowed, denied []string) []Problem
 	}
 	for key, names := range map[string][]string{".allowed_tools": allowed, ".denied_tools": denied} {
 		for i, name := range names {
-			if !toolPattern.MatchString(name) {
-				problems = append(problems, c.problem(fmt.Sprintf("%s%s[%d]", path, key, i), "not the name of a tool",
-					"write the name as the server lists it, or its beginning and a *: get_*"))
-			}
+			problems = append(problems, c.checkToolPattern(fmt.Sprintf("%s%s[%d]", path, key, i), name)...)
 		}
 	}
 	for i, name := range allowed {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
@@ -21,10 +22,15 @@ func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []p
 	var (
 		group sync.WaitGroup
 		errs  = make([]error, len(tasks))
+		crew  = newCrew(len(tasks))
 	)
 
 	for i, t := range tasks {
-		group.Go(func() { errs[i] = r.runExecution(ctx, c, t) })
+		group.Go(func() {
+			defer crew.leave()
+
+			errs[i] = r.runUntilDone(ctx, c, t, crew)
+		})
 	}
 
 	group.Wait()
@@ -35,6 +41,52 @@ func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []p
 	}
 
 	return errors.Join(errs...)
+}
+
+// runUntilDone runs an execution. While one of its calls waits for a person and others of the stage work, it waits with them; when
+// nobody works any more it ends too, and the next plan gives the lease back.
+func (r *sessionRun) runUntilDone(ctx context.Context, c chain.Chain, t plan.Task, crew *crew) error {
+	for {
+		decision := r.memory.nextDecision()
+
+		err := r.runExecution(ctx, c, t)
+		if !errors.Is(err, agent.ErrWaiting) {
+			return err
+		}
+
+		for waiting := true; waiting; {
+			crew.rest()
+
+			var expiry <-chan time.Time
+
+			r.memory.read(func(state *progress.State) {
+				if at, ok := plan.DecideBefore(state, t.Execution, r.engine.Clock.Now()); ok {
+					expiry = r.engine.Clock.After(at.Sub(r.engine.Clock.Now()))
+				}
+			})
+
+			select {
+			case <-crew.idle:
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			case <-r.soft.Done():
+				err = context.Cause(r.soft)
+			case <-decision:
+				decision = r.memory.nextDecision()
+			case <-expiry:
+			}
+
+			if !crew.work() {
+				return nil
+			}
+
+			if !errors.Is(err, agent.ErrWaiting) {
+				return err
+			}
+
+			r.memory.read(func(state *progress.State) { waiting = plan.IsWaiting(state, t.Execution, r.engine.Clock.Now()) })
+		}
+	}
 }
 
 func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Task) (err error) {
@@ -60,7 +112,7 @@ func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Tas
 	err = agent.Run(ctx, r.engine.Agent, in)
 
 	switch {
-	case err == nil || ctx.Err() != nil || r.soft.Err() != nil:
+	case err == nil || ctx.Err() != nil || r.soft.Err() != nil || errors.Is(err, agent.ErrWaiting):
 		return err
 	case errors.Is(err, errCommitFailed) || errors.Is(err, postgres.ErrFenceLost):
 		return err
@@ -80,7 +132,7 @@ func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, messa
 func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
 	var equipped chain.Agent
 
-	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp, Timeout: r.engine.SessionTimeout}
+	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp, Timeout: r.engine.SessionTimeout, Now: r.engine.Clock.Now()}
 
 	r.memory.read(func(state *progress.State) { in, equipped, err = plan.Input(state, setup, t) })
 

@@ -37,6 +37,8 @@ type held struct {
 	// stopRound interrupts the current round; interrupted is why no other must begin.
 	stopRound   context.CancelCauseFunc
 	interrupted error
+	// decided is closed with the next decision about a tool call; nil if nobody waits for one.
+	decided chan struct{}
 }
 
 // submit queues a step for its commit and keeps the state in line with it. All steps come through here, so this is where the beginning
@@ -108,12 +110,22 @@ func (m *memory) submit(build func(state *progress.State, sequence func() int64)
 }
 
 // setRequests replaces the open requests. A request to cancel takes effect at once: people see "cancelling" and the
-// current round is stopped, so that the next plan cancels.
+// current round is stopped, so that the next plan cancels. So does a decision about a tool call: its execution may go on while others
+// still work.
 func (m *memory) setRequests(requests []tarsy.Request, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
 	m.held.state.Requests = requests
+
+	if decisions := plan.Decide(m.held.state, now); decisions != nil {
+		m.held.submit(*decisions)
+
+		if m.held.decided != nil {
+			close(m.held.decided)
+			m.held.decided = nil
+		}
+	}
 
 	step, stop := plan.Cancelling(m.held.state, now)
 	if step != nil {
@@ -123,6 +135,18 @@ func (m *memory) setRequests(requests []tarsy.Request, now time.Time) {
 	if stop {
 		m.held.stop(errCancelRequested)
 	}
+}
+
+// nextDecision is closed with the next decision about a tool call.
+func (m *memory) nextDecision() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.held.decided == nil {
+		m.held.decided = make(chan struct{})
+	}
+
+	return m.held.decided
 }
 
 // nextSequence returns the next sequence number of the timeline.

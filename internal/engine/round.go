@@ -34,7 +34,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	err = r.memory.beginRound(stop, func(state *progress.State) {
 		followed, missing = r.resolveChain(state.Session)
 		tasks = plan.Next(state, followed, missing, r.engine.Clock.Now(), r.engine.SessionTimeout)
-		began, limited = plan.Began(state)
+		began, limited = plan.Began(state, r.engine.Clock.Now())
 	})
 	if err != nil {
 		return false, err
@@ -138,7 +138,7 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 
 	r.memory.read(func(state *progress.State) {
 		analysis, calls = plan.FinalAnalysis(state), plan.Calls(state)
-		began, _ = plan.Began(state)
+		began, _ = plan.Began(state, r.engine.Clock.Now())
 	})
 
 	input := func(how chain.Summary) agent.ClosingInput {

@@ -30,6 +30,7 @@ func sharedDefs() map[string]*jsonschema.Schema {
 		"event_status":    enum(tarsy.EventStatuses()),
 		"outcome":         enum(tarsy.Outcomes()),
 		"confidence":      enum(tarsy.Confidences()),
+		"approval_status": enum(tarsy.ApprovalStatuses()),
 	}
 }
 
@@ -54,6 +55,8 @@ func schemaOfType(t reflect.Type) (*jsonschema.Schema, bool) {
 		return ref("outcome"), true
 	case reflect.TypeFor[tarsy.Confidence]():
 		return ref("confidence"), true
+	case reflect.TypeFor[tarsy.ApprovalStatus]():
+		return ref("approval_status"), true
 	case reflect.TypeFor[tarsy.ForcedConclusion]():
 		return enum(tarsy.ForcedConclusions()), true
 	case reflect.TypeFor[tarsy.Metadata]():

@@ -92,7 +92,16 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 		SessionID: sessionID, Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "web leaks memory"}, Confidence: tarsy.ConfidenceLow,
 	}
 
+	call := tarsy.MCPInteraction{
+		ID: tarsy.NewID(), SessionID: sessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(),
+		ServerName: "s", ToolName: "t", ToolArguments: json.RawMessage(`{"a":1}`), Approval: &tarsy.Approval{
+			Status: tarsy.ApprovalApproved, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: now.UTC(), Arguments: json.RawMessage(`{"a":2}`),
+			DecidedBy: "me", DecidedAt: &now, Reason: "fine",
+		},
+	}
+
 	all := []tarsy.Event{
+		tarsy.ApprovalChanged(call, now),
 		tarsy.SessionVerdict(verdict, now), tarsy.SessionStatusChanged(ended, now), tarsy.SessionStatusChanged(failed, now), tarsy.StageStatusChanged(stage, now),
 		tarsy.ExecutionStatusChanged(execution, now), tarsy.ChatCreated(chat), tarsy.ChatAsked(question, stage.ID),
 	}

@@ -65,6 +65,11 @@ func TestMissingExtraOrWrongFieldsAreInvalid(t *testing.T) {
 		}
 
 		for field := range sample {
+			// Arguments may be anything.
+			if kind == tarsy.TypeApprovalStatus && field == "arguments" {
+				continue
+			}
+
 			if metadata, ok := sample[field].(message); ok {
 				m, inner := maps.Clone(sample), maps.Clone(metadata)
 				m[field], inner["surprise"] = inner, "x"

@@ -87,19 +87,27 @@ func build(name string, op Op, value string) (Matcher, error) {
 		return m, nil
 	}
 
-	// Alone first: a|b)(c would only be valid between the parentheses of the anchors.
-	if _, err := syntax.Parse(value, syntax.Perl); err != nil {
-		return Matcher{}, fmt.Errorf("invalid regular expression: %w", err)
-	}
-
-	expression, err := regexp.Compile("^(?:" + value + ")$")
-	if err != nil {
-		return Matcher{}, fmt.Errorf("invalid regular expression: %w", err)
-	}
-
+	expression, err := compileWhole(value, "(?:")
 	m.expression = expression
 
-	return m, nil
+	return m, err
+}
+
+// Whole compiles a regular expression that must match a whole text, of any number of lines.
+func Whole(pattern string) (*regexp.Regexp, error) { return compileWhole(pattern, "(?s:") }
+
+func compileWhole(pattern, group string) (*regexp.Regexp, error) {
+	// Alone first: a|b)(c would only be valid between the parentheses of the anchors.
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		return nil, fmt.Errorf("invalid regular expression: %w", err)
+	}
+
+	expression, err := regexp.Compile("^" + group + pattern + ")$")
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression: %w", err)
+	}
+
+	return expression, nil
 }
 
 func readName(text string) (name, rest string, err error) {

@@ -79,6 +79,9 @@ func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, e
 	if refusal != "" {
 		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: refusal, IsError: true}, nil
 	}
+	if call.Once {
+		tool.ReadOnly = false
+	}
 	read := parseArguments(call.Arguments, shapeOf(tool.Schema))
 	if read.broken && !tool.ReadOnly {
 		// Half of a list of arguments must not change anything.

@@ -26,6 +26,8 @@ type Workload struct {
 	// Waiting sessions were not taken by a server yet; OldestAge is how long the oldest of them waits.
 	Waiting   int
 	OldestAge time.Duration
+	// WaitingApprovals are the tool calls that somebody can approve or reject.
+	WaitingApprovals int
 	// Unnumbered entries of journals are not visible to readers yet.
 	Unnumbered int
 }
@@ -56,6 +58,7 @@ var (
 	sessionsDesc   = describe("sessions", "Sessions of all servers that are not over.", "status")
 	depthDesc      = describe("queue_depth", "Sessions of all servers that wait for a worker.")
 	oldestDesc     = describe("queue_oldest_age_seconds", "How long the oldest of them waits; 0 if there is none.")
+	approvalsDesc  = describe("approvals_waiting", "Tool calls of all servers that wait for somebody to approve or reject them.")
 	journalLagDesc = describe("journal_lag", "Entries of the journal of notes that readers cannot see yet.")
 )
 
@@ -73,7 +76,7 @@ type workload struct {
 
 // Describe implements prometheus.Collector.
 func (w *workload) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{upDesc, sessionsDesc, depthDesc, oldestDesc, journalLagDesc} {
+	for _, desc := range []*prometheus.Desc{upDesc, sessionsDesc, depthDesc, oldestDesc, approvalsDesc, journalLagDesc} {
 		to <- desc
 	}
 }
@@ -91,6 +94,7 @@ func (w *workload) Collect(to chan<- prometheus.Metric) {
 	to <- gauge(upDesc, 1)
 	to <- gauge(depthDesc, float64(last.Waiting))
 	to <- gauge(oldestDesc, last.OldestAge.Seconds())
+	to <- gauge(approvalsDesc, float64(last.WaitingApprovals))
 	to <- gauge(journalLagDesc, float64(last.Unnumbered))
 
 	for status, count := range last.Sessions {

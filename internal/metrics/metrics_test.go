@@ -103,6 +103,14 @@ func TestToolCallIsCountedWhenItEnds(t *testing.T) {
 
 	m.Committed(step(event))
 
+	// Calls that wait for an approval, or are rejected, are not made.
+	call.Status, call.Approval = tarsy.CallWaiting, &tarsy.Approval{Status: tarsy.ApprovalWaiting}
+	m.Committed(step(event))
+
+	call.Status, call.Approval = tarsy.CallFailed, &tarsy.Approval{Status: tarsy.ApprovalRejected}
+	m.Committed(step(event))
+
+	call.Approval = &tarsy.Approval{Status: tarsy.ApprovalApproved}
 	call.Status, call.DurationMs = tarsy.CallCompleted, 200
 	m.Committed(step(event))
 	m.Committed(step())
@@ -245,7 +253,7 @@ func TestDatabaseIsReadAtMostEveryFiveSeconds(t *testing.T) {
 			reads++
 
 			return metrics.Workload{
-				Sessions: map[tarsy.SessionStatus]int{tarsy.SessionPending: reads, tarsy.SessionInProgress: 2}, Waiting: 4, OldestAge: time.Minute, Unnumbered: 5,
+				Sessions: map[tarsy.SessionStatus]int{tarsy.SessionPending: reads, tarsy.SessionInProgress: 2}, Waiting: 4, OldestAge: time.Minute, WaitingApprovals: 6, Unnumbered: 5,
 			}, failed
 		},
 	})
@@ -256,6 +264,7 @@ func TestDatabaseIsReadAtMostEveryFiveSeconds(t *testing.T) {
 	require.Equal(t, "2", got[`tarsy_sessions{status="in_progress"}`])
 	require.Equal(t, "4", got[`tarsy_queue_depth`])
 	require.Equal(t, "60", got[`tarsy_queue_oldest_age_seconds`])
+	require.Equal(t, "6", got[`tarsy_approvals_waiting`])
 	require.Equal(t, "5", got[`tarsy_journal_lag`])
 
 	now = now.Add(4 * time.Second)

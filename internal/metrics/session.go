@@ -110,9 +110,9 @@ func (m *Metrics) Committed(step progress.Step) {
 }
 
 // isEnd reports whether a step records the end of a tool call. Its row is stored again when its result was summarized, but its event
-// ends once.
+// ends once. A call that waits for an approval, or was not approved, is not made.
 func isEnd(step *progress.Step, call *tarsy.MCPInteraction) bool {
-	if call.Status == tarsy.CallStarted {
+	if call.Status == tarsy.CallStarted || call.Approval != nil && call.Approval.Status != tarsy.ApprovalApproved {
 		return false
 	}
 

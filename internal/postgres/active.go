@@ -10,11 +10,11 @@ import (
 )
 
 var (
-	activeSQL = itemSQL + `
+	activeSQL = itemSQL("$2") + `
 FROM sessions o JOIN sessions s ON s.id = o.id
 WHERE ` + isRunning + ` AND o.deleted_at IS NULL ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
 	// queuedSQL begins with the sessions that were claimed and have not started. The others are read in the order of the queue, by its index.
-	queuedSQL = itemSQL + `
+	queuedSQL = itemSQL("$2") + `
 FROM (
     SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL
     UNION ALL
@@ -37,13 +37,14 @@ func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessio
 	var (
 		found  tarsy.ActiveSessions
 		totals []openTotals
+		now    = db.clock.Now()
 	)
 
 	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
-		queueRows(&batch, &found.Active, activeSQL, limit)
-		queueRows(&batch, &found.Queued, queuedSQL, limit)
+		queueRows(&batch, &found.Active, activeSQL, limit, now)
+		queueRows(&batch, &found.Queued, queuedSQL, limit, now)
 		queueRows(&batch, &totals, openTotalsSQL)
 
 		return tx.SendBatch(ctx, &batch).Close()

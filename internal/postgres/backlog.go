@@ -27,9 +27,9 @@ type backlog struct {
 	counted time.Time
 }
 
-// countWaitingSQL counts waiting sessions from their index, and no further than it must.
+// countWaitingSQL counts waiting sessions from their index, and no further than it must. Those that wait for an approval are no work yet.
 const countWaitingSQL = `SELECT count(*) FROM
-    (SELECT 1 FROM sessions s WHERE ` + waitingSQL + ` LIMIT $1) AS waiting`
+    (SELECT 1 FROM sessions s WHERE ` + waitingSQL + ` AND s.runnable_at <= $2 LIMIT $1) AS waiting`
 
 // due reports whether it is time to count again.
 func (b *backlog) due() bool {
@@ -120,7 +120,7 @@ func (i *intake) room(ctx context.Context, q querier, n int) (int, error) {
 
 	if i.backlog.due() && (room < n || i.backlog.unknown()) {
 		var waiting int
-		if err := q.QueryRow(ctx, countWaitingSQL, i.backlog.limit).Scan(&waiting); err != nil {
+		if err := q.QueryRow(ctx, countWaitingSQL, i.backlog.limit, i.clock.Now()).Scan(&waiting); err != nil {
 			return 0, fmt.Errorf("count waiting sessions: %w", err)
 		}
 

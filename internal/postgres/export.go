@@ -23,7 +23,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 
 	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		batch := traceBatch(id, &trace.version)
-		session.queue(batch, id)
+		session.queue(batch, id, db.clock.Now())
 		trace.queue(batch, id, tarsy.TraceQuery{})
 		queueRows(batch, &timeline, timelineTable.selectWhere(`session_id = $1 ORDER BY sequence_number`), id)
 

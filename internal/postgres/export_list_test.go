@@ -20,6 +20,8 @@ const (
 func (db *DB) ListPlan(ctx context.Context, f tarsy.SessionFilter) (string, error) {
 	q := newListQuery(f)
 
+	q.args["now"] = db.clock.Now()
+
 	return db.planWithoutScans(ctx, q.page(f), q.args)
 }
 
@@ -30,12 +32,12 @@ func (db *DB) DistinctPlan(ctx context.Context, column string) (string, error) {
 
 // QueuedPlan is the same for the sessions that wait.
 func (db *DB) QueuedPlan(ctx context.Context) (string, error) {
-	return db.planWithoutScans(ctx, strings.ReplaceAll(queuedSQL, "$1", "200"), nil)
+	return db.planWithoutScans(ctx, strings.NewReplacer("$1", "200", "$2", "now()").Replace(queuedSQL), nil)
 }
 
 // WorkloadPlan is how the database reads the workload.
 func (db *DB) WorkloadPlan(ctx context.Context) (string, error) {
-	return db.plan(ctx, "SET LOCAL jit = off", workloadSQL, nil)
+	return db.plan(ctx, "SET LOCAL jit = off", strings.ReplaceAll(workloadSQL, "$1", "now()"), nil)
 }
 
 // UsagePlan is the same for the usage summary.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/batch"
@@ -140,11 +141,12 @@ type intake struct {
 	recipes  storedRecipes
 	// ageing is by how much each level of severity moves a session forward in the queue.
 	ageing time.Duration
+	clock  clockwork.Clock
 }
 
 func newIntake(pool *pgxpool.Pool, signals *Signals, cfg Config) *intake {
 	i := &intake{
-		pool: pool, signals: signals, backlog: &backlog{limit: cfg.MaxWaiting, every: cfg.CountWaitingEvery}, ageing: cfg.SeverityAgeing,
+		pool: pool, signals: signals, backlog: &backlog{limit: cfg.MaxWaiting, every: cfg.CountWaitingEvery}, ageing: cfg.SeverityAgeing, clock: cfg.Clock,
 	}
 	i.arrivals = batch.New(batch.Config[*arrival]{
 		Workers: 1, MaxItems: maxGroup, Weight: (*arrival).bytes, MaxWeight: maxGroupBytes, Handle: i.storeGroup,
@@ -302,7 +304,7 @@ func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error
 	keys.queueAfter(&all)
 
 	if count {
-		all.Queue(countWaitingSQL, i.backlog.limit).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
+		all.Queue(countWaitingSQL, i.backlog.limit, i.clock.Now()).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
 	}
 
 	if err := i.pool.SendBatch(ctx, &all).Close(); err != nil {

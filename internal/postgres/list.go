@@ -13,12 +13,15 @@ import (
 )
 
 // itemSQL reads a page of the list: the places of its sessions, in order, become rows. What each session used is added up
-// from its calls as it is asked for: kept on the session it would make every step write more.
-var itemSQL = `
+// from its calls as it is asked for: kept on the session it would make every step write more. Its argument is the name of the one that is the
+// time.
+func itemSQL(now string) string {
+	return `
 SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
     s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
     (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
-    (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls`
+    (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls, ` + countApprovals(now) + ` AS waiting_approvals`
+}
 
 // Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order was asked for.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
@@ -32,6 +35,8 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 	if sql == "" {
 		return nil, nil
 	}
+
+	query.args["now"] = db.clock.Now()
 
 	items, err := collect[tarsy.SessionItem](ctx, db.readers, sql, query.args)
 	if err != nil {
@@ -51,6 +56,8 @@ type listGroup struct {
 	outcome tarsy.Outcome
 	// open are the statuses of those that are not over; nil means every one of them.
 	open []tarsy.SessionStatus
+	// waiting, if not empty, makes it the group of sessions with open approvals, and is the condition on their status and outcome.
+	waiting string
 }
 
 // listQuery reads session_list. A list is read group by group and then put in order: each group is a range of an index for
@@ -87,9 +94,29 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	add(f.CreatedAfter != nil, "l.created_at >= @created_after", "created_after", f.CreatedAfter)
 	add(f.CreatedBefore != nil, "l.created_at < @created_before", "created_before", f.CreatedBefore)
 	q.addGroups(f)
+	q.addWaiting(f)
 
 	return q
 }
+
+// addWaiting makes sessions with open approvals a group of their own, the first one, where they are listed first or alone.
+func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
+	only := f.Approvals == tarsy.ApprovalWaiting
+
+	switch {
+	case f.Search != "" && only:
+		q.where = append(q.where, "l.session_id IN ("+waitingSessions+")")
+	case f.Search != "" || len(q.groups) == 0 || !only && f.Order != tarsy.OrderAttention:
+	case only:
+		q.groups = []listGroup{{rank: tarsy.RankApproval, waiting: q.statuses(f)}}
+	default:
+		q.groups = append(q.groups, listGroup{rank: tarsy.RankApproval, waiting: q.statuses(f)})
+	}
+}
+
+// waitingSessions has the sessions with open approvals. They are looked up by a table of hashes where others leave them out: they are not
+// read for each session.
+var waitingSessions = openApprovals("c.session_id", "@now")
 
 // addLabels makes a list one of sessions with these labels.
 func (q *listQuery) addLabels(labels map[string]string) {
@@ -176,6 +203,11 @@ const isRunning = "o.status IN ('in_progress', 'cancelling')"
 // source is what a group is read from: a table or a join, what else holds of its rows, and the columns that it is in order of. Statuses are
 // written out for the planner.
 func (g listGroup) source() (from string, where []string, at, id string) {
+	if g.waiting != "" {
+		return "(SELECT DISTINCT session_id FROM (" + waitingSessions + ") AS c) AS w CROSS JOIN LATERAL (SELECT " + listColumns +
+			" FROM session_list WHERE session_id = w.session_id OFFSET 0) AS l", []string{g.waiting}, "l.created_at", "l.session_id"
+	}
+
 	where = []string{"l.status = '" + g.status + "'"}
 
 	if g.outcome != tarsy.OutcomeNone {
@@ -210,6 +242,10 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 
 		if f.Order == tarsy.OrderAttention {
 			rank = group.rank
+
+			if group.waiting == "" {
+				where = append(where, id+" NOT IN ("+waitingSessions+")")
+			}
 		}
 
 		if after := f.After; after != nil {
@@ -233,7 +269,7 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 
 	const order = " ORDER BY rank, at DESC, session_id DESC"
 
-	return itemSQL + `
+	return itemSQL("@now") + `
 FROM (SELECT session_id, at, rank FROM (` + strings.Join(groups, " UNION ALL ") + `) AS groups` + order + ` LIMIT ` + strconv.Itoa(f.Limit) + `) AS page
 JOIN sessions s ON s.id = page.session_id` + order
 }

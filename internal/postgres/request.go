@@ -50,6 +50,19 @@ FROM asked
 RETURNING payload`
 )
 
+// addDecisionSQL takes one decision for each call, as long as it waits. The session goes to the front of the queue: somebody has
+// just worked on it.
+var addDecisionSQL = `
+WITH asked AS (
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, s.created_at)
+    FROM mcp_interactions c JOIN executions e ON e.id = c.execution_id
+    WHERE s.id = $3 AND c.session_id = s.id AND c.id = $6 AND ` + openApproval("$1") + `
+    RETURNING s.id
+)
+INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
+SELECT $2, asked.id, 'approval', 'open', $4, $5, $1 FROM asked
+RETURNING id`
+
 // AddCancel asks for what a session is doing to be cancelled, by its holder or by whoever claims it for that. Asking
 // twice is asking once. It reports false if nothing is being done, or if there is no such session.
 func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
@@ -97,6 +110,34 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 	}
 
 	return q, asked, nil
+}
+
+// AddDecision stores what a person decided about a call; the holder of the session applies it. It reports false if the call does not wait
+// for a decision: it was decided already, its time is over, or its session has ended.
+func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision) (bool, error) {
+	payload, err := json.Marshal(d)
+	if err != nil {
+		return false, fmt.Errorf("encode decision: %w", err)
+	}
+
+	added := false
+	err = db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
+		batch.Queue(addDecisionSQL, r.CreatedAt, r.ID, r.SessionID, r.Author, payload, d.ApprovalID).Query(func(rows pgx.Rows) error {
+			stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			added = len(stored) > 0
+
+			return err
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("store decision: %w", err)
+	}
+
+	if added {
+		db.tellRequest(r.SessionID)
+	}
+
+	return added, nil
 }
 
 func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch)) error {

@@ -132,7 +132,7 @@ type hit struct {
 // findPlaces returns up to f.Limit sessions that match, in the order of relevance.
 func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFilter) ([]hit, error) {
 	q := newListQuery(f)
-	q.args["query"], q.args["title"] = plan.query, plan.title
+	q.args["query"], q.args["title"], q.args["now"] = plan.query, plan.title, db.clock.Now()
 
 	q.where = append(q.where, q.statuses(f))
 
@@ -246,9 +246,9 @@ func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tar
 		ids[i] = p.SessionID
 	}
 
-	found, err := collect[foundSession](ctx, db.readers, itemSQL+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
+	found, err := collect[foundSession](ctx, db.readers, itemSQL("$3")+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
 FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL
-ORDER BY page.number`, ids, snippetSource)
+ORDER BY page.number`, ids, snippetSource, db.clock.Now())
 	if err != nil {
 		return nil, err
 	}

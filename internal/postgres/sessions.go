@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,7 +21,7 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
-		rows.queue(&batch, id)
+		rows.queue(&batch, id, db.clock.Now())
 
 		return tx.SendBatch(ctx, &batch).Close()
 	})
@@ -47,6 +48,12 @@ type detailRows struct {
 	feedback   []tarsy.Feedback
 	reruns     []rerunRow
 	tools      []tarsy.ToolUse
+	waiting    []waitingRow
+}
+
+// waitingRow is how many approvals of a session are open.
+type waitingRow struct {
+	Approvals int `json:"approvals"`
 }
 
 // rerunRow is a session that investigates the alert of another one again.
@@ -61,7 +68,7 @@ FROM mcp_interactions
 WHERE session_id = $1 AND NOT EXISTS (SELECT FROM stages t WHERE t.id = stage_id AND t.stage_type = 'chat')
 GROUP BY server_name, tool_name ORDER BY calls DESC, server_name, tool_name`
 
-func (r *detailRows) queue(batch *pgx.Batch, id string) {
+func (r *detailRows) queue(batch *pgx.Batch, id string, now time.Time) {
 	queueRows(batch, &r.sessions, `SELECT `+sessionRowColumns.list()+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
 	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), id)
 	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
@@ -70,6 +77,7 @@ func (r *detailRows) queue(batch *pgx.Batch, id string) {
 	queueRows(batch, &r.feedback, feedbackSQL, id)
 	queueRows(batch, &r.reruns, `SELECT id FROM sessions WHERE rerun_of = $1 AND deleted_at IS NULL ORDER BY id`, id)
 	queueRows(batch, &r.tools, toolsSQL, id)
+	queueRows(batch, &r.waiting, `SELECT `+countApprovals("$2")+` AS approvals FROM sessions s WHERE s.id = $1`, id, now)
 	queueSpend(batch, &r.spent, id)
 	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
@@ -92,6 +100,10 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 		sum := spent[s.ExecutionID]
 		sum.Add(s.Spend)
 		spent[s.ExecutionID] = sum
+	}
+
+	if len(r.waiting) > 0 {
+		detail.WaitingApprovals = r.waiting[0].Approvals
 	}
 
 	if len(r.alerts) > 0 {

@@ -16,24 +16,27 @@ type Workload struct {
 	// none.
 	Waiting       int
 	OldestWaiting *time.Time
+	// WaitingApprovals are the tool calls that somebody can approve or reject.
+	WaitingApprovals int
 	// Unnumbered are the entries of journals that no reader sees yet, because their sequencer has not numbered them.
 	Unnumbered int
 }
 
-// workloadSQL reads small indexes only: those of sessions that run, of sessions that wait, and of entries without a number. The oldest
+// workloadSQL reads small indexes only: those of sessions that run, of sessions and calls that wait, and of entries without a number. The oldest
 // session that waits is looked for among those that are not over, in the order of time: few that run are older.
-const workloadSQL = `
+var workloadSQL = `
 SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r.cancelling AS pending, r.in_progress, r.cancelling,
-       (SELECT count(*) FROM sessions s WHERE ` + waitingSQL + `) AS waiting,
+       (SELECT count(*) FROM sessions s WHERE ` + waitingSQL + ` AND s.runnable_at <= $1) AS waiting,
        (SELECT l.created_at FROM session_list l JOIN sessions s ON s.id = l.session_id
-        WHERE l.status = '' AND ` + waitingSQL + ` ORDER BY l.created_at LIMIT 1) AS oldest_waiting,
+        WHERE l.status = '' AND ` + waitingSQL + ` AND s.runnable_at <= $1 ORDER BY l.created_at LIMIT 1) AS oldest_waiting,
+       (` + openApprovals("count(*)", "$1") + `) AS waiting_approvals,
        (SELECT count(*) FROM pgjournal_entries WHERE seq IS NULL) AS unnumbered
 FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, count(*) FILTER (WHERE o.status = 'cancelling') AS cancelling
       FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
 
 // Workload reads the workload.
 func (db *DB) Workload(ctx context.Context) (Workload, error) {
-	found, err := collect[Workload](ctx, db.front, workloadSQL)
+	found, err := collect[Workload](ctx, db.front, workloadSQL, db.clock.Now())
 	if err != nil {
 		return Workload{}, fmt.Errorf("read the workload: %w", err)
 	}

@@ -108,6 +108,8 @@ func (i *Item) toolUse() ToolUse {
 	switch {
 	case i.Ended.IsZero():
 		return use
+	case i.approval().notMade():
+		use.Result = "not made"
 	case call.unknown:
 		use.Result = "outcome unknown"
 	case call.failed:

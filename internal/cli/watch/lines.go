@@ -101,6 +101,12 @@ func (l *Lines) event(event tarsy.Event) {
 		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
 			l.created(p)
 		}
+	case tarsy.TypeApprovalStatus:
+		if p, ok := decode[tarsy.ApprovalStatusPayload](event); ok {
+			if item := l.session.find(p.EventID); item != nil {
+				l.approval(item, p.Timestamp)
+			}
+		}
 	case tarsy.TypeTimelineCompleted:
 		if p, ok := decode[tarsy.TimelineCompletedPayload](event); ok {
 			l.final(l.session.find(p.EventID))

@@ -17,7 +17,11 @@ func (l *Lines) write(item *Item) {
 
 	switch item.Type {
 	case tarsy.EventToolCall:
-		l.tool(item, at)
+		if item.approval().waits() {
+			l.approval(item, at)
+		} else {
+			l.tool(item, at)
+		}
 
 		return
 	case tarsy.EventToolSummary:

@@ -93,6 +93,10 @@ func (s *Session) applyEvent(event tarsy.Event) {
 		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
 			s.created(p)
 		}
+	case tarsy.TypeApprovalStatus:
+		if p, ok := decode[tarsy.ApprovalStatusPayload](event); ok {
+			s.decided(p)
+		}
 	case tarsy.TypeTimelineCompleted:
 		if p, ok := decode[tarsy.TimelineCompletedPayload](event); ok {
 			s.completed(p)

@@ -81,7 +81,7 @@ func arguments(raw json.RawMessage) string {
 // tool is a call with its result. Of a result that was summarised the summary is shown, and the result itself only where
 // everything is expanded.
 func (b *body) tool(item *Item, at moment) []string {
-	lines := []string{b.callLine(item, at)}
+	lines := append([]string{b.callLine(item, at)}, b.approval(item, at)...)
 
 	result := strings.TrimRight(terminal.Clean(item.Content), "\n ")
 	if result == "" {
@@ -116,7 +116,14 @@ func (b *body) callLine(item *Item, at moment) string {
 		right = terminal.Duration(call.duration)
 	}
 
+	asked := item.approval()
+
 	switch {
+	case asked.waits():
+		sign = b.palette.Paint(terminal.Yellow, "!")
+	case asked.notMade():
+		sign = b.palette.Paint(terminal.Yellow, "✗")
+		right = "not made"
 	case call.unknown:
 		sign = b.palette.Paint(terminal.Yellow, "?")
 		right = "outcome unknown"

@@ -93,9 +93,15 @@ func closeOpen(step *progress.Step, state *progress.State, status tarsy.Status, 
 
 // closeTimeline ends the open timeline events and calls of one execution, or of all if none is named.
 func closeTimeline(step *progress.Step, state *progress.State, status tarsy.EventStatus, now time.Time, execution string) {
+	approvals := withdraw(step, state, now, execution)
+
 	for _, e := range state.Timeline {
 		if e.Status != tarsy.EventStreaming || (execution != "" && (e.ExecutionID == nil || *e.ExecutionID != execution)) {
 			continue
+		}
+
+		if metadata, ok := approvals[e.ID]; ok {
+			e.Metadata = metadata
 		}
 
 		e.Status, e.UpdatedAt, e.CompletedAt = status, now, &now
@@ -242,6 +248,12 @@ func (s Steps) closeRequests(status tarsy.RequestStatus) []tarsy.Request {
 
 	for _, q := range s.State.Requests {
 		q.Status, q.ClosedAt = status, &s.Now
+
+		// A decision that is left over comes too late.
+		if q.Kind == tarsy.RequestApproval {
+			q.Status = tarsy.RequestRefused
+		}
+
 		closed = append(closed, q)
 	}
 

@@ -26,6 +26,8 @@ type Setup struct {
 	ConcludeAfter time.Duration
 	// Timeout is how long after that start the work times out.
 	Timeout time.Duration
+	// Now is the present time.
+	Now time.Time
 }
 
 // Input gathers what an execution works on, from what the database holds of the session and what is configured now, and
@@ -132,7 +134,6 @@ func digestFor(d agent.Digest, spec agent.Spec) agent.Digest {
 
 // addTask adds what the execution works on, which depends on the type of its stage.
 func addTask(in *agent.Input, state *progress.State, stage int, setup Setup) {
-	began := in.Stage.CreatedAt
 	in.EarlierCalls = callsOf(state, state.Stages[:stage])
 
 	switch in.Stage.StageType {
@@ -141,12 +142,11 @@ func addTask(in *agent.Input, state *progress.State, stage int, setup Setup) {
 	case tarsy.StageSynthesis:
 		in.Investigations = investigationsOf(state, state.Stages[stage-1])
 		in.Earlier = resultsOf(state, state.Stages[:stage-1])
-		began = *state.Session.StartedAt
 	case tarsy.StageInvestigation:
 		in.Earlier = resultsOf(state, state.Stages[:stage])
-		began = *state.Session.StartedAt
 	}
 
+	began, _ := Began(state, setup.Now)
 	in.ConcludeAt, in.Deadline = began.Add(setup.ConcludeAfter), began.Add(setup.Timeout)
 }
 

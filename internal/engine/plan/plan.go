@@ -54,6 +54,10 @@ const (
 	CancelChat
 	// TimeOutChat ends an answer that exceeded its time limit.
 	TimeOutChat
+	// ApplyDecisions records what people decided about tool calls.
+	ApplyDecisions
+	// Wait gives the lease back until somebody decides about a tool call, or the request expires.
+	Wait
 )
 
 // Next returns what may be done now. Several tasks may run concurrently; all of them belong to the same stage. missing
@@ -66,7 +70,9 @@ func Next(state *progress.State, c chain.Chain, missing []string, now time.Time,
 		return nextInChat(state, now, timeout)
 	case HasRequest(state, tarsy.RequestCancel):
 		return []Task{{Kind: Cancel}}
-	case session.StartedAt != nil && !now.Before(session.StartedAt.Add(timeout)):
+	case HasRequest(state, tarsy.RequestApproval):
+		return []Task{{Kind: ApplyDecisions}}
+	case isOver(state, now, timeout):
 		return []Task{{Kind: TimeOut}}
 	case len(missing) > 0:
 		return []Task{{Kind: NotConfigured}}
@@ -86,7 +92,7 @@ func Next(state *progress.State, c chain.Chain, missing []string, now time.Time,
 
 	switch {
 	case !current.Status.Terminal():
-		return nextInStage(state, last)
+		return nextInStage(state, last, now)
 	case current.Status != tarsy.StatusCompleted:
 		return []Task{{Kind: Fail, Stage: last}}
 	case current.StageType == tarsy.StageInvestigation && current.ExpectedAgentCount > 1:
@@ -109,43 +115,64 @@ func nextInChat(state *progress.State, now time.Time, timeout time.Duration) []T
 		return []Task{{Kind: Release}}
 	case HasRequest(state, tarsy.RequestCancel):
 		return []Task{{Kind: CancelChat}}
-	case !now.Before(state.Stages[open].CreatedAt.Add(timeout)):
+	case HasRequest(state, tarsy.RequestApproval):
+		return []Task{{Kind: ApplyDecisions}}
+	case isOver(state, now, timeout):
 		return []Task{{Kind: TimeOutChat}}
 	default:
-		return nextInStage(state, open)
+		return nextInStage(state, open, now)
 	}
 }
 
 // nextInStage runs the executions that have not ended, and finishes the stage when all have: all agents finish before
-// the success policy decides.
-func nextInStage(state *progress.State, index int) []Task {
+// the success policy decides. If all that are left wait for people, so does the session.
+func nextInStage(state *progress.State, index int, now time.Time) []Task {
 	var tasks []Task
 
+	waiting := false
+
 	for _, e := range state.Executions {
-		if e.StageID == state.Stages[index].ID && !e.Status.Terminal() {
+		switch {
+		case e.StageID != state.Stages[index].ID || e.Status.Terminal():
+		case IsWaiting(state, e.ID, now):
+			waiting = true
+		default:
 			tasks = append(tasks, Task{Kind: RunExecution, Stage: index, Execution: e.ID})
 		}
 	}
 
-	if len(tasks) == 0 {
+	switch {
+	case len(tasks) > 0:
+		return tasks
+	case waiting:
+		return []Task{{Kind: Wait, Stage: index}}
+	default:
 		return []Task{{Kind: FinishStage, Stage: index}}
 	}
-
-	return tasks
 }
 
 // Began is when the current work began, from which its time limit counts: the investigation, or the answer to a
-// question. It reports false when there is no such work.
-func Began(state *progress.State) (time.Time, bool) {
-	if open := openChat(state); open >= 0 {
-		return state.Stages[open].CreatedAt, true
+// question. Time in which it waited for people is left out, so it began later than it really did. It reports false when there is no such work.
+func Began(state *progress.State, now time.Time) (time.Time, bool) {
+	began := time.Time{}
+
+	switch open := openChat(state); {
+	case open >= 0:
+		began = state.Stages[open].CreatedAt
+	case state.Session.Status.Terminal() || state.Session.StartedAt == nil:
+		return began, false
+	default:
+		began = *state.Session.StartedAt
 	}
 
-	if state.Session.Status.Terminal() || state.Session.StartedAt == nil {
-		return time.Time{}, false
-	}
+	return began.Add(waited(state, began, now)), true
+}
 
-	return *state.Session.StartedAt, true
+// isOver reports whether the time of the current work is over.
+func isOver(state *progress.State, now time.Time, timeout time.Duration) bool {
+	began, working := Began(state, now)
+
+	return working && !now.Before(began.Add(timeout))
 }
 
 // openChat is the index of the stage that answers a question now, or -1.

@@ -275,7 +275,7 @@ func TestTimeLimitStartsWithCurrentWork(t *testing.T) {
 	requireBegan := func(state progress.State, want time.Time) {
 		t.Helper()
 
-		began, ok := Began(&state)
+		began, ok := Began(&state, asked)
 		require.Equal(t, want, began)
 		require.Equal(t, !want.IsZero(), ok)
 	}

@@ -63,6 +63,10 @@ func (s Steps) For(t Task) progress.Step {
 		return releasing(s.closeChat(tarsy.StatusCancelled, cancelledOnRequest))
 	case TimeOutChat:
 		return releasing(s.closeChat(tarsy.StatusTimedOut, fmt.Sprintf("the answer took longer than %s", s.Timeout)))
+	case ApplyDecisions:
+		return *Decide(s.State, s.Now)
+	case Wait:
+		return s.wait(t.Stage)
 	case RunExecution, Conclude, FetchRunbook:
 	}
 

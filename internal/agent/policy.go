@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy/internal/match"
+)
+
+// Policy is whether a tool call may be made.
+type Policy string
+
+// The policies.
+const (
+	// PolicyAsk lets the call wait until a person has decided.
+	PolicyAsk Policy = "ask"
+	// PolicyAlways makes the call without asking.
+	PolicyAlways Policy = "always"
+	// PolicyNever refuses the call.
+	PolicyNever Policy = "never"
+)
+
+// Approvals decide which calls of an agent need a person's approval. The zero value lets all calls be made. It is stored with
+// sessions as part of their recipe; engines below version 3 do not know it.
+type Approvals struct {
+	// Rules are tried in order; the first that matches decides. A call that none matches is made.
+	Rules []ApprovalRule `json:"rules,omitempty"`
+	// ExpiresAfter is how long a person has to decide.
+	ExpiresAfter time.Duration `json:"expires_after_ns,omitempty"`
+}
+
+// ApprovalRule is a policy for some calls: those that pass all of its conditions.
+type ApprovalRule struct {
+	// Name is where the configuration has the rule.
+	Name string `json:"name"`
+	// Server and Tool are names that may end in *, which stands for any ending; empty means any.
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	// Arguments are regular expressions by the path of an argument, such as "metadata.namespace". Each must match the whole value.
+	Arguments map[string]string `json:"arguments,omitempty"`
+	Policy    Policy            `json:"policy"`
+}
+
+// MayAsk reports whether the rules can keep a call from being made.
+func (a Approvals) MayAsk() bool {
+	for _, r := range a.Rules {
+		if r.Policy != PolicyAlways {
+			return true
+		}
+	}
+
+	return false
+}
+
+// policyFor decides about a call. Without a rule that matches it may be made.
+func (a Approvals) policyFor(server, tool string, arguments json.RawMessage) (Policy, string) {
+	var read callArguments
+
+	for i, r := range a.Rules {
+		if len(r.Arguments) > 0 && !read.done {
+			read = readArguments(arguments)
+		}
+
+		if a.Rules[i].matches(server, tool, &read) {
+			return r.Policy, r.Name
+		}
+	}
+
+	return PolicyAlways, ""
+}
+
+// forbids reports whether no call of a tool is ever made, whatever its arguments: the model need not see it.
+func (a Approvals) forbids(server, tool string) bool {
+	for _, r := range a.Rules {
+		if !r.matchesTool(server, tool) {
+			continue
+		}
+
+		// A rule about arguments may decide otherwise for some calls, unless it forbids them as well.
+		if r.Policy != PolicyNever {
+			return false
+		}
+
+		if len(r.Arguments) == 0 {
+			return true
+		}
+	}
+
+	return false
+}
+
+func (r *ApprovalRule) matchesTool(server, tool string) bool {
+	return (r.Server == "" || MatchesTool(r.Server, server)) && (r.Tool == "" || MatchesTool(r.Tool, tool))
+}
+
+// matches reports whether the rule is about a call. Arguments that cannot be read without doubt never let a call be made: a rule
+// that would allow it does not match, and any other does.
+func (r *ApprovalRule) matches(server, tool string, arguments *callArguments) bool {
+	if !r.matchesTool(server, tool) {
+		return false
+	}
+
+	if len(r.Arguments) > 0 && arguments.doubtful {
+		return r.Policy != PolicyAlways
+	}
+
+	for path, pattern := range r.Arguments {
+		value, ok := arguments.at(path)
+		if !ok || !matchesWhole(pattern, value) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// matchesWhole reports whether a pattern matches all of a value. Patterns were checked with the configuration; one that does not
+// compile nevertheless matches nothing.
+func matchesWhole(pattern, value string) bool {
+	compiled, err := match.Whole(pattern)
+
+	return err == nil && compiled.MatchString(value)
+}
+
+// callArguments is what a model wrote for a call, as far as rules look at it.
+type callArguments struct {
+	done   bool
+	object map[string]any
+	// doubtful is set if programs may read the arguments differently: they are no JSON object, or two keys of an object differ in case only.
+	doubtful bool
+}
+
+func readArguments(raw json.RawMessage) callArguments {
+	read := callArguments{done: true}
+
+	// Tools get an empty object then.
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage(`{}`)
+	}
+
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+
+	err := decoder.Decode(&read.object)
+	if err == nil {
+		_, err = decoder.Token()
+	}
+
+	read.doubtful = !errors.Is(err, io.EOF) || read.object == nil || hasRivalKeys(raw)
+
+	return read
+}
+
+// at returns the value at a path, a string as it is and anything else as JSON.
+func (a *callArguments) at(path string) (string, bool) {
+	var value any = a.object
+
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return "", false
+		}
+
+		if value, ok = object[name]; !ok {
+			return "", false
+		}
+	}
+
+	if text, ok := value.(string); ok {
+		return text, true
+	}
+
+	raw, err := json.Marshal(value)
+
+	return string(raw), err == nil
+}
+
+// hasRivalKeys reports whether an object in a JSON text has two keys that are equal but for their case: which of them counts depends on
+// the program that reads it.
+func hasRivalKeys(raw json.RawMessage) bool {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+
+	type level struct {
+		keys map[string]bool // nil for an array
+		// atKey tells that the next token of an object is a key.
+		atKey bool
+	}
+
+	var levels []level
+
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return false
+		}
+
+		if top := len(levels) - 1; top >= 0 && levels[top].keys != nil {
+			if key, isText := token.(string); isText && levels[top].atKey {
+				key = strings.ToLower(key)
+				if levels[top].keys[key] {
+					return true
+				}
+
+				levels[top].keys[key], levels[top].atKey = true, false
+
+				continue
+			}
+
+			levels[top].atKey = true
+		}
+
+		switch token {
+		case json.Delim('{'):
+			levels = append(levels, level{keys: map[string]bool{}, atKey: true})
+		case json.Delim('['):
+			levels = append(levels, level{})
+		case json.Delim('}'), json.Delim(']'):
+			levels = levels[:len(levels)-1]
+		}
+	}
+}

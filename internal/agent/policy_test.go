@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFirstMatchingRuleDecides(t *testing.T) {
+	t.Parallel()
+
+	approvals := Approvals{Rules: []ApprovalRule{
+		{Name: "dev", Server: "cluster", Tool: "delete_*", Arguments: map[string]string{"metadata.namespace": "dev-.*"}, Policy: PolicyAlways},
+		{Name: "many", Tool: "scale", Arguments: map[string]string{"replicas": "[0-9]{3,}"}, Policy: PolicyNever},
+		{Name: "rest", Server: "cluster", Policy: PolicyAsk},
+	}}
+
+	tests := map[string]struct {
+		server, tool, arguments string
+		policy                  Policy
+		rule                    string
+	}{
+		"an argument matches":           {"cluster", "delete_pod", `{"metadata":{"namespace":"dev-1"}}`, PolicyAlways, "dev"},
+		"only a part of it matches":     {"cluster", "delete_pod", `{"metadata":{"namespace":"prod dev-1"}}`, PolicyAsk, "rest"},
+		"it has a second line":          {"cluster", "delete_pod", `{"metadata":{"namespace":"prod\ndev-1"}}`, PolicyAsk, "rest"},
+		"it is missing":                 {"cluster", "delete_pod", `{}`, PolicyAsk, "rest"},
+		"it is no object":               {"cluster", "delete_pod", `{"metadata":"namespace"}`, PolicyAsk, "rest"},
+		"a key comes twice":             {"cluster", "delete_pod", `{"metadata":{"namespace":"prod","namespace":"dev-1"}}`, PolicyAsk, "rest"},
+		"a key differs in case":         {"cluster", "delete_pod", `{"metadata":{"namespace":"dev-1"},"Metadata":{"namespace":"prod"}}`, PolicyAsk, "rest"},
+		"the arguments are text":        {"cluster", "delete_pod", `namespace: dev-1`, PolicyAsk, "rest"},
+		"more follows the arguments":    {"cluster", "delete_pod", `{"metadata":{"namespace":"dev-1"}} {}`, PolicyAsk, "rest"},
+		"a number matches":              {"apps", "scale", `{"replicas":100}`, PolicyNever, "many"},
+		"a number does not match":       {"apps", "scale", `{"replicas":99}`, PolicyAlways, ""},
+		"doubt forbids what is limited": {"apps", "scale", `replicas: 1`, PolicyNever, "many"},
+		"another server":                {"files", "delete_pod", `{}`, PolicyAlways, ""},
+		"no arguments":                  {"cluster", "list", ``, PolicyAsk, "rest"},
+	}
+
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			policy, rule := approvals.policyFor(test.server, test.tool, json.RawMessage(test.arguments))
+			require.Equal(t, test.policy, policy)
+			require.Equal(t, test.rule, rule)
+		})
+	}
+}
+
+func TestRivalKeysAreFoundAtEveryDepth(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]bool{
+		`{"a":1,"b":2}`:                       false,
+		`{"a":1,"A":2}`:                       true,
+		`{"a":{"x":1},"b":{"x":1}}`:           false,
+		`{"a":[{"x":1},{"x":1}]}`:             false,
+		`{"a":[{"x":1,"x":2}]}`:               true,
+		`{"a":"a","b":"a"}`:                   false,
+		`{"a":["a","a"],"b":{"c":"a","d":1}}`: false,
+		`{"a":{},"b":[],"a":1}`:               true,
+	} {
+		require.Equal(t, want, hasRivalKeys(json.RawMessage(text)), text)
+	}
+}
+
+func TestToolIsHiddenOnlyIfNoCallIsAllowed(t *testing.T) {
+	t.Parallel()
+
+	never := ApprovalRule{Tool: "drop", Policy: PolicyNever}
+	some := ApprovalRule{Tool: "drop", Arguments: map[string]string{"table": "tmp"}, Policy: PolicyAsk}
+
+	require.True(t, Approvals{Rules: []ApprovalRule{never}}.forbids("db", "drop"))
+	require.False(t, Approvals{Rules: []ApprovalRule{never}}.forbids("db", "read"))
+	require.False(t, Approvals{Rules: []ApprovalRule{some, never}}.forbids("db", "drop"))
+	require.True(t, Approvals{Rules: []ApprovalRule{never, some}}.forbids("db", "drop"))
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Approvals takes what people decide about tool calls. Its errors for people are *tarsy.Error.
+type Approvals interface {
+	List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error)
+	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
+}
+
+// callArguments are the arguments that a person sets: an object, kept as it is.
+type callArguments json.RawMessage
+
+// Schema implements huma.SchemaProvider.
+func (*callArguments) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true,
+		Description: "Arguments for the call instead of those of the model, as a whole. Left out, the call is made with those of the model.",
+	}
+}
+
+// readValue implements valueReader.
+func (a *callArguments) readValue(v value) error {
+	if v.kind() != kindObject {
+		return v.wrong(kindObject)
+	}
+
+	*a = callArguments(v.raw)
+
+	return nil
+}
+
+// approveRequest is the body that approves a call.
+type approveRequest struct {
+	Arguments callArguments `json:"arguments,omitempty"`
+	Reason    string        `doc:"Why, in at most 2,000 characters." json:"reason,omitempty"`
+}
+
+// rejectRequest is the body that rejects a call.
+type rejectRequest struct {
+	Reason string `doc:"Why, in at most 2,000 characters. The agent is told." json:"reason"`
+}
+
+type approvalsInput struct {
+	SessionID string `doc:"Only those of this session." query:"session_id"`
+}
+
+type approvalListOutput struct{ Body approvalList }
+
+type approvalList struct {
+	Approvals []tarsy.ApprovalRequest `json:"approvals"`
+}
+
+type approvalInput struct {
+	ID string `doc:"The id of an approval." path:"id"`
+}
+
+type approvalOutput struct{ Body tarsy.ApprovalRequest }
+
+type decisionOutput struct{ Body decisionAccepted }
+
+type decisionAccepted struct {
+	ID        string               `doc:"The approval." json:"id"`
+	SessionID string               `doc:"Its session." json:"session_id"`
+	Status    tarsy.ApprovalStatus `doc:"What was decided: approved or rejected." json:"status"`
+}
+
+func (s *Server) addApprovals() {
+	const path = "/api/v1/approvals"
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-approvals", Method: http.MethodGet, Path: path, Summary: "List tool calls that wait for an approval",
+		Description: "Those that somebody can decide about, the first to expire first, and at most 500.",
+	}, nil, s.listApprovals)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-approval", Method: http.MethodGet, Path: path + "/{id}", Summary: "Show an approval, decided or not",
+	}, nil, s.getApproval)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "approve", Method: http.MethodPost, Path: path + "/{id}/approve", DefaultStatus: http.StatusAccepted,
+		Summary: "Approve a tool call",
+		Description: "The call is made once, with exactly the arguments that are shown or that the body sets. The decision is durable when 202 is answered, and the first " +
+			"one counts: the answer to a later one is 409 approval_not_open. Arguments that contain a secret are refused.",
+	}, s.bodyOf(reflect.TypeFor[approveRequest](), false), s.approve)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "reject", Method: http.MethodPost, Path: path + "/{id}/reject", DefaultStatus: http.StatusAccepted,
+		Summary:     "Reject a tool call",
+		Description: "The agent is told the reason and continues without the call. The decision is durable when 202 is answered, and the first one counts.",
+	}, s.bodyOf(reflect.TypeFor[rejectRequest](), true), s.reject)
+}
+
+func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {
+	if err := parseIDParameter("session_id", in.SessionID); err != nil {
+		return nil, err
+	}
+
+	found, err := s.approvals.List(ctx, in.SessionID)
+	if err != nil {
+		return nil, fmt.Errorf("list approvals: %w", err)
+	}
+
+	return &approvalListOutput{Body: approvalList{Approvals: append([]tarsy.ApprovalRequest{}, found...)}}, nil
+}
+
+func (s *Server) getApproval(ctx context.Context, in *approvalInput) (*approvalOutput, error) {
+	found, err := s.approvals.Get(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show approval: %w", err)
+	}
+
+	return &approvalOutput{Body: found}, nil
+}
+
+func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
+	var (
+		who     = callerOf(ctx)
+		request approveRequest
+		err     error
+	)
+
+	if who.body != nil {
+		request, err = readRequest[approveRequest](who.body)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	decided, err := s.approvals.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
+	if err != nil {
+		return nil, fmt.Errorf("approve tool call: %w", err)
+	}
+
+	return accepted(decided, tarsy.ApprovalApproved), nil
+}
+
+func (s *Server) reject(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[rejectRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	decided, err := s.approvals.Reject(ctx, in.ID, who.author, request.Reason)
+	if err != nil {
+		return nil, fmt.Errorf("reject tool call: %w", err)
+	}
+
+	return accepted(decided, tarsy.ApprovalRejected), nil
+}
+
+func accepted(decided tarsy.ApprovalRequest, status tarsy.ApprovalStatus) *decisionOutput {
+	return &decisionOutput{Body: decisionAccepted{ID: decided.ID, SessionID: decided.SessionID, Status: status}}
+}

@@ -1,0 +1,147 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Config is what a Desk needs. Everything is required.
+type Config struct {
+	DB *postgres.DB
+	// Mask hides secrets in what people write.
+	Mask  func(string) string
+	Clock clockwork.Clock
+}
+
+// Desk takes decisions. Any number of servers may have one on the same database.
+type Desk struct{ cfg Config }
+
+// New returns a desk.
+func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
+
+// List returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
+func (d *Desk) List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error) {
+	return d.cfg.DB.Approvals(ctx, sessionID)
+}
+
+// Get returns one approval, decided or not.
+func (d *Desk) Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error) {
+	return d.cfg.DB.Approval(ctx, id)
+}
+
+// Approve lets a call be made, with other arguments than those of the model if arguments is not nil. When it returns without error the
+// decision is durable.
+func (d *Desk) Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error) {
+	reason, err := d.reason(reason)
+	if err != nil {
+		return tarsy.ApprovalRequest{}, err
+	}
+
+	decision := tarsy.ApprovalDecision{ApprovalID: id, Status: tarsy.ApprovalApproved, Reason: reason}
+
+	if arguments != nil {
+		decision.Arguments, err = d.arguments(arguments)
+		if err != nil {
+			return tarsy.ApprovalRequest{}, err
+		}
+	}
+
+	return d.decide(ctx, author, decision)
+}
+
+// Reject decides against a call. The model is told the reason, which must not be empty.
+func (d *Desk) Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error) {
+	reason, err := d.reason(reason)
+
+	switch {
+	case err != nil:
+		return tarsy.ApprovalRequest{}, err
+	case reason == "":
+		return tarsy.ApprovalRequest{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "reason", "reason is missing; the agent is told why its call was rejected")
+	}
+
+	return d.decide(ctx, author, tarsy.ApprovalDecision{ApprovalID: id, Status: tarsy.ApprovalRejected, Reason: reason})
+}
+
+func (d *Desk) reason(text string) (string, error) {
+	text = strings.TrimSpace(tarsy.CleanText(text))
+	if utf8.RuneCountInString(text) > tarsy.MaxApprovalReason {
+		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "reason", "reason is longer than %d characters", tarsy.MaxApprovalReason)
+	}
+
+	return d.cfg.Mask(text), nil
+}
+
+func (d *Desk) decide(ctx context.Context, author string, decision tarsy.ApprovalDecision) (tarsy.ApprovalRequest, error) {
+	found, err := d.cfg.DB.Approval(ctx, decision.ApprovalID)
+	if err != nil {
+		return tarsy.ApprovalRequest{}, err
+	}
+
+	decision.ApprovalID = found.ID
+
+	added, err := d.cfg.DB.AddDecision(ctx, tarsy.Request{
+		ID: tarsy.NewID(), SessionID: found.SessionID, Kind: tarsy.RequestApproval, Author: tarsy.CleanText(author),
+		CreatedAt: tarsy.Time(d.cfg.Clock.Now()),
+	}, decision)
+	if err != nil {
+		return tarsy.ApprovalRequest{}, fmt.Errorf("decide about a tool call: %w", err)
+	}
+
+	if !added {
+		return tarsy.ApprovalRequest{}, d.refusal(ctx, found.ID)
+	}
+
+	return found, nil
+}
+
+// refusal returns why nobody can decide about a call.
+func (d *Desk) refusal(ctx context.Context, id string) error {
+	found, err := d.cfg.DB.Approval(ctx, id)
+	if err != nil {
+		return err
+	}
+
+	requests, err := d.cfg.DB.OpenRequests(ctx, found.SessionID)
+	if err != nil {
+		return err
+	}
+
+	for _, r := range requests {
+		var decision tarsy.ApprovalDecision
+
+		if r.Kind == tarsy.RequestApproval && json.Unmarshal(r.Payload, &decision) == nil && decision.ApprovalID == id {
+			return notOpenf("%s has already %s this call", r.Author, decision.Status)
+		}
+	}
+
+	switch a := found.Approval; a.Status {
+	case tarsy.ApprovalApproved, tarsy.ApprovalRejected:
+		return notOpenf("%s has already %s this call", a.DecidedBy, a.Status)
+	case tarsy.ApprovalExpired:
+		return expired(a)
+	case tarsy.ApprovalWaiting:
+		if !a.Open(d.cfg.Clock.Now()) {
+			return expired(a)
+		}
+	case tarsy.ApprovalWithdrawn:
+	}
+
+	return notOpenf("the call is no longer wanted: its session was cancelled, or the agent had to conclude")
+}
+
+func expired(a tarsy.Approval) error {
+	return notOpenf("the request expired at %s, and the agent continued without the call", a.ExpiresAt.UTC().Format("2006-01-02 15:04:05 MST"))
+}
+
+func notOpenf(format string, args ...any) error {
+	return tarsy.Errorf(tarsy.CodeApprovalNotOpen, format, args...)
+}

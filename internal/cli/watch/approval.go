@@ -1,0 +1,154 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+)
+
+// approval is what is decided about a tool call, or waits for it, made fit to be shown.
+type approval struct {
+	tarsy.Approval
+
+	// id is the end of its id, which commands accept.
+	id string
+	// exact are the arguments, digit by digit.
+	exact []string
+}
+
+// approval returns the approval of a tool call; nil if the call needs none.
+func (i *Item) approval() *approval {
+	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.metadata)
+	if metadata.Approval == nil {
+		return nil
+	}
+
+	const idLength = 12
+
+	arguments := metadata.Arguments
+	if metadata.Approval.Arguments != nil {
+		arguments = metadata.Approval.Arguments
+	}
+
+	var text bytes.Buffer
+
+	if json.Indent(&text, arguments, "", "  ") != nil {
+		text.Reset()
+		text.Write(arguments)
+	}
+
+	return &approval{
+		Approval: *metadata.Approval, id: terminal.Line(metadata.ApprovalID[max(0, len(metadata.ApprovalID)-idLength):]),
+		exact: strings.Split(terminal.Clean(text.String()), "\n"),
+	}
+}
+
+// waits reports whether the call has not been made because nobody decided yet.
+func (a *approval) waits() bool { return a != nil && a.Status == tarsy.ApprovalWaiting }
+
+// notMade reports whether the call was not made, for another reason than an error.
+func (a *approval) notMade() bool {
+	return a != nil && a.Status != tarsy.ApprovalApproved && !a.waits()
+}
+
+// commands are those that decide.
+func (a *approval) commands() []string {
+	return []string{"tarsy approvals approve " + a.id, "tarsy approvals reject " + a.id + " --reason TEXT"}
+}
+
+// decision says who decided and why; it is empty while nobody has.
+func (a *approval) decision() string {
+	text := string(a.Status)
+
+	switch a.Status {
+	case tarsy.ApprovalWaiting:
+		return ""
+	case tarsy.ApprovalApproved, tarsy.ApprovalRejected:
+		text += " by " + terminal.Line(a.DecidedBy)
+	case tarsy.ApprovalExpired:
+		text = "nobody decided in time"
+	case tarsy.ApprovalWithdrawn:
+		text = "no longer wanted, nobody decided"
+	}
+
+	if a.Approval.Arguments != nil {
+		text += " with changed arguments"
+	}
+
+	if a.Reason != "" {
+		text += ": " + terminal.Line(a.Reason)
+	}
+
+	return text
+}
+
+// decided takes a change of an approval. The journal is read from its beginning, so that a decision which is known already comes after the
+// request for it again.
+func (s *Session) decided(p tarsy.ApprovalStatusPayload) {
+	item := s.find(p.EventID)
+	if item == nil || item.Type != tarsy.EventToolCall {
+		return
+	}
+
+	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](item.metadata)
+	if metadata.Approval != nil && metadata.Approval.Status.Final() && !p.Approval.Status.Final() {
+		return
+	}
+
+	metadata.ApprovalID, metadata.Approval = p.ApprovalID, &p.Approval
+	item.metadata = item.metadata.Merge(tarsy.NewMetadata(metadata))
+	item.revision++
+}
+
+// approval is what is below the line of a call that needs one.
+func (b *body) approval(item *Item, at moment) []string {
+	a := item.approval()
+	if a == nil {
+		return nil
+	}
+
+	if !a.waits() {
+		return []string{inset + terminal.Truncate(b.palette.Paint(terminal.Dim, a.decision()), b.width-len(inset))}
+	}
+
+	lines := b.excerpt(a.exact, excerptLines)
+	for i := range lines {
+		lines[i] = inset + lines[i]
+	}
+
+	left := "expired; the agent continues without the call"
+	if a.Open(at.now) {
+		left = "expires in " + terminal.Age(a.ExpiresAt.Sub(at.now))
+	}
+
+	lines = append(lines, inset+b.palette.Paint(terminal.Yellow, "waits for approval, "+left))
+	for _, command := range a.commands() {
+		lines = append(lines, inset+b.palette.Paint(terminal.Bold, command))
+	}
+
+	return lines
+}
+
+// approval writes a request for an approval, or the decision.
+func (l *Lines) approval(item *Item, at time.Time) {
+	a := item.approval()
+	if a == nil {
+		return
+	}
+
+	call := item.toolCall()
+	text := l.who(item) + strings.TrimSpace(call.number+" "+call.name)
+
+	if !a.waits() {
+		l.line(at, "approval", text+" → "+a.decision())
+
+		return
+	}
+
+	text += " waits for approval until " + a.ExpiresAt.In(l.Location).Format(time.DateTime)
+	l.line(at, "approval", strings.Join(append(append([]string{text}, a.exact...), a.commands()...), "\n"))
+}

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy/internal/nearest"
+)
+
+// Approvals is approvals.
+type Approvals struct {
+	ExpiresAfter time.Duration  `yaml:"expires_after" doc:"How long people have to decide. After that the agent continues without the call." default:"1h" min:"1s"`
+	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches decides; without one, calls of writing_tools wait for a person and others are made."`
+}
+
+// ApprovalRule is one of approvals.rules.
+type ApprovalRule struct {
+	Agent     string            `yaml:"agent" doc:"Agent that makes the call; any if not set. A name may end in *."`
+	Server    string            `yaml:"server" doc:"MCP server, in the same form."`
+	Tool      string            `yaml:"tool" doc:"Tool, in the same form."`
+	Arguments map[string]string `yaml:"arguments" doc:"Regular expressions (RE2) by the path of an argument, such as metadata.namespace. Each must match the whole value." format:"argument_pattern"`
+	Policy    string            `yaml:"policy" doc:"ask waits for a person, always makes the call, never refuses it." enum:"ask,always,never" required:"true"`
+}
+
+// checkApprovals refuses rules that match nothing because of a mistyped name: nobody would notice before a call was made that should have
+// waited.
+func (c *Config) checkApprovals() []Problem {
+	var problems []Problem
+	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
+		for i, name := range c.MCPServers[id].WritingTools {
+			problems = append(problems, c.checkToolPattern(fmt.Sprintf("%s.writing_tools[%d]", joinPath("mcp_servers", id), i), name)...)
+		}
+	}
+	for i, rule := range c.Approvals.Rules {
+		path := fmt.Sprintf("approvals.rules[%d]", i)
+		if rule.Tool != "" {
+			problems = append(problems, c.checkToolPattern(path+".tool", rule.Tool)...)
+		}
+		for _, named := range []struct{ key, value, section, what string }{
+			{"agent", rule.Agent, "agents", "agent"},
+			{"server", rule.Server, "mcp_servers", "MCP server"},
+		} {
+			if named.value == "" || c.anyMatches(named.section, named.value) {
+				continue
+			}
+			hint := nearest.HintWithList(named.value, c.names(named.section), named.what+"s")
+			problems = append(problems, c.problem(path+"."+named.key, fmt.Sprintf("no %s matches %q", named.what, named.value), hint))
+		}
+	}
+	return problems
+}
+
+// anyMatches reports whether a pattern of names means an entry of a section.
+func (c *Config) anyMatches(section, pattern string) bool {
+	prefix, wild := strings.CutSuffix(pattern, "*")
+	for _, name := range c.names(section) {
+		if name == pattern || wild && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
