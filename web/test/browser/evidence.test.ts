@@ -26,6 +26,8 @@ test('a mark opens its call beside the claim, with the relevant lines marked, an
   const panel = page.getByTestId('evidence-panel');
   const analysis = page.getByTestId('final-analysis');
   const mark = analysis.getByRole('link', { name: 'Tool call 1.1.2' });
+  // Cards above the analysis load by themselves and move it.
+  await page.waitForLoadState('networkidle');
   await mark.scrollIntoViewIfNeeded();
   const top = (await mark.boundingBox())?.y;
   await mark.focus();
