@@ -19,6 +19,8 @@ export interface SessionSearch {
   /** Each as name=value; all must match. */
   label?: string[];
   search?: string;
+  /** Only sessions with calls that wait for an approval. */
+  approvals?: 'waiting';
   created_after?: string;
   created_before?: string;
   order?: 'newest' | 'attention';

@@ -25,6 +25,7 @@ export type SimilarSession = Schemas['SimilarSession'];
 export type RerunRequest = Schemas['RerunRequest'];
 export type Silence = Schemas['Silence'];
 export type SessionStatus = SessionItem['status'];
+export type ApprovalRequest = Schemas['ApprovalRequest'];
 export type Timeline = Schemas['Timeline'];
 export type TimelineEvent = Timeline['events'][number];
 export type Usage = Schemas['Usage'];

@@ -14,8 +14,12 @@ export type JournalMessage =
   | ExecutionStatusMessage
   | Messages['timeline_event.created']
   | Messages['timeline_event.completed']
+  | Messages['approval.status']
   | Messages['chat.created']
   | Messages['chat.user_message'];
+
+/** A person's decision on a tool call, or the request for one. */
+export type Approval = Messages['approval.status']['approval'];
 
 /** A piece of a text that is still streaming. Not in the journal, may be dropped. */
 export type ChunkMessage = Messages['stream.chunk'];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { approvalOf } from './approval';
 import { detailAt, journalOf, timelineAt } from './fake/story';
 import { fromRest, type Known, reduce, type Step, withDetail } from './reducer';
 import type { SessionView } from './view';
@@ -8,6 +9,7 @@ const events = [
   { content: 'one', whole: false },
   { content: 'two', whole: true },
   { content: 'three', whole: false },
+  { content: 'four', whole: false, asks: true },
 ];
 const journal = journalOf({ stages: [{ events: [events, events] }, { events: [events] }], chat: true });
 const length = 400;
@@ -36,7 +38,8 @@ function fromJournal({ version, events: all, view }: Known) {
     listed: view.session.stages.map((stage) => stage.status),
     loose: view.events,
     calls: [...view.calls],
-    events: [...all.values()].map(({ id, status, content }) => [id, status, content]).sort(),
+    waiting: view.waiting,
+    events: [...all.values()].map((each) => [each.id, each.status, each.content, approvalOf(each)?.status]).sort(),
   };
 }
 
@@ -119,9 +122,48 @@ describe('what is known of a session', () => {
 
   test('types of events that this page does not know are counted and passed over', () => {
     const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
-    const strange = { ...journal[2], type: 'approval.asked' } as unknown as (typeof journal)[number];
+    const strange = { ...journal[2], type: 'approval.forgotten' } as unknown as (typeof journal)[number];
     const known = settled(begun, reduce(begun, [strange], length));
     expect(known.version).toBe(3);
     expect(known.view).toBe(begun.view);
+  });
+
+  describe('of approvals', () => {
+    const asked = journal.findIndex((message) => message.type === 'approval.status');
+    const decided = journal.findIndex(
+      (message) => message.type === 'approval.status' && message.approval.status === 'approved',
+    );
+    const eventOf = (at: number) => (journal[at] as { event_id: string }).event_id;
+
+    test('a request is listed and put into the metadata of its call', () => {
+      const known = fold(fromRest(detailAt(journal, 2), timelineAt(journal, 2)), 2, asked + 1);
+      const id = eventOf(asked);
+      expect(known.view.waiting).toEqual([id]);
+      expect(known.events.get(id)?.metadata).toMatchObject({
+        approval_id: `mcp-${id}`,
+        approval: { status: 'waiting', rule: 'approvals.rules[0]' },
+      });
+    });
+
+    test('a decision takes the call out of the list and is shown by its event', () => {
+      const begun = fromRest(detailAt(journal, asked + 1), timelineAt(journal, asked + 1));
+      expect(begun.view.waiting).toContain(eventOf(decided));
+      const known = fold(begun, asked + 1, decided + 1);
+      expect(known.view.waiting).not.toContain(eventOf(decided));
+      expect(approvalOf(known.events.get(eventOf(decided)))).toMatchObject({ status: 'approved', decided_by: 'ada' });
+    });
+
+    test('a decision that REST has reported is not taken back when the journal repeats the request', () => {
+      const known = fromRest(detailAt(journal, asked), timelineAt(journal, decided + 1));
+      const after = fold(known, asked, asked + 1);
+      expect(approvalOf(after.events.get(eventOf(asked)))?.status).toBe('approved');
+      expect(after.view.waiting).not.toContain(eventOf(asked));
+    });
+
+    test('the structure stays the same object while nothing begins or ceases to wait', () => {
+      const known = fromRest(detailAt(journal, asked + 1), timelineAt(journal, asked + 1));
+      const again = { ...journal[asked], db_event_id: known.version + 1 } as (typeof journal)[number];
+      expect(reduce(known, [again], length).known.view).toBe(known.view);
+    });
   });
 });

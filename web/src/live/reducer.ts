@@ -5,6 +5,7 @@
 import { isOver } from '@/api/status';
 import type { SessionDetail, Timeline } from '@/api/types';
 import { beginning } from '@/text/format';
+import { approvalOf, waitsForApproval } from './approval';
 import { type ChunkMessage, isRecorded, type JournalMessage } from './message';
 import { mergeStages, nested, outline, regroup, withEvents, withExecution, withStage, withStages } from './structure';
 import { addChunk, addSaved, isWhole, savedText, type Text } from './text';
@@ -69,7 +70,9 @@ export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Kno
   const { stages, events: loose, strays } = regroup(outline(detail), events.values(), find);
   // The older of the two answers is where the journal goes on: what the newer one knows already changes nothing.
   const version = Math.min(detail.version, timeline.version);
-  const view: SessionView = { session: detail, stages, events: loose, calls: callsOf(events.values()), version };
+  const calls = callsOf(events.values());
+  const waiting = waitingOf(events.values());
+  const view: SessionView = { session: detail, stages, events: loose, calls, waiting, version };
   return {
     view,
     version,
@@ -92,6 +95,13 @@ function callsOf(events: Iterable<EventView>, known?: ReadonlyMap<string, string
     calls.set(call, id);
   }
   return calls ?? known ?? new Map();
+}
+
+function waitingOf(events: Iterable<EventView>): readonly string[] {
+  return [...events]
+    .filter(waitsForApproval)
+    .sort((a, b) => a.sequence_number - b.sequence_number)
+    .map((event) => event.id);
 }
 
 /** An event with the text as far as it has come. */
@@ -130,6 +140,7 @@ export function withDetail(known: Known, detail: SessionDetail): Known {
       ...pick(lists),
       session: withStages({ ...session, chat: detail.chat ?? old.chat }, lists.stages),
       calls: known.view.calls,
+      waiting: known.view.waiting,
       version: known.version,
     },
     detailVersion: detail.version,
@@ -220,6 +231,9 @@ class Draft {
         break;
       case 'timeline_event.completed':
         this.complete(message);
+        break;
+      case 'approval.status':
+        this.approve(message);
         break;
       case 'chat.user_message':
         this.questions.set(message.stage_id, { chat_id: message.chat_id, message_id: message.message_id });
@@ -355,6 +369,29 @@ class Draft {
     if (next.content !== text.content || next.length !== text.length) this.changed.set(event.id, shown(event, next));
   }
 
+  /** What is decided stays so, and what has ended has its last state already: REST may be ahead of the journal. */
+  private approve(message: JournalMessage & { type: 'approval.status' }) {
+    const event = this.find(message.event_id);
+    if (event === undefined || event.status !== 'streaming') return;
+    const known = approvalOf(event);
+    if (known !== undefined && known.status !== 'waiting' && message.approval.status === 'waiting') return;
+    this.changed.set(event.id, {
+      ...event,
+      metadata: { ...event.metadata, approval_id: message.approval_id, approval: message.approval },
+      updated_at: message.timestamp,
+    });
+  }
+
+  /** The same list until a call begins or ceases to wait. */
+  private waiting(): readonly string[] {
+    const { waiting } = this.before.view;
+    const others = waiting.filter((id) => !this.changed.has(id) || waitsForApproval(this.find(id)));
+    const more = [...this.changed.values()].filter((event) => waitsForApproval(event) && !waiting.includes(event.id));
+    if (others.length === waiting.length && more.length === 0) return waiting;
+    const all = [...others.flatMap((id) => this.find(id) ?? []), ...more];
+    return waitingOf(all);
+  }
+
   step(): Step {
     const { view, strays } = this.before;
     const stages = nested(this.stages);
@@ -364,11 +401,12 @@ class Draft {
     const rebuilt = lists.stages !== view.stages || this.session !== view.session;
     const session = rebuilt ? withStages(this.session, lists.stages) : view.session;
     const calls = callsOf(this.added, view.calls);
-    const moved = rebuilt || lists.events !== view.events || calls !== view.calls;
+    const waiting = this.waiting();
+    const moved = rebuilt || lists.events !== view.events || calls !== view.calls || waiting !== view.waiting;
     return {
       known: {
         ...this.before,
-        view: moved ? { session, ...pick(lists), calls, version: this.version } : view,
+        view: moved ? { session, ...pick(lists), calls, waiting, version: this.version } : view,
         version: this.version,
         texts: this.texts,
         held: this.held,

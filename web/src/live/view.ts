@@ -36,6 +36,8 @@ export interface SessionView {
   events: readonly string[];
   /** The id of each tool call's event by the call's number, for citations. */
   calls: ReadonlyMap<string, string>;
+  /** Ids of the events of tool calls that wait for an approval, in the order of the timeline. */
+  waiting: readonly string[];
   /** The number of the last journal event that is included. */
   version: number;
 }

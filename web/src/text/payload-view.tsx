@@ -23,9 +23,10 @@ export function PayloadView({ label, value, empty }: { label: string; value: unk
 }
 
 /** The text alone, for a place that names it and copies it itself. */
-export function PayloadText({ text }: { text: string }) {
-  const payload = useMemo(() => payloadOf(text), [text]);
-  return <PlainText text={payload.text} />;
+export function PayloadText({ text, exact = false }: { text: string; exact?: boolean }) {
+  // JSON that is set out in lines has been read and written again, which rounds long numbers.
+  const shown = useMemo(() => (exact ? text : payloadOf(text).text), [text, exact]);
+  return <PlainText text={shown} />;
 }
 
 function PlainText({ text }: { text: string }) {

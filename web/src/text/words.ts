@@ -56,6 +56,7 @@ const statusWords: Record<string, string> = {
   active: 'Running',
   started: 'Running',
   streaming: 'Running',
+  waiting: 'Waiting',
   cancelling: 'Cancelling',
   completed: 'Completed',
   failed: 'Failed',

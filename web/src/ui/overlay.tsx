@@ -1,7 +1,7 @@
 /** What lies over the page: dialogs, menus, tooltips, from Radix' parts. */
 import { Check, X } from 'lucide-react';
 import { Dialog as DialogParts, DropdownMenu as MenuParts, Tooltip as TooltipParts } from 'radix-ui';
-import { type ComponentProps, type ReactNode, useRef } from 'react';
+import { type ComponentProps, type ReactNode, type RefObject, useRef } from 'react';
 import { Button } from './button';
 import { cn } from './cn';
 
@@ -11,13 +11,16 @@ export const DialogClose = DialogParts.Close;
 
 /**
  * Gives the focus back, when a dialog closes, to what had it before. Radix gives it to the dialog's trigger alone, and a
- * dialog that a key or a menu opened has none.
+ * dialog that a key or a menu opened has none. `first` gets the focus when it opens; without it the first part that can have it.
  */
-export function useFocusReturn() {
+export function useFocusReturn(first?: RefObject<HTMLElement | null>) {
   const before = useRef<Element | null>(null);
   return {
-    onOpenAutoFocus: () => {
+    onOpenAutoFocus: (event: Event) => {
       before.current = document.activeElement;
+      if (!first?.current) return;
+      event.preventDefault();
+      first.current.focus();
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
@@ -33,13 +36,16 @@ export function DialogContent({
   description,
   children,
   className,
+  first,
 }: {
+  /** What has the focus when the dialog opens. */
+  first?: RefObject<HTMLElement | null>;
   title: string;
   description?: string;
   children: ReactNode;
   className?: string;
 }) {
-  const focusReturn = useFocusReturn();
+  const focusReturn = useFocusReturn(first);
   return (
     <DialogParts.Portal>
       <DialogParts.Overlay className="fixed inset-0 z-40 bg-black/50" />

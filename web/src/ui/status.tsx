@@ -1,4 +1,4 @@
-import { Ban, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle, type LucideIcon } from 'lucide-react';
+import { Ban, CircleCheck, CircleDashed, CircleX, Clock, Hourglass, LoaderCircle, type LucideIcon } from 'lucide-react';
 import { statusWord } from '@/text/words';
 import { Badge, type Tone, toneText } from './badge';
 import { cn } from './cn';
@@ -18,6 +18,7 @@ const looks: Record<string, Look> = {
   active: running,
   started: running,
   streaming: running,
+  waiting: { icon: Hourglass, tone: 'warn' },
   cancelling: { icon: LoaderCircle, tone: 'warn', spin: true },
   completed: { icon: CircleCheck, tone: 'good' },
   failed: { icon: CircleX, tone: 'bad' },

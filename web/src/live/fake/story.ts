@@ -1,6 +1,6 @@
 /** A session's journal, and what REST says of it at each of its events: a second, simpler reading of docs/events.md. */
 import type { ExecutionDetail, SessionDetail, StageDetail, Timeline, TimelineEvent } from '@/api/types';
-import type { JournalMessage, StageStatusMessage } from '../message';
+import type { Approval, JournalMessage, StageStatusMessage } from '../message';
 
 export const sessionId = '00000000-0000-7000-8000-000000000001';
 const channel = `session:${sessionId}`;
@@ -16,9 +16,16 @@ function timeOf(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString();
 }
 
+export interface PlannedEvent {
+  content: string;
+  whole: boolean;
+  /** Whether it is a call that waits for an approval, which is given. */
+  asks?: boolean;
+}
+
 export interface Plan {
   /** How many events each execution of each stage has, and how long their texts are. */
-  stages: { events: { content: string; whole: boolean }[][] }[];
+  stages: { events: PlannedEvent[][] }[];
   chat: boolean;
 }
 
@@ -72,6 +79,49 @@ export function journalOf(plan: Plan): JournalMessage[] {
           { event_id, event_type: 'llm_tool_call', metadata: tool },
           { event_id, event_type: 'final_analysis' },
         ] as const;
+        if (event.asks) {
+          const asked: Approval = {
+            status: 'waiting',
+            scope: 'call',
+            rule: 'approvals.rules[0]',
+            expires_at: timeOf(9999),
+          };
+          const given: Approval = { ...asked, status: 'approved', decided_by: 'ada', decided_at: timeOf(0) };
+          const metadata = (approval: Approval) => ({ ...tool, approval_id: `mcp-${event_id}`, approval });
+          const place = { stage_id, execution_id: `${stage_id}-${n + 1}` };
+          const status = (approval: Approval) =>
+            say({
+              type: 'approval.status',
+              ...place,
+              event_id,
+              approval_id: `mcp-${event_id}`,
+              server_name: tool.server_name,
+              tool_name: tool.tool_name,
+              arguments: tool.arguments,
+              approval,
+            });
+          say({
+            ...kinds[1],
+            type: 'timeline_event.created',
+            status: 'streaming',
+            content: '',
+            sequence_number: ++sequence,
+            ...place,
+            metadata: metadata(asked),
+          });
+          status(asked);
+          open.push(() => {
+            status(given);
+            say({
+              ...kinds[1],
+              type: 'timeline_event.completed',
+              status: 'completed',
+              content: event.content,
+              metadata: metadata(given),
+            });
+          });
+          continue;
+        }
         const facts = event.whole ? kinds[2] : round % 2 === 0 ? kinds[0] : kinds[1];
         say({
           ...facts,
@@ -187,6 +237,7 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     deleted_at: null,
     usage: used(version),
     tool_calls: version,
+    waiting_approvals: 0,
   };
   const questions = new Map<string, string>();
   for (const message of journal.slice(0, version)) {
@@ -294,7 +345,11 @@ export function timelineAt(
     } else if (message.type === 'timeline_event.completed') {
       const { status, content, timestamp } = message;
       const final = { status, content, content_length: content.length, updated_at: timestamp, completed_at: timestamp };
-      Object.assign(events.find((event) => event.id === message.event_id) ?? {}, final);
+      const event = events.find((each) => each.id === message.event_id);
+      if (event) Object.assign(event, final, { metadata: message.metadata ?? event.metadata });
+    } else if (message.type === 'approval.status') {
+      const event = events.find((each) => each.id === message.event_id);
+      if (event) event.metadata = { ...event.metadata, approval_id: message.approval_id, approval: message.approval };
     }
   }
   return { session_id: sessionId, version, events };

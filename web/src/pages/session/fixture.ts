@@ -155,12 +155,13 @@ export function session(
     deleted_at: null,
     usage: nothingUsed,
     tool_calls: 0,
+    waiting_approvals: 0,
     version: 1,
     stages: stages.map((one) => one.stage),
     chat: null,
     ...parts,
   };
-  return { session: detail, stages, events, calls: new Map(), version: 1 };
+  return { session: detail, stages, events, calls: new Map(), waiting: [], version: 1 };
 }
 
 interface StageParts extends Partial<Omit<StageDetail, 'executions'>> {

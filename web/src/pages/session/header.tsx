@@ -7,7 +7,7 @@ import { AlertLinks } from '@/alert/links';
 import { SeverityBadge } from '@/alert/severity';
 import { AlertMarks } from '@/alert/state';
 import type { AlertState, SessionDetail, Usage } from '@/api/types';
-import type { SessionView } from '@/live/view';
+import type { SessionStore, SessionView } from '@/live/view';
 import { duration, elapsed, exactCost, shortId, spent, tokens } from '@/text/format';
 import { OutcomeBadge } from '@/ui/outcome';
 import { Hint } from '@/ui/overlay';
@@ -15,16 +15,19 @@ import { Steps } from '@/ui/progress';
 import { StatusBadge } from '@/ui/status';
 import { Ago, Running } from '@/ui/time';
 import { type Cancel, SessionActions } from './actions';
-import { progressOf } from './present';
+import { isWaiting, progressOf } from './present';
 import { SeenBeforeLink } from './seen';
+import { WaitingApprovals } from './waiting';
 
 export function SessionHeader({
+  store,
   view,
   alert,
   answering,
   cancel,
   chatButton,
 }: {
+  store: SessionStore;
   view: SessionView;
   /** What became of the alert, up to date. */
   alert: AlertState | null;
@@ -60,7 +63,7 @@ export function SessionHeader({
               <OutcomeBadge outcome={session.outcome} />
             </span>
           ) : (
-            <StatusBadge status={session.status} className="shrink-0" />
+            <StatusBadge status={isWaiting(view) ? 'waiting' : session.status} className="shrink-0" />
           )}
         </div>
         <div className="flex items-center gap-1 max-lg:w-full max-lg:justify-between max-md:items-start">
@@ -174,6 +177,7 @@ export function SessionHeader({
           </Fact>
         )}
       </dl>
+      <WaitingApprovals store={store} view={view} />
     </header>
   );
 }

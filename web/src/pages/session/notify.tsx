@@ -1,14 +1,16 @@
-/** A notification of the browser when a session ends that somebody is waiting for. Off until they switch it on. */
+/** A notification of the browser when a session ends or needs an approval that somebody is waiting for. Off until they switch it on. */
 import { Bell, BellRing } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
+import type { SessionStore, SessionView } from '@/live/view';
 import { plainText } from '@/text/plain';
 import { outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { statusLabel } from '@/ui/status';
 import { Stored, useStored } from '@/ui/stored';
+import { callName } from './waiting';
 
 const wanted = new Stored<'off' | 'on'>('tarsy.notify', ['off', 'on']);
 
@@ -46,7 +48,7 @@ export function NotifySwitch() {
       >
         {on ? <BellRing aria-hidden /> : <Bell aria-hidden />}
         <span>Notify me</span>
-        <span className="sr-only"> with a browser notification when the session ends</span>
+        <span className="sr-only"> with a browser notification when the session ends or needs an approval</span>
         <span aria-hidden className="text-ink-faint">
           {on ? 'on' : 'off'}
         </span>
@@ -62,15 +64,30 @@ export function useNotification(session: SessionDetail): void {
   useEffect(() => {
     const ended = over && !before.current;
     before.current = over;
-    if (!ended || wanted.get() !== 'on' || permission() !== 'granted' || document.visibilityState === 'visible') return;
+    if (!ended) return;
     const word = session.outcome === '' ? statusLabel(session.status) : outcomeWord(session.outcome);
-    const note = new Notification(`${word}: ${titleOf(session)}`, {
-      body: plainText(session.cause),
-      tag: `tarsy-${session.id}`,
-    });
-    note.onclick = () => {
-      window.focus();
-      note.close();
-    };
+    notify(`${word}: ${titleOf(session)}`, plainText(session.cause), `tarsy-${session.id}`);
   }, [over, session]);
+}
+
+/** The same when a tool call begins to wait for an approval. */
+export function useApprovalNotification(store: SessionStore, { session, waiting }: SessionView): void {
+  const known = useRef(new Set(waiting));
+  const title = titleOf(session);
+  useEffect(() => {
+    for (const id of waiting) {
+      if (!known.current.has(id)) notify(`Approval needed: ${title}`, callName(store.event(id)), `tarsy-${id}`);
+      known.current.add(id);
+    }
+  }, [store, waiting, title]);
+}
+
+/** Nothing unless it is switched on and nobody looks at the page. */
+function notify(title: string, body: string, tag: string): void {
+  if (wanted.get() !== 'on' || permission() !== 'granted' || document.visibilityState === 'visible') return;
+  const note = new Notification(title, { body, tag });
+  note.onclick = () => {
+    window.focus();
+    note.close();
+  };
 }

@@ -1,12 +1,12 @@
 /** What a session that runs is doing now: one line for each agent, which stays in sight. */
-import { LoaderCircle } from 'lucide-react';
+import { Hourglass, LoaderCircle } from 'lucide-react';
 import { useMemo, useSyncExternalStore } from 'react';
 import { isOver } from '@/api/status';
 import type { SessionStore, SessionView } from '@/live/view';
 import { cn } from '@/ui/cn';
 import { statusLabel } from '@/ui/status';
 import { NotifySwitch } from './notify';
-import { doingOf, type PresentAgent, presentOf } from './present';
+import { doingOf, isWaiting, type PresentAgent, presentOf } from './present';
 import { throttled } from './timeline/live';
 
 /** More agents than this scroll: the timeline needs the room. */
@@ -18,7 +18,11 @@ export function Now({ store, view }: { store: SessionStore; view: SessionView })
   const many = present.agents.length > mostLines;
   return (
     <div className="flex items-start gap-2 border-b border-line bg-running-soft px-3 py-1 sm:px-4" data-testid="now">
-      <LoaderCircle className="mt-1.5 size-4 shrink-0 animate-spin text-running" aria-hidden />
+      {isWaiting(view) ? (
+        <Hourglass className="mt-1.5 size-4 shrink-0 text-warn" aria-hidden />
+      ) : (
+        <LoaderCircle className="mt-1.5 size-4 shrink-0 animate-spin text-running" aria-hidden />
+      )}
       {present.agents.length === 0 ? (
         <p className="min-w-0 flex-1 py-1 font-medium break-words">{present.words}</p>
       ) : (

@@ -18,16 +18,17 @@ import { useInView } from '@/ui/sight';
 import { Stored, useStored } from '@/ui/stored';
 import { type Cancel, useCancel } from './actions';
 import { AlertCard } from './alert';
+import { ApprovalsProvider } from './approvals';
 import { Chat } from './chat';
 import { focusComposer, hasDraft } from './composer';
 import { EvidencePanel } from './evidence';
 import { hasExchanges, isAnswering } from './exchange';
 import { FreshnessBanner } from './freshness';
 import { SessionHeader } from './header';
-import { useNotification } from './notify';
+import { useApprovalNotification, useNotification } from './notify';
 import { Now } from './now';
 import { Outcome } from './outcome';
-import { statusMark } from './present';
+import { isWaiting, statusMark } from './present';
 import { SeenBefore } from './seen';
 import { ChatSheet } from './sheet';
 import { Timeline, type TimelineProps } from './timeline/timeline';
@@ -99,7 +100,8 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
   const cancel = useCancel(session.id);
   const alert = useAlertState(session);
   useNotification(session);
-  useTitle(`${statusMark(session.status)} ${titleOf(session)}`);
+  useApprovalNotification(store, view);
+  useTitle(`${statusMark(isWaiting(view) ? 'waiting' : session.status)} ${titleOf(session)}`);
 
   const [opened, setOpened] = useState<'no' | 'for a draft' | 'by hand'>(() =>
     hasDraft(session.id) ? 'for a draft' : 'no',
@@ -124,8 +126,9 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
     },
   ]);
   return (
-    <>
+    <ApprovalsProvider store={store} view={view}>
       <SessionHeader
+        store={store}
         view={view}
         alert={alert}
         answering={isAnswering(view)}
@@ -174,7 +177,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
       </div>
       <EvidencePanel store={store} view={view} call={search.call} />
       {!roomForChat && <NarrowChat store={store} view={view} cancel={cancel} open={search.chat === true} />}
-    </>
+    </ApprovalsProvider>
   );
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventView } from '@/live/view';
 import { event, viewWith } from './fixture';
-import { doingOf, presentOf, progressOf, statusMark } from './present';
+import { doingOf, isWaiting, nextWaiting, presentOf, progressOf, statusMark } from './present';
 
 const call = (id: string) => ({ id, event_type: 'llm_tool_call' });
 
@@ -43,6 +43,38 @@ test('every agent of the running stage has a line with its newest event, also wh
     ['b', 'active', undefined],
     ['c', 'completed', 'c1'],
   ]);
+});
+
+test('a session waits while each agent that runs waits for an approval', () => {
+  const one = { status: 'active', events: [call('a1')] };
+  const other = { status: 'active', events: [call('b1')] };
+  const { view } = viewWith({}, [{ status: 'active', agents: { one, other, done: { status: 'completed' } } }]);
+  expect(isWaiting(view)).toBe(false);
+  expect(isWaiting({ ...view, waiting: ['a1'] })).toBe(false);
+  expect(isWaiting({ ...view, waiting: ['a1', 'b1'] })).toBe(true);
+  const cancelling = { ...view.session, status: 'cancelling' as const };
+  expect(isWaiting({ ...view, session: cancelling, waiting: ['a1', 'b1'] })).toBe(false);
+});
+
+test('the way leads from one waiting call to the next, and from the last to the first', () => {
+  expect(nextWaiting([], undefined)).toBeUndefined();
+  expect(nextWaiting(['a', 'b'], undefined)).toBe('a');
+  expect(nextWaiting(['a', 'b'], 'a')).toBe('b');
+  expect(nextWaiting(['a', 'b'], 'b')).toBe('a');
+  expect(nextWaiting(['a', 'b'], 'something else')).toBe('a');
+});
+
+test('an agent whose call needs an approval is said to wait for it', () => {
+  const asking = event('a', 'llm_tool_call', {
+    status: 'streaming',
+    metadata: {
+      server_name: 'cluster',
+      tool_name: 'scale',
+      arguments: { replicas: 3 },
+      approval: { status: 'waiting' },
+    },
+  });
+  expect(doingOf(asking)).toEqual({ words: 'Waiting for approval of cluster.scale', detail: '' });
 });
 
 test.each([

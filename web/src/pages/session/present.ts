@@ -1,6 +1,7 @@
 /** What a session that runs is doing now, in words. */
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
+import { waitsForApproval } from '@/live/approval';
 import type { EventView, SessionView, StageView } from '@/live/view';
 import { counted } from '@/text/format';
 import type { Progress } from '@/ui/progress';
@@ -50,6 +51,7 @@ export function doingOf(event: EventView | undefined): { words: string; detail: 
     case 'llm_tool_call': {
       const { server, tool } = toolCallFacts(event);
       const name = server ? `${server}.${tool}` : tool;
+      if (waitsForApproval(event)) return { words: `Waiting for approval of ${name}`, detail: '' };
       return streaming
         ? { words: `Calling ${name}`, detail: previewOf(event) }
         : { words: `Reading the result of ${name}`, detail: '' };
@@ -96,9 +98,24 @@ export function progressOf(view: SessionView): Progress {
   return { total, done, tone: tones[session.status], label };
 }
 
+/** Whether a session does nothing but wait for approvals: each of its agents that runs waits for one. */
+export function isWaiting({ session, stages, waiting }: SessionView): boolean {
+  if (session.status !== 'in_progress' || waiting.length === 0) return false;
+  return stages
+    .flatMap((stage) => stage.executions)
+    .filter(({ execution }) => execution.status === 'active')
+    .every(({ events }) => events.some((id) => waiting.includes(id)));
+}
+
+/** The call that waits next, after the one that the reader is at; the first comes after the last. */
+export function nextWaiting(waiting: readonly string[], at: string | undefined): string | undefined {
+  return waiting[waiting.indexOf(at ?? '') + 1] ?? waiting[0];
+}
+
 /** How a session stands, in one sign for the tab of the browser. */
-export function statusMark(status: SessionDetail['status']): string {
+export function statusMark(status: SessionDetail['status'] | 'waiting'): string {
   return {
+    waiting: '?',
     pending: '○',
     in_progress: '●',
     cancelling: '●',

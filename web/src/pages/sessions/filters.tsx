@@ -1,6 +1,6 @@
 /** What narrows the list. Everything chosen here is in the address of the page. */
 import { useQuery } from '@tanstack/react-query';
-import { SlidersHorizontal, X } from 'lucide-react';
+import { Hourglass, SlidersHorizontal, X } from 'lucide-react';
 import { lazy, type ReactNode, type RefObject, Suspense, useId, useState } from 'react';
 import { type KnownSeverity, severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
@@ -66,6 +66,15 @@ export function Filters({ search, change, clear, searchField }: Props) {
         <Suspense fallback={<span className="h-9 w-56" />}>
           <ConclusionFilters search={search} change={change} />
         </Suspense>
+        <Button
+          className="aria-pressed:border-accent aria-pressed:bg-accent-soft"
+          aria-pressed={search.approvals === 'waiting'}
+          onClick={() => change({ approvals: search.approvals === 'waiting' ? undefined : 'waiting' })}
+          data-palette="none"
+          data-testid="filter-approvals"
+        >
+          <Hourglass aria-hidden /> Needs approval
+        </Button>
         <SeverityFilter chosen={search.severity} change={change} />
         <ValueFilters search={search} change={change} />
         <LabelFilter labels={splitLabels(search.label)} change={change} />

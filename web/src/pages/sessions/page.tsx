@@ -1,7 +1,7 @@
 /** The list of sessions, live. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowDownWideNarrow, FilterX, ListFilter, Search, Send } from 'lucide-react';
+import { ArrowDownWideNarrow, FilterX, Hourglass, ListFilter, Search, Send } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
@@ -137,6 +137,13 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
 function filterCommands(search: SessionsPageSearch, change: Change) {
   const icon = <ListFilter aria-hidden />;
   return [
+    {
+      id: 'approvals',
+      label: search.approvals ? 'Remove filter: Needs approval' : 'Filter by approval: Needs approval',
+      keywords: ['approve', 'waiting'],
+      icon: <Hourglass aria-hidden />,
+      run: () => change({ approvals: search.approvals ? undefined : 'waiting' }),
+    },
     ...outcomes.map((outcome) => ({
       id: `outcome ${outcome}`,
       label: `Filter by outcome: ${outcomeWord(outcome)}`,

@@ -1,5 +1,6 @@
 /** One session in the list: a line on a wide screen, a card on a narrow one. The whole of it is one link. */
 import { Link } from '@tanstack/react-router';
+import { Hourglass } from 'lucide-react';
 import { memo } from 'react';
 import { FactLine, titleOf } from '@/alert/facts';
 import { SeverityBadge } from '@/alert/severity';
@@ -9,6 +10,7 @@ import type { SessionItem } from '@/api/types';
 import { withoutMarks } from '@/text/citation';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { useZone } from '@/text/zone';
+import { Badge } from '@/ui/badge';
 import { cn } from '@/ui/cn';
 import { Cost } from '@/ui/cost';
 import { useNow } from '@/ui/now';
@@ -72,6 +74,11 @@ export const SessionRow = memo(function SessionRow({
               </span>
             </span>
             <span className="flex min-w-0 items-center gap-x-2.5 gap-y-0.5 py-0.5 max-md:flex-wrap">
+              {row.waiting_approvals > 0 && (
+                <Badge tone="warn" icon={Hourglass} data-testid="needs-approval">
+                  Needs approval
+                </Badge>
+              )}
               <AlertMarks alert={row.alert} />
               <FactLine alert={row} className="min-w-0 truncate text-xs text-ink-soft" />
             </span>

@@ -56,6 +56,14 @@ describe('the filter in the address', () => {
     expect(isFiltered(read)).toBe(true);
   });
 
+  it('has whether an approval is needed, which the server is asked for', () => {
+    const read = readSessionSearch(parseSearch('?approvals=waiting'));
+    expect(known(read)).toEqual({ approvals: 'waiting' });
+    expect(isFiltered(read)).toBe(true);
+    expect(filterOf(read, new Date()).approvals).toBe('waiting');
+    expect(known(readSessionSearch({ approvals: 'all' }))).toEqual({});
+  });
+
   it('keeps text that looks like a number or like JSON as text', () => {
     expect(readSessionSearch(parseSearch('?search=404')).search).toBe('404');
     expect(readSessionSearch(parseSearch('?search=[1]')).search).toBe('[1]');
@@ -86,6 +94,7 @@ describe('the filter in the address', () => {
       cluster: text,
       team: text,
       search: text,
+      approvals: fc.constantFrom('waiting' as const, undefined),
       after: time,
       before: time,
       order: fc.constantFrom('newest' as const, undefined),

@@ -36,6 +36,8 @@ export interface SessionsPageSearch {
   /** Labels as name=value, separated by commas; see labels.ts. */
   label?: string;
   search?: string;
+  /** Only sessions with tool calls that wait for an approval. */
+  approvals?: 'waiting';
   /** A span that ends now; `after` and `before` are not looked at then. */
   range?: Range;
   after?: string;
@@ -65,6 +67,7 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
     fingerprint: text('fingerprint'),
     label: splitLabels(text('label')).length > 0 ? text('label') : undefined,
     search: text('search'),
+    approvals: search.approvals === 'waiting' ? 'waiting' : undefined,
     range,
     after: range ? undefined : readTime(search.after),
     before: range ? undefined : readTime(search.before),

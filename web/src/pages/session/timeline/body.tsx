@@ -1,5 +1,6 @@
 /** What an opened row shows. A part for each kind of body of look.ts. */
 import { type ReactNode, useContext, useDeferredValue, useState } from 'react';
+import { approvalOf } from '@/live/approval';
 import { useWhole } from '@/live/hooks';
 import type { EventView } from '@/live/view';
 import { ResultView } from '@/result/result-view';
@@ -10,6 +11,7 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
 import { Loading, ProblemPanel } from '@/ui/feedback';
+import { ApprovalCard } from '../approval-card';
 import { CallsContext, useTimeline } from './context';
 import { lookOf } from './look';
 
@@ -143,7 +145,9 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
     setRaw(open);
   };
   let result: ReactNode = null;
-  if (running) result = <p className="text-ink-faint">Waiting for the result.</p>;
+  const approval = approvalOf(event);
+  if (running && approval?.status === 'waiting') result = null;
+  else if (running) result = <p className="text-ink-faint">Waiting for the result.</p>;
   else if (summarised && !raw) {
     result = (
       <Button size="sm" aria-expanded={false} onClick={() => show(true)}>
@@ -160,7 +164,11 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
           The call was interrupted. Whether it took effect is unknown.
         </p>
       )}
-      <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
+      {approval ? (
+        <ApprovalCard event={event} />
+      ) : (
+        <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
+      )}
       {result}
       {summarised && raw && !running && (
         <Button size="sm" aria-expanded onClick={() => show(false)}>

@@ -34,6 +34,13 @@ describe('identical calls', () => {
     expect(drawn(listOf(events, ids).rows(() => true))).toEqual(['a×3', 'a', 'b', 'c', 'd', 'e']);
   });
 
+  test('that need an approval each stay in sight', () => {
+    const events = new Events();
+    const asking = { metadata: { ...call('scale').metadata, approval_id: 'x', approval: { status: 'waiting' } } };
+    const ids = ['a', 'b', 'c'].map((id) => events.add(id, 'llm_tool_call', asking));
+    expect(drawn(listOf(events, ids).rows(folded))).toEqual(['a', 'b', 'c']);
+  });
+
   test('are those of one server, tool and arguments, with nothing between them', () => {
     const events = new Events();
     const ids = [

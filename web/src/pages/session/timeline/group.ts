@@ -2,6 +2,7 @@
  * Identical tool calls in a row as one: the same server, tool and arguments, by one agent, with nothing between them. Rows are
  * made once for each event and kept, so that a call that comes costs the same whether it is the third or the thousandth.
  */
+import { approvalOf } from '@/live/approval';
 import type { EventView, Lookup } from '@/live/view';
 
 /** One timeline event. A tool call carries the summaries that a model was given instead of its result. */
@@ -44,6 +45,8 @@ export function firstEvent(row: ListRow): string {
 /** What two identical calls have in common; undefined for what is no call, and for one too long to compare. */
 export function signatureOf(event: EventView | undefined): string | undefined {
   if (event?.event_type !== 'llm_tool_call') return undefined;
+  // Each call that needs an approval is a request of its own, and none may be folded out of sight.
+  if (approvalOf(event)) return undefined;
   const { server_name: server, tool_name: tool, arguments: given } = event.metadata ?? {};
   if (typeof tool !== 'string' || tool === '') return undefined;
   const written = canonical(given ?? null, 0);

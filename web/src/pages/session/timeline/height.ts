@@ -1,4 +1,5 @@
 /** How high things are before they were measured. Folded rows are exact, so that nothing moves when they are drawn. */
+import { approvalOf } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { lookOf } from './look';
 import type { Lane } from './rows';
@@ -15,6 +16,8 @@ const paneHead = 62;
 const payloadHead = 32;
 const payloadMost = 448;
 const margins = 60;
+/** The facts and buttons of an approval. */
+const approvalHeight = 190;
 
 /** The narrowest that a lane gets; more lanes than fit are scrolled to. */
 const narrowestLane = 270;
@@ -35,7 +38,11 @@ export function openHeight(event: EventView, width: number): number {
       return foldedHeight + margins + 28 + 20 * lines(event.content_length);
     case 'call':
       return (
-        foldedHeight + margins + payload(120) + (event.status === 'streaming' ? 28 : payload(event.content_length))
+        foldedHeight +
+        margins +
+        (approvalOf(event) ? approvalHeight : 0) +
+        payload(120) +
+        (event.status === 'streaming' ? 28 : payload(event.content_length))
       );
     default:
       return foldedHeight + margins + payload(event.content_length);

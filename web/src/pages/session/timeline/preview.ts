@@ -1,4 +1,5 @@
 /** What a folded row says about its event in one line. Text of tools and models is huge or strange at times: work is bounded. */
+import { waitsForApproval } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { firstLine } from '@/text/format';
 
@@ -44,6 +45,8 @@ export function previewOf(event: EventView): string {
   const metadata = event.metadata ?? {};
   switch (event.event_type) {
     case 'llm_tool_call':
+      // A person decides on the exact arguments, which the card shows; numbers here may be rounded.
+      if (waitsForApproval(event)) return '';
       return argumentsPreview(metadata.arguments);
     case 'code_execution':
       return firstLine(text(metadata.code).slice(0, 2000)) || firstLine(event.content.slice(0, 2000));

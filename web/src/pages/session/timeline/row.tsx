@@ -1,5 +1,6 @@
 /** One event as one row: folded it has a fixed height, opened it shows everything. */
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { approvalOf, waitsForApproval } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { duration, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
@@ -160,8 +161,9 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
       >
         {preview}
       </span>
+      {facts && <ApprovalChip event={event} />}
       {facts && <CallFacts facts={facts} summarised={summaries > 0} />}
-      {event.status !== 'completed' && <StatusIcon status={event.status} />}
+      {event.status !== 'completed' && <StatusIcon status={waitsForApproval(event) ? 'waiting' : event.status} />}
       <Took event={event} />
       <ClockTime
         at={event.created_at}
@@ -206,6 +208,27 @@ function CallFacts({ facts, summarised }: { facts: ToolCallFacts; summarised: bo
         </span>
       )}
     </>
+  );
+}
+
+const approvalChips: Record<string, { word: string; look: string }> = {
+  waiting: { word: 'approval needed', look: 'bg-warn-soft text-warn' },
+  approved: { word: 'approved', look: 'bg-good-soft text-good' },
+  rejected: { word: 'rejected', look: 'bg-bad-soft text-bad' },
+  expired: { word: 'expired', look: 'bg-idle-soft text-idle' },
+  withdrawn: { word: 'withdrawn', look: 'bg-idle-soft text-idle' },
+};
+
+function ApprovalChip({ event }: { event: EventView }) {
+  const chip = approvalChips[approvalOf(event)?.status ?? ''];
+  if (!chip) return null;
+  return (
+    <span
+      className={cn('shrink-0 rounded px-1.5 text-xs font-medium @max-md:sr-only', chip.look)}
+      data-testid="approval-chip"
+    >
+      {chip.word}
+    </span>
   );
 }
 

@@ -1,0 +1,233 @@
+// @vitest-environment jsdom
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { EventView, SessionStore, SessionView } from '@/live/view';
+import { ApprovalCard } from './approval-card';
+import { ApprovalsProvider } from './approvals';
+import { event } from './fixture';
+
+const hour = 3_600_000;
+const original = '{"replicas":12345678901234567890,"ratio":1.10,"note":"<b>bold</b>"}';
+
+interface Given {
+  status?: string;
+  scopes?: string[];
+  expiresIn?: number;
+  approval?: object;
+  edited?: string;
+}
+
+let root: Root;
+let requests: { method: string; path: string; body: string }[];
+let refuse: { status: number; detail: string } | undefined;
+const reload = vi.fn();
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  requests = [];
+  refuse = undefined;
+  reload.mockClear();
+});
+
+afterEach(async () => {
+  await act(async () => root.unmount());
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+});
+
+/** Draws the card of a call in a page whose server answers as it is told to. */
+async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn = hour, ...given }: Given = {}) {
+  const approval = {
+    status,
+    scope: 'call',
+    rule: 'approvals.rules[0]',
+    expires_at: new Date(Date.now() + expiresIn).toISOString(),
+    ...given.approval,
+  };
+  const call: EventView = event('e1', 'llm_tool_call', {
+    status: status === 'waiting' ? 'streaming' : 'completed',
+    metadata: { server_name: 'cluster', tool_name: 'scale', approval_id: 'a1', approval },
+  });
+  vi.stubGlobal('fetch', async (request: Request) => {
+    const { pathname } = new URL(request.url);
+    requests.push({ method: request.method, path: pathname, body: await request.text() });
+    const json = (body: string, code = 200) =>
+      new Response(body, { status: code, headers: { 'Content-Type': 'application/json' } });
+    if (pathname === '/api/v1/me') return json(JSON.stringify({ name: 'ada', scopes, csrf_token: 'x' }));
+    if (request.method === 'GET') {
+      const shown = JSON.stringify({ ...approval, arguments: undefined });
+      const withEdited = given.edited ? `${shown.slice(0, -1)},"arguments":${given.edited}}` : shown;
+      return json(
+        `{"id":"a1","agent_name":"Fixer","server_name":"cluster","tool_name":"scale","tool_arguments":${original},"created_at":"2030-01-01T00:00:00Z","approval":${withEdited}}`,
+      );
+    }
+    if (refuse) {
+      const { status: code, detail } = refuse;
+      return json(JSON.stringify({ status: code, code: 'approval_not_open', title: 'Refused', detail }), code);
+    }
+    return json('{"id":"a1","session_id":"s1","status":"approved"}', 202);
+  });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const store = { reload } as unknown as SessionStore;
+  const view = { waiting: status === 'waiting' ? ['e1'] : [] } as unknown as SessionView;
+  const place = document.body.appendChild(document.createElement('main'));
+  root = createRoot(place);
+  await act(async () =>
+    root.render(
+      <QueryClientProvider client={client}>
+        <ApprovalsProvider store={store} view={view}>
+          <ApprovalCard event={call} />
+        </ApprovalsProvider>
+      </QueryClientProvider>,
+    ),
+  );
+  await settled(() => expect(find('approval-arguments')).toBeTruthy());
+}
+
+/** Lets React and the answers of the server come to rest. */
+async function settled(check: () => void) {
+  for (let turn = 0; ; turn++) {
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
+    try {
+      check();
+      return;
+    } catch (error) {
+      if (turn === 1000) throw error;
+    }
+  }
+}
+
+const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
+const text = (id: string) => find(id)?.textContent ?? '';
+const click = (id: string) => act(async () => find(id)?.click());
+const decisions = () => requests.filter(({ method }) => method === 'POST');
+
+async function type(field: HTMLTextAreaElement | null | undefined, value: string) {
+  await act(async () => {
+    if (!field) throw new Error('there is no field');
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')?.set?.call(field, value);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+}
+
+describe('a call that waits for an approval', () => {
+  test('shows who asks, what would be called, the rule, the expiry and the exact arguments', async () => {
+    await draw();
+    expect(text('approval')).toContain('Approval needed');
+    expect(text('approval')).toContain('Fixer wants to call cluster.scale');
+    expect(text('approval')).toContain('approvals.rules[0]');
+    expect(text('approval-expiry')).toMatch(/^Expires in (59 m|1 h)/);
+    expect(find('approval-expiry')?.title).toMatch(/\d\d:\d\d/);
+    expect(find('approval-arguments')?.querySelector('pre')?.textContent).toBe(
+      '{\n  "replicas": 12345678901234567890,\n  "ratio": 1.10,\n  "note": "<b>bold</b>"\n}',
+    );
+    expect(document.querySelector('b')).toBeNull();
+  });
+
+  test('is approved with one click, and says what it waits for then', async () => {
+    await draw();
+    await click('approval-approve');
+    await settled(() => expect(text('approval-note')).toContain('Waiting for the session to continue'));
+    expect(decisions()).toEqual([{ method: 'POST', path: '/api/v1/approvals/a1/approve', body: '{}' }]);
+    expect(find('approval-approve')).toBeNull();
+    expect(document.activeElement).toBe(find('approval'));
+  });
+
+  test('is rejected only with a reason', async () => {
+    await draw();
+    await click('approval-reject');
+    await click('reject-confirm');
+    expect(text('reject-form')).toContain('Enter a reason.');
+    expect(decisions()).toEqual([]);
+    await type(find('reject-form')?.querySelector('textarea'), ' Not on a Friday ');
+    await click('reject-confirm');
+    await settled(() => expect(find('reject-form')).toBeNull());
+    expect(decisions()).toEqual([
+      { method: 'POST', path: '/api/v1/approvals/a1/reject', body: '{"reason":"Not on a Friday"}' },
+    ]);
+  });
+
+  test('is approved with edited arguments, which are sent as they were typed after their changes were shown', async () => {
+    await draw();
+    await click('approval-edit');
+    const field = () => find('edit-form')?.querySelector('textarea');
+    expect(field()?.value).toContain('12345678901234567890');
+    expect((find('edit-confirm') as HTMLButtonElement).disabled).toBe(true);
+    await type(field(), '[1]');
+    expect(text('edit-form')).toContain('must be a JSON object');
+    await type(field(), '{"replicas": }');
+    expect(text('edit-form')).toContain('Line 1, column 14');
+    expect((find('edit-confirm') as HTMLButtonElement).disabled).toBe(true);
+    const typed = '{"replicas": 98765432109876543210, "ratio":1.10,"note":"<b>bold</b>"}';
+    await type(field(), typed);
+    const changes = [...document.querySelectorAll('[data-kind]')].map((line) => [
+      line.getAttribute('data-kind'),
+      line.lastChild?.textContent?.trim(),
+    ]);
+    expect(changes.filter(([kind]) => kind !== 'same')).toEqual([
+      ['removed', '"replicas": 12345678901234567890,'],
+      ['added', '"replicas": 98765432109876543210,'],
+    ]);
+    await click('edit-confirm');
+    await settled(() => expect(find('edit-form')).toBeNull());
+    expect(decisions().at(-1)?.body).toBe(`{"arguments":${typed}}`);
+  });
+
+  test('that somebody else has decided says so plainly and loads the state again', async () => {
+    await draw();
+    refuse = { status: 409, detail: 'bob rejected this call.' };
+    await click('approval-approve');
+    await settled(() => expect(text('approval-conflict')).toBe('bob rejected this call.'));
+    expect(reload).toHaveBeenCalled();
+    expect(find('approval-approve')).toBeNull();
+  });
+
+  test('keeps what was typed when the server fails, and can be tried again', async () => {
+    await draw();
+    refuse = { status: 500, detail: 'The database is away.' };
+    await click('approval-reject');
+    await type(find('reject-form')?.querySelector('textarea'), 'Too risky');
+    await click('reject-confirm');
+    await settled(() => expect(text('reject-form')).toContain('The database is away.'));
+    expect(find('reject-form')?.querySelector('textarea')?.value).toBe('Too risky');
+    expect(reload).not.toHaveBeenCalled();
+  });
+
+  test('has no buttons without the write scope, and says why', async () => {
+    await draw({ scopes: ['read'] });
+    await settled(() => expect(text('approval-note')).toContain('Your API key is read-only.'));
+    for (const id of ['approval-approve', 'approval-reject', 'approval-edit']) expect(find(id)).toBeNull();
+  });
+
+  test('cannot be decided once its time is over', async () => {
+    await draw({ expiresIn: -1000 });
+    expect(text('approval-expiry')).toBe('Expired');
+    expect(text('approval-note')).toContain('The request has expired');
+    expect(find('approval-approve')).toBeNull();
+  });
+});
+
+describe('a call that was decided', () => {
+  test('shows who decided, when and why', async () => {
+    const approval = { decided_by: 'bob', decided_at: '2030-01-01T10:00:00Z', reason: 'Not now' };
+    await draw({ status: 'rejected', approval });
+    expect(text('approval')).toContain('Rejected');
+    expect(text('approval-decided')).toContain('by bob');
+    expect(text('approval-decided')).toContain('2030');
+    expect(text('approval-reason')).toBe('Not now');
+    expect(find('approval-reject')).toBeNull();
+  });
+
+  test('shows edited arguments beside the original ones', async () => {
+    const edited = '{"replicas":2}';
+    await draw({ status: 'approved', edited, approval: { decided_by: 'bob', arguments: { replicas: 2 } } });
+    expect(text('approval')).toContain('Approved with changes');
+    const labels = [...document.querySelectorAll('[data-testid="approval-arguments"]')].map((part) =>
+      part.getAttribute('aria-label'),
+    );
+    expect(labels).toEqual(['Original arguments', 'Approved arguments']);
+    expect(text('arguments-diff')).toContain('"replicas": 2');
+  });
+});

@@ -1,0 +1,28 @@
+/** Arguments that a person edits: whether they are a JSON object, and whether they differ from those of the model. */
+import { jsonMistake } from '@/pages/submit/json';
+import { mistakeText } from '@/pages/submit/mistake';
+import { indented } from '@/text/json-text';
+
+/** The arguments as people read them. What is no JSON reached the page as a string, and is shown as it was written. */
+export function shownArguments(json: string): string {
+  if (!json.startsWith('"')) return indented(json);
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}
+
+export type Edited =
+  | { state: 'wrong'; message: string }
+  | { state: 'unchanged' }
+  | { state: 'changed'; before: string; after: string };
+
+export function readEdited(original: string, typed: string): Edited {
+  const mistake = jsonMistake(typed);
+  if (mistake) return { state: 'wrong', message: mistakeText(mistake) };
+  if (!typed.trimStart().startsWith('{')) return { state: 'wrong', message: 'The arguments must be a JSON object.' };
+  const before = shownArguments(original);
+  const after = indented(typed);
+  return before === after ? { state: 'unchanged' } : { state: 'changed', before, after };
+}

@@ -1,0 +1,207 @@
+/** Tool calls that wait for a person: approved, rejected and edited in the timeline, found from the list. */
+import { expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { plainChain } from '../kit/server';
+import { callOf, callRow, eventually, status } from '../kit/timeline';
+
+const script = `
+version: 1
+routes:
+  - when: {agent: Investigator, user: "\`slow\`", turn: 0}
+    replies: [{tool_calls: [{name: cluster__get_pods}], times: forever}]
+  - when: {agent: Investigator, user: "\`slow\`", turn: 1}
+    replies: [{tool_calls: [{name: cluster__scale, arguments: {replicas: 3, service: web}}], times: forever}]
+  - when: {agent: Investigator, turn: 0}
+    replies: [{text: "The service needs more room.", tool_calls: [{name: cluster__scale, arguments: {replicas: 12345678901234567890, service: "<b>web</b>"}}], times: forever}]
+  - when: {agent: Investigator}
+    replies: [{text: "Done [call 1.1.1].", times: forever}]
+  - when: {user: Summarize this analysis}
+    replies: [{text: Scaled., times: forever}]
+mcp_servers:
+  cluster:
+    tools:
+      - {name: get_pods, read_only: true, results: [{text: web-1}]}
+      - {name: scale, results: [{text: "scaled {{.service}}"}]}
+`;
+
+const config = `${plainChain}
+approvals: {rules: [{tool: get_pods, policy: always}, {server: "*", policy: ask}]}
+`;
+
+const { server, visit } = scenario({ script, config, held: ['get_pods'] });
+
+/** Submits an alert and waits until its call waits. */
+async function asking(): Promise<string> {
+  const id = await server().submit();
+  await eventually(async () => (await waiting(id)).length).toBe(1);
+  return id;
+}
+
+async function waiting(id: string) {
+  const { approvals } = await server().ask<{ approvals: { id: string }[] }>(
+    'GET',
+    `/api/v1/approvals?session_id=${id}`,
+  );
+  return approvals;
+}
+
+test('a call that waits is shown with its exact arguments and approved, at every width and in both themes', async () => {
+  const id = await asking();
+  const tab = await visit(`/sessions/${id}`, { reducedMotion: 'reduce' });
+  const { page } = tab;
+  const card = page.getByTestId('approval');
+  await card.getByText('Investigator wants to call cluster.scale').waitFor();
+  await status(page, 'waiting').waitFor();
+  expect(await page.title()).toMatch(/^\?/);
+  expect(await page.getByTestId('now-agent').innerText()).toContain('Waiting for approval of cluster.scale');
+  expect(await card.getByTestId('approval-arguments').locator('pre').innerText()).toBe(
+    '{\n  "service": "<b>web</b>",\n  "replicas": 12345678901234567890\n}',
+  );
+  expect(await card.innerText()).toContain('approvals.rules[1]');
+  expect(await card.getByTestId('approval-expiry').innerText()).toMatch(/^Expires in /);
+
+  await page.getByTestId('show-waiting').click();
+  await eventually(() => callRow(page, '1.1.1').getAttribute('data-marked')).toBe('true');
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [768, 'light'],
+    [1440, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await card.waitFor();
+    const sideways = await page.evaluate(
+      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    );
+    expect(sideways, `at ${width} px`).toBe(false);
+    await tab.expectAccessible();
+  }
+
+  await page.getByTestId('approval-approve').click();
+  await status(page, 'completed').waitFor();
+  expect(await server().ended(id)).toBe('completed');
+  expect((await callOf(server(), id, '1.1.1')).content).toContain('scaled <b>web</b>');
+  await eventually(() => page.getByTestId('waiting-approval').count()).toBe(0);
+  const row = callRow(page, '1.1.1');
+  expect(await row.getByTestId('approval-chip').innerText()).toBe('approved');
+  await eventually(() => card.getAttribute('data-status')).toBe('approved');
+});
+
+test('a request that comes while the page is open is announced, and a rejection reaches every reader', async () => {
+  const id = await server().submit('It is `slow`.');
+  const tab = await visit(`/sessions/${id}`);
+  const { page } = tab;
+  await server().turnstile.reached('get_pods');
+  await callRow(page, '1.1.1').waitFor();
+  await status(page, 'in_progress').waitFor();
+  expect(await page.getByTestId('approval-announcement').innerText()).toBe('');
+  server().turnstile.open('get_pods');
+  await page.getByTestId('approval-reject').waitFor();
+  await eventually(() => page.getByTestId('approval-announcement').textContent()).toBe(
+    'Approval needed: cluster.scale',
+  );
+  await status(page, 'waiting').waitFor();
+  const other = await visit(`/sessions/${id}`);
+  await other.page.getByTestId('approval-approve').waitFor();
+
+  // With the keyboard alone.
+  await page.getByTestId('approval-reject').focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+  await tab.expectAccessible();
+  await page.keyboard.press('Escape');
+  await eventually(() => page.getByRole('dialog').count()).toBe(0);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('approval-reject');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('reject-confirm').click();
+  await page.getByText('Enter a reason.').waitFor();
+  await page.getByLabel('Reason').fill('Not during the freeze.');
+  await page.getByTestId('reject-confirm').click();
+
+  for (const reader of [page, other.page]) {
+    await status(reader, 'completed').waitFor();
+    await eventually(() => reader.getByTestId('approval').getAttribute('data-status')).toBe('rejected');
+    expect(await reader.getByTestId('approval-reason').innerText()).toBe('Not during the freeze.');
+    expect(await reader.getByTestId('approval-approve').count()).toBe(0);
+  }
+  expect(await callOf(server(), id, '1.1.2')).toMatchObject({
+    content: expect.stringContaining('Not during the freeze.'),
+    metadata: { is_error: true, approval: { status: 'rejected' } },
+  });
+});
+
+test('edited arguments are compared with the original ones, and the call is made with them', async () => {
+  const id = await asking();
+  const tab = await visit(`/sessions/${id}`);
+  const { page } = tab;
+  await page.getByTestId('approval-edit').click();
+  const field = page.getByLabel('Arguments', { exact: true }).and(page.locator('textarea'));
+  expect(await page.getByTestId('edit-confirm').isDisabled()).toBe(true);
+  await field.fill('{"replicas": 3,}');
+  await page.getByText(/Line 1, column 15: trailing comma/).waitFor();
+  await field.fill('{"replicas": 98765432109876543210, "service": "shop"}');
+  const changes = page.getByTestId('arguments-diff').locator('[data-kind=added]');
+  expect(await changes.allInnerTexts()).toEqual([
+    expect.stringContaining('"replicas": 98765432109876543210'),
+    expect.stringContaining('"service": "shop"'),
+  ]);
+  await tab.expectAccessible();
+  await page.getByTestId('edit-confirm').click();
+  await status(page, 'completed').waitFor();
+  expect((await callOf(server(), id, '1.1.1')).content).toContain('scaled shop');
+
+  const row = callRow(page, '1.1.1');
+  if ((await row.getAttribute('data-open')) === 'false') await row.getByRole('button').first().click();
+  await row.getByText('Approved with changes').waitFor();
+  const shown = row.getByTestId('approval-arguments').locator('pre');
+  await eventually(() => shown.count()).toBe(2);
+  expect((await shown.allInnerTexts()).join()).toContain('12345678901234567890');
+  expect((await shown.allInnerTexts()).join()).toContain('98765432109876543210');
+});
+
+test('a decision that comes too late is refused in plain words, and the state is loaded', async () => {
+  const id = await asking();
+  const tab = await visit(`/sessions/${id}`);
+  tab.tolerated.push(/409/);
+  const { page } = tab;
+  await page.getByTestId('approval-approve').waitFor();
+  const [approval] = await waiting(id);
+  await page.route('**/approve', async (route) => {
+    await server().ask('POST', `/api/v1/approvals/${approval?.id}/reject`, { reason: 'I was faster.' });
+    await route.continue();
+  });
+  await page.getByTestId('approval-approve').click();
+  await page.getByTestId('approval-conflict').waitFor();
+  await status(page, 'completed').waitFor();
+  await eventually(() => page.getByTestId('approval').getAttribute('data-status')).toBe('rejected');
+});
+
+test('the list marks sessions that need an approval, and filters by it', async () => {
+  const id = await asking();
+  const tab = await visit('/');
+  const { page } = tab;
+  const row = page.locator(`[data-testid=session-row][data-session-id="${id}"]`);
+  await row.getByTestId('needs-approval').waitFor();
+  const rows = () => page.getByTestId('session-row').count();
+  const all = await rows();
+  await page.getByTestId('filter-approvals').click();
+  await page.waitForURL(/approvals=waiting/);
+  await eventually(rows).toBe(1);
+  expect(await page.getByTestId('filter-approvals').getAttribute('aria-pressed')).toBe('true');
+  await tab.expectAccessible();
+
+  const [approval] = await waiting(id);
+  await server().ask('POST', `/api/v1/approvals/${approval?.id}/reject`, { reason: 'No.' });
+  await page.getByText('No sessions match these filters').waitFor();
+  await page.getByTestId('filter-approvals').click();
+  await eventually(rows).toBe(all);
+
+  // The palette has the same filter.
+  await page.keyboard.press('Control+k');
+  const palette = page.getByTestId('palette');
+  await palette.waitFor();
+  await page.keyboard.type('needs approval');
+  await palette.getByRole('option', { name: 'Filter by approval: Needs approval' }).click();
+  await page.waitForURL(/approvals=waiting/);
+});
