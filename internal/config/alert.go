@@ -12,7 +12,7 @@ type Alerts struct {
 	Storm       Storm                `yaml:"storm" doc:"When alerts of a group are investigated together."`
 	Resolved    Resolved             `yaml:"resolved" doc:"What happens when a sender reports that an alert is over."`
 	Maintenance []Maintenance        `yaml:"maintenance" doc:"Times in which matching alerts are not investigated. They are listed as suppressed."`
-	WriteBack   map[string]WriteBack `yaml:"write_back" doc:"Outgoing webhooks and notes by name, for what becomes of alerts."`
+	WriteBack   map[string]WriteBack `yaml:"write_back" doc:"Outgoing webhooks and notes by name, for what becomes of alerts." restart:"true"`
 }
 
 // The sources of receivers.

@@ -15,7 +15,7 @@ type Defaults struct {
 	SuccessPolicy     string        `yaml:"success_policy" doc:"When a stage of several agents succeeds: any of them, or all." default:"any" enum:"any,all"`
 	AlertType         string        `yaml:"alert_type" doc:"Type of alerts without a type (kubernetes, if a chain accepts it)." ref:"alert_types"`
 	Runbook           string        `yaml:"runbook" doc:"Runbook text for alerts without one."`
-	AlertMasking      AlertMasking  `yaml:"alert_masking" doc:"Masking of secrets in alerts."`
+	AlertMasking      AlertMasking  `yaml:"alert_masking" doc:"Masking of secrets in alerts." reload:"now"`
 
 	ExecutiveSummaryProvider     string                  `yaml:"executive_summary_provider" doc:"Model for executive summaries." ref:"llm_providers"`
 	ExecutiveSummaryBackend      string                  `yaml:"executive_summary_backend" doc:"Backend for executive summaries." enum:"@backend" only:"grpc"`

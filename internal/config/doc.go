@@ -10,6 +10,7 @@
 //	ref:"agents"          the value names an entry of that section
 //	format:"url"          url, public_url (what links begin with), llm_url (HTTP or gRPC), cidr, origin, domain,
 //	                      mask_pattern, argument_pattern or env (the name of an environment variable)
+//	reload:"sessions"     a change holds for new sessions; "now", and no tag, mean at once. See reload.go
 //	secret:"value"        hidden wherever values are shown: value, url, args or env, see secret.go
 //
 // The package reads files and nothing else: it must not know the database, the

@@ -8,16 +8,16 @@ import "time"
 type Queue struct {
 	WorkerCount             int            `yaml:"worker_count" doc:"Sessions that one server runs concurrently; with 0 it accepts alerts and serves the API, but runs no sessions." default:"5" min:"0"`
 	MaxConcurrentSessions   int            `yaml:"max_concurrent_sessions" doc:"Sessions that all servers together run concurrently." default:"5" min:"1"`
-	MaxWaitingSessions      int            `yaml:"max_waiting_sessions" doc:"Waiting sessions over all servers; further alerts get 503 overloaded. 0 means no limit." default:"10000" min:"0"`
-	PollInterval            time.Duration  `yaml:"poll_interval" doc:"How often the queue is polled without a signal." default:"1s" min:"10ms"`
-	PollIntervalJitter      time.Duration  `yaml:"poll_interval_jitter" doc:"Random part of poll_interval, so that servers do not poll at the same time." default:"500ms" min:"0s"`
-	SeverityAgeing          time.Duration  `yaml:"severity_ageing" doc:"How much longer a waiting session has to wait than one of the next higher severity before it comes first. 0 ignores severities." default:"15m" min:"0s"`
+	MaxWaitingSessions      int            `yaml:"max_waiting_sessions" doc:"Waiting sessions over all servers; further alerts get 503 overloaded. 0 means no limit." default:"10000" min:"0" restart:"true"`
+	PollInterval            time.Duration  `yaml:"poll_interval" doc:"How often the queue is polled without a signal." default:"1s" min:"10ms" restart:"true"`
+	PollIntervalJitter      time.Duration  `yaml:"poll_interval_jitter" doc:"Random part of poll_interval, so that servers do not poll at the same time." default:"500ms" min:"0s" restart:"true"`
+	SeverityAgeing          time.Duration  `yaml:"severity_ageing" doc:"How much longer a waiting session has to wait than one of the next higher severity before it comes first. 0 ignores severities." default:"15m" min:"0s" restart:"true"`
 	MaxSessionsPerTeam      int            `yaml:"max_sessions_per_team" doc:"Sessions that all servers together run concurrently for one team; 0 means no limit." default:"0" min:"0"`
 	TeamLimits              map[string]int `yaml:"team_limits" doc:"The same for single teams, by name." min:"1"`
-	SessionTimeout          time.Duration  `yaml:"session_timeout" doc:"Longest time a session may take." default:"40m" min:"1s"`
-	GracefulShutdownTimeout time.Duration  `yaml:"graceful_shutdown_timeout" doc:"Longest time that a server takes to stop; unfinished sessions are handed over, not lost." default:"15s" min:"0s"`
-	OrphanThreshold         time.Duration  `yaml:"orphan_threshold" doc:"Lease of a session: another server takes over if the holder has not renewed it for this long." default:"20s" min:"100ms"`
-	HeartbeatInterval       time.Duration  `yaml:"heartbeat_interval" doc:"How often the lease is renewed; less than half of orphan_threshold." default:"5s" min:"10ms"`
+	SessionTimeout          time.Duration  `yaml:"session_timeout" doc:"Longest time a session may take." default:"40m" min:"1s" reload:"sessions"`
+	GracefulShutdownTimeout time.Duration  `yaml:"graceful_shutdown_timeout" doc:"Longest time that a server takes to stop; unfinished sessions are handed over, not lost." default:"15s" min:"0s" restart:"true"`
+	OrphanThreshold         time.Duration  `yaml:"orphan_threshold" doc:"Lease of a session: another server takes over if the holder has not renewed it for this long." default:"20s" min:"100ms" restart:"true"`
+	HeartbeatInterval       time.Duration  `yaml:"heartbeat_interval" doc:"How often the lease is renewed; less than half of orphan_threshold." default:"5s" min:"10ms" restart:"true"`
 	UnrunnableTimeout       time.Duration  `yaml:"unrunnable_timeout" doc:"How long a session waits for an MCP server, LLM provider or chain that no running server has configured, before it fails." default:"5m" min:"1s"`
 	ScoringShutdownTimeout  time.Duration  `yaml:"scoring_shutdown_timeout" doc:"Longest time to wait for scoring at shutdown." min:"0s" later:"true"`
 	OrphanDetectionInterval time.Duration  `yaml:"orphan_detection_interval" doc:"How often orphaned sessions are searched for; not needed with leases." min:"0s" later:"true"`

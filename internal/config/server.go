@@ -14,13 +14,13 @@ type MCPServer struct {
 	ID string `yaml:"-"`
 
 	Transport     Transport      `yaml:"transport" doc:"How to reach the server." required:"true"`
-	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools."`
-	AllowedTools  []string       `yaml:"allowed_tools" doc:"Tools that agents may use; all if not set. A name may end in *."`
-	DeniedTools   []string       `yaml:"denied_tools" doc:"Tools that no agent may use, in the same form. Wins over allowed_tools."`
-	ReadOnly      bool           `yaml:"read_only" doc:"Offer only tools that the server marks as read-only (readOnlyHint)."`
-	WritingTools  []string       `yaml:"writing_tools" doc:"Tools that change something, in the same form. Each call waits for a person's approval, unless a rule of approvals decides otherwise."`
+	Instructions  string         `yaml:"instructions" doc:"Plain text for the agents: how to use these tools." reload:"sessions"`
+	AllowedTools  []string       `yaml:"allowed_tools" doc:"Tools that agents may use; all if not set. A name may end in *." reload:"sessions"`
+	DeniedTools   []string       `yaml:"denied_tools" doc:"Tools that no agent may use, in the same form. Wins over allowed_tools." reload:"sessions"`
+	ReadOnly      bool           `yaml:"read_only" doc:"Offer only tools that the server marks as read-only (readOnlyHint)." reload:"sessions"`
+	WritingTools  []string       `yaml:"writing_tools" doc:"Tools that change something, in the same form. Each call waits for a person's approval, unless a rule of approvals decides otherwise." reload:"sessions"`
 	DataMasking   *DataMasking   `yaml:"data_masking" doc:"Masking of secrets in what this server sends. The groups kubernetes, security and gitleaks are on by default; this block adds to them."`
-	Summarization *Summarization `yaml:"summarization" doc:"Summarizing this server's long results with a model."`
+	Summarization *Summarization `yaml:"summarization" doc:"Summarizing this server's long results with a model." reload:"sessions"`
 }
 
 // Transport is mcp_servers.<id>.transport.

@@ -15,23 +15,23 @@ const (
 
 // System is the section about the server as a whole.
 type System struct {
-	DashboardURL     string         `yaml:"dashboard_url" doc:"URL at which users open the dashboard. It is the base of links in responses, reports and the server's output; its origin counts as the server's own for logins and WebSockets, and its host is accepted without API keys. Set it behind a proxy." format:"public_url" secret:"url"`
-	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Other origins whose pages can open a WebSocket, such as https://ops.example.com or *.example.com; the server's own is always allowed." format:"origin"`
-	MCPStartup       string         `yaml:"mcp_startup" doc:"What happens if an MCP server fails its check at startup: a warning (lenient), or TARSy stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient"`
-	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr"`
-	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms"`
-	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md."`
-	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0"`
-	AdminListen      string         `yaml:"admin_listen" doc:"Loopback address of a second listener with metrics, profiles and the log level, such as 127.0.0.1:9090; it needs no API key. Empty means none. See docs/operations.md." format:"loopback"`
-	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit."`
-	Login            Login          `yaml:"login" doc:"Limits on browsers that log in."`
+	DashboardURL     string         `yaml:"dashboard_url" doc:"URL at which users open the dashboard. It is the base of links in responses, reports and the server's output; its origin counts as the server's own for logins and WebSockets, and its host is accepted without API keys. Set it behind a proxy." format:"public_url" secret:"url" restart:"true"`
+	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Other origins whose pages can open a WebSocket, such as https://ops.example.com or *.example.com; the server's own is always allowed." format:"origin" restart:"true"`
+	MCPStartup       string         `yaml:"mcp_startup" doc:"What happens if an MCP server fails its check at startup: a warning (lenient), or TARSy stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient" restart:"true"`
+	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr" restart:"true"`
+	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms" restart:"true"`
+	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md." restart:"true"`
+	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0" restart:"true"`
+	AdminListen      string         `yaml:"admin_listen" doc:"Loopback address of a second listener with metrics, profiles and the log level, such as 127.0.0.1:9090; it needs no API key. Empty means none. See docs/operations.md." format:"loopback" restart:"true"`
+	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit." restart:"true"`
+	Login            Login          `yaml:"login" doc:"Limits on browsers that log in." restart:"true"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
 	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`
-	Discord          Discord        `yaml:"discord" doc:"Announcements, questions and alerts in Discord; see docs/discord.md."`
+	Discord          Discord        `yaml:"discord" doc:"Announcements, questions and alerts in Discord; see docs/discord.md." restart:"true"`
 	CostEstimation   CostEstimation `yaml:"cost_estimation" doc:"Cost of LLM calls; see docs/costs.md."`
 	Budgets          Budgets        `yaml:"budgets" doc:"Budgets; agents that reach one must conclude."`
-	Retention        Retention      `yaml:"retention" doc:"How long data is kept."`
+	Retention        Retention      `yaml:"retention" doc:"How long data is kept." restart:"true"`
 	Holidays         []Holiday      `yaml:"holidays" doc:"Days that do not count as working days." later:"true"`
 	PromptCaching    PromptCaching  `yaml:"prompt_caching" doc:"Caching of prompts at the provider."`
 }

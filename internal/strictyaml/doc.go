@@ -19,6 +19,8 @@
 //	seconds:"true"        a duration that may also be a plain number of seconds
 //	runtime:"SESSION_ID"  {{.SESSION_ID}} is kept and filled in later; "*" keeps everything in braces, for templates
 //	kinds:"object,string" what a value of any kind (json.RawMessage, any) may be: the names of JSON Schema
+//	restart:"true"        a running program keeps the value until it is started again; holds for everything below
+//	reload:"…"            when a running program applies a change, in the format's own words; holds for everything below
 //	ref:"…" secret:"…"    for the format's own checks
 //
 // It knows no format: what a value means, and which values go together, is for those

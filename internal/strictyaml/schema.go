@@ -77,6 +77,9 @@ func (w schemaWriter) property(t reflect.Type, f Field) map[string]any {
 	case f.Later != "":
 		doc += " Without effect yet: " + strings.ReplaceAll(f.Later, ",", ", ") + "."
 	}
+	if f.Restart {
+		doc += " A change needs a restart."
+	}
 	schema["description"] = doc
 	if f.Default != "" {
 		schema["default"] = defaultValue(t, f.Default)

@@ -28,6 +28,9 @@ type Field struct {
 	Short    bool
 	Loose    bool
 	Seconds  bool
+	// Restart and Reload are inherited by what is below a field, see Walk.
+	Restart bool
+	Reload  string
 }
 
 // FieldsOf lists the fields of a struct that have a key, in declaration order.
@@ -59,9 +62,19 @@ func FieldsOf(t reflect.Type) []Field {
 			Short:    tag.Get("short") != "",
 			Loose:    tag.Get("loose") != "",
 			Seconds:  tag.Get("seconds") != "",
+			Restart:  tag.Get("restart") != "",
+			Reload:   tag.Get("reload"),
 		})
 	}
 	return fields
+}
+
+// Within returns the field with the tags that it inherits from the section around it.
+func (f Field) Within(section Field) Field {
+	if f.Reload == "" && !f.Restart {
+		f.Restart, f.Reload = section.Restart, section.Reload
+	}
+	return f
 }
 
 func words(tag string) []string {

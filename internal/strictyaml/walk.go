@@ -16,14 +16,15 @@ type Leaf struct {
 	Value reflect.Value
 }
 
-// Walk visits every leaf of a struct that root points to, sections in declaration order and entries by name.
+// Walk visits every leaf of a struct that root points to, sections in declaration order and entries by name. The field of a leaf has
+// the tags restart and reload of the sections around it, unless it has its own.
 func Walk(root any, visit func(Leaf)) {
-	walkSection(reflect.ValueOf(root).Elem(), "", visit)
+	walkSection(reflect.ValueOf(root).Elem(), "", Field{}, visit)
 }
 
-func walkSection(v reflect.Value, path string, visit func(Leaf)) {
+func walkSection(v reflect.Value, path string, around Field, visit func(Leaf)) {
 	for _, f := range FieldsOf(v.Type()) {
-		walkValue(v.Field(f.Index), Join(path, f.Key), f, visit)
+		walkValue(v.Field(f.Index), Join(path, f.Key), f.Within(around), visit)
 	}
 }
 
@@ -37,7 +38,7 @@ func walkValue(v reflect.Value, path string, f Field, visit func(Leaf)) {
 			walkValue(v.Elem(), path, f, visit)
 		}
 	case reflect.Struct:
-		walkSection(v, path, visit)
+		walkSection(v, path, f, visit)
 	case reflect.Map:
 		keys := slices.Sorted(maps.Keys(KeySet(v)))
 		for _, key := range keys {
