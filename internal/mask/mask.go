@@ -37,6 +37,8 @@ type Config struct {
 	Default Rules
 	// Limit is the processor time that one text may take; 0 means three seconds. Custom patterns may exceed it by one match.
 	Limit time.Duration
+	// Previous is a masker that this one replaces, and whose counts it continues. It may be nil.
+	Previous *Masker
 }
 
 // DefaultRules are those that the product uses where its configuration says nothing.
@@ -46,11 +48,17 @@ func DefaultRules() Rules {
 
 // Masker hides secrets. It is safe for concurrent use and keeps nothing but its compiled patterns.
 type Masker struct {
-	secrets  *secrets
-	alerts   *policy
-	servers  map[string]*policy
-	other    *policy
-	limit    time.Duration
+	*counts
+
+	secrets *secrets
+	alerts  *policy
+	servers map[string]*policy
+	other   *policy
+	limit   time.Duration
+}
+
+// counts are shared with the maskers that a masker replaces.
+type counts struct {
 	failures atomic.Int64
 	// texts and results count the secrets that were masked in each.
 	texts, results atomic.Int64
@@ -79,7 +87,12 @@ func New(cfg Config) (*Masker, error) {
 		cfg.Limit = defaultLimit
 	}
 
-	return &Masker{secrets: newSecrets(cfg.Secrets), alerts: alerts, servers: servers, other: other, limit: cfg.Limit}, nil
+	m := &Masker{secrets: newSecrets(cfg.Secrets), alerts: alerts, servers: servers, other: other, limit: cfg.Limit, counts: &counts{}}
+	if cfg.Previous != nil {
+		m.counts = cfg.Previous.counts
+	}
+
+	return m, nil
 }
 
 // Result masks what a tool returned. It fails closed: on an error there is no text.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +22,10 @@ const (
 	maxStatusBytes = 2048
 )
 
-var errMonitorStopped = errors.New("the health monitor is stopped")
+var (
+	errMonitorStopped = errors.New("the health monitor is stopped")
+	errNotWatched     = errors.New("the configuration of the server has changed")
+)
 
 // MonitorConfig is what a Monitor needs. Only Factory is required.
 type MonitorConfig struct {
@@ -62,6 +66,11 @@ type Monitor struct {
 	mu       sync.Mutex
 	statuses map[string]Status
 	tools    map[string][]agent.Tool
+
+	// watches are those under way, by server. They belong to whoever holds running; wake and tick do not need it.
+	ctx     context.Context //nolint:containedctx // of the watches, from Start to Stop
+	watches map[string]*watch
+	group   sync.WaitGroup
 }
 
 // NewMonitor makes a Monitor. It watches nothing before Start.
@@ -77,7 +86,7 @@ func NewMonitor(cfg MonitorConfig) *Monitor {
 	if cfg.Changed == nil {
 		cfg.Changed = func(string, Status) {}
 	}
-	m := &Monitor{cfg: cfg, statuses: make(map[string]Status), tools: make(map[string][]agent.Tool)}
+	m := &Monitor{cfg: cfg, statuses: make(map[string]Status), tools: make(map[string][]agent.Tool), watches: make(map[string]*watch)}
 	for _, id := range cfg.Servers {
 		m.statuses[id] = Status{}
 	}
@@ -95,16 +104,106 @@ func (m *Monitor) Start() {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ticker := m.cfg.Clock.NewTicker(m.cfg.Interval)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	m.ctx = ctx
+	for id := range m.Statuses() {
+		m.begin(id)
+	}
+	m.group.Go(func() {
 		defer ticker.Stop()
-		m.run(ctx, ticker)
-	}()
+		m.tick(ctx, ticker)
+	})
 	m.stop = func() {
 		cancel(errMonitorStopped)
-		<-done
+		m.group.Wait()
+		m.ctx = nil
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		clear(m.watches)
 	}
+}
+
+// Reconfigure watches these servers from now on, as the factory reaches them. The session of a server that is gone, or is reached in
+// another way, is closed; a server that stays as it was keeps its session and what is known of it.
+func (m *Monitor) Reconfigure(factory *Factory, servers []string) {
+	m.running.Lock()
+	defer m.running.Unlock()
+	before := m.cfg.Factory
+	m.mu.Lock()
+	m.cfg.Factory = factory
+	for _, id := range servers {
+		if _, watched := m.statuses[id]; watched && !sameServer(before, factory, id) {
+			delete(m.statuses, id)
+		}
+	}
+	var gone, begun []string
+	for id := range m.statuses {
+		if !slices.Contains(servers, id) {
+			delete(m.statuses, id)
+		}
+	}
+	for id := range m.watches {
+		if _, stays := m.statuses[id]; !stays {
+			gone = append(gone, id)
+		}
+	}
+	m.mu.Unlock()
+
+	for _, id := range gone {
+		m.end(id)
+	}
+
+	m.mu.Lock()
+	for id := range m.tools {
+		if _, stays := m.statuses[id]; !stays {
+			delete(m.tools, id)
+		}
+	}
+	for _, id := range servers {
+		if _, watched := m.statuses[id]; !watched {
+			m.statuses[id] = Status{}
+			begun = append(begun, id)
+		}
+	}
+	m.mu.Unlock()
+
+	if m.ctx == nil {
+		return
+	}
+	for _, id := range begun {
+		m.begin(id)
+	}
+}
+
+// sameServer reports whether two factories reach a server in the same way.
+func sameServer(before, after *Factory, id string) bool {
+	return reflect.DeepEqual(before.cfg.Servers[id], after.cfg.Servers[id])
+}
+
+// begin starts the watch of a server. The caller holds running.
+func (m *Monitor) begin(id string) {
+	ctx, cancel := context.WithCancelCause(m.ctx)
+	w := &watch{
+		monitor: m, factory: m.cfg.Factory, id: id, limits: m.cfg.Factory.limitsOf(id),
+		wake: make(chan struct{}, 1), stop: cancel, ended: make(chan struct{}),
+	}
+	m.mu.Lock()
+	m.watches[id] = w
+	m.mu.Unlock()
+	m.group.Go(func() {
+		defer close(w.ended)
+		defer cancel(nil)
+		w.run(ctx)
+	})
+}
+
+// end stops the watch of a server and waits until its session is closed. The caller holds running.
+func (m *Monitor) end(id string) {
+	m.mu.Lock()
+	w := m.watches[id]
+	delete(m.watches, id)
+	m.mu.Unlock()
+	w.stop(errNotWatched)
+	<-w.ended
 }
 
 // Stop ends checks that are under way, closes the sessions and waits for all of it. It may be called at any time and more
@@ -149,26 +248,20 @@ func (m *Monitor) Healthy() bool {
 	return true
 }
 
-// run wakes the watches with every tick. One that is still busy checks again as soon as it can.
-func (m *Monitor) run(ctx context.Context, ticker clockwork.Ticker) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	var wakes []chan struct{}
-	for id := range m.Statuses() {
-		w := &watch{monitor: m, id: id, limits: m.cfg.Factory.limitsOf(id)}
-		wake := make(chan struct{}, 1)
-		wakes = append(wakes, wake)
-		group.Go(func() { w.run(ctx, wake) })
-	}
+// tick wakes the watches with every tick. One that is still busy checks again as soon as it can.
+func (m *Monitor) tick(ctx context.Context, ticker clockwork.Ticker) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.Chan():
 		}
-		for _, wake := range wakes {
+		m.mu.Lock()
+		watches := slices.Collect(maps.Values(m.watches))
+		m.mu.Unlock()
+		for _, w := range watches {
 			select {
-			case wake <- struct{}{}:
+			case w.wake <- struct{}{}:
 			default:
 			}
 		}
@@ -176,16 +269,21 @@ func (m *Monitor) run(ctx context.Context, ticker clockwork.Ticker) {
 }
 
 // found records a result and tells it if it is news.
-func (m *Monitor) found(id string, tools []agent.Tool, err error) {
-	now := m.cfg.Clock.Now()
+func (m *Monitor) found(w *watch, tools []agent.Tool, err error) {
+	id, now := w.id, m.cfg.Clock.Now()
 	m.mu.Lock()
+	if m.watches[id] != w { // another configuration has come meanwhile
+		m.mu.Unlock()
+
+		return
+	}
 	before := m.statuses[id]
 	status := Status{Healthy: err == nil, Checked: true, LastCheck: now, Tools: before.Tools}
 	if err == nil {
 		m.tools[id] = tools
 		status.Tools = len(tools)
 	} else {
-		status.Error = cut(m.cfg.Factory.received(id, err.Error()), maxStatusBytes)
+		status.Error = cut(w.factory.received(id, err.Error()), maxStatusBytes)
 	}
 	m.statuses[id] = status
 	m.mu.Unlock()

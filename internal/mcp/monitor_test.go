@@ -328,3 +328,39 @@ func TestMonitorSessionIsNotSharedWithExecutions(t *testing.T) {
 	require.Equal(t, "done", call(t, tools, "srv__read", "").Content)
 	require.NoError(t, tools.Close())
 }
+
+func TestReconfiguredMonitorKeepsUnchangedServers(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, "same", "moved", "gone", "new")
+	server := func(url string) mcp.ServerConfig {
+		return mcp.ServerConfig{Transport: mcp.Transport{Type: mcp.TransportHTTP, URL: url}}
+	}
+	factory := func(servers map[string]mcp.ServerConfig) *mcp.Factory {
+		return mcp.New(mcp.Config{Servers: servers, Transport: w.connect, Clock: w.clock, Limits: mcp.Limits{Exit: 50 * time.Millisecond}})
+	}
+	before := factory(map[string]mcp.ServerConfig{"same": server("http://same"), "moved": server("http://moved"), "gone": server("http://gone")})
+	w.Reconfigure(before, []string{"same", "moved", "gone"}) // before Start it only notes them
+	w.Start()
+	for range 3 {
+		require.True(t, (<-w.changes).status.Healthy)
+	}
+	for len(w.connecting) > 0 {
+		<-w.connecting
+	}
+
+	after := factory(map[string]mcp.ServerConfig{"same": server("http://same"), "moved": server("http://elsewhere"), "new": server("http://new")})
+	w.Reconfigure(after, []string{"same", "moved", "new"})
+
+	var connected []string
+	for range 2 {
+		found := <-w.changes
+		require.True(t, found.status.Healthy)
+		connected = append(connected, found.server)
+	}
+	require.ElementsMatch(t, []string{"moved", "new"}, connected)
+	require.ElementsMatch(t, []string{"same", "moved", "new"}, slices.Collect(maps.Keys(w.Statuses())))
+	require.ElementsMatch(t, []string{"same", "moved", "new"}, slices.Collect(maps.Keys(w.Tools())))
+	require.True(t, w.Statuses()["same"].Checked, "what is known of it stays")
+	w.Stop()
+	require.Empty(t, w.changes)
+}

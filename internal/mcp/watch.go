@@ -12,28 +12,33 @@ import (
 // monitorID stands for an execution where a header or the clean-up wants the id of one.
 const monitorID = "tarsy-health"
 
-// A watch is one server in the hands of a Monitor. It belongs to one goroutine.
+// A watch is one server in the hands of a Monitor. Its session belongs to one goroutine, which run is.
 type watch struct {
 	monitor *Monitor
+	factory *Factory
 	id      string
 	limits  Limits
 
 	session *session
 	// reached is true once there was a session.
 	reached bool
+
+	wake  chan struct{}
+	stop  context.CancelCauseFunc
+	ended chan struct{}
 }
 
 // run checks the server at once and whenever it is woken, until ctx ends.
-func (w *watch) run(ctx context.Context, wake <-chan struct{}) {
+func (w *watch) run(ctx context.Context) {
 	defer w.end()
 	for {
 		tools, err := w.check(ctx)
 		if ctx.Err() != nil {
 			return // cut off: that says nothing about the server
 		}
-		w.monitor.found(w.id, tools, err)
+		w.monitor.found(w, tools, err)
 		select {
-		case <-wake:
+		case <-w.wake:
 		case <-ctx.Done():
 			return
 		}
@@ -48,7 +53,7 @@ func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 			return tools, err
 		}
 		w.monitor.cfg.Logger.Info("mcp health check opens a new session", "mcp_server", w.id,
-			"error", w.monitor.cfg.Factory.received(w.id, w.session.link.explain(err.Error())))
+			"error", w.factory.received(w.id, w.session.link.explain(err.Error())))
 	}
 	w.closeSession()
 	limit := w.limits.Init
@@ -56,9 +61,9 @@ func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 		limit = w.limits.Reinit
 	}
 	var tools []agent.Tool
-	fresh, err := w.monitor.cfg.Factory.dial(ctx, w.target(), limit,
+	fresh, err := w.factory.dial(ctx, w.target(), limit,
 		func(ctx context.Context, client *mcpsdk.ClientSession) error {
-			list, err := w.monitor.cfg.Factory.readTools(ctx, w.id, client)
+			list, err := w.factory.readTools(ctx, w.id, client)
 			tools = list.tools
 
 			return err
@@ -78,7 +83,7 @@ func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
 	limit := w.monitor.cfg.Ping
 	timer := w.monitor.cfg.Clock.AfterFunc(limit, func() { cancel(fmt.Errorf("no answer within %s: %w", limit, errTimeLimit)) })
 	defer timer.Stop()
-	list, err := w.monitor.cfg.Factory.listTools(limited, w.id, w.session.client)
+	list, err := w.factory.listTools(limited, w.id, w.session.client)
 	if err != nil && limited.Err() != nil {
 		return nil, context.Cause(limited) //nolint:wrapcheck // it says what was being done
 	}
@@ -102,6 +107,6 @@ func (w *watch) closeSession() {
 func (w *watch) end() {
 	w.closeSession()
 	if w.reached {
-		w.monitor.cfg.Factory.cleanUp(w.target())
+		w.factory.cleanUp(w.target())
 	}
 }

@@ -3,6 +3,7 @@
 package infer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,15 +42,19 @@ type Config struct {
 }
 
 // Model answers questions about notes. It keeps nothing between calls and is safe for concurrent use.
-type Model struct{ cfg Config }
+type Model struct{ current func() Config }
 
-// New returns a Model.
-func New(cfg Config) *Model {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
+// New returns a Model that asks the model of cfg.
+func New(cfg Config) *Model { return Following(func() Config { return cfg }) }
 
-	return &Model{cfg: cfg}
+// Following returns a Model that asks whichever model is configured when a question is asked.
+func Following(current func() Config) *Model {
+	return &Model{current: func() Config {
+		cfg := current()
+		cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+
+		return cfg
+	}}
 }
 
 // errTimeout is the cause of a call that takes too long. Another attempt may be faster.
@@ -64,16 +69,18 @@ type Call struct {
 
 // ask makes one call and returns its text. Errors of the call are returned as they are.
 func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string, schema json.RawMessage) (string, Call, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errTimeout)
+	cfg := m.current()
+
+	limited, cancel := context.WithTimeoutCause(ctx, cfg.Timeout, errTimeout)
 	defer cancel()
 
 	request := &llm.Request{
-		Agent: agentName, Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Backend: m.cfg.Backend, ResponseSchema: schema,
+		Agent: agentName, Purpose: purpose, Provider: cfg.Provider, Model: cfg.Model, Backend: cfg.Backend, ResponseSchema: schema,
 		Messages: []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: user}},
 	}
 
-	response, err := llm.Collect(m.cfg.Retry.Generate(limited, m.cfg.LLM, request, nil), nil)
-	call := Call{Purpose: purpose, Provider: m.cfg.Provider, Model: m.cfg.Model, Usage: agent.UsageOf(response.Usage)}
+	response, err := llm.Collect(cfg.Retry.Generate(limited, cfg.LLM, request, nil), nil)
+	call := Call{Purpose: purpose, Provider: cfg.Provider, Model: cfg.Model, Usage: agent.UsageOf(response.Usage)}
 
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
