@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,6 +91,7 @@ type App struct {
 	app      *app.App
 	clock    clockwork.Clock
 	patience time.Duration
+	config   *configText
 }
 
 // Main runs a package's tests, which is what a *testing.M does, checks for leaked goroutines and releases the test
@@ -112,8 +114,15 @@ func New(t testing.TB, options Options) *App {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 
+	text := &configText{text: options.Config}
+	load := func() (*config.Config, error) { return loadConfig(options, text.read()) }
+
+	cfg, err := load()
+	require.NoError(t, err)
+
 	server, err := app.New(ctx, app.Options{
-		Config:       loadConfig(t, options),
+		Config:       cfg,
+		Load:         load,
 		DatabaseURL:  options.Database,
 		Listen:       "127.0.0.1:0",
 		RequireKey:   options.RequireKey,
@@ -130,7 +139,7 @@ func New(t testing.TB, options Options) *App {
 
 	a := &App{
 		URL: "http://" + server.Addr(), Script: options.Script, Database: options.Database, ServerID: server.ServerID(),
-		t: t, app: server, clock: clock, patience: options.Patience,
+		t: t, app: server, clock: clock, patience: options.Patience, config: text,
 	}
 
 	t.Cleanup(func() {
@@ -197,10 +206,7 @@ func (a *App) Stop() {
 
 // loadConfig reads the test's configuration together with what every test has: the provider "test", and the MCP servers
 // that the configuration does not mention.
-func loadConfig(t testing.TB, options Options) *config.Config {
-	t.Helper()
-
-	text := options.Config
+func loadConfig(options Options, text string) (*config.Config, error) {
 	ids := make([]string, 0, len(options.MCP))
 
 	for _, s := range options.MCP {
@@ -240,9 +246,32 @@ func loadConfig(t testing.TB, options Options) *config.Config {
 		{Name: "test.yaml", Text: []byte(text)},
 		{Name: "base.yaml", Text: []byte(base.String())},
 	}, Env: options.lookup})
-	require.NoError(t, err)
+	if err != nil {
+		return nil, fmt.Errorf("load the test's configuration: %w", err)
+	}
 
-	return cfg
+	return cfg, nil
+}
+
+// configText is the test's configuration file, which can be changed while the server runs.
+type configText struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (c *configText) read() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.text
+}
+
+// WriteConfig replaces Options.Config. The server reads it with the next reload of its configuration.
+func (a *App) WriteConfig(text string) {
+	a.config.mu.Lock()
+	defer a.config.mu.Unlock()
+
+	a.config.text = text
 }
 
 // transports connects MCP clients to the test's servers.

@@ -18,6 +18,9 @@ type MCPServer struct {
 	mu     sync.Mutex
 	calls  []ToolCall
 	broken error
+	open   int
+	// changed is closed when open changes.
+	changed chan struct{}
 }
 
 // Tool is one tool of a virtual MCP server.
@@ -40,7 +43,7 @@ type ToolCall struct {
 
 // NewMCPServer returns a server with these tools.
 func NewMCPServer(id string, tools ...Tool) *MCPServer {
-	s := &MCPServer{ID: id, server: mcpsdk.NewServer(&mcpsdk.Implementation{Name: id, Version: "test"}, nil)}
+	s := &MCPServer{ID: id, changed: make(chan struct{}), server: mcpsdk.NewServer(&mcpsdk.Implementation{Name: id, Version: "test"}, nil)}
 
 	for _, tool := range tools {
 		s.server.AddTool(&mcpsdk.Tool{
@@ -68,6 +71,38 @@ func (s *MCPServer) Calls() []ToolCall {
 	return append([]ToolCall(nil), s.calls...)
 }
 
+// Connected returns a channel that is closed when so many sessions are open.
+func (s *MCPServer) Connected(sessions int) <-chan struct{} {
+	reached := make(chan struct{})
+
+	go func() {
+		for {
+			s.mu.Lock()
+			open, changed := s.open, s.changed
+			s.mu.Unlock()
+
+			if open == sessions {
+				close(reached)
+
+				return
+			}
+
+			<-changed
+		}
+	}()
+
+	return reached
+}
+
+func (s *MCPServer) count(change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.open += change
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
 func (s *MCPServer) connect(ctx context.Context) (mcpsdk.Transport, error) {
 	s.mu.Lock()
 	broken := s.broken
@@ -78,9 +113,17 @@ func (s *MCPServer) connect(ctx context.Context) (mcpsdk.Transport, error) {
 	}
 
 	client, server := mcpsdk.NewInMemoryTransports()
-	if _, err := s.server.Connect(context.WithoutCancel(ctx), server, nil); err != nil {
+	session, err := s.server.Connect(context.WithoutCancel(ctx), server, nil)
+	if err != nil {
 		return nil, fmt.Errorf("connect to the virtual MCP server: %w", err)
 	}
+
+	s.count(1)
+
+	go func() {
+		_ = session.Wait() // how it ended does not matter
+		s.count(-1)
+	}()
 
 	return client, nil
 }

@@ -12,15 +12,18 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run gives the command a context that ends with the first signal. After that signals mean again what they mean to
+// run gives the command a context that ends with the first signal, apart from SIGHUP, whose meaning depends on the command. After that signals mean again what they mean to
 // every program, so that a second one ends it at once.
 func run() int {
 	// Whoever reads our output may go first, such as a tee that got the same Ctrl-C. That is no reason to die before
 	// everything is stopped: the write fails, and the command decides.
 	signal.Ignore(syscall.SIGPIPE)
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
 
 	context.AfterFunc(ctx, stop)
 
@@ -31,6 +34,6 @@ func run() int {
 
 	return cli.Run(ctx, cli.Process{
 		Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Env: os.Environ(), Executable: executable,
+		Env: os.Environ(), Executable: executable, Hangup: hangup,
 	})
 }

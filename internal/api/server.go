@@ -94,8 +94,8 @@ type Config struct {
 	Feedback Feedback
 	// Approvals is behind the decisions about tool calls.
 	Approvals Approvals
-	// DailyBudgetUSD is what all sessions together may cost per day; zero means no limit.
-	DailyBudgetUSD float64
+	// DailyBudgetUSD is what all sessions together may cost per day; zero, and nil, mean no limit.
+	DailyBudgetUSD func() float64
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
 	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
@@ -123,6 +123,8 @@ type Config struct {
 	MCPServers func() []MCPServerStatus
 	// System is shown by /api/v1/system.
 	System System
+	// Reload reads the configuration again, and applies it unless dryRun is true. Its errors for people are *tarsy.Error.
+	Reload func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
 	// Metrics answers /metrics; nil means that there are none. Observe may be nil.
 	Metrics http.Handler
 	Observe Observe
@@ -158,13 +160,14 @@ type Server struct {
 	logger     *slog.Logger
 	observe    Observe
 	logLevel   *slog.LevelVar
+	reload     func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
 
 	bodyTimeout    time.Duration
 	attempts       attempts
 	captures       captures
 	refusals       refusals
 	sessionsPerKey int
-	dailyBudgetUSD float64
+	dailyBudgetUSD func() float64
 
 	guard    guard
 	logins   *loginWatch
@@ -197,6 +200,10 @@ func New(cfg Config) *Server {
 		cfg.LogLevel = &slog.LevelVar{}
 	}
 
+	if cfg.DailyBudgetUSD == nil {
+		cfg.DailyBudgetUSD = func() float64 { return 0 }
+	}
+
 	if cfg.Metrics == nil {
 		cfg.Metrics = http.NotFoundHandler()
 	}
@@ -226,6 +233,7 @@ func New(cfg Config) *Server {
 		logger:     cfg.Logger,
 		observe:    cfg.Observe,
 		logLevel:   cfg.LogLevel,
+		reload:     cfg.Reload,
 
 		bodyTimeout: cfg.BodyTimeout,
 		attempts: attempts{
@@ -274,6 +282,7 @@ func New(cfg Config) *Server {
 	s.addHealth()
 	s.addMetrics(cfg.Metrics)
 	s.addLogLevel()
+	s.addReload()
 	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
 	s.addMCP(cfg.MCP)
 	s.finishDocument()

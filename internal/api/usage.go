@@ -47,7 +47,7 @@ func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 		return nil, fmt.Errorf("sum usage: %w", err)
 	}
 
-	summary.DailyBudgetUSD = s.dailyBudgetUSD
+	summary.DailyBudgetUSD = s.dailyBudgetUSD()
 
 	return &usageOutput{Body: summary}, nil
 }

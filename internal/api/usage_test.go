@@ -47,7 +47,7 @@ func TestUsageSummaryCoversRequestedPeriod(t *testing.T) {
 
 	const path = "/api/v1/usage/summary"
 
-	f := newFixture(t, func(cfg *api.Config) { cfg.DailyBudgetUSD = 50 })
+	f := newFixture(t, func(cfg *api.Config) { cfg.DailyBudgetUSD = func() float64 { return 50 } })
 	f.traced(t)
 	f.clock.Advance(time.Minute)
 

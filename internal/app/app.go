@@ -22,13 +22,11 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/approval"
-	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/feedback"
 	"tarsy.dev/tarsy/internal/limit"
-	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/mcpserver"
 	"tarsy.dev/tarsy/internal/metrics"
 	"tarsy.dev/tarsy/internal/note/board"
@@ -37,15 +35,17 @@ import (
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
+	"tarsy.dev/tarsy/internal/runbook"
 	"tarsy.dev/tarsy/internal/stream"
-	"tarsy.dev/tarsy/internal/triage"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/web"
 )
 
 // Options say what server to make. The seams at the system's edge are here: the model, the MCP transport, the clock.
 type Options struct {
+	// Config is what the server begins with. Load reads the files again for a reload; nil means that there are none.
 	Config *config.Config
+	Load   func() (*config.Config, error)
 	// DatabaseURL is a database to use; empty means a private PostgreSQL in DataDir, with binaries from PGBinDir or
 	// wherever they are found.
 	DatabaseURL string
@@ -101,17 +101,28 @@ type App struct {
 	// databaseTime tells that no clock was injected: the database's is used.
 	databaseTime bool
 
-	chains  *chain.Catalog
+	// settings are what the configuration says now, see current. Reloading is held by whoever replaces them.
+	settings  atomic.Pointer[settings]
+	reloading sync.Mutex
+	// shownWarnings are the warnings about the configuration that are shown; retired are fetchers of runbooks to close at the end.
+	shownWarnings []configWarning
+	retired       []*runbook.Fetcher
+
+	// llm answers all LLM calls; models is nil if the options have a client of their own.
+	llm    llm.Client
+	models *models
+	// maskText hides secrets in text that people or providers wrote.
+	maskText   func(string) string
+	openStream agent.OpenStream
+
 	metrics *metrics.Metrics
 	db      *postgres.DB
 	dbWatch *databaseWatch
 	notes   *store.DB
 	engine  *engine.Engine
-	desk    *triage.Desk
 	work    backgroundWork
 	// discord is nil unless it is enabled and has a token.
 	discord  *discord.Bot
-	factory  *mcp.Factory
 	listener net.Listener
 	// tls is nil where the server speaks plain HTTP.
 	tls  *tls.Config
@@ -186,7 +197,6 @@ func newApp(options Options) *App {
 // wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
-	a.chains = chain.NewCatalog(cfg)
 	a.metrics = newMetrics(cfg, a.options.Version, a.logger)
 
 	if err := a.openCertificate(ctx); err != nil {
@@ -203,12 +213,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.serveHTTP()
 
-	masker, err := a.options.masker()
-	if err != nil {
-		return err
-	}
-
-	maskText := a.textMasker(masker.Text)
+	a.maskText = a.textMasker(func(text string) (string, error) { return a.current().masker.Text(text) })
 
 	if err := a.openDatabase(ctx); err != nil {
 		return err
@@ -231,12 +236,18 @@ func (a *App) wire(ctx context.Context) error {
 		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 
-	a.countStreams(masker, hub, deltas, changes)
+	a.openStream = openStream(deltas)
+	a.openModels()
 
-	runbooks := a.runbooks()
-	a.onStop("runbooks", func(context.Context) error { runbooks.Close(); return nil }) //nolint:nlreturn // one thought
+	first, err := a.newSettings(cfg, nil)
+	if err != nil {
+		return err
+	}
 
-	a.factory = a.options.mcpFactory(masker)
+	a.settings.Store(first)
+	a.metrics.ConfigLoaded(a.clock.Now())
+	a.onStop("runbooks", func(context.Context) error { a.closeRunbooks(); return nil }) //nolint:nlreturn // one thought
+	a.countStreams(hub, deltas, changes)
 
 	a.watchMCP()
 	a.onStop("the MCP monitor", func(context.Context) error {
@@ -246,8 +257,6 @@ func (a *App) wire(ctx context.Context) error {
 		return nil
 	})
 
-	model := a.model()
-
 	targets, err := a.writeBackTargets()
 	if err != nil {
 		return err
@@ -256,52 +265,22 @@ func (a *App) wire(ctx context.Context) error {
 	announce := a.announce(targets)
 
 	a.engine = engine.New(engine.Config{
-		DB:     a.db,
-		Chain:  a.chains.Chain,
-		Server: a.chains.Server,
-		Decode: a.chains.Decode,
-		Has:    a.chains.Has(), UnrunnableTimeout: cfg.Queue.UnrunnableTimeout,
-		OpenTools: a.factory.Open,
-		FetchRunbook: func(ctx context.Context, url string) (string, error) {
-			text, err := runbooks.Fetch(ctx, url)
-
-			return maskText(text), err
-		},
-		DefaultRunbook: cfg.Defaults.Runbook,
-		Agent: agent.Config{
-			LLM: model, Retry: a.retry(), Price: cfg.Prices().Price, Mask: maskText, Clock: a.clock, Logger: a.logger, OpenStream: openStream(deltas),
-		},
-		ServerID: a.serverID, Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
-		MaxPerTeam: cfg.Queue.MaxSessionsPerTeam, TeamLimits: cfg.Queue.TeamLimits,
-		Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
-		Budgets: engine.Budgets{
-			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),
-		},
-		ConcludeResolved: cfg.Alerts.Resolved.Conclude,
-		Ready:            a.health.started,
-		SessionTimeout:   cfg.Queue.SessionTimeout, Grace: cfg.Queue.GracefulShutdownTimeout,
+		Settings: first.engine,
+		DB:       a.db, OpenTools: a.openTools, FetchRunbook: a.fetchRunbook,
+		ServerID: a.serverID, Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
+		Ready: a.health.started, Grace: cfg.Queue.GracefulShutdownTimeout,
 		Announce: announce, SetAside: a.sessionSetAside, LeaseLost: a.metrics.LeaseLost, Clock: a.clock, Logger: a.logger,
 	})
 
-	if err := a.wireJobs(model, maskText, targets); err != nil {
+	if err := a.wireJobs(targets); err != nil {
 		return err
 	}
 
-	intake := engine.NewIntake(engine.IntakeConfig{
-		DB: a.db, Route: a.route(runbooks, maskText), TakesQuestions: a.chains.TakesQuestions, Decode: a.chains.Decode, Mask: maskText, Clock: a.clock,
-	})
+	opinions := feedback.New(feedback.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
 
-	if a.desk, err = a.newDesk(intake, maskText); err != nil {
-		return err
-	}
+	decisions := approval.New(approval.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
 
-	alerts := a.newInbox(intake, runbooks, maskText)
-
-	opinions := feedback.New(feedback.Config{DB: a.db, Mask: maskText, Clock: a.clock})
-
-	decisions := approval.New(approval.Config{DB: a.db, Mask: maskText, Clock: a.clock})
-
-	if err := a.connectDiscord(door{intake, alerts}, opinions, maskText); err != nil {
+	if err := a.connectDiscord(door{a}, opinions); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
@@ -311,12 +290,12 @@ func (a *App) wire(ctx context.Context) error {
 	})
 
 	server := api.New(api.Config{
-		Store: a.db, Intake: door{intake, alerts}, AlertTypes: alertTypes(cfg), Inbox: webhooks{alerts}, Triage: a.desk,
+		Store: a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
 		Feedback: opinions, Approvals: decisions,
 		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
-		DailyBudgetUSD: cfg.System.Budgets.Daily.MaxCostUSD,
-		Board:          board.New(board.Config{Store: a.notes, Mask: maskText}),
-		Reviews:        review.New(review.Config{Store: a.notes, Mask: maskText}),
+		DailyBudgetUSD: a.dailyBudgetUSD,
+		Board:          board.New(board.Config{Store: a.notes, Mask: a.maskText}),
+		Reviews:        review.New(review.Config{Store: a.notes, Mask: a.maskText}),
 		NoteEvents:     hub.NotesSSE(),
 		MCP:            tools,
 		WebSocket:      hub.WebSocket(),
@@ -331,6 +310,7 @@ func (a *App) wire(ctx context.Context) error {
 		Warnings:   a.warnings.list,
 		MCPServers: a.mcpStatuses,
 		System:     a.system(),
+		Reload:     a.Reload,
 		Metrics:    a.metrics.Handler(),
 		Observe:    a.metrics.Request,
 		LogLevel:   a.options.LogLevel,
@@ -387,22 +367,9 @@ func (a *App) Start(ctx context.Context) error {
 	a.dbWatch.Start(a.dbWatch.run)
 	a.engine.Start()
 	a.started.Store(true)
-	for _, w := range a.chains.Warnings() {
-		a.warnings.set(categoryConfig, "", w.String(), "", a.clock.Now())
-	}
-
-	if a.options.LLM == nil {
-		for _, unset := range a.chains.UnsetVariables(a.options.Env) {
-			a.warnings.set(categoryConfig, "", unset.String(), "sessions that need it fail", a.clock.Now())
-		}
-	}
-
-	for _, unset := range slices.Concat(a.options.Config.UnsetReceiverVariables(a.options.Env), a.options.Config.UnsetWriteBackVariables(a.options.Env)) {
-		hint := unset.Hint
-		unset.Hint = "" // which the text would repeat
-
-		a.warnings.set(categoryConfig, "", unset.String(), hint, a.clock.Now())
-	}
+	a.reloading.Lock()
+	a.showConfigWarnings(a.current())
+	a.reloading.Unlock()
 
 	a.health.begin(a.Step)
 	a.health.monitor.Start()

@@ -10,7 +10,7 @@ import (
 )
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
-func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, maskText func(string) string) error {
+func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
 		return nil
@@ -36,7 +36,7 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, m
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
-		Mask:       maskText, Clock: a.clock, Logger: a.logger,
+		Mask:       a.maskText, Clock: a.clock, Logger: a.logger,
 	})
 
 	a.onStop("Discord", func(context.Context) error {

@@ -47,7 +47,8 @@ func (h *health) end() {
 
 // watchMCP makes the monitor. It begins with Start.
 func (a *App) watchMCP() {
-	used := a.chains.MCPServers()
+	s := a.current()
+	used := s.chains.MCPServers()
 	a.health.waited = map[string]string{}
 
 	if a.options.Config.System.MCPStartup == config.MCPStartupStrict {
@@ -57,7 +58,7 @@ func (a *App) watchMCP() {
 	}
 
 	a.health.monitor = mcp.NewMonitor(mcp.MonitorConfig{
-		Factory: a.factory, Servers: used, Clock: a.clock, Logger: a.logger, Changed: a.mcpChanged,
+		Factory: s.tools, Servers: used, Clock: a.clock, Logger: a.logger, Changed: a.mcpChanged,
 	})
 }
 
@@ -71,6 +72,27 @@ func (a *App) mcpChanged(id string, status mcp.Status) {
 	if a.health.found(id, status.Healthy) {
 		a.engine.Wake()
 	}
+}
+
+// forget waits no longer for servers that the configuration does not have any more. It reports whether a strict start has just become
+// complete.
+func (h *health) forget(used []string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	waited := len(h.waited)
+	maps.DeleteFunc(h.waited, func(id, _ string) bool { return !slices.Contains(used, id) })
+
+	if waited == 0 || len(h.waited) > 0 {
+		return false
+	}
+
+	if h.complete != nil {
+		h.complete()
+		h.complete = nil
+	}
+
+	return true
 }
 
 // found notes the result of a check. It reports whether a strict start has just become complete.

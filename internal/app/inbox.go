@@ -2,34 +2,44 @@ package app
 
 import (
 	"context"
+	"net/http"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/engine"
-	"tarsy.dev/tarsy/internal/inbox"
-	"tarsy.dev/tarsy/internal/runbook"
 )
 
-// door is the intake for everybody outside: alerts go through the inbox, everything else is intake's.
-type door struct {
-	*engine.Intake
-
-	inbox *inbox.Inbox
-}
+// door is the intake for everybody outside, as it is configured when a request comes: alerts go through the inbox, everything else is
+// intake's.
+type door struct{ app *App }
 
 // Submit implements api.Intake and discord.Intake.
 func (d door) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
-	return d.inbox.Submit(ctx, alert)
+	return d.app.current().inbox.Submit(ctx, alert)
+}
+
+// Cancel implements api.Intake.
+func (d door) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
+	return d.app.current().intake.Cancel(ctx, sessionID, author)
+}
+
+// Ask implements api.Intake.
+func (d door) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
+	return d.app.current().intake.Ask(ctx, sessionID, author, content)
+}
+
+// AskForStage implements discord.Intake.
+func (d door) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
+	return d.app.current().intake.AskForStage(ctx, sessionID, author, content, stageID)
 }
 
 // webhooks is the inbox as the API sees it.
-type webhooks struct{ *inbox.Inbox }
+type webhooks struct{ app *App }
 
 // Receivers implements api.Inbox.
 func (w webhooks) Receivers() []api.Receiver {
 	var all []api.Receiver
 
-	for _, r := range w.Inbox.Receivers() {
+	for _, r := range w.app.current().inbox.Receivers() {
 		all = append(all, api.Receiver{
 			Source: r.Source, Name: r.Name, Path: r.Path(), Auth: api.ReceiverAuth(r.Auth()), TokenEnv: r.TokenEnv, SecretEnv: r.SecretEnv,
 		})
@@ -38,14 +48,53 @@ func (w webhooks) Receivers() []api.Receiver {
 	return all
 }
 
-// newInbox makes what alerts come in by.
-func (a *App) newInbox(intake *engine.Intake, runbooks *runbook.Fetcher, mask func(string) string) *inbox.Inbox {
-	return inbox.New(inbox.Config{
-		Reader: inbox.Reader{
-			Config: a.options.Config, Chains: a.chains,
-			// An address that masking changes is refused when it is submitted, so it is not taken from an alert either.
-			AllowsRunbook: func(url string) bool { return runbooks.Check(url) == nil && mask(url) == url },
-		},
-		Intake: intake, Desk: a.desk, Env: a.options.Env,
-	})
+// Trusts implements api.Inbox.
+func (w webhooks) Trusts(source, name string, header http.Header, body []byte) bool {
+	return w.app.current().inbox.Trusts(source, name, header, body)
+}
+
+// Deliver implements api.Inbox.
+func (w webhooks) Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error) {
+	return w.app.current().inbox.Deliver(ctx, source, name, author, body)
+}
+
+// Recognize implements api.Inbox.
+func (w webhooks) Recognize(body []byte) (tarsy.AlertSource, bool) {
+	return w.app.current().inbox.Recognize(body)
+}
+
+// Identifies implements api.Inbox.
+func (w webhooks) Identifies(alert tarsy.Alert) bool { return w.app.current().inbox.Identifies(alert) }
+
+// Accept implements api.Inbox.
+func (w webhooks) Accept(ctx context.Context, alert tarsy.Alert) (tarsy.DeliveryResult, error) {
+	return w.app.current().inbox.Accept(ctx, alert)
+}
+
+// desk is triage as the API sees it.
+type desk struct{ app *App }
+
+// Suppressed implements api.Triage.
+func (d desk) Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error) {
+	return d.app.current().desk.Suppressed(ctx, filter)
+}
+
+// Investigate implements api.Triage.
+func (d desk) Investigate(ctx context.Context, id, author string) (tarsy.Session, error) {
+	return d.app.current().desk.Investigate(ctx, id, author)
+}
+
+// Silences implements api.Triage.
+func (d desk) Silences(ctx context.Context, all bool) ([]tarsy.Silence, error) {
+	return d.app.current().desk.Silences(ctx, all)
+}
+
+// AddSilence implements api.Triage.
+func (d desk) AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Silence, error) {
+	return d.app.current().desk.AddSilence(ctx, silence)
+}
+
+// EndSilence implements api.Triage.
+func (d desk) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
+	return d.app.current().desk.EndSilence(ctx, id, author)
 }

@@ -11,10 +11,16 @@ import (
 )
 
 // masker hides secrets in whatever enters: by the configuration's rules, and what it holds itself by value.
-func (o Options) masker() (*mask.Masker, error) {
+func (o Options) masker() (*mask.Masker, error) { return o.newMasker(o.secrets(), nil) }
+
+// secrets are what the configuration and the database's address hold.
+func (o Options) secrets() []string { return append(o.Config.Secrets(o.Env), o.databasePasswords()...) }
+
+// newMasker makes a masker that hides these values. It continues the counts of previous, which may be nil.
+func (o Options) newMasker(secrets []string, previous *mask.Masker) (*mask.Masker, error) {
 	cfg := o.Config
 	rules := mask.Config{
-		Secrets: cfg.Secrets(o.Env),
+		Secrets: secrets, Previous: previous,
 		Alerts: mask.Rules{
 			Enabled: cfg.Defaults.AlertMasking.Enabled, Patterns: []string{"kubernetes_secret"},
 			Groups: []string{cfg.Defaults.AlertMasking.PatternGroup, "gitleaks"},
@@ -22,8 +28,6 @@ func (o Options) masker() (*mask.Masker, error) {
 		Servers: map[string]mask.Rules{},
 		Default: mask.DefaultRules(),
 	}
-
-	rules.Secrets = append(rules.Secrets, o.databasePasswords()...)
 
 	for id, server := range cfg.MCPServers {
 		if server.DataMasking != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
@@ -14,12 +13,12 @@ func NewMCPFactory(options Options) (*mcp.Factory, error) {
 		return nil, err
 	}
 
-	return options.mcpFactory(masker), nil
+	return options.mcpFactory(masker.Result), nil
 }
 
-func (o Options) mcpFactory(masker *mask.Masker) *mcp.Factory {
+func (o Options) mcpFactory(mask func(server, text string) (string, error)) *mcp.Factory {
 	return mcp.New(mcp.Config{
-		Servers: mcpServers(o.Config), Transport: o.MCPTransport, Mask: masker.Result, Clock: o.Clock, Logger: o.Logger,
+		Servers: mcpServers(o.Config), Transport: o.MCPTransport, Mask: mask, Clock: o.Clock, Logger: o.Logger,
 	})
 }
 

@@ -3,33 +3,23 @@ package app
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/metrics"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
 // newMetrics makes the metrics; names that may stand in their labels are those of the configuration.
 func newMetrics(cfg *config.Config, version string, logger *slog.Logger) *metrics.Metrics {
-	models := map[string]bool{}
-	for _, provider := range cfg.LLMProviders {
-		models[provider.Model] = true
-	}
+	providers, models, servers := configLabels(cfg)
 
-	return metrics.New(metrics.Config{
-		Version: version, Logger: logger,
-		Providers: slices.Collect(maps.Keys(cfg.LLMProviders)), Models: slices.Collect(maps.Keys(models)),
-		Servers: append(slices.Collect(maps.Keys(cfg.MCPServers)), tarsy.OwnServer),
-	})
+	return metrics.New(metrics.Config{Version: version, Logger: logger, Providers: providers, Models: models, Servers: servers})
 }
 
 // countStreams adds what is read when somebody scrapes.
-func (a *App) countStreams(masker *mask.Masker, hub *stream.Hub, deltas *stream.Deltas, changes *feed) {
-	a.metrics.AddMasker(masker.Masked)
+func (a *App) countStreams(hub *stream.Hub, deltas *stream.Deltas, changes *feed) {
+	a.metrics.AddMasker(func() (texts, results int64) { return a.current().masker.Masked() })
 	a.metrics.AddStreams(metrics.Streams{
 		WebSockets: hub.WebSockets, EventStreams: hub.EventStreams, DroppedDeltas: deltas.Dropped, DroppedChanges: changes.dropped.Load,
 	})

@@ -2,32 +2,102 @@ package app
 
 import (
 	"context"
+	"iter"
+	"sync"
 
+	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
 )
 
-// model is the client of all LLM calls: the one from the options, or one that goes by the provider's type.
-func (a *App) model() llm.Client {
-	if a.options.LLM != nil {
-		return a.options.LLM
-	}
+// models sends each LLM call to the provider that it names, as that is configured when the call begins. Clients that were replaced are
+// closed after their last call.
+type models struct {
+	options Options
 
-	providers := provider.New(provider.Config{
-		Providers: a.options.Config.LLMProviders, Env: a.options.Env, CachePrompts: a.options.Config.System.PromptCaching.Enabled,
-		Scripted: a.options.Scripted,
-	})
-	a.onStop("LLM providers", func(context.Context) error { providers.Close(); return nil }) //nolint:nlreturn // one thought
-
-	return providers
+	mu      sync.Mutex
+	current *clients
 }
 
-// retry is how calls of models are made again.
-func (a *App) retry() llm.Retry {
-	configured := a.options.Config.Defaults.LLMRetry
+// clients are the clients of one configuration. Its fields are guarded by the mutex of models.
+type clients struct {
+	*provider.Providers
 
-	return llm.Retry{
-		Attempts: configured.MaxAttempts, FirstWait: configured.FirstWait, MaxWait: configured.MaxWait,
-		MaxRetryAfter: configured.MaxRetryAfter, Clock: a.clock,
+	calls   int
+	retired bool
+}
+
+var _ llm.Client = (*models)(nil)
+
+// replace makes clients for a configuration, for calls that begin from now on.
+func (m *models) replace(cfg *config.Config) {
+	fresh := &clients{Providers: provider.New(provider.Config{
+		Providers: cfg.LLMProviders, Env: m.options.Env, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: m.options.Scripted,
+	})}
+
+	m.mu.Lock()
+	old := m.current
+	m.current = fresh
+	m.mu.Unlock()
+
+	m.retire(old)
+}
+
+// retire closes clients, or lets their last call do it.
+func (m *models) retire(c *clients) {
+	if c == nil {
+		return
+	}
+
+	m.mu.Lock()
+	c.retired = true
+	idle := c.calls == 0
+	m.mu.Unlock()
+
+	if idle {
+		c.Close()
+	}
+}
+
+// Close closes the clients. No call may be under way.
+func (m *models) Close() {
+	m.mu.Lock()
+	c := m.current
+	m.mu.Unlock()
+
+	m.retire(c)
+}
+
+// Generate implements llm.Client.
+func (m *models) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		c := m.begin()
+		defer m.end(c)
+
+		for chunk, err := range c.Generate(ctx, req) {
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+func (m *models) begin() *clients {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.current.calls++
+
+	return m.current
+}
+
+func (m *models) end(c *clients) {
+	m.mu.Lock()
+	c.calls--
+	last := c.retired && c.calls == 0
+	m.mu.Unlock()
+
+	if last {
+		c.Close()
 	}
 }

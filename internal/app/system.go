@@ -11,20 +11,19 @@ import (
 
 // system is what the server is made of, for people.
 func (a *App) system() api.System {
-	cfg := a.options.Config
-
 	return api.System{
 		MCPServers:   a.mcpWithTools,
 		DefaultTools: a.defaultTools,
 		Providers: func(others bool) []api.Provider {
-			used := a.chains.LLMProviders()
+			s := a.current()
+			cfg, used := s.config, s.chains.LLMProviders()
 			if !others {
 				return providers(cfg, used, nil, a.options.Env)
 			}
 
 			return providers(cfg, used, ready(cfg, used, a.options.Env), a.options.Env)
 		},
-		Settings: func() []api.Setting { return settings(cfg) },
+		Settings: func() []api.Setting { return shownSettings(a.current().config) },
 	}
 }
 
@@ -35,7 +34,7 @@ func (a *App) mcpWithTools() []api.MCPServer {
 
 	for _, status := range statuses {
 		server := api.MCPServer{
-			MCPServerStatus: status, Transport: a.options.Config.MCPServers[status.ID].Transport.Type, Tools: []api.Tool{},
+			MCPServerStatus: status, Transport: a.current().config.MCPServers[status.ID].Transport.Type, Tools: []api.Tool{},
 		}
 
 		for _, t := range tools[status.ID] {
@@ -50,7 +49,7 @@ func (a *App) mcpWithTools() []api.MCPServer {
 
 // defaultTools is what a chain, or the chain of an alert type, allows, with the tools that its servers offered last.
 func (a *App) defaultTools(chainID, alertType string) (api.DefaultTools, error) {
-	allowed, err := a.chains.AllowedTools(chainID, alertType, a.health.monitor.Tools())
+	allowed, err := a.current().chains.AllowedTools(chainID, alertType, a.health.monitor.Tools())
 	if err != nil {
 		return api.DefaultTools{}, err
 	}
@@ -117,7 +116,7 @@ func ready(cfg *config.Config, used []string, env func(string) (string, bool)) [
 	return names
 }
 
-func settings(cfg *config.Config) []api.Setting {
+func shownSettings(cfg *config.Config) []api.Setting {
 	var all []api.Setting
 	for _, value := range cfg.Origins() {
 		all = append(all, api.Setting(value))

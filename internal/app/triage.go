@@ -4,21 +4,11 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/triage"
 )
 
-// newDesk makes the desk that decides on alerts with an identity.
-func (a *App) newDesk(intake *engine.Intake, mask func(string) string) (*triage.Desk, error) {
-	settings, err := triageSettings(a.options.Config.Alerts)
-	if err != nil {
-		return nil, err
-	}
-
-	return triage.New(triage.Config{DB: a.db, Intake: intake, Settings: settings, Mask: mask, Clock: a.clock}), nil
-}
-
+// triageSettings are what the configuration says about alerts with an identity.
 func triageSettings(cfg config.Alerts) (triage.Settings, error) {
 	settings := triage.Settings{
 		Window: cfg.Deduplicate.Window, Threshold: cfg.Storm.Threshold, StormWindow: cfg.Storm.Window,

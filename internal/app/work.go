@@ -10,7 +10,6 @@ import (
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/retention"
 	"tarsy.dev/tarsy/internal/writeback"
-	"tarsy.dev/tarsy/llm"
 )
 
 // jobGrace is how long jobs may go on when the server stops. A call of a model takes longer, but is only repeated.
@@ -27,17 +26,15 @@ type backgroundWork struct {
 
 // wireJobs makes the job queue with everything that works on it. Stopped in reverse: planning and looking first, then the
 // queue.
-func (a *App) wireJobs(model llm.Client, maskText func(string) string, targets []writeback.Target) error {
+func (a *App) wireJobs(targets []writeback.Target) error {
 	cfg, w := a.options.Config, &a.work
 
-	used := a.chains.NoteModel()
+	timeout := cfg.NotePipeline.Timeout
 	processor := &note.Processor{
-		Store: a.notes,
-		Model: infer.New(infer.Config{
-			LLM: model, Provider: used.Provider, Model: used.Model, Backend: used.Backend, Retry: a.retry(), Timeout: cfg.NotePipeline.Timeout,
-		}),
+		Store:      a.notes,
+		Model:      infer.Following(func() infer.Config { return a.noteModel(timeout) }),
 		Confidence: cfg.NotePipeline.ConfidenceThreshold, Similarity: cfg.NotePipeline.DuplicateThreshold,
-		Price: cfg.Prices().Price, Called: a.metrics.NoteCall,
+		Price: a.price, Called: a.metrics.NoteCall,
 	}
 	tries := note.Tries(cfg.NotePipeline.MaxAttempts)
 
@@ -47,7 +44,7 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string, targets [
 		Every: cfg.System.Retention.CleanupInterval, Clock: a.clock, Logger: a.logger,
 	}
 
-	senders := a.writeBackWorkers(targets, maskText)
+	senders := a.writeBackWorkers(targets)
 	a.onStop("connections of write-back", func(context.Context) error { senders.Close(); return nil }) //nolint:nlreturn // one thought
 
 	queue, err := jobs.New(jobs.Config{
@@ -74,7 +71,7 @@ func (a *App) wireJobs(model llm.Client, maskText func(string) string, targets [
 	a.onStop("retention", func(context.Context) error { w.retention.Stop(); return nil }) //nolint:nlreturn // one thought
 
 	w.notes = note.New(note.Config{
-		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: maskText, Tries: tries, Logger: a.logger,
+		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: a.maskText, Tries: tries, Logger: a.logger,
 	})
 	w.writeBack = writeback.NewDispatcher(writeback.DispatcherConfig{DB: a.db, Jobs: queue.Client(), Targets: targets, Logger: a.logger})
 	a.onStop("the search for announcements without a job", func(context.Context) error { w.writeBack.Stop(); return nil }) //nolint:nlreturn // one thought

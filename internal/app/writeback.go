@@ -85,11 +85,11 @@ func (a *App) writeBackTarget(cfg config.WriteBack) (writeback.Target, error) {
 }
 
 // writeBackWorkers send what is stored for the targets.
-func (a *App) writeBackWorkers(targets []writeback.Target, maskText func(string) string) *writeback.Workers {
+func (a *App) writeBackWorkers(targets []writeback.Target) *writeback.Workers {
 	dashboard := a.options.Config.System.Dashboard()
 
 	return writeback.NewWorkers(writeback.WorkersConfig{
 		DB: a.db, Targets: targets, SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
-		Mask: maskText, Clock: a.clock, Logger: a.logger,
+		Mask: a.maskText, Clock: a.clock, Logger: a.logger,
 	})
 }

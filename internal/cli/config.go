@@ -15,13 +15,14 @@ import (
 
 func (t *tool) config() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Validate and show the configuration", GroupID: groupHelp, Args: onlyCommands,
+		Use: "config", Short: "Validate, show and reload the configuration", GroupID: groupHelp, Args: onlyCommands,
 		Example: `  tarsy config check --config-dir ./config
   tarsy config show --config-dir ./config
+  tarsy config reload --dry-run
   tarsy config schema > tarsy.schema.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), t.configSchema())
+	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), t.reloadConfig(), t.configSchema())
 
 	return cmd
 }

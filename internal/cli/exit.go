@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"strings"
 	"syscall"
 
 	"tarsy.dev/tarsy"
@@ -117,6 +118,15 @@ func problemCode(status int) int {
 
 func explainProblem(problem *client.Problem) string {
 	text := terminal.Line(problem.Detail)
+
+	if problem.Code == tarsy.CodeInvalidConfiguration { // one line for each problem
+		var lines []string
+		for line := range strings.SplitSeq(problem.Detail, "\n") {
+			lines = append(lines, strings.TrimRight(terminal.Line(line), " "))
+		}
+
+		return strings.Join(lines, "\n")
+	}
 
 	switch problem.Status {
 	case http.StatusUnauthorized:

@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +31,23 @@ type Process struct {
 	Env []string
 	// Executable is the path of this program, which the demo starts again as its MCP server.
 	Executable string
+	// Hangup receives when the process gets SIGHUP. A server reads its configuration again; any other command gives up. It may be nil.
+	Hangup <-chan os.Signal
 	// Columns returns the width of a stream that is a terminal, and zero for any other; nil asks the operating system.
 	Columns func(stream any) int
 }
 
 // Run runs one command and returns the exit code. When ctx is done, servers stop in order and clients give up.
 func Run(ctx context.Context, process Process) int {
-	t := &tool{Process: process, origins: map[string]string{}}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, reloads: make(chan struct{}, 1)}
+
+	var listening sync.WaitGroup
+
+	listening.Go(func() { t.listenHangups(ctx, cancel) })
+	defer listening.Wait()
+	defer cancel()
+
 	root := t.root() //nolint:contextcheck // commands get the context when they run
 	root.SetArgs(process.Args)
 	root.SetIn(process.Stdin)
@@ -65,6 +77,32 @@ type tool struct {
 
 	started bool              // flags and arguments were right, a command runs
 	origins map[string]string // where the value of each flag came from
+
+	// serving tells that a hangup means to read the configuration again, for which reloads receives.
+	serving *atomic.Bool
+	reloads chan struct{}
+}
+
+// listenHangups passes hangups on until ctx is done.
+func (t *tool) listenHangups(ctx context.Context, giveUp func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.Hangup:
+		}
+
+		if !t.serving.Load() {
+			giveUp()
+
+			return
+		}
+
+		select {
+		case t.reloads <- struct{}{}:
+		default: // one that has not begun reads the same files
+		}
+	}
 }
 
 func (t *tool) root() *cobra.Command {

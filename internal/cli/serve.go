@@ -22,6 +22,9 @@ requires API keys; if there is none, it creates an admin key and saves it to the
 
 With --tls-cert and --tls-key it serves HTTPS only. Renewed files are loaded without a restart.
 
+On SIGHUP it reads the configuration again and applies it to new sessions; see tarsy config reload --help. Files that are not
+valid change nothing.
+
 Ctrl-C stops it gracefully: running sessions are handed over or continue at the next start. A second Ctrl-C exits at once.`,
 		Example: `  tarsy serve --config-dir ./config
   tarsy serve --listen 0.0.0.0:8080 --database-url postgres://tarsy:secret@db/tarsy
@@ -40,6 +43,10 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 		if err != nil {
 			return err
 		}
+
+		options.Load = func() (*config.Config, error) { return t.load(flags) }
+
+		t.serving.Store(true)
 
 		prepare := func(ctx context.Context, server *app.App) error {
 			t.warn(cfg)

@@ -277,11 +277,7 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	if err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-server.Failed():
-			t.infof("Stopping: the database cannot be kept running.")
-		}
+		err = t.attend(ctx, server)
 	}
 
 	if ctx.Err() != nil {
@@ -301,6 +297,25 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	return err
+}
+
+// attend waits until ctx is done or the server cannot go on, and reads the configuration again when it is asked to.
+func (t *tool) attend(ctx context.Context, server *app.App) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-server.Failed():
+			t.infof("Stopping: the database cannot be kept running.")
+
+			return err
+		case <-t.reloads:
+			// The log has the result, and the error says everything that is wrong.
+			if _, err := server.Reload(ctx, false, "SIGHUP"); err != nil {
+				t.infof("%s", err)
+			}
+		}
+	}
 }
 
 // address is where clients find a server.

@@ -1,8 +1,16 @@
 package config_test
 
 import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,4 +179,78 @@ func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
 	}
 	visit(reflect.TypeFor[config.Config](), "", strictyaml.Field{}, false)
 	golden(t, filepath.Join("testdata", "reload.keys"), out.String())
+}
+
+// Package app makes in these files what a reload makes again. All its others run once, at the start, and may read only keys with the
+// tag restart.
+var readByReload = []string{"settings.go", "mask.go", "mcp.go", "model.go", "system.go", "triage.go", "inbox.go"}
+
+func TestKeyThatIsReadAtStartNeedsRestart(t *testing.T) {
+	t.Parallel()
+	sections, kept := sectionsByName()
+	packages := listPackages(t)
+	app := packages["tarsy.dev/tarsy/internal/app"]
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range app.GoFiles {
+		file, err := parser.ParseFile(fset, filepath.Join(app.Dir, name), nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	exports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) })
+	_, err := (&types.Config{Importer: exports}).Check(app.ImportPath, fset, files, info)
+	require.NoError(t, err)
+	reads := 0
+	for selector, selection := range info.Selections {
+		section, ok := sections[ownerOf(selection)]
+		file := filepath.Base(fset.Position(selector.Pos()).Filename)
+		if !ok || selection.Kind() != types.FieldVal || slices.Contains(readByReload, file) {
+			continue
+		}
+		field, _ := section.FieldByName(selector.Sel.Name)
+		name := section.Name() + "." + field.Name
+		if key := field.Tag.Get("yaml"); key == "" || key == "-" || strictyaml.IsSection(field.Type) && !kept[name] {
+			continue // not a key, or a section of which what is read counts
+		}
+		reads++
+		require.True(t, kept[name], "internal/app/%s reads %s once: read it where a reload does, or give it the tag restart", file, name)
+	}
+	require.Greater(t, reads, 20)
+}
+
+// ownerOf names the struct of the configuration that a field is selected from.
+func ownerOf(selection *types.Selection) string {
+	owner := selection.Recv()
+	if pointer, ok := owner.Underlying().(*types.Pointer); ok {
+		owner = pointer.Elem()
+	}
+	if named, ok := owner.(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == configPackage {
+		return named.Obj().Name()
+	}
+	return ""
+}
+
+// sectionsByName returns the structs of the configuration, and which of their fields need a restart, as Type.Field.
+func sectionsByName() (map[string]reflect.Type, map[string]bool) {
+	sections, kept := map[string]reflect.Type{}, map[string]bool{}
+	var visit func(reflect.Type, strictyaml.Field)
+	visit = func(kind reflect.Type, around strictyaml.Field) {
+		for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Map || kind.Kind() == reflect.Slice {
+			kind = kind.Elem()
+		}
+		if kind.Kind() != reflect.Struct {
+			return
+		}
+		sections[kind.Name()] = kind
+		for _, f := range strictyaml.FieldsOf(kind) {
+			below := f.Within(around)
+			if below.Restart {
+				kept[kind.Name()+"."+kind.Field(f.Index).Name] = true
+			}
+			visit(kind.Field(f.Index).Type, below)
+		}
+	}
+	visit(reflect.TypeFor[config.Config](), strictyaml.Field{})
+	return sections, kept
 }

@@ -58,7 +58,7 @@ func thousands(n int) string {
 // budgetReached tells agents to conclude if a cap that applies to this session is reached, and which. What the session used is in
 // its rows, so every server that holds the session gets the same answer.
 func (r *sessionRun) budgetReached(ctx context.Context) (why tarsy.ForcedConclusion, reachedCap string) {
-	if b := r.engine.Budgets.Session; b.caps() {
+	if b := r.engine.settings.Load().Budgets.Session; b.caps() {
 		var spent tarsy.Spend
 
 		r.memory.read(func(state *progress.State) { spent = spentBy(state.LLMInteractions, len(state.MCPInteractions)) })
@@ -68,10 +68,8 @@ func (r *sessionRun) budgetReached(ctx context.Context) (why tarsy.ForcedConclus
 		}
 	}
 
-	if r.engine.ledger != nil {
-		if text, reached := r.engine.ledger.spent(ctx); reached {
-			return tarsy.ForcedBudget, text
-		}
+	if text, reached := r.engine.ledger.spent(ctx); reached {
+		return tarsy.ForcedBudget, text
 	}
 
 	return tarsy.NotForced, ""
@@ -98,7 +96,8 @@ const (
 // database, because a step that is committed while the database is asked may be in both. A database that does not answer has the
 // sum believed, but only until it does.
 type ledger struct {
-	budget Budget
+	// budget is the budget of a day as it is configured now. Where it caps nothing, the database is not asked.
+	budget func() Budget
 	read   func(ctx context.Context, from time.Time) (tarsy.Spend, error)
 	clock  clockwork.Clock
 	logger *slog.Logger
@@ -114,21 +113,15 @@ type ledger struct {
 	refreshedAt        time.Time
 	// confirmed means that held came from the database and nothing was added since.
 	confirmed bool
-	// reached stays for the rest of the day: nothing that was spent comes back.
+	// reached stays for the rest of the day, unless the budget is changed: nothing that was spent comes back.
 	reached string
-}
-
-func newLedger(cfg Config) *ledger {
-	if !cfg.Budgets.Daily.caps() {
-		return nil
-	}
-
-	return &ledger{budget: cfg.Budgets.Daily, read: cfg.DB.SpentSince, clock: cfg.Clock, logger: cfg.Logger}
+	// known is the budget that reached is about.
+	known Budget
 }
 
 // add counts a step that this server has committed.
 func (l *ledger) add(step progress.Step) {
-	if l == nil || len(step.LLMInteractions) == 0 && len(step.MCPInteractions) == 0 {
+	if len(step.LLMInteractions) == 0 && len(step.MCPInteractions) == 0 {
 		return
 	}
 
@@ -148,6 +141,10 @@ func (l *ledger) add(step progress.Step) {
 
 // spent reports whether a cap of the day is reached, and which.
 func (l *ledger) spent(ctx context.Context) (string, bool) {
+	if !l.budget().caps() {
+		return "", false
+	}
+
 	text, reached, fresh := l.snapshot(false)
 	if fresh {
 		return text, reached
@@ -179,12 +176,16 @@ func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 		l.held, l.asked, l.since = tarsy.Spend{}, tarsy.Spend{}, tarsy.Spend{}
 	}
 
+	if budget := l.budget(); budget != l.known {
+		l.known, l.reached, l.refreshedAt = budget, "", time.Time{}
+	}
+
 	if l.reached != "" {
 		return l.reached, true, true
 	}
 
 	if asked {
-		text, reached = l.budget.reached("daily", l.held)
+		text, reached = l.known.reached("daily", l.held)
 		if l.confirmed {
 			l.reached = text
 		}
@@ -196,7 +197,7 @@ func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 	estimate.Add(l.asked)
 	estimate.Add(l.since)
 
-	_, reached = l.budget.reached("daily", estimate)
+	_, reached = l.known.reached("daily", estimate)
 
 	return "", false, !reached && now.Before(l.refreshedAt)
 }

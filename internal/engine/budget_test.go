@@ -77,7 +77,7 @@ func TestSessionSpendingIsSumOfItsCalls(t *testing.T) {
 		"no calls left":   {Budget{MaxToolCalls: 2}, "session tool calls: 2 of 2"},
 		"more than there": {Budget{MaxTokens: 1}, "session tokens: 7 of 1"},
 	} {
-		r := runWith(New(Config{Budgets: Budgets{Session: test.budget}}), 2, 1, 2, 4)
+		r := runWith(New(Config{Settings: Settings{Budgets: Budgets{Session: test.budget}}}), 2, 1, 2, 4)
 		why, got := r.budgetReached(t.Context())
 		require.Equal(t, test.want, got, name)
 		require.Equal(t, test.want != "", why == tarsy.ForcedBudget, name)
@@ -88,6 +88,7 @@ func TestSessionSpendingIsSumOfItsCalls(t *testing.T) {
 type budgetFixture struct {
 	*ledger
 
+	cap   Budget
 	clock *clockwork.FakeClock
 	mu    sync.Mutex
 	froms []time.Time
@@ -98,8 +99,8 @@ type budgetFixture struct {
 }
 
 func newBudgetFixture(budget Budget) *budgetFixture {
-	b := &budgetFixture{clock: clockwork.NewFakeClockAt(time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC))}
-	b.ledger = &ledger{budget: budget, clock: b.clock, logger: slog.New(slog.DiscardHandler), read: func(_ context.Context, from time.Time) (tarsy.Spend, error) {
+	b := &budgetFixture{cap: budget, clock: clockwork.NewFakeClockAt(time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC))}
+	b.ledger = &ledger{budget: func() Budget { return b.cap }, clock: b.clock, logger: slog.New(slog.DiscardHandler), read: func(_ context.Context, from time.Time) (tarsy.Spend, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 
@@ -330,13 +331,32 @@ func TestConcurrentCallersShareOneQuery(t *testing.T) {
 func TestNoQueryWithoutCap(t *testing.T) {
 	t.Parallel()
 
-	h := newFixture(t)
-	s := h.open("one", nil)
-	require.Nil(t, s.ledger)
+	b := newBudgetFixture(Budget{})
+	b.add(used(5))
 
-	s = h.open("two", func(c *Config) { c.Budgets.Session.MaxTokens = 5 })
-	require.Nil(t, s.ledger, "a session's own rows tell what it spent")
-	s.ledger.add(used(5))
+	_, reached := b.spent(t.Context())
+	require.False(t, reached)
+	require.Zero(t, b.reads())
+}
+
+func TestChangedDailyBudgetHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+
+	b := newBudgetFixture(Budget{MaxTokens: 10})
+	b.holds = spend(12, 0, 0)
+
+	text, reached := b.spent(t.Context())
+	require.True(t, reached)
+	require.Equal(t, "daily tokens: 12 of 10", text)
+
+	b.cap.MaxTokens = 20
+	_, reached = b.spent(t.Context())
+	require.False(t, reached)
+
+	b.cap.MaxTokens = 11
+	text, reached = b.spent(t.Context())
+	require.True(t, reached)
+	require.Equal(t, "daily tokens: 12 of 11", text)
 }
 
 // The executive summary is committed with the end of its session, and counts like every other call.

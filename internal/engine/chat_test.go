@@ -198,11 +198,11 @@ func TestAnswerHasItsOwnDeadline(t *testing.T) {
 	s := h.start("one", func(c *Config) { c.RenewEvery, c.Lease = 48*time.Hour, 96*time.Hour })
 	id := s.submit()
 	before := s.completes(id)
-	clock.Advance(10 * s.SessionTimeout)
+	clock.Advance(10 * s.settings.Load().SessionTimeout)
 
 	question := s.ask(id, "why?")
 	h.wait(gate.Reached(), "the answer to be begun")
-	clock.Advance(s.SessionTimeout)
+	clock.Advance(s.settings.Load().SessionTimeout)
 
 	stage := s.answered(id, question)
 	require.Equal(t, tarsy.StatusTimedOut, stage.Status)

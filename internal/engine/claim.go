@@ -42,7 +42,8 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 // sessions to cancel and questions to answer, and only if something was asked. It reports whether a full batch may have
 // left more behind.
 func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
-	workers := e.Workers
+	settings := e.settings.Load()
+	workers := settings.Workers
 	if e.Ready != nil && !e.Ready() {
 		workers = 0 // without its tools a session would fail, or end with nothing found
 	}
@@ -75,14 +76,14 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	defer cancel()
 
 	claims, err := e.DB.Claim(claimCtx, postgres.ClaimParams{
-		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: e.MaxSessions, MaxPerTeam: e.MaxPerTeam, TeamLimits: e.TeamLimits,
+		ServerID: e.ServerID, Slots: max(free, 0), MaxSessions: settings.MaxSessions, MaxPerTeam: settings.MaxPerTeam, TeamLimits: settings.TeamLimits,
 		Cancels: maxCancels, Chats: max(chats, 0), Held: held, Lease: e.Lease,
-		Version: Version, Has: e.Has, AbandonBefore: e.abandonBefore(),
+		Version: Version, Has: settings.Has, AbandonBefore: e.abandonBefore(),
 	})
 
 	var recipes map[string]*chain.Recipe
 	if err == nil {
-		recipes, err = e.recipes.find(claimCtx, claims)
+		recipes, err = e.recipes.find(claimCtx, settings, claims)
 	}
 
 	e.outage.Note(ctx, err)
@@ -101,7 +102,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 		}
 
 		e.loaded(c.SessionID)
-		e.work(c, recipes[c.RecipeHash])
+		e.work(c, recipes[c.RecipeHash], settings)
 
 		if c.Uncounted {
 			uncounted++
@@ -118,8 +119,8 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 }
 
 // work runs a claimed session in a goroutine of its own.
-func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe) {
-	r := newSessionRun(e, c, recipe)
+func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe, settings *Settings) {
+	r := newSessionRun(e, c, recipe, settings)
 
 	e.mu.Lock()
 	e.runs[c.SessionID] = r
@@ -198,7 +199,7 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 	until := e.Clock.Now().Add(e.Lease)
 
 	renew := e.DB.Renew
-	if e.ConcludeResolved {
+	if e.settings.Load().ConcludeResolved {
 		renew = e.DB.RenewWithAlerts
 	}
 

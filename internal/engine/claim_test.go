@@ -193,7 +193,7 @@ func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	// The session is this server's and its state is loaded when the request arrives, and nobody can pass it on yet.
 	s.cancel(id)
 	wake(s.requests)
-	s.work(claims[0], nil)
+	s.work(claims[0], nil, s.settings.Load())
 	s.Start()
 	require.Contains(t, s.ended(id), "cancelled")
 }

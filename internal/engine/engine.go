@@ -2,12 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -15,7 +15,6 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/background"
-	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -25,47 +24,20 @@ type Announce func(session tarsy.Session, subject tarsy.AnnouncementSubject) []t
 
 // Config is what an engine needs.
 type Config struct {
+	// Settings are those that the engine begins with, see Engine.Apply.
+	Settings
+
 	DB *postgres.DB
-	// Chain returns the chain with this id, as configured now, for sessions that have no recipe of their own.
-	Chain func(chainID string) (chain.Chain, bool)
-	// Server returns what is configured of an MCP server, for those sessions.
-	Server func(id string) (chain.Server, bool)
-	// Decode reads a stored recipe.
-	Decode func(body json.RawMessage) (chain.Recipe, error)
-	// Has is what this server's configuration has, in the words of a recipe's needs: it claims sessions that it can run.
-	Has []string
-	// UnrunnableTimeout is how long a session waits that needs what no server has configured, before it fails; zero
-	// means five minutes.
-	UnrunnableTimeout time.Duration
 	// OpenTools connects the tools of one execution.
 	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection, rules []agent.ToolRule) (agent.Tools, error)
-	// FetchRunbook reads the runbook at an address that an alert named; DefaultRunbook is used when it cannot.
-	FetchRunbook   func(ctx context.Context, url string) (string, error)
-	DefaultRunbook string
-	// Agent is what all executions share.
-	Agent agent.Config
+	// FetchRunbook reads the runbook at an address that an alert named.
+	FetchRunbook func(ctx context.Context, url string) (string, error)
 
 	// ServerID names this server in leases.
 	ServerID string
-	// Workers is how many sessions this server runs at once, MaxSessions how many all servers together.
-	Workers     int
-	MaxSessions int
-	// MaxPerTeam is how many sessions of one team all servers together run at once, and TeamLimits the same for single teams by name.
-	// Zero and nil mean no limit.
-	MaxPerTeam int
-	TeamLimits map[string]int
 	// Lease is how long a session stays with a server that has gone silent; it is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// SessionTimeout bounds a session from its start, over all servers that worked on it.
-	SessionTimeout time.Duration
-	// WrapUp is how long before that the agents are told to conclude; zero means three minutes, or a tenth of a short
-	// session.
-	WrapUp time.Duration
-	// ConcludeResolved asks the agents of a running session to conclude when its alert is resolved.
-	ConcludeResolved bool
-	// Budgets are caps on what sessions use.
-	Budgets Budgets
 	// Ready reports whether this server may take work. Until it does, only cancellations are claimed. Nil means always.
 	// Call Wake when it changes.
 	Ready func() bool
@@ -108,8 +80,9 @@ var (
 type Engine struct {
 	Config
 
-	// ledger is nil where no day is capped.
-	ledger *ledger
+	// settings are those of now. A session that is claimed keeps them, see sessionRun.
+	settings atomic.Pointer[Settings]
+	ledger   *ledger
 	// recipes belongs to the claimer.
 	recipes recipes
 	aside   setAside
@@ -137,22 +110,16 @@ type Engine struct {
 
 // New returns an engine that does nothing yet.
 func New(cfg Config) *Engine {
-	if cfg.WrapUp == 0 {
-		cfg.WrapUp = wrapUp(cfg.SessionTimeout)
-	}
-
-	if cfg.UnrunnableTimeout == 0 {
-		cfg.UnrunnableTimeout = unrunnableTimeout
-	}
-
 	if cfg.LeaseLost == nil {
 		cfg.LeaseLost = func() {}
 	}
 
-	return &Engine{
+	settings := cfg.Settings
+	cfg.Settings = Settings{} // so that nothing reads what Apply has replaced
+
+	e := &Engine{
 		Config:  cfg,
-		ledger:  newLedger(cfg),
-		recipes: recipes{read: cfg.DB.Recipes, decode: cfg.Decode, known: map[string]*chain.Recipe{}, logger: cfg.Logger},
+		recipes: recipes{read: cfg.DB.Recipes, logger: cfg.Logger},
 		outage: background.Outage{
 			Failing: "could not claim sessions; trying again", Over: "claims sessions again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
@@ -169,6 +136,12 @@ func New(cfg Config) *Engine {
 		cancels:  make(chan struct{}, 1),
 		requests: make(chan struct{}, 1),
 	}
+	e.ledger = &ledger{
+		budget: func() Budget { return e.settings.Load().Budgets.Daily }, read: cfg.DB.SpentSince, clock: cfg.Clock, logger: cfg.Logger,
+	}
+	e.Apply(settings)
+
+	return e
 }
 
 // Start begins to claim and run sessions. An engine that was stopped stays so.
@@ -259,11 +232,4 @@ func wake(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-// wrapUp is how long before the end of a session its agents are told to conclude: three minutes of the usual forty.
-func wrapUp(timeout time.Duration) time.Duration {
-	const usual, share = 3 * time.Minute, 10
-
-	return min(usual, timeout/share)
 }

@@ -109,7 +109,7 @@ func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Tas
 		in.Past = r.pastSessions(ctx, in)
 	}
 
-	err = agent.Run(ctx, r.engine.Agent, in)
+	err = agent.Run(ctx, r.settings.Agent, in)
 
 	switch {
 	case err == nil || ctx.Err() != nil || r.soft.Err() != nil || errors.Is(err, agent.ErrWaiting):
@@ -132,7 +132,7 @@ func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, messa
 func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
 	var equipped chain.Agent
 
-	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.engine.SessionTimeout - r.engine.WrapUp, Timeout: r.engine.SessionTimeout, Now: r.engine.Clock.Now()}
+	setup := plan.Setup{Chain: c, Server: r.server, ConcludeAfter: r.settings.SessionTimeout - r.settings.WrapUp, Timeout: r.settings.SessionTimeout, Now: r.engine.Clock.Now()}
 
 	r.memory.read(func(state *progress.State) { in, equipped, err = plan.Input(state, setup, t) })
 

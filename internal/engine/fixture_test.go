@@ -127,12 +127,15 @@ func (h *fixture) open(id string, change func(*Config)) *server {
 	logged := &logWatch{Handler: slog.NewTextHandler(h.t.Output(), nil), waits: map[string]chan struct{}{}}
 	logger := slog.New(logged)
 	cfg := Config{
-		DB: db, Chain: func(string) (chain.Chain, bool) { return h.current(), true }, OpenTools: h.tools.open,
-		Server: func(id string) (chain.Server, bool) { return chain.Server{}, id == "box" },
-		Decode: h.decode, Has: []string{"chain:chain", "mcp:box"},
-		Agent:    agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
-		ServerID: id, Workers: 4, MaxSessions: 100, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
-		SessionTimeout: time.Hour, Grace: time.Minute, Clock: h.clock, Logger: logger,
+		Settings: Settings{
+			Chain:  func(string) (chain.Chain, bool) { return h.current(), true },
+			Server: func(id string) (chain.Server, bool) { return chain.Server{}, id == "box" },
+			Decode: h.decode, Has: []string{"chain:chain", "mcp:box"},
+			Agent:   agent.Config{LLM: h.model, Clock: h.clock, Logger: logger},
+			Workers: 4, MaxSessions: 100, SessionTimeout: time.Hour,
+		},
+		DB: db, OpenTools: h.tools.open, ServerID: id, Lease: 20 * time.Second, RenewEvery: 5 * time.Second,
+		Grace: time.Minute, Clock: h.clock, Logger: logger,
 	}
 
 	if change != nil {
@@ -525,5 +528,5 @@ func (h *fixture) fakeClock() *clockwork.FakeClock {
 }
 
 func claimParams(s *server) postgres.ClaimParams {
-	return postgres.ClaimParams{ServerID: s.ServerID, Slots: 1, MaxSessions: s.MaxSessions, Lease: s.Lease, Version: Version, Has: s.Has}
+	return postgres.ClaimParams{ServerID: s.ServerID, Slots: 1, MaxSessions: s.settings.Load().MaxSessions, Lease: s.Lease, Version: Version, Has: s.settings.Load().Has}
 }

@@ -40,6 +40,11 @@ func NewIntake(cfg IntakeConfig) *Intake {
 	return &Intake{cfg: cfg, admission: newAdmission(cfg.Limits, cfg.Clock)}
 }
 
+// Reconfigured returns an intake with another configuration. Both count what they hold in memory together.
+func (i *Intake) Reconfigured(cfg IntakeConfig) *Intake {
+	return &Intake{cfg: cfg, admission: i.admission}
+}
+
 // Submit turns an alert into a session. When it returns without error the session is durable. An alert that is too much at
 // the moment is an error with CodeOverloaded. Of a session that an earlier request with the same idempotency key created, only the id
 // and the status are returned as they are.

@@ -24,14 +24,19 @@ const (
 // recipes are the recipes of sessions, each read and decoded once. It belongs to one goroutine.
 type recipes struct {
 	read   func(ctx context.Context, hashes []string) (map[string]json.RawMessage, error)
-	decode func(body json.RawMessage) (chain.Recipe, error)
 	known  map[string]*chain.Recipe
 	logger *slog.Logger
+	// settings are those that known was decoded with.
+	settings *Settings
 }
 
 // find returns the recipes of claimed sessions by hash. It asks the database only for those that it has not seen yet. A
 // session whose recipe cannot be read follows the configuration.
-func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string]*chain.Recipe, error) {
+func (r *recipes) find(ctx context.Context, settings *Settings, claims []postgres.Claim) (map[string]*chain.Recipe, error) {
+	if r.settings != settings {
+		r.settings, r.known = settings, map[string]*chain.Recipe{}
+	}
+
 	var unknown []string
 
 	for _, c := range claims {
@@ -52,11 +57,11 @@ func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string
 	if len(r.known) > maxRecipes {
 		clear(r.known)
 
-		return r.find(ctx, claims)
+		return r.find(ctx, settings, claims)
 	}
 
 	for _, hash := range unknown {
-		recipe, err := r.decode(bodies[hash])
+		recipe, err := settings.Decode(bodies[hash])
 		if err != nil {
 			r.logger.Error("could not read a recipe; its sessions use the current configuration", "recipe", hash, "error", err)
 
@@ -74,10 +79,10 @@ func (r *recipes) find(ctx context.Context, claims []postgres.Claim) (map[string
 // resolveChain is the chain that the session follows, and what this server lacks of what it needs.
 func (r *sessionRun) resolveChain(session tarsy.Session) (c chain.Chain, missing []string) {
 	if r.recipe != nil {
-		return r.recipe.Follow(session.MCPSelection), r.engine.missing(r.recipe.Needs(session.MCPSelection))
+		return r.recipe.Follow(session.MCPSelection), r.settings.missing(r.recipe.Needs(session.MCPSelection))
 	}
 
-	c, known := r.engine.Chain(session.ChainID)
+	c, known := r.settings.Chain(session.ChainID)
 	if !known {
 		missing = []string{chain.NeedChain(session.ChainID)}
 	}
@@ -94,18 +99,18 @@ func (r *sessionRun) server(id string) (chain.Server, bool) {
 		}
 	}
 
-	return r.engine.Server(id)
+	return r.settings.Server(id)
 }
 
 // missing lists what this server's configuration lacks.
-func (e *Engine) missing(needs []string) []string {
-	return slices.DeleteFunc(needs, func(need string) bool { return slices.Contains(e.Has, need) })
+func (s *Settings) missing(needs []string) []string {
+	return slices.DeleteFunc(needs, func(need string) bool { return slices.Contains(s.Has, need) })
 }
 
 // abandonBefore is since when a session must have waited to be failed because no server can run it. A server that has
 // just started abandons nothing: the others may be starting as well.
 func (e *Engine) abandonBefore() time.Time {
-	before := e.Clock.Now().Add(-e.UnrunnableTimeout)
+	before := e.Clock.Now().Add(-e.settings.Load().UnrunnableTimeout)
 	if before.Before(e.started) {
 		return time.Time{}
 	}
@@ -115,12 +120,13 @@ func (e *Engine) abandonBefore() time.Time {
 
 // announce tells the other servers what this one can run.
 func (e *Engine) announce(ctx context.Context) {
-	if e.Workers == 0 {
+	settings := e.settings.Load()
+	if settings.Workers == 0 {
 		return
 	}
 
-	err := e.DB.Announce(ctx, postgres.Announcement{ServerID: e.ServerID, Version: Version, Has: e.Has},
-		e.Clock.Now().Add(-max(serverMemory, 2*e.UnrunnableTimeout)))
+	err := e.DB.Announce(ctx, postgres.Announcement{ServerID: e.ServerID, Version: Version, Has: settings.Has},
+		e.Clock.Now().Add(-max(serverMemory, 2*settings.UnrunnableTimeout)))
 	if ctx.Err() == nil {
 		e.announcing.Note(ctx, err)
 	}

@@ -205,18 +205,18 @@ func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 	var asked [][]string
 
 	r := recipes{
-		known: map[string]*chain.Recipe{},
 		read: func(_ context.Context, hashes []string) (map[string]json.RawMessage, error) {
 			asked = append(asked, hashes)
 
 			return map[string]json.RawMessage{"a": json.RawMessage(`{"chain": {"id": "x"}}`)}, nil
 		},
-		decode: (&fixture{}).decode, logger: slog.New(slog.DiscardHandler),
+		logger: slog.New(slog.DiscardHandler),
 	}
+	settings := &Settings{Decode: (&fixture{}).decode}
 	claims := []postgres.Claim{{RecipeHash: "a"}, {RecipeHash: ""}, {RecipeHash: "a"}, {RecipeHash: "gone"}}
 
 	for range 2 {
-		found, err := r.find(t.Context(), claims)
+		found, err := r.find(t.Context(), settings, claims)
 		require.NoError(t, err)
 		require.Equal(t, "x", found["a"].Chain.ID)
 		require.Nil(t, found[""])
@@ -225,10 +225,15 @@ func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 
 	require.Equal(t, [][]string{{"a", "gone"}}, asked)
 
+	// Another configuration may have other models, which decoding takes into account.
+	_, err := r.find(t.Context(), &Settings{Decode: settings.Decode}, claims)
+	require.NoError(t, err)
+	require.Len(t, asked, 2)
+
 	r.read = func(context.Context, []string) (map[string]json.RawMessage, error) {
 		return nil, errors.New("no database")
 	}
-	_, err := r.find(t.Context(), []postgres.Claim{{RecipeHash: "b"}})
+	_, err = r.find(t.Context(), settings, []postgres.Claim{{RecipeHash: "b"}})
 	require.Error(t, err)
 }
 

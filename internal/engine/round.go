@@ -33,7 +33,7 @@ func (r *sessionRun) round() (released bool, err error) {
 
 	err = r.memory.beginRound(stop, func(state *progress.State) {
 		followed, missing = r.resolveChain(state.Session)
-		tasks = plan.Next(state, followed, missing, r.engine.Clock.Now(), r.engine.SessionTimeout)
+		tasks = plan.Next(state, followed, missing, r.engine.Clock.Now(), r.settings.SessionTimeout)
 		began, limited = plan.Began(state, r.engine.Clock.Now())
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	}
 
 	if limited {
-		left := began.Add(r.engine.SessionTimeout).Sub(r.engine.Clock.Now())
+		left := began.Add(r.settings.SessionTimeout).Sub(r.engine.Clock.Now())
 		timer := r.engine.Clock.AfterFunc(left, func() { stop(errSessionTimeout) })
 
 		defer timer.Stop()
@@ -68,7 +68,7 @@ func (r *sessionRun) submit(c chain.Chain, build func(plan.Steps) progress.Step)
 	var step progress.Step
 
 	pending := r.memory.submit(func(state *progress.State, sequence func() int64) progress.Step {
-		step = build(plan.Steps{State: state, Chain: c, Now: r.engine.now(), Timeout: r.engine.SessionTimeout, Sequence: sequence})
+		step = build(plan.Steps{State: state, Chain: c, Now: r.engine.now(), Timeout: r.settings.SessionTimeout, Sequence: sequence})
 
 		return step
 	})
@@ -115,7 +115,7 @@ func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released 
 		return false, context.Cause(callCtx)
 	}
 
-	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Runbook(text, err, r.engine.DefaultRunbook) })
+	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Runbook(text, err, r.settings.DefaultRunbook) })
 }
 
 // summaryMargin is the part of the wrap-up that must be left after the executive summary, to store it.
@@ -144,7 +144,7 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 	input := func(how chain.Summary) agent.ClosingInput {
 		return agent.ClosingInput{
 			SessionID: r.lease.SessionID, Analysis: analysis, Models: how.Models, Limit: how.Limit, Instructions: how.Instructions,
-			Deadline: began.Add(r.engine.SessionTimeout - r.engine.WrapUp/summaryMargin),
+			Deadline: began.Add(r.settings.SessionTimeout - r.settings.WrapUp/summaryMargin),
 		}
 	}
 
@@ -154,10 +154,10 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 		group     sync.WaitGroup
 	)
 
-	group.Go(func() { summary = agent.Summarise(callCtx, r.engine.Agent, input(c.Summary)) })
+	group.Go(func() { summary = agent.Summarise(callCtx, r.settings.Agent, input(c.Summary)) })
 
 	if c.Verdict != nil {
-		judgement = agent.Judge(callCtx, r.engine.Agent, agent.VerdictInput{ClosingInput: input(*c.Verdict), Calls: calls})
+		judgement = agent.Judge(callCtx, r.settings.Agent, agent.VerdictInput{ClosingInput: input(*c.Verdict), Calls: calls})
 	}
 
 	group.Wait()

@@ -22,6 +22,8 @@ type sessionRun struct {
 	uncounted bool
 	// recipe is what the session follows; nil means the configuration of this server.
 	recipe *chain.Recipe
+	// settings are those of the moment when the session was claimed.
+	settings *Settings
 
 	memory   memory
 	setbacks setbacks
@@ -34,8 +36,8 @@ type sessionRun struct {
 	reading sync.Mutex
 }
 
-func newSessionRun(e *Engine, c postgres.Claim, recipe *chain.Recipe) *sessionRun {
-	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted, recipe: recipe}
+func newSessionRun(e *Engine, c postgres.Claim, recipe *chain.Recipe, settings *Settings) *sessionRun {
+	r := &sessionRun{engine: e, lease: c.Lease, uncounted: c.Uncounted, recipe: recipe, settings: settings}
 	r.soft, r.softStop = context.WithCancelCause(context.Background())
 	r.memory.extendLease(c.Until, false)
 	r.memory.setAnnounce(e.Announce)

@@ -502,7 +502,7 @@ func TestSessionDeadlineHoldsAcrossServers(t *testing.T) {
 	s := h.start("one", func(c *Config) { c.RenewEvery = 24 * time.Hour })
 	id := s.submit()
 	h.wait(first.Reached(), "the LLM call")
-	clock.Advance(s.SessionTimeout - time.Minute)
+	clock.Advance(s.settings.Load().SessionTimeout - time.Minute)
 	s.stop()
 
 	h.model = script.New(script.Options{})

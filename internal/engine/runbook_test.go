@@ -199,7 +199,7 @@ func TestRunbookFetchIsCancelledAndTimesOutWithSession(t *testing.T) {
 			[]string{"pending", "in_progress", "cancelling", "cancelled"},
 		},
 		"timed out": {
-			func(s *server, _ string, advance func(time.Duration)) { advance(s.SessionTimeout) },
+			func(s *server, _ string, advance func(time.Duration)) { advance(s.settings.Load().SessionTimeout) },
 			[]string{"pending", "in_progress", "timed_out"},
 		},
 	} {

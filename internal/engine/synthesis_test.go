@@ -162,13 +162,13 @@ func TestDeadlineConclusionIsReportedAndUnchangedByQuestion(t *testing.T) {
 			h.chat(script.Reply{ToolCalls: []llm.ToolCall{call("1", "look", `{}`)}}, script.Reply{Text: "because"})
 
 			s := h.start("one", func(c *Config) { c.RenewEvery, c.Lease = 48*time.Hour, 96*time.Hour })
-			require.Equal(t, 3*time.Minute, s.WrapUp)
+			require.Equal(t, 3*time.Minute, s.settings.Load().WrapUp)
 
 			id := s.submit()
 			h.wait(inTool, "the tool call")
 
 			if late {
-				clock.Advance(s.SessionTimeout - s.WrapUp)
+				clock.Advance(s.settings.Load().SessionTimeout - s.settings.Load().WrapUp)
 			}
 
 			leaveTool <- struct{}{}
@@ -185,7 +185,7 @@ func TestDeadlineConclusionIsReportedAndUnchangedByQuestion(t *testing.T) {
 
 			question := s.ask(id, "why?")
 			h.wait(inTool, "the tool call of the answer")
-			clock.Advance(s.SessionTimeout - s.WrapUp)
+			clock.Advance(s.settings.Load().SessionTimeout - s.settings.Load().WrapUp)
 			leaveTool <- struct{}{}
 
 			stage := s.answered(id, question)

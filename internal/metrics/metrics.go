@@ -33,6 +33,7 @@ type Metrics struct {
 
 	sessions
 	requests
+	reloads
 
 	losses prometheus.Counter
 }
@@ -46,7 +47,7 @@ func New(cfg Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), logger: cfg.Logger,
 		providers: newNames(cfg.Providers), models: newNames(cfg.Models), servers: newNames(cfg.Servers),
-		sessions: newSessions(), requests: newRequests(),
+		sessions: newSessions(), requests: newRequests(), reloads: newReloads(),
 		losses: newCounter("lease_losses_total", "Sessions that another server took over while this one worked on them."),
 	}
 
@@ -56,13 +57,26 @@ func New(cfg Config) *Metrics {
 	m.registry.MustRegister(info, m.losses, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.sessions.all()...)
 	m.registry.MustRegister(m.requests.all()...)
+	m.registry.MustRegister(m.reloads.all()...)
+	m.addProviders(cfg.Providers)
 
-	for _, provider := range cfg.Providers {
+	return m
+}
+
+// Know adds names that may appear in labels, after the configuration was changed. Earlier ones stay: their sessions may still run.
+func (m *Metrics) Know(providers, models, servers []string) {
+	m.models.add(models)
+	m.servers.add(servers)
+	m.addProviders(providers)
+}
+
+func (m *Metrics) addProviders(names []string) {
+	m.providers.add(names)
+
+	for _, provider := range names {
 		m.retries.WithLabelValues(provider)
 		m.fallbacks.WithLabelValues(provider)
 	}
-
-	return m
 }
 
 // Handler answers a scrape. A part that cannot be read is left out and logged, and the rest is answered.

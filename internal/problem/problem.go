@@ -127,6 +127,7 @@ func Kinds() []Kind {
 		{tarsy.CodeMissingIfMatch, http.StatusPreconditionRequired, "The If-Match header is missing"},
 		{tarsy.CodeChatBusy, http.StatusConflict, "Another question is being answered"},
 		{tarsy.CodeChatDisabled, http.StatusConflict, "The chain accepts no questions"},
+		{tarsy.CodeInvalidConfiguration, http.StatusConflict, "The configuration files are not valid"},
 		{tarsy.CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},
 		{tarsy.CodeUnsupportedMedia, http.StatusUnsupportedMediaType, "The body is not JSON"},
 		{tarsy.CodeUpgradeRequired, http.StatusUpgradeRequired, "The endpoint accepts WebSocket connections only"},

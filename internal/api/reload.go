@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// ConfigReload is the result of a reload of the configuration.
+type ConfigReload struct {
+	Applied         bool           `doc:"Whether a change took effect; false for a dry run." json:"applied"`
+	Changes         []ConfigChange `doc:"How the files differ from the configuration in use." json:"changes"`
+	RestartRequired bool           `doc:"Whether a change takes effect only after a restart." json:"restart_required"`
+	Warnings        []string       `doc:"What to look at in the files, although they are valid." json:"warnings"`
+}
+
+// ConfigChange is one setting that differs.
+type ConfigChange struct {
+	Path        string  `json:"path"`
+	Change      string  `enum:"added,changed,removed" json:"change"`
+	Old         *string `doc:"Secrets are hidden. Null if the setting was added." json:"old"`
+	New         *string `doc:"Secrets are hidden. Null if the setting was removed." json:"new"`
+	TakesEffect string  `doc:"When the change takes effect; what needs a restart keeps its value until then." enum:"new sessions,at once,restart" json:"takes_effect"`
+}
+
+type reloadInput struct {
+	DryRun string `doc:"Validate the files and return the difference, and apply nothing." default:"false" enum:"true,false" query:"dry_run"`
+}
+
+type reloadOutput struct{ Body ConfigReload }
+
+func (s *Server) addReload() {
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "reload-config", Method: http.MethodPost, Path: "/api/v1/system/config/reload", Summary: "Read the configuration files again and apply them",
+		Description: "It holds for the server that answers. Files that are not valid change nothing. Running sessions keep the recipe that they began with.",
+	}, nil, s.reloadConfig)
+}
+
+func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
+	const yes = "true"
+
+	dry, err := oneOfParameter("dry_run", in.DryRun, "false", yes)
+	if err != nil {
+		return nil, err
+	}
+
+	if s.reload == nil {
+		return nil, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to read again.")
+	}
+
+	result, err := s.reload(ctx, dry == yes, callerOf(ctx).author)
+	if err != nil {
+		return nil, err
+	}
+
+	result.Changes = append([]ConfigChange{}, result.Changes...)
+	result.Warnings = append([]string{}, result.Warnings...)
+
+	return &reloadOutput{Body: result}, nil
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/client"
+)
+
+func (t *tool) reloadConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reload", Short: "Let a running server read its configuration files again", Args: namedArgs,
+		Long: `The server reads its files again, validates them and applies them, as it does on SIGHUP. Files that are not valid change nothing.
+Running sessions keep the recipe that they began with. Settings that need a restart keep their value and are listed.
+
+The command prints what differs and when it takes effect; secrets are hidden. It needs an API key with the scope admin. Where
+several servers share a database, it reaches the one that answers.`,
+		Example: "  tarsy config reload --dry-run\n  tarsy config reload\n  tarsy config reload -o json",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	dryRun := cmd.Flags().Bool("dry-run", false, "validate the files and print the difference, and apply nothing")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		result, err := c.ReloadConfig(cmd.Context(), *dryRun)
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(result)
+		}
+
+		return t.printReload(result, *dryRun)
+	}
+
+	return cmd
+}
+
+func (t *tool) printReload(result client.ConfigReload, dryRun bool) error {
+	for _, warning := range result.Warnings {
+		t.infof("warning: %s", warning)
+	}
+
+	if len(result.Changes) == 0 {
+		t.infof("Nothing has changed.")
+
+		return nil
+	}
+
+	rows := make([][]string, len(result.Changes))
+	for i, c := range result.Changes {
+		rows[i] = []string{c.Change, c.Path, shownValue(c.Old), shownValue(c.New), c.TakesEffect}
+	}
+
+	err := t.table([]column{
+		{name: "CHANGE"}, {name: "SETTING"}, {name: "OLD", cut: true}, {name: "NEW", cut: true}, {name: "TAKES EFFECT"},
+	}, rows)
+
+	t.gap()
+
+	switch {
+	case dryRun:
+		t.infof("The configuration is valid. Nothing was applied.")
+	case result.Applied:
+		t.infof("Configuration reloaded.")
+	}
+
+	if result.RestartRequired {
+		t.infof("Restart the server to apply what needs a restart.")
+	}
+
+	return err
+}
+
+func shownValue(value *string) string {
+	if value == nil {
+		return "-"
+	}
+
+	return *value
+}
