@@ -26,6 +26,8 @@ const (
 	SubjectAnswer AnnouncementSubject = "answer"
 	// SubjectReceipt confirms an alert that was submitted in the channel.
 	SubjectReceipt AnnouncementSubject = "receipt"
+	// SubjectApproval tells that a tool call waits for an approval. A call has at most one for each channel.
+	SubjectApproval AnnouncementSubject = "approval"
 )
 
 // AnnouncementState is how far an announcement has come.
@@ -49,6 +51,8 @@ type Announcement struct {
 	Subject AnnouncementSubject `json:"subject"`
 	// The stage that answers; nil unless Subject is SubjectAnswer.
 	StageID *string `json:"stage_id"`
+	// The approval; nil unless Subject is SubjectApproval.
+	ApprovalID *string `json:"approval_id"`
 	// The channel's own ID of the place to post in, such as a Discord channel or thread; the name of a target of write-back.
 	Target string `json:"target"`
 	// The message that it replies to; empty if there is none. Unique in a channel, so a message that is received twice has one reply.

@@ -280,7 +280,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	decisions := approval.New(approval.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
 
-	if err := a.connectDiscord(door{a}, opinions); err != nil {
+	if err := a.connectDiscord(door{a}, opinions, decisions); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 

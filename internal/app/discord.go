@@ -10,7 +10,7 @@ import (
 )
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
-func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback) error {
+func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, decisions discord.Approvals) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
 		return nil
@@ -32,7 +32,7 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback) e
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.discord = discord.New(discord.Config{
-		DB: a.db, Client: connection, Intake: intake, Feedback: opinions, ServerID: a.serverID,
+		DB: a.db, Client: connection, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Channel: cfg.Channel, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },

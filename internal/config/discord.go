@@ -1,6 +1,9 @@
 package config
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // Discord is system.discord.
 type Discord struct {
@@ -10,6 +13,7 @@ type Discord struct {
 	APIURL     string        `yaml:"api_url" doc:"Base URL of the REST API, for a proxy or a test server." format:"url" secret:"url"`
 	GatewayURL string        `yaml:"gateway_url" doc:"URL of the gateway, for a proxy or a test server; by default the API provides it." format:"ws_url" secret:"url"`
 	Allow      DiscordAccess `yaml:"allow" doc:"Who can ask questions in the thread of an announcement."`
+	Approve    []string      `yaml:"approve" doc:"IDs of users and roles that can approve and reject tool calls in threads; an empty list means nobody." format:"discord_id"`
 	Submit     DiscordSubmit `yaml:"submit" doc:"Who can submit an alert by mentioning the bot, and as what."`
 }
 
@@ -37,8 +41,12 @@ func (s DiscordSubmit) Access() DiscordAccess {
 // discordID is how Discord writes the IDs of everything.
 var discordID = regexp.MustCompile(`^[0-9]{5,20}$`)
 
-// checkDiscord requires a channel for the announcements.
+// checkDiscord requires a channel for the announcements, and names for those who decide about tool calls.
 func (c *Config) checkDiscord() []Problem {
+	if slices.Contains(c.System.Discord.Approve, "*") {
+		return []Problem{c.problem("system.discord.approve", "must not contain '*'", "list the IDs of the users and roles that can decide")}
+	}
+
 	if !c.System.Discord.Enabled || c.System.Discord.Channel != "" {
 		return nil
 	}

@@ -157,6 +157,7 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"provider without a model", "llm_providers:\n  a: {type: openai}\n", `tarsy.yaml:2: llm_providers.a.model: is required`},
 		{"provider without a type", "llm_providers:\n  a: {model: m}\n", `tarsy.yaml:2: llm_providers.a.type: is required`},
 		{"Discord without a channel", "system:\n  discord: {enabled: true}\n", `tarsy.yaml:2: system.discord.channel: is required (the ID of the channel in which sessions are announced)`},
+		{"anybody decides in Discord", "system:\n  discord: {approve: ['*']}\n", `tarsy.yaml:2: system.discord.approve: must not contain '*' (list the IDs of the users and roles that can decide)`},
 		{"Discord channel by name", "system:\n  discord: {channel: alerts}\n", `tarsy.yaml:2: system.discord.channel: not a Discord ID`},
 		{"any Discord channel", "system:\n  discord: {channel: '*'}\n", `tarsy.yaml:2: system.discord.channel: not a Discord ID`},
 		{"Discord role by name", "system:\n  discord: {allow: {roles: ['*', oncall]}}\n", `tarsy.yaml:2: system.discord.allow.roles[1]: not a Discord ID`},

@@ -33,6 +33,10 @@ type Config struct {
 	Intake Intake
 	// Feedback takes what people think of conclusions.
 	Feedback Feedback
+	// Approvals takes decisions about tool calls, of users and of members of roles in Approve. Calls that wait are announced in Channel.
+	Approvals Approvals
+	Approve   []string
+	Channel   string
 	// ServerID names this server as the holder of the connection.
 	ServerID string
 	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.

@@ -19,6 +19,21 @@ const (
 
 // handle takes one message of a person. Nothing that it contains ends the connection.
 func (b *Bot) handle(ctx context.Context, m discord.Message) error {
+	if d, ok := parseDecision(m.Content); ok {
+		sessionID, err := b.cfg.DB.ThreadSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
+
+		switch {
+		case err != nil:
+			b.explain(ctx, m, err)
+
+			return nil
+		case sessionID != "":
+			b.decide(ctx, m, sessionID, d)
+
+			return nil
+		}
+	}
+
 	sessionID, err := b.cfg.DB.AnnouncedSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
 
 	switch {

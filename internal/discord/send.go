@@ -59,6 +59,17 @@ func (s *sender) run(ctx context.Context) {
 	defer s.sending.Wait()
 
 	background.Every(ctx, sendEvery, recordLimit, func(limited context.Context) {
+		err := s.announceApprovals(limited)
+		if ctx.Err() != nil {
+			return
+		}
+
+		if err != nil {
+			s.outage.Note(ctx, err)
+
+			return
+		}
+
 		due, err := s.cfg.DB.DueAnnouncements(limited, tarsy.ChannelDiscord, maxDue)
 		if ctx.Err() != nil {
 			return
@@ -120,6 +131,8 @@ func (s *sender) send(ctx context.Context, a tarsy.Announcement, d *draft) {
 		err = errTooOld
 	case a.Subject == tarsy.SubjectEnd:
 		done, err = s.sendEnd(limited, &a, d)
+	case a.Subject == tarsy.SubjectApproval:
+		done, err = s.sendApproval(limited, &a, d)
 	case a.Subject == tarsy.SubjectAnswer:
 		done, err = s.sendAnswer(limited, &a, d)
 	case a.Subject == tarsy.SubjectReceipt:

@@ -21,9 +21,9 @@ WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LI
 // has a reply already.
 func (db *DB) AddAnnouncement(ctx context.Context, a tarsy.Announcement) (bool, error) {
 	added, err := db.front.Exec(ctx, `
-INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-		a.ID, a.SessionID, a.Channel, a.Subject, a.StageID, a.Target, a.ReplyTo, a.DueAt, a.CreatedAt)
+INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at, approval_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+		a.ID, a.SessionID, a.Channel, a.Subject, a.StageID, a.Target, a.ReplyTo, a.DueAt, a.CreatedAt, a.ApprovalID)
 	if err != nil {
 		return false, fmt.Errorf("store announcement: %w", err)
 	}
@@ -76,6 +76,25 @@ SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND 
 	}
 
 	return id, nil
+}
+
+// ThreadSession returns the session that people discuss in a thread under an announcement of its end or of an approval; an empty string if the
+// thread is another one.
+func (db *DB) ThreadSession(ctx context.Context, channel tarsy.AnnouncementChannel, threadID string) (string, error) {
+	found, err := collect[struct{ SessionID string }](ctx, db.front, `
+SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND message_ids[1] = $2
+UNION ALL
+SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'approval' AND message_ids[1] = $2
+LIMIT 1`, channel, threadID)
+	if err != nil {
+		return "", fmt.Errorf("look up thread: %w", err)
+	}
+
+	if len(found) == 0 {
+		return "", nil
+	}
+
+	return found[0].SessionID, nil
 }
 
 // Receipt returns the announcement that confirmed the alert of a session; nil if the alert did not come from the channel.

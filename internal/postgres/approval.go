@@ -75,3 +75,24 @@ func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, e
 func approvalNotFound(id string) error {
 	return tarsy.Errorf(tarsy.CodeApprovalNotFound, "there is no approval %q", tarsy.CleanText(id))
 }
+
+// UnannouncedApproval is an open approval that a channel has not been told of.
+type UnannouncedApproval struct {
+	ID        string
+	SessionID string
+	// ThreadID is the first thread of the session in the channel; empty if there is none.
+	ThreadID string
+}
+
+// UnannouncedApprovals returns the open approvals that a channel has not been told of, oldest first.
+func (db *DB) UnannouncedApprovals(ctx context.Context, channel tarsy.AnnouncementChannel) ([]UnannouncedApproval, error) {
+	found, err := collect[UnannouncedApproval](ctx, db.front, openApprovals(`c.id, c.session_id,
+    coalesce((SELECT a.thread_id FROM announcements a WHERE a.session_id = s.id AND a.channel = $2 AND a.thread_id <> '' ORDER BY a.id LIMIT 1), '') AS thread_id`, "$1")+`
+  AND NOT EXISTS (SELECT FROM announcements a WHERE a.approval_id = c.id AND a.channel = $2 AND a.subject = 'approval')
+ORDER BY c.id LIMIT 100`, db.clock.Now(), channel)
+	if err != nil {
+		return nil, fmt.Errorf("read approvals to announce: %w", err)
+	}
+
+	return found, nil
+}

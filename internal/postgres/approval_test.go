@@ -383,3 +383,45 @@ func TestOpenApprovalsAreFoundByTheIndexOfWaitingCalls(t *testing.T) {
 	require.NotContains(t, plan, "Seq Scan", plan)
 	require.Equal(t, 6, strings.Count(plan, "hashed SubPlan"), plan)
 }
+
+func TestOpenApprovalIsAnnouncedOnceInChannel(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	call := f.wait(t, db, expiry)
+
+	waiting, err := db.UnannouncedApprovals(t.Context(), tarsy.ChannelDiscord)
+	require.NoError(t, err)
+	require.Equal(t, []postgres.UnannouncedApproval{{ID: call.ID, SessionID: call.SessionID}}, waiting)
+
+	announce := func() (tarsy.Announcement, bool) {
+		a := newAnnouncement(call.SessionID, f.clock.Now())
+		a.Subject, a.ApprovalID = tarsy.SubjectApproval, &call.ID
+		added, err := db.AddAnnouncement(t.Context(), a)
+		require.NoError(t, err)
+
+		return a, added
+	}
+
+	first, added := announce()
+	require.True(t, added)
+
+	_, added = announce()
+	require.False(t, added)
+
+	waiting, err = db.UnannouncedApprovals(t.Context(), tarsy.ChannelDiscord)
+	require.NoError(t, err)
+	require.Empty(t, waiting)
+
+	first.MessageIDs, first.ThreadID, first.State = []string{"77"}, "77", tarsy.AnnouncementSent
+	require.NoError(t, db.UpdateAnnouncement(t.Context(), first))
+
+	session, err := db.ThreadSession(t.Context(), tarsy.ChannelDiscord, "77")
+	require.NoError(t, err)
+	require.Equal(t, call.SessionID, session)
+
+	session, err = db.ThreadSession(t.Context(), tarsy.ChannelDiscord, "78")
+	require.NoError(t, err)
+	require.Empty(t, session)
+}

@@ -14,3 +14,11 @@ ALTER TABLE requests
     DROP CONSTRAINT requests_kind_check,
     ADD CONSTRAINT requests_kind_check CHECK (kind IN ('cancel', 'chat', 'approval')) NOT VALID;
 CREATE UNIQUE INDEX requests_one_open_approval ON requests ((payload ->> 'approval_id')) WHERE status = 'open' AND kind = 'approval';
+
+-- A call that waits is announced once in each channel.
+ALTER TABLE announcements
+    ADD COLUMN approval_id uuid,
+    DROP CONSTRAINT announcements_subject_check,
+    ADD CONSTRAINT announcements_subject_check CHECK (subject IN ('start', 'end', 'answer', 'receipt', 'approval')) NOT VALID;
+CREATE UNIQUE INDEX announcements_approval ON announcements (approval_id, channel) WHERE subject = 'approval';
+CREATE INDEX announcements_approval_message ON announcements (channel, (message_ids[1])) WHERE subject = 'approval';

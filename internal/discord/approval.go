@@ -1,0 +1,202 @@
+package discord
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/discord"
+)
+
+// Approvals takes what people decide about tool calls.
+type Approvals interface {
+	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
+	List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
+}
+
+const (
+	approveCommand = "!approve"
+	rejectCommand  = "!reject"
+
+	// maxArguments bounds the arguments in a message, in UTF-16 units.
+	maxArguments = 1000
+
+	saidDecisionUsage = "Write !approve and the number of the call, or !reject, the number and the reason."
+	saidMayNot        = "You may not decide about tool calls here."
+)
+
+// decision is a command about a tool call.
+type decision struct {
+	approve bool
+	// call is the number of the call in its session; empty if it was left out.
+	call   string
+	reason string
+}
+
+// parseDecision reads a command about a tool call; false if the message is none.
+func parseDecision(content string) (decision, bool) {
+	words := strings.Fields(content)
+	if len(words) == 0 || !strings.EqualFold(words[0], approveCommand) && !strings.EqualFold(words[0], rejectCommand) {
+		return decision{}, false
+	}
+
+	d := decision{approve: strings.EqualFold(words[0], approveCommand)}
+
+	if len(words) > 1 {
+		d.call = words[1]
+		_, rest, _ := strings.Cut(content, words[0])
+		_, rest, _ = strings.Cut(rest, words[1])
+		d.reason = strings.TrimSpace(rest)
+	}
+
+	return d, true
+}
+
+// decide takes a command about a call of a session and answers what came of it.
+func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d decision) {
+	switch {
+	case !slices.Contains(b.cfg.Approve, m.AuthorID) && !slices.ContainsFunc(m.RoleIDs, func(id string) bool { return slices.Contains(b.cfg.Approve, id) }):
+		b.refuse(m, "approve")
+		b.say(ctx, m, saidMayNot)
+
+		return
+	case d.call == "" || !d.approve && d.reason == "":
+		b.say(ctx, m, saidDecisionUsage)
+
+		return
+	}
+
+	open, err := b.cfg.Approvals.List(ctx, sessionID)
+	if err != nil {
+		b.explain(ctx, m, err)
+
+		return
+	}
+
+	at := slices.IndexFunc(open, func(a tarsy.ApprovalRequest) bool { return a.Call == d.call })
+	if at < 0 {
+		b.say(ctx, m, "No call with the number "+literal(tarsy.CutText(d.call, maxFact))+" waits for an approval: somebody decided already, or the request expired.")
+
+		return
+	}
+
+	if d.approve {
+		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.author(m), nil, d.reason)
+	} else {
+		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.author(m), d.reason)
+	}
+
+	switch {
+	case err != nil:
+		b.explain(ctx, m, err)
+	case d.approve:
+		b.say(ctx, m, "Approved. The call "+literal(d.call)+" is made.")
+	default:
+		b.say(ctx, m, "Rejected. The agent is told the reason and continues without the call "+literal(d.call)+".")
+	}
+}
+
+// announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
+// sent once, whichever server holds the connection.
+func (s *sender) announceApprovals(ctx context.Context) error {
+	waiting, err := s.cfg.DB.UnannouncedApprovals(ctx, tarsy.ChannelDiscord)
+	if err != nil {
+		return err
+	}
+
+	for _, call := range waiting {
+		now, target := tarsy.Time(s.cfg.Clock.Now()), call.ThreadID
+		if target == "" {
+			target = s.cfg.Channel
+		}
+
+		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
+			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
+			Target: target, State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+		}); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// sendApproval posts that a call waits: in the thread of its session, or in the channel with a thread in which people decide.
+func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	call, err := s.cfg.Approvals.Get(ctx, *a.ApprovalID)
+	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
+		return false, errDeleted
+	}
+
+	if err != nil {
+		return false, err
+	}
+
+	if len(a.MessageIDs) == 0 {
+		if err := s.post(ctx, a, d, []string{s.approvalText(call)}); err != nil {
+			return false, err
+		}
+	}
+
+	if a.Target != s.cfg.Channel {
+		return true, nil
+	}
+
+	name := tarsy.CutUTF16("Approval "+call.Call+": "+oneLine(call.ServerName+"."+call.ToolName), maxThreadName)
+
+	a.ThreadID, err = s.cfg.Client.StartThread(ctx, a.Target, a.MessageIDs[0], name)
+	if err != nil && !discord.IsPermanent(err) {
+		return false, err
+	}
+
+	if err != nil {
+		// The announcement itself is there, and people can decide elsewhere.
+		a.Error = tarsy.CleanText(err.Error())
+		s.cfg.Logger.Error("could not open a thread under a request for an approval; nobody can decide there", "session_id", a.SessionID, "error", err)
+	}
+
+	return true, nil
+}
+
+func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
+	name := func(text string) string { return literal(tarsy.CutText(oneLine(text), maxThreadName)) }
+	text, cut := codeBlock(call.ToolArguments)
+
+	lines := []string{
+		"**Approval needed:** " + name(tarsy.AlertFacts{Title: call.Title}.TitleOr(call.AlertType)),
+		fmt.Sprintf("The agent %s wants to call %s (call %s):", name(call.AgentName), name(call.ServerName+"."+call.ToolName), name(call.Call)), text,
+	}
+
+	if cut {
+		lines = append(lines, "**The arguments are longer than what is shown here. Read all of them before you decide.**")
+	}
+
+	lines = append(lines, fmt.Sprintf("Expires <t:%d:R>.", call.Approval.ExpiresAt.Unix()))
+
+	if len(s.cfg.Approve) > 0 {
+		lines = append(lines, fmt.Sprintf("Decide in the thread: `%s %s` or `%s %s reason`", approveCommand, call.Call, rejectCommand, call.Call))
+	}
+
+	return strings.Join(append(lines, s.link(call.SessionID)), "\n")
+}
+
+// codeBlock shows JSON in a block that nothing in it ends, and reports whether it was cut.
+func codeBlock(raw json.RawMessage) (block string, cut bool) {
+	var text bytes.Buffer
+
+	if json.Indent(&text, raw, "", "  ") != nil {
+		text.Reset()
+		text.Write(raw)
+	}
+
+	whole := strings.ReplaceAll(string(tarsy.EscapeInvisible(text.Bytes())), "`", "ˋ")
+	shown := tarsy.CutUTF16(whole, maxArguments)
+
+	return fence + "json\n" + shown + "\n" + fence, shown != whole
+}
