@@ -33,6 +33,7 @@ func TestHTTPServerReceivesExecutionID(t *testing.T) {
 		mu      sync.Mutex
 		tokens  = map[string]bool{}
 		callers = map[string]bool{}
+		parents = map[string]bool{}
 		cleaned []string
 	)
 
@@ -42,6 +43,7 @@ func TestHTTPServerReceivesExecutionID(t *testing.T) {
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		tokens[r.Header.Get("Authorization")], callers[r.Header.Get("X-Execution")] = true, true
+		parents[r.Header.Get("Traceparent")] = true
 		mu.Unlock()
 		mcp.ServeHTTP(w, r)
 	})
@@ -78,6 +80,7 @@ func TestHTTPServerReceivesExecutionID(t *testing.T) {
 
 	require.Equal(t, map[string]bool{"Bearer token-of-the-test": true}, tokens)
 	require.Contains(t, callers, execution)
+	require.Equal(t, map[string]bool{"": true}, parents, "traces are not exported")
 	require.Contains(t, cleaned, execution+" Bearer token-of-the-test")
 	require.Equal(t, "seen", app.MCPInteractions(session.ID)[0].ToolResult)
 }

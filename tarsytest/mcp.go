@@ -34,11 +34,13 @@ type Tool struct {
 	Handle func(ctx context.Context, arguments map[string]any) (string, error)
 }
 
-// ToolCall is a call as the server saw it. ID is the call's id from `_meta`.
+// ToolCall is a call as the server saw it. ID is the call's id from `_meta`, and Traceparent its trace context; that is empty unless
+// traces are exported.
 type ToolCall struct {
-	ID        string
-	Tool      string
-	Arguments map[string]any
+	ID          string
+	Traceparent string
+	Tool        string
+	Arguments   map[string]any
 }
 
 // NewMCPServer returns a server with these tools.
@@ -137,8 +139,10 @@ func (s *MCPServer) handler(tool Tool) mcpsdk.ToolHandler {
 
 		id, _ := req.Params.Meta["tarsy.dev/call-id"].(string)
 
+		parent, _ := req.Params.Meta["traceparent"].(string)
+
 		s.mu.Lock()
-		s.calls = append(s.calls, ToolCall{ID: id, Tool: tool.Name, Arguments: arguments})
+		s.calls = append(s.calls, ToolCall{ID: id, Traceparent: parent, Tool: tool.Name, Arguments: arguments})
 		s.mu.Unlock()
 
 		text, isError := tool.Text, false

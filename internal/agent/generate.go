@@ -59,6 +59,7 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 
 	a.step = live.finish(noteFailure(&interaction, err))
 	a.step.LLMInteractions = append(a.step.LLMInteractions, interaction)
+	a.step.Prompts = map[string]progress.Prompt{interaction.ID: request.Messages}
 	r.nativeEvents(&a.step, response)
 	r.abandonSummaries(&a.step)
 

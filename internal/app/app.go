@@ -37,6 +37,7 @@ import (
 	"tarsy.dev/tarsy/internal/requestid"
 	"tarsy.dev/tarsy/internal/runbook"
 	"tarsy.dev/tarsy/internal/stream"
+	"tarsy.dev/tarsy/internal/telemetry"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/web"
 )
@@ -116,6 +117,8 @@ type App struct {
 	openStream agent.OpenStream
 
 	metrics *metrics.Metrics
+	// traces is nil unless there is a collector.
+	traces  *telemetry.Tracer
 	db      *postgres.DB
 	dbWatch *databaseWatch
 	notes   *store.DB
@@ -175,16 +178,20 @@ func newApp(options Options) *App {
 	// Lines that are logged for a request have its id.
 	options.Logger = slog.New(requestid.NewHandler(options.Logger.Handler()))
 
+	if options.Env == nil {
+		options.Env = func(string) (string, bool) { return "", false }
+	}
+
+	if options.exportsTraces() {
+		options.Logger = slog.New(telemetry.NewHandler(options.Logger.Handler()))
+	}
+
 	if options.LogLevel == nil {
 		options.LogLevel = &slog.LevelVar{}
 	}
 
 	if options.Progress == nil {
 		options.Progress = func(string) {}
-	}
-
-	if options.Env == nil {
-		options.Env = func(string) (string, bool) { return "", false }
 	}
 
 	return &App{
@@ -198,6 +205,10 @@ func newApp(options Options) *App {
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
 	a.metrics = newMetrics(cfg, a.options.Version, a.logger)
+
+	if err := a.openTraces(ctx); err != nil {
+		return err
+	}
 
 	if err := a.openCertificate(ctx); err != nil {
 		return err
@@ -269,6 +280,7 @@ func (a *App) wire(ctx context.Context) error {
 		DB:       a.db, OpenTools: a.openTools, FetchRunbook: a.fetchRunbook,
 		ServerID: a.serverID, Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
 		Ready: a.health.started, Grace: cfg.Queue.GracefulShutdownTimeout,
+		Trace:    a.traces.Context,
 		Announce: announce, SetAside: a.sessionSetAside, LeaseLost: a.metrics.LeaseLost, Clock: a.clock, Logger: a.logger,
 	})
 

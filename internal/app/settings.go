@@ -243,7 +243,7 @@ func (s *settings) warnings(env func(string) (string, bool), scripted bool) []co
 		}
 	}
 
-	for _, unset := range slices.Concat(s.config.UnsetReceiverVariables(env), s.config.UnsetWriteBackVariables(env)) {
+	for _, unset := range slices.Concat(s.config.UnsetReceiverVariables(env), s.config.UnsetWriteBackVariables(env), s.config.UnsetTracingVariables(env)) {
 		hint := unset.Hint
 		unset.Hint = "" // which the text would repeat
 

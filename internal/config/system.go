@@ -23,6 +23,7 @@ type System struct {
 	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md." restart:"true"`
 	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0" restart:"true"`
 	AdminListen      string         `yaml:"admin_listen" doc:"Loopback address of a second listener with metrics, profiles and the log level, such as 127.0.0.1:9090; it needs no API key. Empty means none. See docs/operations.md." format:"loopback" restart:"true"`
+	Tracing          Tracing        `yaml:"tracing" doc:"Export of OpenTelemetry traces; see docs/opentelemetry.md." restart:"true"`
 	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit." restart:"true"`
 	Login            Login          `yaml:"login" doc:"Limits on browsers that log in." restart:"true"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
@@ -42,6 +43,23 @@ type Streams struct {
 	MaxConnectionsPerKey   int `yaml:"max_connections_per_key" doc:"The same for one API key and the browsers logged in with it; further ones are refused with 429 too_many_streams." default:"200" min:"0"`
 	MaxSubscriptions       int `yaml:"max_subscriptions" doc:"Subscriptions of all connections; one connection can have 100." default:"20000" min:"0"`
 	MaxSubscriptionsPerKey int `yaml:"max_subscriptions_per_key" doc:"Subscriptions of all connections of one API key." default:"2000" min:"0"`
+}
+
+// Tracing is system.tracing.
+type Tracing struct {
+	Endpoint       string  `yaml:"endpoint" doc:"URL of a collector that receives OTLP over HTTP, such as http://localhost:4318; /v1/traces is appended if it is missing. Empty means the address in OTEL_EXPORTER_OTLP_ENDPOINT; without either, nothing is exported." format:"url" secret:"url"`
+	HeadersEnv     string  `yaml:"headers_env" doc:"Environment variable that holds the headers of exports, such as a token, as name=value pairs separated by commas. Empty means OTEL_EXPORTER_OTLP_HEADERS." format:"env" secret:"env"`
+	SampleRatio    float64 `yaml:"sample_ratio" doc:"Part of all sessions that are exported, from 0 to 1. A session is exported whole or not at all, whichever servers run it." default:"1" min:"0" max:"1"`
+	CaptureContent bool    `yaml:"capture_content" doc:"Export what models and tools were given and answered, with secrets masked. Without it, traces have names, times and numbers only."`
+}
+
+// UnsetTracingVariables finds the environment variables of system.tracing that are not set.
+func (c *Config) UnsetTracingVariables(env func(string) (string, bool)) []Problem {
+	name := c.System.Tracing.HeadersEnv
+	if value, _ := env(name); name == "" || value != "" {
+		return nil
+	}
+	return []Problem{c.problem("system.tracing.headers_env", "environment variable "+name+" is not set", "traces are exported without headers")}
 }
 
 // Login is system.login.

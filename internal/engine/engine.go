@@ -52,6 +52,8 @@ type Config struct {
 
 	// LeaseLost is called when another server took a session over that this one worked on. It may be nil.
 	LeaseLost func()
+	// Trace returns the context for work on a row of a session: the session itself, or an execution. Nil changes no context.
+	Trace func(ctx context.Context, sessionID, rowID string) context.Context
 
 	Clock  clockwork.Clock
 	Logger *slog.Logger
@@ -110,6 +112,10 @@ type Engine struct {
 
 // New returns an engine that does nothing yet.
 func New(cfg Config) *Engine {
+	if cfg.Trace == nil {
+		cfg.Trace = func(ctx context.Context, _, _ string) context.Context { return ctx }
+	}
+
 	if cfg.LeaseLost == nil {
 		cfg.LeaseLost = func() {}
 	}

@@ -100,6 +100,8 @@ func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Tas
 		}
 	}()
 
+	ctx = r.engine.Trace(ctx, r.lease.SessionID, t.Execution)
+
 	in, err := r.input(c, t)
 	if err != nil {
 		return r.failExecution(ctx, t, string(tarsy.CodeOf(err)), err.Error())

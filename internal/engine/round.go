@@ -16,7 +16,7 @@ import (
 
 // round plans once and does what was planned.
 func (r *sessionRun) round() (released bool, err error) {
-	ctx, stop := context.WithCancelCause(context.Background())
+	ctx, stop := context.WithCancelCause(r.engine.Trace(context.Background(), r.lease.SessionID, r.lease.SessionID))
 	defer stop(nil)
 
 	if r.soft.Err() != nil {

@@ -11,6 +11,8 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+
+	"tarsy.dev/tarsy/internal/telemetry"
 )
 
 // maxBodyBytes bounds one answer over HTTP; the SDK reads a JSON body whole, whatever its size. It is also the SDK's
@@ -143,6 +145,9 @@ func traced(ctx context.Context, p *probe) context.Context {
 func (e *edge) addHeaders(req *http.Request) {
 	if req.URL.Host != e.home.Host || req.URL.Scheme != e.home.Scheme {
 		return
+	}
+	if parent := telemetry.TraceparentOf(req.Context()); parent != "" {
+		req.Header.Set(telemetry.Traceparent, parent)
 	}
 	for name, value := range e.config.Headers {
 		if req.Header.Get(name) == "" {

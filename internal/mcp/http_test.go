@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/telemetry"
 )
 
 // web is an MCP server over HTTP that can be restarted: the address stays, the sessions are gone.
@@ -133,6 +135,46 @@ func TestHTTPSendsTokenAndHeadersToConfiguredHostOnly(t *testing.T) {
 	transport.BearerToken = "wrong"
 	refused := openHTTP(t, transport, fast)
 	require.Contains(t, refused.Unavailable()["web"], "Unauthorized")
+}
+
+// A server over HTTP gets the trace of a call in its headers.
+func TestHTTPSendsTraceOfCall(t *testing.T) {
+	t.Parallel()
+
+	tracer, err := telemetry.New(t.Context(), telemetry.Config{Endpoint: "http://127.0.0.1:1", SampleRatio: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tracer.Stop(context.Background())) })
+
+	const session, call = "01990000-0000-7000-8000-0000000000aa", "01990000-0000-7000-8000-0000000000bb"
+
+	var (
+		mu      sync.Mutex
+		parents []string
+	)
+
+	next := newWeb(t, nil)
+	web := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		parents = append(parents, r.Header.Get("Traceparent"))
+		mu.Unlock()
+		next.ServeHTTP(w, r)
+	}))
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: web.URL}, fast)
+
+	_, err = tools.Call(t.Context(), agent.Call{ID: call, Name: "web__read", Arguments: "{}"})
+	require.NoError(t, err)
+
+	mu.Lock()
+	require.NotContains(t, strings.Join(parents, ""), "00-", "no trace, no header")
+	mu.Unlock()
+
+	_, err = tools.Call(tracer.Context(t.Context(), session, session), agent.Call{ID: call, Name: "web__read", Arguments: "{}"})
+	require.NoError(t, err)
+
+	mu.Lock()
+	defer mu.Unlock()
+
+	require.Contains(t, parents, "00-019900000000700080000000000000aa-80000000000000bb-01")
 }
 
 func TestHTTPServerRestartBetweenCallsIsTransparentForWrites(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/telemetry"
 )
 
 // CallIDKey is the key of `_meta` under which a call's id travels.
@@ -176,7 +177,7 @@ func (s *server) sleep(ctx context.Context, wait time.Duration) error {
 
 // call makes the call within its time limit: once, or a second time on a fresh session if the first was without effect.
 func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read arguments) (agent.Result, error) {
-	limited, cancel := context.WithCancelCause(ctx)
+	limited, cancel := context.WithCancelCause(telemetry.WithRow(ctx, callID))
 	defer cancel(nil)
 	timer := s.factory.clock.AfterFunc(s.limits.Call, func() { cancel(errTimeLimit) })
 	defer timer.Stop()
@@ -191,7 +192,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 		p := &probe{}
 		p.sent.Store(!current.link.probed)
 		answer, err := current.client.CallTool(withProbe(limited, p), &mcpsdk.CallToolParams{
-			Meta:      mcpsdk.Meta{CallIDKey: callID},
+			Meta:      callMeta(limited, callID),
 			Name:      tool.Name,
 			Arguments: read.object,
 		})
@@ -219,6 +220,16 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 
 		return result, err
 	}
+}
+
+// callMeta tells the server which call it is, and of which trace.
+func callMeta(ctx context.Context, callID string) mcpsdk.Meta {
+	meta := mcpsdk.Meta{CallIDKey: callID}
+	if parent := telemetry.TraceparentOf(ctx); parent != "" {
+		meta[telemetry.Traceparent] = parent
+	}
+
+	return meta
 }
 
 // explained adds to the error of a tool how its arguments were read, if that may be why.

@@ -30,6 +30,7 @@ func everyName(t *testing.T) map[string]bool {
 	none := func() int64 { return 0 }
 	m := New(Config{})
 	m.AddMasker(func() (int64, int64) { return 0, 0 })
+	m.AddTraces(func() (int64, int64, int64) { return 0, 0, 0 })
 	m.AddStreams(Streams{WebSockets: none, EventStreams: none, DroppedDeltas: none, DroppedChanges: none})
 	m.AddDatabase(Database{
 		Workload: func(context.Context) (Workload, error) { return Workload{}, nil }, Pools: func() map[string]*pgxpool.Stat { return nil },

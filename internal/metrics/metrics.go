@@ -102,6 +102,21 @@ func (m *Metrics) AddMasker(masked func() (texts, results int64)) {
 	add("tool_result", func() int64 { _, results := masked(); return results }) //nolint:nlreturn // one thought
 }
 
+// AddTraces adds how many spans of traces were exported, were refused by the collector, and were dropped because too many waited. It
+// is called once.
+func (m *Metrics) AddTraces(counts func() (exported, failed, dropped int64)) {
+	add := func(result string, read func() int64) {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Name: "trace_spans_total", ConstLabels: prometheus.Labels{"result": result},
+			Help: "Spans of traces: exported, failed (not accepted by the collector) or dropped (too many waited for it).",
+		}, func() float64 { return float64(read()) }))
+	}
+
+	add("exported", func() int64 { exported, _, _ := counts(); return exported }) //nolint:nlreturn // one thought
+	add("failed", func() int64 { _, failed, _ := counts(); return failed })       //nolint:nlreturn // one thought
+	add("dropped", func() int64 { _, _, dropped := counts(); return dropped })    //nolint:nlreturn // one thought
+}
+
 // Streams is what the hub knows about readers. Each function is called for every scrape.
 type Streams struct {
 	// WebSockets and EventStreams are the open connections of each kind.

@@ -88,7 +88,7 @@ func (m *Metrics) Committed(step progress.Step) {
 	}
 
 	for i := range step.MCPInteractions {
-		if call := &step.MCPInteractions[i]; isEnd(&step, call) {
+		if call := &step.MCPInteractions[i]; step.EndsCall(call) {
 			m.toolCall(call)
 		}
 	}
@@ -99,7 +99,7 @@ func (m *Metrics) Committed(step progress.Step) {
 		}
 	}
 
-	if isFinish(&step) {
+	if step.EndsSession() {
 		outcome := string(step.Session.Outcome)
 		if outcome == "" {
 			outcome = "none"
@@ -107,37 +107,6 @@ func (m *Metrics) Committed(step progress.Step) {
 
 		m.finished.WithLabelValues(m.statuses.label(string(step.Session.Status)), m.verdicts.label(outcome)).Inc()
 	}
-}
-
-// isEnd reports whether a step records the end of a tool call. Its row is stored again when its result was summarized, but its event
-// ends once. A call that waits for an approval, or was not approved, is not made.
-func isEnd(step *progress.Step, call *tarsy.MCPInteraction) bool {
-	if call.Status == tarsy.CallStarted || call.Approval != nil && call.Approval.Status != tarsy.ApprovalApproved {
-		return false
-	}
-
-	for i := range step.Timeline {
-		if step.Timeline[i].ID == call.TimelineEventID {
-			return true
-		}
-	}
-
-	return false
-}
-
-// isFinish reports whether a step ends a session. Later steps, of questions, store an ended session again but do not report it.
-func isFinish(step *progress.Step) bool {
-	if step.Session == nil || !step.Session.Status.Terminal() {
-		return false
-	}
-
-	for i := range step.Events {
-		if step.Events[i].Type == tarsy.TypeSessionStatus {
-			return true
-		}
-	}
-
-	return false
 }
 
 func (m *Metrics) llmCall(call *tarsy.LLMInteraction) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm"
 )
 
 // Step is what one commit writes of one session: whole rows that are put by id, requests that are answered and
@@ -33,6 +34,44 @@ type Step struct {
 	Release bool
 	// RunAt is when the session is to be claimed again after the release; nil means not before somebody requests something.
 	RunAt *time.Time
+	// Prompts are what the LLM calls of this step were made with, by the id of the interaction, unless the interaction has it. They are
+	// for traces and not stored.
+	Prompts map[string]Prompt
+}
+
+// Prompt is the messages of an LLM call as the provider got them.
+type Prompt []llm.Message
+
+// EndsCall reports whether the step ends one of its tool calls. A call is stored again when its result was summarized, but its event
+// ends once. A call that waits for an approval, or was not approved, is not made.
+func (s *Step) EndsCall(call *tarsy.MCPInteraction) bool {
+	if call.CompletedAt == nil || call.Approval != nil && call.Approval.StartedAt == nil {
+		return false
+	}
+
+	for i := range s.Timeline {
+		if s.Timeline[i].ID == call.TimelineEventID {
+			return true
+		}
+	}
+
+	return false
+}
+
+// EndsSession reports whether the step ends the investigation. Later steps, of questions, store an ended session again but do not
+// report it.
+func (s *Step) EndsSession() bool {
+	if s.Session == nil || !s.Session.Status.Terminal() {
+		return false
+	}
+
+	for i := range s.Events {
+		if s.Events[i].Type == tarsy.TypeSessionStatus {
+			return true
+		}
+	}
+
+	return false
 }
 
 // State is what the database holds of one session, as far as the engine needs it to go on.
