@@ -101,6 +101,7 @@ func successes() map[string]struct {
 		"get-me":            {http.StatusOK, plain},
 		"list-warnings":     {http.StatusOK, plain},
 		"get-log-level":     {http.StatusOK, plain},
+		"get-diagnostics":   {http.StatusOK, plain},
 		"set-log-level": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			return app.Do(op.method, op.path, map[string]any{"level": "debug"})
 		}},

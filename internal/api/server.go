@@ -283,6 +283,7 @@ func New(cfg Config) *Server {
 	s.addMetrics(cfg.Metrics)
 	s.addLogLevel()
 	s.addReload()
+	s.addDiagnostics()
 	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
 	s.addMCP(cfg.MCP)
 	s.finishDocument()

@@ -22,6 +22,8 @@ type System struct {
 	Providers func(others bool) []Provider
 	// Settings are the configuration's values, with secrets hidden.
 	Settings func() []Setting
+	// Diagnostics reads how the server is, apart from what the API knows itself. Secrets are masked.
+	Diagnostics func(ctx context.Context) Diagnostics
 }
 
 // MCPServer is an MCP server and its tools.

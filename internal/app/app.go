@@ -77,6 +77,9 @@ type Options struct {
 	// Progress is told what takes longer than a moment.
 	Progress func(string)
 	Version  string
+
+	// errors are the last lines of level error.
+	errors *errorLog
 }
 
 const day = 24 * time.Hour
@@ -95,10 +98,11 @@ func serverID() string {
 
 // App is one server.
 type App struct {
-	options  Options
-	serverID string
-	logger   *slog.Logger
-	clock    clockwork.Clock
+	options   Options
+	serverID  string
+	startedAt time.Time
+	logger    *slog.Logger
+	clock     clockwork.Clock
 	// databaseTime tells that no clock was injected: the database's is used.
 	databaseTime bool
 
@@ -175,6 +179,10 @@ func newApp(options Options) *App {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 
+	// Errors are kept for the diagnostics.
+	options.errors = &errorLog{}
+	options.Logger = slog.New(errorHandler{Handler: options.Logger.Handler(), log: options.errors})
+
 	// Lines that are logged for a request have its id.
 	options.Logger = slog.New(requestid.NewHandler(options.Logger.Handler()))
 
@@ -195,7 +203,7 @@ func newApp(options Options) *App {
 	}
 
 	return &App{
-		options: options, serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
+		options: options, startedAt: tarsy.Time(options.Clock.Now()), serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
 		failed: make(chan error, 1),
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}

@@ -23,7 +23,8 @@ func (a *App) system() api.System {
 
 			return providers(cfg, used, ready(cfg, used, a.options.Env), a.options.Env)
 		},
-		Settings: func() []api.Setting { return shownSettings(a.current().config) },
+		Settings:    func() []api.Setting { return shownSettings(a.current().config) },
+		Diagnostics: a.diagnostics(),
 	}
 }
 

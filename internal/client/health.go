@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 )
@@ -28,6 +29,18 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	err := c.call(ctx, http.MethodGet, "/health", nil, nil, &health)
 
 	return health, err
+}
+
+// Document reads what a server answers to a GET, as it is.
+func (c *Client) Document(ctx context.Context, path string) ([]byte, error) {
+	response, err := c.send(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+
+	defer func() { _ = response.Body.Close() }()
+
+	return io.ReadAll(reader{response.Body, c.Server()})
 }
 
 // Object reads what a server answers to a GET, whatever it has: its fields, undecoded.

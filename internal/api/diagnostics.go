@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Diagnostics is how one server is, for people who look for the cause of a problem. Secrets in its texts are masked.
+type Diagnostics struct {
+	Version    string              `json:"version"`
+	ServerID   string              `json:"server_id"`
+	Time       time.Time           `json:"time"`
+	StartedAt  time.Time           `json:"started_at"`
+	Runtime    RuntimeState        `json:"runtime"`
+	Migrations []Migration         `doc:"Migrations of the database, in order."                                        json:"migrations"`
+	Servers    []AnnouncedServer   `doc:"Servers that use the database or did lately, the one that was seen last first." json:"servers"`
+	Queue      QueueState          `json:"queue"`
+	Pools      []PoolState         `doc:"Pools of database connections, by name."                                      json:"pools"`
+	Warnings   []Warning           `json:"warnings"`
+	MCPServers []MCPServerStatus   `json:"mcp_servers"`
+	Errors     []LoggedError       `doc:"Lines of the log of level error, the oldest first; the last 200 of this server." json:"errors"`
+	Missing    []MissingDiagnostic `doc:"What could not be read."                                                      json:"missing"`
+}
+
+// RuntimeState is how the process is.
+type RuntimeState struct {
+	GoVersion  string `json:"go_version"`
+	Platform   string `doc:"Operating system and architecture." json:"platform"`
+	CPUs       int    `json:"cpus"`
+	Goroutines int    `json:"goroutines"`
+	HeapBytes  uint64 `json:"heap_bytes"`
+	SysBytes   uint64 `doc:"Memory that the process got from the system." json:"sys_bytes"`
+}
+
+// Migration is a migration that was applied.
+type Migration struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+}
+
+// AnnouncedServer is what a server announces in the database.
+type AnnouncedServer struct {
+	ID            string    `json:"id"`
+	EngineVersion int       `json:"engine_version"`
+	Has           []string  `doc:"What it can run: chains, MCP servers and LLM providers." json:"has"`
+	SeenAt        time.Time `json:"seen_at"`
+}
+
+// QueueState is how much there is to do, on all servers together.
+type QueueState struct {
+	Pending       int        `json:"pending"`
+	InProgress    int        `json:"in_progress"`
+	Cancelling    int        `json:"cancelling"`
+	Waiting       int        `doc:"Sessions that no server has taken yet." json:"waiting"`
+	OldestWaiting *time.Time `doc:"When the oldest of them was created."   json:"oldest_waiting"`
+}
+
+// PoolState is how a pool of database connections is.
+type PoolState struct {
+	Name          string `json:"name"`
+	Max           int32  `json:"max"`
+	Acquired      int32  `json:"acquired"`
+	Idle          int32  `json:"idle"`
+	Acquires      int64  `json:"acquires"`
+	EmptyAcquires int64  `doc:"How often none was free." json:"empty_acquires"`
+}
+
+// LoggedError is a line of the log.
+type LoggedError struct {
+	Time time.Time `json:"time"`
+	Text string    `doc:"The message and its attributes; secrets are masked." json:"text"`
+}
+
+// MissingDiagnostic is what could not be read.
+type MissingDiagnostic struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+type diagnosticsOutput struct{ Body Diagnostics }
+
+func (s *Server) addDiagnostics() {
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "get-diagnostics", Method: http.MethodGet, Path: "/api/v1/system/diagnostics",
+		Summary:     "Get what is needed to find the cause of a problem",
+		Description: "About the server that answers, apart from the queue and what servers announce. `tarsy support-bundle` collects it.",
+	}, nil, func(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
+		found := s.system.Diagnostics(ctx)
+		found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, tarsy.Time(s.clock.Now())
+		found.Warnings = append([]Warning{}, s.warnings()...)
+
+		return &diagnosticsOutput{Body: found}, nil
+	})
+}
