@@ -178,6 +178,10 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 		all = append(all, finding{"write-back", findingWarn, unset.String(), "set it where the server runs"})
 	}
 
+	for _, unset := range cfg.UnsetTracingVariables(t.lookup) {
+		all = append(all, finding{"traces", findingWarn, unset.String(), "set it where the server runs"})
+	}
+
 	return append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
 }
 
