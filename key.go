@@ -12,6 +12,33 @@ const (
 	ScopeAdmin Scope = "admin"
 )
 
+// AccessRole is what a person or program may do. Each includes those before it.
+type AccessRole string
+
+// The roles: a viewer sees everything, a responder also submits, asks, cancels and deletes, an admin also manages keys and the server.
+const (
+	RoleViewer    AccessRole = "viewer"
+	RoleResponder AccessRole = "responder"
+	RoleAdmin     AccessRole = "admin"
+)
+
+// AccessRoles lists the roles, weakest first.
+func AccessRoles() []AccessRole { return []AccessRole{RoleViewer, RoleResponder, RoleAdmin} }
+
+// Role is the role that a scope stands for; they correspond one to one. It is empty for a scope that does not exist.
+func (s Scope) Role() AccessRole {
+	switch s {
+	case ScopeRead:
+		return RoleViewer
+	case ScopeWrite:
+		return RoleResponder
+	case ScopeAdmin:
+		return RoleAdmin
+	default:
+		return ""
+	}
+}
+
 // APIKey is a stored key. Only a hash of its secret is stored, outside of this struct.
 type APIKey struct {
 	// UUIDv7, chosen when the key is issued.

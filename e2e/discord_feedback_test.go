@@ -43,6 +43,13 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 
 	w.Write(thread.ID, "ann", "!feedback withdraw")
 	w.Await(thread.ID, "Your feedback is withdrawn.")
+
+	for i, action := range []string{"feedback.give", "feedback.withdraw"} {
+		row := auditLog(t, app)[i]
+		require.Equal(t, action, row.Action)
+		require.Equal(t, "discord:ann", row.Actor)
+		require.Equal(t, tarsy.ActorDiscord, row.ActorKind)
+	}
 	require.Empty(t, app.Session(sessionID).Feedback)
 
 	// Who is not allowed to ask is not allowed to rate either, and gets no answer.

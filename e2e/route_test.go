@@ -114,8 +114,9 @@ func successes() map[string]struct {
 		"login": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			return app.Do(op.method, op.path, map[string]any{"key": app.Key("a browser's", tarsy.ScopeRead)})
 		}},
-		"logout":    {http.StatusNoContent, plain},
-		"list-keys": {http.StatusOK, plain},
+		"logout":     {http.StatusNoContent, plain},
+		"list-keys":  {http.StatusOK, plain},
+		"list-audit": {http.StatusOK, plain},
 		"submit-alert": {http.StatusAccepted, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			app.Script.Add(says("Analysed."), says("Summed up."))
 			answer := app.Do(op.method, op.path, map[string]any{"alert_type": "test", "data": map[string]any{"severity": "high"}})

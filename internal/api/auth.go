@@ -44,7 +44,14 @@ type caller struct {
 	isSender bool
 	// secure tells that the browser's connection is encrypted.
 	secure bool
+	// named tells that the author is whom a trusted proxy named.
+	named bool
+	// audit is what the audit log records of the request.
+	audit auditNotes
 }
+
+// known reports whether the caller proved who it is.
+func (c *caller) known() bool { return c.key != nil || c.named }
 
 func callerOf(ctx context.Context) *caller {
 	who, ok := ctx.Value(callerKey{}).(*caller)
@@ -90,6 +97,7 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 		token:    r.Header.Get(csrfHeader), //nolint:canonicalheader,nolintlint // the name as it is documented; the linter does not always see the constant
 		secure:   r.TLS != nil || g.public.isSecure(r) || from.proxied && strings.EqualFold(strings.TrimSpace(proto), "https"),
 		authorBy: func(key *tarsy.APIKey) string { return author(r, key, from.proxied) },
+		named:    from.proxied && forwardedUser(r) != "",
 	}
 
 	err := g.recognize(r, who)

@@ -20,7 +20,9 @@ import (
 // operation is a route of the document.
 type operation struct {
 	method, path string
-	scope        string
+	// pattern is the path as the document has it.
+	pattern string
+	scope   string
 }
 
 // operations lists every route of the document.
@@ -38,7 +40,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 
 	for path, methods := range document.Paths {
 		for method, op := range methods {
-			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", tarsy.NewID())}
+			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", tarsy.NewID()), pattern: path}
 			if len(op.Security) > 0 {
 				one.scope = op.Security[0]["api_key"][0]
 			}

@@ -14,11 +14,8 @@ const maxAuthor = 200
 // author names who asks: what a trusted proxy says, else the key's name, else nobody in particular.
 func author(r *http.Request, key *tarsy.APIKey, proxied bool) string {
 	if proxied {
-		for _, name := range []string{"X-Forwarded-User", "X-Forwarded-Email"} {
-			value := cleanAuthor(r.Header.Get(name))
-			if value != "" {
-				return value
-			}
+		if user := forwardedUser(r); user != "" {
+			return user
 		}
 	}
 
@@ -27,6 +24,18 @@ func author(r *http.Request, key *tarsy.APIKey, proxied bool) string {
 	}
 
 	return tarsy.DefaultAuthor
+}
+
+// forwardedUser is the user that a proxy names; empty if it names none.
+func forwardedUser(r *http.Request) string {
+	for _, name := range []string{"X-Forwarded-User", "X-Forwarded-Email"} {
+		value := cleanAuthor(r.Header.Get(name))
+		if value != "" {
+			return value
+		}
+	}
+
+	return ""
 }
 
 func cleanAuthor(name string) string {

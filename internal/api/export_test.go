@@ -12,6 +12,16 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
+// AuditActionNames are the names of actions in the audit log by the pattern of their route.
+func AuditActionNames() map[string]string {
+	names := map[string]string{}
+	for pattern, action := range auditActions() {
+		names[pattern] = action.name
+	}
+
+	return names
+}
+
 // CheckAnswer compares a body with what the document promises for the operation and status.
 func (s *Server) CheckAnswer(method, path string, status int, body []byte) []error {
 	response := s.documented(method, path).Responses[strconv.Itoa(status)]

@@ -60,6 +60,8 @@ func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput,
 
 	before := levelName(s.logLevel.Level())
 	s.logLevel.Set(level)
+	who.audit.add("from", before)
+	who.audit.add("to", levelName(level))
 
 	// At a level that is logged whatever was set: it explains why the log changes.
 	s.logger.Log(ctx, max(level, slog.LevelInfo), "log level changed", "from", before, "to", levelName(level), "author", who.author)

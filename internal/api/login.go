@@ -146,6 +146,8 @@ func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*log
 
 	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{APIKey: *key, CSRFToken: issued.CSRFToken}}
 
+	who.audit.actor = opened
+
 	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
 	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: s.me(opened)}, nil
@@ -166,6 +168,8 @@ func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error)
 
 	if who.browser != nil {
 		s.logger.InfoContext(ctx, "browser logged out", who.logged()...)
+	} else {
+		who.audit.recorded = true // nothing has changed
 	}
 
 	return &logoutOutput{SetCookie: cookie(who, "", -1)}, nil

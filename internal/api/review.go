@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -246,6 +247,9 @@ func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutp
 			ItemID: item.ID, Version: item.Version, Decision: request.Decision, Reason: request.Reason, Author: who.author,
 		}
 	}
+
+	who.audit.add("decision", string(request.Decision))
+	who.audit.add("items", strconv.Itoa(len(each)))
 
 	results := s.reviews.ResolveAll(ctx, each, func(err error) { s.logger.ErrorContext(ctx, "review item not decided", "error", err) })
 

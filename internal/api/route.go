@@ -18,7 +18,9 @@ import (
 // come without a key.
 type route struct {
 	// path is the pattern of its addresses.
-	path       string
+	path string
+	// action is what the audit log calls the operation; nil for operations that change nothing.
+	action     *auditAction
 	scope      tarsy.Scope
 	probe      bool
 	stream     bool
@@ -80,7 +82,12 @@ func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
 		}
 	}
 
-	s.routes[op.Method+" "+op.Path] = kept
+	pattern := op.Method + " " + op.Path
+	if action, ok := auditActions()[pattern]; ok {
+		kept.action = &action
+	}
+
+	s.routes[pattern] = kept
 }
 
 // endsWithLogin marks the route of a stream.
@@ -115,6 +122,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	who, err := s.guard.identify(r, missing == nil && found.scope == "")
 	defer s.logRefusal(w, r, who)
+
+	w, record := s.audited(w, r, found, who)
+	defer record.finish()
 
 	if missing == nil && found.webhook && who.key == nil {
 		err = s.admitSender(w, r, who, found.bodyLimit, err)
@@ -163,6 +173,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	s.answer(w, r.WithContext(ctx), found)
+	record.answered()
 }
 
 // find returns the route of a request, or the problem that there is none.

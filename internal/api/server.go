@@ -27,6 +27,7 @@ type Store interface {
 	Usages
 	Keys
 	BrowserSessions
+	AuditLog
 
 	Queue(ctx context.Context) (postgres.QueueCounts, error)
 	Ping(ctx context.Context) error
@@ -128,6 +129,8 @@ type Config struct {
 	// Metrics answers /metrics; nil means that there are none. Observe may be nil.
 	Metrics http.Handler
 	Observe Observe
+	// Mask hides secrets in what the audit log records; nil means that nothing is masked.
+	Mask func(string) string
 	// LogLevel is that of Logger; nil means one that nothing follows.
 	LogLevel *slog.LevelVar
 	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
@@ -166,6 +169,8 @@ type Server struct {
 	attempts       attempts
 	captures       captures
 	refusals       refusals
+	denials        *limit.Rate
+	mask           func(string) string
 	sessionsPerKey int
 	dailyBudgetUSD func() float64
 
@@ -208,6 +213,10 @@ func New(cfg Config) *Server {
 		cfg.Metrics = http.NotFoundHandler()
 	}
 
+	if cfg.Mask == nil {
+		cfg.Mask = func(text string) string { return text }
+	}
+
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string, int, time.Duration, bool) {}
 	}
@@ -242,6 +251,8 @@ func New(cfg Config) *Server {
 		},
 		captures:       captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
 		refusals:       newRefusals(cfg.Logger, cfg.Clock),
+		denials:        limit.NewRate(denialsPerCaller),
+		mask:           cfg.Mask,
 		sessionsPerKey: cfg.Login.SessionsPerKey,
 		dailyBudgetUSD: cfg.DailyBudgetUSD,
 
@@ -277,6 +288,7 @@ func New(cfg Config) *Server {
 	s.addReviews()
 	s.addJobs()
 	s.addKeys()
+	s.addAudit()
 	s.addLogin()
 	s.addSystem()
 	s.addHealth()

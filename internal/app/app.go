@@ -333,6 +333,7 @@ func (a *App) wire(ctx context.Context) error {
 		Reload:     a.Reload,
 		Metrics:    a.metrics.Handler(),
 		Observe:    a.metrics.Request,
+		Mask:       a.maskText,
 		LogLevel:   a.options.LogLevel,
 		Dashboard:  web.Files(),
 		Info:       api.Info{Version: a.options.Version, ServerID: a.serverID},

@@ -38,7 +38,12 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 		return nil
 	}
 
-	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
+	record := tarsy.AuditEntry{
+		At: time.Now(), Actor: "bootstrap", ActorKind: tarsy.ActorSystem, Action: "key.create", TargetType: "key", TargetID: issued.Key.ID, Outcome: tarsy.AuditOK,
+		Details: map[string]string{"name": issued.Key.Name, "prefix": issued.Key.Prefix, "scopes": scopeList(issued.Key.Scopes)},
+	}
+
+	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash, record); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 

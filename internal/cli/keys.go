@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os/user"
 	"strings"
 	"time"
 
@@ -39,13 +40,32 @@ func (k keyDatabase) CreateKey(ctx context.Context, name string, scopes []tarsy.
 		}
 	}
 
-	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(ctx, issued.Key, issued.Hash)
+	record := keyRecord("key.create", now)
+	record.TargetID = issued.Key.ID
+	record.Details = map[string]string{"name": issued.Key.Name, "prefix": issued.Key.Prefix, "scopes": scopeList(issued.Key.Scopes)}
+
+	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(ctx, issued.Key, issued.Hash, record)
+}
+
+// keyRecord is the row of the audit log about a change of a key without a server. Its actor is the user of the operating system: whoever has
+// the address of the database can do anything to it.
+func keyRecord(action string, now time.Time) tarsy.AuditEntry {
+	actor := "unknown"
+	if current, err := user.Current(); err == nil {
+		actor = current.Username
+	}
+
+	return tarsy.AuditEntry{
+		At: now, Actor: actor, ActorKind: tarsy.ActorCLI, Role: tarsy.RoleAdmin, Action: action, TargetType: "key", Outcome: tarsy.AuditOK,
+	}
 }
 
 func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return k.db.Keys(ctx) }
 
 func (k keyDatabase) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error) {
-	key, err := k.db.RevokeKey(ctx, idOrPrefix, time.Now())
+	now := time.Now()
+
+	key, err := k.db.RevokeKey(ctx, idOrPrefix, now, keyRecord("key.revoke", now))
 	if err != nil {
 		return tarsy.APIKey{}, err
 	}

@@ -66,6 +66,7 @@ func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
 			return
 		}
 
+		b.record(ctx, m, "feedback.withdraw", sessionID)
 		b.say(ctx, m, "Your feedback is withdrawn.")
 	default:
 		given, err := b.cfg.Feedback.Give(ctx, tarsy.Feedback{
@@ -77,6 +78,7 @@ func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
 			return
 		}
 
+		b.record(ctx, m, "feedback.give", sessionID)
 		b.say(ctx, m, "Feedback recorded: "+string(given.Rating)+".")
 	}
 }

@@ -85,6 +85,21 @@ func (b *Bot) ask(ctx context.Context, m discord.Message, sessionID string) {
 		if err := b.cfg.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
 			b.cfg.Logger.Warn("could not remove the announcement of a refused question", "error", err)
 		}
+
+		return
+	}
+
+	b.record(ctx, m, "session.ask", sessionID)
+}
+
+// record appends to the audit log what a person did. The names of actions are those of the API. Alerts are not recorded, as there.
+func (b *Bot) record(ctx context.Context, m discord.Message, action, sessionID string) {
+	err := b.cfg.DB.AppendAudit(context.WithoutCancel(ctx), tarsy.AuditEntry{
+		At: b.cfg.Clock.Now(), Actor: b.author(m), ActorKind: tarsy.ActorDiscord, Action: action, TargetType: "session", TargetID: sessionID,
+		Outcome: tarsy.AuditOK, Details: map[string]string{"author_id": m.AuthorID, "message_id": m.MessageID, "channel_id": m.ChannelID},
+	})
+	if err != nil {
+		b.cfg.Logger.Error("could not append to the audit log", "error", err, "action", action, "target_id", sessionID, "author_id", m.AuthorID)
 	}
 }
 

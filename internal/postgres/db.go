@@ -66,6 +66,8 @@ type DB struct {
 	filler    *filler
 	measurer  *filler
 	reaper    *reaper
+	// auditing is held by the one append to the audit log of this server.
+	auditing chan struct{}
 	// compared is nil where the injected clock is the time.
 	compared *databaseClock
 }
@@ -135,6 +137,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		filler:    newFiller(pools.jobs, cfg.Logger),
 		measurer:  newMeasurer(pools.jobs, cfg.Logger),
 		reaper:    &reaper{pool: pools.front, after: cfg.StalledAfter, logger: cfg.Logger},
+		auditing:  make(chan struct{}, 1),
 	}, nil
 }
 

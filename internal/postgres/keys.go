@@ -18,13 +18,17 @@ const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes
 // activeKey is the condition that a key is accepted at the time that is the statement's parameter $1.
 const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
 
-// CreateKey stores a key with the hash of its secret.
-func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
-	_, err := db.front.Exec(ctx, `WITH key AS (
+// CreateKey stores a key with the hash of its secret, and records of it in the audit log.
+func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte, records ...tarsy.AuditEntry) error {
+	err := db.audited(ctx, records, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `WITH key AS (
 	INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
 )
 INSERT INTO api_key_expiries (key_id, expires_at) SELECT id, $7 FROM key WHERE $7::timestamptz IS NOT NULL`,
-		key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt, key.ExpiresAt)
+			key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt, key.ExpiresAt)
+
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("store key: %w", err)
 	}
@@ -66,15 +70,29 @@ func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// RevokeKey revokes a key by id or prefix; revoking twice keeps the first time.
-func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
-	rows, err := db.front.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
-WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
-	if err != nil {
-		return nil, fmt.Errorf("revoke key: %w", err)
-	}
+// RevokeKey revokes a key by id or prefix, and adds records of it to the audit log with the key as their target; revoking twice keeps the
+// first time.
+func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time, records ...tarsy.AuditEntry) (*tarsy.APIKey, error) {
+	var key *tarsy.APIKey
 
-	key, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[tarsy.APIKey])
+	err := db.audited(ctx, records, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
+WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
+		if err != nil {
+			return err
+		}
+
+		key, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[tarsy.APIKey])
+		if err != nil {
+			return err
+		}
+
+		for i := range records {
+			records[i].TargetID, records[i].Details = key.ID, map[string]string{"name": key.Name, "prefix": key.Prefix}
+		}
+
+		return nil
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, tarsy.Errorf(tarsy.CodeKeyNotFound, "there is no key %q", idOrPrefix)
 	}

@@ -187,6 +187,10 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 	require.Contains(t, tables, "stages")
 
 	for _, table := range tables {
+		if table == "audit_log" {
+			continue // takes no updates, of a newer release neither
+		}
+
 		f.exec(t, "UPDATE "+table+` SET newer_kind = 'special', newer_note = '{"n": 1}'`)
 	}
 

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+type auditInput struct {
+	Actor      string  `doc:"Only what this actor did." query:"actor"`
+	Action     string  `doc:"Only this action, such as session.cancel." query:"action"`
+	TargetType string  `doc:"Only changes of this kind of thing, such as session." query:"target_type"`
+	TargetID   string  `doc:"Only changes of the thing with this id." query:"target_id"`
+	Since      moment  `doc:"Only from this time on." query:"since"`
+	Until      moment  `doc:"Only before this time." query:"until"`
+	Order      string  `doc:"Which come first; the default is newest." enum:"newest,oldest" query:"order"`
+	Limit      integer `doc:"How many rows a page has." query:"limit"`
+	Cursor     string  `doc:"The next_cursor of the previous page." query:"cursor"`
+}
+
+type auditOutput struct{ Body auditPage }
+
+type auditPage struct {
+	Entries    []tarsy.AuditEntry `json:"entries"`
+	NextCursor string             `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+}
+
+// auditCursor is a place in the log. A place of the other order means nothing there.
+type auditCursor struct {
+	ID     int64 `json:"id"`
+	Oldest bool  `json:"oldest"`
+}
+
+func (s *Server) addAudit() {
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit", Summary: "List who did what, newest first",
+		Description: "Each row contains the hash of the previous one, so that rows which were changed or removed are noticed: `tarsy audit verify` " +
+			"reads the whole log with order=oldest and checks it.",
+	}, nil, s.listAudit)
+}
+
+func (s *Server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+
+	wanted := filter.Limit
+	filter.Limit++ // one more than is shown tells whether there is another page
+
+	entries, err := s.store.Audit(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("list the audit log: %w", err)
+	}
+
+	out := &auditOutput{Body: auditPage{Entries: append([]tarsy.AuditEntry{}, entries...)}}
+
+	if len(entries) > wanted {
+		out.Body.Entries = out.Body.Entries[:wanted]
+		out.Body.NextCursor, err = encodeCursor(auditCursor{ID: entries[wanted-1].ID, Oldest: filter.OldestFirst})
+	}
+
+	return out, err
+}
+
+func (in *auditInput) filter() (tarsy.AuditFilter, error) {
+	filter := tarsy.AuditFilter{Actor: in.Actor, Action: in.Action, TargetType: in.TargetType, TargetID: in.TargetID}
+
+	var err error
+
+	filter.Since, err = parseMoment("since", in.Since)
+	if err != nil {
+		return filter, err
+	}
+
+	filter.Until, err = parseMoment("until", in.Until)
+	if err != nil {
+		return filter, err
+	}
+
+	order, err := oneOfParameter("order", in.Order, "newest", "oldest")
+	if err != nil {
+		return filter, err
+	}
+
+	filter.OldestFirst = order == "oldest"
+
+	filter.Limit, err = pageLimit(in.Limit)
+	if err != nil || in.Cursor == "" {
+		return filter, err
+	}
+
+	var cursor auditCursor
+
+	if !decodeCursor(in.Cursor, &cursor) || cursor.ID < 1 || cursor.Oldest != filter.OldestFirst {
+		return filter, badCursor()
+	}
+
+	filter.After = cursor.ID
+
+	return filter, nil
+}

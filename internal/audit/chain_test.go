@@ -1,0 +1,176 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
+)
+
+// entry draws what a caller gives to an append.
+func entry(t *rapid.T, label string) tarsy.AuditEntry {
+	text := rapid.StringN(0, 12, -1)
+
+	return tarsy.AuditEntry{
+		At:    time.Unix(0, rapid.Int64Range(0, 1<<60).Draw(t, label+" at")),
+		Actor: text.Draw(t, label+" actor"), ActorKind: rapid.SampledFrom(tarsy.ActorKinds()).Draw(t, label+" kind"),
+		KeyID: text.Draw(t, label+" key"), KeyPrefix: "abcdefgh", Role: tarsy.RoleResponder,
+		Action: "session.cancel", TargetType: "session", TargetID: text.Draw(t, label+" target"), RequestID: "r-1", Remote: "192.0.2.1",
+		Outcome: tarsy.AuditOK, Details: rapid.MapOfN(rapid.StringN(0, 4, -1), text, 0, 3).Draw(t, label+" details"),
+	}
+}
+
+// chain draws a log of at least so many rows.
+func chain(t *rapid.T, least int) []tarsy.AuditEntry {
+	rows := make([]tarsy.AuditEntry, rapid.IntRange(least, least+6).Draw(t, "rows"))
+	lastID, lastHash := int64(0), audit.FirstHash()
+
+	for i := range rows {
+		rows[i] = audit.Link(entry(t, fmt.Sprint("row ", i)), lastID, lastHash)
+		lastID, lastHash = rows[i].ID, rows[i].Hash
+	}
+
+	return rows
+}
+
+// verify returns the head of a log, or why it is broken.
+func verify(rows []tarsy.AuditEntry) (string, error) {
+	var v audit.Verifier
+
+	for _, row := range rows {
+		if err := v.Add(row); err != nil {
+			return "", err
+		}
+	}
+
+	return v.Head(), nil
+}
+
+func TestChainSurvivesJSON(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		rows := chain(t, 0)
+
+		text, err := json.Marshal(rows)
+		require.NoError(t, err)
+
+		var read []tarsy.AuditEntry
+
+		require.NoError(t, json.Unmarshal(text, &read))
+
+		head, err := verify(read)
+		require.NoError(t, err)
+
+		want := audit.FirstHash()
+		if len(rows) > 0 {
+			want = rows[len(rows)-1].Hash
+		}
+
+		require.Equal(t, want, head)
+	})
+}
+
+// tamper draws one change of a log that is no append. It returns the first row that can be wrong, counted from 0.
+func tamper(t *rapid.T, rows []tarsy.AuditEntry) ([]tarsy.AuditEntry, int) {
+	rows = slices.Clone(rows)
+	at := rapid.IntRange(0, len(rows)-1).Draw(t, "at")
+
+	switch rapid.SampledFrom([]string{"change", "rehash", "remove", "swap", "insert"}).Draw(t, "how") {
+	case "change":
+		changeField(t, &rows[at])
+	case "rehash":
+		changeField(t, &rows[at])
+		rows[at].Hash = audit.Hash(rows[at])
+	case "remove":
+		rows = slices.Delete(rows, at, at+1)
+	case "swap":
+		other := rapid.IntRange(0, len(rows)-1).Filter(func(i int) bool { return i != at }).Draw(t, "other")
+		rows[at], rows[other] = rows[other], rows[at]
+		at = min(at, other)
+	case "insert":
+		previous := audit.FirstHash()
+		if at > 0 {
+			previous = rows[at-1].Hash
+		}
+
+		rows = slices.Insert(rows, at, audit.Link(entry(t, "inserted"), int64(at), previous))
+	}
+
+	return rows, at
+}
+
+// changeField changes any one field but the hash.
+func changeField(t *rapid.T, row *tarsy.AuditEntry) {
+	value := reflect.ValueOf(row).Elem()
+	names := make([]string, 0, value.NumField())
+
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		if field.Name != "Hash" {
+			names = append(names, field.Name)
+		}
+	}
+
+	switch field := value.FieldByName(rapid.SampledFrom(names).Draw(t, "field")); field.Interface().(type) {
+	case int64:
+		field.SetInt(field.Int() + rapid.Int64Range(1, 9).Draw(t, "by"))
+	case time.Time:
+		row.At = row.At.Add(time.Duration(rapid.IntRange(1, 1000).Draw(t, "by")) * time.Microsecond)
+	case map[string]string:
+		details := map[string]string{"added": "x"}
+		for name, text := range row.Details {
+			details[name+"!"] = text
+		}
+
+		row.Details = details
+	default:
+		field.SetString(field.String() + "x")
+	}
+}
+
+func TestTamperedChainIsDetectedWithItsHead(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		rows := chain(t, 2)
+		want, err := verify(rows)
+		require.NoError(t, err)
+
+		tampered, at := tamper(t, rows)
+
+		head, err := verify(tampered)
+		if err == nil {
+			// Whoever can write the last row can replace it; the head, kept elsewhere, shows it.
+			require.NotEqual(t, want, head)
+			require.Equal(t, len(rows)-1, at, "only a change of the last row needs the head")
+
+			return
+		}
+
+		var broken *audit.BrokenError
+
+		require.ErrorAs(t, err, &broken)
+		require.NotEmpty(t, broken.Reason)
+	})
+}
+
+func TestFieldsCannotBeShiftedIntoEachOther(t *testing.T) {
+	t.Parallel()
+
+	one := audit.Link(tarsy.AuditEntry{Actor: "ada", ActorKind: "key", Details: map[string]string{"a": "1:b"}}, 0, audit.FirstHash())
+	for _, other := range []tarsy.AuditEntry{
+		{Actor: "adak", ActorKind: "ey", Details: one.Details},
+		{Actor: "ada", ActorKind: "key", Details: map[string]string{"a1": ":b"}},
+		{Actor: "ada\n3:key", Details: one.Details},
+	} {
+		require.NotEqual(t, one.Hash, audit.Link(other, 0, audit.FirstHash()).Hash)
+	}
+}

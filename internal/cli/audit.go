@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+// maxAuditLine is the size of the longest line of an exported log; texts in it are bounded.
+const maxAuditLine = 1 << 20
+
+func (t *tool) audit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "audit", Short: "List, export and verify the audit log", GroupID: groupClient, Args: onlyCommands,
+		Long: `The audit log records who did what. Rows are numbered without gaps and each contains the hash of the previous one, so that a row
+which was changed, removed, inserted or moved is found. It requires a key with the scope admin.`,
+		Example: "  tarsy audit list --actor ana --since 2026-11-01T00:00:00Z\n  tarsy audit export -f audit.jsonl\n  tarsy audit verify --file audit.jsonl",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(t.listAudit(), t.exportAudit(), t.verifyAudit())
+
+	return cmd
+}
+
+func (t *tool) listAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List who did what, newest first", Args: namedArgs,
+		Example: "  tarsy audit list\n  tarsy audit list --action session.cancel --since 2026-11-01T00:00:00Z\n  tarsy audit list --target-id 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 -o json",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+
+	var filter client.AuditFilter
+
+	flags := cmd.Flags()
+	flags.StringVar(&filter.Actor, "actor", "", "only what this actor did")
+	flags.StringVar(&filter.Action, "action", "", "only this action, such as session.cancel")
+	flags.StringVar(&filter.TargetType, "target-type", "", "only changes of this kind of thing, such as session")
+	flags.StringVar(&filter.TargetID, "target-id", "", "only changes of the thing with this id")
+	flags.StringVar(&filter.Since, "since", "", "only from this time on, such as 2026-11-15T10:00:00Z")
+	flags.StringVar(&filter.Until, "until", "", "only before this time")
+	paging := addListFlags(cmd, "rows")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var err error
+		if filter.Limit, err = paging.limit(); err != nil {
+			return err
+		}
+
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		return showList(t, format, c.Audit(cmd.Context(), filter), t.printAudit)
+	}
+
+	return cmd
+}
+
+func (t *tool) printAudit(entries []tarsy.AuditEntry) error {
+	if len(entries) == 0 {
+		t.infof("No rows found.")
+
+		return nil
+	}
+
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		rows[i] = []string{
+			fmt.Sprint(e.ID), e.At.UTC().Format(time.RFC3339), e.Actor, string(e.ActorKind), e.Action, strings.TrimSpace(e.TargetType + " " + e.TargetID), e.Outcome,
+		}
+	}
+
+	return t.table([]column{
+		{name: "ROW"}, {name: "TIME"}, {name: "ACTOR", cut: true}, {name: "BY", optional: true}, {name: "ACTION"}, {name: "TARGET", cut: true}, {name: "OUTCOME"},
+	}, rows)
+}
+
+func (t *tool) exportAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "export", Short: "Export the whole audit log as JSON lines, oldest first", Args: namedArgs,
+		Example: "  tarsy audit export -f audit.jsonl\n  tarsy audit export | gzip > audit.jsonl.gz",
+	}
+	connection := connectionFlags(cmd)
+	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		rows := c.Audit(cmd.Context(), client.AuditFilter{OldestFirst: true})
+
+		if *file == "" {
+			_, err := writeAudit(jsonLines{t}, rows)
+
+			return err
+		}
+
+		var v audit.Verifier
+
+		err = replaceFile(*file, func(out io.Writer) error {
+			v, err = writeAudit(out, rows)
+
+			return err
+		})
+		if err != nil {
+			return err
+		}
+
+		t.infof("%d rows written to %s. Head: %s", v.Count(), terminal.Line(*file), v.Head())
+
+		return nil
+	}
+
+	return cmd
+}
+
+// jsonLines prints lines of JSON without control sequences.
+type jsonLines struct{ *tool }
+
+// Write implements io.Writer.
+func (l jsonLines) Write(line []byte) (int, error) {
+	return len(line), l.printf("%s", terminal.JSON(line))
+}
+
+// writeAudit writes rows as JSON lines. What it verifies on the way tells the head; a broken log is exported all the same.
+func writeAudit(out io.Writer, rows iter.Seq2[tarsy.AuditEntry, error]) (audit.Verifier, error) {
+	var v audit.Verifier
+
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+
+	for row, err := range rows {
+		if err == nil {
+			err = encoder.Encode(row)
+		}
+
+		if err != nil {
+			return v, err
+		}
+
+		_ = v.Add(row)
+	}
+
+	return v, nil
+}
+
+// verification is what tarsy audit verify prints.
+type verification struct {
+	Rows int64  `json:"rows"`
+	Head string `json:"head"`
+}
+
+func (t *tool) verifyAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Verify that no row of the audit log was changed, removed or inserted", Args: namedArgs,
+		Long: `Checks every row of the server's audit log, or of an exported file without a server, and prints the first row that is wrong, or the
+number of rows and the head: the hash of the last row. Keep the head somewhere else. --expect-head then also finds out whether
+rows were cut off at the end, or the log was written again as a whole.`,
+		Example: "  tarsy audit verify\n  tarsy audit verify --file audit.jsonl\n  tarsy audit verify --expect-head 5f3a9c21…",
+	}
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	file := cmd.Flags().String("file", "", "verify this exported file instead of the server's log")
+	expected := cmd.Flags().String("expect-head", "", "fail unless the log contains the row with this hash")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		rows := readAudit(*file)
+
+		if *file == "" {
+			c, err := connection.open()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+
+			rows = c.Audit(cmd.Context(), client.AuditFilter{OldestFirst: true})
+		}
+
+		found, err := verifyRows(rows, strings.ToLower(*expected))
+		if err != nil {
+			return err
+		}
+
+		if format.value == formatJSON {
+			return t.printJSON(found)
+		}
+
+		return t.printf("%d rows verified.\nHead: %s\n", found.Rows, found.Head)
+	}
+
+	return cmd
+}
+
+var errHeadMissing = errors.New("the audit log does not contain the row of --expect-head: rows were cut off at its end, or all of it was written again")
+
+func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string) (verification, error) {
+	var v audit.Verifier
+
+	seen := expected == "" || expected == v.Head()
+
+	for row, err := range rows {
+		if err == nil {
+			err = v.Add(row)
+		}
+
+		if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
+			return verification{}, fmt.Errorf("the audit log is broken at %w. %d rows before it are intact", broken, v.Count())
+		}
+
+		if err != nil {
+			return verification{}, err
+		}
+
+		seen = seen || row.Hash == expected
+	}
+
+	if !seen {
+		return verification{}, fmt.Errorf("%w. It has %d rows, and its head is %s", errHeadMissing, v.Count(), v.Head())
+	}
+
+	return verification{Rows: v.Count(), Head: v.Head()}, nil
+}
+
+// readAudit reads an exported file, line by line.
+func readAudit(name string) iter.Seq2[tarsy.AuditEntry, error] {
+	return func(yield func(tarsy.AuditEntry, error) bool) {
+		file, err := os.Open(name)
+		if err != nil {
+			yield(tarsy.AuditEntry{}, fmt.Errorf("read the audit log: %w", err))
+
+			return
+		}
+		defer file.Close()
+
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, maxAuditLine)
+
+		for number := 1; lines.Scan(); number++ {
+			row, err := auditLine(lines.Bytes())
+			if err != nil {
+				err = fmt.Errorf("%s, line %d is not a row of an exported audit log: %w", name, number, err)
+			}
+
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+
+		if err := lines.Err(); err != nil {
+			yield(tarsy.AuditEntry{}, fmt.Errorf("read the audit log: %w", err))
+		}
+	}
+}
+
+func auditLine(line []byte) (tarsy.AuditEntry, error) {
+	var row tarsy.AuditEntry
+
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+
+	if err := decoder.Decode(&row); err != nil {
+		return row, err
+	}
+
+	if _, err := decoder.Token(); err != io.EOF {
+		return row, errors.New("it has more than one value")
+	}
+
+	return row, nil
+}
