@@ -1,6 +1,9 @@
 package tarsy
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Scope is what an API key may do.
 type Scope string
@@ -25,6 +28,11 @@ const (
 // AccessRoles lists the roles, weakest first.
 func AccessRoles() []AccessRole { return []AccessRole{RoleViewer, RoleResponder, RoleAdmin} }
 
+// Includes reports whether whoever has the role may do what needs another one. No role includes nothing.
+func (r AccessRole) Includes(needed AccessRole) bool {
+	return slices.Index(AccessRoles(), needed) >= 0 && slices.Index(AccessRoles(), r) >= slices.Index(AccessRoles(), needed)
+}
+
 // Role is the role that a scope stands for; they correspond one to one. It is empty for a scope that does not exist.
 func (s Scope) Role() AccessRole {
 	switch s {
@@ -37,6 +45,17 @@ func (s Scope) Role() AccessRole {
 	default:
 		return ""
 	}
+}
+
+// Scope is the scope of an API key that has the role; empty for a role that does not exist.
+func (r AccessRole) Scope() Scope {
+	for _, scope := range []Scope{ScopeRead, ScopeWrite, ScopeAdmin} {
+		if scope.Role() == r {
+			return scope
+		}
+	}
+
+	return ""
 }
 
 // APIKey is a stored key. Only a hash of its secret is stored, outside of this struct.

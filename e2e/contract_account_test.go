@@ -84,7 +84,7 @@ func (c *contracts) me(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 	page := newBrowser(t, app)
 	c.require(t, "Me", page.me(t), map[string]is{
-		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 	})
 
 	login := map[string]any{"key": app.Key("ada", tarsy.ScopeWrite)}
@@ -94,7 +94,7 @@ func (c *contracts) me(t *testing.T) {
 	known := decode[map[string]any](answer.Body)
 	page.token, _ = known["csrf_token"].(string)
 	c.require(t, "Me", known, map[string]is{
-		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "scopes": equal([]any{"read", "write"}),
+		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": that(func(any) bool { return page.token != "" }),
 	})
 	require.Equal(t, known, page.me(t))

@@ -140,7 +140,7 @@ func TestOfficialInspectorUsesTheTools(t *testing.T) {
 	reader := newInspector(t, bearer(app.Key("a reader", tarsy.ScopeRead))...)
 	text, failed := reader.call(t, "submit_alert", map[string]string{"data": "web is slow"})
 	require.True(t, failed)
-	require.Contains(t, text, `lacks the scope "write"`)
+	require.Contains(t, text, `needs the role responder (scope "write")`)
 
 	_, stderr, code := newInspector(t, bearer("tarsy_unknown")...).run(t, "--method", "tools/list", "--stored-auth-only")
 	require.NotZero(t, code, fmt.Sprint("without a key: ", stderr))

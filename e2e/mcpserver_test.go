@@ -186,7 +186,7 @@ func TestToolsHaveTheScopesOfTheirCaller(t *testing.T) {
 		} {
 			text, failed := callTool(t, session, tool, arguments)
 			require.True(t, failed, "%s over %s", tool, name)
-			require.Equal(t, `the API key "a reader" lacks the scope "write"`, text)
+			require.Equal(t, `the API key "a reader" has the role viewer; this needs the role responder (scope "write")`, text)
 		}
 	}
 

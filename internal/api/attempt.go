@@ -57,12 +57,17 @@ func tooManyAttempts(wait time.Duration, message string) error {
 	return p
 }
 
-// KeyOf is the id of the key behind a request that reached a handler; it is empty where nobody needs one.
+// KeyOf is the id of the key behind a request that reached a handler, or the user that a proxy named instead; it is empty where nobody
+// needs one.
 func KeyOf(r *http.Request) string {
 	who, ok := r.Context().Value(callerKey{}).(*caller)
-	if !ok || who.key == nil {
+
+	switch {
+	case ok && who.key != nil:
+		return who.key.ID
+	case ok && who.role != "":
+		return "user:" + who.author
+	default:
 		return ""
 	}
-
-	return who.key.ID
 }

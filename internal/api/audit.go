@@ -255,7 +255,7 @@ func (g *guard) role(who *caller) tarsy.AccessRole {
 	case !g.required:
 		return tarsy.RoleAdmin
 	case who.key == nil:
-		return ""
+		return who.role
 	}
 
 	for _, scope := range slices.Backward(auth.Scopes()) {

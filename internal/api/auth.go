@@ -44,6 +44,8 @@ type caller struct {
 	isSender bool
 	// secure tells that the browser's connection is encrypted.
 	secure bool
+	// role is that of a user whom a trusted proxy named and who has no key; empty for everybody else.
+	role tarsy.AccessRole
 	// named tells that the author is whom a trusted proxy named.
 	named bool
 	// audit is what the audit log records of the request.
@@ -80,6 +82,7 @@ func (c *caller) checkToken() error {
 type guard struct {
 	store    Store
 	required bool
+	users    *ProxyUsers
 	proxies  []netip.Prefix
 	public   public
 	clock    clockwork.Clock
@@ -110,8 +113,8 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	switch {
 	case who.key != nil && who.browser == nil:
 		return who, nil
-	case who.key == nil && g.required && !open:
-		return who, unauthenticated(r, who)
+	case g.role(who) == "" && !open:
+		return who, g.unauthenticated(r, who)
 	case !g.required && !g.public.isOwnHost(r.Host):
 		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Host",
 			"Without an API key this server answers only to its address, to localhost and to the host of system.dashboard_url, not to %q",
@@ -148,6 +151,8 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 
 	if who.key != nil {
 		g.noteUse(r.Context(), who.key)
+	} else if g.acceptsUser(r, who) {
+		who.role = g.users.role(forwardedGroups(r))
 	}
 
 	return nil
@@ -161,8 +166,10 @@ func (g *guard) unchecked(ctx context.Context, err error) error {
 }
 
 // unauthenticated says what is missing.
-func unauthenticated(r *http.Request, who *caller) error {
+func (g *guard) unauthenticated(r *http.Request, who *caller) error {
 	switch {
+	case g.acceptsUser(r, who):
+		return tarsy.Errorf(tarsy.CodeForbidden, "the user %q has no role here: an admin can add one of their groups to system.auth.roles", who.author)
 	case who.cookie != "":
 		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser's session is over, log in again")
 	case r.Header.Get("Authorization") != "":
@@ -176,7 +183,7 @@ func unknownKey() error {
 	return tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is unknown, expired or revoked")
 }
 
-// permit checks that the caller's key includes a scope, and that a browser's request was our page's.
+// permit checks that the caller has the role that a scope stands for, and that a browser's request was our page's.
 func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions {
 		err := who.checkToken()
@@ -185,11 +192,17 @@ func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
 		}
 	}
 
-	if who.isSender || !g.required || auth.Allows(who.key.Scopes, needed) {
+	role := g.role(who)
+	if who.isSender || role.Includes(needed.Role()) {
 		return nil
 	}
 
-	return tarsy.Errorf(tarsy.CodeForbidden, "the API key %q lacks the scope %q", who.key.Name, needed)
+	if who.key == nil {
+		return tarsy.Errorf(tarsy.CodeForbidden, "the user %q has the role %s; this needs the role %s", who.author, role, needed.Role())
+	}
+
+	return tarsy.Errorf(tarsy.CodeForbidden, "the API key %q has the role %s; this needs the role %s (scope %q)",
+		who.key.Name, role, needed.Role(), needed)
 }
 
 // bearer is the secret that a request sends as a key, and whether it sends one.

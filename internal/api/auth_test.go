@@ -23,6 +23,8 @@ type operation struct {
 	// pattern is the path as the document has it.
 	pattern string
 	scope   string
+	// role is what the document says of it.
+	role string
 }
 
 // operations lists every route of the document.
@@ -32,6 +34,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 	var document struct {
 		Paths map[string]map[string]struct {
 			Security []map[string][]string `json:"security"`
+			Role     string                `json:"x-tarsy-role"`
 		} `json:"paths"`
 	}
 	require.NoError(t, json.Unmarshal(f.api.OpenAPI(), &document))
@@ -40,7 +43,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 
 	for path, methods := range document.Paths {
 		for method, op := range methods {
-			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", tarsy.NewID()), pattern: path}
+			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", tarsy.NewID()), pattern: path, role: op.Role}
 			if len(op.Security) > 0 {
 				one.scope = op.Security[0]["api_key"][0]
 			}
@@ -109,11 +112,14 @@ func TestKeyIsLimitedToItsScope(t *testing.T) {
 
 	f := newFixture(t, locked)
 	ranks := []string{"read", "write", "admin"}
+	roles := map[string]string{"": "none", "read": "viewer", "write": "responder", "admin": "admin"}
 
 	for rank, scope := range ranks {
 		_, key := f.key(t, scope+" key", tarsy.Scope(scope))
 
 		for _, o := range f.operations(t) {
+			require.Equal(t, roles[o.scope], o.role, "the documented role of %s %s", o.method, o.pattern)
+
 			body := ""
 			if o.hasBody() {
 				body = "{}"
@@ -127,7 +133,7 @@ func TestKeyIsLimitedToItsScope(t *testing.T) {
 			}
 
 			problem := f.requireProblem(t, got, http.StatusForbidden, tarsy.CodeForbidden)
-			require.Contains(t, problem.Detail, `"`+o.scope+`"`)
+			require.Contains(t, problem.Detail, "needs the role "+o.role+` (scope "`+o.scope+`")`)
 		}
 	}
 }

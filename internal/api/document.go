@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -21,6 +22,8 @@ const (
 	keyScheme = "api_key"
 	// cookieScheme is what a browser has after its login.
 	cookieScheme = "browser_session"
+	// roleExtension names the role that an operation needs; none where anybody may call it.
+	roleExtension = "x-tarsy-role"
 )
 
 // newDocument begins an OpenAPI document. Of huma's own routes there are none: its page of documentation loads from
@@ -29,6 +32,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.AccessRole](), reflect.TypeFor[roleSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
 	registerAlertTypes(registry)
 	registerNoteTypes(registry)
@@ -59,10 +63,11 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	})
 }
 
-// statusSchema and scopeSchema document the values of the types they stand for.
+// statusSchema, scopeSchema and roleSchema document the values of the types they stand for.
 type (
 	statusSchema string
 	scopeSchema  string
+	roleSchema   string
 )
 
 // Schema implements huma.SchemaProvider.
@@ -70,6 +75,9 @@ func (statusSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.Sess
 
 // Schema implements huma.SchemaProvider.
 func (scopeSchema) Schema(huma.Registry) *huma.Schema { return oneOf(auth.Scopes()) }
+
+// Schema implements huma.SchemaProvider. A caller without a login has no role.
+func (roleSchema) Schema(huma.Registry) *huma.Schema { return oneOf(append(tarsy.AccessRoles(), "")) }
 
 func oneOf[S ~string](values []S) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
@@ -94,6 +102,8 @@ func (s *Server) describe(scope tarsy.Scope, op *huma.Operation) {
 	}
 
 	op.Security = []map[string][]string{}
+	op.Extensions = map[string]any{roleExtension: cmp.Or(string(scope.Role()), "none")}
+
 	if scope != "" {
 		op.Security = append(op.Security, map[string][]string{keyScheme: {string(scope)}}, map[string][]string{cookieScheme: {string(scope)}})
 	}

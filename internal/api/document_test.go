@@ -103,13 +103,19 @@ func TestReferenceListsEveryCodeAndEveryRoute(t *testing.T) {
 		require.Equal(t, b.String(), table, "run go test ./internal/api -update")
 	}
 
-	var document struct{ Paths map[string]map[string]any }
+	var document struct {
+		Paths map[string]map[string]map[string]any
+	}
 
 	require.NoError(t, json.Unmarshal(newFixture(t).api.OpenAPI(), &document))
 
 	for path, methods := range document.Paths {
-		for method := range methods {
-			require.Contains(t, before, "`"+strings.ToUpper(method)+" "+path, "docs/api.md lacks a route")
+		for method, op := range methods {
+			route := "`" + strings.ToUpper(method) + " " + path
+			require.Contains(t, before, route, "docs/api.md lacks a route")
+
+			role, _ := op["x-tarsy-role"].(string)
+			require.Regexp(t, regexp.QuoteMeta(route)+`[^|]*`+"`"+` \| `+role+`\b`, before, "docs/api.md has another role")
 		}
 	}
 }

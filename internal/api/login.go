@@ -47,11 +47,12 @@ type meOutput struct{ Body me }
 
 // me is who asks, as the server sees it.
 type me struct {
-	AuthRequired  bool          `doc:"Whether a key is needed here."                                      json:"auth_required"`
-	Authenticated bool          `doc:"Whether the caller may use the API."                                json:"authenticated"`
-	Name          string        `doc:"The author of what the caller does."                                json:"name"`
-	Scopes        []tarsy.Scope `doc:"All that the caller may do; admin comes with write and read."       json:"scopes"`
-	CSRFToken     string        `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
+	AuthRequired  bool             `doc:"Whether a key is needed here."                                      json:"auth_required"`
+	Authenticated bool             `doc:"Whether the caller may use the API."                                json:"authenticated"`
+	Name          string           `doc:"The author of what the caller does."                                json:"name"`
+	Role          tarsy.AccessRole `doc:"What the caller may do; empty without a login." json:"role"`
+	Scopes        []tarsy.Scope    `doc:"The same as scopes; admin comes with write and read."       json:"scopes"`
+	CSRFToken     string           `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
 }
 
 func (s *Server) addLogin() {
@@ -75,14 +76,16 @@ func (s *Server) addLogin() {
 
 // me tells callers about themselves. Where no key is required everybody may do everything, with a key of any scope too.
 func (s *Server) me(who *caller) me {
-	answer := me{AuthRequired: s.guard.required, Authenticated: who.key != nil || !s.guard.required, Scopes: []tarsy.Scope{}}
+	answer := me{AuthRequired: s.guard.required, Role: s.guard.role(who), Scopes: []tarsy.Scope{}}
+
+	answer.Authenticated = answer.Role != ""
 	if !answer.Authenticated {
 		return answer
 	}
 
 	answer.Name = who.author
 	answer.Scopes = slices.DeleteFunc(auth.Scopes(), func(scope tarsy.Scope) bool {
-		return s.guard.required && !auth.Allows(who.key.Scopes, scope)
+		return !answer.Role.Includes(scope.Role())
 	})
 
 	if who.browser != nil {

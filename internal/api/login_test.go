@@ -24,11 +24,12 @@ const week = 7 * 24 * time.Hour
 
 // who is what /api/v1/me answers.
 type who struct {
-	AuthRequired  bool          `json:"auth_required"`
-	Authenticated bool          `json:"authenticated"`
-	Name          string        `json:"name"`
-	Scopes        []tarsy.Scope `json:"scopes"`
-	CSRFToken     string        `json:"csrf_token"`
+	AuthRequired  bool             `json:"auth_required"`
+	Authenticated bool             `json:"authenticated"`
+	Name          string           `json:"name"`
+	Role          tarsy.AccessRole `json:"role"`
+	Scopes        []tarsy.Scope    `json:"scopes"`
+	CSRFToken     string           `json:"csrf_token"`
 }
 
 // browser is a browser that is logged in.
@@ -99,7 +100,7 @@ func TestLoginCookieIsHttpOnlyAndSameSite(t *testing.T) {
 	b := f.login(t, key)
 
 	require.Equal(t, who{
-		AuthRequired: true, Authenticated: true, Name: "ada", Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken,
+		AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken,
 	}, b.me)
 	require.Len(t, b.me.CSRFToken, 26)
 	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without()...))
@@ -339,11 +340,11 @@ func TestWithoutAuthEveryoneHasAccessAndLoginSetsName(t *testing.T) {
 
 	f := newFixture(t)
 	everything := []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
-	require.Equal(t, who{Authenticated: true, Name: "api-client", Scopes: everything}, get[who](t, f, "/api/v1/me"))
+	require.Equal(t, who{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything}, get[who](t, f, "/api/v1/me"))
 
 	_, key := f.key(t, "ada", tarsy.ScopeRead)
 	b := f.login(t, key)
-	require.Equal(t, who{Authenticated: true, Name: "ada", Scopes: everything, CSRFToken: b.me.CSRFToken}, b.me)
+	require.Equal(t, who{Authenticated: true, Name: "ada", Role: tarsy.RoleAdmin, Scopes: everything, CSRFToken: b.me.CSRFToken}, b.me)
 	require.Equal(t, "ada", f.authorOf(t, b.headers()...))
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{}`, b.without()...), http.StatusForbidden, tarsy.CodeCSRFFailed)
 

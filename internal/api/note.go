@@ -116,6 +116,10 @@ type captures struct {
 
 func (c *captures) allow(ctx context.Context, who *caller, now time.Time) error {
 	name, logged := who.remote.network, []any{"address", who.remote.network}
+	if who.role != "" {
+		name = "user:" + who.author
+	}
+
 	if who.key != nil {
 		name, logged = who.key.ID, []any{"key_id", who.key.ID, "key_name", who.key.Name}
 	}

@@ -165,7 +165,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	ctx := context.WithValue(r.Context(), callerKey{}, who)
 
-	if found.stream && s.guard.required {
+	// A user of a proxy has no login here that could end: the proxy ends the connection.
+	if found.stream && s.guard.required && who.key != nil {
 		watched, done := s.logins.add(who)
 		defer done()
 

@@ -320,7 +320,7 @@ func (a *App) wire(ctx context.Context) error {
 		MCP:            tools,
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
-		Auth:           api.AuthConfig{Required: a.options.RequireKey},
+		Auth:           api.AuthConfig{Required: a.options.RequireKey, Proxy: proxyUsers(cfg.System.Auth)},
 		TrustedProxies: cfg.System.Proxies(),
 		PublicURL:      cfg.System.Dashboard(),
 		Login: api.LoginLimits{
@@ -350,6 +350,24 @@ func (a *App) wire(ctx context.Context) error {
 	a.onStop("the engine", func(ctx context.Context) error { a.engine.Stop(ctx); return nil }) //nolint:nlreturn // one thought
 
 	return nil
+}
+
+// proxyUsers are the users that come without a key; nil if there are none.
+func proxyUsers(cfg config.Auth) *api.ProxyUsers {
+	if !cfg.Proxy {
+		return nil
+	}
+
+	users := &api.ProxyUsers{
+		Groups: map[tarsy.AccessRole][]string{
+			tarsy.RoleAdmin: cfg.Roles.Admin, tarsy.RoleResponder: cfg.Roles.Responder, tarsy.RoleViewer: cfg.Roles.Viewer,
+		},
+	}
+	if cfg.DefaultRole != config.DefaultRoleNone {
+		users.Default = tarsy.AccessRole(cfg.DefaultRole)
+	}
+
+	return users
 }
 
 // listen binds the address before anything else: a port that is taken is the most common mistake.

@@ -208,7 +208,7 @@ func TestKeysAreManagedThroughServerAndDatabase(t *testing.T) {
 
 	got = tarsyWith(t, reader, "", "submit", "-m", "x")
 	require.Equal(t, cli.ExitAuth, got.code)
-	require.Contains(t, got.stderr, `lacks the scope "write"`)
+	require.Contains(t, got.stderr, `needs the role responder (scope "write")`)
 
 	got = tarsyWith(t, admin, "", "keys", "create", "alertmanager", "--scope", "write")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
@@ -225,6 +225,9 @@ func TestKeysAreManagedThroughServerAndDatabase(t *testing.T) {
 	require.Equal(t, cli.ExitAuth, tarsyWith(t, s.env, "", "sessions", "--token", secret).code, "at once")
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, admin, "", "keys", "revoke", "nosuchid").code)
 	require.Equal(t, cli.ExitUsage, tarsyWith(t, admin, "", "keys", "create", "x", "--scope", "root").code)
+	require.Equal(t, cli.ExitUsage, tarsyWith(t, admin, "", "keys", "create", "x", "--role", "root").code)
+	require.Equal(t, cli.ExitUsage, tarsyWith(t, admin, "", "keys", "create", "x", "--role", "viewer", "--scope", "read").code)
+	require.Contains(t, tarsyWith(t, admin, "", "keys", "create", "x", "--role", "responder").stderr, "(write)")
 }
 
 func TestFailuresExitWithTheirCodeAndSayWhatToDo(t *testing.T) {

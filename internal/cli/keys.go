@@ -141,6 +141,9 @@ func (t *tool) createKey() *cobra.Command {
 	}
 	flags, format := newKeyFlags(cmd), outputFlag(cmd)
 	names := cmd.Flags().StringSlice("scope", []string{string(tarsy.ScopeRead)}, "what the key may do: read, write, admin")
+	role := newChoice(string(tarsy.RoleViewer), string(tarsy.RoleResponder), string(tarsy.RoleAdmin))
+	cmd.Flags().Var(role, "role", "the same as a role: viewer (read), responder (write), admin")
+	cmd.MarkFlagsMutuallyExclusive("scope", "role")
 
 	var life lifetime
 
@@ -156,6 +159,10 @@ func (t *tool) createKey() *cobra.Command {
 		scopes := make([]tarsy.Scope, 0, len(*names))
 		for _, name := range *names {
 			scopes = append(scopes, tarsy.Scope(strings.TrimSpace(name)))
+		}
+
+		if cmd.Flags().Changed("role") {
+			scopes = []tarsy.Scope{tarsy.AccessRole(role.value).Scope()}
 		}
 
 		created, err := store.CreateKey(cmd.Context(), args[0], scopes, life.from(time.Now()))

@@ -39,6 +39,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkPrices()...)
 	problems = append(problems, c.checkDiscord()...)
+	problems = append(problems, c.checkAuth()...)
 	problems = append(problems, c.checkReceivers()...)
 	problems = append(problems, c.checkGrouping()...)
 	problems = append(problems, c.checkMaintenance()...)

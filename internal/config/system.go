@@ -19,6 +19,7 @@ type System struct {
 	AllowedWSOrigins []string       `yaml:"allowed_ws_origins" doc:"Other origins whose pages can open a WebSocket, such as https://ops.example.com or *.example.com; the server's own is always allowed." format:"origin" restart:"true"`
 	MCPStartup       string         `yaml:"mcp_startup" doc:"What happens if an MCP server fails its check at startup: a warning (lenient), or TARSy stays unready and claims no sessions (strict)." enum:"lenient,strict" default:"lenient" restart:"true"`
 	TrustedProxies   []string       `yaml:"trusted_proxies" doc:"Networks (CIDR) or single addresses of proxies whose X-Forwarded headers name the author of an alert." format:"cidr" restart:"true"`
+	Auth             Auth           `yaml:"auth" doc:"Users without API keys." restart:"true"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms" restart:"true"`
 	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md." restart:"true"`
 	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0" restart:"true"`

@@ -12,6 +12,7 @@ import (
 func credentials() []string {
 	return []string{
 		"Authorization", "Cookie", "X-Csrf-Token", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-User", "X-Forwarded-Email",
+		"X-Forwarded-Groups",
 		"Origin", "Sec-Fetch-Site", "X-Request-Id",
 	}
 }

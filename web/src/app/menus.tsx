@@ -120,9 +120,12 @@ function AccountMenu() {
           <br />
           Scopes: {who.scopes.join(', ')}
         </MenuLabel>
-        <MenuItem onSelect={logOut} data-testid="log-out">
-          <LogOut aria-hidden /> Log out
-        </MenuItem>
+        {/* A user whom a proxy logged in has no session here that could end. */}
+        {who.csrf_token !== '' && (
+          <MenuItem onSelect={logOut} data-testid="log-out">
+            <LogOut aria-hidden /> Log out
+          </MenuItem>
+        )}
         {failure !== '' && (
           <p role="alert" className="px-2 py-1.5 text-xs break-words text-bad">
             {failure}

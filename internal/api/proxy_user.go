@@ -1,0 +1,53 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// ProxyUsers are the users that trusted proxies name. They need no key; their groups decide what they may do.
+type ProxyUsers struct {
+	// Groups are the groups that have a role.
+	Groups map[tarsy.AccessRole][]string
+	// Default is the role of users in none of these groups; empty means that they are refused.
+	Default tarsy.AccessRole
+}
+
+// role is the strongest role of the groups.
+func (u *ProxyUsers) role(groups []string) tarsy.AccessRole {
+	strongest := u.Default
+
+	for _, role := range tarsy.AccessRoles() {
+		has := slices.ContainsFunc(u.Groups[role], func(group string) bool { return slices.Contains(groups, group) })
+		if has && role.Includes(strongest) || has && strongest == "" {
+			strongest = role
+		}
+	}
+
+	return strongest
+}
+
+// acceptsUser reports whether the caller is a user whom a trusted proxy named, on a server that takes them. Whoever sends an API key that
+// is not valid is told so, and does not act as somebody else. Other bearer tokens are the proxy's.
+func (g *guard) acceptsUser(r *http.Request, who *caller) bool {
+	secret, sent := bearer(r)
+
+	return g.required && g.users != nil && who.named && who.key == nil && !(sent && auth.MayBeSecret(secret))
+}
+
+// forwardedGroups are the groups of the user, as the proxy lists them.
+func forwardedGroups(r *http.Request) []string {
+	var groups []string
+
+	for group := range strings.SplitSeq(strings.Join(r.Header.Values("X-Forwarded-Groups"), ","), ",") {
+		if group = strings.TrimSpace(group); group != "" {
+			groups = append(groups, group)
+		}
+	}
+
+	return groups
+}

@@ -1,0 +1,37 @@
+package config
+
+import "slices"
+
+// Auth is system.auth.
+type Auth struct {
+	Proxy       bool       `yaml:"proxy" doc:"Accept the users that system.trusted_proxies name (X-Forwarded-User or X-Forwarded-Email) without an API key. Their groups (X-Forwarded-Groups, separated by commas) decide on their role. See docs/api.md."`
+	Roles       RoleGroups `yaml:"roles" doc:"Groups by role; a user gets the strongest one."`
+	DefaultRole string     `yaml:"default_role" doc:"Role of users in none of these groups; none refuses them." enum:"none,viewer,responder,admin" default:"none"`
+}
+
+// RoleGroups is system.auth.roles.
+type RoleGroups struct {
+	Admin     []string `yaml:"admin" doc:"Groups that also manage keys and the server."`
+	Responder []string `yaml:"responder" doc:"Groups that also submit, ask, cancel and delete."`
+	Viewer    []string `yaml:"viewer" doc:"Groups that see everything."`
+}
+
+// DefaultRoleNone refuses users without a role.
+const DefaultRoleNone = "none"
+
+// checkAuth refuses users of proxies that cannot exist, or that all would be refused.
+func (c *Config) checkAuth() []Problem {
+	a := c.System.Auth
+	groups := slices.Concat(a.Roles.Admin, a.Roles.Responder, a.Roles.Viewer)
+
+	switch {
+	case a.Proxy && len(c.System.TrustedProxies) == 0:
+		return []Problem{c.problem("system.trusted_proxies", "is required", "the addresses of the proxies whose users system.auth.proxy accepts")}
+	case a.Proxy && len(groups) == 0 && a.DefaultRole == DefaultRoleNone:
+		return []Problem{c.problem("system.auth.roles", "no user would have a role", "list groups, or set system.auth.default_role")}
+	case !a.Proxy && (len(groups) > 0 || a.DefaultRole != DefaultRoleNone):
+		return []Problem{c.problem("system.auth.proxy", "must be true for roles to have an effect", "API keys have their scopes instead")}
+	default:
+		return nil
+	}
+}
