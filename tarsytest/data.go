@@ -76,5 +76,6 @@ func (a *App) LLMInteractions(sessionID string) []tarsy.LLMInteraction {
 func (a *App) MCPInteractions(sessionID string) []tarsy.MCPInteraction {
 	a.t.Helper()
 
-	return Rows[tarsy.MCPInteraction](a, `SELECT * FROM mcp_interactions WHERE session_id = $1 ORDER BY created_at, id`, sessionID)
+	return Rows[tarsy.MCPInteraction](a, `SELECT c.*, (SELECT a.approval FROM approvals a WHERE a.id = c.id) AS approval
+FROM mcp_interactions c WHERE c.session_id = $1 ORDER BY c.created_at, c.id`, sessionID)
 }

@@ -10,10 +10,30 @@ import (
 // maxApprovals bounds the list of approvals: people decide about them one by one.
 const maxApprovals = 500
 
+// approvalRow is the approval of a call, which has its id.
+type approvalRow struct {
+	ID        string         `json:"id"`
+	SessionID string         `json:"session_id"`
+	Approval  tarsy.Approval `json:"approval"`
+}
+
+// approvalRows are the approvals of calls.
+func approvalRows(calls []tarsy.MCPInteraction) []approvalRow {
+	var rows []approvalRow
+
+	for _, c := range calls {
+		if c.Approval != nil {
+			rows = append(rows, approvalRow{ID: c.ID, SessionID: c.SessionID, Approval: *c.Approval})
+		}
+	}
+
+	return rows
+}
+
 // openApproval is the condition that somebody can decide about a call at a time, which is the name of an argument. A release that does not
 // know approvals closes executions and leaves their calls as they are.
 func openApproval(now string) string {
-	return `c.status = 'waiting' AND c.approval ->> 'status' = 'waiting' AND (c.approval ->> 'expires_at')::timestamptz > ` + now + `
+	return `c.status = 'waiting' AND a.approval ->> 'status' = 'waiting' AND (a.approval ->> 'expires_at')::timestamptz > ` + now + `
   AND e.completed_at IS NULL AND s.deleted_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.status = 'open' AND q.kind = 'approval' AND q.payload ->> 'approval_id' = c.id::text)`
 }
@@ -21,19 +41,19 @@ func openApproval(now string) string {
 // openApprovals is a query for calls that somebody can decide about. It reads the index of calls that wait, which are few, however many
 // sessions there are.
 func openApprovals(columns, now string) string {
-	return `SELECT ` + columns + ` FROM mcp_interactions c JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
+	return `SELECT ` + columns + ` FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
 WHERE ` + openApproval(now)
 }
 
 // countApprovals counts the open approvals of the session s.
 func countApprovals(now string) string {
-	return `(SELECT count(*) FROM mcp_interactions c JOIN executions e ON e.id = c.execution_id WHERE c.session_id = s.id AND ` + openApproval(now) + `)`
+	return `(SELECT count(*) FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id WHERE c.session_id = s.id AND ` + openApproval(now) + `)`
 }
 
 const approvalsSQL = `
 SELECT c.id, c.session_id, c.execution_id, c.timeline_event_id, s.alert_type, s.title, s.severity, s.team, e.agent_name,
-    coalesce(t.metadata ->> 'call', '') AS call, c.server_name, c.tool_name, c.tool_arguments, c.approval, c.created_at
-FROM mcp_interactions c JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
+    coalesce(t.metadata ->> 'call', '') AS call, c.server_name, c.tool_name, c.tool_arguments, a.approval, c.created_at
+FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
     LEFT JOIN timeline_events t ON t.id = c.timeline_event_id`
 
 // Approvals returns the approvals that somebody can decide about, the first to expire first, and at most 500. If sessionID is not empty, only
@@ -45,7 +65,7 @@ func (db *DB) Approvals(ctx context.Context, sessionID string) ([]tarsy.Approval
 
 	approvals, err := collect[tarsy.ApprovalRequest](ctx, db.readers, approvalsSQL+` WHERE `+openApproval("$1")+`
   AND ($2 = '' OR c.session_id = nullif($2, '')::uuid)
-ORDER BY (c.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.Now(), sessionID, maxApprovals)
+ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.Now(), sessionID, maxApprovals)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
@@ -60,7 +80,7 @@ func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, e
 	}
 
 	approvals, err := collect[tarsy.ApprovalRequest](ctx, db.front,
-		approvalsSQL+` WHERE c.id = $1 AND c.approval IS NOT NULL AND s.deleted_at IS NULL`, id)
+		approvalsSQL+` WHERE c.id = $1 AND s.deleted_at IS NULL`, id)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, fmt.Errorf("read approval: %w", err)
 	}

@@ -235,7 +235,8 @@ func TestDecisionOnClosedApprovalIsRefusedAndNotStored(t *testing.T) {
 	expired, decided, ended, deleted := f.wait(t, db, time.Minute), f.wait(t, db, expiry), f.wait(t, db, expiry), f.wait(t, db, expiry)
 	f.clock.Advance(time.Minute)
 
-	f.exec(t, `UPDATE mcp_interactions SET approval = approval || '{"status": "rejected"}', status = 'failed' WHERE id = $1`, decided.ID)
+	f.exec(t, `UPDATE mcp_interactions SET status = 'failed' WHERE id = $1`, decided.ID)
+	f.exec(t, `UPDATE approvals SET approval = approval || '{"status": "rejected"}' WHERE id = $1`, decided.ID)
 	f.exec(t, `UPDATE executions SET status = 'cancelled', completed_at = $2 WHERE id = $1`, ended.ExecutionID, f.clock.Now())
 	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.SessionID, f.clock.Now())
 

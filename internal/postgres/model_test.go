@@ -214,6 +214,9 @@ func (m *model) request(r tarsy.Request) bool {
 		if !status.Terminal() || status == tarsy.SessionCancelled || len(s.requests) > 0 || s.answering() {
 			return false
 		}
+	case tarsy.RequestApproval:
+		// The model has no calls that wait.
+		return false
 	}
 
 	s.requests[r.ID] = r

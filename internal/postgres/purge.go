@@ -28,6 +28,7 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM requests WHERE session_id = ANY($1)`,
 	`DELETE FROM chat_user_messages WHERE session_id = ANY($1)`,
 	`DELETE FROM chats WHERE session_id = ANY($1)`,
+	`DELETE FROM approvals WHERE session_id = ANY($1)`,
 	`DELETE FROM mcp_interactions WHERE session_id = ANY($1)`,
 	`DELETE FROM llm_interactions WHERE session_id = ANY($1)`,
 	`DELETE FROM messages WHERE session_id = ANY($1)`,

@@ -55,7 +55,7 @@ RETURNING payload`
 var addDecisionSQL = `
 WITH asked AS (
     UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, s.created_at)
-    FROM mcp_interactions c JOIN executions e ON e.id = c.execution_id
+    FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id
     WHERE s.id = $3 AND c.session_id = s.id AND c.id = $6 AND ` + openApproval("$1") + `
     RETURNING s.id
 )

@@ -186,6 +186,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		func() error { return queuePut(&batch, messagesTable, all.Messages) },
 		func() error { return queuePut(&batch, llmInteractionsTable, all.LLMInteractions) },
 		func() error { return queuePut(&batch, mcpInteractionsTable, all.MCPInteractions) },
+		func() error { return queuePut(&batch, approvalsTable, approvalRows(all.MCPInteractions)) },
 		func() error { return queuePut(&batch, chatsTable, all.Chats) },
 		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
 		func() error { return queuePut(&batch, verdictsTable, verdicts) },

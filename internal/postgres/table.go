@@ -23,7 +23,9 @@ var (
 	messagesTable        = newTable[tarsy.Message]("messages", "content")
 	llmInteractionsTable = newTable[tarsy.LLMInteraction]("llm_interactions")
 	mcpInteractionsTable = newTable[tarsy.MCPInteraction]("mcp_interactions", "tool_result", "summary", "is_error", "attempt",
-		"status", "approval", "duration_ms", "error_message", "completed_at")
+		"status", "duration_ms", "error_message", "completed_at").
+		elsewhere("approval", `(SELECT a.approval FROM approvals a WHERE a.id = mcp_interactions.id)`)
+	approvalsTable    = newTable[approvalRow]("approvals", "approval")
 	chatsTable        = newTable[tarsy.Chat]("chats", "last_interaction_at")
 	chatMessagesTable = newTable[tarsy.ChatUserMessage]("chat_user_messages")
 	verdictsTable     = newTable[tarsy.Verdict]("verdicts")
@@ -41,6 +43,8 @@ type table[R any] struct {
 	fields map[string][]int
 	// put is the statement that puts rows, from JSON.
 	put string
+	// expressions are what columns of other tables are read by.
+	expressions map[string]string
 }
 
 func newTable[R any](name string, changes ...string) table[R] {
@@ -61,6 +65,15 @@ func newTable[R any](name string, changes ...string) table[R] {
 	return t
 }
 
+// elsewhere makes a column one of another table, which an expression reads. It is not put with the row.
+func (t table[R]) elsewhere(column, expression string) table[R] {
+	stored := slices.DeleteFunc(slices.Clone(t.columns), func(c string) bool { return c == column })
+	t.put = putSQL(t.name, stored, t.changes)
+	t.expressions = map[string]string{column: expression}
+
+	return t
+}
+
 // copy adds some columns of a row by name.
 func (t table[R]) copy(to map[string]any, row R, names columns) {
 	fields := reflect.ValueOf(row)
@@ -71,7 +84,7 @@ func (t table[R]) copy(to map[string]any, row R, names columns) {
 
 // selectWhere reads whole rows.
 func (t table[R]) selectWhere(rest string) string {
-	return "SELECT " + t.columns.list() + " FROM " + t.name + " WHERE " + rest
+	return "SELECT " + t.columns.with(t.expressions) + " FROM " + t.name + " WHERE " + rest
 }
 
 // ColumnList returns the columns that the fields of a struct are read from, as a statement lists them, those of another name for the

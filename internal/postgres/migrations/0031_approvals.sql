@@ -4,11 +4,17 @@
 LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE;
 
 ALTER TABLE mcp_interactions
-    ADD COLUMN approval jsonb,
     DROP CONSTRAINT mcp_interactions_status_check,
-    ADD CONSTRAINT mcp_interactions_status_check CHECK (status IN ('waiting', 'started', 'completed', 'failed', 'unknown')) NOT VALID,
-    ADD CONSTRAINT mcp_interactions_waiting_check CHECK (status <> 'waiting' OR approval IS NOT NULL) NOT VALID;
+    ADD CONSTRAINT mcp_interactions_status_check CHECK (status IN ('waiting', 'started', 'completed', 'failed', 'unknown')) NOT VALID;
 CREATE INDEX mcp_interactions_waiting ON mcp_interactions (session_id) WHERE status = 'waiting';
+
+-- A table of its own: the first release reads all columns of calls, and would not find a field for a new one. The id is that of the call.
+CREATE TABLE approvals (
+    id         uuid PRIMARY KEY,
+    session_id uuid  NOT NULL,
+    approval   jsonb NOT NULL
+);
+CREATE INDEX approvals_session ON approvals (session_id);
 
 ALTER TABLE requests
     DROP CONSTRAINT requests_kind_check,
