@@ -36,7 +36,7 @@ func (u *ProxyUsers) role(groups []string) tarsy.AccessRole {
 func (g *guard) acceptsUser(r *http.Request, who *caller) bool {
 	secret, sent := bearer(r)
 
-	return g.required && g.users != nil && who.named && who.key == nil && !(sent && auth.MayBeSecret(secret))
+	return g.required && g.users != nil && who.named && who.key == nil && (!sent || !auth.MayBeSecret(secret))
 }
 
 // forwardedGroups are the groups of the user, as the proxy lists them.

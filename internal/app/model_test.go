@@ -21,7 +21,11 @@ var _ io.Closer = (*closable)(nil)
 
 func (c *closable) Generate(context.Context, *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		_ = yield(llm.TextChunk{}, nil) && yield(llm.TextChunk{}, nil)
+		for range 2 {
+			if !yield(llm.TextChunk{}, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -43,7 +43,9 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 	}
 
 	if dryRun {
-		return result, next.discard(a.current())
+		next.discard(a.current())
+
+		return result, nil
 	}
 
 	result.Applied = slices.ContainsFunc(changes, func(c config.Change) bool { return c.TakesEffect != config.EffectRestart })

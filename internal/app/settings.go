@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -44,6 +43,13 @@ type settings struct {
 	engine   engine.Settings
 }
 
+// providerType is the type of an LLM provider, and serverTransport that of the transport of an MCP server.
+func (s *settings) providerType(name string) string { return s.effective.LLMProviders[name].Type }
+
+func (s *settings) serverTransport(name string) string {
+	return s.effective.MCPServers[name].Transport.Type
+}
+
 // current returns the settings of now.
 func (a *App) current() *settings { return a.settings.Load() }
 
@@ -80,19 +86,19 @@ func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, erro
 	s.engine = a.engineSettings(s)
 
 	if err := a.newReception(s, before); err != nil {
-		return nil, errors.Join(err, s.discard(before))
+		s.discard(before)
+
+		return nil, err
 	}
 
 	return s, nil
 }
 
 // discard closes what was made for settings that are not used.
-func (s *settings) discard(before *settings) error {
+func (s *settings) discard(before *settings) {
 	if before == nil || s.runbooks != before.runbooks {
 		s.runbooks.Close()
 	}
-
-	return nil
 }
 
 // withEarlier returns the configuration with what only an earlier one has.

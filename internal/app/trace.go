@@ -25,17 +25,7 @@ func (a *App) openTraces(ctx context.Context) error {
 		return nil
 	}
 
-	cfg := a.options.Config
-	how := cfg.System.Tracing
-	providers, transports := map[string]string{}, map[string]string{}
-
-	for name, provider := range cfg.LLMProviders {
-		providers[name] = provider.Type
-	}
-
-	for name, server := range cfg.MCPServers {
-		transports[name] = server.Transport.Type
-	}
+	how := a.options.Config.System.Tracing
 
 	var headers map[string]string
 
@@ -53,7 +43,9 @@ func (a *App) openTraces(ctx context.Context) error {
 
 	a.traces, err = telemetry.New(ctx, telemetry.Config{
 		Endpoint: how.Endpoint, Headers: headers, SampleRatio: how.SampleRatio, CaptureContent: how.CaptureContent,
-		ProviderTypes: providers, ServerTransports: transports, Version: a.options.Version, ServerID: a.serverID, Logger: a.logger,
+		ProviderType:    func(name string) string { return a.current().providerType(name) },
+		ServerTransport: func(name string) string { return a.current().serverTransport(name) },
+		Version:         a.options.Version, ServerID: a.serverID, Logger: a.logger,
 	})
 	if err != nil {
 		return err

@@ -248,7 +248,7 @@ func readAudit(name string) iter.Seq2[tarsy.AuditEntry, error] {
 
 			return
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, maxAuditLine)

@@ -157,9 +157,9 @@ func (c *Config) settings() []setting {
 	var all []setting
 	c.walk(func(l leaf) {
 		_, written := c.marks[l.Path]
-		_, clear := l.Texts()
+		_, texts := l.Texts()
 		all = append(all, setting{
-			path: l.Path, clear: clear, shown: c.show(l), effect: effectOf(l.Field),
+			path: l.Path, clear: texts, shown: c.show(l), effect: effectOf(l.Field),
 			has: written || !l.Value.IsZero() || l.Field.Default != "",
 		})
 	})

@@ -25,7 +25,7 @@ func (h handler) Handle(ctx context.Context, record slog.Record) error {
 
 	if !current.IsValid() {
 		record.Attrs(func(attr slog.Attr) bool {
-			h.note(attr)
+			h = h.with(attr)
 
 			return true
 		})
@@ -44,19 +44,22 @@ func (h handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record) //nolint:wrapcheck // a handler between two others
 }
 
-func (h *handler) note(attr slog.Attr) {
+// with returns the handler with what an attribute says.
+func (h handler) with(attr slog.Attr) handler {
 	switch attr.Key {
 	case "session_id":
 		h.session = attr.Value.String()
 	case "execution_id":
 		h.execution = attr.Value.String()
 	}
+
+	return h
 }
 
 // WithAttrs implements slog.Handler.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, attr := range attrs {
-		h.note(attr)
+		h = h.with(attr)
 	}
 
 	h.Handler = h.Handler.WithAttrs(attrs)

@@ -218,7 +218,7 @@ func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 	if call.ServerName != "" && call.ServerName != tarsy.OwnServer {
 		made.attributes = append(made.attributes, semconv.McpMethodNameKey.String(methodCall), ours("mcp.server", call.ServerName))
 
-		if transport := t.cfg.ServerTransports[call.ServerName]; transport == "stdio" {
+		if transport := t.cfg.ServerTransport(call.ServerName); transport == "stdio" {
 			made.attributes = append(made.attributes, semconv.NetworkTransportPipe)
 		} else if transport != "" {
 			made.attributes = append(made.attributes, semconv.NetworkTransportTCP)
@@ -242,7 +242,7 @@ func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 
 // llmProvider is the provider in the words of the conventions.
 func (t *Tracer) llmProvider(name string) attribute.KeyValue {
-	switch kind := t.cfg.ProviderTypes[name]; kind {
+	switch kind := t.cfg.ProviderType(name); kind {
 	case "google":
 		return semconv.GenAIProviderNameGCPGemini
 	case "vertexai":

@@ -49,8 +49,8 @@ type Config struct {
 	SampleRatio float64
 	// CaptureContent adds what models and tools were given and answered.
 	CaptureContent bool
-	// ProviderTypes are the types of LLM providers by name, and ServerTransports those of MCP servers.
-	ProviderTypes, ServerTransports map[string]string
+	// ProviderType returns the type of an LLM provider by its name, and ServerTransport that of an MCP server. Nil knows none.
+	ProviderType, ServerTransport func(name string) string
 	// Version and ServerID describe this server.
 	Version, ServerID string
 	Logger            *slog.Logger
@@ -75,6 +75,15 @@ type Tracer struct {
 
 // New makes a Tracer and begins to export. It connects to nothing before there is something to export.
 func New(ctx context.Context, cfg Config) (*Tracer, error) {
+	unknown := func(string) string { return "" }
+	if cfg.ProviderType == nil {
+		cfg.ProviderType = unknown
+	}
+
+	if cfg.ServerTransport == nil {
+		cfg.ServerTransport = unknown
+	}
+
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 		Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: 15 * time.Second, //nolint:mnd // short: what waits meanwhile is dropped
 	})}
