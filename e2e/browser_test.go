@@ -115,12 +115,12 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 
 	requireRefused(t, page.ask(t, http.MethodGet, "/api/v1/sessions", nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	requireFields(t, "me", page.me(t), map[string]is{
-		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 	})
 
 	page.login(t, app.Key("ada", tarsy.ScopeWrite))
 	requireFields(t, "me", page.me(t), map[string]is{
-		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "scopes": equal([]any{"read", "write"}),
+		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": equal(page.token),
 	})
 	require.Equal(t, http.StatusOK, page.ask(t, http.MethodGet, "/api/v1/sessions", nil).Status)
@@ -199,7 +199,7 @@ func TestBrowserSessionEndsWithItsKeyAndAfterOneWeekOnEveryServer(t *testing.T) 
 	clock.Advance(time.Second)
 	require.Equal(t, http.StatusUnauthorized, read(expired))
 	require.Equal(t, map[string]any{
-		"auth_required": true, "authenticated": false, "name": "", "scopes": []any{}, "csrf_token": "",
+		"auth_required": true, "authenticated": false, "name": "", "role": "", "scopes": []any{}, "csrf_token": "",
 	}, expired.me(t))
 
 	newBrowser(t, app).login(t, admin)

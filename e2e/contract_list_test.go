@@ -32,7 +32,7 @@ func (c *contracts) list(t *testing.T) {
 		"outcome": equal(""), "cause": equal(""), "rating": equal(""),
 		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
-		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0),
+		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0), "waiting_approvals": equal(0.0),
 	}
 	maps.Copy(first, someFacts())
 	c.require(t, "SessionItem", within(t, page, "sessions", 0), first)

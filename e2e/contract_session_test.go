@@ -83,7 +83,7 @@ func (c *contracts) session(t *testing.T) {
 		"error_code": equal(""), "error_message": equal(""), "concluded_early": equal(""),
 		"created_at": minute(0), "started_at": minute(1), "completed_at": minute(2), "last_interaction_at": minute(2), "deleted_at": isNull,
 		"version": equal(version), "stages": list(2), "chat": isNull,
-		"usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
+		"usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0), "waiting_approvals": equal(0.0),
 	}
 	maps.Copy(fields, someFacts())
 	c.require(t, "SessionDetail", detail, fields)

@@ -121,6 +121,7 @@ func (c *contracts) toolTrace(t *testing.T) {
 		"tool_arguments": equal(map[string]any{"namespace": "shop"}), "tool_result": equal("two pods"), "summary": equal(""),
 		"available_tools": equal(offered), "read_only": equal(true), "is_error": equal(false), "attempt": equal(1.0), "status": equal("completed"),
 		"duration_ms": equal(250.0), "error_message": equal(""), "created_at": minute(0), "completed_at": equal("2030-03-01T12:00:00.25Z"),
+		"approval": isNull,
 	})
 
 	failed, _ := within(t, execution, "mcp_interactions", 1)["id"].(string)

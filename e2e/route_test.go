@@ -102,6 +102,7 @@ func successes() map[string]struct {
 		"list-warnings":     {http.StatusOK, plain},
 		"get-log-level":     {http.StatusOK, plain},
 		"get-diagnostics":   {http.StatusOK, plain},
+		"reload-config":     {http.StatusOK, plain},
 		"set-log-level": {http.StatusOK, func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			return app.Do(op.method, op.path, map[string]any{"level": "debug"})
 		}},
@@ -154,7 +155,7 @@ func successes() map[string]struct {
 	}
 }
 
-// everything is a server whose sessions have tools and take questions.
+// everything is a server whose sessions have tools, some calls of which need an approval, and take questions.
 func everything() tarsytest.Options {
 	return tarsytest.Options{
 		MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})},
@@ -162,6 +163,7 @@ func everything() tarsytest.Options {
 system: {dashboard_url: 'https://tarsy.example'}
 agents: {Investigator: {mcp_servers: [kubernetes]}}
 agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}], chat: {enabled: true}}}
+approvals: {rules: [{tool: get_pods, arguments: {restart: 'yes'}, policy: ask}]}
 `,
 	}
 }
@@ -175,6 +177,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	maps.Copy(expected, noteSuccesses())
 	maps.Copy(expected, alertSuccesses())
 	maps.Copy(expected, feedbackSuccesses())
+	maps.Copy(expected, approvalSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
 

@@ -110,7 +110,12 @@ func TestToolCallIsCountedWhenItEnds(t *testing.T) {
 	call.Status, call.Approval = tarsy.CallFailed, &tarsy.Approval{Status: tarsy.ApprovalRejected}
 	m.Committed(step(event))
 
-	call.Approval = &tarsy.Approval{Status: tarsy.ApprovalApproved}
+	// Nor are those that were just approved.
+	ended := time.Unix(1, 0)
+	call.Status, call.Approval = tarsy.CallWaiting, &tarsy.Approval{Status: tarsy.ApprovalApproved}
+	m.Committed(step(event))
+
+	call.Approval, call.CompletedAt = &tarsy.Approval{Status: tarsy.ApprovalApproved, StartedAt: &ended}, &ended
 	call.Status, call.DurationMs = tarsy.CallCompleted, 200
 	m.Committed(step(event))
 	m.Committed(step())
