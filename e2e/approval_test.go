@@ -282,3 +282,26 @@ approvals:
 		}
 	}
 }
+
+func TestPersonCannotSetArgumentsThatRuleForbids(t *testing.T) {
+	t.Parallel()
+
+	const rules = `
+approvals:
+  rules:
+    - {server: cluster, tool: restart, arguments: {namespace: 'kube-.*'}, policy: never}
+    - {server: cluster, tool: restart, policy: ask}
+`
+
+	cluster := operator()
+	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{cluster}, Config: fixer + rules})
+	app.Script.Add(restart(`{"namespace":"shop"}`), says("Not restarted."), says("Done."))
+
+	id := app.Submit("test", "restart it")
+	approval := waitApproval(app, app.Watch(id))
+	decide(t, app, approval.ID, "approve", map[string]any{"arguments": map[string]any{"namespace": "kube-system"}})
+	app.WaitFor(id, tarsy.SessionCompleted)
+
+	require.Empty(t, cluster.Calls())
+	require.Contains(t, lastResult(app, 1), "does not allow this call")
+}

@@ -86,6 +86,8 @@ func (r *run) resultOf(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	now := r.now()
 
 	switch {
+	case approval.Status == tarsy.ApprovalApproved && r.forbidsEdit(interaction):
+		return Result{Content: notAllowed, IsError: true}, nil
 	case approval.Status == tarsy.ApprovalApproved && r.tools.open != nil && !r.mustConclude(ctx):
 		approval.StartedAt = &now
 		interaction.Approval, interaction.Status = &approval, tarsy.CallStarted
@@ -111,6 +113,13 @@ func (r *run) resultOf(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	}
 
 	return Result{Content: approvalWithdrawn, IsError: true}, nil
+}
+
+// forbidsEdit reports whether a person set arguments that the configuration never allows: people decide only about what it asks them.
+func (r *run) forbidsEdit(interaction *tarsy.MCPInteraction) bool {
+	policy, _ := r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.Approval.Arguments)
+
+	return len(interaction.Approval.Arguments) > 0 && policy == PolicyNever
 }
 
 // argumentsToSend are the arguments of a call: what the model wrote or, of a call that a person approved, exactly what they saw or set.
