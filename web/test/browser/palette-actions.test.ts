@@ -19,6 +19,7 @@ const otherWords: Record<string, RegExp> = {
   Export: /^Export/,
   'One at a time': /^Review one item at a time$/,
   Several: /^Review several items at once$/,
+  'Needs approval': /^(Filter by approval|Remove filter): Needs approval$/,
   Trace: /^Open trace$/,
   Chat: /^Ask a question$/,
   'Silence…': /^Silence this alert$/,
