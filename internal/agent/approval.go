@@ -46,7 +46,7 @@ func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.Tool
 	return true
 }
 
-// policyOf decides about a call. The tools that TARSy itself provides need no approval: they read what the agent may see anyway.
+// policyOf decides about a call by what the model wrote: what is stored of it has lost a key that was there twice.
 func (r *run) policyOf(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Policy, string) {
 	return r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, json.RawMessage(call.Arguments))
 }
