@@ -44,8 +44,9 @@ type caller struct {
 	isSender bool
 	// secure tells that the browser's connection is encrypted.
 	secure bool
-	// role is that of a user whom a trusted proxy named and who has no key; empty for everybody else.
-	role tarsy.AccessRole
+	// role is that of a user without a key, and groups are what it and the teams are derived from; both are empty for everybody else.
+	role   tarsy.AccessRole
+	groups []string
 	// named tells that the author is whom a trusted proxy named.
 	named bool
 	// audit is what the audit log records of the request.
@@ -82,7 +83,7 @@ func (c *caller) checkToken() error {
 type guard struct {
 	store    Store
 	required bool
-	users    *ProxyUsers
+	users    *Users
 	proxies  []netip.Prefix
 	public   public
 	clock    clockwork.Clock
@@ -152,7 +153,8 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 	if who.key != nil {
 		g.noteUse(r.Context(), who.key)
 	} else if g.acceptsUser(r, who) {
-		who.role = g.users.role(forwardedGroups(r))
+		who.groups = forwardedGroups(r)
+		who.role = g.users.role(who.groups)
 	}
 
 	return nil

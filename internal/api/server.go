@@ -76,8 +76,8 @@ type Info struct {
 // AuthConfig says whether a key is needed.
 type AuthConfig struct {
 	Required bool
-	// Proxy are the users that trusted proxies name, who need none; nil if everybody needs one.
-	Proxy *ProxyUsers
+	// Users are people who need none; nil if everybody needs one.
+	Users *Users
 }
 
 // Config is everything the API stands on. Clock and Logger have defaults.
@@ -259,7 +259,7 @@ func New(cfg Config) *Server {
 		dailyBudgetUSD: cfg.DailyBudgetUSD,
 
 		guard: guard{
-			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Proxy, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 		},
 		logins: &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger},
 		page:   newPage(cfg.Dashboard),

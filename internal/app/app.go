@@ -320,7 +320,7 @@ func (a *App) wire(ctx context.Context) error {
 		MCP:            tools,
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
-		Auth:           api.AuthConfig{Required: a.options.RequireKey, Proxy: proxyUsers(cfg.System.Auth)},
+		Auth:           api.AuthConfig{Required: a.options.RequireKey, Users: usersOf(cfg.System.Auth)},
 		TrustedProxies: cfg.System.Proxies(),
 		PublicURL:      cfg.System.Dashboard(),
 		Login: api.LoginLimits{
@@ -352,13 +352,14 @@ func (a *App) wire(ctx context.Context) error {
 	return nil
 }
 
-// proxyUsers are the users that come without a key; nil if there are none.
-func proxyUsers(cfg config.Auth) *api.ProxyUsers {
+// usersOf are the users that come without a key; nil if there are none.
+func usersOf(cfg config.Auth) *api.Users {
 	if !cfg.Proxy {
 		return nil
 	}
 
-	users := &api.ProxyUsers{
+	users := &api.Users{
+		Proxy: cfg.Proxy,
 		Groups: map[tarsy.AccessRole][]string{
 			tarsy.RoleAdmin: cfg.Roles.Admin, tarsy.RoleResponder: cfg.Roles.Responder, tarsy.RoleViewer: cfg.Roles.Viewer,
 		},

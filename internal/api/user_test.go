@@ -18,7 +18,7 @@ func withUsers(cfg *api.Config) {
 	locked(cfg)
 	behindProxy(cfg)
 
-	cfg.Auth.Proxy = &api.ProxyUsers{Groups: map[tarsy.AccessRole][]string{
+	cfg.Auth.Users = &api.Users{Proxy: true, Groups: map[tarsy.AccessRole][]string{
 		tarsy.RoleAdmin: {"leads"}, tarsy.RoleResponder: {"sre", "oncall"}, tarsy.RoleViewer: {"staff"},
 	}}
 }
@@ -62,7 +62,7 @@ func TestProxyUserIsLimitedToRoleOfGroupsOnEveryRoute(t *testing.T) {
 func TestMeShowsProxyUserAndRole(t *testing.T) {
 	t.Parallel()
 
-	f := newFixture(t, withUsers, func(cfg *api.Config) { cfg.Auth.Proxy.Default = tarsy.RoleViewer })
+	f := newFixture(t, withUsers, func(cfg *api.Config) { cfg.Auth.Users.Default = tarsy.RoleViewer })
 
 	me := get[who](t, f, "/api/v1/me", user("ada", "sre")...)
 	require.Equal(t, who{AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{"read", "write"}}, me)
@@ -78,7 +78,7 @@ func TestUserHeadersFromElsewhereAreIgnored(t *testing.T) {
 
 	for name, option := range map[string]func(*api.Config){
 		"untrusted peer": func(cfg *api.Config) { cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} },
-		"not configured": func(cfg *api.Config) { cfg.Auth.Proxy = nil },
+		"not configured": func(cfg *api.Config) { cfg.Auth.Users = nil },
 	} {
 		f := newFixture(t, withUsers, option)
 		headers := user("ada", "leads", "X-Forwarded-For", "10.0.0.1")

@@ -9,8 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// ProxyUsers are the users that trusted proxies name. They need no key; their groups decide what they may do.
-type ProxyUsers struct {
+// Users are people without a key. Their groups decide what they may do.
+type Users struct {
+	// Proxy accepts the users that trusted proxies name.
+	Proxy bool
 	// Groups are the groups that have a role.
 	Groups map[tarsy.AccessRole][]string
 	// Default is the role of users in none of these groups; empty means that they are refused.
@@ -18,7 +20,7 @@ type ProxyUsers struct {
 }
 
 // role is the strongest role of the groups.
-func (u *ProxyUsers) role(groups []string) tarsy.AccessRole {
+func (u *Users) role(groups []string) tarsy.AccessRole {
 	strongest := u.Default
 
 	for _, role := range tarsy.AccessRoles() {
@@ -36,7 +38,7 @@ func (u *ProxyUsers) role(groups []string) tarsy.AccessRole {
 func (g *guard) acceptsUser(r *http.Request, who *caller) bool {
 	secret, sent := bearer(r)
 
-	return g.required && g.users != nil && who.named && who.key == nil && (!sent || !auth.MayBeSecret(secret))
+	return g.required && g.users != nil && g.users.Proxy && who.named && who.key == nil && (!sent || !auth.MayBeSecret(secret))
 }
 
 // forwardedGroups are the groups of the user, as the proxy lists them.
