@@ -112,6 +112,8 @@ type SuppressedFilter struct {
 	Severity  Severity
 	// Text that the title, the alert type or another fact contains; empty matches all.
 	Search string
+	// Alerts that the reader may see.
+	Visible Visibility
 	// Last item of the previous page; nil starts with the first.
 	After *SuppressedCursor
 	Limit int

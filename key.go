@@ -77,6 +77,8 @@ type APIKey struct {
 	RevokedAt *time.Time `json:"revoked_at"`
 	// Nil if the key does not expire. From this time on it is refused.
 	ExpiresAt *time.Time `json:"expires_at"`
+	// Teams whose sessions the key sees where sessions are visible by team; empty means all. An admin sees all in any case.
+	Teams []string `json:"teams"`
 }
 
 // Active reports whether the key is accepted at a time.

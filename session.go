@@ -362,6 +362,8 @@ type SessionFilter struct {
 	Cluster     string
 	Team        string
 	Fingerprint string
+	// Sessions that the reader may see.
+	Visible Visibility
 	// Labels of the alert by name; all must match.
 	Labels map[string]string
 	// Words that must all occur. The last one may be a prefix; quoted words are not.

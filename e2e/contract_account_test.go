@@ -53,20 +53,20 @@ func (c *contracts) usage(t *testing.T) {
 func (c *contracts) keys(t *testing.T) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	app := tarsytest.New(t, tarsytest.Options{Clock: clock})
-	keyRequest := map[string]any{"name": "ci", "scopes": []any{"write", "read"}, "expires_at": "2030-03-02T12:00:00Z"}
+	keyRequest := map[string]any{"name": "ci", "scopes": []any{"write", "read"}, "expires_at": "2030-03-02T12:00:00Z", "teams": []any{"storage"}}
 	made := decode[map[string]any](app.Do(http.MethodPost, "/api/v1/keys", keyRequest).Body)
 	secret, _ := made["key"].(string)
 	prefix, _ := made["prefix"].(string)
 
 	fields := map[string]is{
 		"id": isID, "name": equal("ci"), "prefix": equal(prefix), "scopes": equal([]any{"read", "write"}),
-		"created_at": minute(0), "last_used_at": isNull, "revoked_at": isNull, "expires_at": equal(keyRequest["expires_at"]),
+		"created_at": minute(0), "last_used_at": isNull, "revoked_at": isNull, "expires_at": equal(keyRequest["expires_at"]), "teams": equal(keyRequest["teams"]),
 		"key": that(func(any) bool { return strings.HasPrefix(secret, "tarsy_"+prefix+"_") }),
 	}
 	c.require(t, "CreatedKey", made, fields)
 	c.require(t, "KeyRequest", keyRequest, map[string]is{
 		"name": equal(made["name"]), "scopes": that(func(v any) bool { return len(v.([]any)) == len(made["scopes"].([]any)) }),
-		"expires_at": equal(made["expires_at"]),
+		"expires_at": equal(made["expires_at"]), "teams": equal(made["teams"]),
 	})
 
 	clock.Advance(time.Hour)
@@ -85,7 +85,9 @@ func (c *contracts) me(t *testing.T) {
 	page := newBrowser(t, app)
 	c.require(t, "Me", page.me(t), map[string]is{
 		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
+	c.require(t, "Visibility", page.me(t)["visibility"], map[string]is{"limited": equal(false), "teams": list(0)})
 
 	login := map[string]any{"key": app.Key("ada", tarsy.ScopeWrite)}
 	answer := page.ask(t, http.MethodPost, "/api/v1/login", login)
@@ -95,7 +97,7 @@ func (c *contracts) me(t *testing.T) {
 	page.token, _ = known["csrf_token"].(string)
 	c.require(t, "Me", known, map[string]is{
 		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
-		"csrf_token": that(func(any) bool { return page.token != "" }),
+		"csrf_token": that(func(any) bool { return page.token != "" }), "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
 	require.Equal(t, known, page.me(t))
 

@@ -39,7 +39,7 @@ func (s *Server) addActivity() {
 }
 
 func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, error) {
-	found, err := s.store.ActiveSessions(ctx, maxLimit)
+	found, err := s.store.ActiveSessions(ctx, callerOf(ctx).visible, maxLimit)
 	if err != nil {
 		return nil, fmt.Errorf("list active sessions: %w", err)
 	}
@@ -51,7 +51,7 @@ func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, er
 }
 
 func (s *Server) listFilterOptions(ctx context.Context, _ *struct{}) (*filterOptionsOutput, error) {
-	options, err := s.store.FilterOptions(ctx)
+	options, err := s.store.FilterOptions(ctx, callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list filter options: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Approvals takes what people decide about tool calls. Its errors for people are *tarsy.Error.
 type Approvals interface {
-	List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error)
+	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
 	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
 	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
@@ -108,7 +108,7 @@ func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approv
 		return nil, err
 	}
 
-	found, err := s.approvals.List(ctx, in.SessionID)
+	found, err := s.approvals.List(ctx, in.SessionID, callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}

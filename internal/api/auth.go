@@ -47,6 +47,8 @@ type caller struct {
 	// role is that of a user without a key, and groups are what it and the teams are derived from; both are empty for everybody else.
 	role   tarsy.AccessRole
 	groups []string
+	// visible are the sessions that the caller sees.
+	visible tarsy.Visibility
 	// named tells that the author is whom a trusted proxy named.
 	named bool
 	// audit is what the audit log records of the request.
@@ -84,6 +86,7 @@ type guard struct {
 	store    Store
 	required bool
 	users    *Users
+	teams    *Teams
 	proxies  []netip.Prefix
 	public   public
 	clock    clockwork.Clock

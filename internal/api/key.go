@@ -27,7 +27,8 @@ type keyRequest struct {
 	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
 	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
 
-	ExpiresAt string `doc:"When the key expires; without it the key does not expire." format:"date-time" json:"expires_at,omitempty"`
+	ExpiresAt string   `doc:"When the key expires; without it the key does not expire." format:"date-time" json:"expires_at,omitempty"`
+	Teams     []string `doc:"Teams whose sessions the key sees where sessions are visible by team; without any it sees all. An admin sees all in any case." json:"teams,omitempty" maxItems:"20"`
 }
 
 type createdKeyOutput struct{ Body createdKey }
@@ -71,6 +72,11 @@ func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput,
 	}
 
 	issued, err := auth.Issue(request.Name, request.Scopes, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	err = issued.LimitTo(request.Teams)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +137,10 @@ func (s *Server) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error
 // keyDetails are what the audit log records of a new key.
 func (s *Server) keyDetails(key tarsy.APIKey) map[string]string {
 	details := map[string]string{"name": s.mask(key.Name), "prefix": key.Prefix, "scopes": listed(names(key.Scopes))}
+	if len(key.Teams) > 0 {
+		details["teams"] = s.mask(listed(key.Teams))
+	}
+
 	if key.ExpiresAt != nil {
 		details["expires_at"] = key.ExpiresAt.Format(time.RFC3339)
 	}

@@ -52,6 +52,7 @@ type me struct {
 	Name          string           `doc:"The author of what the caller does."                                json:"name"`
 	Role          tarsy.AccessRole `doc:"What the caller may do; empty without a login." json:"role"`
 	Scopes        []tarsy.Scope    `doc:"The same as scopes; admin comes with write and read."       json:"scopes"`
+	Visibility    visibility       `doc:"Which sessions the caller sees." json:"visibility"`
 	CSRFToken     string           `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
 }
 
@@ -74,9 +75,15 @@ func (s *Server) addLogin() {
 	}, nil, s.logout)
 }
 
+// visibility is which sessions a caller sees.
+type visibility struct {
+	Limited bool     `doc:"Whether the caller sees only sessions of the teams and those without a team." json:"limited"`
+	Teams   []string `doc:"The teams, if it is limited."                                                 json:"teams"`
+}
+
 // me tells callers about themselves. Where no key is required everybody may do everything, with a key of any scope too.
 func (s *Server) me(who *caller) me {
-	answer := me{AuthRequired: s.guard.required, Role: s.guard.role(who), Scopes: []tarsy.Scope{}}
+	answer := me{AuthRequired: s.guard.required, Role: s.guard.role(who), Scopes: []tarsy.Scope{}, Visibility: visibility{Teams: []string{}}}
 
 	answer.Authenticated = answer.Role != ""
 	if !answer.Authenticated {
@@ -87,6 +94,9 @@ func (s *Server) me(who *caller) me {
 	answer.Scopes = slices.DeleteFunc(auth.Scopes(), func(scope tarsy.Scope) bool {
 		return !answer.Role.Includes(scope.Role())
 	})
+
+	seen := s.guard.visibility(who)
+	answer.Visibility.Limited, answer.Visibility.Teams = seen.Limited, append(answer.Visibility.Teams, seen.Teams...)
 
 	if who.browser != nil {
 		answer.CSRFToken = who.browser.CSRFToken

@@ -22,6 +22,15 @@ import (
 
 const week = 7 * 24 * time.Hour
 
+// visibility is which sessions somebody sees.
+type visibility struct {
+	Limited bool     `json:"limited"`
+	Teams   []string `json:"teams"`
+}
+
+// everySession is the visibility of somebody who is not limited.
+func everySession() visibility { return visibility{Teams: []string{}} }
+
 // who is what /api/v1/me answers.
 type who struct {
 	AuthRequired  bool             `json:"auth_required"`
@@ -29,6 +38,7 @@ type who struct {
 	Name          string           `json:"name"`
 	Role          tarsy.AccessRole `json:"role"`
 	Scopes        []tarsy.Scope    `json:"scopes"`
+	Visibility    visibility       `json:"visibility"`
 	CSRFToken     string           `json:"csrf_token"`
 }
 
@@ -100,7 +110,7 @@ func TestLoginCookieIsHttpOnlyAndSameSite(t *testing.T) {
 	b := f.login(t, key)
 
 	require.Equal(t, who{
-		AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken,
+		AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken, Visibility: everySession(),
 	}, b.me)
 	require.Len(t, b.me.CSRFToken, 26)
 	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without()...))
@@ -288,7 +298,7 @@ func TestBrowserSessionEndsWithKeyExpiryOrLogout(t *testing.T) {
 	requireOver := func(b browser) {
 		problem := f.requireProblem(t, read(b), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 		require.Contains(t, problem.Detail, "log in again")
-		require.Equal(t, who{AuthRequired: true, Scopes: []tarsy.Scope{}}, get[who](t, f, "/api/v1/me", b.without()...))
+		require.Equal(t, who{AuthRequired: true, Scopes: []tarsy.Scope{}, Visibility: everySession()}, get[who](t, f, "/api/v1/me", b.without()...))
 	}
 
 	revoked, header := f.key(t, "revoked", tarsy.ScopeRead)
@@ -340,11 +350,11 @@ func TestWithoutAuthEveryoneHasAccessAndLoginSetsName(t *testing.T) {
 
 	f := newFixture(t)
 	everything := []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
-	require.Equal(t, who{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything}, get[who](t, f, "/api/v1/me"))
+	require.Equal(t, who{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession()}, get[who](t, f, "/api/v1/me"))
 
 	_, key := f.key(t, "ada", tarsy.ScopeRead)
 	b := f.login(t, key)
-	require.Equal(t, who{Authenticated: true, Name: "ada", Role: tarsy.RoleAdmin, Scopes: everything, CSRFToken: b.me.CSRFToken}, b.me)
+	require.Equal(t, who{Authenticated: true, Name: "ada", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession(), CSRFToken: b.me.CSRFToken}, b.me)
 	require.Equal(t, "ada", f.authorOf(t, b.headers()...))
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{}`, b.without()...), http.StatusForbidden, tarsy.CodeCSRFFailed)
 

@@ -148,6 +148,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		err = s.guard.permit(r, who, found.scope)
 	}
 
+	who.visible = s.guard.visibility(who)
+
+	if err == nil {
+		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
+	}
+
 	if err == nil {
 		err = checkQuery(r, found.parameters, found.repeatable)
 	}

@@ -78,6 +78,8 @@ type AuthConfig struct {
 	Required bool
 	// Users are people who need none; nil if everybody needs one.
 	Users *Users
+	// Teams limits which sessions callers see; nil means that everybody sees all.
+	Teams *Teams
 }
 
 // Config is everything the API stands on. Clock and Logger have defaults.
@@ -259,7 +261,7 @@ func New(cfg Config) *Server {
 		dailyBudgetUSD: cfg.DailyBudgetUSD,
 
 		guard: guard{
-			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 		},
 		logins: &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger},
 		page:   newPage(cfg.Dashboard),

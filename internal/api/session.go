@@ -14,8 +14,10 @@ import (
 // Sessions is what the API shows of sessions.
 type Sessions interface {
 	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
-	ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error)
-	FilterOptions(ctx context.Context) (tarsy.FilterOptions, error)
+	// SessionTeam is the team that a session belongs to; empty if it belongs to none.
+	SessionTeam(ctx context.Context, id string) (string, error)
+	ActiveSessions(ctx context.Context, visible tarsy.Visibility, limit int) (tarsy.ActiveSessions, error)
+	FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error)
 	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
 	SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error)
 	SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error)
@@ -92,6 +94,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 		return nil, err
 	}
 
+	filter.Visible = callerOf(ctx).visible
 	limit := filter.Limit
 	filter.Limit++ // one more reports whether there is a next page
 

@@ -17,7 +17,7 @@ const (
 
 // SimilarSessions finds past sessions that resemble one.
 type SimilarSessions interface {
-	Similar(ctx context.Context, id string, limit int) ([]tarsy.SimilarSession, error)
+	Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error)
 }
 
 type similarInput struct {
@@ -63,7 +63,7 @@ func (s *Server) listSimilar(ctx context.Context, in *similarInput) (*similarOut
 		}
 	}
 
-	similar, err := s.store.Similar(ctx, in.ID, limit)
+	similar, err := s.store.Similar(ctx, in.ID, callerOf(ctx).visible, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list similar sessions: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 // Triage is what is known about alerts that are not investigated by themselves. Its errors for people are *tarsy.Error.
 type Triage interface {
 	Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error)
-	Investigate(ctx context.Context, id, author string) (tarsy.Session, error)
+	Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error)
 	Silences(ctx context.Context, all bool) ([]tarsy.Silence, error)
 	AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Silence, error)
 	EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error)
@@ -62,6 +62,7 @@ func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*
 		return nil, err
 	}
 
+	filter.Visible = callerOf(ctx).visible
 	wanted := filter.Limit
 	filter.Limit++ // one more than is shown tells whether there is another page
 
@@ -135,7 +136,7 @@ func (s *Server) investigateSuppressed(ctx context.Context, in *suppressedInput)
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no suppressed alert %q", shown(in.ID))
 	}
 
-	session, err := s.triage.Investigate(ctx, in.ID, who.author)
+	session, err := s.triage.Investigate(ctx, in.ID, who.author, who.visible)
 	if err != nil {
 		return nil, fmt.Errorf("investigate suppressed alert: %w", err)
 	}

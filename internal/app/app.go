@@ -252,7 +252,7 @@ func (a *App) wire(ctx context.Context) error {
 	changes := &feed{signals: a.db.Signals()}
 	hub := stream.New(stream.Config{
 		Journals: a.db, Notes: a.notes.Journal(), Feed: changes, Deltas: deltas, Origins: origins,
-		LoginEnded: api.LoginEnded, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
+		LoginEnded: api.LoginEnded, Visible: api.VisibilityOf, TeamOf: a.db.SessionTeam, Owner: api.KeyOf, Limits: streamLimits(cfg.System.Streams), Logger: a.logger,
 	})
 
 	a.openStream = openStream(deltas)
@@ -320,7 +320,7 @@ func (a *App) wire(ctx context.Context) error {
 		MCP:            tools,
 		WebSocket:      hub.WebSocket(),
 		Events:         hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
-		Auth:           api.AuthConfig{Required: a.options.RequireKey, Users: usersOf(cfg.System.Auth)},
+		Auth:           api.AuthConfig{Required: a.options.RequireKey, Users: usersOf(cfg.System.Auth), Teams: teamsOf(cfg.System.Auth)},
 		TrustedProxies: cfg.System.Proxies(),
 		PublicURL:      cfg.System.Dashboard(),
 		Login: api.LoginLimits{
@@ -369,6 +369,15 @@ func usersOf(cfg config.Auth) *api.Users {
 	}
 
 	return users
+}
+
+// teamsOf limits which sessions callers see; nil if everybody sees all.
+func teamsOf(cfg config.Auth) *api.Teams {
+	if !cfg.ByTeam() {
+		return nil
+	}
+
+	return &api.Teams{Groups: cfg.Teams}
 }
 
 // listen binds the address before anything else: a port that is taken is the most common mistake.

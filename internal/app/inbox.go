@@ -80,8 +80,8 @@ func (d desk) Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]
 }
 
 // Investigate implements api.Triage.
-func (d desk) Investigate(ctx context.Context, id, author string) (tarsy.Session, error) {
-	return d.app.current().desk.Investigate(ctx, id, author)
+func (d desk) Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error) {
+	return d.app.current().desk.Investigate(ctx, id, author, visible)
 }
 
 // Silences implements api.Triage.

@@ -153,7 +153,7 @@ func (a *App) engineSettings(s *settings) engine.Settings {
 			LLM: a.llm, Retry: a.retry(cfg), Price: a.price, Mask: a.maskText, Clock: a.clock, Logger: a.logger, OpenStream: a.openStream,
 		},
 		Workers: cfg.Queue.WorkerCount, MaxSessions: cfg.Queue.MaxConcurrentSessions,
-		MaxPerTeam: cfg.Queue.MaxSessionsPerTeam, TeamLimits: cfg.Queue.TeamLimits,
+		ByTeam: cfg.System.Auth.ByTeam(), MaxPerTeam: cfg.Queue.MaxSessionsPerTeam, TeamLimits: cfg.Queue.TeamLimits,
 		Budgets: engine.Budgets{
 			Session: engine.Budget(cfg.System.Budgets.Session), Daily: engine.Budget(cfg.System.Budgets.Daily),
 		},

@@ -28,8 +28,8 @@ type Desk struct{ cfg Config }
 func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
 
 // List returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
-func (d *Desk) List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error) {
-	return d.cfg.DB.Approvals(ctx, sessionID)
+func (d *Desk) List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
+	return d.cfg.DB.Approvals(ctx, sessionID, visible)
 }
 
 // Get returns one approval, decided or not.

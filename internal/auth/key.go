@@ -21,6 +21,7 @@ const (
 	secretStart  = "tarsy_"
 	prefixLength = 8
 	maxName      = 100
+	maxTeams     = 20
 )
 
 // Issued is a key that was just made. Secret is shown to its owner and kept nowhere; Hash is what is stored.
@@ -46,7 +47,7 @@ func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
 	secret := secretStart + prefix + "_" + strings.ToLower(rand.Text()+rand.Text())
 
 	return Issued{
-		Key:    tarsy.APIKey{ID: tarsy.NewID(), Name: name, Prefix: prefix, Scopes: scopes, CreatedAt: now.UTC()},
+		Key:    tarsy.APIKey{ID: tarsy.NewID(), Name: name, Prefix: prefix, Scopes: scopes, CreatedAt: now.UTC(), Teams: []string{}},
 		Secret: secret,
 		Hash:   Hash(secret),
 	}, nil
@@ -59,6 +60,24 @@ func (i *Issued) ExpireAt(at, now time.Time) error {
 	}
 
 	i.Key.ExpiresAt = new(at.UTC().Truncate(time.Microsecond))
+
+	return nil
+}
+
+// LimitTo limits the sessions that the key sees to those of some teams. None means all.
+func (i *Issued) LimitTo(teams []string) error {
+	if len(teams) > maxTeams {
+		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "teams", "a key can have %d teams", maxTeams)
+	}
+
+	for _, team := range teams {
+		switch team = strings.TrimSpace(tarsy.CleanText(team)); {
+		case team == "" || utf8.RuneCountInString(team) > maxName || strings.ContainsFunc(team, unicode.IsControl):
+			return tarsy.FieldErrorf(tarsy.CodeInvalidField, "teams", "the name of a team has 1 to %d characters and no control characters", maxName)
+		case !slices.Contains(i.Key.Teams, team):
+			i.Key.Teams = append(i.Key.Teams, team)
+		}
+	}
 
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 // keyStore is where keys are managed: a server, or its database.
 type keyStore interface {
-	CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (client.CreatedKey, error)
+	CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error)
 	Keys(ctx context.Context) ([]tarsy.APIKey, error)
 	RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error)
 	Close()
@@ -26,16 +26,20 @@ type keyStore interface {
 // keyDatabase manages keys without a server, for whoever lost the last admin key.
 type keyDatabase struct{ db *postgres.DB }
 
-func (k keyDatabase) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (client.CreatedKey, error) {
+func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error) {
 	now := time.Now()
 
-	issued, err := auth.Issue(name, scopes, now)
+	issued, err := auth.Issue(key.Name, key.Scopes, now)
 	if err != nil {
 		return client.CreatedKey{}, err
 	}
 
-	if expiresAt != nil {
-		if err := issued.ExpireAt(*expiresAt, now); err != nil {
+	if err := issued.LimitTo(key.Teams); err != nil {
+		return client.CreatedKey{}, err
+	}
+
+	if key.ExpiresAt != nil {
+		if err := issued.ExpireAt(*key.ExpiresAt, now); err != nil {
 			return client.CreatedKey{}, err
 		}
 	}
@@ -43,6 +47,9 @@ func (k keyDatabase) CreateKey(ctx context.Context, name string, scopes []tarsy.
 	record := keyRecord("key.create", now)
 	record.TargetID = issued.Key.ID
 	record.Details = map[string]string{"name": issued.Key.Name, "prefix": issued.Key.Prefix, "scopes": scopeList(issued.Key.Scopes)}
+	if len(issued.Key.Teams) > 0 {
+		record.Details["teams"] = strings.Join(issued.Key.Teams, ", ")
+	}
 
 	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(ctx, issued.Key, issued.Hash, record)
 }
@@ -124,6 +131,7 @@ func (t *tool) keys() *cobra.Command {
 		Long: `Manages API keys through the server, which requires a key with the scope admin, or directly in a database with
 --database-url. Scopes: read reads everything; write also submits, asks, cancels and deletes; admin also manages keys.`,
 		Example: `  tarsy keys create alertmanager --scope write --expires 90d
+  tarsy keys create payments-bot --role responder --team payments
   tarsy keys list
   tarsy keys revoke k3x9m2qa
   tarsy keys create rescue --scope admin --database-url postgres://…`,
@@ -144,6 +152,7 @@ func (t *tool) createKey() *cobra.Command {
 	role := newChoice(string(tarsy.RoleViewer), string(tarsy.RoleResponder), string(tarsy.RoleAdmin))
 	cmd.Flags().Var(role, "role", "the same as a role: viewer (read), responder (write), admin")
 	cmd.MarkFlagsMutuallyExclusive("scope", "role")
+	teams := cmd.Flags().StringSlice("team", nil, "a team whose sessions the key sees, where sessions are visible by team (default: all teams)")
 
 	var life lifetime
 
@@ -165,7 +174,7 @@ func (t *tool) createKey() *cobra.Command {
 			scopes = []tarsy.Scope{tarsy.AccessRole(role.value).Scope()}
 		}
 
-		created, err := store.CreateKey(cmd.Context(), args[0], scopes, life.from(time.Now()))
+		created, err := store.CreateKey(cmd.Context(), client.NewKey{Name: args[0], Scopes: scopes, ExpiresAt: life.from(time.Now()), Teams: *teams})
 		if err != nil {
 			return err
 		}
@@ -234,12 +243,12 @@ func (t *tool) listKeys() *cobra.Command {
 			}
 
 			rows = append(rows, []string{
-				key.Prefix, key.Name, scopeList(key.Scopes), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, expires, state,
+				key.Prefix, key.Name, scopeList(key.Scopes), strings.Join(key.Teams, ", "), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, expires, state,
 			})
 		}
 
 		return t.table([]column{
-			{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
+			{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "TEAMS", cut: true, optional: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
 		}, rows)
 	}
 

@@ -16,16 +16,19 @@ type CreatedKey struct {
 	tarsy.APIKey
 }
 
-// CreateKey makes an API key, which expires unless expiresAt is nil.
-func (c *Client) CreateKey(ctx context.Context, name string, scopes []tarsy.Scope, expiresAt *time.Time) (CreatedKey, error) {
+// NewKey is a key to create. It expires unless ExpiresAt is nil, and sees the sessions of all teams unless there are Teams.
+type NewKey struct {
+	Name      string        `json:"name"`
+	Scopes    []tarsy.Scope `json:"scopes"`
+	ExpiresAt *time.Time    `json:"expires_at,omitempty"`
+	Teams     []string      `json:"teams,omitempty"`
+}
+
+// CreateKey makes an API key.
+func (c *Client) CreateKey(ctx context.Context, key NewKey) (CreatedKey, error) {
 	var created CreatedKey
 
-	body := struct {
-		Name      string        `json:"name"`
-		Scopes    []tarsy.Scope `json:"scopes"`
-		ExpiresAt *time.Time    `json:"expires_at,omitempty"`
-	}{name, scopes, expiresAt}
-	err := c.call(ctx, http.MethodPost, "/api/v1/keys", nil, body, &created)
+	err := c.call(ctx, http.MethodPost, "/api/v1/keys", nil, key, &created)
 
 	return created, err
 }

@@ -7,6 +7,9 @@ type Auth struct {
 	Proxy       bool       `yaml:"proxy" doc:"Accept the users that system.trusted_proxies name (X-Forwarded-User or X-Forwarded-Email) without an API key. Their groups (X-Forwarded-Groups, separated by commas) decide on their role. See docs/api.md."`
 	Roles       RoleGroups `yaml:"roles" doc:"Groups by role; a user gets the strongest one."`
 	DefaultRole string     `yaml:"default_role" doc:"Role of users in none of these groups; none refuses them." enum:"none,viewer,responder,admin" default:"none"`
+
+	Visibility string              `yaml:"visibility" doc:"Who sees a session: everybody with a role (all), or, besides admins, only members of its team (team). Sessions without a team are visible to everybody with a role. See docs/api.md." enum:"all,team" default:"all"`
+	Teams      map[string][]string `yaml:"teams" doc:"Groups by team; a user is a member of every team with one of their groups. API keys have teams of their own."`
 }
 
 // RoleGroups is system.auth.roles.
@@ -19,12 +22,20 @@ type RoleGroups struct {
 // DefaultRoleNone refuses users without a role.
 const DefaultRoleNone = "none"
 
+// VisibilityTeam shows sessions to members of their team.
+const VisibilityTeam = "team"
+
+// ByTeam reports whether sessions are visible by team.
+func (a Auth) ByTeam() bool { return a.Visibility == VisibilityTeam }
+
 // checkAuth refuses users of proxies that cannot exist, or that all would be refused.
 func (c *Config) checkAuth() []Problem {
 	a := c.System.Auth
 	groups := slices.Concat(a.Roles.Admin, a.Roles.Responder, a.Roles.Viewer)
 
 	switch {
+	case !a.ByTeam() && len(a.Teams) > 0:
+		return []Problem{c.problem("system.auth.visibility", "must be team for teams to have an effect", "everybody with a role sees all sessions")}
 	case a.Proxy && len(c.System.TrustedProxies) == 0:
 		return []Problem{c.problem("system.trusted_proxies", "is required", "the addresses of the proxies whose users system.auth.proxy accepts")}
 	case a.Proxy && len(groups) == 0 && a.DefaultRole == DefaultRoleNone:

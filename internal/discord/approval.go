@@ -15,7 +15,7 @@ import (
 // Approvals takes what people decide about tool calls.
 type Approvals interface {
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	List(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error)
+	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
 	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
 	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
 }
@@ -72,7 +72,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 		return
 	}
 
-	open, err := b.cfg.Approvals.List(ctx, sessionID)
+	open, err := b.cfg.Approvals.List(ctx, sessionID, tarsy.Visibility{})
 	if err != nil {
 		b.explain(ctx, m, err)
 

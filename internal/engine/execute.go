@@ -157,7 +157,7 @@ func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err erro
 
 	if c.Past.Tool {
 		in.OpenTools = agent.WithPastSearch(in.OpenTools, func(ctx context.Context, query string, limit int) ([]tarsy.SimilarSession, error) {
-			return r.engine.DB.SearchPast(ctx, r.lease.SessionID, query, limit)
+			return r.engine.DB.SearchPast(ctx, r.lease.SessionID, query, r.pastVisible(), limit)
 		})
 	}
 

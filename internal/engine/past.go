@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // pastSimilar is how many similar sessions a prompt shows.
@@ -16,7 +17,7 @@ func (r *sessionRun) pastSessions(ctx context.Context, in agent.Input) []tarsy.S
 		return nil
 	}
 
-	past, err := r.engine.DB.Similar(ctx, r.lease.SessionID, pastSimilar)
+	past, err := r.engine.DB.Similar(ctx, r.lease.SessionID, r.pastVisible(), pastSimilar)
 	if err != nil {
 		r.engine.Logger.Warn("could not read similar sessions", "session_id", r.lease.SessionID, "error", err)
 
@@ -24,4 +25,17 @@ func (r *sessionRun) pastSessions(ctx context.Context, in agent.Input) []tarsy.S
 	}
 
 	return past
+}
+
+// pastVisible are the past sessions that agents may read: what they write is read by everybody who sees the session.
+func (r *sessionRun) pastVisible() tarsy.Visibility {
+	visible := tarsy.Visibility{Limited: r.settings.ByTeam}
+
+	r.memory.read(func(state *progress.State) {
+		if team := state.Session.Team; team != "" {
+			visible.Teams = []string{team}
+		}
+	})
+
+	return visible
 }

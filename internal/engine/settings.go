@@ -34,6 +34,8 @@ type Settings struct {
 	// Zero and nil mean no limit.
 	MaxPerTeam int
 	TeamLimits map[string]int
+	// ByTeam shows agents only those past sessions that everybody sees who sees the session.
+	ByTeam bool
 	// SessionTimeout bounds a session from its start, over all servers that worked on it.
 	SessionTimeout time.Duration
 	// WrapUp is how long before that the agents are told to conclude; zero means three minutes, or a tenth of a short

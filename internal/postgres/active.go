@@ -12,40 +12,46 @@ import (
 var (
 	activeSQL = itemSQL("$2") + `
 FROM sessions o JOIN sessions s ON s.id = o.id
-WHERE ` + isRunning + ` AND o.deleted_at IS NULL ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
+WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$3") + ` ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
 	// queuedSQL begins with the sessions that were claimed and have not started. The others are read in the order of the queue, by its index.
 	queuedSQL = itemSQL("$2") + `
 FROM (
-    SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL
+    SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL AND ` + visibleSQL("sessions", "$3") + `
     UNION ALL
     (SELECT id, 1 AS place, runnable_at FROM sessions
-     WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL AND status = 'pending' AND deleted_at IS NULL
+     WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL AND status = 'pending' AND deleted_at IS NULL AND ` + visibleSQL("sessions", "$3") + `
      ORDER BY runnable_at, id LIMIT $1)
 ) AS q JOIN sessions s ON s.id = q.id ORDER BY q.place, q.runnable_at, q.id LIMIT $1`
 	openTotalsSQL = `
-SELECT running AS active_total, (SELECT count(*) FROM session_list WHERE status = '') - running AS queued_total
-FROM (SELECT count(*) AS running FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
+SELECT running AS active_total, (SELECT count(*) FROM session_list l WHERE status = '' AND ` + visibleSQL("l", "$1") + `) - running AS queued_total
+FROM (SELECT count(*) AS running FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$1") + `) AS r`
 )
+
+// visibleSQL is the condition that the team of a row is one of a parameter's, or that the parameter is null.
+func visibleSQL(table, parameter string) string {
+	return "(" + parameter + "::text[] IS NULL OR " + table + ".team = ANY (" + parameter + "))"
+}
 
 type openTotals struct {
 	ActiveTotal int `json:"active_total"`
 	QueuedTotal int `json:"queued_total"`
 }
 
-// ActiveSessions returns up to limit sessions that are being investigated, and as many that wait for it, as of one moment.
-func (db *DB) ActiveSessions(ctx context.Context, limit int) (tarsy.ActiveSessions, error) {
+// ActiveSessions returns up to limit visible sessions that are being investigated, and as many that wait for it, as of one moment.
+func (db *DB) ActiveSessions(ctx context.Context, visible tarsy.Visibility, limit int) (tarsy.ActiveSessions, error) {
 	var (
 		found  tarsy.ActiveSessions
 		totals []openTotals
 		now    = db.clock.Now()
+		teams  = visible.Values()
 	)
 
 	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
-		queueRows(&batch, &found.Active, activeSQL, limit, now)
-		queueRows(&batch, &found.Queued, queuedSQL, limit, now)
-		queueRows(&batch, &totals, openTotalsSQL)
+		queueRows(&batch, &found.Active, activeSQL, limit, now, teams)
+		queueRows(&batch, &found.Queued, queuedSQL, limit, now, teams)
+		queueRows(&batch, &totals, openTotalsSQL, teams)
 
 		return tx.SendBatch(ctx, &batch).Close()
 	})

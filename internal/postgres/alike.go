@@ -79,7 +79,7 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 	}
 
 	places, err := collect[struct{ SessionID string }](ctx, db.readers, alikeSQL(estimates[query] <= fewMatches, found.missing()), pgx.NamedArgs{
-		"query": query, "words": lexemes(words), "least": least, "alert_type": q.alertType, "seen": found.seen(),
+		"query": query, "words": lexemes(words), "least": least, "alert_type": q.alertType, "seen": found.seen(), "visible": found.visible.Values(),
 	})
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func alikeSQL(all bool, limit int) string {
 	at := "l.created_at + interval '0'"
 
 	if !all {
-		from = `(SELECT session_id, status, alert_type, created_at, words FROM session_list ORDER BY created_at DESC, session_id DESC LIMIT ` +
+		from = `(SELECT session_id, status, alert_type, team, created_at, words FROM session_list ORDER BY created_at DESC, session_id DESC LIMIT ` +
 			strconv.Itoa(newestScanned) + `) AS l`
 		at = "l.created_at"
 	}
@@ -107,6 +107,7 @@ func alikeSQL(all bool, limit int) string {
 	return `
 SELECT l.session_id FROM ` + from + `
 WHERE l.words @@ @query::tsquery AND l.status <> '' AND (@alert_type = '' OR l.alert_type = @alert_type) AND l.session_id <> ALL(@seen::uuid[])
+    AND ` + visibleSQL("l", "@visible") + `
     AND (SELECT count(*) FROM unnest(@words::text[]::tsquery[]) AS w (word) WHERE l.words @@ w.word) >= @least
 ORDER BY ` + at + ` DESC, l.session_id DESC LIMIT ` + strconv.Itoa(limit)
 }

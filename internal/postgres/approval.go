@@ -56,16 +56,16 @@ SELECT c.id, c.session_id, c.execution_id, c.timeline_event_id, s.alert_type, s.
 FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
     LEFT JOIN timeline_events t ON t.id = c.timeline_event_id`
 
-// Approvals returns the approvals that somebody can decide about, the first to expire first, and at most 500. If sessionID is not empty, only
-// those of one session.
-func (db *DB) Approvals(ctx context.Context, sessionID string) ([]tarsy.ApprovalRequest, error) {
+// Approvals returns the visible approvals that somebody can decide about, the first to expire first, and at most 500. If sessionID is not
+// empty, only those of one session.
+func (db *DB) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	if sessionID != "" && !tarsy.ValidID(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
 	approvals, err := collect[tarsy.ApprovalRequest](ctx, db.readers, approvalsSQL+` WHERE `+openApproval("$1")+`
-  AND ($2 = '' OR c.session_id = nullif($2, '')::uuid)
-ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.Now(), sessionID, maxApprovals)
+  AND ($2 = '' OR c.session_id = nullif($2, '')::uuid) AND `+visibleSQL("s", "$4")+`
+ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.Now(), sessionID, maxApprovals, visible.Values())
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}

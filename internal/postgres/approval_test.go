@@ -71,7 +71,7 @@ func (f *fixture) decide(t *testing.T, db *postgres.DB, call tarsy.MCPInteractio
 func approvalIDs(t *testing.T, db *postgres.DB, sessionID string) []string {
 	t.Helper()
 
-	open, err := db.Approvals(t.Context(), sessionID)
+	open, err := db.Approvals(t.Context(), sessionID, tarsy.Visibility{})
 	require.NoError(t, err)
 
 	ids := make([]string, len(open))
@@ -97,10 +97,10 @@ func TestOpenApprovalsAreListedFirstToExpireFirst(t *testing.T) {
 	require.Equal(t, []string{soon.ID}, approvalIDs(t, db, soon.SessionID))
 	require.Empty(t, approvalIDs(t, db, tarsy.NewID()))
 
-	_, err := db.Approvals(t.Context(), "none")
+	_, err := db.Approvals(t.Context(), "none", tarsy.Visibility{})
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
-	open, err := db.Approvals(t.Context(), sooner.SessionID)
+	open, err := db.Approvals(t.Context(), sooner.SessionID, tarsy.Visibility{})
 	require.NoError(t, err)
 	requireSame(t, []tarsy.ApprovalRequest{{
 		ID: sooner.ID, SessionID: sooner.SessionID, ExecutionID: sooner.ExecutionID, TimelineEventID: sooner.TimelineEventID,
@@ -348,7 +348,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 		items[0].WaitingApprovals, items[1].WaitingApprovals, items[2].WaitingApprovals, items[3].WaitingApprovals, items[4].WaitingApprovals,
 	})
 
-	active, err := db.ActiveSessions(t.Context(), 10)
+	active, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
 	require.Len(t, active.Active, 3)
 	require.Equal(t, 1, active.Active[1].WaitingApprovals)

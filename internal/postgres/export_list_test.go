@@ -32,7 +32,7 @@ func (db *DB) DistinctPlan(ctx context.Context, column string) (string, error) {
 
 // QueuedPlan is the same for the sessions that wait.
 func (db *DB) QueuedPlan(ctx context.Context) (string, error) {
-	return db.planWithoutScans(ctx, strings.NewReplacer("$1", "200", "$2", "now()").Replace(queuedSQL), nil)
+	return db.planWithoutScans(ctx, strings.NewReplacer("$1", "200", "$2", "now()", "$3", "NULL").Replace(queuedSQL), nil)
 }
 
 // WorkloadPlan is how the database reads the workload.

@@ -13,7 +13,8 @@ import (
 
 // keyColumns are the fields of tarsy.APIKey; the statement names api_keys without an alias.
 const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes, api_keys.created_at, api_keys.last_used_at, api_keys.revoked_at,
-	(SELECT expires_at FROM api_key_expiries WHERE key_id = api_keys.id) AS expires_at`
+	(SELECT expires_at FROM api_key_expiries WHERE key_id = api_keys.id) AS expires_at,
+	coalesce((SELECT teams FROM api_key_teams WHERE key_id = api_keys.id), '{}') AS teams`
 
 // activeKey is the condition that a key is accepted at the time that is the statement's parameter $1.
 const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
@@ -23,9 +24,11 @@ func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte, reco
 	err := db.audited(ctx, records, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `WITH key AS (
 	INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
+), limits AS (
+	INSERT INTO api_key_teams (key_id, teams) SELECT id, $8 FROM key WHERE cardinality($8::text[]) > 0
 )
 INSERT INTO api_key_expiries (key_id, expires_at) SELECT id, $7 FROM key WHERE $7::timestamptz IS NOT NULL`,
-			key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt, key.ExpiresAt)
+			key.ID, key.Name, key.Prefix, hash, key.Scopes, key.CreatedAt, key.ExpiresAt, key.Teams)
 
 		return err
 	})

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,10 @@ SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) 
 
 // Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order was asked for.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
+	if !f.Visible.Includes(f.Team) {
+		return nil, nil
+	}
+
 	if f.Search != "" {
 		return db.search(ctx, f)
 	}
@@ -66,10 +71,15 @@ type listQuery struct {
 	groups []listGroup
 	where  []string
 	args   pgx.NamedArgs
+	// visible are the teams of the sessions that the reader may see, with the empty one; nil means any.
+	visible []string
 }
 
 func newListQuery(f tarsy.SessionFilter) listQuery {
-	q := listQuery{args: pgx.NamedArgs{}}
+	q := listQuery{args: pgx.NamedArgs{}, visible: f.Visible.Values()}
+	if f.Team != "" {
+		q.visible = nil // it is one of them, see Sessions
+	}
 
 	add := func(use bool, condition, name string, value any) {
 		if use {
@@ -235,9 +245,9 @@ func (g listGroup) source() (from string, where []string, at, id string) {
 func (q *listQuery) page(f tarsy.SessionFilter) string {
 	var groups []string
 
-	for _, group := range q.groups {
+	for group, team := range q.parts() {
 		from, where, at, id := group.source()
-		where = append(where, q.where...)
+		where = append(append(where, q.where...), team...)
 		rank := 0
 
 		if f.Order == tarsy.OrderAttention {
@@ -272,6 +282,49 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 	return itemSQL("@now") + `
 FROM (SELECT session_id, at, rank FROM (` + strings.Join(groups, " UNION ALL ") + `) AS groups` + order + ` LIMIT ` + strconv.Itoa(f.Limit) + `) AS page
 JOIN sessions s ON s.id = page.session_id` + order
+}
+
+// manyTeams is up to how many teams each is read by itself.
+const manyTeams = 6
+
+// parts are the groups with a condition on the team each. Every team is a part by itself, because together they are not in the order of an
+// index; with many teams that would be more statements than the rows that are read in vain are worth.
+func (q *listQuery) parts() iter.Seq2[listGroup, []string] {
+	conditions := [][]string{nil}
+
+	if len(q.visible) > manyTeams {
+		conditions = [][]string{{q.visibleTeams()}}
+	} else if q.visible != nil {
+		conditions = nil
+
+		for i, team := range q.visible {
+			// Each has an index of its own, and the planner needs to be told which.
+			condition := "l.team = ''"
+			if team != "" {
+				name := "visible_" + strconv.Itoa(i)
+				condition, q.args[name] = "l.team = @"+name+" AND l.team <> ''", team
+			}
+
+			conditions = append(conditions, []string{condition})
+		}
+	}
+
+	return func(yield func(listGroup, []string) bool) {
+		for _, group := range q.groups {
+			for _, condition := range conditions {
+				if !yield(group, condition) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// visibleTeams is the condition that a session is visible.
+func (q *listQuery) visibleTeams() string {
+	q.args["visible"] = q.visible
+
+	return "l.team = ANY (@visible)"
 }
 
 func orZero(n *int) int {

@@ -207,12 +207,12 @@ func TestActiveSessionsAreUnfinishedOnes(t *testing.T) {
 
 	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.DeletedAt = new(f.clock.Now()) })
 
-	found, err := db.ActiveSessions(t.Context(), 10)
+	found, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{ids[tarsy.SessionCancelling], ids[tarsy.SessionInProgress]}, idsOf(found.Active))
 	require.Equal(t, []string{ids[tarsy.SessionPending], later}, idsOf(found.Queued), "the next one first")
 
-	found, err = db.ActiveSessions(t.Context(), 1)
+	found, err = db.ActiveSessions(t.Context(), tarsy.Visibility{}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []string{ids[tarsy.SessionCancelling]}, idsOf(found.Active))
 	require.Equal(t, []string{ids[tarsy.SessionPending]}, idsOf(found.Queued))
@@ -231,7 +231,7 @@ func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
 	urgent := f.put(t, db, tarsy.SessionPending, unchanged)
 	f.exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
 
-	found, err := db.ActiveSessions(t.Context(), 10)
+	found, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{claimed, urgent, first}, idsOf(found.Queued), "what was claimed and has not started is still queued")
 	require.Equal(t, []int{0, 3}, []int{found.ActiveTotal, found.QueuedTotal})
@@ -262,7 +262,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 
-	options, err := db.FilterOptions(t.Context())
+	options, err := db.FilterOptions(t.Context(), tarsy.Visibility{})
 	require.NoError(t, err)
 	require.Equal(t, tarsy.FilterOptions{
 		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{},
@@ -280,7 +280,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType = "type a" }) // without facts
 	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.Team, s.DeletedAt = "gone", "gone", new(f.clock.Now()) })
 
-	options, err = db.FilterOptions(t.Context())
+	options, err = db.FilterOptions(t.Context(), tarsy.Visibility{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"type Z", "type a", "type b", "type ä"}, options.AlertTypes)
 	require.Equal(t, []string{"chain", "chain Z", "chain a", "chain b", "chain ä"}, options.ChainIDs)

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
 )
 
-// FilterOptions returns the values that sessions can be filtered by.
-func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
+// newestOptions is how many sessions of each team and status options are taken from, for readers who do not see all sessions.
+const newestOptions = 500
+
+// FilterOptions returns the values that visible sessions can be filtered by. Readers who do not see all sessions get those of the newest ones.
+func (db *DB) FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error) {
 	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes()}
 
 	values := map[string]*[]string{
@@ -22,7 +26,7 @@ func (db *DB) FilterOptions(ctx context.Context) (tarsy.FilterOptions, error) {
 	var batch pgx.Batch
 
 	for column, into := range values {
-		queueDistinct(&batch, into, column)
+		queueDistinct(&batch, into, column, visible)
 	}
 
 	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
@@ -50,8 +54,35 @@ WITH RECURSIVE found AS (
 SELECT value FROM found WHERE value IS NOT NULL`
 }
 
-func queueDistinct(batch *pgx.Batch, into *[]string, column string) {
-	batch.Queue(distinctSQL(column)).Query(func(rows pgx.Rows) error {
+// visibleDistinctSQL does the same with the newest sessions of some teams.
+func visibleDistinctSQL(column string) string {
+	newest := func(team string) string {
+		return `SELECT n.value FROM unnest($1::text[]) AS t (team) CROSS JOIN unnest($2::text[]) AS s (status) CROSS JOIN LATERAL (
+    SELECT l.` + column + ` AS value FROM session_list l WHERE l.team = t.team AND ` + team + ` AND l.status = s.status
+    ORDER BY l.created_at DESC LIMIT ` + strconv.Itoa(newestOptions) + `) AS n WHERE n.value <> ''`
+	}
+
+	// Sessions with a team and those without have an index each.
+	return newest("l.team <> ''") + " UNION " + newest("l.team = ''")
+}
+
+// listStatuses are the statuses of session_list.
+func listStatuses() []string {
+	statuses := []string{""}
+	for _, status := range endedStatuses() {
+		statuses = append(statuses, string(status))
+	}
+
+	return statuses
+}
+
+func queueDistinct(batch *pgx.Batch, into *[]string, column string, visible tarsy.Visibility) {
+	sql, args := distinctSQL(column), []any(nil)
+	if visible.Limited {
+		sql, args = visibleDistinctSQL(column), []any{visible.Values(), listStatuses()}
+	}
+
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		*into = append([]string{}, values...)
 

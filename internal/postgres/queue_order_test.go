@@ -55,7 +55,7 @@ func TestSevereSessionOvertakesWaitingOnes(t *testing.T) {
 
 	want := []string{ids[tarsy.SeverityCritical], ids[tarsy.SeverityHigh], ids[tarsy.SeverityWarning], ids[""], ids[tarsy.SeverityInfo]}
 
-	active, err := db.ActiveSessions(t.Context(), 10)
+	active, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
 
 	var listed, claimed []string

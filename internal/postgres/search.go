@@ -135,6 +135,9 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 	q.args["query"], q.args["title"], q.args["now"] = plan.query, plan.title, db.clock.Now()
 
 	q.where = append(q.where, q.statuses(f))
+	if q.visible != nil {
+		q.where = append(q.where, q.visibleTeams())
+	}
 
 	first := tierTitle
 

@@ -171,3 +171,13 @@ func one[R any](ctx context.Context, db *DB, id, sql string, args ...any) (*R, e
 
 	return &rows[0], nil
 }
+
+// SessionTeam returns the team that a session belongs to; empty if it belongs to none.
+func (db *DB) SessionTeam(ctx context.Context, id string) (string, error) {
+	found, err := one[struct{ Team string }](ctx, db, id, `SELECT team FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
+	if err != nil {
+		return "", err
+	}
+
+	return found.Team, nil
+}

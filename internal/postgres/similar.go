@@ -20,8 +20,8 @@ const (
 )
 
 // Similar returns past sessions that resemble one, at most limit: those of the same alert, then those with similar labels, then
-// those with similar text, each newest first. Only sessions that have ended count.
-func (db *DB) Similar(ctx context.Context, id string, limit int) ([]tarsy.SimilarSession, error) {
+// those with similar text, each newest first. Only sessions that have ended and that the reader may see count.
+func (db *DB) Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
 	if !tarsy.ValidID(id) {
 		return nil, sessionNotFound(id)
 	}
@@ -37,7 +37,7 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, likeSource)
 		return nil, sessionNotFound(id)
 	}
 
-	found, err := db.findSimilar(ctx, sources[0], limit)
+	found, err := db.findSimilar(ctx, sources[0], visible, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find similar sessions: %w", err)
 	}
@@ -51,16 +51,16 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, likeSource)
 }
 
 // SearchPast returns past sessions that match a search, at most limit: those with all of its words in the order of relevance, then
-// those with at least half of them. Only sessions that have ended count, and the one with the id without does not.
-func (db *DB) SearchPast(ctx context.Context, without, search string, limit int) ([]tarsy.SimilarSession, error) {
+// those with at least half of them. Only sessions that have ended and that the reader may see count, and the one with the id without does not.
+func (db *DB) SearchPast(ctx context.Context, without, search string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
 	// A list without a search would be one of all sessions.
 	if strings.TrimSpace(search) == "" {
 		return []tarsy.SimilarSession{}, nil
 	}
 
-	found := newLikenesses(without, limit)
+	found := newLikenesses(without, visible, limit)
 
-	items, err := db.Sessions(ctx, tarsy.SessionFilter{Search: search, Statuses: endedStatuses(), Limit: limit + 1})
+	items, err := db.Sessions(ctx, tarsy.SessionFilter{Search: search, Visible: visible, Statuses: endedStatuses(), Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -137,13 +137,14 @@ func (s likeSession) textWords() []string {
 // likenesses are the similar sessions that were found so far, in order. The first reason that is found for a session is the strongest.
 type likenesses struct {
 	without string
+	visible tarsy.Visibility
 	limit   int
 	ids     []string
 	reasons []tarsy.Likeness
 }
 
-func newLikenesses(without string, limit int) *likenesses {
-	return &likenesses{without: without, limit: limit}
+func newLikenesses(without string, visible tarsy.Visibility, limit int) *likenesses {
+	return &likenesses{without: without, visible: visible, limit: limit}
 }
 
 func (l *likenesses) add(id string, why tarsy.Likeness) {
@@ -163,11 +164,11 @@ func (l *likenesses) seen() []string {
 	return append([]string{l.without}, l.ids...)
 }
 
-func (db *DB) findSimilar(ctx context.Context, s likeSession, limit int) (*likenesses, error) {
-	found := newLikenesses(s.ID, limit)
+func (db *DB) findSimilar(ctx context.Context, s likeSession, visible tarsy.Visibility, limit int) (*likenesses, error) {
+	found := newLikenesses(s.ID, visible, limit)
 
 	if s.Fingerprint != "" {
-		items, err := db.Sessions(ctx, tarsy.SessionFilter{Fingerprint: s.Fingerprint, Statuses: endedStatuses(), Limit: limit + 1})
+		items, err := db.Sessions(ctx, tarsy.SessionFilter{Fingerprint: s.Fingerprint, Visible: visible, Statuses: endedStatuses(), Limit: limit + 1})
 		if err != nil {
 			return nil, err
 		}

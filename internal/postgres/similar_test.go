@@ -15,7 +15,7 @@ import (
 func alike(t *testing.T, db *postgres.DB, id string, limit int) []string {
 	t.Helper()
 
-	similar, err := db.Similar(t.Context(), id, limit)
+	similar, err := db.Similar(t.Context(), id, tarsy.Visibility{}, limit)
 	require.NoError(t, err)
 
 	found := []string{}
@@ -79,7 +79,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	f.exec(t, `ANALYZE session_list`)
 	require.Equal(t, want, alike(t, db, id, 20), "with statistics")
 
-	_, err := db.Similar(t.Context(), tarsy.NewID(), 5)
+	_, err := db.Similar(t.Context(), tarsy.NewID(), tarsy.Visibility{}, 5)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 }
 
@@ -107,7 +107,7 @@ VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, tarsy
 
 	id := f.put(t, db, tarsy.SessionCompleted, crashLoop("a", "namespace=shop", "pod=checkout-1"))
 
-	similar, err := db.Similar(t.Context(), id, 5)
+	similar, err := db.Similar(t.Context(), id, tarsy.Visibility{}, 5)
 	require.NoError(t, err)
 	requireSame(t, []tarsy.SimilarSession{{
 		ID: past, AlertType: "test", Title: "Pod is crash looping", Severity: "high", Status: tarsy.SessionCompleted, Likeness: tarsy.LikenessLabels,
@@ -164,17 +164,17 @@ func TestPastSessionsAreFoundByAllOrHalfOfTheWords(t *testing.T) {
 	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.Title = "checkout memory limit" })
 	own := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Title = "checkout memory limit" })
 
-	past, err := db.SearchPast(t.Context(), own, "checkout memory limit", 5)
+	past, err := db.SearchPast(t.Context(), own, "checkout memory limit", tarsy.Visibility{}, 5)
 	require.NoError(t, err)
 	require.Len(t, past, 2)
 	require.Equal(t, []string{memory, half}, []string{past[0].ID, past[1].ID})
 
-	past, err = db.SearchPast(t.Context(), own, "checkout memory limit", 1)
+	past, err = db.SearchPast(t.Context(), own, "checkout memory limit", tarsy.Visibility{}, 1)
 	require.NoError(t, err)
 	require.Len(t, past, 1)
 
 	for _, search := range []string{"", "…", "nothing"} {
-		past, err = db.SearchPast(t.Context(), own, search, 5)
+		past, err = db.SearchPast(t.Context(), own, search, tarsy.Visibility{}, 5)
 		require.NoError(t, err)
 		require.Empty(t, past, search)
 	}

@@ -83,6 +83,11 @@ func (c *conn) subscribe(cmd command) error {
 		return err
 	}
 
+	err = c.sight.check(c.ctx, ch.sessionID)
+	if err != nil {
+		return err
+	}
+
 	if _, again := c.subscriptions[cmd.Channel]; !again && len(c.subscriptions) >= subscriptionLimit {
 		return tarsy.Errorf(codeTooManySubscriptions, "a connection may follow %d channels", subscriptionLimit)
 	}
@@ -216,6 +221,20 @@ func (c *conn) follow(ctx context.Context, changes <-chan Change, behind func() 
 			}
 
 			lost := behind()
+
+			seen, err := c.sight.follows(ctx, change.SessionID)
+			if err != nil {
+				// The change may be one that the reader must know of.
+				seen, lost, change = true, true, Change{}
+			}
+
+			if !seen && !lost {
+				continue
+			}
+
+			if !seen {
+				change = Change{}
+			}
 
 			c.outbox.put(ctx, func() error { return c.sendChange(change, lost) })
 		}

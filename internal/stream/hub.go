@@ -49,6 +49,9 @@ type Config struct {
 	Limits Limits
 	// LoginEnded is closed when the reader behind a request may not read any more; nil means that this never happens.
 	LoginEnded func(*http.Request) <-chan struct{}
+	// Visible is which sessions the reader behind a request sees, and TeamOf the team of each; nil means that everybody sees all.
+	Visible func(*http.Request) tarsy.Visibility
+	TeamOf  TeamOf
 	// PingEvery is how often a WebSocket peer must show that it is alive; 25 s if zero.
 	PingEvery time.Duration
 	// CommentEvery is how often an SSE response says something, so that no proxy thinks it dead; 15 s if zero.
@@ -66,6 +69,8 @@ type Hub struct {
 	deltas       *Deltas
 	origins      origin.Policy
 	loginEnded   func(*http.Request) <-chan struct{}
+	visible      func(*http.Request) tarsy.Visibility
+	teamOf       TeamOf
 	pingEvery    time.Duration
 	commentEvery time.Duration
 	writeLimit   time.Duration
@@ -94,6 +99,10 @@ func New(cfg Config) *Hub {
 		cfg.LoginEnded = func(*http.Request) <-chan struct{} { return nil }
 	}
 
+	if cfg.Visible == nil {
+		cfg.Visible = func(*http.Request) tarsy.Visibility { return tarsy.Visibility{} }
+	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 
 	return &Hub{
@@ -103,7 +112,7 @@ func New(cfg Config) *Hub {
 			subscriptions: limit.NewCount(cfg.Limits.SubscriptionsPerOwner, cfg.Limits.Subscriptions),
 			notice:        limit.NewNotice(cfg.Logger, clockwork.NewRealClock()),
 		},
-		journals: cfg.Journals, notes: cfg.Notes, feed: cfg.Feed, deltas: cfg.Deltas, origins: cfg.Origins, loginEnded: cfg.LoginEnded, logger: cfg.Logger,
+		journals: cfg.Journals, notes: cfg.Notes, feed: cfg.Feed, deltas: cfg.Deltas, origins: cfg.Origins, loginEnded: cfg.LoginEnded, visible: cfg.Visible, teamOf: cfg.TeamOf, logger: cfg.Logger,
 		pingEvery:    orDefault(cfg.PingEvery, defaultPingEvery),
 		commentEvery: orDefault(cfg.CommentEvery, defaultCommentEvery),
 		writeLimit:   orDefault(cfg.WriteLimit, defaultWriteLimit),

@@ -55,7 +55,9 @@ func (h *Hub) WebSocket() http.Handler {
 		defer h.webSockets.Add(-1)
 
 		// After the handshake the request's context says nothing about the connection.
-		h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket, h.loginEnded(r)).serve()
+		c := h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket, h.loginEnded(r))
+		c.sight = sight{visible: h.visible(r), teamOf: h.teamOf, known: map[string]bool{}}
+		c.serve()
 	})
 }
 
@@ -67,6 +69,7 @@ type conn struct {
 	owner  string // whom subscriptions are counted for
 	socket *websocket.Conn
 	outbox *outbox
+	sight  sight
 	// loginEnded is closed when the reader may not read any more.
 	loginEnded <-chan struct{}
 

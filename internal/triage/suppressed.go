@@ -18,11 +18,15 @@ func (d *Desk) Suppressed(ctx context.Context, f tarsy.SuppressedFilter) ([]tars
 }
 
 // Investigate creates a session for a suppressed alert, once: after that the error has CodeConflict and names the session. Repetitions of
-// the alert are counted on the new session.
-func (d *Desk) Investigate(ctx context.Context, id, author string) (tarsy.Session, error) {
+// the alert are counted on the new session. An alert that is not visible does not exist.
+func (d *Desk) Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error) {
 	row, err := d.store.SuppressedAlert(ctx, id)
 	if err != nil {
 		return tarsy.Session{}, err
+	}
+
+	if !visible.Includes(row.Team) {
+		return tarsy.Session{}, store.NoSuppressedAlert(id)
 	}
 
 	prepared, err := d.cfg.Intake.PrepareMasked(tarsy.Alert{

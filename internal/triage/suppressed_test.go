@@ -26,7 +26,7 @@ func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
 
 	for range 4 {
 		all.Go(func() {
-			_, err := f.Investigate(t.Context(), row.ID, "ann")
+			_, err := f.Investigate(t.Context(), row.ID, "ann", tarsy.Visibility{})
 			if err == nil {
 				created.Add(1)
 			}
@@ -41,7 +41,7 @@ func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
 	require.NotNil(t, row.InvestigationID)
 	require.Equal(t, "ann", row.InvestigatedBy)
 
-	_, err := f.Investigate(t.Context(), row.ID, "bob")
+	_, err := f.Investigate(t.Context(), row.ID, "bob", tarsy.Visibility{})
 	require.Equal(t, tarsy.CodeConflict, tarsy.CodeOf(err))
 	require.ErrorContains(t, err, *row.InvestigationID)
 
@@ -56,7 +56,7 @@ func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
 	require.Equal(t, tarsy.ActionCount, again.Action)
 	require.Equal(t, session.ID, *again.SessionID)
 
-	_, err = f.Investigate(t.Context(), tarsy.NewID(), "ann")
+	_, err = f.Investigate(t.Context(), tarsy.NewID(), "ann", tarsy.Visibility{})
 	require.Equal(t, tarsy.CodeNotFound, tarsy.CodeOf(err))
 }
 
@@ -66,7 +66,7 @@ func TestMemberOfAStormCanBeInvestigatedByItself(t *testing.T) {
 	f := newFixture(t)
 	results := f.receive(many("disk", 4)...)
 
-	session, err := f.Investigate(t.Context(), *results[0].SuppressedID, "ann")
+	session, err := f.Investigate(t.Context(), *results[0].SuppressedID, "ann", tarsy.Visibility{})
 	require.NoError(t, err)
 	require.Equal(t, results[0].SessionID, f.alert(session.ID).EarlierSessionID)
 

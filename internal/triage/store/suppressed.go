@@ -87,6 +87,7 @@ func (db *DB) SuppressedAlerts(ctx context.Context, f tarsy.SuppressedFilter) ([
 	add(f.Reason != "", "reason = @reason", "reason", string(f.Reason))
 	add(f.SessionID != "", "session_id = @session_id", "session_id", f.SessionID)
 	add(f.Severity != "", "severity = @severity", "severity", string(f.Severity))
+	add(f.Visible.Limited, "team = ANY (@visible)", "visible", f.Visible.Values())
 	add(f.Search != "", "strpos(lower(concat_ws(' ', title, alert_type, service, namespace, cluster, team, fingerprint, labels::text)), lower(@search)) > 0",
 		"search", f.Search)
 
@@ -115,11 +116,14 @@ func LockSuppressed(ctx context.Context, tx pgx.Tx, id string) (Suppressed, erro
 	return suppressedAlert(ctx, tx, id, " FOR UPDATE")
 }
 
-func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppressed, error) {
-	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", tarsy.CutText(id, 40)) //nolint:mnd // an id and a bit
+// NoSuppressedAlert is the error of an id that no suppressed alert has.
+func NoSuppressedAlert(id string) error {
+	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", tarsy.CutText(id, 40)) //nolint:mnd // an id and a bit
+}
 
+func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppressed, error) {
 	if !tarsy.ValidID(id) {
-		return Suppressed{}, missing
+		return Suppressed{}, NoSuppressedAlert(id)
 	}
 
 	found, err := collect[suppressedRow](ctx, q, `SELECT `+suppressedColumns+` FROM suppressed_alerts WHERE id = $1`+lock, id)
@@ -128,7 +132,7 @@ func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppresse
 	case err != nil:
 		return Suppressed{}, fmt.Errorf("read suppressed alert: %w", err)
 	case len(found) == 0:
-		return Suppressed{}, missing
+		return Suppressed{}, NoSuppressedAlert(id)
 	}
 
 	row := Suppressed{SuppressedAlert: found[0].SuppressedAlert, Owner: found[0].Owner}

@@ -119,6 +119,12 @@ function AccountMenu() {
           Logged in as <span className="font-semibold break-words text-ink">{who.name}</span>
           <br />
           Scopes: {who.scopes.join(', ')}
+          {who.visibility.limited && (
+            <>
+              <br />
+              Sees sessions of {[...who.visibility.teams, 'no team'].join(', ')}
+            </>
+          )}
         </MenuLabel>
         {/* A user whom a proxy logged in has no session here that could end. */}
         {who.csrf_token !== '' && (

@@ -33,14 +33,25 @@ function expiry(days: number): { expires_at?: string } {
   return days === 0 ? {} : { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() };
 }
 
+/** The names of teams, separated by commas. */
+function limits(text: string): { teams?: string[] } {
+  const teams = text
+    .split(',')
+    .map((team) => team.trim())
+    .filter(Boolean);
+  return teams.length === 0 ? {} : { teams };
+}
+
 /** The content of a dialog; it forgets the secret when it is closed. */
 export function CreateKey() {
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [scope, setScope] = useState<Scope>('read');
   const [days, setDays] = useState(0);
+  const [teams, setTeams] = useState('');
   const making = useMutation({
-    mutationFn: () => body(api.POST('/api/v1/keys', { body: { name, scopes: [scope], ...expiry(days) } })),
+    mutationFn: () =>
+      body(api.POST('/api/v1/keys', { body: { name, scopes: [scope], ...expiry(days), ...limits(teams) } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: apiKeys().queryKey }),
   });
   if (making.data) return <Secret name={making.data.name} secret={making.data.key} />;
@@ -49,11 +60,13 @@ export function CreateKey() {
       name={name}
       scope={scope}
       days={days}
+      teams={teams}
       error={making.error}
       pending={making.isPending}
       onName={setName}
       onScope={setScope}
       onDays={setDays}
+      onTeams={setTeams}
       onSubmit={() => making.mutate()}
     />
   );
@@ -63,11 +76,13 @@ function KeyForm(props: {
   name: string;
   scope: Scope;
   days: number;
+  teams: string;
   error: Error | null;
   pending: boolean;
   onName: (name: string) => void;
   onScope: (scope: Scope) => void;
   onDays: (days: number) => void;
+  onTeams: (teams: string) => void;
   onSubmit: () => void;
 }) {
   const id = useId();
@@ -139,6 +154,24 @@ function KeyForm(props: {
               </option>
             ))}
           </select>
+        </div>
+        <div className="space-y-1.5">
+          <label htmlFor={`${id}-teams`} className="font-medium">
+            Teams <span className="font-normal text-ink-soft">(optional)</span>
+          </label>
+          <Input
+            id={`${id}-teams`}
+            value={props.teams}
+            onChange={(event) => props.onTeams(event.target.value)}
+            placeholder="payments, storage"
+            autoComplete="off"
+            aria-describedby={`${id}-teams-hint`}
+            data-testid="key-teams"
+          />
+          <p id={`${id}-teams-hint`} className="text-xs text-ink-soft">
+            Where sessions are visible by team, the key sees those of these teams and those without a team. Empty means
+            all.
+          </p>
         </div>
         {problem && !nameIsWrong && <ProblemPanel error={problem} />}
         <div className="flex justify-end gap-2">

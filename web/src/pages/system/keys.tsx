@@ -77,6 +77,7 @@ function KeyTable({ keys }: { keys: readonly APIKey[] }) {
     { name: 'Name', heading: true, cell: (key) => key.name },
     { name: 'Prefix', cell: (key) => <code className="font-mono text-xs">{key.prefix}</code> },
     { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
+    { name: 'Teams', cell: (key) => key.teams.join(', ') || 'All' },
     { name: 'Created', cell: (key) => <Ago at={key.created_at} /> },
     {
       name: 'Last used',
