@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -95,11 +97,41 @@ func checkMCPServer(ctx context.Context, factory *mcp.Factory, cfg *config.Confi
 		return finding{check, findingWarn, line(closeErr), "the server does not stop on request"}
 	case len(listed) == 0:
 		return finding{check, findingWarn, transport.Type + ", no tools", "agents cannot use a server without tools; check its configuration"}
-	case len(listed) == 1:
-		return finding{check, findingOK, transport.Type + ", 1 tool", ""}
 	}
 
-	return finding{check, findingOK, fmt.Sprintf("%s, %d tools", transport.Type, len(listed)), ""}
+	found := fmt.Sprintf("%s, %d tools", transport.Type, len(listed))
+	if len(listed) == 1 {
+		found = transport.Type + ", 1 tool"
+	}
+
+	if names := undecided(cfg, listed); len(names) > 0 {
+		return finding{
+			check, findingWarn, found + "; may change something and need no approval: " + terminal.Line(strings.Join(names, ", ")),
+			"list those that change something in mcp_servers." + id + ".writing_tools, and give the others a rule in approvals.rules with policy: always",
+		}
+	}
+
+	return finding{check, findingOK, found, ""}
+}
+
+// maxUndecided is how many tools are named.
+const maxUndecided = 10
+
+// undecided are tools that their server does not mark as read-only, and that no setting of approvals names.
+func undecided(cfg *config.Config, listed []agent.Tool) []string {
+	var names []string
+
+	for _, tool := range listed {
+		if !tool.ReadOnly && !cfg.DecidesAbout(tool.Server, tool.Name) {
+			names = append(names, tool.Name)
+		}
+	}
+
+	if more := len(names) - maxUndecided; more > 0 {
+		names = append(names[:maxUndecided], fmt.Sprintf("and %d more", more))
+	}
+
+	return names
 }
 
 func programAdvice(id, command string) string {

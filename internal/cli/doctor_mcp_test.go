@@ -19,7 +19,7 @@ llm_providers: {told: {type: scripted}}
 defaults: {llm_provider: told}
 system: {mcp_startup: STARTUP}
 mcp_servers:
-  good: {transport: {type: stdio, command: 'BINARY', args: [demo-mcp]}}
+  good: {writing_tools: ['rollout_*'], transport: {type: stdio, command: 'BINARY', args: [demo-mcp]}}
   broken:
     transport:
       type: stdio
@@ -32,6 +32,7 @@ mcp_servers:
   closed: {transport: {type: http, url: 'WEB'}}
   dead: {transport: {type: http, url: 'http://127.0.0.1:1'}}
   unused: {transport: {type: stdio, command: 'false'}}
+approvals: {rules: [{server: web, tool: rollout_restart, policy: always}]}
 agents: {A: {mcp_servers: [good, broken, absent, web, events, closed, dead]}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
 `
@@ -96,7 +97,7 @@ func TestDoctorStartsAndCallsMCPServers(t *testing.T) {
 	for _, want := range []string{
 		`ok    MCP server good: stdio, \d+ tools\n`,
 		`ok    MCP server web: http, \d+ tools\n`,
-		`ok    MCP server events: sse, \d+ tools\n`,
+		`warn  MCP server events: sse, \d+ tools; may change something and need no approval: rollout_restart\n\s+→ list those that change something in mcp_servers.events.writing_tools`,
 		`warn  MCP server broken: the process ended: exit status 1; stderr: Error: no current-context is set, token \S*(MASKED|REDACTED)`,
 		`→ set KUBECONFIG, or choose a cluster`,
 		`warn  MCP server absent: tarsy-no-such-program is not in PATH\n\s+→ install tarsy-no-such-program`,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"tarsy.dev/tarsy/internal/nearest"
@@ -53,11 +52,25 @@ func (c *Config) checkApprovals() []Problem {
 	return problems
 }
 
+// DecidesAbout reports whether writing_tools or a rule of approvals names a tool, so that somebody has thought about it.
+func (c *Config) DecidesAbout(server, tool string) bool {
+	for _, pattern := range c.MCPServers[server].WritingTools {
+		if covers(pattern, tool) {
+			return true
+		}
+	}
+	for _, rule := range c.Approvals.Rules {
+		if (rule.Server == "" || covers(rule.Server, server)) && (rule.Tool == "" || covers(rule.Tool, tool)) && rule.Server+rule.Tool != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // anyMatches reports whether a pattern of names means an entry of a section.
 func (c *Config) anyMatches(section, pattern string) bool {
-	prefix, wild := strings.CutSuffix(pattern, "*")
 	for _, name := range c.names(section) {
-		if name == pattern || wild && strings.HasPrefix(name, prefix) {
+		if covers(pattern, name) {
 			return true
 		}
 	}
