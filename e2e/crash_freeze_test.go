@@ -54,6 +54,8 @@ func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 		frozen.Log.WaitLine("lost the lease", i.SessionID)
 	}
 
+	require.Contains(t, frozen.Metrics(), "\ntarsy_lease_losses_total 4\n")
+
 	// It is well again otherwise; and once it has stopped, everything that it wanted to write has been refused.
 	require.Equal(t, http.StatusOK, frozen.Ready())
 	frozen.Signal(syscall.SIGTERM)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -122,15 +123,35 @@ func (p *process) WaitExit() int {
 func (p *process) Ready() int {
 	p.t.Helper()
 
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+"/readyz", nil)
+	status, _ := p.get("/readyz")
+
+	return status
+}
+
+// Metrics is what the server has on /metrics.
+func (p *process) Metrics() string {
+	p.t.Helper()
+
+	status, body := p.get("/metrics")
+	require.Equal(p.t, http.StatusOK, status, body)
+
+	return body
+}
+
+func (p *process) get(path string) (status int, body string) {
+	p.t.Helper()
+
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+path, nil)
 	require.NoError(p.t, err)
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	resp, err := client.Do(req)
 	require.NoError(p.t, err)
-	require.NoError(p.t, resp.Body.Close())
 
-	return resp.StatusCode
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(p.t, errors.Join(err, resp.Body.Close()))
+
+	return resp.StatusCode, string(raw)
 }
 
 // WaitReady asks until the server says this status.

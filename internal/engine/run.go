@@ -84,8 +84,8 @@ func (r *sessionRun) run() {
 		case err == nil || errors.Is(err, errCancelRequested) || errors.Is(err, errSessionTimeout):
 			// Plan again.
 		case errors.Is(err, postgres.ErrFenceLost):
-			log.Warn("lost the lease; another server continues")
 			r.engine.LeaseLost()
+			log.Warn("lost the lease; another server continues")
 
 			return
 		case errors.Is(err, errHandOver):
