@@ -130,6 +130,8 @@ type SessionItem struct {
 	Cause   string  `json:"cause"`
 	// The worst rating that people gave; empty without feedback.
 	Rating Rating `json:"rating"`
+	// What people did with the session; nil if nobody has done anything, which means open.
+	Handling *Handling `json:"handling"`
 	// Empty unless the session ended without success or, for ConcludedEarly, before its agents were done.
 	ErrorCode      string `json:"error_code"`
 	ErrorMessage   string `json:"error_message"`
@@ -184,6 +186,8 @@ type SessionDetail struct {
 	Verdict *Verdict `json:"verdict"`
 	// What people said about the conclusion, the latest change first; empty, not nil.
 	Feedback []Feedback `json:"feedback"`
+	// What people did with the session; nil if nobody has done anything, which means open.
+	Handling *Handling `json:"handling"`
 	// Sessions that investigate the alert again, oldest first; empty, not nil. Deleted ones are left out.
 	Reruns []string `json:"reruns"`
 	// Tool calls of the investigation by tool, most called first; empty, not nil. Those of the chat are not included.
@@ -292,6 +296,11 @@ type FilterOptions struct {
 	Statuses []SessionStatus `json:"statuses"`
 	// Every outcome, whether or not a session has it.
 	Outcomes []Outcome `json:"outcomes"`
+	// Every state of handling, whether or not a session has it.
+	HandlingStates []HandlingState `json:"handling_states"`
+	// Names of people who take care of sessions, and tags, sorted; empty, not nil.
+	Assignees []string `json:"assignees"`
+	Tags      []string `json:"tags"`
 }
 
 // SessionOrder is the order of a list of sessions.
@@ -366,6 +375,12 @@ type SessionFilter struct {
 	Visible Visibility
 	// Labels of the alert by name; all must match.
 	Labels map[string]string
+	// Any of these states of handling; empty matches all.
+	Handling []HandlingState
+	// Exactly this assignee; empty matches all.
+	Assignee string
+	// Tags that the session must all have, whatever their case.
+	Tags []string
 	// Words that must all occur. The last one may be a prefix; quoted words are not.
 	Search string
 	// Inclusive lower and exclusive upper bound; nil means unbounded.

@@ -39,6 +39,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	registerVerdictTypes(registry)
 	registerFeedbackTypes(registry)
 	registerApprovalTypes(registry)
+	registerHandlingTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -236,11 +237,12 @@ func (s *Server) finishDocument() {
 		schemas[name].Properties["due_on"].Nullable = true
 	}
 
-	for _, name := range []string{"mcp_selection", "chat", "alert"} {
+	for _, name := range []string{"mcp_selection", "chat", "alert", "handling"} {
 		orNull(schemas["SessionDetail"], name)
 	}
 
 	orNull(schemas["SessionItem"], "alert")
+	orNull(schemas["SessionItem"], "handling")
 	orNull(schemas["MCPInteraction"], "approval")
 	finishVerdict(schemas)
 

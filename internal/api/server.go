@@ -95,6 +95,8 @@ type Config struct {
 	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
+	// Handling takes what people do with sessions.
+	Handling Handling
 	// Feedback is behind feedback and the counts of conclusions.
 	Feedback Feedback
 	// Approvals is behind the decisions about tool calls.
@@ -157,6 +159,7 @@ type Server struct {
 	inbox      Inbox
 	triage     Triage
 	feedback   Feedback
+	handling   Handling
 	approvals  Approvals
 	ready      func() error
 	warnings   func() []Warning
@@ -236,6 +239,7 @@ func New(cfg Config) *Server {
 		inbox:      cfg.Inbox,
 		triage:     cfg.Triage,
 		feedback:   cfg.Feedback,
+		handling:   cfg.Handling,
 		approvals:  cfg.Approvals,
 		ready:      cfg.Ready,
 		warnings:   cfg.Warnings,
@@ -285,6 +289,7 @@ func New(cfg Config) *Server {
 	s.addTrace()
 	s.addUsage()
 	s.addFeedback()
+	s.addHandling()
 	s.addApprovals()
 	s.addQuality()
 	s.addNotes()

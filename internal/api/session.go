@@ -42,6 +42,9 @@ type listInput struct {
 	Team          string   `doc:"Exactly this team."                                                     query:"team"`
 	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                               query:"fingerprint"`
 	Label         []string `doc:"A label of the alert as name=value. May be given several times; all must match." query:"label,explode"`
+	Handling      string   `doc:"States of handling, separated by commas. A session that nobody has handled is open." query:"handling"`
+	Assignee      string   `doc:"Exactly this assignee; me for the caller."                              query:"assignee"`
+	Tag           []string `doc:"A tag that people gave the session, in any case. May be given several times; all must match." query:"tag,explode"`
 	Search        string   `doc:"Words that the title, the alert, the cause, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
 	CreatedAfter  moment   `doc:"Created at this time or later."                                         query:"created_after"`
 	CreatedBefore moment   `doc:"Created before this time."                                              query:"created_before"`
@@ -91,6 +94,10 @@ func (s *Server) addSessions() {
 func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
 	filter, err := in.filter()
 	if err != nil {
+		return nil, err
+	}
+
+	if err := in.addHandling(&filter, callerOf(ctx).author); err != nil {
 		return nil, err
 	}
 

@@ -26,6 +26,7 @@ import (
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/feedback"
+	"tarsy.dev/tarsy/internal/handling"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcpserver"
 	"tarsy.dev/tarsy/internal/metrics"
@@ -311,7 +312,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Store: a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
-		Feedback: opinions, Approvals: decisions,
+		Feedback: opinions, Approvals: decisions, Handling: handling.New(handling.Config{DB: a.db, Mask: a.maskText, Clock: a.clock}),
 		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: a.maskText}),

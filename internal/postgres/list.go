@@ -19,6 +19,7 @@ import (
 func itemSQL(now string) string {
 	return `
 SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
+    (` + handlingItemSQL + `) AS handling,
     s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
     (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
     (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls, ` + countApprovals(now) + ` AS waiting_approvals`
@@ -61,6 +62,8 @@ type listGroup struct {
 	outcome tarsy.Outcome
 	// open are the statuses of those that are not over; nil means every one of them.
 	open []tarsy.SessionStatus
+	// handling is the only state of handling; empty means any.
+	handling tarsy.HandlingState
 	// waiting, if not empty, makes it the group of sessions with open approvals, and is the condition on their status and outcome.
 	waiting string
 }
@@ -101,9 +104,12 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	}
 
 	q.addLabels(f.Labels)
+	add(f.Assignee != "", "l.assignee = @assignee AND l.assignee <> ''", "assignee", f.Assignee)
+	q.addTags(f.Tags)
 	add(f.CreatedAfter != nil, "l.created_at >= @created_after", "created_after", f.CreatedAfter)
 	add(f.CreatedBefore != nil, "l.created_at < @created_before", "created_before", f.CreatedBefore)
 	q.addGroups(f)
+	q.splitGroups(f.Handling)
 	q.addWaiting(f)
 
 	return q
@@ -205,7 +211,7 @@ func (q *listQuery) addGroups(f tarsy.SessionFilter) {
 }
 
 // listColumns are the columns of session_list that lists are filtered by.
-const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, created_at, words"
+const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, handling, assignee, created_at, words"
 
 // isRunning finds sessions that run by their index, which has no others: few run, however many wait.
 const isRunning = "o.status IN ('in_progress', 'cancelling')"
@@ -222,6 +228,10 @@ func (g listGroup) source() (from string, where []string, at, id string) {
 
 	if g.outcome != tarsy.OutcomeNone {
 		where = append(where, "l.outcome = '"+string(g.outcome)+"'")
+	}
+
+	if g.handling != "" {
+		where = append(where, "l.handling = '"+string(g.handling)+"'")
 	}
 
 	switch {

@@ -268,6 +268,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 		AlertTypes: []string{}, ChainIDs: []string{}, Authors: []string{},
 		Services: []string{}, Namespaces: []string{}, Clusters: []string{}, Teams: []string{},
 		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(),
+		HandlingStates: tarsy.HandlingStates(), Assignees: []string{}, Tags: []string{},
 	}, options, "JSON shows empty lists")
 
 	for _, name := range []string{"b", "a", "Z", "b", "ä"} {

@@ -16,17 +16,29 @@ const newestOptions = 500
 
 // FilterOptions returns the values that visible sessions can be filtered by. Readers who do not see all sessions get those of the newest ones.
 func (db *DB) FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error) {
-	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes()}
+	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(), HandlingStates: tarsy.HandlingStates()}
 
 	values := map[string]*[]string{
 		"alert_type": &options.AlertTypes, "chain_id": &options.ChainIDs, "author": &options.Authors,
 		"service": &options.Services, "namespace": &options.Namespaces, "cluster": &options.Clusters, "team": &options.Teams,
+		"assignee": &options.Assignees,
 	}
 
 	var batch pgx.Batch
 
 	for column, into := range values {
-		queueDistinct(&batch, into, column, visible)
+		if visible.Limited {
+			queueDistinct(&batch, into, visibleDistinctSQL(column), visible.Values(), listStatuses())
+		} else {
+			queueDistinct(&batch, into, distinctSQL(column))
+		}
+	}
+
+	values["tag"] = &options.Tags
+	if visible.Limited {
+		queueDistinct(&batch, &options.Tags, visibleTagsSQL, visible.Values(), listStatuses())
+	} else {
+		queueDistinct(&batch, &options.Tags, tagsSQL)
 	}
 
 	if err := db.readers.SendBatch(ctx, &batch).Close(); err != nil {
@@ -54,17 +66,25 @@ WITH RECURSIVE found AS (
 SELECT value FROM found WHERE value IS NOT NULL`
 }
 
-// visibleDistinctSQL does the same with the newest sessions of some teams.
-func visibleDistinctSQL(column string) string {
+// visibleSessionsSQL reads a column of the newest sessions of some teams.
+func visibleSessionsSQL(column string) string {
 	newest := func(team string) string {
 		return `SELECT n.value FROM unnest($1::text[]) AS t (team) CROSS JOIN unnest($2::text[]) AS s (status) CROSS JOIN LATERAL (
     SELECT l.` + column + ` AS value FROM session_list l WHERE l.team = t.team AND ` + team + ` AND l.status = s.status
-    ORDER BY l.created_at DESC LIMIT ` + strconv.Itoa(newestOptions) + `) AS n WHERE n.value <> ''`
+    ORDER BY l.created_at DESC LIMIT ` + strconv.Itoa(newestOptions) + `) AS n`
 	}
 
 	// Sessions with a team and those without have an index each.
 	return newest("l.team <> ''") + " UNION " + newest("l.team = ''")
 }
+
+// visibleDistinctSQL does the same as distinctSQL with the newest sessions of some teams.
+func visibleDistinctSQL(column string) string {
+	return `SELECT value FROM (` + visibleSessionsSQL(column) + `) AS v WHERE value <> ''`
+}
+
+// visibleTagsSQL does the same as tagsSQL with the newest sessions of some teams.
+var visibleTagsSQL = `SELECT min(t.tag) FROM (` + visibleSessionsSQL("session_id") + `) AS v JOIN session_tags t ON t.session_id = v.value GROUP BY t.key`
 
 // listStatuses are the statuses of session_list.
 func listStatuses() []string {
@@ -76,12 +96,7 @@ func listStatuses() []string {
 	return statuses
 }
 
-func queueDistinct(batch *pgx.Batch, into *[]string, column string, visible tarsy.Visibility) {
-	sql, args := distinctSQL(column), []any(nil)
-	if visible.Limited {
-		sql, args = visibleDistinctSQL(column), []any{visible.Values(), listStatuses()}
-	}
-
+func queueDistinct(batch *pgx.Batch, into *[]string, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		*into = append([]string{}, values...)

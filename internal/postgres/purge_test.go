@@ -64,6 +64,8 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	_, err = db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingWrong, f.clock.Now()))
 	require.NoError(t, err)
 
+	f.handle(t, db, claim.SessionID, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingAcknowledged), AddTags: []string{"disk"}})
+
 	return claim.SessionID
 }
 

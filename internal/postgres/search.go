@@ -180,6 +180,11 @@ func (q *listQuery) statuses(f tarsy.SessionFilter) string {
 		q.args["outcomes"] = f.Outcomes
 	}
 
+	if len(f.Handling) > 0 {
+		listed += " AND l.handling = ANY(@handling::text[])"
+		q.args["handling"] = f.Handling
+	}
+
 	if len(f.Statuses) == 0 || !slices.Contains(statuses, "") {
 		return listed
 	}

@@ -46,6 +46,7 @@ type detailRows struct {
 	alerts     []alertStateRow
 	verdicts   []tarsy.Verdict
 	feedback   []tarsy.Feedback
+	handling   []tarsy.Handling
 	reruns     []rerunRow
 	tools      []tarsy.ToolUse
 	waiting    []waitingRow
@@ -75,6 +76,7 @@ func (r *detailRows) queue(batch *pgx.Batch, id string, now time.Time) {
 	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
 	queueRows(batch, &r.verdicts, verdictsTable.selectWhere(`session_id = $1`), id)
 	queueRows(batch, &r.feedback, feedbackSQL, id)
+	queueRows(batch, &r.handling, handlingSQL, id)
 	queueRows(batch, &r.reruns, `SELECT id FROM sessions WHERE rerun_of = $1 AND deleted_at IS NULL ORDER BY id`, id)
 	queueRows(batch, &r.tools, toolsSQL, id)
 	queueRows(batch, &r.waiting, `SELECT `+countApprovals("$2")+` AS approvals FROM sessions s WHERE s.id = $1`, id, now)
@@ -108,6 +110,10 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 
 	if len(r.alerts) > 0 {
 		detail.Alert = r.alerts[0].Alert
+	}
+
+	if len(r.handling) > 0 {
+		detail.Handling = &r.handling[0]
 	}
 
 	if len(r.verdicts) > 0 {

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Handling takes what people do with sessions. Its errors for people are *tarsy.Error.
+type Handling interface {
+	Change(ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange) (tarsy.Handling, bool, error)
+	ChangeAll(ctx context.Context, ids []string, author string, change tarsy.HandlingChange, log func(error)) ([]tarsy.HandlingResult, error)
+}
+
+// handlingRequest is the body that changes the handling of a session. Fields that are left out stay as they are.
+type handlingRequest struct {
+	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
+	Assignee   *string              `doc:"Who takes care of the session; empty for nobody, me for the caller."             json:"assignee,omitempty"   maxLength:"200"`
+	Resolution *string              `doc:"What resolved the session. Only a resolved session has it; send it with the state resolved, or later." json:"resolution,omitempty" maxLength:"2000"`
+	Tags       *tagsRequest         `doc:"Which tags the session has."                                                     json:"tags,omitempty"`
+}
+
+// tagsRequest changes the tags of a session.
+type tagsRequest struct {
+	Set    *[]string `doc:"All tags; they replace those that it has."                   json:"set,omitempty"    maxItems:"20"`
+	Add    []string  `doc:"Tags to add; one that the session has, in any case, stays."  json:"add,omitempty"    maxItems:"20"`
+	Remove []string  `doc:"Tags to remove, in any case."                                json:"remove,omitempty" maxItems:"20"`
+}
+
+// handlingBulkRequest is the body that changes the handling of many sessions.
+type handlingBulkRequest struct {
+	IDs        []string             `doc:"The ids of the sessions. Each is changed by itself, whether others fail or not." json:"ids"                  maxItems:"500" minItems:"1"`
+	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
+	Assignee   *string              `doc:"Who takes care of the sessions; empty for nobody, me for the caller."            json:"assignee,omitempty"   maxLength:"200"`
+	Resolution *string              `doc:"What resolved the sessions."                                                     json:"resolution,omitempty" maxLength:"2000"`
+	Tags       *tagsRequest         `doc:"Which tags the sessions have."                                                   json:"tags,omitempty"`
+}
+
+type handlingInput struct {
+	ID      string  `doc:"The id of a session." path:"id"`
+	IfMatch ifMatch `doc:"The ETag of the handling; \"0\" if the session has none. If it was changed meanwhile the answer is 412. Without the header the change is made to what is there." header:"If-Match"`
+}
+
+type handlingOutput struct {
+	ETag string `doc:"The version, for If-Match." header:"ETag"`
+	Body tarsy.Handling
+}
+
+type handlingBulkOutput struct{ Body handlingResults }
+
+type handlingResults struct {
+	Results []tarsy.HandlingResult `doc:"One for each session, in the same order." json:"results"`
+}
+
+func (s *Server) addHandling() {
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "handle-session", Method: http.MethodPatch, Path: "/api/v1/sessions/{id}/handling",
+		Summary: "Acknowledge, resolve, reopen, assign or tag a session",
+		Description: "The investigation is not affected: a session that runs may be resolved and runs on. The same change again changes nothing. " +
+			"Without If-Match, the last change of each field stays, and tags that several people add or remove merge.",
+	}, s.bodyOf(reflect.TypeFor[handlingRequest](), true), s.handleSession)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "handle-sessions", Method: http.MethodPost, Path: "/api/v1/sessions/handling",
+		Summary:     "Acknowledge, resolve, reopen, assign or tag many sessions",
+		Description: "The same change for up to 500 sessions. Each session is changed by itself.",
+	}, s.bodyOf(reflect.TypeFor[handlingBulkRequest](), true), s.handleSessions)
+
+	schemas := s.huma.OpenAPI().Components.Schemas.Map()
+	orNull(schemas["HandlingResult"], "handling")
+}
+
+func (r handlingRequest) change() tarsy.HandlingChange {
+	c := tarsy.HandlingChange{State: r.State, Assignee: r.Assignee, Resolution: r.Resolution}
+
+	if r.Tags != nil {
+		c.SetTags, c.AddTags, c.RemoveTags = r.Tags.Set, r.Tags.Add, r.Tags.Remove
+	}
+
+	return c
+}
+
+func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlingOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[handlingRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := checkID(in.ID); err != nil {
+		return nil, err
+	}
+
+	var version *int64
+
+	if in.IfMatch != "" {
+		seen, err := in.IfMatch.version()
+		if err != nil {
+			return nil, err
+		}
+
+		version = &seen
+	}
+
+	change := request.change()
+
+	handling, changed, err := s.handling.Change(ctx, in.ID, who.author, version, change)
+	if err != nil {
+		return nil, fmt.Errorf("handle session: %w", err)
+	}
+
+	who.audit.recorded = !changed // nothing was changed
+	who.audit.addChange(change, handling)
+
+	return &handlingOutput{ETag: etag(handling.Version), Body: handling}, nil
+}
+
+func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulkOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[handlingBulkRequest](who.body)
+
+	switch {
+	case err != nil:
+		return nil, err
+	case len(request.IDs) == 0:
+		return nil, missing("ids", "a list of at least one id")
+	case len(request.IDs) > tarsy.MaxHandled:
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ids", "ids has %d ids; at most %d sessions are handled at once", len(request.IDs), tarsy.MaxHandled)
+	}
+
+	change := handlingRequest{State: request.State, Assignee: request.Assignee, Resolution: request.Resolution, Tags: request.Tags}.change()
+
+	results, err := s.handling.ChangeAll(ctx, request.IDs, who.author, change, func(err error) {
+		s.logger.ErrorContext(ctx, "session not handled", "error", err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("handle sessions: %w", err)
+	}
+
+	s.recordHandled(ctx, who, change, results)
+
+	return &handlingBulkOutput{Body: handlingResults{Results: results}}, nil
+}
+
+// recordHandled writes a row for each session that was changed, as if each had been changed by a request: the log is searched by session.
+func (s *Server) recordHandled(ctx context.Context, who *caller, change tarsy.HandlingChange, results []tarsy.HandlingResult) {
+	for _, result := range results {
+		if !result.Changed {
+			continue
+		}
+
+		who.audit.target, who.audit.details = result.SessionID, nil
+		who.audit.addChange(change, *result.Handling)
+		s.record(ctx, s.auditEntry(ctx, who, tarsy.AuditOK))
+	}
+
+	who.audit.recorded = true
+}
+
+// addChange adds what somebody changed, as it was stored.
+func (n *auditNotes) addChange(change tarsy.HandlingChange, stored tarsy.Handling) {
+	if change.State != nil {
+		n.add("state", string(stored.State))
+	}
+
+	if change.Assignee != nil {
+		n.add("assignee", stored.Assignee)
+	}
+
+	if change.Resolution != nil {
+		n.add("resolution_length", strconv.Itoa(len([]rune(stored.Resolution))))
+	}
+
+	if change.SetTags != nil || len(change.AddTags)+len(change.RemoveTags) > 0 {
+		n.add("tags", strings.Join(stored.Tags, ", "))
+	}
+}
+
+// addHandling adds the parameters about handling to a filter. Me is the caller.
+func (in *listInput) addHandling(f *tarsy.SessionFilter, caller string) error {
+	var err error
+
+	f.Handling, err = parseValues("handling", in.Handling, tarsy.HandlingStates())
+	if err != nil {
+		return err
+	}
+
+	if len(f.Handling) == len(tarsy.HandlingStates()) {
+		f.Handling = nil
+	}
+
+	f.Assignee, f.Tags = in.Assignee, in.Tag
+	if f.Assignee == tarsy.AssigneeMe {
+		f.Assignee = caller
+	}
+
+	if len(in.Tag) > tarsy.MaxTags {
+		return parameterErrorf("tag", "tag is given more than %d times", tarsy.MaxTags)
+	}
+
+	return nil
+}

@@ -1,0 +1,222 @@
+package handling
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Config is what a Desk needs. Everything is required.
+type Config struct {
+	DB *postgres.DB
+	// Mask hides secrets in what people write.
+	Mask  func(string) string
+	Clock clockwork.Clock
+}
+
+// Desk takes changes of handlings. Any number of servers may have one on the same database.
+type Desk struct{ cfg Config }
+
+// New returns a desk.
+func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
+
+// Change changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
+// has. When it returns without error the change is durable and readers have been notified.
+func (d *Desk) Change(
+	ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange,
+) (handling tarsy.Handling, changed bool, err error) {
+	author = tarsy.CleanText(author)
+
+	change, err = d.check(change, author)
+	if err != nil {
+		return tarsy.Handling{}, false, err
+	}
+
+	return d.apply(ctx, sessionID, author, version, change)
+}
+
+func (d *Desk) apply(
+	ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange,
+) (handling tarsy.Handling, changed bool, err error) {
+	before, after, err := d.cfg.DB.ChangeHandling(ctx, sessionID, func(h tarsy.Handling) (tarsy.Handling, error) {
+		if version != nil && *version != h.Version {
+			return h, tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match",
+				"the handling was changed meanwhile: its version is %d, not %d; look at it again", h.Version, *version)
+		}
+
+		return h.Change(change, author, tarsy.Time(d.cfg.Clock.Now()))
+	})
+
+	return after, err == nil && after.Version != before.Version, err
+}
+
+// ChangeAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
+// errors that are not meant for people. A change that is wrong for every session is an error.
+func (d *Desk) ChangeAll(
+	ctx context.Context, ids []string, author string, change tarsy.HandlingChange, log func(error),
+) ([]tarsy.HandlingResult, error) {
+	author = tarsy.CleanText(author)
+
+	change, err := d.check(change, author)
+	if err != nil {
+		return nil, err
+	}
+
+	results := make([]tarsy.HandlingResult, len(ids))
+
+	for i, id := range ids {
+		results[i].SessionID = id
+
+		handling, changed, err := d.apply(ctx, id, author, nil, change)
+		if err == nil {
+			results[i].Handling, results[i].Changed = &handling, changed
+
+			continue
+		}
+
+		results[i].Code, results[i].Message = tarsy.CodeInternal, "Something went wrong in the server; its log has the cause."
+
+		if e, ok := errors.AsType[*tarsy.Error](err); ok && e.Code != tarsy.CodeInternal {
+			results[i].Code, results[i].Message = e.Code, e.Message
+		} else {
+			log(err)
+		}
+	}
+
+	return results, nil
+}
+
+// check returns a change with its texts cleaned and masked, or what is wrong with it.
+func (d *Desk) check(c tarsy.HandlingChange, author string) (tarsy.HandlingChange, error) {
+	if c.Empty() {
+		return c, tarsy.Errorf(tarsy.CodeMissingField, "there is nothing to change; send state, assignee, resolution or tags")
+	}
+
+	if err := checkState(c.State); err != nil {
+		return c, err
+	}
+
+	if c.SetTags != nil && len(c.AddTags)+len(c.RemoveTags) > 0 {
+		return c, tarsy.FieldErrorf(tarsy.CodeInvalidField, "tags.set", "tags.set replaces all tags: leave tags.add and tags.remove out")
+	}
+
+	var err error
+
+	if c.Assignee != nil {
+		c.Assignee, err = d.assignee(*c.Assignee, author)
+		if err != nil {
+			return c, err
+		}
+	}
+
+	if c.Resolution != nil {
+		c.Resolution, err = d.resolution(*c.Resolution)
+		if err != nil {
+			return c, err
+		}
+	}
+
+	return d.checkTags(c)
+}
+
+func checkState(state *tarsy.HandlingState) error {
+	if state == nil || slices.Contains(tarsy.HandlingStates(), *state) {
+		return nil
+	}
+
+	known := make([]string, 0, len(tarsy.HandlingStates()))
+	for _, each := range tarsy.HandlingStates() {
+		known = append(known, string(each))
+	}
+
+	return tarsy.FieldErrorf(tarsy.CodeInvalidField, "state", "there is no state %q; %s",
+		tarsy.CutText(string(*state), 40), nearest.Hint(string(*state), known, "states")) //nolint:mnd // a word and a bit
+}
+
+// assignee checks a name. The caller's own is that of the caller, as it is in all they do.
+func (d *Desk) assignee(name, author string) (*string, error) {
+	name = strings.TrimSpace(tarsy.CleanText(name))
+
+	switch {
+	case name == tarsy.AssigneeMe || name == author:
+		return &author, nil
+	case utf8.RuneCountInString(name) > tarsy.MaxAssignee:
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee is longer than %d characters", tarsy.MaxAssignee)
+	case strings.ContainsFunc(name, tarsy.Invisible):
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee has characters that cannot be seen, such as a line break")
+	}
+
+	return new(d.masked(name, tarsy.MaxAssignee)), nil
+}
+
+func (d *Desk) resolution(text string) (*string, error) {
+	text = strings.TrimSpace(tarsy.CleanText(text))
+
+	if utf8.RuneCountInString(text) > tarsy.MaxResolution {
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "resolution", "resolution is longer than %d characters", tarsy.MaxResolution)
+	}
+
+	return new(d.masked(text, tarsy.MaxResolution)), nil
+}
+
+// masked hides secrets. What stands for a secret may be longer than the secret.
+func (d *Desk) masked(text string, limit int) string {
+	runes := []rune(d.cfg.Mask(text))
+
+	return string(runes[:min(len(runes), limit)])
+}
+
+func (d *Desk) checkTags(c tarsy.HandlingChange) (tarsy.HandlingChange, error) {
+	var err error
+
+	if c.SetTags != nil {
+		set, err := d.tags("tags.set", *c.SetTags)
+		if err != nil {
+			return c, err
+		}
+
+		c.SetTags = &set
+	}
+
+	c.AddTags, err = d.tags("tags.add", c.AddTags)
+	if err != nil {
+		return c, err
+	}
+
+	c.RemoveTags, err = d.tags("tags.remove", c.RemoveTags)
+
+	return c, err
+}
+
+func (d *Desk) tags(field string, given []string) ([]string, error) {
+	if len(given) > tarsy.MaxTags {
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "%s has %d tags; a session has at most %d", field, len(given), tarsy.MaxTags)
+	}
+
+	tags := make([]string, 0, len(given))
+
+	for _, tag := range given {
+		tag = strings.TrimSpace(tarsy.CleanText(tag))
+
+		switch {
+		case tag == "":
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag must not be empty")
+		case utf8.RuneCountInString(tag) > tarsy.MaxTag:
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag has at most %d characters, not %d", tarsy.MaxTag, utf8.RuneCountInString(tag))
+		case strings.ContainsFunc(tag, tarsy.Invisible):
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag has characters that cannot be seen, such as a line break")
+		}
+
+		tags = append(tags, d.masked(tag, tarsy.MaxTag))
+	}
+
+	return tags, nil
+}

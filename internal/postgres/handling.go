@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// tagsOf are the tags of the session that an expression names.
+func tagsOf(session string) string {
+	return `ARRAY (SELECT t.tag FROM session_tags t WHERE t.session_id = ` + session + ` ORDER BY t.key)`
+}
+
+var (
+	handlingColumns = columnsOf[tarsy.Handling]()
+	// storedHandling are the columns of session_handling: tags are rows of their own.
+	storedHandling = slices.DeleteFunc(columnsOf[tarsy.Handling](), func(c string) bool { return c == "tags" })
+
+	handlingSQL = `SELECT ` + handlingColumns.with(map[string]string{"tags": tagsOf("session_id")}) + ` FROM session_handling WHERE session_id = $1`
+
+	// handlingItemSQL reads the handling of session s for a list; it is null if there is none.
+	handlingItemSQL = `
+SELECT to_jsonb(h) || jsonb_build_object('tags', to_jsonb(` + tagsOf("s.id") + `))
+FROM (SELECT ` + storedHandling.list() + ` FROM session_handling WHERE session_id = s.id) AS h`
+)
+
+const (
+	// lockHandledSQL comes first: the end of a session locks its row and then that of the list, and so does a change of its handling.
+	lockHandledSQL = `SELECT last_seq AS version FROM sessions WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE`
+
+	// openHandlingSQL makes sure that there is a row to lock. If nothing changes, it is rolled back.
+	openHandlingSQL = `
+INSERT INTO session_handling (session_id, state, assignee, acknowledged_by, resolved_by, resolution, version, updated_at, updated_by)
+VALUES ($1, 'open', '', '', '', '', 1, $2, '') ON CONFLICT (session_id) DO NOTHING`
+
+	lockHandlingSQL = `SELECT session_id FROM session_handling WHERE session_id = $1 FOR UPDATE`
+
+	putHandlingSQL = `
+UPDATE session_handling SET state = $2, assignee = $3, acknowledged_by = $4, acknowledged_at = $5, resolved_by = $6, resolved_at = $7,
+    resolution = $8, version = $9, updated_at = $10, updated_by = $11
+WHERE session_id = $1`
+
+	removeTagsSQL  = `DELETE FROM session_tags WHERE session_id = $1 AND (key, tag) NOT IN (SELECT k, t FROM unnest($2::text[], $3::text[]) AS u (k, t))`
+	addTagsSQL     = `INSERT INTO session_tags (session_id, key, tag) SELECT $1, k, t FROM unnest($2::text[], $3::text[]) AS u (k, t) ON CONFLICT (session_id, key) DO NOTHING`
+	listHandledSQL = `UPDATE session_list SET handling = $2, assignee = $3 WHERE session_id = $1 AND (handling, assignee) IS DISTINCT FROM ($2, $3)`
+)
+
+// errSameHandling ends the transaction of a change that changes nothing.
+var errSameHandling = errors.New("the handling stays as it is")
+
+// ChangeHandling changes what people did with a session. Changes of one session come one after the other, whoever makes them: change gets the
+// handling as it is then, and returns what it becomes. If the version stays the same, nothing is written and nobody is notified. Without an
+// error the change is durable and readers have been notified.
+func (db *DB) ChangeHandling(
+	ctx context.Context, sessionID string, change func(tarsy.Handling) (tarsy.Handling, error),
+) (before, after tarsy.Handling, err error) {
+	if !tarsy.ValidID(sessionID) {
+		return before, after, sessionNotFound(sessionID)
+	}
+
+	var version int64
+
+	err = pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+		var created bool
+
+		version, created, err = db.lockHandling(ctx, tx, sessionID)
+		if err != nil {
+			return err
+		}
+
+		before, err = readHandling(ctx, tx, sessionID)
+		if err != nil {
+			return err
+		}
+
+		if created {
+			before = tarsy.NewHandling(sessionID)
+		}
+
+		after, err = change(before)
+
+		switch {
+		case err != nil:
+			return err
+		case after.Version == before.Version:
+			return errSameHandling
+		}
+
+		return putHandling(ctx, tx, after)
+	})
+
+	switch {
+	case errors.Is(err, errSameHandling):
+		return before, after, nil
+	case err != nil:
+		return before, after, fmt.Errorf("change handling: %w", err)
+	}
+
+	db.Touch(sessionID, version)
+
+	return before, after, nil
+}
+
+// lockHandling locks the row of a handling, which it creates if there is none, and returns the number of the session's last event.
+func (db *DB) lockHandling(ctx context.Context, tx pgx.Tx, sessionID string) (version int64, created bool, err error) {
+	err = tx.QueryRow(ctx, lockHandledSQL, sessionID).Scan(&version)
+
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, false, sessionNotFound(sessionID)
+	case err != nil:
+		return 0, false, err
+	}
+
+	tag, err := tx.Exec(ctx, openHandlingSQL, sessionID, db.clock.Now())
+	if err != nil {
+		return 0, false, err
+	}
+
+	_, err = tx.Exec(ctx, lockHandlingSQL, sessionID)
+
+	return version, tag.RowsAffected() > 0, err
+}
+
+// readHandling reads a handling that is locked.
+func readHandling(ctx context.Context, tx pgx.Tx, sessionID string) (tarsy.Handling, error) {
+	rows, err := tx.Query(ctx, handlingSQL, sessionID)
+	if err != nil {
+		return tarsy.Handling{}, err
+	}
+
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[tarsy.Handling])
+}
+
+func putHandling(ctx context.Context, tx pgx.Tx, h tarsy.Handling) error {
+	keys := make([]string, len(h.Tags))
+	for i, tag := range h.Tags {
+		keys[i] = tarsy.TagKey(tag)
+	}
+
+	var batch pgx.Batch
+
+	batch.Queue(putHandlingSQL, h.SessionID, h.State, h.Assignee, h.AcknowledgedBy, h.AcknowledgedAt, h.ResolvedBy, h.ResolvedAt, h.Resolution,
+		h.Version, h.UpdatedAt, h.UpdatedBy)
+	batch.Queue(removeTagsSQL, h.SessionID, keys, h.Tags)
+	batch.Queue(addTagsSQL, h.SessionID, keys, h.Tags)
+	batch.Queue(listHandledSQL, h.SessionID, h.State, h.Assignee)
+
+	return tx.SendBatch(ctx, &batch).Close()
+}
+
+// tagsSQL finds the tags that sessions have, each as it was written first: it goes from each key to the next in the index. Tags of deleted
+// sessions are found until the sessions are purged.
+const tagsSQL = `
+WITH RECURSIVE found AS (
+    (SELECT key, tag FROM session_tags ORDER BY key, session_id LIMIT 1)
+    UNION ALL
+    SELECT n.key, n.tag FROM found f CROSS JOIN LATERAL (
+        SELECT t.key, t.tag FROM session_tags t WHERE t.key > f.key ORDER BY t.key, t.session_id LIMIT 1) AS n
+)
+SELECT tag FROM found`
+
+// addTags makes a list one of sessions with these tags.
+func (q *listQuery) addTags(tags []string) {
+	for i, tag := range tags {
+		name := "tag" + strconv.Itoa(i)
+		q.where = append(q.where, "EXISTS (SELECT FROM session_tags t WHERE t.session_id = l.session_id AND t.key = @"+name+")")
+		q.args[name] = tarsy.TagKey(tag)
+	}
+}
+
+// splitGroups makes the groups of a list those of some states of handling. Each state is a group, because together they are not in the order
+// of an index.
+func (q *listQuery) splitGroups(states []tarsy.HandlingState) {
+	if len(states) == 0 {
+		return
+	}
+
+	groups := make([]listGroup, 0, len(q.groups)*len(states))
+
+	for _, group := range q.groups {
+		for _, state := range states {
+			group.handling = state
+			groups = append(groups, group)
+		}
+	}
+
+	q.groups = groups
+}
