@@ -57,5 +57,6 @@ func TestFilterOptionsMatchListFilters(t *testing.T) {
 		AlertTypes: []string{"disk", "kubernetes"}, ChainIDs: []string{"k8s", "long"}, Authors: []string{"ann", "someone"},
 		Services: []string{"checkout"}, Namespaces: []string{"shop"}, Clusters: []string{"eu-1"}, Teams: []string{"payments"},
 		Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(),
+		HandlingStates: tarsy.HandlingStates(), Assignees: []string{}, Tags: []string{},
 	}, get[tarsy.FilterOptions](t, f, "/api/v1/sessions/filter-options"))
 }

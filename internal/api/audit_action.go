@@ -31,7 +31,7 @@ func auditActions() map[string]auditAction {
 		"POST /api/v1/approvals/{id}/approve":      {name: "approval.approve", target: "approval"},
 		"POST /api/v1/approvals/{id}/reject":       {name: "approval.reject", target: "approval"},
 		"PATCH /api/v1/sessions/{id}/handling":     {name: "session.handle", target: "session"},
-		"POST /api/v1/sessions/handling":           {name: "session.handle", target: "session"},
+		"POST /api/v1/sessions/handling":           {name: "session.handle_many", target: "session"},
 		"PUT /api/v1/sessions/{id}/feedback":       {name: "feedback.give", target: "session"},
 		"DELETE /api/v1/sessions/{id}/feedback":    {name: "feedback.withdraw", target: "session"},
 

@@ -78,7 +78,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		Logger:     slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	cfg.Inbox, cfg.Triage = newInbox(t, db, f.clock)
-	cfg.Feedback, cfg.Approvals = newFeedback(f), newApprovals(f)
+	cfg.Feedback, cfg.Approvals, cfg.Handling = newFeedback(f), newApprovals(f), newHandling(f)
 
 	for _, option := range options {
 		option(&cfg)

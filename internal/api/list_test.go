@@ -122,7 +122,8 @@ func TestListWithoutSessionsIsEmptyArray(t *testing.T) {
 	require.JSONEq(t, `{"alert_types":[],"chain_ids":[],"authors":[],"services":[],"namespaces":[],"clusters":[],"teams":[],
 		"severities":["critical","high","warning","info"],
 		"statuses":["pending","in_progress","cancelling","completed","failed","cancelled","timed_out"],
-		"outcomes":["cause_found","probable_cause","inconclusive","false_alarm","needs_human"]}`,
+		"outcomes":["cause_found","probable_cause","inconclusive","false_alarm","needs_human"],
+		"handling_states":["open","acknowledged","resolved"],"assignees":[],"tags":[]}`,
 		f.request(t, http.MethodGet, "/api/v1/sessions/filter-options", "").body)
 }
 

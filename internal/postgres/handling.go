@@ -22,7 +22,7 @@ var (
 	// storedHandling are the columns of session_handling: tags are rows of their own.
 	storedHandling = slices.DeleteFunc(columnsOf[tarsy.Handling](), func(c string) bool { return c == "tags" })
 
-	handlingSQL = `SELECT ` + handlingColumns.with(map[string]string{"tags": tagsOf("session_id")}) + ` FROM session_handling WHERE session_id = $1`
+	handlingSQL = `SELECT ` + handlingColumns.with(map[string]string{"tags": tagsOf("session_handling.session_id")}) + ` FROM session_handling WHERE session_id = $1`
 
 	// handlingItemSQL reads the handling of session s for a list; it is null if there is none.
 	handlingItemSQL = `

@@ -46,6 +46,8 @@ func TestHandlingIsReadAsItWasStored(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
+	other := f.put(t, db, tarsy.SessionFailed, unchanged)
+	f.handle(t, db, other, "ana", tarsy.HandlingChange{AddTags: []string{"of another session"}})
 	id := f.put(t, db, tarsy.SessionInProgress, unchanged)
 
 	detail, err := db.SessionDetail(t.Context(), id)
