@@ -99,6 +99,18 @@ type HandlingResult struct {
 	Message string `json:"message,omitempty"`
 }
 
+// Describe says in a few words how far people are and by whom, such as "resolved by ana". The name is text from outside.
+func (h Handling) Describe() string {
+	switch {
+	case h.State == HandlingResolved:
+		return "resolved by " + h.ResolvedBy
+	case h.State == HandlingAcknowledged:
+		return "acknowledged by " + h.AcknowledgedBy
+	default:
+		return string(HandlingOpen)
+	}
+}
+
 // TagKey is what tags are compared and sorted by: their case does not count.
 func TagKey(tag string) string { return strings.ToLower(tag) }
 

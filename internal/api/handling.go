@@ -15,6 +15,7 @@ import (
 
 // Handling takes what people do with sessions. Its errors for people are *tarsy.Error.
 type Handling interface {
+	Get(ctx context.Context, sessionID string) (tarsy.Handling, error)
 	Change(ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange) (tarsy.Handling, bool, error)
 	ChangeAll(ctx context.Context, ids []string, author string, change tarsy.HandlingChange, log func(error)) ([]tarsy.HandlingResult, error)
 }
@@ -60,6 +61,11 @@ type handlingResults struct {
 }
 
 func (s *Server) addHandling() {
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "get-handling", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/handling",
+		Summary: "Show what people did with a session", Description: "A session that nobody has handled is open and has version 0.",
+	}, nil, s.getHandling)
+
 	add(s, tarsy.ScopeWrite, huma.Operation{
 		OperationID: "handle-session", Method: http.MethodPatch, Path: "/api/v1/sessions/{id}/handling",
 		Summary: "Acknowledge, resolve, reopen, assign or tag a session",
@@ -85,6 +91,19 @@ func (r handlingRequest) change() tarsy.HandlingChange {
 	}
 
 	return c
+}
+
+func (s *Server) getHandling(ctx context.Context, in *sessionInput) (*handlingOutput, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+
+	handling, err := s.handling.Get(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show handling: %w", err)
+	}
+
+	return &handlingOutput{ETag: etag(handling.Version), Body: handling}, nil
 }
 
 func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlingOutput, error) {

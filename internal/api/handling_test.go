@@ -50,6 +50,7 @@ func TestSessionIsAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
 	session := "/api/v1/sessions/" + id
 
 	require.Nil(t, get[tarsy.SessionDetail](t, f, session, reader...).Handling)
+	require.Equal(t, tarsy.NewHandling(id), get[tarsy.Handling](t, f, handlingPath(id), reader...))
 
 	first := f.clock.Now()
 	require.Equal(t, tarsy.Handling{
@@ -70,6 +71,7 @@ func TestSessionIsAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
 	require.Equal(t, tarsy.SessionInProgress, detail.Status, "the investigation runs on")
 	require.Equal(t, resolved, *detail.Handling)
 	require.Equal(t, resolved, *f.listed(t, reader).Handling)
+	require.Equal(t, resolved, get[tarsy.Handling](t, f, handlingPath(id), reader...))
 
 	reopened := f.handle(t, id, `{"state": "open", "assignee": "", "tags": {"set": ["DISK"]}}`, ana...)
 	require.Equal(t, tarsy.Handling{
@@ -170,6 +172,8 @@ func TestBadHandlingIsRefusedAndChangesNothing(t *testing.T) {
 	}
 
 	require.Equal(t, kept, *f.listed(t, nil).Handling)
+	f.requireProblem(t, f.request(t, http.MethodGet, handlingPath(tarsy.NewID()), ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
+	f.requireProblem(t, f.request(t, http.MethodGet, handlingPath("none"), ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 
 	longest := `{"state": "resolved", "assignee": "` + strings.Repeat("é", tarsy.MaxAssignee) + `", "resolution": "a\u0000` + strings.Repeat("é", tarsy.MaxResolution-1) +
 		`", "tags": {"set": ["` + strings.Repeat("é", tarsy.MaxTag) + `", "<script>"]}}`

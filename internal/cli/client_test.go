@@ -151,7 +151,7 @@ func TestSessionsAreListedShownAndCancelled(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	require.Len(t, lines, 3)
-	require.Regexp(t, `^ID +STATUS +OUTCOME +SEVERITY +TITLE +SERVICE +AGE +TOOK +COST +SUMMARY$`, lines[0])
+	require.Regexp(t, `^ID +STATUS +OUTCOME +HANDLING +SEVERITY +TITLE +SERVICE +TAGS +AGE +TOOK +COST +SUMMARY$`, lines[0])
 	require.Regexp(t, `^`+waiting[24:]+` +in progress +WAIT +\d+s +0:\d\d$`, lines[1])
 	require.Regexp(t, `completed +checkout is slow +\d+s +[\d.]+ m?s +\$\d\.\d{4} +A cache without bound\.$`, lines[2])
 

@@ -70,6 +70,7 @@ func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) s
 	d.row("session", s.ID)
 	d.painted("status", readable(string(s.Status)), watch.StatusStyle(s.Status))
 	d.approvals(s)
+	d.handling(s.Handling)
 	d.facts(s)
 	d.row("alert type", s.AlertType)
 	d.row("chain", s.ChainID)

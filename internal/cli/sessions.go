@@ -18,16 +18,19 @@ import (
 
 func (t *tool) sessions() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List, show, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
+		Use: "sessions", Short: "List, show, handle, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
 		Long: "Without a command it lists sessions, as tarsy sessions list does.",
 		Example: `  tarsy sessions list --status in_progress,pending
   tarsy sessions list --order attention
   tarsy sessions show 5f3a9c21
+  tarsy sessions ack 5f3a9c21 77b0e1d4
+  tarsy sessions resolve 5f3a9c21 --note "restarted the pod"
   tarsy sessions cancel 5f3a9c21
   tarsy sessions delete 5f3a9c21`,
 	}
 	t.listing(cmd)
 	cmd.AddCommand(t.listSessions(), t.showSession(), t.cancelSession(), t.deleteSession())
+	cmd.AddCommand(t.acknowledgeSessions(), t.resolveSessions(), t.reopenSessions(), t.assignSessions(), t.tagSessions())
 
 	return cmd
 }
@@ -41,6 +44,7 @@ The list shows the last characters of each id, which every command accepts.`,
   tarsy sessions list --status in_progress,pending
   tarsy sessions list --outcome needs_human,inconclusive
   tarsy sessions list --waiting-approval
+  tarsy sessions list --handling open,acknowledged --assignee me
   tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
 	}
@@ -67,6 +71,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags.StringVar(&filter.Team, "team", "", "only this team")
 	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
+	handlingFlags(cmd, &filter)
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
 	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
 	flags.Var(order, "order", "what comes first: newest, or attention: sessions that wait for an approval, then running, failed, waiting and other ones")
@@ -132,8 +137,8 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 	}
 
 	return t.table([]column{
-		{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
-		{name: "SERVICE", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
+		{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "HANDLING", style: handlingStyle, cut: true, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
+		{name: "SERVICE", cut: true, optional: true}, {name: "TAGS", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
 	}, rows)
 }
 
@@ -171,7 +176,7 @@ func sessionRow(s tarsy.SessionItem) []string {
 	}
 
 	return []string{
-		short(s.ID), sessionStatus(s), s.Outcome.Words(), string(s.Severity), title, s.Place(),
+		short(s.ID), sessionStatus(s), s.Outcome.Words(), handlingCell(s.Handling), string(s.Severity), title, s.Place(), tagsCell(s.Handling),
 		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
 	}
 }

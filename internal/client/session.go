@@ -95,7 +95,11 @@ type Filter struct {
 	Fingerprint string
 	// Labels are name=value; all must match.
 	Labels []string
-	Search string
+	// Handling are states of handling, Assignee is exact or tarsy.AssigneeMe, and Tags must all be there.
+	Handling []string
+	Assignee string
+	Tags     []string
+	Search   string
 	// Order is empty for the newest first.
 	Order tarsy.SessionOrder
 	Limit int
@@ -166,9 +170,14 @@ func (c *Client) page(ctx context.Context, filter Filter, left int, cursor strin
 		"alert_type": filter.AlertType, "search": filter.Search, "cursor": cursor,
 		"severity": filter.Severity, "service": filter.Service, "namespace": filter.Namespace, "cluster": filter.Cluster,
 		"team": filter.Team, "fingerprint": filter.Fingerprint, "order": string(filter.Order), "approvals": string(filter.Approvals),
+		"handling": strings.Join(filter.Handling, ","), "assignee": filter.Assignee,
 	})
 	if len(filter.Labels) > 0 {
 		query["label"] = filter.Labels
+	}
+
+	if len(filter.Tags) > 0 {
+		query["tag"] = filter.Tags
 	}
 
 	var page Page

@@ -28,6 +28,11 @@ type Desk struct{ cfg Config }
 // New returns a desk.
 func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
 
+// Get returns what people did with a session.
+func (d *Desk) Get(ctx context.Context, sessionID string) (tarsy.Handling, error) {
+	return d.cfg.DB.Handling(ctx, sessionID)
+}
+
 // Change changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
 // has. When it returns without error the change is durable and readers have been notified.
 func (d *Desk) Change(

@@ -26,16 +26,21 @@ type listArguments struct {
 	Namespace string   `json:"namespace,omitempty"  jsonschema:"Only alerts about this namespace."`
 	Cluster   string   `json:"cluster,omitempty"    jsonschema:"Only alerts about this cluster."`
 	Team      string   `json:"team,omitempty"       jsonschema:"Only alerts of this team."`
+	Handling  []string `json:"handling,omitempty"   jsonschema:"Only sessions in one of these states of handling by people."`
+	Assignee  string   `json:"assignee,omitempty"   jsonschema:"Only sessions that this person takes care of; me for the owner of the API key."`
+	Tags      []string `json:"tags,omitempty"       jsonschema:"Only sessions that have all of these tags."`
 	Limit     int      `json:"limit,omitempty"      jsonschema:"How many sessions to list at most."`
 }
 
 func addList(server *mcpsdk.Server, identify identifier) {
 	add(server, identify, definition{
 		name: "list_sessions", title: "List sessions",
-		description: "List investigations, newest first: id, status, outcome, title and cause. All filters must match.",
+		description: "List investigations, newest first: id, status, outcome, what people did with it, title and cause. All filters must match.",
 		refine: func(arguments map[string]*jsonschema.Schema) {
 			refineList(arguments["status"], oneOf(tarsy.SessionStatuses()))
 			refineList(arguments["outcome"], oneOf(tarsy.Outcomes()))
+			refineList(arguments["handling"], oneOf(tarsy.HandlingStates()))
+			refineList(arguments["tags"], nil)
 			arguments["severity"].Enum = oneOf(tarsy.Severities())
 			between(arguments["limit"], 1, maxSessions, usualSessions)
 		},
@@ -53,7 +58,7 @@ func listSessions(ctx context.Context, who caller, in listArguments) (string, er
 
 	sessions, more, err := first(limit, who.client.Sessions(ctx, client.Filter{
 		Statuses: in.Statuses, Outcomes: in.Outcomes, Severity: in.Severity, AlertType: in.AlertType, Service: in.Service, Namespace: in.Namespace,
-		Cluster: in.Cluster, Team: in.Team, Limit: limit + 1,
+		Cluster: in.Cluster, Team: in.Team, Handling: in.Handling, Assignee: in.Assignee, Tags: in.Tags, Limit: limit + 1,
 	}))
 	if err != nil {
 		return "", err
@@ -84,6 +89,10 @@ func describe(s tarsy.SessionItem) string {
 		text += ", " + string(s.Severity)
 	}
 
+	if s.Handling != nil && s.Handling.State != tarsy.HandlingOpen {
+		text += ", " + string(s.Handling.State)
+	}
+
 	if s.Rating != "" {
 		text += ", marked " + string(s.Rating) + " by a person"
 	}
@@ -95,6 +104,7 @@ func describe(s tarsy.SessionItem) string {
 func (p *pieces) session(s tarsy.SessionItem) {
 	p.printf("- %s, %s, %s\n", s.ID, date(s.CreatedAt), describe(s))
 	p.printf("  %s\n", line(s.TitleOr(s.AlertType), maxLine))
+	p.care(s.Handling)
 	p.conclusion(s)
 }
 

@@ -27,7 +27,7 @@ type getArguments struct {
 func addGet(server *mcpsdk.Server, identify identifier) {
 	add(server, identify, definition{
 		name: "get_session", title: "Show a session",
-		description: "Show an investigation: the verdict first (outcome, cause, confidence, impact, next steps), then feedback, summary, analysis, the alert, and the latest " +
+		description: "Show an investigation: the verdict first (outcome, cause, confidence, impact, next steps), then feedback, what people did with the session, summary, analysis, the alert, and the latest " +
 			"questions with their answers. With wait_seconds it waits for the end of an investigation that still runs. Long texts are cut; the result tells where the rest is.",
 		refine: func(arguments map[string]*jsonschema.Schema) { refineWait(arguments, 0) },
 	}, getSession)
@@ -74,6 +74,7 @@ func sessionText(who caller, detail tarsy.SessionDetail, exchanges []client.Exch
 	p.verdict(detail)
 	p.field("Error", detail.ErrorMessage)
 	p.feedback(detail.Feedback)
+	p.handling(detail.Handling)
 	p.section("Summary", detail.ExecutiveSummary, maxAnswer)
 	p.section("Analysis", detail.FinalAnalysis, maxAnalysis)
 	p.section("Alert data", detail.AlertData, maxAlert)

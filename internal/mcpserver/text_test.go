@@ -41,13 +41,15 @@ func TestSessionShowsVerdictFirstAndWhereTheRestIs(t *testing.T) {
 			NextSteps: []tarsy.NextStep{{Title: "Clean up", Command: "df -h\nrm -r /var/tmp/old", Risk: tarsy.RiskHigh}},
 		},
 		Feedback: []tarsy.Feedback{{Author: "ann", Rating: tarsy.RatingWrong, RealCause: "A leak."}},
+		Handling: &tarsy.Handling{State: tarsy.HandlingResolved, ResolvedBy: "bob", Resolution: "Freed\nthe disk.", Assignee: "ann", Tags: []string{"Disk", "nightly"}},
 	}
 
 	text := sessionText(who, detail, []client.Exchange{{Question: "1"}, {Question: "2"}, {Question: "3"}, {Question: "Why?", Author: "ann"}})
 
 	require.True(t, strings.HasPrefix(text, "Session s1: completed. Outcome: Cause found, high confidence.\nDashboard: https://tarsy.example/sessions/s1\n"))
 	require.Contains(t, text, "Alert: test\nCause: The disk is full.\nNext step 1: Clean up (high risk, not reversible)\n"+
-		"  Command, proposed by a model: df -h\n    rm -r /var/tmp/old\nFeedback by ann: the verdict is wrong\n  Real cause: A leak.\n")
+		"  Command, proposed by a model: df -h\n    rm -r /var/tmp/old\nFeedback by ann: the verdict is wrong\n  Real cause: A leak.\n"+
+		"Handling: resolved by bob\n  Resolution: Freed the disk.\n  Assigned to: ann\n  Tags: Disk, nightly\n")
 	require.Contains(t, text, "bytes left out]")
 	require.Contains(t, text, "Earlier questions that are not shown: 1\n")
 	require.Contains(t, text, "Question by ann:\nWhy?\n\nNot answered yet.\n")
@@ -67,4 +69,19 @@ func TestCauseMarkedWrongIsNotShown(t *testing.T) {
 	p.conclusion(tarsy.SessionItem{Cause: "The disk is full.", Rating: tarsy.RatingWrong})
 	require.NotContains(t, p.String(), "disk")
 	require.Contains(t, p.String(), "marked wrong")
+}
+
+func TestListShowsWhatPeopleDidWithSession(t *testing.T) {
+	t.Parallel()
+
+	var p pieces
+
+	p.session(tarsy.SessionItem{ID: "s1", Status: tarsy.SessionCompleted, AlertType: "test", Handling: &tarsy.Handling{
+		State: tarsy.HandlingAcknowledged, AcknowledgedBy: "bob", Assignee: "ann", Tags: []string{"disk"},
+	}})
+	require.Contains(t, p.String(), ", completed, acknowledged\n  test\n  Assigned to: ann\n  Tags: disk\n")
+
+	p.Reset()
+	p.session(tarsy.SessionItem{ID: "s1", Status: tarsy.SessionCompleted, AlertType: "test"})
+	require.NotContains(t, p.String(), "Assigned")
 }

@@ -51,6 +51,24 @@ WHERE session_id = $1`
 	listHandledSQL = `UPDATE session_list SET handling = $2, assignee = $3 WHERE session_id = $1 AND (handling, assignee) IS DISTINCT FROM ($2, $3)`
 )
 
+// Handling returns what people did with a session.
+func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, error) {
+	if _, err := db.RequestTarget(ctx, sessionID); err != nil {
+		return tarsy.Handling{}, err
+	}
+
+	found, err := collect[tarsy.Handling](ctx, db.readers, handlingSQL, sessionID)
+
+	switch {
+	case err != nil:
+		return tarsy.Handling{}, fmt.Errorf("read handling: %w", err)
+	case len(found) == 0:
+		return tarsy.NewHandling(sessionID), nil
+	}
+
+	return found[0], nil
+}
+
 // errSameHandling ends the transaction of a change that changes nothing.
 var errSameHandling = errors.New("the handling stays as it is")
 

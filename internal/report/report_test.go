@@ -129,6 +129,10 @@ func investigation() *tarsy.Export {
 				{Author: "bob", Rating: tarsy.RatingWrong, Why: "The <pod>\nis fine", RealCause: "an expired *certificate*", UpdatedAt: at(50)},
 				{Author: "eve|", Rating: tarsy.RatingRight, UpdatedAt: at(40)},
 			},
+			Handling: &tarsy.Handling{
+				State: tarsy.HandlingResolved, Assignee: "ana|", AcknowledgedBy: "ana", AcknowledgedAt: new(at(41)), ResolvedBy: "bob", ResolvedAt: new(at(52)),
+				Resolution: "Renewed the *certificate*.\n# Done", Tags: []string{"<capacity>", "tls"}, Version: 3, UpdatedAt: new(at(52)), UpdatedBy: "bob",
+			},
 			Verdict: &tarsy.Verdict{
 				Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "web-1 has *too little* memory [call 1.1.1]"},
 				Confidence: tarsy.ConfidenceMedium, ConfidenceReason: tarsy.Claim{Text: "One pod of three was read [call 1.1.2]."},
@@ -285,6 +289,10 @@ func TestHostileTextCannotEscapeItsPlace(t *testing.T) {
 			session.Stages[0].StageName, session.Stages[0].Executions[0].AgentName = hostile, hostile
 			session.Verdict = hostileVerdict(hostile)
 			session.Feedback = []tarsy.Feedback{{Author: hostile, Rating: tarsy.RatingWrong, Why: hostile, RealCause: hostile}}
+			session.Handling = &tarsy.Handling{
+				State: tarsy.HandlingResolved, Assignee: hostile, AcknowledgedBy: hostile, AcknowledgedAt: new(at(1)), ResolvedBy: hostile, ResolvedAt: new(at(2)),
+				Resolution: hostile, Tags: []string{hostile},
+			}
 
 			for i := range export.Timeline {
 				export.Timeline[i].Content = hostile

@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
+)
+
+var (
+	errNoAssignee = errors.New(`name the assignee with --to; --to me is you, and --to "" is nobody`)
+	errNoTags     = errors.New("name the tags with --add and --remove")
+)
+
+func (t *tool) acknowledgeSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ack SESSION...", Short: "Acknowledge sessions",
+		Long:    "Acknowledges sessions, so that others see that somebody looks at them. The first who acknowledges a session is recorded.",
+		Example: "  tarsy sessions ack 5f3a9c21\n  tarsy sessions ack 5f3a9c21 77b0e1d4 --assign",
+	}
+	assign := cmd.Flags().Bool("assign", false, "assign the sessions to yourself too")
+
+	t.handling(cmd, func(change *client.HandlingChange) error {
+		change.State = new(tarsy.HandlingAcknowledged)
+
+		if *assign {
+			change.Assignee = new(tarsy.AssigneeMe)
+		}
+
+		return nil
+	})
+
+	return cmd
+}
+
+func (t *tool) resolveSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolve SESSION...", Short: "Mark sessions as resolved",
+		Long:    "Marks sessions as resolved. An investigation that still runs is not stopped. To cancel it use tarsy sessions cancel.",
+		Example: "  tarsy sessions resolve 5f3a9c21 --note \"restarted the pod\"",
+	}
+	note := cmd.Flags().String("note", "", "what resolved them")
+
+	t.handling(cmd, func(change *client.HandlingChange) error {
+		change.State = new(tarsy.HandlingResolved)
+
+		if cmd.Flags().Changed("note") {
+			change.Resolution = note
+		}
+
+		return nil
+	})
+
+	return cmd
+}
+
+func (t *tool) reopenSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reopen SESSION...", Short: "Reopen sessions that are acknowledged or resolved",
+		Long:    "Reopens sessions. Who acknowledged and resolved them, and the resolution, are removed; the audit log keeps who did what.",
+		Example: "  tarsy sessions reopen 5f3a9c21",
+	}
+
+	t.handling(cmd, func(change *client.HandlingChange) error {
+		change.State = new(tarsy.HandlingOpen)
+
+		return nil
+	})
+
+	return cmd
+}
+
+func (t *tool) assignSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "assign SESSION...", Short: "Assign sessions to somebody",
+		Example: "  tarsy sessions assign 5f3a9c21 --to me\n  tarsy sessions assign 5f3a9c21 --to ana\n  tarsy sessions assign 5f3a9c21 --to \"\"",
+	}
+	assignee := cmd.Flags().String("to", "", "who takes care of them; me for yourself, empty for nobody")
+
+	t.handling(cmd, func(change *client.HandlingChange) error {
+		if !cmd.Flags().Changed("to") {
+			return errNoAssignee
+		}
+
+		change.Assignee = assignee
+
+		return nil
+	})
+
+	return cmd
+}
+
+func (t *tool) tagSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "tag SESSION...", Short: "Add tags to sessions and remove them",
+		Long:    "Adds tags to sessions and removes them. The case of a tag is kept, but does not count when tags are compared.",
+		Example: "  tarsy sessions tag 5f3a9c21 --add capacity --add \"needs review\" --remove noise",
+	}
+
+	var tags client.TagsChange
+
+	cmd.Flags().StringArrayVar(&tags.Add, "add", nil, "a tag to add; can be repeated")
+	cmd.Flags().StringArrayVar(&tags.Remove, "remove", nil, "a tag to remove; can be repeated")
+
+	t.handling(cmd, func(change *client.HandlingChange) error {
+		if len(tags.Add)+len(tags.Remove) == 0 {
+			return errNoTags
+		}
+
+		change.Tags = &tags
+
+		return nil
+	})
+
+	return cmd
+}
+
+// handling makes a command change the handling of the sessions that its arguments name.
+func (t *tool) handling(cmd *cobra.Command, fill func(*client.HandlingChange) error) {
+	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	t.offerSessions(cmd, connection)
+	cmd.Args = someSessions
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var change client.HandlingChange
+
+		if err := fill(&change); err != nil {
+			return usageError{err}
+		}
+
+		c, err := connection.open()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+
+		for _, part := range args {
+			id, err := c.Resolve(cmd.Context(), part)
+			if err != nil {
+				return err
+			}
+
+			change.IDs = append(change.IDs, id)
+		}
+
+		results, err := c.Handle(cmd.Context(), change)
+		if err != nil {
+			return err
+		}
+
+		return t.printHandled(format, results)
+	}
+}
+
+// someSessions checks that a command got at least one session.
+func someSessions(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%w SESSION; usage: %s", errMissingArg, cmd.UseLine())
+	}
+
+	return nil
+}
+
+// printHandled prints what became of each session. One that failed makes the command fail.
+func (t *tool) printHandled(format *choice, results []tarsy.HandlingResult) error {
+	var failed error
+
+	for _, result := range results {
+		if result.Code != "" {
+			failed = tarsy.Errorf(result.Code, "session %s: %s", short(result.SessionID), result.Message)
+		}
+	}
+
+	if format.value == formatJSON {
+		if err := t.printJSON(results); err != nil {
+			return err
+		}
+
+		return failed
+	}
+
+	for _, result := range results {
+		switch {
+		case result.Code != "":
+			t.infof("%s: %s", short(result.SessionID), terminal.Line(result.Message))
+		case result.Changed:
+			t.infof("%s: %s", short(result.SessionID), terminal.Line(handled(*result.Handling)))
+		default:
+			t.infof("%s: %s; nothing changed", short(result.SessionID), terminal.Line(handled(*result.Handling)))
+		}
+	}
+
+	if failed != nil {
+		return reportedError{failed}
+	}
+
+	return nil
+}
+
+// handled tells in one line what people did with a session.
+func handled(h tarsy.Handling) string {
+	text := h.Describe()
+
+	if h.Assignee != "" {
+		text += ", assigned to " + h.Assignee
+	}
+
+	if len(h.Tags) > 0 {
+		text += ", tags: " + strings.Join(h.Tags, ", ")
+	}
+
+	return text
+}
+
+// handlingFlags are the filters of a list.
+func handlingFlags(cmd *cobra.Command, filter *client.Filter) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&filter.Handling, "handling", nil, "only sessions in these states of handling, separated by commas: open, acknowledged, resolved")
+	flags.StringVar(&filter.Assignee, "assignee", "", "only sessions of this assignee; me for yourself")
+	flags.StringArrayVar(&filter.Tags, "tag", nil, "only sessions with this tag; can be repeated")
+
+	var states []cobra.Completion
+	for _, state := range tarsy.HandlingStates() {
+		states = append(states, string(state))
+	}
+
+	complete(cmd, "handling", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// handlingCell is what a list shows of the handling of a session; nothing while it is open and nobody's.
+func handlingCell(h *tarsy.Handling) string {
+	if h == nil {
+		return ""
+	}
+
+	var parts []string
+
+	if h.State != tarsy.HandlingOpen {
+		parts = append(parts, string(h.State))
+	}
+
+	if h.Assignee != "" {
+		parts = append(parts, h.Assignee)
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+func tagsCell(h *tarsy.Handling) string {
+	if h == nil {
+		return ""
+	}
+
+	return strings.Join(h.Tags, ", ")
+}
+
+func handlingStyle(cell string) terminal.Style {
+	switch {
+	case strings.HasPrefix(cell, string(tarsy.HandlingResolved)):
+		return terminal.Green
+	case strings.HasPrefix(cell, string(tarsy.HandlingAcknowledged)):
+		return terminal.Yellow
+	default:
+		return terminal.Plain
+	}
+}
+
+// handling shows what people did with a session.
+func (d *description) handling(h *tarsy.Handling) {
+	if h == nil {
+		return
+	}
+
+	d.painted("handling", h.Describe(), handlingStyle(string(h.State)))
+	d.row("resolution", h.Resolution)
+	d.row("assigned to", h.Assignee)
+	d.row("tags", strings.Join(h.Tags, ", "))
+}
