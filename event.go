@@ -254,7 +254,7 @@ type SessionChangedPayload struct {
 	// Always TypeSessionChanged.
 	Type string `doc:"The type of the message." json:"type"`
 	// Empty and zero if Behind is set. An item with the version that a reader has already is about what is not in the journal: the counts of
-	// the session's alert, or feedback.
+	// the session's alert, feedback, or what people do with it.
 	SessionID string `doc:"The session." json:"session_id,omitempty" schema:"id"`
 	Version   int64  `doc:"The number of the session's last event." json:"version,omitempty" minimum:"1"`
 	// Set when this reader was too slow and items were dropped.

@@ -29,7 +29,7 @@ func (c *contracts) list(t *testing.T) {
 		"id": equal(failed.ID), "alert_type": equal("test"), "chain_id": equal("test"), "status": equal("failed"),
 		"author": equal("alertmanager"), "rerun_of": isNull, "stage_count": equal(2.0), "match": isAbsent,
 		"pod_id": equal(worker.ServerID), "current_stage_index": equal(1.0), "executive_summary": equal(""),
-		"outcome": equal(""), "cause": equal(""), "rating": equal(""),
+		"outcome": equal(""), "cause": equal(""), "rating": equal(""), "handling": isNull,
 		"error_code": equal(failed.ErrorCode), "error_message": equal(failed.ErrorMessage), "concluded_early": equal(""),
 		"created_at": minute(2), "started_at": minute(2), "completed_at": minute(2), "version": equal(float64(failed.Version)),
 		"usage": usage(0, 0, 0, 0, 0), "tool_calls": equal(0.0), "waiting_approvals": equal(0.0),
@@ -81,6 +81,7 @@ func (c *contracts) active(t *testing.T) {
 		"severities": equal([]any{"critical", "high", "warning", "info"}),
 		"statuses":   equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
 		"outcomes":   equal([]any{"cause_found", "probable_cause", "inconclusive", "false_alarm", "needs_human"}),
+		"handling_states": equal([]any{"open", "acknowledged", "resolved"}), "assignees": list(0), "tags": list(0),
 	})
 
 	sessions, _ := get(t, app, "/api/v1/sessions?order=attention")["sessions"].([]any)

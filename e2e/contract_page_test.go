@@ -26,6 +26,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"active sessions":              c.active,
 		"similar sessions":             c.similar,
 		"feedback":                     c.feedback,
+		"handling":                     c.handling,
 		"quality":                      c.quality,
 		"what alerts are about":        c.facts,
 		"suppressed alerts":            c.suppressed,

@@ -177,6 +177,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	maps.Copy(expected, noteSuccesses())
 	maps.Copy(expected, alertSuccesses())
 	maps.Copy(expected, feedbackSuccesses())
+	maps.Copy(expected, handlingSuccesses())
 	maps.Copy(expected, approvalSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
