@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body, rememberToken } from './client';
 import { joinPages, joinTimeline, joinTrace } from './pages';
-import type { SessionStatus, Severity } from './types';
+import type { HandlingState, SessionStatus, Severity } from './types';
 
 /** The filter of the list of sessions, as the address of the page carries it. */
 export interface SessionSearch {
@@ -18,6 +18,11 @@ export interface SessionSearch {
   team?: string;
   /** Each as name=value; all must match. */
   label?: string[];
+  handling?: HandlingState[];
+  /** A name, or me for the caller. */
+  assignee?: string;
+  /** All must be there, in any case. */
+  tag?: string[];
   search?: string;
   /** Only sessions with calls that wait for an approval. */
   approvals?: 'waiting';
@@ -65,6 +70,7 @@ export const sessions = (filter: SessionSearch) =>
               ...filter,
               status: filter.status?.join(',') || undefined,
               outcome: filter.outcome?.join(',') || undefined,
+              handling: filter.handling?.join(',') || undefined,
               order: filter.order ?? 'attention',
               limit: pageLength,
               cursor: pageParam || undefined,
@@ -98,6 +104,13 @@ export const feedback = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'feedback'] as const,
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/feedback', { signal, params: { path: { id } } })),
+  });
+
+/** What people did with a session. */
+export const handling = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.session(id), 'handling'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/handling', { signal, params: { path: { id } } })),
   });
 
 /** Past sessions that resemble a session. */

@@ -227,6 +227,7 @@ export function detailAt(journal: readonly JournalMessage[], version: number): S
     verdict_error: '',
     verdict: null,
     feedback: [],
+    handling: null,
     error_code: '',
     error_message: '',
     concluded_early: '',

@@ -145,6 +145,7 @@ export function session(
     verdict_error: '',
     verdict: null,
     feedback: [],
+    handling: null,
     error_code: '',
     error_message: '',
     concluded_early: '',

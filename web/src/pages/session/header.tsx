@@ -7,6 +7,7 @@ import { AlertLinks } from '@/alert/links';
 import { SeverityBadge } from '@/alert/severity';
 import { AlertMarks } from '@/alert/state';
 import type { AlertState, SessionDetail, Usage } from '@/api/types';
+import { HandlingPanel } from '@/handling/panel';
 import type { SessionStore, SessionView } from '@/live/view';
 import { duration, elapsed, exactCost, shortId, spent, tokens } from '@/text/format';
 import { OutcomeBadge } from '@/ui/outcome';
@@ -177,6 +178,7 @@ export function SessionHeader({
           </Fact>
         )}
       </dl>
+      <HandlingPanel session={session} />
       <WaitingApprovals store={store} view={view} />
     </header>
   );

@@ -6,6 +6,7 @@ import { type KnownSeverity, severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
 import * as queries from '@/api/queries';
 import { explainMissing } from '@/app/failure';
+import { me } from '@/handling/words';
 import { shortId } from '@/text/format';
 import { useZone, zoneName } from '@/text/zone';
 import { Button } from '@/ui/button';
@@ -144,6 +145,8 @@ function ValueFilters({ search, change }: { search: SessionsPageSearch; change: 
     { key: 'alert_type', what: 'alert type', values: data?.alert_types, fact: false },
     { key: 'chain_id', what: 'chain', values: data?.chain_ids, fact: false },
     { key: 'author', what: 'author', values: data?.authors, fact: false },
+    { key: 'assignee', what: 'assignee', values: data && [me, ...data.assignees], fact: false },
+    { key: 'tag', what: 'tag', values: data?.tags, fact: true },
   ] as const;
   return filters.map(({ key, what, values: known, fact }) => {
     const values = (known ?? []).filter((value) => value !== '');
@@ -161,7 +164,7 @@ function ValueFilters({ search, change }: { search: SessionsPageSearch; change: 
         <option value="">Any {what}</option>
         {all.map((value) => (
           <option key={value} value={value}>
-            {value}
+            {key === 'assignee' && value === me ? 'Me' : value}
           </option>
         ))}
       </Choice>

@@ -1,6 +1,8 @@
-/** Filters of which several values can be chosen: status and outcome. */
+/** Filters of which several values can be chosen: status, outcome and handling. */
 import { ChevronDown } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { HandlingIcon } from '@/handling/marks';
+import { handlingStates, handlingWord } from '@/handling/words';
 import { outcomes, outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
@@ -31,13 +33,22 @@ export function ConclusionFilters({ search, change }: { search: SessionsPageSear
         icon={(outcome) => <OutcomeIcon outcome={outcome} />}
         onChange={(outcome) => change({ outcome })}
       />
+      <ManyFilter
+        what="handling"
+        many="states"
+        values={handlingStates}
+        chosen={search.handling ?? []}
+        word={handlingWord}
+        icon={(state) => <HandlingIcon state={state} />}
+        onChange={(handling) => change({ handling })}
+      />
     </>
   );
 }
 
 /** Any number of some values; none of them chosen means all. */
 function ManyFilter<T extends string>(props: {
-  what: 'status' | 'outcome';
+  what: 'status' | 'outcome' | 'handling';
   many: string;
   values: readonly T[];
   chosen: readonly T[];

@@ -1,7 +1,7 @@
 /** The list of sessions, live. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowDownWideNarrow, FilterX, Hourglass, ListFilter, Search, Send } from 'lucide-react';
+import { ArrowDownWideNarrow, FilterX, Hourglass, ListFilter, Search, Send, UserRound } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
@@ -10,6 +10,7 @@ import * as queries from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
+import { handlingStates, handlingWord, me } from '@/handling/words';
 import { counted } from '@/text/format';
 import { outcomes, outcomeWord } from '@/text/words';
 import { Button } from '@/ui/button';
@@ -150,6 +151,19 @@ function filterCommands(search: SessionsPageSearch, change: Change) {
       icon,
       run: () => change({ outcome: [outcome] }),
     })),
+    ...handlingStates.map((state) => ({
+      id: `handling ${state}`,
+      label: `Filter by handling: ${handlingWord(state)}`,
+      icon,
+      run: () => change({ handling: [state] }),
+    })),
+    {
+      id: 'assignee me',
+      label: search.assignee === me ? 'Remove filter: Assigned to me' : 'Filter by assignee: Me',
+      keywords: ['assigned', 'mine'],
+      icon: <UserRound aria-hidden />,
+      run: () => change({ assignee: search.assignee === me ? undefined : me }),
+    },
     ...statuses.map((status) => ({
       id: `status ${status}`,
       label: `Filter by status: ${statusLabel(status)}`,

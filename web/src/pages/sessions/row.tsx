@@ -7,6 +7,7 @@ import { SeverityBadge } from '@/alert/severity';
 import { AlertMarks } from '@/alert/state';
 import { StormFold } from '@/alert/storm';
 import type { SessionItem } from '@/api/types';
+import { HandlingMarks } from '@/handling/marks';
 import { withoutMarks } from '@/text/citation';
 import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
 import { useZone } from '@/text/zone';
@@ -79,6 +80,7 @@ export const SessionRow = memo(function SessionRow({
                   Needs approval
                 </Badge>
               )}
+              <HandlingMarks handling={row.handling} />
               <AlertMarks alert={row.alert} />
               <FactLine alert={row} className="min-w-0 truncate text-xs text-ink-soft" />
             </span>

@@ -1,7 +1,8 @@
 /** The filter of the list as the page's address carries it, and as the server is asked. */
 import { type KnownSeverity, severities } from '@/alert/severities';
 import type { SessionSearch } from '@/api/queries';
-import type { SessionStatus } from '@/api/types';
+import type { HandlingState, SessionStatus } from '@/api/types';
+import { handlingStates } from '@/handling/words';
 import { outcomes } from '@/text/words';
 import { splitLabels } from './labels';
 
@@ -35,6 +36,10 @@ export interface SessionsPageSearch {
   fingerprint?: string;
   /** Labels as name=value, separated by commas; see labels.ts. */
   label?: string;
+  handling?: HandlingState[];
+  /** A name, or me for the caller. */
+  assignee?: string;
+  tag?: string;
   search?: string;
   /** Only sessions with tool calls that wait for an approval. */
   approvals?: 'waiting';
@@ -66,6 +71,9 @@ export function readSessionSearch(search: Record<string, unknown>): SessionsPage
     team: text('team'),
     fingerprint: text('fingerprint'),
     label: splitLabels(text('label')).length > 0 ? text('label') : undefined,
+    handling: readList(search.handling, handlingStates),
+    assignee: text('assignee'),
+    tag: text('tag'),
     search: text('search'),
     approvals: search.approvals === 'waiting' ? 'waiting' : undefined,
     range,
@@ -97,11 +105,12 @@ export function isFiltered(search: SessionsPageSearch): boolean {
  * answer is kept: a sixtieth of the span, a minute for the last hour.
  */
 export function filterOf(search: SessionsPageSearch, now: Date): SessionSearch {
-  const { range, after, before, order, label, ...rest } = search;
+  const { range, after, before, order, label, tag, ...rest } = search;
   const labels = splitLabels(label);
   const filter: SessionSearch = {
     ...rest,
     label: labels.length === 0 ? undefined : labels,
+    tag: tag === undefined ? undefined : [tag],
     order: order ?? 'attention',
   };
   if (range !== undefined) {

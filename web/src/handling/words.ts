@@ -1,0 +1,64 @@
+/** The words for what people do with sessions. */
+import type { Handling, HandlingState } from '@/api/types';
+
+/** The states, from the first to the last. */
+export const handlingStates = ['open', 'acknowledged', 'resolved'] as const satisfies readonly HandlingState[];
+
+const words: Record<string, string> = { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' };
+
+/** What people read for a state; one of a newer server is shown as it is. */
+export function handlingWord(state: string): string {
+  return words[state] ?? state;
+}
+
+/** Limits of the server, in characters and pieces. */
+export const longestTag = 50;
+export const mostTags = 20;
+export const longestResolution = 2_000;
+export const longestAssignee = 200;
+
+/** Who stands for the caller, for the server. */
+export const me = 'me';
+
+/** The handling of a session that nobody has handled. */
+export function unhandled(sessionId: string): Handling {
+  return {
+    session_id: sessionId,
+    state: 'open',
+    assignee: '',
+    acknowledged_by: '',
+    acknowledged_at: null,
+    resolved_by: '',
+    resolved_at: null,
+    resolution: '',
+    tags: [],
+    version: 0,
+    updated_at: null,
+    updated_by: '',
+  };
+}
+
+/** Who brought a session into its state, and when; nothing while it is open. */
+export function doneBy(handling: Handling): { by: string; at: string } | undefined {
+  if (handling.state === 'resolved' && handling.resolved_at)
+    return { by: handling.resolved_by, at: handling.resolved_at };
+  if (handling.state === 'acknowledged' && handling.acknowledged_at) {
+    return { by: handling.acknowledged_by, at: handling.acknowledged_at };
+  }
+  return undefined;
+}
+
+const key = (tag: string) => tag.toLowerCase();
+
+/** Tags with one more, as the server keeps them: trimmed, sorted, and each once, whatever its case. */
+export function withTag(tags: readonly string[], typed: string): string[] {
+  const tag = typed.trim();
+  if (tag === '' || tags.some((other) => key(other) === key(tag))) return [...tags];
+  return [...tags, tag].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** What makes one list of tags of another. What others changed meanwhile stays. */
+export function tagChange(before: readonly string[], after: readonly string[]): { add: string[]; remove: string[] } {
+  const has = (tags: readonly string[], tag: string) => tags.some((other) => key(other) === key(tag));
+  return { add: after.filter((tag) => !has(before, tag)), remove: before.filter((tag) => !has(after, tag)) };
+}
