@@ -64,7 +64,26 @@ func loadSessions(t *testing.T, url string, n int) {
 	close(chunks)
 	group.Wait()
 	execute(t, url, definition)
+	loadHandling(t, url)
 	execute(t, url, "VACUUM ANALYZE")
+}
+
+// loadHandling makes nine of ten sessions that are over resolved ones of fifty people. Half of them have a tag that many have, and one of a
+// thousand has a rare one.
+func loadHandling(t *testing.T, url string) {
+	t.Helper()
+
+	for _, sql := range []string{
+		`INSERT INTO session_handling (session_id, state, assignee, acknowledged_by, acknowledged_at, resolved_by, resolved_at, resolution, version, updated_at, updated_by)
+SELECT session_id, 'resolved', 'person-' || n % 50, '', NULL, 'person-' || n % 50, created_at, 'Restarted it.', 1, created_at, 'person-' || n % 50
+FROM (SELECT session_id, created_at, row_number() OVER (ORDER BY created_at) AS n FROM session_list WHERE status <> '') AS l WHERE n % 10 > 0`,
+		`INSERT INTO session_tags (session_id, key, tag)
+SELECT session_id, tag, tag FROM (SELECT session_id, row_number() OVER (ORDER BY session_id) AS n FROM session_handling) AS h
+CROSS JOIN LATERAL (SELECT 'common' AS tag WHERE n % 2 = 0 UNION ALL SELECT 'rare-' || n % 5 WHERE n % 1000 = 0) AS t`,
+		`UPDATE session_list l SET handling = h.state, assignee = h.assignee FROM session_handling h WHERE h.session_id = l.session_id`,
+	} {
+		execute(t, url, sql)
+	}
 }
 
 func execute(t *testing.T, url, sql string) {

@@ -56,6 +56,18 @@ describe('the filter in the address', () => {
     expect(isFiltered(read)).toBe(true);
   });
 
+  it('has what people did with sessions', () => {
+    const read = readSessionSearch(parseSearch('?handling=resolved,parked,open&assignee=me&tag=needs%20review'));
+    expect(known(read)).toEqual({ handling: ['open', 'resolved'], assignee: 'me', tag: 'needs review' });
+    expect(filterOf(read, new Date())).toMatchObject({
+      handling: ['open', 'resolved'],
+      assignee: 'me',
+      tag: ['needs review'],
+    });
+    expect(isFiltered(read)).toBe(true);
+    expect(known(readSessionSearch({ handling: 'parked', assignee: ' ', tag: 7 }))).toEqual({});
+  });
+
   it('has whether an approval is needed, which the server is asked for', () => {
     const read = readSessionSearch(parseSearch('?approvals=waiting'));
     expect(known(read)).toEqual({ approvals: 'waiting' });

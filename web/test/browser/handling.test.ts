@@ -1,0 +1,153 @@
+/** What people do with a session: acknowledge, resolve, assign and tag it, seen by others at once. */
+import { describe, expect, test } from 'vitest';
+import { scenario } from '../kit/scenario';
+import { eventually } from '../kit/timeline';
+
+interface Handled {
+  state: string;
+  assignee: string;
+  resolution: string;
+  tags: string[];
+}
+
+const sizes = [
+  [360, 'dark'],
+  [768, 'light'],
+  [1280, 'dark'],
+] as const;
+
+describe('somebody who may write', () => {
+  const { server, visit } = scenario();
+
+  test('acknowledges, assigns, tags, resolves and reopens, and another page shows it at once', async () => {
+    const id = await server().submit();
+    expect(await server().ended(id)).toBe('completed');
+    const handled = () => server().ask<Handled>('GET', `/api/v1/sessions/${id}/handling`);
+    const tab = await visit(`/sessions/${id}`, { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    const other = await visit(`/sessions/${id}`);
+    const list = await visit('/');
+    const { page } = tab;
+    const state = page.getByTestId('handling-state');
+    const seen = other.page.getByTestId('handling-panel');
+    const row = list.page.locator(`[data-session-id="${id}"]`);
+    await state.getByText('Open').waitFor();
+    await row.waitFor();
+
+    await page.getByTestId('handling-acknowledge').click();
+    await state.getByText('Acknowledged').waitFor();
+    await seen.getByText('Acknowledged').waitFor();
+    await row.getByText('Acknowledged').waitFor();
+
+    // With the keyboard as well: the field has the focus, Enter assigns.
+    await page.getByTestId('handling-assign').focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('assign-name').waitFor();
+    await page.keyboard.type('<b>Bob</b>');
+    await tab.expectAccessible();
+    await page.keyboard.press('Enter');
+    await seen.getByText('<b>Bob</b>').waitFor();
+    await row.getByText('<b>Bob</b>').waitFor();
+
+    await page.getByTestId('handling-tags').click();
+    for (const tag of ['capacity', 'Needs review', 'CAPACITY']) {
+      await page.getByTestId('tag-name').fill(tag);
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('button', { name: 'Remove tag capacity' }).waitFor();
+    await tab.expectAccessible();
+    await page.getByTestId('tags-submit').click();
+    await seen.getByText('Needs review').waitFor();
+    await row.getByText('capacity').waitFor();
+    expect(await handled()).toMatchObject({ assignee: '<b>Bob</b>', tags: ['capacity', 'Needs review'] });
+
+    await page.getByTestId('handling-resolve').click();
+    await page.getByLabel('What resolved it').fill('Raised the limit.\nWatch it.');
+    await tab.expectAccessible();
+    await page.getByTestId('resolve-submit').click();
+    await state.getByText('Resolved').waitFor();
+    await seen.getByText('Raised the limit.').waitFor();
+    await row.getByText('Resolved').waitFor();
+    expect(await handled()).toMatchObject({ state: 'resolved', resolution: 'Raised the limit.\nWatch it.' });
+
+    for (const [width, colorScheme] of sizes) {
+      for (const each of [tab, list]) {
+        await each.page.setViewportSize({ width, height: 900 });
+        await each.page.emulateMedia({ colorScheme });
+        const sideways = await each.page.evaluate(
+          () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+        );
+        expect(sideways, `at ${width} px`).toBe(false);
+        await each.expectAccessible();
+      }
+    }
+
+    await page.getByTestId('handling-reopen').click();
+    await state.getByText('Open').waitFor();
+    await eventually(() => seen.getByTestId('handling-resolution').count()).toBe(0);
+    await eventually(() => row.getByText('Resolved').count()).toBe(0);
+    expect(await handled()).toMatchObject({ state: 'open', resolution: '' });
+  });
+
+  test('handles a session on a phone, and from the palette', async () => {
+    const id = await server().submit();
+    expect(await server().ended(id)).toBe('completed');
+    const tab = await visit(`/sessions/${id}`, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    const { page } = tab;
+    await page.getByTestId('handling-menu').tap();
+    await page.getByTestId('handling-acknowledge').tap();
+    await page.getByTestId('handling-state').getByText('Acknowledged').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Resolve this session');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('resolve-submit').tap();
+    await page.getByTestId('handling-state').getByText('Resolved').waitFor();
+    await tab.expectAccessible();
+  });
+
+  test('filters the list by state, assignee and tag', async () => {
+    const [first, second] = [await server().submit(), await server().submit()];
+    for (const id of [first, second]) expect(await server().ended(id)).toBe('completed');
+    await server().ask('PATCH', `/api/v1/sessions/${first}/handling`, {
+      state: 'acknowledged',
+      assignee: 'me',
+      tags: { add: ['only here'] },
+    });
+    const { page } = await visit('/?handling=acknowledged', { viewport: { width: 1280, height: 900 } });
+    await page.locator(`[data-session-id="${first}"]`).waitFor();
+    expect(await page.locator(`[data-session-id="${second}"]`).count()).toBe(0);
+    await page.getByTestId('filter-clear').click();
+    await page.locator(`[data-session-id="${second}"]`).waitFor();
+    for (const [filter, value] of [
+      ['tag', 'only here'],
+      ['assignee', 'me'],
+    ]) {
+      await page.getByTestId(`filter-${filter}`).selectOption(value as string);
+      await eventually(() => page.getByTestId('session-row').count()).toBe(1);
+      expect(page.url()).toContain(`${filter}=`);
+      await page.getByTestId('filter-clear').click();
+      await page.locator(`[data-session-id="${second}"]`).waitFor();
+    }
+  });
+});
+
+describe('somebody who may only read', () => {
+  const { server, visit } = scenario({ auth: true });
+
+  test('sees what others did and can change nothing', async () => {
+    const id = await server().submit();
+    expect(await server().ended(id)).toBe('completed');
+    await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'resolved', tags: { add: ['done'] } });
+    const { key } = await server().ask<{ key: string }>('POST', '/api/v1/keys', { name: 'reader', scopes: ['read'] });
+    const { page } = await visit(`/sessions/${id}`);
+    await page.getByTestId('login-key').fill(key);
+    await page.getByTestId('login-submit').click();
+    const panel = page.getByTestId('handling-panel');
+    await panel.getByText('Resolved').waitFor();
+    await panel.getByText('done').waitFor();
+    await eventually(() => panel.getByRole('button').count()).toBe(0);
+  });
+});
