@@ -101,14 +101,15 @@ type HandlingResult struct {
 
 // Describe says in a few words how far people are and by whom, such as "resolved by ana". The name is text from outside.
 func (h Handling) Describe() string {
-	switch {
-	case h.State == HandlingResolved:
+	switch h.State {
+	case HandlingResolved:
 		return "resolved by " + h.ResolvedBy
-	case h.State == HandlingAcknowledged:
+	case HandlingAcknowledged:
 		return "acknowledged by " + h.AcknowledgedBy
-	default:
-		return string(HandlingOpen)
+	case HandlingOpen:
 	}
+
+	return string(h.State)
 }
 
 // TagKey is what tags are compared and sorted by: their case does not count.
@@ -117,8 +118,7 @@ func TagKey(tag string) string { return strings.ToLower(tag) }
 // Change returns the handling after a change that author makes at a time. A change without effect returns it as it is. The change has been
 // checked; what depends on the handling is checked here.
 func (h Handling) Change(c HandlingChange, author string, at time.Time) (Handling, error) {
-	next := h
-	next.changeState(c.State, author, at)
+	next := h.inState(c.State, author, at)
 
 	if c.Assignee != nil {
 		next.Assignee = *c.Assignee
@@ -147,9 +147,10 @@ func (h Handling) Change(c HandlingChange, author string, at time.Time) (Handlin
 	return next, nil
 }
 
-func (h *Handling) changeState(state *HandlingState, author string, at time.Time) {
+// inState is the handling in another state; nil and the state that it has change nothing.
+func (h Handling) inState(state *HandlingState, author string, at time.Time) Handling {
 	if state == nil || *state == h.State {
-		return
+		return h
 	}
 
 	h.State = *state
@@ -166,6 +167,8 @@ func (h *Handling) changeState(state *HandlingState, author string, at time.Time
 		h.ResolvedBy, h.ResolvedAt = author, &at
 	case HandlingOpen:
 	}
+
+	return h
 }
 
 // tags are the tags after the change. A tag that is set again keeps its case; one that is replaced takes the new one.
