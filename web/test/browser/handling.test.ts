@@ -25,7 +25,7 @@ describe('somebody who may write', () => {
     const handled = () => server().ask<Handled>('GET', `/api/v1/sessions/${id}/handling`);
     const tab = await visit(`/sessions/${id}`, { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
     const other = await visit(`/sessions/${id}`);
-    const list = await visit('/');
+    const list = await visit('/', { reducedMotion: 'reduce' });
     const { page } = tab;
     const state = page.getByTestId('handling-state');
     const seen = other.page.getByTestId('handling-panel');
@@ -95,14 +95,17 @@ describe('somebody who may write', () => {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
       isMobile: true,
+      reducedMotion: 'reduce',
     });
     const { page } = tab;
     await page.getByTestId('handling-menu').tap();
     await page.getByTestId('handling-acknowledge').tap();
     await page.getByTestId('handling-state').getByText('Acknowledged').waitFor();
     await page.keyboard.press('Control+k');
+    const palette = page.getByTestId('palette');
+    await palette.waitFor();
     await page.keyboard.type('Resolve this session');
-    await page.keyboard.press('Enter');
+    await palette.getByRole('option', { name: 'Resolve this session' }).tap();
     await page.getByTestId('resolve-submit').tap();
     await page.getByTestId('handling-state').getByText('Resolved').waitFor();
     await tab.expectAccessible();
