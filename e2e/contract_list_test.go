@@ -78,9 +78,9 @@ func (c *contracts) active(t *testing.T) {
 	c.require(t, "FilterOptions", get(t, app, "/api/v1/sessions/filter-options"), map[string]is{
 		"alert_types": equal([]any{"test"}), "chain_ids": equal([]any{"test"}), "authors": equal([]any{"api-client"}),
 		"services": list(0), "namespaces": list(0), "clusters": list(0), "teams": list(0),
-		"severities": equal([]any{"critical", "high", "warning", "info"}),
-		"statuses":   equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
-		"outcomes":   equal([]any{"cause_found", "probable_cause", "inconclusive", "false_alarm", "needs_human"}),
+		"severities":      equal([]any{"critical", "high", "warning", "info"}),
+		"statuses":        equal([]any{"pending", "in_progress", "cancelling", "completed", "failed", "cancelled", "timed_out"}),
+		"outcomes":        equal([]any{"cause_found", "probable_cause", "inconclusive", "false_alarm", "needs_human"}),
 		"handling_states": equal([]any{"open", "acknowledged", "resolved"}), "assignees": list(0), "tags": list(0),
 	})
 
