@@ -57,6 +57,13 @@ async function draw(handling: Partial<Handling> = {}, scopes = ['read', 'write']
   );
 }
 
+/** Lets React and the answers of the server come to rest. */
+const settled = (check: () => void) =>
+  vi.waitFor(async () => {
+    await act(async () => {});
+    check();
+  });
+
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
 
 async function click(id: string) {
@@ -77,7 +84,7 @@ describe('the panel of a session', () => {
     await draw();
     expect(find('handling-state')?.textContent).toContain('Open');
     await click('handling-acknowledge');
-    await vi.waitFor(() => expect(find('handling-state')?.textContent).toContain('Acknowledgedby ada'));
+    await settled(() => expect(find('handling-state')?.textContent).toContain('Acknowledgedby ada'));
     expect(changes).toEqual([{ state: 'acknowledged' }]);
     expect(find('handling-acknowledge')).toBeNull();
     expect(find('handling-reopen')).not.toBeNull();
@@ -116,11 +123,10 @@ describe('the panel of a session', () => {
   });
 
   test('shows why the server refused', async () => {
-    refuse = 'only a resolved session has a resolution';
     await draw();
     refuse = 'only a resolved session has a resolution';
     await click('handling-acknowledge');
-    await vi.waitFor(() => expect(document.body.textContent).toContain('only a resolved session has a resolution'));
+    await settled(() => expect(document.body.textContent).toContain('only a resolved session has a resolution'));
     expect(find('handling-state')?.textContent).toContain('Open');
   });
 
@@ -129,7 +135,7 @@ describe('the panel of a session', () => {
       { state: 'resolved', resolved_by: 'bob', resolved_at: '2030-01-01T00:00:00Z', resolution: 'Done.', tags: ['x'] },
       ['read'],
     );
-    await vi.waitFor(() => expect(document.querySelector('button')).toBeNull());
+    await settled(() => expect(document.querySelector('button')).toBeNull());
     expect(find('handling-state')?.textContent).toContain('Resolvedby bob');
     expect(find('handling-resolution')?.textContent).toContain('Done.');
     expect(find('tag')?.textContent).toBe('x');
