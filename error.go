@@ -3,6 +3,7 @@ package tarsy
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is a stable name for an error; clients may rely on it.
@@ -40,6 +41,7 @@ const (
 	CodeReviewNotFound       Code = "review_not_found"
 	CodeFeedbackNotFound     Code = "feedback_not_found"
 	CodeApprovalNotFound     Code = "approval_not_found"
+	CodeShareNotFound        Code = "share_not_found"
 	CodeJobNotFound          Code = "job_not_found"
 	CodeQueueNotFound        Code = "queue_not_found"
 	CodeMethodNotAllowed     Code = "method_not_allowed"
@@ -65,6 +67,7 @@ const (
 	CodeTooManyStreams       Code = "too_many_streams"
 	CodeUpgradeRequired      Code = "upgrade_required"
 	CodeOverloaded           Code = "overloaded"
+	CodeIntakePaused         Code = "intake_paused"
 	CodeShuttingDown         Code = "shutting_down"
 	CodeUnavailable          Code = "unavailable"
 	CodeQueryTimeout         Code = "query_timeout"
@@ -79,6 +82,8 @@ type Error struct {
 	Message string
 	// Path of the request field, parameter or header that was wrong; empty if none was.
 	Field string
+	// After how long the request may be sent again; zero means the usual time. It matters for codes that become 429 and 503.
+	RetryAfter time.Duration
 	// Underlying cause for logs, never shown to users. Nil if there is none.
 	Err error
 }

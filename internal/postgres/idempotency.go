@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -113,10 +114,13 @@ func (k *groupKeys) queueAfter(batch *pgx.Batch) {
 	}
 }
 
-// resolveAll tells each arrival with a key what it found, and returns how many arrivals of the group were stored.
-func (k *groupKeys) resolveAll(group []*arrival) (stored int) {
+// resolveAll tells each arrival with a key what it found, and returns how many arrivals of the group were stored. Paused is why none was, or
+// nil; a request that is repeated gets its session all the same.
+func (k *groupKeys) resolveAll(group []*arrival, paused error) (stored int) {
 	for _, a := range group {
-		if a.key != nil {
+		a.refused = paused
+
+		if a.key != nil && (paused == nil || k.finds(a)) {
 			a.existing, a.refused = k.resolve(a)
 		}
 
@@ -126,6 +130,11 @@ func (k *groupKeys) resolveAll(group []*arrival) (stored int) {
 	}
 
 	return stored
+}
+
+// finds reports whether the key of an arrival stands for a session.
+func (k *groupKeys) finds(a *arrival) bool {
+	return slices.ContainsFunc(k.found, func(row keyRow) bool { return bytes.Equal(row.Hash, a.key.Hash) })
 }
 
 func (k *groupKeys) resolve(a *arrival) (*Existing, error) {

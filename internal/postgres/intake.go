@@ -73,9 +73,20 @@ func (i *intake) storeIn(ctx context.Context, tx pgx.Tx, group []*arrival) ([]re
 		return nil, err
 	}
 
-	_, err = tx.Exec(ctx, createSQL, append(args, keysOf(group).columns()...)...)
+	var (
+		all    pgx.Batch
+		paused []tarsy.Pause
+		now    = i.clock.Now()
+	)
 
-	return recipes, err
+	queueIntakeLock(&all)
+	queueRows(&all, &paused, createSQL, append(append(args, keysOf(group).columns()...), now)...)
+
+	if err := tx.SendBatch(ctx, &all).Close(); err != nil {
+		return nil, err
+	}
+
+	return recipes, intakePaused(paused, now)
 }
 
 // Touch tells readers that something about a session has changed that its journal does not have, such as the counts of its alert.
@@ -113,10 +124,11 @@ type arrival struct {
 	session tarsy.Session
 	terms   Terms
 	events  []tarsy.Event
-	// key is nil for a request without an idempotency key. Then existing and refused are nil too.
+	// key is nil for a request without an idempotency key. Then existing is nil too.
 	key      *tarsy.IdempotencyKey
 	existing *Existing
-	refused  error
+	// refused is why the session was not stored although nothing failed.
+	refused error
 	done     chan struct{}
 	err      error
 }
@@ -214,13 +226,16 @@ type intakeRow struct {
 var intakeColumns = columnsOf[intakeRow]()
 
 // createSQL also stores the recipes that the sessions follow, where that is due. It leaves out the sessions whose
-// idempotency key is taken. Where another transaction is storing the same key, it waits for the end of that one.
+// idempotency key is taken. Where another transaction is storing the same key, it waits for the end of that one. While intake is paused at
+// the time $12 it stores no session and returns the pause; its transaction holds intakeLock.
 var createSQL = `
-WITH followed AS (` + storeRecipesSQL + `
+WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
+), followed AS (` + storeRecipesSQL + `
 ), keyed AS (
     INSERT INTO idempotency_keys (hash, fingerprint, session_id, expires_at)
     SELECT hash, fingerprint, session_id, expires_at
     FROM unnest($8::bytea[], $9::bytea[], $10::uuid[], $11::timestamptz[]) AS k (hash, fingerprint, session_id, expires_at)
+    WHERE NOT EXISTS (SELECT FROM paused)
     ORDER BY hash
     ON CONFLICT (hash) DO NOTHING
     RETURNING session_id
@@ -229,12 +244,14 @@ WITH followed AS (` + storeRecipesSQL + `
 ), created AS (
     INSERT INTO sessions (` + intakeColumns.list() + `)
     SELECT ` + intakeColumns.list() + ` FROM jsonb_populate_recordset(NULL::sessions, $1)
-    WHERE id NOT IN (SELECT session_id FROM repeated)
+    WHERE id NOT IN (SELECT session_id FROM repeated) AND NOT EXISTS (SELECT FROM paused)
+), begun AS (
+    INSERT INTO events (session_id, seq, type, payload, created_at)
+    SELECT session_id, seq, type, payload, created_at
+    FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)
+    WHERE session_id NOT IN (SELECT session_id FROM repeated) AND NOT EXISTS (SELECT FROM paused)
 )
-INSERT INTO events (session_id, seq, type, payload, created_at)
-SELECT session_id, seq, type, payload, created_at
-FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)
-WHERE session_id NOT IN (SELECT session_id FROM repeated)`
+SELECT ` + pauseColumns.list() + ` FROM paused`
 
 func (i *intake) store(ctx context.Context, group []*arrival) error {
 	args, recipes, err := i.arguments(group)
@@ -294,24 +311,27 @@ func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error {
 	var (
 		all     pgx.Batch
+		paused  []tarsy.Pause
 		waiting int
 		count   = i.backlog.due()
 		keys    = keysOf(group)
+		now     = i.clock.Now()
 	)
 
+	queueIntakeLock(&all)
 	keys.queueBefore(&all)
-	all.Queue(createSQL, append(args, keys.columns()...)...)
+	queueRows(&all, &paused, createSQL, append(append(args, keys.columns()...), now)...)
 	keys.queueAfter(&all)
 
 	if count {
-		all.Queue(countWaitingSQL, i.backlog.limit, i.clock.Now()).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
+		all.Queue(countWaitingSQL, i.backlog.limit, now).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
 	}
 
 	if err := i.pool.SendBatch(ctx, &all).Close(); err != nil {
 		return err
 	}
 
-	stored := keys.resolveAll(group)
+	stored := keys.resolveAll(group, intakePaused(paused, now))
 
 	if count {
 		i.backlog.set(waiting)

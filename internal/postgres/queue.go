@@ -91,9 +91,15 @@ const (
 // Of the last two it takes those that this server can run, and those that no server can run and that have waited since
 // @abandon: they are failed. Waiting sessions are taken by kind: the kinds are found by jumping from one to the next in
 // the index, so any number of sessions that this server cannot run costs one step.
+//
+// While claiming is paused it takes only what is to be cancelled. A pause is written under the lock of all claims, so none overlooks it.
 func claimSQLWith(waiting string) string {
 	return `
-WITH RECURSIVE cancels AS (
+WITH RECURSIVE paused AS (` + pausedSQL(tarsy.PauseClaiming, "@now") + `
+), allowed AS (
+    SELECT CASE WHEN EXISTS (SELECT FROM paused) THEN 0 ELSE @slots::bigint END AS slots,
+           CASE WHEN EXISTS (SELECT FROM paused) THEN 0 ELSE @chats::bigint END AS chats
+), cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.open_requests > 0
       AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel')
@@ -103,7 +109,7 @@ WITH RECURSIVE cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.runnable_at <= @now AND s.lease_until IS NULL AND s.completed_at IS NOT NULL AND s.engine_version <= @version
       AND s.id NOT IN (SELECT id FROM cancels)
-    ORDER BY s.runnable_at, s.id LIMIT @chats
+    ORDER BY s.runnable_at, s.id LIMIT (SELECT chats FROM allowed)
     FOR UPDATE OF s SKIP LOCKED
 ), orphaned_cancels AS (
     SELECT s.id FROM sessions s
@@ -115,7 +121,7 @@ WITH RECURSIVE cancels AS (
     SELECT s.id FROM sessions s
     WHERE s.lease_until <= @now AND s.completed_at IS NOT NULL AND s.engine_version <= @version
       AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
-    ORDER BY s.lease_until, s.id LIMIT @chats - (SELECT count(*) FROM chats)
+    ORDER BY s.lease_until, s.id LIMIT (SELECT a.chats FROM allowed a) - (SELECT count(*) FROM chats)
     FOR UPDATE OF s SKIP LOCKED
 ), expired AS (
     SELECT s.id FROM sessions s LEFT JOIN recipes r ON r.hash = s.recipe_hash
@@ -123,10 +129,10 @@ WITH RECURSIVE cancels AS (
     WHERE s.lease_until <= @now AND s.completed_at IS NULL AND s.engine_version <= @version
       AND s.id <> ALL (@held::uuid[]) AND s.id NOT IN (SELECT id FROM orphaned_cancels)
       AND (n.needs <@ @has::text[] OR s.lease_until <= @abandon AND ` + strandedSQL + `)
-    ORDER BY s.lease_until, s.id LIMIT @slots
+    ORDER BY s.lease_until, s.id LIMIT (SELECT slots FROM allowed)
     FOR UPDATE OF s SKIP LOCKED
 ), room AS (
-    SELECT greatest(0, least(@slots - (SELECT count(*) FROM expired),
+    SELECT greatest(0, least((SELECT slots FROM allowed) - (SELECT count(*) FROM expired),
         @maxsessions - (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted))) AS n
 ), kinds AS (
     (SELECT s.engine_version, ` + kindSQL + ` AS kind FROM sessions s

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -110,6 +111,7 @@ func Kinds() []Kind {
 		{tarsy.CodeReviewNotFound, http.StatusNotFound, "There is no such review item"},
 		{tarsy.CodeFeedbackNotFound, http.StatusNotFound, "There is no such feedback"},
 		{tarsy.CodeApprovalNotFound, http.StatusNotFound, "There is no such approval"},
+		{tarsy.CodeShareNotFound, http.StatusNotFound, "There is no such share"},
 		{tarsy.CodeJobNotFound, http.StatusNotFound, "There is no such job"},
 		{tarsy.CodeQueueNotFound, http.StatusNotFound, "There is no such queue"},
 		{tarsy.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "The method is not allowed here"},
@@ -134,6 +136,7 @@ func Kinds() []Kind {
 		{tarsy.CodeTooManyRequests, http.StatusTooManyRequests, "Too many requests"},
 		{tarsy.CodeTooManyStreams, http.StatusTooManyRequests, "The API key has too many streams open"},
 		{tarsy.CodeOverloaded, http.StatusServiceUnavailable, "The server has too much to do"},
+		{tarsy.CodeIntakePaused, http.StatusServiceUnavailable, "Intake is paused"},
 		{tarsy.CodeShuttingDown, http.StatusServiceUnavailable, "The server is shutting down"},
 		{tarsy.CodeUnavailable, http.StatusServiceUnavailable, "The server cannot answer now"},
 		{tarsy.CodeQueryTimeout, http.StatusGatewayTimeout, "The query took too long"},
@@ -147,6 +150,7 @@ func New(e *tarsy.Error) *Problem {
 		if k.Code == e.Code {
 			return &Problem{
 				Type: urn + string(k.Code), Title: k.Title, Status: k.Status, Detail: e.Message, Code: k.Code, Field: e.Field,
+				RetryAfter: int(math.Ceil(e.RetryAfter.Seconds())),
 			}
 		}
 	}

@@ -106,13 +106,15 @@ FROM jsonb_populate_recordset(NULL::alert_groups, $1) n WHERE g.key = n.key`
 )
 
 // Lock locks the groups of alerts, in one order, and returns what is stored about them. Groups that had no alert since forgetBefore are
-// removed along the way.
+// removed along the way. While intake is paused the error has CodeIntakePaused; otherwise no pause is acknowledged before the transaction ends.
 func Lock(ctx context.Context, tx pgx.Tx, groups, fingerprints []string, now, forgetBefore time.Time) (Known, error) {
 	var (
 		known Known
 		batch pgx.Batch
 	)
 
+	// Before the groups: a delivery that waits for a pause must not let others wait.
+	paused := postgres.QueueIntakeCheck(&batch, now)
 	queueRows(&batch, &known.Groups, lockGroupsSQL, groups, now)
 	// Each statement sees what was committed while the one before waited.
 	queueRows(&batch, &known.Investigations, investigationsSQL, fingerprints, groups)
@@ -124,7 +126,7 @@ func Lock(ctx context.Context, tx pgx.Tx, groups, fingerprints []string, now, fo
 		return Known{}, fmt.Errorf("lock groups of alerts: %w", err)
 	}
 
-	return known, nil
+	return known, paused()
 }
 
 // Change is what triage decided about a delivery, besides the sessions.

@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	// intakeLock is held, shared, by every transaction that stores alerts. A pause of intake takes it alone: when it is acknowledged, no
+	// transaction is left that did not see it. claimLock does the same for claims.
+	intakeLock = 0x7461727379_04
+
+	pauseStatement = "tarsy_pause"
+)
+
+var (
+	pauseColumns = columnsOf[tarsy.Pause]()
+
+	// pauseSQL begins a pause, or changes the one that holds.
+	pauseSQL = `
+INSERT INTO pauses AS p (` + pauseColumns.list() + `) VALUES (@kind, @reason, @author, @now, @ends)
+ON CONFLICT (kind) DO UPDATE SET reason = excluded.reason, author = excluded.author, ends_at = excluded.ends_at,
+    paused_at = CASE WHEN p.ends_at <= excluded.paused_at THEN excluded.paused_at ELSE p.paused_at END
+RETURNING ` + pauseColumns.of("p")
+)
+
+// pausedSQL finds the pause of a kind that holds at the time of a parameter.
+func pausedSQL(kind tarsy.PauseKind, now string) string {
+	return `SELECT ` + pauseColumns.list() + ` FROM pauses WHERE kind = '` + string(kind) + `' AND (ends_at IS NULL OR ends_at > ` + now + `)`
+}
+
+// queueIntakeLock keeps a pause of intake from being acknowledged until the transaction of a batch ends. Statements after it see every
+// pause that was acknowledged.
+func queueIntakeLock(batch *pgx.Batch) { batch.Queue(`SELECT pg_advisory_xact_lock_shared($1)`, int64(intakeLock)) }
+
+// QueueIntakeCheck adds two statements to the batch of a transaction that is going to store alerts. They read the pause of intake, which does not
+// change before the transaction ends. After the batch, refused returns the error that the transaction must end with, if there is a pause.
+func QueueIntakeCheck(batch *pgx.Batch, now time.Time) (refused func() error) {
+	var paused []tarsy.Pause
+
+	queueIntakeLock(batch)
+	queueRows(batch, &paused, pausedSQL(tarsy.PauseIntake, "$1"), now)
+
+	return func() error { return intakePaused(paused, now) }
+}
+
+// pauseRetry is after how long a sender should try again, unless the pause ends earlier.
+const pauseRetry = time.Minute
+
+// intakePaused is the error for alerts that came during a pause; nil if there was none.
+func intakePaused(paused []tarsy.Pause, now time.Time) error {
+	if len(paused) == 0 {
+		return nil
+	}
+
+	p, until, reason := paused[0], "until somebody resumes it", ""
+	retry := pauseRetry
+
+	if p.EndsAt != nil {
+		until = "until " + p.EndsAt.UTC().Format(time.RFC3339)
+		retry = min(retry, p.EndsAt.Sub(now))
+	}
+
+	if p.Reason != "" {
+		reason = " Reason: " + p.Reason
+	}
+
+	e := tarsy.Errorf(tarsy.CodeIntakePaused, "%s paused intake %s. Send the alert again later.%s", p.Author, until, reason)
+	e.RetryAfter = retry
+
+	return e
+}
+
+// Pause begins a pause on all servers, or changes the one of its kind, and returns it. When it returns, no server accepts an alert, or claims
+// a session, that it would not after the pause; what was accepted and claimed before stays so.
+func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
+	lock := int64(intakeLock)
+	if p.Kind == tarsy.PauseClaiming {
+		lock = claimLock
+	}
+
+	args := pgx.NamedArgs{"kind": string(p.Kind), "reason": p.Reason, "author": p.Author, "now": p.PausedAt, "ends": p.EndsAt}
+
+	err := db.front.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		return lockAndRun(ctx, conn.Conn(), lock, pauseStatement, pauseSQL, args, func(row pgx.CollectableRow) (err error) {
+			p, err = pgx.RowToStructByName[tarsy.Pause](row)
+
+			return err
+		})
+	})
+	if err != nil {
+		return p, fmt.Errorf("pause %s: %w", p.Kind, err)
+	}
+
+	return utcPause(p), nil
+}
+
+// Resume ends a pause, and reports whether there was one. Servers are told that there may be work.
+func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
+	removed, err := collect[tarsy.Pause](ctx, db.front, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.list(), string(kind))
+	if err != nil {
+		return false, fmt.Errorf("resume %s: %w", kind, err)
+	}
+
+	if kind == tarsy.PauseClaiming {
+		db.signals.raise(topicRequests, "") // for servers without a free worker: a question takes none
+		db.signals.raise(topicQueue, "")
+	}
+
+	return len(removed) > 0 && removed[0].Active(db.clock.Now()), nil
+}
+
+// Pauses returns the pauses that hold.
+func (db *DB) Pauses(ctx context.Context) ([]tarsy.Pause, error) {
+	pauses, err := collect[tarsy.Pause](ctx, db.front,
+		`SELECT `+pauseColumns.list()+` FROM pauses WHERE ends_at IS NULL OR ends_at > $1 ORDER BY kind DESC`, db.clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("read pauses: %w", err)
+	}
+
+	for i := range pauses {
+		pauses[i] = utcPause(pauses[i])
+	}
+
+	return pauses, nil
+}
+
+func utcPause(p tarsy.Pause) tarsy.Pause {
+	p.PausedAt = p.PausedAt.UTC()
+
+	if p.EndsAt != nil {
+		p.EndsAt = new(p.EndsAt.UTC())
+	}
+
+	return p
+}
