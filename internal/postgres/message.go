@@ -79,7 +79,8 @@ func executeText(types *pgtype.Map, statement *pgconn.StatementDescription, valu
 	literals := make([]string, len(values))
 
 	for i, value := range values {
-		text, err := types.Encode(statement.ParamOIDs[i], pgtype.TextFormatCode, value, nil)
+		// Not appended to nil: that is what NULL is told by, and an empty text adds nothing.
+		text, err := types.Encode(statement.ParamOIDs[i], pgtype.TextFormatCode, value, []byte{})
 		if err != nil {
 			return "", fmt.Errorf("encode parameter %d: %w", i+1, err)
 		}
