@@ -19,10 +19,15 @@ type LoginLimits struct {
 	SessionsPerKey int
 }
 
+// sharesPerLogin is how many reads of shared sessions one address may make for each login that it may try: the page reads a long timeline in parts,
+// and again while the session runs.
+const sharesPerLogin = 6
+
 // attempts limits how often browsers try to log in. It is shared by all requests.
 type attempts struct {
 	networks *limit.Rate
 	keys     *limit.Rate
+	shares   *limit.Rate
 	notice   *limit.Notice
 }
 
@@ -36,6 +41,18 @@ func (a *attempts) fromNetwork(ctx context.Context, network string, now time.Tim
 	a.notice.Refused(ctx, "login refused, too many attempts from one address", "address", network)
 
 	return tooManyAttempts(wait, "Too many attempts to log in from this address. Try again later.")
+}
+
+// atShares counts an attempt to read a shared session. A page reads several times, so it is counted apart from logins.
+func (a *attempts) atShares(ctx context.Context, network string, now time.Time) error {
+	wait, ok := a.shares.Allow(network, now)
+	if ok {
+		return nil
+	}
+
+	a.notice.Refused(ctx, "shared session refused, too many attempts from one address", "address", network)
+
+	return tooManyAttempts(wait, "Too many attempts to open shared sessions from this address. Try again later.")
 }
 
 // withKey counts a login with a key that exists.

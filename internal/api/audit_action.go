@@ -35,6 +35,12 @@ func auditActions() map[string]auditAction {
 		"PUT /api/v1/sessions/{id}/feedback":       {name: "feedback.give", target: "session"},
 		"DELETE /api/v1/sessions/{id}/feedback":    {name: "feedback.withdraw", target: "session"},
 
+		"POST /api/v1/sessions/cancel":                   {name: "session.cancel_many", target: "session"},
+		"POST /api/v1/sessions/{id}/shares":              {name: "share.create", target: "session"},
+		"DELETE /api/v1/sessions/{id}/shares/{share_id}": {name: "share.revoke", target: "session"},
+		"PUT /api/v1/system/pauses/{kind}":               {name: "pause.set", target: "pause"},
+		"DELETE /api/v1/system/pauses/{kind}":            {name: "pause.end", target: "pause"},
+
 		"POST /api/v1/notes":                {name: "note.create", target: "note", creates: true},
 		"POST /api/v1/notes/reprocess":      {name: "note.reprocess_all", target: "note"},
 		"POST /api/v1/notes/{id}/reprocess": {name: "note.reprocess", target: "note"},

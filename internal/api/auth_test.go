@@ -66,6 +66,9 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	_, err := f.db.RevokeKey(t.Context(), revoked.ID, f.clock.Now())
 	require.NoError(t, err)
 
+	_, shared := f.shared(t)
+	require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/shared", "", "Authorization", "Bearer "+shared).status)
+
 	all := f.operations(t)
 	require.GreaterOrEqual(t, len(all), 47)
 
@@ -85,6 +88,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 			"unknown key":  {"Authorization", "Bearer tarsy_abcdefgh_" + strings.Repeat("a", 52)},
 			"revoked key":  old,
 			"key as name":  {"Authorization", old[1][len("Bearer "):]},
+			"share":        {"Authorization", "Bearer " + shared},
 		} {
 			body := ""
 			if o.hasBody() {
@@ -100,7 +104,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 
 	require.Equal(t, map[string]int{
 		"/livez": http.StatusOK, "/readyz": http.StatusOK, "/api/v1/me": http.StatusOK,
-		"/api/v1/login": http.StatusBadRequest, "/api/v1/logout": http.StatusNoContent,
+		"/api/v1/login": http.StatusBadRequest, "/api/v1/logout": http.StatusNoContent, "/api/v1/shared": http.StatusNotFound,
 	}, open)
 
 	f.requireProblem(t, f.request(t, http.MethodGet, "/nowhere", ""), http.StatusUnauthorized, tarsy.CodeUnauthenticated)

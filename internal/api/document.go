@@ -243,6 +243,7 @@ func (s *Server) finishDocument() {
 
 	orNull(schemas["SessionItem"], "alert")
 	orNull(schemas["SessionItem"], "handling")
+	orNull(schemas["SharedSession"], "verdict")
 	orNull(schemas["MCPInteraction"], "approval")
 	finishVerdict(schemas)
 

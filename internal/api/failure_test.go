@@ -23,6 +23,9 @@ func (b broken) Submit(context.Context, tarsy.Alert) (tarsy.Session, error) {
 func (b broken) Cancel(context.Context, string, string) (tarsy.SessionStatus, error) {
 	return "", b.submit()
 }
+func (b broken) CancelMany(context.Context, []string, string, bool) (tarsy.BulkCancel, error) {
+	return tarsy.BulkCancel{}, b.submit()
+}
 func (b broken) Ask(context.Context, string, string, string) (tarsy.Question, error) {
 	return tarsy.Question{}, b.submit()
 }

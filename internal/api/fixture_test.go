@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/problem"
@@ -246,6 +247,10 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	}
 
 	return session, err
+}
+
+func (i *intake) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
+	return engine.NewIntake(engine.IntakeConfig{DB: i.db, Clock: i.clock}).CancelMany(ctx, sessionIDs, author, dryRun)
 }
 
 func (i *intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {

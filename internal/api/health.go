@@ -94,9 +94,16 @@ func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, err
 		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the queue cannot be counted now")
 	}
 
+	pauses, err := s.store.Pauses(within)
+	if err != nil {
+		s.logger.ErrorContext(ctx, "could not read pauses", "error", err)
+
+		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "pauses cannot be read now")
+	}
+
 	body := health{
 		Status: "healthy", Version: s.info.Version, ServerID: s.info.ServerID, Database: "ok",
-		Queue: queueCounts{Waiting: counts.Waiting, Leased: counts.Leased}, Warnings: append([]Warning{}, s.warnings()...),
+		Queue: queueCounts{Waiting: counts.Waiting, Leased: counts.Leased}, Warnings: append(pauseWarnings(pauses, s.info.ServerID), s.warnings()...),
 		MCPServers: append([]MCPServerStatus{}, s.mcpServers()...),
 	}
 	if len(body.Warnings) > 0 || s.ready() != nil {

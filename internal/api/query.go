@@ -248,7 +248,11 @@ func parseMoment(name string, text moment) (*time.Time, error) {
 
 // formatCursor makes the place after an item.
 func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, error) {
-	cursor := tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+	return encodeCursor(*cursorAfter(last, order))
+}
+
+func cursorAfter(last tarsy.SessionItem, order tarsy.SessionOrder) *tarsy.SessionCursor {
+	cursor := &tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 
 	switch order {
 	case tarsy.OrderAttention:
@@ -258,7 +262,7 @@ func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, err
 	case tarsy.OrderNewest:
 	}
 
-	return encodeCursor(cursor)
+	return cursor
 }
 
 // parseCursor reads a place in a list of one order. A place of the other order means nothing there.

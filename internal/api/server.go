@@ -28,6 +28,8 @@ type Store interface {
 	Keys
 	BrowserSessions
 	AuditLog
+	Pauses
+	Shares
 
 	Queue(ctx context.Context) (postgres.QueueCounts, error)
 	Ping(ctx context.Context) error
@@ -37,6 +39,7 @@ type Store interface {
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
 	Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error)
+	CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error)
 	Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error)
 }
 
@@ -254,7 +257,7 @@ func New(cfg Config) *Server {
 
 		bodyTimeout: cfg.BodyTimeout,
 		attempts: attempts{
-			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute),
+			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
 			notice: limit.NewNotice(cfg.Logger, cfg.Clock),
 		},
 		captures:       captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
@@ -279,6 +282,8 @@ func New(cfg Config) *Server {
 	s.addSilences()
 	s.addSuppressed()
 	s.addSessions()
+	s.addCancelMany()
+	s.addShares()
 	s.addActivity()
 	s.addTimeline()
 	s.addRerun()
@@ -300,6 +305,7 @@ func New(cfg Config) *Server {
 	s.addAudit()
 	s.addLogin()
 	s.addSystem()
+	s.addPauses()
 	s.addHealth()
 	s.addMetrics(cfg.Metrics)
 	s.addLogLevel()

@@ -98,3 +98,8 @@ func (d desk) AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Sile
 func (d desk) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
 	return d.app.current().desk.EndSilence(ctx, id, author)
 }
+
+// CancelMany implements api.Intake.
+func (d door) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
+	return d.app.current().intake.CancelMany(ctx, sessionIDs, author, dryRun)
+}

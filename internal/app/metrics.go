@@ -37,6 +37,7 @@ func (a *App) readDatabase() {
 
 			load := metrics.Workload{
 				Waiting: found.Waiting, WaitingApprovals: found.WaitingApprovals, Unnumbered: found.Unnumbered,
+				Paused: map[tarsy.PauseKind]bool{tarsy.PauseIntake: found.IntakePaused, tarsy.PauseClaiming: found.ClaimingPaused},
 				Sessions: map[tarsy.SessionStatus]int{
 					tarsy.SessionPending: found.Pending, tarsy.SessionInProgress: found.InProgress, tarsy.SessionCancelling: found.Cancelling,
 				},

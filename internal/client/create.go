@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"tarsy.dev/tarsy"
 )
 
 const (
@@ -65,7 +67,10 @@ func (c *Client) pauseBefore(attempt int, err error) (pause time.Duration, again
 	pause = c.cfg.RetryWait << (attempt - 1)
 
 	if problem, ok := errors.AsType[*Problem](err); ok {
-		return min(max(pause, problem.RetryAfter), createPause), problem.Status == http.StatusServiceUnavailable
+		// A pause lasts longer than anybody waits for a command.
+		again = problem.Status == http.StatusServiceUnavailable && problem.Code != tarsy.CodeIntakePaused
+
+		return min(max(pause, problem.RetryAfter), createPause), again
 	}
 
 	_, unreachable := errors.AsType[*UnreachableError](err)

@@ -30,6 +30,8 @@ type Workload struct {
 	WaitingApprovals int
 	// Unnumbered entries of journals are not visible to readers yet.
 	Unnumbered int
+	// Paused tells of each kind of pause whether it holds.
+	Paused map[tarsy.PauseKind]bool
 }
 
 // Database is read when somebody scrapes.
@@ -59,6 +61,7 @@ var (
 	depthDesc      = describe("queue_depth", "Sessions of all servers that wait for a worker.")
 	oldestDesc     = describe("queue_oldest_age_seconds", "How long the oldest of them waits; 0 if there is none.")
 	approvalsDesc  = describe("approvals_waiting", "Tool calls of all servers that wait for somebody to approve or reject them.")
+	pausedDesc     = describe("paused", "Whether people paused this on all servers: intake of alerts, or claiming of sessions.", "what")
 	journalLagDesc = describe("journal_lag", "Entries of the journal of notes that readers cannot see yet.")
 )
 
@@ -76,7 +79,7 @@ type workload struct {
 
 // Describe implements prometheus.Collector.
 func (w *workload) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{upDesc, sessionsDesc, depthDesc, oldestDesc, approvalsDesc, journalLagDesc} {
+	for _, desc := range []*prometheus.Desc{upDesc, sessionsDesc, depthDesc, oldestDesc, approvalsDesc, pausedDesc, journalLagDesc} {
 		to <- desc
 	}
 }
@@ -96,6 +99,15 @@ func (w *workload) Collect(to chan<- prometheus.Metric) {
 	to <- gauge(oldestDesc, last.OldestAge.Seconds())
 	to <- gauge(approvalsDesc, float64(last.WaitingApprovals))
 	to <- gauge(journalLagDesc, float64(last.Unnumbered))
+
+	for kind, paused := range last.Paused {
+		value := 0.0
+		if paused {
+			value = 1
+		}
+
+		to <- gauge(pausedDesc, value, string(kind))
+	}
 
 	for status, count := range last.Sessions {
 		to <- gauge(sessionsDesc, float64(count), string(status))

@@ -129,8 +129,8 @@ type arrival struct {
 	existing *Existing
 	// refused is why the session was not stored although nothing failed.
 	refused error
-	done     chan struct{}
-	err      error
+	done    chan struct{}
+	err     error
 }
 
 func newArrival(session tarsy.Session, terms Terms, events []tarsy.Event) *arrival {

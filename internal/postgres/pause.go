@@ -37,7 +37,9 @@ func pausedSQL(kind tarsy.PauseKind, now string) string {
 
 // queueIntakeLock keeps a pause of intake from being acknowledged until the transaction of a batch ends. Statements after it see every
 // pause that was acknowledged.
-func queueIntakeLock(batch *pgx.Batch) { batch.Queue(`SELECT pg_advisory_xact_lock_shared($1)`, int64(intakeLock)) }
+func queueIntakeLock(batch *pgx.Batch) {
+	batch.Queue(`SELECT pg_advisory_xact_lock_shared($1)`, int64(intakeLock))
+}
 
 // QueueIntakeCheck adds two statements to the batch of a transaction that is going to store alerts. They read the pause of intake, which does not
 // change before the transaction ends. After the batch, refused returns the error that the transaction must end with, if there is a pause.

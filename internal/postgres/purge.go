@@ -27,6 +27,7 @@ var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
 	`DELETE FROM feedback WHERE session_id = ANY($1)`,
 	`DELETE FROM session_tags WHERE session_id = ANY($1)`,
 	`DELETE FROM session_handling WHERE session_id = ANY($1)`,
+	`DELETE FROM session_shares WHERE session_id = ANY($1)`,
 	`DELETE FROM requests WHERE session_id = ANY($1)`,
 	`DELETE FROM chat_user_messages WHERE session_id = ANY($1)`,
 	`DELETE FROM chats WHERE session_id = ANY($1)`,

@@ -65,6 +65,9 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	require.NoError(t, err)
 
 	f.handle(t, db, claim.SessionID, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingAcknowledged), AddTags: []string{"disk"}})
+	require.NoError(t, db.CreateShare(t.Context(), tarsy.Share{
+		ID: tarsy.NewID(), SessionID: claim.SessionID, Author: "ana", CreatedAt: f.clock.Now(), ExpiresAt: f.clock.Now().Add(time.Hour),
+	}, []byte(claim.SessionID)))
 
 	return claim.SessionID
 }

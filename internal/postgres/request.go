@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,6 +51,27 @@ FROM asked
 RETURNING payload`
 )
 
+// bulkSQL finds what a request to cancel several sessions, $1, is about, and who needs no request: sessions that do nothing, and those of which
+// it was requested.
+const bulkSQL = `
+SELECT s.id, NOT (s.status IN ('pending', 'in_progress', 'cancelling') OR ` + asking + ` OR ` + answering + `) AS idle,
+    s.status = 'cancelling' OR EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel') AS requested
+FROM sessions s WHERE s.id = ANY ($1::uuid[]) AND s.deleted_at IS NULL`
+
+// addCancelsSQL is addCancelSQL for several sessions, whose requests have the ids $2.
+const addCancelsSQL = `
+WITH found AS (` + bulkSQL + `
+), asked AS (
+    UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, $4)
+    FROM found f WHERE s.id = f.id AND NOT f.idle AND NOT f.requested
+    RETURNING s.id
+), added AS (
+    INSERT INTO requests (id, session_id, kind, status, author, created_at)
+    SELECT r.id, r.session_id, 'cancel', 'open', $3, $4
+    FROM unnest($2::uuid[], $1::uuid[]) AS r (id, session_id) JOIN asked ON asked.id = r.session_id
+)
+SELECT id, idle, requested FROM found`
+
 // addDecisionSQL takes one decision for each call, as long as it waits. The session goes to the front of the queue: somebody has
 // just worked on it.
 var addDecisionSQL = `
@@ -80,6 +102,53 @@ func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
 	}
 
 	return asked, nil
+}
+
+// CancelTarget is a session that a request to cancel several sessions names.
+type CancelTarget struct {
+	ID string
+	// Idle sessions have nothing to cancel; of the requested ones it was requested before.
+	Idle, Requested bool
+}
+
+// CancelTargets returns what AddCancels would find, and changes nothing.
+func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelTarget, error) {
+	found, err := collect[CancelTarget](ctx, db.front, bulkSQL, sessionIDs)
+	if err != nil {
+		return nil, fmt.Errorf("read the targets of requests: %w", err)
+	}
+
+	return found, nil
+}
+
+// AddCancels is AddCancel for several sessions, in one transaction: it asks for all that it finds and that are neither idle nor requested.
+func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string, now time.Time) ([]CancelTarget, error) {
+	var (
+		batch pgx.Batch
+		found []CancelTarget
+		ids   = make([]string, len(sessionIDs))
+	)
+
+	for i := range ids {
+		ids[i] = tarsy.NewID()
+	}
+
+	batch.Queue("BEGIN")
+	batch.Queue(`SELECT 1 FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, sessionIDs)
+	queueRows(&batch, &found, addCancelsSQL, sessionIDs, ids, author, now)
+	batch.Queue("COMMIT")
+
+	if err := db.front.SendBatch(ctx, &batch).Close(); err != nil {
+		return nil, fmt.Errorf("store requests: %w", err)
+	}
+
+	for _, target := range found {
+		if !target.Idle && !target.Requested {
+			db.tellRequest(target.ID)
+		}
+	}
+
+	return found, nil
 }
 
 // AddQuestion asks a question of a session that is over, and returns it with the id of the session's chat. It reports

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tarsy.dev/tarsy"
 )
 
 // Workload is what all servers together have to do, as of one moment.
@@ -20,6 +22,8 @@ type Workload struct {
 	WaitingApprovals int
 	// Unnumbered are the entries of journals that no reader sees yet, because their sequencer has not numbered them.
 	Unnumbered int
+	// IntakePaused and ClaimingPaused tell what people paused.
+	IntakePaused, ClaimingPaused bool
 }
 
 // workloadSQL reads small indexes only: those of sessions that run, of sessions and calls that wait, and of entries without a number. The oldest
@@ -30,7 +34,8 @@ SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r
        (SELECT l.created_at FROM session_list l JOIN sessions s ON s.id = l.session_id
         WHERE l.status = '' AND ` + waitingSQL + ` AND s.runnable_at <= $1 ORDER BY l.created_at LIMIT 1) AS oldest_waiting,
        (` + openApprovals("count(*)", "$1") + `) AS waiting_approvals,
-       (SELECT count(*) FROM pgjournal_entries WHERE seq IS NULL) AS unnumbered
+       (SELECT count(*) FROM pgjournal_entries WHERE seq IS NULL) AS unnumbered,
+       EXISTS (` + pausedSQL(tarsy.PauseIntake, "$1") + `) AS intake_paused, EXISTS (` + pausedSQL(tarsy.PauseClaiming, "$1") + `) AS claiming_paused
 FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, count(*) FILTER (WHERE o.status = 'cancelling') AS cancelling
       FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
 

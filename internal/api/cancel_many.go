@@ -1,0 +1,163 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// cancelManyRequest is the body that cancels several sessions.
+type cancelManyRequest struct {
+	IDs    []string      `doc:"The sessions, up to 1,000. Give either ids or filter."                       json:"ids,omitempty"`
+	Filter *cancelFilter `doc:"Cancels the active sessions that match. An empty filter matches all of them." json:"filter,omitempty"`
+	DryRun bool          `doc:"Changes nothing and answers what would be requested."                         json:"dry_run,omitempty"`
+}
+
+// cancelFilter has the parameters of the session list, as far as active sessions have them.
+type cancelFilter struct {
+	Status        string   `doc:"Only these of the statuses pending, in_progress and cancelling, separated by commas." json:"status,omitempty"`
+	Approvals     string   `doc:"The value waiting: only sessions with tool calls that wait for an approval."          json:"approvals,omitempty"`
+	AlertType     string   `doc:"Exactly this alert type."                                                             json:"alert_type,omitempty"`
+	ChainID       string   `doc:"Exactly this chain."                                                                  json:"chain_id,omitempty"`
+	Author        string   `doc:"Exactly this author."                                                                 json:"author,omitempty"`
+	Severity      string   `doc:"Exactly this severity."                                                               json:"severity,omitempty"`
+	Service       string   `doc:"Exactly this service."                                                                json:"service,omitempty"`
+	Namespace     string   `doc:"Exactly this namespace."                                                              json:"namespace,omitempty"`
+	Cluster       string   `doc:"Exactly this cluster."                                                                json:"cluster,omitempty"`
+	Team          string   `doc:"Exactly this team."                                                                   json:"team,omitempty"`
+	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                                             json:"fingerprint,omitempty"`
+	Label         []string `doc:"Labels of the alert as name=value; all must match."                                   json:"label,omitempty"`
+	Search        string   `doc:"Words, as in the session list."                                                       json:"search,omitempty"`
+	CreatedAfter  string   `doc:"Created at this time or later."                                   format:"date-time"  json:"created_after,omitempty"`
+	CreatedBefore string   `doc:"Created before this time."                                        format:"date-time"  json:"created_before,omitempty"`
+}
+
+type cancelManyOutput struct{ Body tarsy.BulkCancel }
+
+func (s *Server) addCancelMany() {
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "cancel-sessions", Method: http.MethodPost, Path: "/api/v1/sessions/cancel", DefaultStatus: http.StatusAccepted,
+		Summary: "Cancel several sessions",
+		Description: "Requests the cancellation of sessions by id or by a filter. By a filter, only sessions that are not over are considered, at most 10,000 at a time. " +
+			"The requests are durable when 202 is answered. With dry_run nothing is changed.",
+	}, s.bodyOf(reflect.TypeFor[cancelManyRequest](), true), s.cancelSessions)
+}
+
+func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOutput, error) {
+	who := callerOf(ctx)
+
+	request, err := readRequest[cancelManyRequest](who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	ids, more, err := s.cancelTargets(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+
+	result, err := s.intake.CancelMany(ctx, ids, who.author, request.DryRun)
+	if err != nil {
+		return nil, fmt.Errorf("cancel sessions: %w", err)
+	}
+
+	result.More = more
+	who.audit.noteCancel(result)
+
+	return &cancelManyOutput{Body: result}, nil
+}
+
+// noteCancel records which sessions were cancelled, up to as many as a request can name.
+func (n *auditNotes) noteCancel(result tarsy.BulkCancel) {
+	if result.DryRun || result.Requested == 0 {
+		n.recorded = true // nothing has changed
+
+		return
+	}
+
+	n.add("requested", strconv.Itoa(result.Requested))
+	n.add("skipped", strconv.Itoa(len(result.Skipped)))
+	n.add("session_ids", strings.Join(result.SessionIDs[:min(len(result.SessionIDs), tarsy.MaxCancelIDs)], " "))
+}
+
+// cancelTargets are the ids of the sessions that a request is about, and whether there are more than one request cancels.
+func (s *Server) cancelTargets(ctx context.Context, request cancelManyRequest) (ids []string, more bool, err error) {
+	switch {
+	case (request.IDs == nil) == (request.Filter == nil):
+		return nil, false, missing("ids", "a list of ids of sessions, or send filter instead")
+	case request.Filter != nil:
+		return s.matchingActive(ctx, *request.Filter)
+	case len(request.IDs) > tarsy.MaxCancelIDs:
+		return nil, false, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ids", "ids has more than %d sessions", tarsy.MaxCancelIDs)
+	}
+
+	for _, id := range request.IDs {
+		if !tarsy.ValidID(id) {
+			return nil, false, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ids", "%q is not the id of a session", shown(id))
+		}
+	}
+
+	return request.IDs, false, nil
+}
+
+// matchingActive finds the sessions of a filter that are not over, by the pages of the session list.
+func (s *Server) matchingActive(ctx context.Context, given cancelFilter) (ids []string, more bool, err error) {
+	filter, err := given.filter()
+	if err != nil || len(filter.Statuses) == 0 {
+		return nil, false, err
+	}
+
+	for {
+		page, err := s.store.Sessions(ctx, filter)
+		if err != nil {
+			return nil, false, fmt.Errorf("find sessions to cancel: %w", err)
+		}
+
+		for _, item := range page {
+			if len(ids) == tarsy.MaxCancelMatches {
+				return ids, true, nil
+			}
+
+			if !item.Status.Terminal() {
+				ids = append(ids, item.ID)
+			}
+		}
+
+		if len(page) < filter.Limit {
+			return ids, false, nil
+		}
+
+		filter.After = cursorAfter(page[len(page)-1], filter.Order)
+	}
+}
+
+// filter is that of the session list, for sessions that are not over. Without a status there is nothing that it could match.
+func (f cancelFilter) filter() (tarsy.SessionFilter, error) {
+	in := listInput{
+		Status: f.Status, Approvals: f.Approvals, AlertType: f.AlertType, ChainID: f.ChainID, Author: f.Author, Severity: f.Severity, Service: f.Service,
+		Namespace: f.Namespace, Cluster: f.Cluster, Team: f.Team, Fingerprint: f.Fingerprint, Label: f.Label, Search: f.Search,
+		CreatedAfter: moment(f.CreatedAfter), CreatedBefore: moment(f.CreatedBefore), Limit: integer(strconv.Itoa(maxLimit)),
+	}
+
+	filter, err := in.filter()
+	if err != nil {
+		return filter, err
+	}
+
+	active := slices.DeleteFunc(tarsy.SessionStatuses(), tarsy.SessionStatus.Terminal)
+	if len(filter.Statuses) > 0 {
+		active = slices.DeleteFunc(active, func(status tarsy.SessionStatus) bool { return !slices.Contains(filter.Statuses, status) })
+	}
+
+	filter.Statuses = active
+
+	return filter, nil
+}

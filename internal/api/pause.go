@@ -1,0 +1,195 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+)
+
+// Pauses is what is paused on all servers together. When Pause returns, the pause holds on every server.
+type Pauses interface {
+	Pauses(ctx context.Context) ([]tarsy.Pause, error)
+	Pause(ctx context.Context, pause tarsy.Pause) (tarsy.Pause, error)
+	Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error)
+}
+
+// maxPause is how long a pause with an end may last: a longer one is meant to be ended by a person.
+const maxPause = 30 * 24 * time.Hour
+
+// pauseRequest is the body that pauses something.
+type pauseRequest struct {
+	Reason   string `doc:"Why, for others."                                                                              json:"reason,omitempty"`
+	EndsAt   string `doc:"When it resumes by itself; without this and duration somebody has to resume it." format:"date-time" json:"ends_at,omitempty"`
+	Duration string `doc:"After how long it resumes by itself, such as 30m or 2h. Give only one of ends_at and duration."  json:"duration,omitempty"`
+}
+
+type pauseInput struct {
+	Kind string `doc:"What is paused." enum:"intake,claiming" path:"kind"`
+}
+
+type pauseListOutput struct{ Body pauseList }
+
+type pauseList struct {
+	Pauses []tarsy.Pause `doc:"What is paused now." json:"pauses"`
+}
+
+type pauseOutput struct{ Body tarsy.Pause }
+
+func (s *Server) addPauses() {
+	const one = "/api/v1/system/pauses/{kind}"
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-pauses", Method: http.MethodGet, Path: "/api/v1/system/pauses", Summary: "List what is paused",
+	}, nil, s.listPauses)
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "pause", Method: http.MethodPut, Path: one, Summary: "Pause intake or claiming on all servers",
+		Description: "intake refuses alerts, re-runs and webhooks with 503 intake_paused. claiming accepts them and lets them wait: running sessions continue, " +
+			"and cancellations work. The pause holds on every server when 200 is answered. A pause that holds is changed.",
+	}, s.bodyOf(reflect.TypeFor[pauseRequest](), false), s.putPause)
+
+	add(s, tarsy.ScopeAdmin, huma.Operation{
+		OperationID: "resume", Method: http.MethodDelete, Path: one, DefaultStatus: http.StatusNoContent,
+		Summary: "Resume intake or claiming", Description: "Resuming what is not paused has no effect.",
+	}, nil, s.deletePause)
+}
+
+func (s *Server) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput, error) {
+	pauses, err := s.store.Pauses(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list pauses: %w", err)
+	}
+
+	return &pauseListOutput{Body: pauseList{Pauses: append([]tarsy.Pause{}, pauses...)}}, nil
+}
+
+func (s *Server) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, error) {
+	who := callerOf(ctx)
+
+	kind, err := in.kind()
+	if err != nil {
+		return nil, err
+	}
+
+	var request pauseRequest
+
+	if who.body != nil {
+		request, err = readRequest[pauseRequest](who.body)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	now := tarsy.Time(s.clock.Now())
+	pause := tarsy.Pause{Kind: kind, Reason: s.mask(strings.TrimSpace(tarsy.CleanText(request.Reason))), Author: who.author, PausedAt: now}
+
+	if len(pause.Reason) > tarsy.MaxPauseReason {
+		return nil, tarsy.FieldErrorf(tarsy.CodeTooLarge, "reason", "the reason is longer than %d bytes", tarsy.MaxPauseReason)
+	}
+
+	pause.EndsAt, err = request.end(now)
+	if err != nil {
+		return nil, err
+	}
+
+	pause, err = s.store.Pause(ctx, pause)
+	if err != nil {
+		return nil, fmt.Errorf("pause: %w", err)
+	}
+
+	who.audit.add("reason", pause.Reason)
+
+	if pause.EndsAt != nil {
+		who.audit.add("ends_at", pause.EndsAt.Format(time.RFC3339))
+	}
+
+	return &pauseOutput{Body: pause}, nil
+}
+
+// end is when a pause ends; nil means never by itself.
+func (r *pauseRequest) end(now time.Time) (*time.Time, error) {
+	var end time.Time
+
+	switch {
+	case r.EndsAt != "" && r.Duration != "":
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "give only one of ends_at and duration")
+	case r.Duration != "":
+		length, err := time.ParseDuration(r.Duration)
+		if err != nil || length <= 0 {
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "duration must be a time such as 30m or 2h")
+		}
+
+		end = now.Add(length)
+	case r.EndsAt != "":
+		at, err := parseTimeField("ends_at", r.EndsAt)
+		if err != nil {
+			return nil, err
+		}
+
+		end = tarsy.Time(at)
+	default:
+		return nil, nil //nolint:nilnil // no end is an answer
+	}
+
+	if !end.After(now) || end.Sub(now) > maxPause {
+		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at", "a pause with an end must end in the future, within %d days", int(maxPause.Hours()/24)) //nolint:mnd // a day
+	}
+
+	return &end, nil
+}
+
+func (s *Server) deletePause(ctx context.Context, in *pauseInput) (*struct{}, error) {
+	kind, err := in.kind()
+	if err != nil {
+		return nil, err
+	}
+
+	resumed, err := s.store.Resume(ctx, kind)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+
+	callerOf(ctx).audit.recorded = !resumed // nothing has changed
+
+	return &struct{}{}, nil
+}
+
+func (in *pauseInput) kind() (tarsy.PauseKind, error) {
+	for _, kind := range tarsy.PauseKinds() {
+		if string(kind) == in.Kind {
+			return kind, nil
+		}
+	}
+
+	return "", tarsy.Errorf(tarsy.CodeNotFound, "there is no pause of %q; it can be %s", shown(in.Kind), listed(names(tarsy.PauseKinds())))
+}
+
+// pauseWarnings are what /health shows of pauses.
+func pauseWarnings(pauses []tarsy.Pause, serverID string) []Warning {
+	warnings := make([]Warning, len(pauses))
+	for i, p := range pauses {
+		effect := "Alerts are refused, and their senders try again."
+		if p.Kind == tarsy.PauseClaiming {
+			effect = "Alerts are accepted and wait."
+		}
+
+		until := "Somebody has to resume it."
+		if p.EndsAt != nil {
+			until = "It resumes at " + p.EndsAt.UTC().Format(time.RFC3339) + "."
+		}
+
+		warnings[i] = Warning{
+			ID: "paused-" + string(p.Kind), Category: "paused", ServerID: serverID, CreatedAt: p.PausedAt,
+			Message: fmt.Sprintf("%s paused %s. %s %s", p.Author, p.Kind, effect, until), Details: p.Reason,
+		}
+	}
+
+	return warnings
+}

@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// Shares is where it is kept which sessions are shared. Secrets are known by their hash.
+type Shares interface {
+	CreateShare(ctx context.Context, share tarsy.Share, hash []byte) error
+	Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error)
+	RevokeShare(ctx context.Context, sessionID, id string, now time.Time) (*tarsy.Share, error)
+	UseShare(ctx context.Context, hash []byte, now time.Time) (*tarsy.Share, error)
+}
+
+// shareRequest is the body that shares a session.
+type shareRequest struct {
+	ExpiresIn string `doc:"After how long the link ends, such as 24h or 2160h, which is 90 days and the most. The default is 168h." json:"expires_in,omitempty"`
+}
+
+type shareInput struct {
+	ID      string `doc:"The id of a session." path:"id"`
+	ShareID string `doc:"The id of a share."   path:"share_id"`
+}
+
+type shareListOutput struct{ Body shareList }
+
+type shareList struct {
+	Shares []tarsy.Share `doc:"The newest first, also those that are over." json:"shares"`
+}
+
+type shareOutput struct{ Body tarsy.Share }
+
+type createdShareOutput struct{ Body createdShare }
+
+type createdShare struct {
+	tarsy.Share
+
+	Secret string `doc:"What the link contains. It is shown once." json:"secret"`
+	URL    string `doc:"The link, if the server knows where people open the dashboard. Otherwise it is /shared#secret of the dashboard." json:"url,omitempty"`
+}
+
+type sharedInput struct {
+	Authorization string `header:"Authorization" hidden:"true"`
+	Cursor        string `doc:"The next_cursor of the previous page of the timeline." query:"cursor"`
+}
+
+type sharedOutput struct{ Body shared }
+
+type shared struct {
+	SharedBy   string               `doc:"Who shared the session."                                  json:"shared_by"`
+	ExpiresAt  time.Time            `doc:"When the link ends."                                      json:"expires_at"`
+	Session    tarsy.SharedSession  `json:"session"`
+	Events     []tarsy.TimelineItem `doc:"The timeline. Long contents are cut, as in previews."     json:"events"`
+	NextCursor string               `doc:"Gets the next page of the timeline; the last page has none." json:"next_cursor,omitempty"`
+}
+
+func (s *Server) addShares() {
+	const all = "/api/v1/sessions/{id}/shares"
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "share-session", Method: http.MethodPost, Path: all, DefaultStatus: http.StatusCreated, Summary: "Share a session by a read-only link",
+		Description: "Whoever has the link can read the conclusion and the timeline of this session until it expires, without a login. The secret is in the answer and nowhere else.",
+	}, s.bodyOf(reflect.TypeFor[shareRequest](), false), s.createShare)
+
+	add(s, tarsy.ScopeRead, huma.Operation{
+		OperationID: "list-shares", Method: http.MethodGet, Path: all, Summary: "List the shares of a session, without their secrets",
+	}, nil, s.listShares)
+
+	add(s, tarsy.ScopeWrite, huma.Operation{
+		OperationID: "revoke-share", Method: http.MethodDelete, Path: all + "/{share_id}", Summary: "Revoke a share", Description: "Its link stops working at once.",
+	}, nil, s.revokeShare)
+
+	add(s, "", huma.Operation{
+		OperationID: "get-shared", Method: http.MethodGet, Path: "/api/v1/shared", Summary: "Read the session of a share",
+		Description: "Send the secret of a share as \"Authorization: Bearer tarsyshare_…\". A share that expired or was revoked, one that never existed and one of a " +
+			"deleted session are answered alike. Attempts are limited like logins.",
+	}, nil, s.getShared)
+}
+
+// sharable checks that there is a session that can be shared.
+func (s *Server) sharable(ctx context.Context, id string) error {
+	err := checkID(id)
+	if err != nil {
+		return err
+	}
+
+	_, err = s.store.SessionSummary(ctx, id)
+	if err != nil {
+		return fmt.Errorf("find the session to share: %w", err)
+	}
+
+	return nil
+}
+
+func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {
+	who := callerOf(ctx)
+
+	life, err := readShare(who.body)
+	if err != nil {
+		return nil, err
+	}
+
+	err = s.sharable(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	now := tarsy.Time(s.clock.Now())
+	share := tarsy.Share{ID: tarsy.NewID(), SessionID: in.ID, Author: who.author, CreatedAt: now, ExpiresAt: now.Add(life)}
+	secret, hash := auth.NewShareSecret()
+
+	err = s.store.CreateShare(ctx, share, hash)
+	if err != nil {
+		return nil, fmt.Errorf("share session: %w", err)
+	}
+
+	who.audit.add("share_id", share.ID)
+	who.audit.add("expires_at", share.ExpiresAt.Format(time.RFC3339))
+
+	return &createdShareOutput{Body: createdShare{Share: share, Secret: secret, URL: s.sharedURL(secret)}}, nil
+}
+
+// readShare reads for how long a session is shared.
+func readShare(body []byte) (time.Duration, error) {
+	if body == nil {
+		return tarsy.DefaultShareLife, nil
+	}
+
+	request, err := readRequest[shareRequest](body)
+	if err != nil || request.ExpiresIn == "" {
+		return tarsy.DefaultShareLife, err
+	}
+
+	life, err := time.ParseDuration(request.ExpiresIn)
+	if err != nil || life < time.Minute || life > tarsy.MaxShareLife {
+		return 0, tarsy.FieldErrorf(tarsy.CodeInvalidField, "expires_in", "expires_in must be a time from 1m to 2160h, which is 90 days")
+	}
+
+	return life, nil
+}
+
+// sharedURL is the address of the page that shows a share. The secret is behind the #: browsers send it to nobody.
+func (s *Server) sharedURL(secret string) string {
+	base := s.guard.public.url
+	if base == nil {
+		return ""
+	}
+
+	address := base.JoinPath("/shared")
+	address.RawQuery, address.Fragment = "", ""
+
+	return address.String() + "#" + url.PathEscape(secret)
+}
+
+func (s *Server) listShares(ctx context.Context, in *sessionInput) (*shareListOutput, error) {
+	err := s.sharable(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	shares, err := s.store.Shares(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list shares: %w", err)
+	}
+
+	return &shareListOutput{Body: shareList{Shares: append([]tarsy.Share{}, shares...)}}, nil
+}
+
+func (s *Server) revokeShare(ctx context.Context, in *shareInput) (*shareOutput, error) {
+	err := s.sharable(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	var share *tarsy.Share
+
+	if tarsy.ValidID(in.ShareID) {
+		share, err = s.store.RevokeShare(ctx, in.ID, in.ShareID, tarsy.Time(s.clock.Now()))
+		if err != nil {
+			return nil, fmt.Errorf("revoke share: %w", err)
+		}
+	}
+
+	if share == nil {
+		return nil, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", shown(in.ShareID))
+	}
+
+	who := callerOf(ctx)
+	who.audit.target = in.ID
+	who.audit.add("share_id", share.ID)
+
+	return &shareOutput{Body: *share}, nil
+}
+
+// getShared answers whoever has the secret of a share. What is wrong with a share is not told.
+func (s *Server) getShared(ctx context.Context, in *sharedInput) (*sharedOutput, error) {
+	err := s.attempts.atShares(ctx, callerOf(ctx).remote.network, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	query, err := (&timelineInput{Cursor: in.Cursor}).query()
+	if err != nil {
+		return nil, err
+	}
+
+	query.Preview = maxPreview
+
+	share, err := s.useShare(ctx, in.Authorization)
+	if err != nil {
+		return nil, err
+	}
+
+	detail, err := s.store.SessionDetail(ctx, share.SessionID)
+	if err != nil {
+		return nil, hideSession(err)
+	}
+
+	page, err := s.store.Timeline(ctx, share.SessionID, query)
+	if err != nil {
+		return nil, hideSession(err)
+	}
+
+	out := shared{SharedBy: share.Author, ExpiresAt: share.ExpiresAt, Session: detail.Shared(), Events: []tarsy.TimelineItem{}}
+
+	for _, event := range page.Events {
+		if out.Session.Shows(event.TimelineEvent) {
+			out.Events = append(out.Events, event)
+		}
+	}
+
+	if page.More {
+		out.NextCursor, err = encodeCursor(timelineCursor{SequenceNumber: page.Events[len(page.Events)-1].SequenceNumber})
+	}
+
+	return &sharedOutput{Body: out}, err
+}
+
+// useShare finds the share of a secret and counts the use.
+func (s *Server) useShare(ctx context.Context, header string) (*tarsy.Share, error) {
+	scheme, secret, _ := strings.Cut(header, " ")
+	secret = strings.TrimSpace(secret)
+
+	if !strings.EqualFold(scheme, "Bearer") || !auth.MayBeShareSecret(secret) {
+		return nil, noShare()
+	}
+
+	share, err := s.store.UseShare(ctx, auth.Hash(secret), tarsy.Time(s.clock.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("use share: %w", err)
+	}
+
+	if share == nil {
+		return nil, noShare()
+	}
+
+	return share, nil
+}
+
+// hideSession makes the error of a session that was deleted meanwhile that of any other share that is over.
+func hideSession(err error) error {
+	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
+		return noShare()
+	}
+
+	return fmt.Errorf("read shared session: %w", err)
+}
+
+func noShare() error {
+	return tarsy.Errorf(tarsy.CodeShareNotFound, "This link does not exist, has expired or was revoked. Ask for a new one.")
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// cancelBatch is how many sessions are locked at once to store requests for them.
+const cancelBatch = 100
+
+// CancelMany is Cancel for several sessions. Each gets a request like any other; one that needs none is skipped with the reason. The requests are
+// durable batch by batch: after an error some may be, and it can be repeated. With dryRun nothing is changed.
+func (i *Intake) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
+	result := tarsy.BulkCancel{DryRun: dryRun, Skipped: []tarsy.SkippedCancel{}, SessionIDs: []string{}}
+	ids := slices.Compact(slices.Sorted(slices.Values(sessionIDs)))
+
+	for batch := range slices.Chunk(ids, cancelBatch) {
+		found, err := i.cancelBatch(ctx, batch, author, dryRun)
+		if err != nil {
+			return result, fmt.Errorf("cancel sessions: %w", err)
+		}
+
+		targets := make(map[string]postgres.CancelTarget, len(found))
+		for _, target := range found {
+			targets[target.ID] = target
+		}
+
+		for _, id := range batch {
+			target, exists := targets[id]
+			if exists {
+				result.Matched++
+			}
+
+			if reason := skipReason(target, exists); reason != "" {
+				result.Skipped = append(result.Skipped, tarsy.SkippedCancel{SessionID: id, Reason: reason})
+			} else {
+				result.Requested++
+				result.SessionIDs = append(result.SessionIDs, id)
+			}
+		}
+	}
+
+	return result, nil
+}
+
+func (i *Intake) cancelBatch(ctx context.Context, ids []string, author string, dryRun bool) ([]postgres.CancelTarget, error) {
+	if dryRun {
+		return i.cfg.DB.CancelTargets(ctx, ids)
+	}
+
+	return i.cfg.DB.AddCancels(ctx, ids, tarsy.CleanText(author), tarsy.Time(i.cfg.Clock.Now()))
+}
+
+// skipReason is why a session gets no request; empty if it gets one.
+func skipReason(target postgres.CancelTarget, exists bool) tarsy.CancelSkip {
+	switch {
+	case !exists:
+		return tarsy.CancelNotFound
+	case target.Requested:
+		return tarsy.CancelRequested
+	case target.Idle:
+		return tarsy.CancelNotRunning
+	default:
+		return ""
+	}
+}

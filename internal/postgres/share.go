@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+var (
+	shareColumns = columnsOf[tarsy.Share]()
+
+	// createShareSQL creates a share if the session has fewer than $6 that may be used. Two at once may both be the last one.
+	createShareSQL = `
+INSERT INTO session_shares (id, session_id, hash, author, created_at, expires_at)
+SELECT $1, s.id, $3, $4, $5, $7 FROM sessions s WHERE s.id = $2 AND s.deleted_at IS NULL
+  AND $6 > (SELECT count(*) FROM session_shares o WHERE o.session_id = s.id AND o.revoked_at IS NULL AND o.expires_at > $5)
+RETURNING ` + shareColumns.list()
+
+	useShareSQL = `
+UPDATE session_shares h SET uses = h.uses + 1, last_used_at = $2 FROM sessions s
+WHERE h.hash = $1 AND h.revoked_at IS NULL AND h.expires_at > $2 AND s.id = h.session_id AND s.deleted_at IS NULL
+RETURNING ` + shareColumns.of("h")
+)
+
+// CreateShare stores a share with the hash of its secret. An error with CodeConflict says that the session has too many.
+func (db *DB) CreateShare(ctx context.Context, share tarsy.Share, hash []byte) error {
+	created, err := collect[tarsy.Share](ctx, db.front, createShareSQL,
+		share.ID, share.SessionID, hash, share.Author, share.CreatedAt, tarsy.MaxShares, share.ExpiresAt)
+	if err != nil {
+		return fmt.Errorf("store share: %w", err)
+	}
+
+	if len(created) > 0 {
+		return nil
+	}
+
+	if _, err := db.RequestTarget(ctx, share.SessionID); err != nil {
+		return err
+	}
+
+	return tarsy.Errorf(tarsy.CodeConflict, "The session has %d shares already. Revoke one that nobody needs.", tarsy.MaxShares)
+}
+
+// Shares lists the shares of a session, the newest first, also those that are over.
+func (db *DB) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error) {
+	shares, err := collect[tarsy.Share](ctx, db.readers,
+		`SELECT `+shareColumns.list()+` FROM session_shares WHERE session_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1000`, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("list shares: %w", err)
+	}
+
+	for i := range shares {
+		shares[i] = utcShare(shares[i])
+	}
+
+	return shares, nil
+}
+
+// RevokeShare ends a share of a session at once, and returns it. Revoking twice is revoking once; nil means that there is no such share.
+func (db *DB) RevokeShare(ctx context.Context, sessionID, id string, now time.Time) (*tarsy.Share, error) {
+	revoked, err := collect[tarsy.Share](ctx, db.front,
+		`UPDATE session_shares SET revoked_at = coalesce(revoked_at, $3) WHERE id = $2 AND session_id = $1 RETURNING `+shareColumns.list(), sessionID, id, now)
+	if err != nil {
+		return nil, fmt.Errorf("revoke share: %w", err)
+	}
+
+	if len(revoked) == 0 {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+
+	return new(utcShare(revoked[0])), nil
+}
+
+// UseShare finds the share whose secret has this hash, and counts the use. Nil means that there is none, that it is over, or that its session is
+// deleted.
+func (db *DB) UseShare(ctx context.Context, hash []byte, now time.Time) (*tarsy.Share, error) {
+	used, err := collect[tarsy.Share](ctx, db.front, useShareSQL, hash, now)
+	if err != nil {
+		return nil, fmt.Errorf("use share: %w", err)
+	}
+
+	if len(used) == 0 {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+
+	return new(utcShare(used[0])), nil
+}
+
+func utcShare(s tarsy.Share) tarsy.Share {
+	s.CreatedAt, s.ExpiresAt = s.CreatedAt.UTC(), s.ExpiresAt.UTC()
+
+	for _, at := range []**time.Time{&s.RevokedAt, &s.LastUsedAt} {
+		if *at != nil {
+			*at = new((*at).UTC())
+		}
+	}
+
+	return s
+}
