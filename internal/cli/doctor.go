@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
@@ -212,7 +214,12 @@ func checkServer(ctx context.Context, connection *connection) finding {
 		messages[i] = terminal.Line(w.Message)
 	}
 
-	return finding{check, findingWarn, found + ": " + strings.Join(messages, "; "), "see the server's log"}
+	advice := "see the server's log"
+	if slices.ContainsFunc(health.Warnings, func(w client.Warning) bool { return w.Category == "paused" }) {
+		advice += "; tarsy resume ends pauses"
+	}
+
+	return finding{check, findingWarn, found + ": " + strings.Join(messages, "; "), advice}
 }
 
 func (t *tool) showFindings(findings []finding, format string) error {

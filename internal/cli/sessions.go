@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 func (t *tool) sessions() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List, show, handle, cancel and delete sessions", GroupID: groupClient, Args: onlyCommands,
+		Use: "sessions", Short: "List, show, handle, cancel, share and delete sessions", GroupID: groupClient, Args: onlyCommands,
 		Long: "Without a command it lists sessions, as tarsy sessions list does.",
 		Example: `  tarsy sessions list --status in_progress,pending
   tarsy sessions list --order attention
@@ -26,10 +27,11 @@ func (t *tool) sessions() *cobra.Command {
   tarsy sessions ack 5f3a9c21 77b0e1d4
   tarsy sessions resolve 5f3a9c21 --note "restarted the pod"
   tarsy sessions cancel 5f3a9c21
+  tarsy sessions share 5f3a9c21 --for 24h
   tarsy sessions delete 5f3a9c21`,
 	}
 	t.listing(cmd)
-	cmd.AddCommand(t.listSessions(), t.showSession(), t.cancelSession(), t.deleteSession())
+	cmd.AddCommand(t.listSessions(), t.showSession(), t.cancelSession(), t.shareSession(), t.deleteSession())
 	cmd.AddCommand(t.acknowledgeSessions(), t.resolveSessions(), t.reopenSessions(), t.assignSessions(), t.tagSessions())
 
 	return cmd
@@ -57,30 +59,17 @@ The list shows the last characters of each id, which every command accepts.`,
 func (t *tool) listing(cmd *cobra.Command) {
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
-	var filter client.Filter
-
+	filter := t.filterFlags(cmd, connection)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringSliceVar(&filter.Outcomes, "outcome", nil, "only these outcomes, separated by commas: cause_found, probable_cause, inconclusive, false_alarm, needs_human")
-	waiting := flags.Bool("waiting-approval", false, "only sessions with tool calls that wait for an approval")
-	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
-	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning or info")
-	flags.StringVar(&filter.Service, "service", "", "only this service")
-	flags.StringVar(&filter.Namespace, "namespace", "", "only this namespace")
-	flags.StringVar(&filter.Cluster, "cluster", "", "only this cluster")
-	flags.StringVar(&filter.Team, "team", "", "only this team")
-	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
-	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	handlingFlags(cmd, &filter)
-	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
 	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
 	flags.Var(order, "order", "what comes first: newest, or attention: sessions that wait for an approval, then running, failed, waiting and other ones")
 	paging := addListFlags(cmd, "sessions")
 
-	t.completeTypes(cmd, connection)
 	completeStatuses(cmd)
 	completeOutcomes(cmd)
-	completeSeverities(cmd)
 	// It cannot fail: the flag exists.
 	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
 
@@ -92,18 +81,66 @@ func (t *tool) listing(cmd *cobra.Command) {
 
 		filter.Order = tarsy.SessionOrder(order.value)
 
-		if *waiting {
-			filter.Approvals = tarsy.ApprovalWaiting
-		}
-
 		c, err := connection.open()
 		if err != nil {
 			return err
 		}
 		defer c.Close()
 
-		return showList(t, format, c.Sessions(cmd.Context(), filter), t.printSessions)
+		return showList(t, format, c.Sessions(cmd.Context(), *filter), func(sessions []tarsy.SessionItem) error {
+			if slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
+				defer t.tellPauses(cmd.Context(), c)
+			}
+
+			return t.printSessions(sessions)
+		})
 	}
+}
+
+// waitingFlag is a flag that makes a filter one of sessions with open approvals.
+type waitingFlag struct{ filter *client.Filter }
+
+// String implements pflag.Value.
+func (w waitingFlag) String() string {
+	return strconv.FormatBool(w.filter != nil && w.filter.Approvals != "")
+}
+
+// Set implements pflag.Value.
+func (w waitingFlag) Set(text string) error {
+	waiting, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("must be true or false")
+	}
+
+	w.filter.Approvals = ""
+	if waiting {
+		w.filter.Approvals = tarsy.ApprovalWaiting
+	}
+
+	return nil
+}
+
+// Type implements pflag.Value.
+func (waitingFlag) Type() string { return "bool" }
+
+// filterFlags adds the flags that choose sessions by their alerts.
+func (t *tool) filterFlags(cmd *cobra.Command, connection *connection) *client.Filter {
+	filter, flags := &client.Filter{}, cmd.Flags()
+	flags.Var(waitingFlag{filter}, "waiting-approval", "only sessions with tool calls that wait for an approval")
+	flags.Lookup("waiting-approval").NoOptDefVal = "true"
+	flags.StringVar(&filter.AlertType, "type", "", "only this alert type")
+	flags.StringVar(&filter.Severity, "severity", "", "only this severity: critical, high, warning or info")
+	flags.StringVar(&filter.Service, "service", "", "only this service")
+	flags.StringVar(&filter.Namespace, "namespace", "", "only this namespace")
+	flags.StringVar(&filter.Cluster, "cluster", "", "only this cluster")
+	flags.StringVar(&filter.Team, "team", "", "only this team")
+	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
+	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
+	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
+	t.completeTypes(cmd, connection)
+	completeSeverities(cmd)
+
+	return filter
 }
 
 // shortID is how many characters of an id lists show: the last ones, since ids of one time begin alike.
@@ -274,37 +311,6 @@ func onSession(connection *connection, do func(ctx context.Context, c *client.Cl
 
 		return do(cmd.Context(), c, id)
 	}
-}
-
-func (t *tool) cancelSession() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "cancel SESSION", Short: "Cancel a queued or running session, or an answer in progress", Args: namedArgs,
-		Long:    "Cancels a queued or running session. For a finished session it cancels the answer in progress and leaves the session as it is.",
-		Example: "  tarsy sessions cancel 5f3a9c21",
-	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
-	t.offerSessions(cmd, connection)
-
-	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
-		accepted, err := c.Cancel(ctx, id)
-		if err != nil {
-			return err
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(accepted)
-		}
-
-		if accepted.Answer != "" {
-			t.infof("Cancellation of the answer requested; the session stays %s.", accepted.Status)
-		} else {
-			t.infof("Cancellation requested.")
-		}
-
-		return t.printf("%s\n", accepted.SessionID)
-	})
-
-	return cmd
 }
 
 func (t *tool) deleteSession() *cobra.Command {
