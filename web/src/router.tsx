@@ -39,6 +39,13 @@ const loginRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/login/page').catch(explainMissing), 'LoginPage'),
 });
 
+/** A shared session, for readers without a login. Its secret is behind the # of the address. */
+const sharedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/shared',
+  component: lazyRouteComponent(() => import('@/pages/shared/page').catch(explainMissing), 'SharedPage'),
+});
+
 /** Everything behind the login. */
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -160,6 +167,7 @@ const strangeRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', 
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
+  sharedRoute,
   shellRoute.addChildren([
     sessionsRoute,
     sessionRoute,

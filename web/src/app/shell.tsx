@@ -16,6 +16,7 @@ import { explainMissing } from './failure';
 import { leaveAndReturn } from './leave';
 import { Mark } from './mark';
 import { entryLook, entryOf, navigation } from './navigation';
+import { PauseBanner } from './pauses';
 import { useKeyboard, useShortcuts } from './shortcuts';
 
 const loadPalette = () => import('./palette');
@@ -90,6 +91,7 @@ export function Shell() {
         {arrived}
       </p>
       <ConnectionBanner />
+      <PauseBanner />
       <main
         ref={main}
         id="main"

@@ -34,6 +34,7 @@ import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
 import { mayCancel, mayRerun, type Permit } from './permit';
 import { RerunDialog } from './rerun';
+import { ShareButton } from './share';
 
 const exports: readonly { format: ExportFormat; label: string; icon: ReactNode }[] = [
   { format: 'markdown', label: 'Report (Markdown)', icon: <FileText aria-hidden /> },
@@ -193,6 +194,7 @@ export function SessionActions({
         </Button>
         {isOver(status) && session.final_analysis !== '' && <KeepButton sessionId={id} className={narrowAction} />}
         {session.alert && <SilenceButton session={session} />}
+        <ShareButton sessionId={id} className={narrowAction} label={wideLabel} />
         <Menu>
           <MenuTrigger asChild>
             <Button size="sm" className={narrowAction} data-palette="none" data-testid="export">

@@ -3,10 +3,10 @@ import type { Claim } from '@/api/types';
 import { Markdown } from '@/text/markdown';
 import { cn } from '@/ui/cn';
 
-/** The session whose calls are cited, and the event of each call by its number. */
+/** The session whose calls are cited, and the event of each call by its number. Without calls, marks lead nowhere. */
 export interface Cited {
   sessionId: string;
-  calls: ReadonlyMap<string, string>;
+  calls?: ReadonlyMap<string, string>;
 }
 
 export function ClaimText({ claim, cited, className }: { claim: Claim; cited: Cited; className?: string }) {

@@ -22,8 +22,16 @@ const edges: Record<Tone, string> = {
   idle: 'border-l-idle',
 };
 
-/** Outcome and cause come with the journal; the rest follows with the session's detail. */
-export function VerdictCard({ session, cited }: { session: SessionDetail; cited: Cited }) {
+/** Outcome and cause come with the journal; the rest follows with the session's detail. Nobody can rate a verdict that is only shown. */
+export function VerdictCard({
+  session,
+  cited,
+  readOnly = false,
+}: {
+  session: Pick<SessionDetail, 'id' | 'outcome' | 'cause' | 'verdict'>;
+  cited: Cited;
+  readOnly?: boolean;
+}) {
   const { verdict, outcome } = session;
   return (
     <Card
@@ -57,7 +65,7 @@ export function VerdictCard({ session, cited }: { session: SessionDetail; cited:
           />
         </div>
         {verdict ? <Rest verdict={verdict} cited={cited} /> : <Loading what="the verdict" rows={4} className="px-0" />}
-        {verdict && <FeedbackPart sessionId={session.id} />}
+        {verdict && !readOnly && <FeedbackPart sessionId={session.id} />}
       </CardBody>
     </Card>
   );

@@ -7,6 +7,7 @@ import { severities } from '@/alert/severities';
 import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
+import { isOver } from '@/api/status';
 import { usePageCommands } from '@/app/commands';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
@@ -19,6 +20,7 @@ import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';
 import { statusLabel } from '@/ui/status';
 import { ClockTime } from '@/ui/time';
+import { CancelMatching } from './cancel-matching';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
 import { SessionRows } from './list';
@@ -47,6 +49,9 @@ export function SessionsPage() {
   return (
     <Page>
       <Filters search={search} change={change} clear={clear} searchField={searchField} />
+      {(isFiltered(search) || rows.some(({ status }) => !isOver(status))) && (
+        <CancelMatching filter={filterOf(search, now)} filtered={isFiltered(search)} />
+      )}
       {found.isPending ? (
         <Loading what="the sessions" rows={8} />
       ) : data === undefined ? (

@@ -9,6 +9,7 @@ import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { CopyButton } from '@/ui/copy';
 import { Loading } from '@/ui/feedback';
 import { Ago } from '@/ui/time';
+import { PausesCard } from './pauses';
 import { ProvidersCard } from './providers';
 import { SessionsCard } from './sessions';
 
@@ -44,6 +45,7 @@ export function HealthTab() {
             <Loading what="warnings" rows={2} />
           )}
         </Card>
+        <PausesCard />
       </div>
       <div className="grid min-w-0 gap-4">
         <SessionsCard />

@@ -1,0 +1,121 @@
+/** Cancels the active sessions that the filter of the list matches. The number is known before. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Ban } from 'lucide-react';
+import { useState } from 'react';
+import { api, body } from '@/api/client';
+import type { BulkCancel } from '@/api/operations';
+import { keys, type SessionSearch } from '@/api/queries';
+import { usePageCommands } from '@/app/commands';
+import { useScope } from '@/app/scope';
+import { counted } from '@/text/format';
+import { Button } from '@/ui/button';
+import { Confirm } from '@/ui/confirm';
+import { Loading, ProblemPanel } from '@/ui/feedback';
+import { Dialog, DialogContent } from '@/ui/overlay';
+
+/** The filter as the server takes it; an outcome is only of sessions that are over. */
+export function cancelFilterOf({ status, outcome: _, order: __, ...filter }: SessionSearch) {
+  return { ...filter, status: status?.join(',') || undefined };
+}
+
+const request = (filter: SessionSearch, dry_run: boolean, signal?: AbortSignal) =>
+  body(api.POST('/api/v1/sessions/cancel', { signal, body: { filter: cancelFilterOf(filter), dry_run } }));
+
+/** Nothing where no session of the filter can be active, or where nothing may be changed. */
+export function CancelMatching({ filter, filtered }: { filter: SessionSearch; filtered: boolean }) {
+  // What it was when it was asked: a span that ends now goes on meanwhile.
+  const [asked, setAsked] = useState<SessionSearch>();
+  const may = useScope('write');
+  const offered = may && !filter.outcome?.length;
+  const label = filtered ? 'Cancel matching…' : 'Cancel all active…';
+  const ask = () => setAsked(filter);
+  usePageCommands(
+    offered
+      ? [
+          {
+            id: 'cancel-matching',
+            label: filtered ? 'Cancel matching sessions' : 'Cancel all active sessions',
+            keywords: ['stop', 'bulk', 'storm'],
+            icon: <Ban aria-hidden />,
+            run: ask,
+          },
+        ]
+      : [],
+  );
+  return (
+    <>
+      {offered && (
+        <Button
+          size="sm"
+          className="max-md:h-11 max-md:px-3"
+          onClick={ask}
+          data-palette="none"
+          data-testid="cancel-matching"
+        >
+          <Ban aria-hidden /> {label}
+        </Button>
+      )}
+      {asked && <Ask filter={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+function Ask({ filter, onClose }: { filter: SessionSearch; onClose: () => void }) {
+  const client = useQueryClient();
+  const would = useQuery({
+    queryKey: [...keys.sessions, 'would-cancel', filter] as const,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => request(filter, true, signal),
+  });
+  const cancelling = useMutation({
+    mutationFn: () => request(filter, false),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: keys.sessions });
+      onClose();
+    },
+  });
+  const close = (open: boolean) => open || onClose();
+  if (would.data === undefined || would.data.requested === 0) {
+    return (
+      <Dialog open onOpenChange={close}>
+        <DialogContent title="Cancel matching sessions">
+          {would.data ? (
+            <p className="text-ink-soft" data-testid="cancel-none">
+              {nothing(would.data)}
+            </p>
+          ) : would.error ? (
+            <ProblemPanel error={would.error} retry={() => void would.refetch()} />
+          ) : (
+            <Loading what="the number of sessions" rows={1} />
+          )}
+        </DialogContent>
+      </Dialog>
+    );
+  }
+  const number = counted(would.data.requested, 'session');
+  return (
+    <Confirm
+      open
+      onOpenChange={close}
+      title={`Cancel ${number}?`}
+      action={`Cancel ${number}`}
+      danger
+      busy={cancelling.isPending}
+      error={cancelling.error}
+      onConfirm={() => cancelling.mutate()}
+    >
+      <p data-testid="cancel-number">
+        {number} that {would.data.requested === 1 ? 'is' : 'are'} queued or running will be cancelled. Findings so far
+        are kept, but the sessions cannot be resumed.
+        {would.data.more && ' More sessions match; repeat this afterwards.'}
+      </p>
+    </Confirm>
+  );
+}
+
+function nothing(result: BulkCancel): string {
+  return result.skipped.length > 0
+    ? 'All matching sessions are being cancelled already.'
+    : 'No queued or running session matches these filters.';
+}
