@@ -22,6 +22,10 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	revoked := app.Key("revoked", tarsy.ScopeAdmin)
 	app.Exec(`UPDATE api_keys SET revoked_at = created_at WHERE name = 'revoked'`)
 
+	app.Script.Add(says("Analysed."), says("Summed up."))
+	_, shared := shareOf(t, app, app.Run("test", "shared").ID)
+	require.Equal(t, http.StatusOK, readShared(t, app, shared).Status, "the share is valid")
+
 	bad := map[string]string{
 		"no key":        "",
 		"unknown key":   "Bearer tarsy_abcdefgh_" + "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef",
@@ -29,6 +33,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 		"revoked key":   "Bearer " + revoked,
 		"other scheme":  "Basic " + app.Token,
 		"bare key":      app.Token,
+		"share":         "Bearer " + shared,
 	}
 
 	open := map[string]bool{}
@@ -48,8 +53,8 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, map[string]bool{"livez": true, "readyz": true, "get-me": true, "login": true, "logout": true}, open, "what anybody may ask")
-	require.Empty(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`))
+	require.Equal(t, map[string]bool{"livez": true, "readyz": true, "get-me": true, "login": true, "logout": true, "get-shared": true}, open, "what anybody may ask")
+	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`), 1, "the one that is shared")
 }
 
 // ask sends a request of an operation with this Authorization header and nothing else.
@@ -91,7 +96,7 @@ func TestKeyWithInsufficientScopeIsRefused(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, 5, seen[""], "routes that need no key")
+	require.Equal(t, 6, seen[""], "routes that need no key")
 	require.GreaterOrEqual(t, seen["read"], 25)
 	require.GreaterOrEqual(t, seen["write"], 5)
 	require.GreaterOrEqual(t, seen["admin"], 3)

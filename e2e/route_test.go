@@ -179,6 +179,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	maps.Copy(expected, feedbackSuccesses())
 	maps.Copy(expected, handlingSuccesses())
 	maps.Copy(expected, approvalSuccesses())
+	maps.Copy(expected, opsSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
 

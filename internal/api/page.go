@@ -102,6 +102,7 @@ func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; img-src 'self' data:; "+
 		"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'")
 	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Robots-Tag", "noindex, nofollow") // a shared session is found by its link only
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")

@@ -63,7 +63,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringSliceVar(&filter.Outcomes, "outcome", nil, "only these outcomes, separated by commas: cause_found, probable_cause, inconclusive, false_alarm, needs_human")
-	handlingFlags(cmd, &filter)
+	handlingFlags(cmd, filter)
 	order := newChoice(string(tarsy.OrderNewest), string(tarsy.OrderAttention))
 	flags.Var(order, "order", "what comes first: newest, or attention: sessions that wait for an approval, then running, failed, waiting and other ones")
 	paging := addListFlags(cmd, "sessions")

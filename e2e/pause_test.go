@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+func pause(t *testing.T, app *tarsytest.App, kind tarsy.PauseKind) {
+	t.Helper()
+
+	answer := app.Do(http.MethodPut, "/api/v1/system/pauses/"+string(kind), map[string]any{"reason": "database upgrade"})
+	require.Equal(t, http.StatusOK, answer.Status, string(answer.Body))
+}
+
+func resume(t *testing.T, app *tarsytest.App, kind tarsy.PauseKind) {
+	t.Helper()
+	require.Equal(t, http.StatusNoContent, app.Do(http.MethodDelete, "/api/v1/system/pauses/"+string(kind), nil).Status)
+}
+
+// The server that was told of the pauses is killed. Another one keeps to them, and cancels all the same.
+func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
+	t.Parallel()
+
+	i := newInvestigation(t, "watched", pair())
+	w := newWorld(t, worldOptions{}, i)
+	a := w.Start()
+	pause(t, w.At(a), tarsy.PauseClaiming)
+	a.Kill()
+
+	w.Begin(i)
+	unwanted := w.Submit(i.id, "never mind")
+	b := w.Start()
+	w.At(b).Cancel(unwanted)
+	w.WaitFor(unwanted, tarsy.SessionCancelled)
+	require.Equal(t, b.ServerID, w.Session(unwanted).PodID, "the server claims, but only what is to be cancelled")
+	require.Equal(t, tarsy.SessionPending, w.Session(i.SessionID).Status)
+
+	pause(t, w.At(b), tarsy.PauseIntake)
+	b.Kill()
+
+	answer := w.Do(http.MethodPost, "/api/v1/alerts", map[string]any{"alert_type": i.id, "data": "x"})
+	require.Equal(t, http.StatusServiceUnavailable, answer.Status)
+	require.Equal(t, "60", answer.Header.Get("Retry-After"))
+	require.Equal(t, string(tarsy.CodeIntakePaused), answer.Problem(t).Code)
+	require.Contains(t, answer.Problem(t).Detail, "database upgrade")
+
+	w.Start()
+	resume(t, w.App, tarsy.PauseClaiming)
+	w.Await(i)
+
+	resume(t, w.App, tarsy.PauseIntake)
+	w.Cancel(w.Submit(i.id, "accepted again"))
+}
+
+// Alerts and a webhook's deliveries race with a pause on two servers. None is accepted after the pause was acknowledged, and none that was is
+// lost.
+func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
+	t.Parallel()
+
+	const senders, early = 6, 30
+
+	idle := "queue: {worker_count: 0}\n"
+	a := tarsytest.New(t, tarsytest.Options{Config: idle})
+	b := tarsytest.New(t, tarsytest.Options{Config: idle, Database: a.Database})
+
+	var (
+		group    sync.WaitGroup
+		mu       sync.Mutex
+		accepted = map[string]bool{}
+		enough   = make(chan struct{})
+	)
+
+	for n := range senders {
+		app := []*tarsytest.App{a, b}[n%2]
+
+		group.Go(func() {
+			for {
+				body := map[string]any{"alert_type": "test", "data": "x"}
+				if n < senders/2 {
+					// One with an identity goes the way of webhooks.
+					body["data"] = map[string]any{"fingerprint": tarsy.NewID(), "title": "x"}
+				}
+
+				answer := app.Do(http.MethodPost, "/api/v1/alerts", body)
+				if answer.Status != http.StatusAccepted {
+					require.Equal(t, http.StatusServiceUnavailable, answer.Status, string(answer.Body))
+
+					return
+				}
+
+				mu.Lock()
+				accepted[decode[map[string]any](answer.Body)["session_id"].(string)] = true //nolint:forcetypeassert // it is a test
+				if len(accepted) == early {
+					close(enough)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+
+	await(t, enough, "the first alerts")
+	pause(t, b, tarsy.PauseIntake)
+	atOnce := tarsytest.Rows[struct{ ID string }](a, `SELECT id FROM sessions`)
+	group.Wait()
+
+	require.Len(t, tarsytest.Rows[struct{ ID string }](a, `SELECT id FROM sessions`), len(atOnce), "an alert was accepted after the pause")
+	require.Len(t, accepted, len(atOnce))
+
+	for _, row := range atOnce {
+		require.True(t, accepted[row.ID])
+	}
+}
+
+// A question waits as an alert does; a session that runs goes on to its end.
+func TestPausedClaimingLetsSessionsEndAndQuestionsWait(t *testing.T) {
+	t.Parallel()
+
+	gate := script.NewGate()
+	app := tarsytest.New(t, everything())
+	app.Script.Add(says("Analysed."), says("Summed up."))
+	done := app.Run("test", "first").ID
+
+	app.Script.Add(script.Reply{Text: "Analysed.", Gate: gate}, says("Summed up."))
+	running := app.Submit("test", "second")
+	app.WaitGate(gate)
+	pause(t, app, tarsy.PauseClaiming)
+
+	question := app.Ask(done, "why?")
+	unwanted := app.Submit("test", "third")
+	app.Cancel(unwanted)
+	app.WaitFor(unwanted, tarsy.SessionCancelled)
+
+	gate.Open()
+	app.WaitFor(running, tarsy.SessionCompleted)
+	require.Len(t, app.Session(done).Stages, 1, "nobody has taken the question")
+
+	app.Script.Add(says("Because."))
+	resume(t, app, tarsy.PauseClaiming)
+	require.Equal(t, tarsy.StatusCompleted, app.WaitStage(done, question.StageID).Status)
+}
+
+func TestDiscordTellsThatIntakeIsPaused(t *testing.T) {
+	t.Parallel()
+
+	app, w := newDiscordApp(t, oncallAllowed)
+	w.AwaitReady()
+	pause(t, app, tarsy.PauseIntake)
+	w.Write("alerts", "ann", "<@tarsy> disk full on node-7")
+	w.Await("alerts", "database upgrade")
+	require.Empty(t, app.Sessions(""))
+}
+
+func TestMetricTellsWhatIsPaused(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, tarsytest.Options{})
+	pause(t, app, tarsy.PauseIntake)
+
+	scraped := string(app.Do(http.MethodGet, "/metrics", nil).Body)
+	require.Contains(t, scraped, `tarsy_paused{what="intake"} 1`)
+	require.Contains(t, scraped, `tarsy_paused{what="claiming"} 0`)
+}
