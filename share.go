@@ -34,6 +34,7 @@ type SharedSession struct {
 	ID        string `json:"id"`
 	AlertType string `json:"alert_type"`
 	AlertFacts
+	// Chain and status when it was read.
 	ChainID string        `json:"chain_id"`
 	Status  SessionStatus `json:"status"`
 	// The conclusion, as in Session.
@@ -57,11 +58,13 @@ type SharedSession struct {
 // SharedStage is what a share shows of a stage.
 type SharedStage struct {
 	// Same as in Stage.
-	ID          string     `json:"id"`
-	StageName   string     `json:"stage_name"`
-	StageType   StageType  `json:"stage_type"`
-	StageIndex  int        `json:"stage_index"`
-	Status      Status     `json:"status"`
+	ID        string    `json:"id"`
+	StageName string    `json:"stage_name"`
+	StageType StageType `json:"stage_type"`
+	// Position in the session and state.
+	StageIndex int    `json:"stage_index"`
+	Status     Status `json:"status"`
+	// Nil until it has started and ended.
 	StartedAt   *time.Time `json:"started_at"`
 	CompletedAt *time.Time `json:"completed_at"`
 	// Ordered by AgentIndex; empty, not nil.
@@ -74,7 +77,8 @@ type SharedExecution struct {
 	ID         string `json:"id"`
 	AgentName  string `json:"agent_name"`
 	AgentIndex int    `json:"agent_index"`
-	Status     Status `json:"status"`
+	// State when it was read.
+	Status Status `json:"status"`
 }
 
 // Shared returns what a share shows of the session.

@@ -28,6 +28,11 @@ const otherWords: Record<string, RegExp> = {
   Trace: /^Open trace$/,
   Chat: /^Ask a question$/,
   'Silence…': /^Silence this alert$/,
+  'Share…': /^Share this session$/,
+  'Cancel matching…': /^Cancel matching sessions$/,
+  'Cancel all active…': /^Cancel all active sessions$/,
+  'Pause… intake': /^Pause intake$/,
+  'Pause… claiming': /^Pause claiming$/,
   'Ask about this session': /^Ask a question$/,
 };
 
