@@ -21,6 +21,9 @@ export function cancelFilterOf({ status, outcome: _, order: __, ...filter }: Ses
 const request = (filter: SessionSearch, dry_run: boolean, signal?: AbortSignal) =>
   body(api.POST('/api/v1/sessions/cancel', { signal, body: { filter: cancelFilterOf(filter), dry_run } }));
 
+/** How many sessions the server cancels at once. */
+const most = 10_000;
+
 /** Nothing where no session of the filter can be active, or where nothing may be changed. */
 export function CancelMatching({ filter, filtered }: { filter: SessionSearch; filtered: boolean }) {
   // What it was when it was asked: a span that ends now goes on meanwhile.
@@ -108,7 +111,7 @@ function Ask({ filter, onClose }: { filter: SessionSearch; onClose: () => void }
       <p data-testid="cancel-number">
         {number} that {would.data.requested === 1 ? 'is' : 'are'} queued or running will be cancelled. Findings so far
         are kept, but the sessions cannot be resumed.
-        {would.data.more && ' More sessions match; repeat this afterwards.'}
+        {would.data.requested >= most && ' More sessions may match; repeat this afterwards.'}
       </p>
     </Confirm>
   );
