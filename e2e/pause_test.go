@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -60,6 +61,38 @@ func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
 	w.Cancel(w.Submit(i.id, "accepted again"))
 }
 
+// submitRacing submits an alert, by a webhook or not, and returns its session, or false if intake is paused.
+func submitRacing(t *testing.T, app *tarsytest.App, byWebhook bool) (string, bool) {
+	t.Helper()
+
+	path, status, name := "/api/v1/alerts", http.StatusAccepted, tarsy.NewID()
+	body := map[string]any{"alert_type": "test", "data": name}
+
+	if byWebhook {
+		path, status = "/api/v1/webhooks/alertmanager/default", http.StatusOK
+		body = map[string]any{"version": "4", "status": "firing", "alerts": []any{map[string]any{
+			"status": "firing", "fingerprint": name, "labels": map[string]any{"alertname": name}, "startsAt": "2026-11-15T10:00:00Z",
+		}}}
+	}
+
+	answer := app.Do(http.MethodPost, path, body)
+	if answer.Status == http.StatusServiceUnavailable {
+		return "", false
+	}
+
+	if !assert.Equal(t, status, answer.Status, string(answer.Body)) {
+		return "", false
+	}
+
+	if byWebhook {
+		return *decode[tarsy.DeliveryResult](answer.Body).Alerts[0].SessionID, true
+	}
+
+	return decode[struct {
+		SessionID string `json:"session_id"`
+	}](answer.Body).SessionID, true
+}
+
 // Alerts and a webhook's deliveries race with a pause on two servers. None is accepted after the pause was acknowledged, and none that was is
 // lost.
 func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
@@ -67,9 +100,11 @@ func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
 
 	const senders, early = 6, 30
 
-	idle := "queue: {worker_count: 0}\n"
-	a := tarsytest.New(t, tarsytest.Options{Config: idle})
-	b := tarsytest.New(t, tarsytest.Options{Config: idle, Database: a.Database})
+	options := everything()
+	options.Config += "queue: {worker_count: 0}\n"
+	a := tarsytest.New(t, options)
+	options.Database, options.MCP = a.Database, everything().MCP
+	b := tarsytest.New(t, options)
 
 	var (
 		group    sync.WaitGroup
@@ -83,21 +118,13 @@ func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
 
 		group.Go(func() {
 			for {
-				body := map[string]any{"alert_type": "test", "data": "x"}
-				if n < senders/2 {
-					// One with an identity goes the way of webhooks.
-					body["data"] = map[string]any{"fingerprint": tarsy.NewID(), "title": "x"}
-				}
-
-				answer := app.Do(http.MethodPost, "/api/v1/alerts", body)
-				if answer.Status != http.StatusAccepted {
-					require.Equal(t, http.StatusServiceUnavailable, answer.Status, string(answer.Body))
-
+				id, ok := submitRacing(t, app, n < senders/2)
+				if !ok {
 					return
 				}
 
 				mu.Lock()
-				accepted[decode[map[string]any](answer.Body)["session_id"].(string)] = true //nolint:forcetypeassert // it is a test
+				accepted[id] = true
 				if len(accepted) == early {
 					close(enough)
 				}
