@@ -13,6 +13,8 @@ const (
 	ActorBrowser ActorKind = "browser"
 	// ActorProxy was named by a trusted proxy and sent no key.
 	ActorProxy ActorKind = "proxy"
+	// ActorOIDC is a browser in which a user logged in with OpenID Connect. Its name is what the issuer claims, and need not be unique.
+	ActorOIDC ActorKind = "oidc"
 	// ActorDiscord wrote a message in Discord.
 	ActorDiscord ActorKind = "discord"
 	// ActorCLI used a command directly on the database.
@@ -25,7 +27,7 @@ const (
 
 // ActorKinds lists the kinds of actors.
 func ActorKinds() []ActorKind {
-	return []ActorKind{ActorKey, ActorBrowser, ActorProxy, ActorDiscord, ActorCLI, ActorSystem, ActorAnonymous}
+	return []ActorKind{ActorKey, ActorBrowser, ActorProxy, ActorOIDC, ActorDiscord, ActorCLI, ActorSystem, ActorAnonymous}
 }
 
 // AuditOK is the outcome of an action that succeeded.

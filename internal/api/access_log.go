@@ -21,6 +21,10 @@ func (c *caller) logged() []any {
 		attributes = append(attributes, "key_id", key.ID, "key_name", key.Name, "key_prefix", key.Prefix, "browser", c.cookie != "")
 	}
 
+	if user := c.user(); user != nil {
+		return append(attributes, "user", user.Name, "subject", user.Subject, "browser", true)
+	}
+
 	if c.named {
 		attributes = append(attributes, "user", c.author)
 	}

@@ -55,6 +55,18 @@ func (a *attempts) atShares(ctx context.Context, network string, now time.Time) 
 	return tooManyAttempts(wait, "Too many attempts to open shared sessions from this address. Try again later.")
 }
 
+// ofUser counts a login of a user whom the issuer identified.
+func (a *attempts) ofUser(ctx context.Context, user *caller, now time.Time) error {
+	wait, ok := a.keys.Allow(user.identity(), now)
+	if ok {
+		return nil
+	}
+
+	a.notice.Refused(ctx, "login refused, too many logins of one user", user.logged()...)
+
+	return tooManyAttempts(wait, "Too many logins of this user. Try again later.")
+}
+
 // withKey counts a login with a key that exists.
 func (a *attempts) withKey(ctx context.Context, key *tarsy.APIKey, now time.Time) error {
 	wait, ok := a.keys.Allow(key.ID, now)
@@ -74,17 +86,11 @@ func tooManyAttempts(wait time.Duration, message string) error {
 	return p
 }
 
-// KeyOf is the id of the key behind a request that reached a handler, or the user that a proxy named instead; it is empty where nobody
-// needs one.
+// KeyOf is the id of the key behind a request that reached a handler, or the identity of its user; it is empty where nobody needs one.
 func KeyOf(r *http.Request) string {
-	who, ok := r.Context().Value(callerKey{}).(*caller)
-
-	switch {
-	case ok && who.key != nil:
-		return who.key.ID
-	case ok && who.role != "":
-		return "user:" + who.author
-	default:
-		return ""
+	if who, ok := r.Context().Value(callerKey{}).(*caller); ok {
+		return who.identity()
 	}
+
+	return ""
 }

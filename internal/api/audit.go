@@ -181,8 +181,8 @@ func (a *auditRecord) note(status int) {
 
 // denialName is what the denials of a caller are counted by.
 func (c *caller) denialName() string {
-	if c.key != nil {
-		return c.key.ID
+	if c.key != nil || c.user() != nil {
+		return c.identity()
 	}
 
 	return c.author
@@ -224,6 +224,10 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome string) ta
 		entry.TargetID = entry.KeyID
 	}
 
+	if user := actor.user(); user != nil && (entry.TargetType == userTarget || entry.TargetType == "key" && entry.TargetID == "") {
+		entry.TargetType, entry.TargetID = userTarget, s.mask(user.Subject)
+	}
+
 	if entry.TargetType == "server" {
 		entry.TargetID = s.info.ServerID
 	}
@@ -238,6 +242,8 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome string) ta
 // kind is how the caller proved who it is.
 func (c *caller) kind() tarsy.ActorKind {
 	switch {
+	case c.user() != nil:
+		return tarsy.ActorOIDC
 	case c.browser != nil:
 		return tarsy.ActorBrowser
 	case c.key != nil:

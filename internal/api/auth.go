@@ -30,7 +30,7 @@ type caller struct {
 	authorBy func(*tarsy.APIKey) string
 	body     []byte
 
-	// browser is the session that the key came by, or nil: then it was sent itself.
+	// browser is the session that the key or the user came by, or nil: then the key was sent itself.
 	browser *postgres.BrowserSession
 	// cookie is the cookie's secret, whether it is still good or not, and token what came in the header for it.
 	cookie, token string
@@ -47,6 +47,8 @@ type caller struct {
 	// role is that of a user without a key, and groups are what it and the teams are derived from; both are empty for everybody else.
 	role   tarsy.AccessRole
 	groups []string
+	// claimedTeams are the teams that the issuer claimed for a user of OpenID Connect.
+	claimedTeams []string
 	// visible are the sessions that the caller sees.
 	visible tarsy.Visibility
 	// named tells that the author is whom a trusted proxy named.
@@ -56,7 +58,7 @@ type caller struct {
 }
 
 // known reports whether the caller proved who it is.
-func (c *caller) known() bool { return c.key != nil || c.named }
+func (c *caller) known() bool { return c.key != nil || c.named || c.user() != nil }
 
 func callerOf(ctx context.Context) *caller {
 	who, ok := ctx.Value(callerKey{}).(*caller)
@@ -113,6 +115,9 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	}
 
 	who.author = who.authorBy(who.key)
+	if user := who.user(); user != nil {
+		who.author = user.Name
+	}
 
 	switch {
 	case who.key != nil && who.browser == nil:
@@ -149,9 +154,7 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 		return g.unchecked(r.Context(), err)
 	}
 
-	if who.browser != nil {
-		who.key = &who.browser.APIKey
-	}
+	g.recognizeBrowser(who)
 
 	if who.key != nil {
 		g.noteUse(r.Context(), who.key)
@@ -173,7 +176,7 @@ func (g *guard) unchecked(ctx context.Context, err error) error {
 // unauthenticated says what is missing.
 func (g *guard) unauthenticated(r *http.Request, who *caller) error {
 	switch {
-	case g.acceptsUser(r, who):
+	case g.acceptsUser(r, who), who.user() != nil:
 		return tarsy.Errorf(tarsy.CodeForbidden, "the user %q has no role here: an admin can add one of their groups to system.auth.roles", who.author)
 	case who.cookie != "":
 		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser's session is over, log in again")

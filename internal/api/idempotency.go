@@ -25,8 +25,8 @@ func (key idempotencyKey) identify(who *caller, operation string) (*tarsy.Idempo
 	}
 
 	keyID := ""
-	if who.key != nil {
-		keyID = who.key.ID
+	if who.key != nil || who.user() != nil {
+		keyID = who.identity()
 	}
 
 	// None of the parts has a NUL.

@@ -24,6 +24,9 @@ const (
 // BrowserSessions is where it is kept which browsers are logged in.
 type BrowserSessions interface {
 	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int) error
+	CreateUserSession(
+		ctx context.Context, hash []byte, user postgres.BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int,
+	) error
 	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
 	DeleteBrowserSession(ctx context.Context, hash []byte) error
 	ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error)
@@ -54,6 +57,7 @@ type me struct {
 	Scopes        []tarsy.Scope    `doc:"The same as scopes; admin comes with write and read."       json:"scopes"`
 	Visibility    visibility       `doc:"Which sessions the caller sees." json:"visibility"`
 	CSRFToken     string           `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
+	OIDC          *oidcLogin       `doc:"The login with OpenID Connect, for callers that are not logged in; missing where there is none." json:"oidc,omitempty"`
 }
 
 func (s *Server) addLogin() {
@@ -87,6 +91,8 @@ func (s *Server) me(who *caller) me {
 
 	answer.Authenticated = answer.Role != ""
 	if !answer.Authenticated {
+		answer.OIDC = s.oidcLogin()
+
 		return answer
 	}
 
@@ -157,7 +163,7 @@ func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*log
 
 	s.guard.noteUse(ctx, key)
 
-	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{APIKey: *key, CSRFToken: issued.CSRFToken}}
+	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
 
 	who.audit.actor = opened
 

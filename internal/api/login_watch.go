@@ -37,9 +37,11 @@ type login struct {
 }
 
 func newLogin(who *caller) *login {
-	l := &login{who: who, id: who.key.ID, ended: make(chan struct{})}
+	l := &login{who: who, ended: make(chan struct{})}
 	if who.browser != nil {
 		l.id = hex.EncodeToString(who.browserHash())
+	} else {
+		l.id = who.key.ID
 	}
 
 	return l

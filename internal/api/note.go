@@ -116,8 +116,8 @@ type captures struct {
 
 func (c *captures) allow(ctx context.Context, who *caller, now time.Time) error {
 	name, logged := who.remote.network, []any{"address", who.remote.network}
-	if who.role != "" {
-		name = "user:" + who.author
+	if identity := who.identity(); identity != "" {
+		name = identity
 	}
 
 	if who.key != nil {

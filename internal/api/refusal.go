@@ -34,8 +34,8 @@ func newRefusals(logger *slog.Logger, clock clockwork.Clock) refusals {
 
 func (l *refusals) log(ctx context.Context, who *caller, now time.Time, message string, attributes []any) {
 	name := who.remote.network
-	if who.key != nil {
-		name = who.key.ID
+	if identity := who.identity(); identity != "" {
+		name = identity
 	}
 
 	_, ok := l.callers.Allow(name, now)

@@ -30,6 +30,8 @@ type route struct {
 	parameters []string
 	// repeatable are the parameters that may be given several times.
 	repeatable []string
+	// foreign tells that somebody else chooses the parameters: those that are not known are ignored.
+	foreign bool
 }
 
 // add registers an operation whose handler returns a body or an error. Validation is ours, not huma's, because the
@@ -154,7 +156,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
 	}
 
-	if err == nil {
+	if err == nil && !found.foreign {
 		err = checkQuery(r, found.parameters, found.repeatable)
 	}
 
@@ -172,7 +174,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithValue(r.Context(), callerKey{}, who)
 
 	// A user of a proxy has no login here that could end: the proxy ends the connection.
-	if found.stream && s.guard.required && who.key != nil {
+	if found.stream && s.guard.required && (who.key != nil || who.user() != nil) {
 		watched, done := s.logins.add(who)
 		defer done()
 

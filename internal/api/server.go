@@ -123,6 +123,8 @@ type Config struct {
 	// PublicURL is where people open the dashboard, as browsers write it; nil if that is not configured.
 	PublicURL *url.URL
 	Login     LoginLimits
+	// OIDC is the login with OpenID Connect; nil means that there is none.
+	OIDC *OIDC
 	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
 	BodyTimeout time.Duration
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
@@ -183,6 +185,8 @@ type Server struct {
 	mask           func(string) string
 	sessionsPerKey int
 	dailyBudgetUSD func() float64
+
+	oidc *OIDC
 
 	guard    guard
 	logins   *loginWatch
@@ -267,6 +271,8 @@ func New(cfg Config) *Server {
 		sessionsPerKey: cfg.Login.SessionsPerKey,
 		dailyBudgetUSD: cfg.DailyBudgetUSD,
 
+		oidc: cfg.OIDC,
+
 		guard: guard{
 			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 		},
@@ -304,6 +310,7 @@ func New(cfg Config) *Server {
 	s.addKeys()
 	s.addAudit()
 	s.addLogin()
+	s.addOIDC()
 	s.addSystem()
 	s.addPauses()
 	s.addHealth()

@@ -13,6 +13,8 @@ import (
 type Users struct {
 	// Proxy accepts the users that trusted proxies name.
 	Proxy bool
+	// Issuer is whose users can log in with OpenID Connect; empty means nobody.
+	Issuer string
 	// Groups are the groups that have a role.
 	Groups map[tarsy.AccessRole][]string
 	// Default is the role of users in none of these groups; empty means that they are refused.
@@ -38,7 +40,7 @@ func (u *Users) role(groups []string) tarsy.AccessRole {
 func (g *guard) acceptsUser(r *http.Request, who *caller) bool {
 	secret, sent := bearer(r)
 
-	return g.required && g.users != nil && g.users.Proxy && who.named && who.key == nil && (!sent || !auth.MayBeSecret(secret))
+	return g.required && g.users != nil && g.users.Proxy && who.named && who.key == nil && who.user() == nil && (!sent || !auth.MayBeSecret(secret))
 }
 
 // forwardedGroups are the groups of the user, as the proxy lists them.

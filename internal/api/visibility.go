@@ -20,9 +20,9 @@ type Teams struct {
 	Groups map[string][]string
 }
 
-// of are the teams of groups, sorted.
-func (t *Teams) of(groups []string) []string {
-	var teams []string
+// of are the teams of groups and those that an issuer claims, sorted.
+func (t *Teams) of(groups, claimed []string) []string {
+	teams := slices.Clone(claimed)
 
 	for team, members := range t.Groups {
 		if slices.ContainsFunc(members, func(group string) bool { return slices.Contains(groups, group) }) {
@@ -32,7 +32,7 @@ func (t *Teams) of(groups []string) []string {
 
 	slices.Sort(teams)
 
-	return teams
+	return slices.Compact(teams)
 }
 
 // visibility is which sessions a caller sees. An admin sees all, and so does a key without teams.
@@ -43,7 +43,7 @@ func (g *guard) visibility(who *caller) tarsy.Visibility {
 	case who.key != nil:
 		return tarsy.Visibility{Limited: len(who.key.Teams) > 0, Teams: who.key.Teams}
 	default:
-		return tarsy.Visibility{Limited: true, Teams: g.teams.of(who.groups)}
+		return tarsy.Visibility{Limited: true, Teams: g.teams.of(who.groups, who.claimedTeams)}
 	}
 }
 

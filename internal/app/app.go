@@ -324,6 +324,7 @@ func (a *App) wire(ctx context.Context) error {
 		Auth:           api.AuthConfig{Required: a.options.RequireKey, Users: usersOf(cfg.System.Auth), Teams: teamsOf(cfg.System.Auth)},
 		TrustedProxies: cfg.System.Proxies(),
 		PublicURL:      cfg.System.Dashboard(),
+		OIDC:           a.oidcLogin(cfg),
 		Login: api.LoginLimits{
 			AttemptsPerMinute: cfg.System.Login.AttemptsPerMinute, SessionsPerKey: cfg.System.Login.MaxSessionsPerKey,
 		},
@@ -355,12 +356,12 @@ func (a *App) wire(ctx context.Context) error {
 
 // usersOf are the users that come without a key; nil if there are none.
 func usersOf(cfg config.Auth) *api.Users {
-	if !cfg.Proxy {
+	if !cfg.Proxy && !cfg.OIDC.Enabled() {
 		return nil
 	}
 
 	users := &api.Users{
-		Proxy: cfg.Proxy,
+		Proxy: cfg.Proxy, Issuer: cfg.OIDC.Issuer,
 		Groups: map[tarsy.AccessRole][]string{
 			tarsy.RoleAdmin: cfg.Roles.Admin, tarsy.RoleResponder: cfg.Roles.Responder, tarsy.RoleViewer: cfg.Roles.Viewer,
 		},

@@ -39,7 +39,7 @@ func (t *tool) doctor() *cobra.Command {
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration, and the MCP servers that
 chains use. It starts MCP servers of type stdio, connects to those of type http and sse, and lists their tools. If system.discord is
-enabled, it asks Discord whether the token and the channel are valid. With --live it also sends a one-word prompt to each configured
+enabled, it asks Discord whether the token and the channel are valid. If system.auth.oidc is configured, it reads the issuer's discovery document. With --live it also sends a one-word prompt to each configured
 LLM provider, which costs a few tokens. With --server it also checks the health of a running server. It exits with code 1 if a check
 fails; an MCP server that does not answer is a warning, or a failure with system.mcp_startup: strict.`,
 		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
@@ -183,6 +183,8 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 	for _, unset := range cfg.UnsetTracingVariables(t.lookup) {
 		all = append(all, finding{"traces", findingWarn, unset.String(), "set it where the server runs"})
 	}
+
+	all = append(all, t.checkOIDC(ctx, cfg)...)
 
 	return append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
 }

@@ -38,6 +38,7 @@ type mockFlags struct {
 	timing   *choice
 
 	discord  bool
+	oidc     bool
 	mcpStdio string
 	output   *choice
 }
@@ -51,6 +52,7 @@ be tested without an API key and without a network. See docs/mock.md for details
 --script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes to the file take effect at once;
                    an invalid file is reported and ignored.
 --discord          serves a virtual Discord below /discord, REST and gateway; a script with a section discord does that too
+--oidc             serves an OpenID Connect issuer below /oidc, with a page on which people choose who they are; see docs/login.md
 --record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
 --cassette FILE    replays such a file; a request that it does not contain is an error that shows the difference
 
@@ -60,6 +62,7 @@ unused replies, and exits with code 1 if there are any, unless --strict=false. G
   tarsy mock --script script.yaml --check
   tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
   tarsy mock --discord
+  tarsy mock --oidc
   tarsy mock --record https://api.openai.com --cassette chat.yaml
   tarsy mock --cassette chat.yaml --timing recorded
   tarsy mock --script script.yaml --mcp-stdio kubernetes`,
@@ -106,6 +109,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.StringVar(&f.cassette, "cassette", "", "YAML file of recorded responses")
 	flags.Var(f.timing, "timing", "timing of recorded responses")
 	flags.BoolVar(&f.discord, "discord", false, "serve a virtual Discord, as the section discord of the script describes it or with one guild")
+	flags.BoolVar(&f.oidc, "oidc", false, "serve an OpenID Connect issuer with the public client tarsy")
 	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
 
 	_ = cmd.RegisterFlagCompletionFunc("timing", cobra.FixedCompletions(f.timing.allowed, cobra.ShellCompDirectiveNoFileComp))
@@ -166,7 +170,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return errScriptOnly
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
-	case f.script == "" && f.cassette == "" && !f.discord:
+	case f.script == "" && f.cassette == "" && !f.discord && !f.oidc:
 		t.infof("%s", mockExample)
 
 		return errNoScript

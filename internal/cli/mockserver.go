@@ -20,6 +20,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/internal/mock/cassette"
 	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/mock/issuer"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
 )
@@ -29,6 +30,8 @@ const (
 	mockReload = 100 * time.Millisecond
 	// mockGrace is how long answers under way may take to end at a stop.
 	mockGrace = 2 * time.Second
+	// mockClient is the client that the issuer knows.
+	mockClient = "tarsy"
 	// mockHeaders is how long a caller may take to say what it wants.
 	mockHeaders = 30 * time.Second
 )
@@ -81,6 +84,10 @@ func (m *mockRun) serve(ctx context.Context) error {
 func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	cfg.Discord = func() mock.Discord { return m.virtualDiscord(nil) }
 
+	if m.flags.oidc {
+		cfg.Issuer = issuer.New(issuer.Config{Path: issuer.Path, ClientID: mockClient})
+	}
+
 	switch {
 	case m.flags.record != "":
 		recorder, err := cassette.NewRecorder(cassette.RecorderConfig{
@@ -130,6 +137,8 @@ type mockAddresses struct {
 	Gemini    string            `json:"gemini"`
 	MCP       map[string]string `json:"mcp,omitempty"`
 	Discord   *discordAddresses `json:"discord,omitempty"`
+	// OIDC is the issuer, if there is one.
+	OIDC string `json:"oidc,omitempty"`
 }
 
 // discordAddresses is where clients find the virtual Discord, and a token that it accepts.
@@ -162,6 +171,10 @@ func (m *mockRun) announce(at string) error {
 		a.Discord = &discordAddresses{URL: root, API: root + "/api/v10", Gateway: "ws://" + at + discord.Path + "/gateway", Token: virtual.Token()}
 	}
 
+	if m.flags.oidc {
+		a.OIDC = base + issuer.Path
+	}
+
 	if m.flags.output.value == formatJSON {
 		text, err := encodeJSON(a, "")
 		if err != nil {
@@ -178,6 +191,10 @@ func (m *mockRun) announce(at string) error {
 
 	if d := a.Discord; d != nil {
 		err = errors.Join(err, m.printf("  Discord: API %s, gateway %s, bot token %s\n", d.API, d.Gateway, d.Token))
+	}
+
+	if a.OIDC != "" {
+		err = errors.Join(err, m.printf("  OpenID Connect: issuer %s, client_id %s\n", a.OIDC, mockClient))
 	}
 
 	m.infof("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)

@@ -5,6 +5,7 @@ import "slices"
 // Auth is system.auth.
 type Auth struct {
 	Proxy       bool       `yaml:"proxy" doc:"Accept the users that system.trusted_proxies name (X-Forwarded-User or X-Forwarded-Email) without an API key. Their groups (X-Forwarded-Groups, separated by commas) decide on their role. See docs/api.md."`
+	OIDC        OIDC       `yaml:"oidc" doc:"Login with OpenID Connect, for people with a browser. See docs/login.md."`
 	Roles       RoleGroups `yaml:"roles" doc:"Groups by role; a user gets the strongest one."`
 	DefaultRole string     `yaml:"default_role" doc:"Role of users in none of these groups; none refuses them." enum:"none,viewer,responder,admin" default:"none"`
 
@@ -28,9 +29,14 @@ const VisibilityTeam = "team"
 // ByTeam reports whether sessions are visible by team.
 func (a Auth) ByTeam() bool { return a.Visibility == VisibilityTeam }
 
-// checkAuth refuses users of proxies that cannot exist, or that all would be refused.
+// checkAuth refuses users that cannot exist, or that all would be refused.
 func (c *Config) checkAuth() []Problem {
+	if problems := c.checkOIDC(); len(problems) > 0 {
+		return problems
+	}
+
 	a := c.System.Auth
+	users := a.Proxy || a.OIDC.Enabled()
 	groups := slices.Concat(a.Roles.Admin, a.Roles.Responder, a.Roles.Viewer)
 
 	switch {
@@ -38,10 +44,10 @@ func (c *Config) checkAuth() []Problem {
 		return []Problem{c.problem("system.auth.visibility", "must be team for teams to have an effect", "everybody with a role sees all sessions")}
 	case a.Proxy && len(c.System.TrustedProxies) == 0:
 		return []Problem{c.problem("system.trusted_proxies", "is required", "the addresses of the proxies whose users system.auth.proxy accepts")}
-	case a.Proxy && len(groups) == 0 && a.DefaultRole == DefaultRoleNone:
+	case users && len(groups) == 0 && a.DefaultRole == DefaultRoleNone:
 		return []Problem{c.problem("system.auth.roles", "no user would have a role", "list groups, or set system.auth.default_role")}
-	case !a.Proxy && (len(groups) > 0 || a.DefaultRole != DefaultRoleNone):
-		return []Problem{c.problem("system.auth.proxy", "must be true for roles to have an effect", "API keys have their scopes instead")}
+	case !users && (len(groups) > 0 || a.DefaultRole != DefaultRoleNone):
+		return []Problem{c.problem("system.auth.proxy", "must be true, or system.auth.oidc.issuer set, for roles to have an effect", "API keys have their scopes instead")}
 	default:
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/internal/mock/gemini"
+	"tarsy.dev/tarsy/internal/mock/issuer"
 	"tarsy.dev/tarsy/internal/mock/openai"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -31,6 +32,8 @@ type Config struct {
 	// Discord, where it is not nil, returns a fresh virtual Discord, or nil for none. It is asked at the start and by Reload; it
 	// belongs to no lane.
 	Discord func() Discord
+	// Issuer, where it is not nil, is an OpenID Connect issuer, below /oidc.
+	Issuer http.Handler
 	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
 	Lane func(r *http.Request) string
 	// MaxLanes bounds the lanes, JournalSize the entries of the journal. Zero is a good default.
@@ -206,6 +209,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path, virtual := r.URL.Path, s.discord.Load(); {
 	case virtual != nil && (below(path, discord.Path) || below(path, discord.ControlPath)):
 		virtual.handler.ServeHTTP(w, r)
+	case s.cfg.Issuer != nil && below(path, issuer.Path):
+		s.cfg.Issuer.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_mock/"):
 		s.control.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_error/"):

@@ -11,13 +11,21 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// BrowserSession is a browser that somebody logged in with a key. It lasts until EndsAt, or until the key is
-// revoked or expires.
+// BrowserSession is a browser that somebody logged in, with a key or as a user of an OpenID Connect issuer. It lasts until EndsAt, or until the
+// key is revoked or expires.
 type BrowserSession struct {
-	tarsy.APIKey
+	// Key is nil if User is not, and the other way around.
+	Key  *tarsy.APIKey
+	User *BrowserUser
 
 	CSRFToken string
 	EndsAt    time.Time
+}
+
+// BrowserUser is the user of a browser session without a key, as the issuer described them at the login.
+type BrowserUser struct {
+	Issuer, Subject, Name string
+	Groups, Teams         []string
 }
 
 // CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time. Of
@@ -25,16 +33,11 @@ type BrowserSession struct {
 func (db *DB) CreateBrowserSession(
 	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int,
 ) error {
-	others := math.MaxInt32
-	if most > 0 {
-		others = most - 1
-	}
-
 	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $4 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE key_id = $2 AND expires_at > $4 ORDER BY created_at DESC, hash OFFSET $6))
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		hash, keyID, csrfToken, createdAt, expiresAt, others)
+		hash, keyID, csrfToken, createdAt, expiresAt, otherSessions(most))
 	if err != nil {
 		return fmt.Errorf("store browser session: %w", err)
 	}
@@ -42,20 +45,77 @@ INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) 
 	return nil
 }
 
-// BrowserSession finds a session that is not past its time and whose key is active; nil means that there is none.
+// CreateUserSession is CreateBrowserSession for a user without a key.
+func (db *DB) CreateUserSession(
+	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int,
+) error {
+	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
+surplus AS (DELETE FROM browser_sessions WHERE expires_at > $3 AND hash IN (
+	SELECT hash FROM browser_sessions WHERE issuer = $5 AND subject = $6 AND expires_at > $3 ORDER BY created_at DESC, hash OFFSET $10))
+INSERT INTO browser_sessions (hash, csrf_token, created_at, expires_at, issuer, subject, user_name, user_groups, user_teams)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		hash, csrfToken, createdAt, expiresAt, user.Issuer, user.Subject, user.Name,
+		append([]string{}, user.Groups...), append([]string{}, user.Teams...), otherSessions(most))
+	if err != nil {
+		return fmt.Errorf("store browser session: %w", err)
+	}
+
+	return nil
+}
+
+// otherSessions is how many sessions may stay beside a new one.
+func otherSessions(most int) int {
+	if most > 0 {
+		return most - 1
+	}
+
+	return math.MaxInt32
+}
+
+// keySession and userSession are the rows of both kinds of sessions.
+type (
+	keySession struct {
+		tarsy.APIKey
+
+		CSRFToken string
+		EndsAt    time.Time
+	}
+	userSession struct {
+		BrowserUser
+
+		CSRFToken string
+		EndsAt    time.Time
+	}
+)
+
+// BrowserSession finds a session that is not past its time and whose key, if it has one, is active; nil means that there is none.
 func (db *DB) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
-	sessions, err := collect[BrowserSession](ctx, db.front, `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
+	withKey, err := collect[keySession](ctx, db.front, `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
 FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
 WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up browser session: %w", err)
 	}
 
-	if len(sessions) == 0 {
+	if len(withKey) > 0 {
+		found := withKey[0]
+
+		return &BrowserSession{Key: &found.APIKey, CSRFToken: found.CSRFToken, EndsAt: found.EndsAt}, nil
+	}
+
+	withUser, err := collect[userSession](ctx, db.front, `SELECT issuer, subject, user_name AS name, user_groups AS groups, user_teams AS teams,
+	csrf_token, expires_at AS ends_at FROM browser_sessions WHERE hash = $2 AND expires_at > $1 AND key_id IS NULL`, now, hash)
+	if err != nil {
+		return nil, fmt.Errorf("look up browser session: %w", err)
+	}
+
+	if len(withUser) == 0 {
 		return nil, nil //nolint:nilnil // no session is an answer, not an error
 	}
 
-	return &sessions[0], nil
+	found := withUser[0]
+
+	return &BrowserSession{User: &found.BrowserUser, CSRFToken: found.CSRFToken, EndsAt: found.EndsAt}, nil
 }
 
 // DeleteBrowserSession forgets a session; one that is not there is forgotten already.
@@ -73,7 +133,9 @@ func (db *DB) ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]by
 	rows, err := db.front.Query(ctx, `SELECT id::text FROM api_keys WHERE id = ANY ($2) AND `+activeKey+`
 UNION ALL
 SELECT encode(s.hash, 'hex') FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
-WHERE s.hash = ANY ($3) AND s.expires_at > $1 AND `+activeKey, now, keyIDs, sessions)
+WHERE s.hash = ANY ($3) AND s.expires_at > $1 AND `+activeKey+`
+UNION ALL
+SELECT encode(hash, 'hex') FROM browser_sessions WHERE hash = ANY ($3) AND expires_at > $1 AND key_id IS NULL`, now, keyIDs, sessions)
 	if err != nil {
 		return nil, fmt.Errorf("look up logins: %w", err)
 	}

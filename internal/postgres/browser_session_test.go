@@ -26,7 +26,7 @@ func TestBrowserSessionIsValidUntilExpiry(t *testing.T) {
 		return found
 	}
 
-	requireSame(t, &postgres.BrowserSession{APIKey: key, CSRFToken: "token", EndsAt: end}, find(hash, end.Add(-time.Microsecond)))
+	requireSame(t, &postgres.BrowserSession{Key: &key, CSRFToken: "token", EndsAt: end}, find(hash, end.Add(-time.Microsecond)))
 	require.Nil(t, find(hash, end))
 	require.Nil(t, find([]byte("other"), epoch()))
 
@@ -57,7 +57,7 @@ func TestBrowserSessionEndsOnlyWithItsKey(t *testing.T) {
 
 	found, err = db.BrowserSession(t.Context(), []byte("kept"), epoch())
 	require.NoError(t, err)
-	require.Equal(t, "kept", found.Name)
+	require.Equal(t, "kept", found.Key.Name)
 }
 
 func TestNewBrowserSessionRemovesExpiredOnes(t *testing.T) {

@@ -98,6 +98,10 @@ func Kinds() []Kind {
 		{tarsy.CodeForbidden, http.StatusForbidden, "The API key may not do this"},
 		{tarsy.CodeForbiddenOrigin, http.StatusForbidden, "The web page may not do this"},
 		{tarsy.CodeCSRFFailed, http.StatusForbidden, "The request does not carry the page's token"},
+		{tarsy.CodeLoginFailed, http.StatusUnauthorized, "The login failed"},
+		{tarsy.CodeLoginExpired, http.StatusUnauthorized, "The login took too long"},
+		{tarsy.CodeLoginDenied, http.StatusForbidden, "The login was denied"},
+		{tarsy.CodeNoRole, http.StatusForbidden, "The user has no role"},
 		{tarsy.CodeNotFound, http.StatusNotFound, "There is nothing at this address"},
 		{tarsy.CodeSessionNotFound, http.StatusNotFound, "There is no such session"},
 		{tarsy.CodeEventNotFound, http.StatusNotFound, "There is no such timeline event"},
@@ -139,6 +143,7 @@ func Kinds() []Kind {
 		{tarsy.CodeIntakePaused, http.StatusServiceUnavailable, "Intake is paused"},
 		{tarsy.CodeShuttingDown, http.StatusServiceUnavailable, "The server is shutting down"},
 		{tarsy.CodeUnavailable, http.StatusServiceUnavailable, "The server cannot answer now"},
+		{tarsy.CodeOIDCUnavailable, http.StatusServiceUnavailable, "The login service cannot be reached"},
 		{tarsy.CodeQueryTimeout, http.StatusGatewayTimeout, "The query took too long"},
 		{tarsy.CodeInternal, http.StatusInternalServerError, "Something went wrong in the server"},
 	}

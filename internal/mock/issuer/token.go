@@ -1,0 +1,171 @@
+package issuer
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const algorithm = "RS256"
+
+// signingKey is a key and its name in the key set.
+type signingKey struct {
+	id  string
+	key *rsa.PrivateKey
+}
+
+func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	keys := make([]map[string]string, 0, len(s.keys))
+	for _, k := range s.keys {
+		keys = append(keys, map[string]string{
+			"kty": "RSA", "use": "sig", "alg": algorithm, "kid": k.id,
+			"n": encode(k.key.N.Bytes()), "e": encode(big.NewInt(int64(k.key.E)).Bytes()),
+		})
+	}
+
+	send(w, http.StatusOK, map[string]any{"keys": keys})
+}
+
+// token exchanges a code for an ID token.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	const maxForm = 64 << 10
+
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+
+	if err := r.ParseForm(); err != nil {
+		send(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
+
+		return
+	}
+
+	if !s.isClient(r) {
+		send(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client"})
+
+		return
+	}
+
+	granted, ok := s.redeem(r.PostForm)
+	if !ok || r.PostForm.Get("grant_type") != "authorization_code" {
+		send(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+
+		return
+	}
+
+	send(w, http.StatusOK, map[string]any{
+		"access_token": rand.Text(), "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()), "id_token": s.sign(s.claims(r, granted)),
+	})
+}
+
+// isClient checks who exchanges a code: a public client by its name, another one by its secret.
+func (s *Server) isClient(r *http.Request) bool {
+	if s.cfg.ClientSecret == "" {
+		return r.PostForm.Get("client_id") == s.cfg.ClientID
+	}
+
+	id, secret, _ := r.BasicAuth()
+	name, _ := url.QueryUnescape(id)
+	plain, _ := url.QueryUnescape(secret)
+
+	return name == s.cfg.ClientID && subtle.ConstantTimeCompare([]byte(plain), []byte(s.cfg.ClientSecret)) == 1
+}
+
+// redeem takes a code, which is gone afterwards, and checks that the one who exchanges it asked for it.
+func (s *Server) redeem(form url.Values) (grant, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.exchanges++
+
+	g, ok := s.codes[form.Get("code")]
+	delete(s.codes, form.Get("code"))
+
+	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
+
+	return g, ok && g.redirectURI == form.Get("redirect_uri") && g.challenge == encode(sum[:]) && s.cfg.Clock.Since(g.at) < codeLife
+}
+
+func (s *Server) claims(r *http.Request, g grant) map[string]any {
+	now := s.cfg.Clock.Now()
+	claims := map[string]any{
+		"iss": s.url(r), "sub": g.person.Subject, "aud": s.cfg.ClientID, "nonce": g.nonce, "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(),
+	}
+	maps.Copy(claims, g.person.Claims)
+
+	switch s.currentFault() {
+	case WrongNonce:
+		claims["nonce"] = "of another login"
+	case WrongAudience:
+		claims["aud"] = "another client"
+	case OtherParty:
+		claims["aud"], claims["azp"] = []string{s.cfg.ClientID, "another client"}, "another client"
+	case WrongIssuer:
+		claims["iss"] = "http://issuer.invalid"
+	case Expired:
+		claims["exp"] = now.Add(-time.Second).Unix()
+	case NoSubject:
+		delete(claims, "sub")
+	}
+
+	return claims
+}
+
+// sign makes a JWT of the claims.
+func (s *Server) sign(claims map[string]any) string {
+	fault := s.currentFault()
+
+	s.mu.Lock()
+	k := s.keys[len(s.keys)-1]
+	s.mu.Unlock()
+
+	if fault == OtherKey {
+		// Under the name of the published key.
+		foreign, err := rsa.GenerateKey(rand.Reader, keyBits)
+		if err != nil {
+			panic(err)
+		}
+
+		k.key = foreign
+	}
+
+	header := map[string]string{"alg": algorithm, "typ": "JWT", "kid": k.id}
+	if fault == Unsigned {
+		header = map[string]string{"alg": "none", "typ": "JWT"}
+	}
+
+	text := encode(toJSON(header)) + "." + encode(toJSON(claims))
+	if fault == Unsigned {
+		return text + "."
+	}
+
+	sum := sha256.Sum256([]byte(text))
+
+	signature, err := rsa.SignPKCS1v15(rand.Reader, k.key, crypto.SHA256, sum[:])
+	if err != nil {
+		panic(err)
+	}
+
+	return text + "." + encode(signature)
+}
+
+func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+func toJSON(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a person's claims that are not JSON
+	}
+
+	return raw
+}

@@ -1,0 +1,50 @@
+package oidc
+
+import (
+	"fmt"
+	"net/http"
+)
+
+const (
+	// maxAnswer is how much of an answer of the issuer is read.
+	maxAnswer = 1 << 20
+	// maxRedirects is how many redirects on the same host are followed.
+	maxRedirects = 3
+)
+
+// newClient makes the client of all requests to an issuer. Logins are rare, so no connection is kept.
+func newClient() *http.Client {
+	transport := http.DefaultTransport
+	if standard, ok := transport.(*http.Transport); ok {
+		own := standard.Clone()
+		own.DisableKeepAlives = true
+		transport = own
+	}
+
+	return &http.Client{Transport: bounded{transport}, Timeout: requestTimeout, CheckRedirect: checkRedirect}
+}
+
+// checkRedirect keeps a request, which may carry the client's secret, on the host that it was meant for.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if r.URL.Scheme != first.Scheme || r.URL.Host != first.Host || len(via) > maxRedirects {
+		return fmt.Errorf("%w, or too often: %s", errRedirect, r.URL.Host)
+	}
+
+	return nil
+}
+
+// bounded cuts answers off that are too long: go-oidc reads them whole.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a transport returns the errors of its base
+	}
+
+	response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
+
+	return response, nil
+}

@@ -1,0 +1,176 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	gooidc "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// Attempt is what must be remembered of a login between its begin and its end. The verifier proves that the
+// browser that ends the login began it.
+type Attempt struct {
+	State    string
+	Nonce    string
+	Verifier string
+}
+
+// Answer is what the issuer sends the browser back with.
+type Answer struct {
+	State, Code string
+	// Issuer is empty if the issuer does not repeat its name.
+	Issuer string
+	// Error is the issuer's code of an error, such as access_denied.
+	Error string
+}
+
+// accessDenied is what an issuer answers when the user, or the issuer itself, refuses the login.
+const accessDenied = "access_denied"
+
+// Begin returns a new attempt, and where to send the browser.
+func (p *Provider) Begin(ctx context.Context, redirectURL string) (Attempt, string, error) {
+	if p.cfg.SecretMissing {
+		return Attempt{}, "", unavailable("begin a login", errSecret)
+	}
+
+	found, err := p.discover(ctx)
+	if err != nil {
+		return Attempt{}, "", err
+	}
+
+	attempt := Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+	client := found.oauth
+	client.RedirectURL = redirectURL
+
+	return attempt, client.AuthCodeURL(attempt.State, gooidc.Nonce(attempt.Nonce), oauth2.S256ChallengeOption(attempt.Verifier)), nil
+}
+
+// Finish exchanges the issuer's answer for the user. Its errors have the codes login_denied, login_failed and oidc_unavailable; their causes are
+// for the log and contain no secrets.
+func (p *Provider) Finish(ctx context.Context, attempt Attempt, answer Answer, redirectURL string) (User, error) {
+	if !auth.SameToken(answer.State, attempt.State) {
+		return User{}, failed("compare the state", errState)
+	}
+
+	switch {
+	case answer.Error == accessDenied:
+		return User{}, tarsy.Errorf(tarsy.CodeLoginDenied, "The login was denied. Ask your administrator for access.")
+	case answer.Error != "":
+		return User{}, failed("log in at the issuer", fmt.Errorf("%w: %s", errIssuer, short(answer.Error)))
+	case answer.Code == "":
+		return User{}, failed("log in at the issuer", errNoCode)
+	}
+
+	found, err := p.discover(ctx)
+	if err != nil {
+		return User{}, err
+	}
+
+	// The answer of another issuer must not be taken for this one's (RFC 9207).
+	if answer.Issuer != p.cfg.Issuer && (answer.Issuer != "" || found.repeatsIssuer) {
+		return User{}, failed("compare the issuer", errOtherIssuer)
+	}
+
+	ctx, cancel := context.WithTimeout(gooidc.ClientContext(ctx, p.client), 2*requestTimeout)
+	defer cancel()
+
+	raw, err := p.exchange(ctx, found, attempt, answer.Code, redirectURL)
+	if err != nil {
+		return User{}, err
+	}
+
+	return p.verify(ctx, found, attempt, raw)
+}
+
+// exchange trades the code for the ID token.
+func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Attempt, code, redirectURL string) (string, error) {
+	client := found.oauth
+	client.RedirectURL = redirectURL
+
+	token, err := client.Exchange(ctx, code, oauth2.VerifierOption(attempt.Verifier))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		// The body may repeat what was sent.
+		err = fmt.Errorf("%w: status %d, error %q", errIssuer, refused.Response.StatusCode, short(refused.ErrorCode))
+		if refused.Response.StatusCode >= http.StatusInternalServerError {
+			return "", unavailable("exchange the code", err)
+		}
+
+		return "", failed("exchange the code", err)
+	}
+
+	if unreachable, ok := errors.AsType[*url.Error](err); ok {
+		return "", unavailable("exchange the code", unreachable)
+	}
+
+	if err != nil {
+		return "", failed("exchange the code", errNoToken)
+	}
+
+	raw, ok := token.Extra("id_token").(string)
+	if !ok || raw == "" {
+		return "", failed("exchange the code", errNoToken)
+	}
+
+	return raw, nil
+}
+
+// verify checks the ID token: signature, issuer, audience, expiry and nonce.
+func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attempt, raw string) (User, error) {
+	token, err := found.provider.Verifier(&gooidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Clock.Now}).Verify(ctx, raw)
+	// go-oidc does not wrap the error of the request.
+	if err != nil && strings.Contains(err.Error(), "fetching keys") {
+		return User{}, unavailable("verify the ID token", fmt.Errorf("%w: %s", errKeys, short(err.Error())))
+	}
+
+	if err != nil {
+		return User{}, failed("verify the ID token", fmt.Errorf("%w: %s", errToken, short(err.Error())))
+	}
+
+	if !auth.SameToken(token.Nonce, attempt.Nonce) {
+		return User{}, failed("verify the ID token", errNonce)
+	}
+
+	var claims map[string]any
+	if err := token.Claims(&claims); err != nil {
+		return User{}, failed("read the claims", err)
+	}
+
+	// A token for several audiences says who asked for it.
+	party, named := claims["azp"]
+	if named && party != p.cfg.ClientID || !named && slices.ContainsFunc(token.Audience, func(a string) bool { return a != p.cfg.ClientID }) {
+		return User{}, failed("verify the ID token", errParty)
+	}
+
+	return p.user(token.Subject, claims)
+}
+
+var (
+	errState       = errors.New("the state is not that of this browser's login")
+	errIssuer      = errors.New("the issuer refused")
+	errNoCode      = errors.New("the issuer sent no code")
+	errNoToken     = errors.New("the issuer sent no ID token")
+	errOtherIssuer = errors.New("another issuer answered")
+	errKeys        = errors.New("the issuer's keys cannot be read")
+	errToken       = errors.New("the ID token is not valid")
+	errNonce       = errors.New("the nonce is not that of this login")
+	errParty       = errors.New("the ID token was issued to another client")
+	errSubject     = errors.New("the subject is missing, too long or not text")
+)
+
+// failed is the error of a login that will not succeed by waiting.
+func failed(doing string, err error) error {
+	return &tarsy.Error{
+		Code: tarsy.CodeLoginFailed, Message: "The login could not be verified. Try again; if it fails again, ask your administrator to look at the server's log.",
+		Err: fmt.Errorf("%s: %w", doing, err),
+	}
+}
