@@ -53,7 +53,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, map[string]bool{"livez": true, "readyz": true, "get-me": true, "login": true, "logout": true, "get-shared": true}, open, "what anybody may ask")
+	require.Equal(t, map[string]bool{"livez": true, "readyz": true, "get-me": true, "login": true, "logout": true, "get-shared": true, "begin-oidc-login": true, "finish-oidc-login": true}, open, "what anybody may ask")
 	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`), 1, "the one that is shared")
 }
 

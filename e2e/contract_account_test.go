@@ -89,6 +89,13 @@ func (c *contracts) me(t *testing.T) {
 	})
 	c.require(t, "Visibility", page.me(t)["visibility"], map[string]is{"limited": equal(false), "teams": list(0)})
 
+	offered := newBrowser(t, newSSO(t).app).me(t)
+	c.require(t, "Me", offered, map[string]is{
+		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"oidc": that(func(v any) bool { return v != nil }),
+	})
+	c.require(t, "OidcLogin", offered["oidc"], map[string]is{"label": equal("Log in with Example"), "url": equal(oidcLogin)})
+
 	login := map[string]any{"key": app.Key("ada", tarsy.ScopeWrite)}
 	answer := page.ask(t, http.MethodPost, "/api/v1/login", login)
 	require.Equal(t, http.StatusOK, answer.Status)

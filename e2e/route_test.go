@@ -180,6 +180,7 @@ func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	maps.Copy(expected, handlingSuccesses())
 	maps.Copy(expected, approvalSuccesses())
 	maps.Copy(expected, opsSuccesses())
+	maps.Copy(expected, oidcSuccesses())
 	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), slices.Collect(maps.Keys(expected)),
 		"the API has other operations than this table")
 

@@ -291,7 +291,13 @@ func (s *Server) refuseLogin(ctx context.Context, who *caller, from *visit, retu
 		logged = who.audit.actor
 	}
 
-	reason := s.mask(err.Error())
+	// What users are told is no reason.
+	cause := err
+	if told, ok := errors.AsType[*tarsy.Error](err); ok && told.Err != nil {
+		cause = told.Err
+	}
+
+	reason := s.mask(cause.Error())
 
 	if !slices.Contains(loginCodes(), code) {
 		s.logger.ErrorContext(ctx, "could not log a browser in", append(logged.logged(), "error", reason)...)

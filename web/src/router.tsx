@@ -31,7 +31,10 @@ const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/login',
-  validateSearch: (search): { next?: string } => ({ next: safeNext(search.next, globalThis.location.origin) }),
+  validateSearch: (search): { next?: string; error?: string } => ({
+    next: safeNext(search.next, globalThis.location.origin),
+    error: typeof search.error === 'string' ? search.error : undefined,
+  }),
   beforeLoad: async ({ context, search }) => {
     const who = await context.queryClient.ensureQueryData(queries.me());
     if (who.authenticated) throw redirect({ href: search.next ?? '/' });

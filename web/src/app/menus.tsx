@@ -118,6 +118,8 @@ function AccountMenu() {
         <MenuLabel>
           Logged in as <span className="font-semibold break-words text-ink">{who.name}</span>
           <br />
+          Role: <span data-testid="account-role">{who.role}</span>
+          <br />
           Scopes: {who.scopes.join(', ')}
           {who.visibility.limited && (
             <>

@@ -10,7 +10,7 @@ export class Mock {
     private readonly file: string,
   ) {}
 
-  static async start(binary: string, directory: string, script: string): Promise<Mock> {
+  static async start(binary: string, directory: string, script: string, more: string[] = []): Promise<Mock> {
     const file = path.join(directory, 'script.yaml');
     writeFileSync(file, script);
     const program = new Program(binary, [
@@ -22,6 +22,7 @@ export class Mock {
       '-o',
       'json',
       '--strict=false',
+      ...more,
     ]);
     const [line] = await program.line(/^\{.*"url".*\}$/);
     return new Mock(program, (JSON.parse(line) as { url: string }).url, file);

@@ -30,6 +30,8 @@ export interface ServerOptions {
   providers?: string[];
   /** Require API keys. */
   auth?: boolean;
+  /** Let people log in at the mock's issuer. To a browser it is another site, since it has another name. */
+  oidc?: boolean;
 }
 
 /** The built-in MCP server is a program from the npm registry. In its place nothing answers. */
@@ -75,8 +77,11 @@ export class Server {
     const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-web-'));
     // Root lends its PostgreSQL to another user, who must be able to come in.
     chmodSync(directory, 0o755);
-    const mock = await Mock.start(binary, directory, options.script ?? plainScript);
+    const mock = await Mock.start(binary, directory, options.script ?? plainScript, options.oidc ? ['--oidc'] : []);
     const turnstile = await Turnstile.start(mock.url, options.held ?? []);
+    const users = options.oidc
+      ? `auth: {oidc: {issuer: "${mock.url.replace('127.0.0.1', 'localhost')}/oidc", client_id: tarsy, label: Log in with Example}, roles: {admin: [admins], responder: [responders], viewer: [viewers]}},`
+      : '';
     const tools = options.held === undefined ? mock.url : turnstile.url;
     const servers = options.mcp ?? ['cluster'];
     mkdirSync(path.join(directory, 'config'));
@@ -96,7 +101,7 @@ export class Server {
         ),
         `defaults: {llm_provider: scripted, alert_type: pod-crash, max_iterations: 200, iteration_timeout: 30m, verdict: ${options.verdict ?? false}, ${options.defaults ?? ''}}`,
         'queue: {orphan_threshold: 2s, heartbeat_interval: 500ms}',
-        `system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}, ${options.system ?? ''}}`,
+        `system: {cost_estimation: {model_rates: {scripted-model: {input_per_million: 3, output_per_million: 15}}}, ${users} ${options.system ?? ''}}`,
         '',
       ].join('\n'),
     );

@@ -12,6 +12,7 @@ import { useTitle } from '@/app/title';
 import { Button } from '@/ui/button';
 import { Code } from '@/ui/code';
 import { Input } from '@/ui/input';
+import { LoginRefusal, SingleSignOn } from './sso';
 
 export function LoginPage() {
   useTitle('Log in');
@@ -25,7 +26,8 @@ export function LoginPage() {
       </header>
       <main className="mx-auto w-full max-w-md flex-1 px-4 pt-[8vh] pb-12">
         <h1 className="text-xl font-semibold">Log in</h1>
-        <p className="mt-1 text-ink-soft">This server requires an API key.</p>
+        <LoginRefusal />
+        <SingleSignOn />
         <LoginForm />
         <KeyHelp />
       </main>
