@@ -86,6 +86,7 @@ func (c *contracts) me(t *testing.T) {
 	c.require(t, "Me", page.me(t), map[string]is{
 		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 		"visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
+		"oidc": isAbsent,
 	})
 	c.require(t, "Visibility", page.me(t)["visibility"], map[string]is{"limited": equal(false), "teams": list(0)})
 
@@ -104,7 +105,7 @@ func (c *contracts) me(t *testing.T) {
 	page.token, _ = known["csrf_token"].(string)
 	c.require(t, "Me", known, map[string]is{
 		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
-		"csrf_token": that(func(any) bool { return page.token != "" }), "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
+		"csrf_token": that(func(any) bool { return page.token != "" }), "oidc": isAbsent, "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
 	require.Equal(t, known, page.me(t))
 
