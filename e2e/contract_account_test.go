@@ -93,7 +93,7 @@ func (c *contracts) me(t *testing.T) {
 	offered := newBrowser(t, newSSO(t).app).me(t)
 	c.require(t, "Me", offered, map[string]is{
 		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
-		"oidc": that(func(v any) bool { return v != nil }),
+		"oidc": that(func(v any) bool { return v != nil }), "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
 	c.require(t, "OidcLogin", offered["oidc"], map[string]is{"label": equal("Log in with Example"), "url": equal(oidcLogin)})
 

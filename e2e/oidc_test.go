@@ -69,7 +69,7 @@ func TestUserLogsInWithOIDCActsAndLogsOut(t *testing.T) {
 	}
 
 	require.Equal(t, []row{
-		{"browser.login", "rob@example.com", "user rob", "ok"},
+		{"user.login", "rob@example.com", "user rob", "ok"},
 		{"alert.submit", "rob@example.com", "session ", "csrf_failed"},
 		{"tag.create", "rob@example.com", "tag seen", "ok"},
 		{"browser.logout", "rob@example.com", "user rob", "ok"},
@@ -112,7 +112,7 @@ func TestOIDCLoginFailsIfTheIssuerMisbehaves(t *testing.T) {
 	s.app.Token = s.app.Key("root", tarsy.ScopeAdmin)
 	rows := auditLog(t, s.app)
 	require.Len(t, rows, 13)
-	require.Equal(t, "browser.login", rows[0].Action)
+	require.Equal(t, "user.login", rows[0].Action)
 	require.Equal(t, "oidc_unavailable", rows[0].Outcome)
 	require.Equal(t, "login_failed", rows[1].Outcome)
 	require.Equal(t, tarsy.ActorAnonymous, rows[0].ActorKind)
@@ -175,9 +175,9 @@ func TestOIDCCodeIsBoundToTheVerifierOfItsBrowser(t *testing.T) {
 	require.NoError(t, err)
 
 	fields := decode[map[string]any](raw)
-	fields["Verifier"] = strings.Repeat("x", 43)
+	fields["verifier"] = strings.Repeat("x", 43)
 	page.plant(t, base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf(
-		`{"State":%q,"Nonce":%q,"Verifier":%q,"ReturnTo":"/","At":%q}`, fields["State"], fields["Nonce"], fields["Verifier"], fields["At"]))))
+		`{"state":%q,"nonce":%q,"verifier":%q,"return_to":"/","at":%q}`, fields["state"], fields["nonce"], fields["verifier"], fields["at"]))))
 
 	s.requireRefusal(t, page, page.navigate(t, http.MethodGet, link, nil), "login_failed")
 	require.Equal(t, 1, s.issuer.Exchanges())

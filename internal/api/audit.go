@@ -181,7 +181,7 @@ func (a *auditRecord) note(status int) {
 
 // denialName is what the denials of a caller are counted by.
 func (c *caller) denialName() string {
-	if c.key != nil || c.user() != nil {
+	if c.hasLogin() {
 		return c.identity()
 	}
 

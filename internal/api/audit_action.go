@@ -70,7 +70,7 @@ func auditActions() map[string]auditAction {
 		"POST /api/v1/keys":                 {name: "key.create", target: "key"},
 		"DELETE /api/v1/keys/{id}":          {name: "key.revoke", target: "key"},
 		"POST " + loginPath:                 {name: "browser.login", target: "key"},
-		"GET " + oidcCallbackPath:           {name: "browser.login", target: userTarget},
+		"GET " + oidcCallbackPath:           {name: "user.login", target: userTarget},
 		"POST /api/v1/logout":               {name: "browser.logout", target: "key"},
 	}
 }

@@ -48,7 +48,8 @@ func TestEveryOperationThatChangesSomethingHasAuditAction(t *testing.T) {
 	changing := map[string]bool{}
 
 	for _, o := range newFixture(t).operations(t) {
-		if o.method != http.MethodGet {
+		// The issuer redirects browsers, which can only be with a GET.
+		if o.method != http.MethodGet || o.pattern == "/api/v1/login/oidc/callback" {
 			changing[o.method+" "+o.pattern] = true
 		}
 	}

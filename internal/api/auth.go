@@ -58,7 +58,7 @@ type caller struct {
 }
 
 // known reports whether the caller proved who it is.
-func (c *caller) known() bool { return c.key != nil || c.named || c.user() != nil }
+func (c *caller) known() bool { return c.hasLogin() || c.named }
 
 func callerOf(ctx context.Context) *caller {
 	who, ok := ctx.Value(callerKey{}).(*caller)

@@ -105,6 +105,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	require.Equal(t, map[string]int{
 		"/livez": http.StatusOK, "/readyz": http.StatusOK, "/api/v1/me": http.StatusOK,
 		"/api/v1/login": http.StatusBadRequest, "/api/v1/logout": http.StatusNoContent, "/api/v1/shared": http.StatusNotFound,
+		"/api/v1/login/oidc": http.StatusNotFound, "/api/v1/login/oidc/callback": http.StatusNotFound,
 	}, open)
 
 	f.requireProblem(t, f.request(t, http.MethodGet, "/nowhere", ""), http.StatusUnauthorized, tarsy.CodeUnauthenticated)

@@ -25,7 +25,7 @@ func (key idempotencyKey) identify(who *caller, operation string) (*tarsy.Idempo
 	}
 
 	keyID := ""
-	if who.key != nil || who.user() != nil {
+	if who.hasLogin() {
 		keyID = who.identity()
 	}
 

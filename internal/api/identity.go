@@ -19,6 +19,9 @@ func (c *caller) user() *postgres.BrowserUser {
 	return c.browser.User
 }
 
+// hasLogin reports whether the caller has a key or a browser session, which can end.
+func (c *caller) hasLogin() bool { return c.key != nil || c.user() != nil }
+
 // identity is what limits are counted by: the id of the key, or something of its own for each user. It is empty for callers who are neither.
 // The name of a user would not do: somebody else may choose the same.
 func (c *caller) identity() string {

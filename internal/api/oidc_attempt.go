@@ -26,8 +26,8 @@ const (
 type attempt struct {
 	oidc.Attempt
 
-	ReturnTo string
-	At       time.Time
+	ReturnTo string    `json:"return_to"`
+	At       time.Time `json:"at"`
 }
 
 // cookie makes the cookie of the attempt. The issuer sends the browser here from its own site, so SameSite is Lax.

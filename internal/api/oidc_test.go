@@ -58,8 +58,9 @@ func TestLimitsCountUsersByIdentityNotByName(t *testing.T) {
 
 		return answer.header.Get("Location")
 	}
-	require.Equal(t, submit(ada), submit(ada))
-	require.NotEqual(t, submit(ada), submit(twin))
+	first := submit(ada)
+	require.Equal(t, first, submit(f.loggedIn(t, "1", "ada", "sre")), "of the same user, in another browser")
+	require.NotEqual(t, first, submit(twin))
 }
 
 func TestUserSessionCountsBeforeTheUserOfAProxy(t *testing.T) {

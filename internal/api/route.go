@@ -156,8 +156,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
 	}
 
-	if err == nil && !found.foreign {
-		err = checkQuery(r, found.parameters, found.repeatable)
+	if err == nil {
+		err = found.checkQuery(r)
 	}
 
 	if err == nil && found.hasBody && who.body == nil {
@@ -174,7 +174,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithValue(r.Context(), callerKey{}, who)
 
 	// A user of a proxy has no login here that could end: the proxy ends the connection.
-	if found.stream && s.guard.required && (who.key != nil || who.user() != nil) {
+	if found.stream && s.guard.required && who.hasLogin() {
 		watched, done := s.logins.add(who)
 		defer done()
 
@@ -183,6 +183,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	s.answer(w, r.WithContext(ctx), found)
 	record.answered()
+}
+
+// checkQuery refuses parameters that the route does not have.
+func (found route) checkQuery(r *http.Request) error {
+	if found.foreign {
+		return nil
+	}
+
+	return checkQuery(r, found.parameters, found.repeatable)
 }
 
 // find returns the route of a request, or the problem that there is none.

@@ -20,9 +20,9 @@ import (
 // Attempt is what must be remembered of a login between its begin and its end. The verifier proves that the
 // browser that ends the login began it.
 type Attempt struct {
-	State    string
-	Nonce    string
-	Verifier string
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
 }
 
 // Answer is what the issuer sends the browser back with.

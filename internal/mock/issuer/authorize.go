@@ -101,7 +101,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		}))
 	}
 
-	http.Redirect(w, r, form.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, form.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther) //nolint:gosec // the client's, as checked
 }
 
 // grant returns a code. If nobody exchanges codes, those that there are become invalid.

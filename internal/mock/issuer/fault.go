@@ -58,7 +58,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 		send(w, http.StatusOK, map[string]string{"access_token": "a", "token_type": "Bearer"})
 	case at == "/token" && fault == TokenMoved:
 		// The same machine under another name.
-		http.Redirect(w, r, strings.Replace("http://"+r.Host+"/elsewhere", "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect)
+		http.Redirect(w, r, strings.Replace("http://"+r.Host+"/elsewhere", "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect) //nolint:gosec // that is the fault
 	case at == "/token" && fault == Huge:
 		w.Header().Set("Content-Type", "application/json")
 

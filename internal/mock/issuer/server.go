@@ -5,7 +5,6 @@ package issuer
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"encoding/json"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -183,5 +182,5 @@ func send(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 
-	_ = json.NewEncoder(w).Encode(body)
+	_, _ = w.Write(toJSON(body))
 }

@@ -116,6 +116,7 @@ func (s *Server) claims(r *http.Request, g grant) map[string]any {
 		claims["exp"] = now.Add(-time.Second).Unix()
 	case NoSubject:
 		delete(claims, "sub")
+	default: // not of claims
 	}
 
 	return claims

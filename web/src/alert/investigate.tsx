@@ -44,7 +44,7 @@ export function Investigate({ alert }: { alert: SuppressedAlert }) {
       <Button
         size="sm"
         disabled={!may || investigate.isPending}
-        title={may ? 'Start a session for this alert' : 'Your API key is read-only.'}
+        title={may ? 'Start a session for this alert' : 'Your access is read-only.'}
         onClick={() => investigate.mutate()}
         data-testid="investigate"
       >

@@ -19,7 +19,7 @@ export function ReadOnlyNotice() {
       role="note"
       data-testid="read-only-notice"
     >
-      Your API key is read-only. Log in with a key that has the write scope to make changes.
+      Your access is read-only. Log in with the role responder, or with a key that has the write scope to make changes.
     </p>
   );
 }

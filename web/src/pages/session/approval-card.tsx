@@ -191,7 +191,12 @@ function Decide({
   if (sent?.state === 'accepted') return <Note>Decision saved. Waiting for the session to continue.</Note>;
   if (sent?.state === 'refused' && isConflict(sent.error)) return null;
   if (expired) return <Note>The request has expired. The agent continues without the call.</Note>;
-  if (!may) return <Note>Your API key is read-only. Log in with a key that has the write scope to decide.</Note>;
+  if (!may)
+    return (
+      <Note>
+        Your access is read-only. Log in with the role responder, or with a key that has the write scope to decide.
+      </Note>
+    );
   const busy = sent?.state === 'sending';
   const disabled = busy || call === undefined;
   const ask = (dialog: 'reject' | 'edit') => () => call && approvals.ask({ dialog, eventId, call });

@@ -119,7 +119,7 @@ function Keep({ sessionId, className, ready }: { sessionId: string; className: s
         size="sm"
         className={className}
         disabled={!may || !ready || keep.isPending}
-        title={may ? 'Keep as note: turn the recommendations into tasks' : 'Your API key is read-only.'}
+        title={may ? 'Keep as note: turn the recommendations into tasks' : 'Your access is read-only.'}
         onClick={run}
         data-palette="none"
         data-testid="keep-note"

@@ -44,7 +44,7 @@ test('one question at a time', () => {
 test('a read-only key is refused with a reason, and only where there is something to do', () => {
   const needsWrite = {
     state: 'refused',
-    reason: 'Your API key is read-only. Log in with a key that has the write scope.',
+    reason: 'Your access is read-only. Log in with the role responder, or with a key that has the write scope.',
   };
   expect(mayCancel({ ...reader, status: 'in_progress' })).toEqual(needsWrite);
   expect(mayAsk({ ...reader, status: 'completed' })).toEqual(needsWrite);

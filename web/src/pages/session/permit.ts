@@ -15,7 +15,10 @@ const absent: Permit = { state: 'absent' };
 /** Whether the key may change things. Undefined until the scopes are loaded. */
 function withWrite(scopes: Me['scopes'] | undefined, permit: Permit): Permit {
   if (permit.state !== 'allowed' || scopes === undefined || scopes.includes('write')) return permit;
-  return { state: 'refused', reason: 'Your API key is read-only. Log in with a key that has the write scope.' };
+  return {
+    state: 'refused',
+    reason: 'Your access is read-only. Log in with the role responder, or with a key that has the write scope.',
+  };
 }
 
 interface Situation {

@@ -93,7 +93,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
             onClick={() => choose(rating)}
           />
         ))}
-        {!may && <span className="text-xs text-ink-soft">Your API key is read-only.</span>}
+        {!may && <span className="text-xs text-ink-soft">Your access is read-only.</span>}
       </div>
       {choice && (
         <Reasons

@@ -197,8 +197,9 @@ function Forbidden({ name }: { name: string }) {
     >
       <Lock className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
       <span>
-        The key <strong className="font-semibold break-words">{name}</strong> is read-only. To submit alerts, log in
-        with a key that has the <code className="font-mono text-xs">write</code> scope. You can still watch{' '}
+        The access of <strong className="font-semibold break-words">{name}</strong> is read-only. To submit alerts, log
+        in with the role responder, or with a key that has the <code className="font-mono text-xs">write</code> scope.
+        You can still watch{' '}
         <Link to="/" className="text-accent underline underline-offset-4">
           sessions
         </Link>
