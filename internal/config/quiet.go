@@ -1,0 +1,64 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/quiet"
+)
+
+// QuietHours is the key quiet_hours of whatever sends messages to people.
+type QuietHours struct {
+	From     string   `yaml:"from" doc:"Begin, as 22:00." required:"true"`
+	To       string   `yaml:"to" doc:"End, as 07:00; if it is not after from, on the next day." required:"true"`
+	TimeZone string   `yaml:"time_zone" doc:"Time zone of from and to, such as Europe/Berlin." default:"UTC"`
+	Days     []string `yaml:"days" doc:"Days on which quiet hours begin; the default is all." enum:"mon,tue,wed,thu,fri,sat,sun"`
+	Except   []string `yaml:"except" doc:"Severities of alerts whose messages are sent at once." enum:"critical,high,warning,info" default:"critical"`
+}
+
+var errQuietHours = errors.New("from and to must differ")
+
+// Hours are the quiet hours as they are applied; nil if q is nil, which is never quiet.
+func (q *QuietHours) Hours() (*quiet.Hours, error) {
+	if q == nil {
+		return nil, nil //nolint:nilnil // nil hours are never quiet
+	}
+	var (
+		h   quiet.Hours
+		err error
+	)
+	if h.From, err = sinceMidnight("from", q.From); err != nil {
+		return nil, err
+	}
+	if h.To, err = sinceMidnight("to", q.To); err != nil {
+		return nil, err
+	}
+	if h.From == h.To {
+		return nil, errQuietHours
+	}
+	// An empty name and "Local" would be zones of the machine.
+	if h.Location, err = time.LoadLocation(q.TimeZone); err != nil || q.TimeZone == "" || q.TimeZone == "Local" {
+		return nil, fmt.Errorf("time_zone must be a time zone such as Europe/Berlin, not %q", q.TimeZone)
+	}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if slices.Contains(q.Days, strings.ToLower(day.String()[:3])) {
+			h.Days = append(h.Days, day)
+		}
+	}
+	for _, severity := range q.Except {
+		h.Except = append(h.Except, tarsy.Severity(severity))
+	}
+	return &h, nil
+}
+
+// checkQuietHours finds quiet hours that cannot be applied. Their path is that of the key quiet_hours.
+func (c *Config) checkQuietHours(path string, q *QuietHours) []Problem {
+	if _, err := q.Hours(); err != nil {
+		return []Problem{c.problem(path, err.Error(), "")}
+	}
+	return nil
+}
