@@ -38,6 +38,8 @@ const (
 	AnnouncementPending AnnouncementState = "pending"
 	AnnouncementSent    AnnouncementState = "sent"
 	AnnouncementFailed  AnnouncementState = "failed"
+	// AnnouncementSkipped means that it was not sent because it had nothing to tell any more; Error is why.
+	AnnouncementSkipped AnnouncementState = "skipped"
 )
 
 // Announcement is one message to people outside. It is stored before it is sent, so that a crash loses none.
@@ -57,17 +59,17 @@ type Announcement struct {
 	Target string `json:"target"`
 	// The message that it replies to; empty if there is none. Unique in a channel, so a message that is received twice has one reply.
 	ReplyTo string `json:"reply_to"`
-	// Changes from pending to sent or failed, and from failed to sent if somebody retries the job that sends it.
+	// Changes from pending to sent, failed or skipped, and from failed to sent if somebody retries the job that sends it.
 	State AnnouncementState `json:"state"`
 	// Failed attempts so far.
 	Attempts int `json:"attempts"`
-	// When the next attempt is due. For a webhook: when a job for it is looked for next.
+	// When the next attempt is due; quiet hours delay the first one. For a webhook: when a job for it is looked for next.
 	DueAt time.Time `json:"due_at"`
 	// The messages that were posted, in order. A long text has several.
 	MessageIDs []string `json:"message_ids"`
 	// The thread that was opened under the message; empty until then.
 	ThreadID string `json:"thread_id"`
-	// Why the last attempt failed.
+	// Why the last attempt failed, or why it was skipped.
 	Error string `json:"error"`
 	// When it was stored.
 	CreatedAt time.Time `json:"created_at"`

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jonboulle/clockwork"
 	"github.com/riverqueue/river"
 
 	"tarsy.dev/tarsy"
@@ -39,13 +40,15 @@ type DispatcherConfig struct {
 	DB      *postgres.DB
 	Jobs    *river.Client[pgx.Tx]
 	Targets []Target
+	Clock   clockwork.Clock
 	Logger  *slog.Logger
 }
 
-// Dispatcher adds the jobs of announcements. Any number of servers may run one on the same database.
+// Dispatcher adds the announcements of approvals, and the jobs of all announcements. Any number of servers may run one on the same database.
 type Dispatcher struct {
 	cfg      DispatcherConfig
 	channels []tarsy.AnnouncementChannel
+	waiting  waitingCalls
 	task     background.Task
 	outage   background.Outage
 }
@@ -61,6 +64,8 @@ func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
 		d.channels = append(d.channels, t.channel())
 	}
 
+	d.waiting = newWaitingCalls(cfg)
+
 	return d
 }
 
@@ -74,8 +79,16 @@ func (d *Dispatcher) Start() {
 // Stop ends looking, and waits for it. It may be called before Start.
 func (d *Dispatcher) Stop() { d.task.Stop() }
 
-// dispatch adds the jobs of all announcements that have none.
+// dispatch announces the approvals that are not announced, and adds the jobs of all announcements that have none.
 func (d *Dispatcher) dispatch(ctx context.Context) {
+	if err := d.waiting.announce(ctx); err != nil {
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			d.outage.Note(ctx, err)
+		}
+
+		return
+	}
+
 	for {
 		queued, err := d.cfg.DB.QueueAnnouncements(ctx, d.channels, dispatchAgain, maxDispatched, func(tx pgx.Tx, due []tarsy.Announcement) error {
 			return d.add(ctx, tx, due)

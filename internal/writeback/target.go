@@ -1,7 +1,8 @@
-// Package writeback tells other systems what becomes of alerts: outgoing webhooks and notes on PagerDuty incidents.
+// Package writeback tells other systems and people what becomes of alerts: outgoing webhooks, e-mail and notes on PagerDuty incidents.
 //
 // What is sent is an announcement first: a row that the engine stores with the step that begins or ends a session, so no session
-// waits for a target and none is forgotten. A dispatcher adds a River job for each row, and workers send. Each target has its own
+// waits for a target and none is forgotten. Rows of tool calls that wait for an approval are stored by the dispatcher, which also adds a River job for
+// each row that is due; workers send. Each target has its own
 // queue: one that does not answer delays nothing but its own messages.
 //
 // The package knows nothing of configuration files. What a body looks like is for the package message.
@@ -16,6 +17,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/quiet"
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
@@ -25,12 +27,18 @@ type Target struct {
 	Name string
 	// PagerDuty makes what is sent a note on the incident that the alert came from, at the API with this base URL; nil means a webhook.
 	PagerDuty *PagerDuty
-	// URL is where to post; unused for PagerDuty. It may hold a secret.
+	// Email makes what is sent an e-mail; nil means a webhook.
+	Email *Email
+	// URL is where to post; unused for PagerDuty and e-mail. It may hold a secret.
 	URL string
 	// Events are those that it is told of.
 	Events []message.Event
+	// Teams are those whose sessions it is told of; none means all sessions.
+	Teams []string
 	// Match are matchers on the alert.
 	Match match.Set
+	// Quiet delays messages; nil delays none.
+	Quiet *quiet.Hours
 	Body  *message.Template
 	// Header is sent with each request. It may hold secrets.
 	Header http.Header
@@ -49,7 +57,21 @@ func (t Target) wants(session tarsy.Session, event message.Event) bool {
 		return false
 	}
 
-	return slices.Contains(t.Events, event) && t.Match.Match(match.Values(tarsy.Alert{AlertType: session.AlertType, Facts: session.AlertFacts}))
+	// Whether a completed session has a verdict shows when the message is made.
+	verdict := event == message.Finished && session.Status == tarsy.SessionCompleted && slices.Contains(t.Events, message.VerdictReached)
+
+	return (slices.Contains(t.Events, event) || verdict) && (len(t.Teams) == 0 || slices.Contains(t.Teams, session.Team)) &&
+		t.Match.Match(match.Values(tarsy.Alert{AlertType: session.AlertType, Facts: session.AlertFacts}))
+}
+
+// announcement is what is stored for the target.
+func (t Target) announcement(session tarsy.Session, subject tarsy.AnnouncementSubject, now time.Time) tarsy.Announcement {
+	now = tarsy.Time(now)
+
+	return tarsy.Announcement{
+		ID: tarsy.NewID(), SessionID: session.ID, Channel: t.channel(), Subject: subject, Target: t.Name,
+		State: tarsy.AnnouncementPending, DueAt: tarsy.Time(t.Quiet.DueAt(session.Severity, now)), CreatedAt: now,
+	}
 }
 
 // Announce returns what the engine stores with the beginning and the end of a session: a row for each target that wants to know.
@@ -57,14 +79,9 @@ func Announce(targets []Target, clock clockwork.Clock) func(tarsy.Session, tarsy
 	return func(session tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement {
 		var all []tarsy.Announcement
 
-		now := tarsy.Time(clock.Now())
-
 		for _, t := range targets {
 			if t.wants(session, message.EventOf(subject, session.Status)) {
-				all = append(all, tarsy.Announcement{
-					ID: tarsy.NewID(), SessionID: session.ID, Channel: t.channel(), Subject: subject, Target: t.Name,
-					State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
-				})
+				all = append(all, t.announcement(session, subject, clock.Now()))
 			}
 		}
 

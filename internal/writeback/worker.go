@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -29,10 +30,17 @@ const (
 )
 
 var (
-	errTooOld  = errors.New("it could not be sent within a day")
-	errDeleted = errors.New("the session was deleted")
-	errToken   = errors.New("the token of the PagerDuty API is not set")
+	errTooOld   = errors.New("it could not be sent within a day")
+	errDeleted  = errors.New("the session was deleted")
+	errToken    = errors.New("the token of the PagerDuty API is not set")
+	errPassword = errors.New("the password for the SMTP server is not set")
 )
+
+// skipped is why a message has nothing to tell any more.
+type skipped struct{ reason string }
+
+// Error implements error.
+func (s *skipped) Error() string { return s.reason }
 
 // WorkersConfig is what sending needs. Everything is required.
 type WorkersConfig struct {
@@ -96,8 +104,8 @@ func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
 		return err
 	}
 
-	// It was removed with its session, or sent by an attempt that could not end its job.
-	if a == nil || a.State == tarsy.AnnouncementSent {
+	// It was removed with its session, or settled by an attempt that could not end its job.
+	if a == nil || a.State == tarsy.AnnouncementSent || a.State == tarsy.AnnouncementSkipped {
 		return nil
 	}
 
@@ -108,13 +116,6 @@ func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
 func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcement) error {
 	target := w.targets[a.Target]
 
-	switch {
-	case a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(a.CreatedAt) > maxAge:
-		return errTooOld
-	case target.PagerDuty != nil && target.PagerDuty.Token == "":
-		return errToken
-	}
-
 	session, err := w.cfg.DB.Session(ctx, a.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return errDeleted
@@ -122,7 +123,19 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 		return err
 	}
 
-	verdict, err := w.cfg.DB.Verdict(ctx, session.ID)
+	// The first attempt: the row has only the next one.
+	due := target.Quiet.DueAt(session.Severity, a.CreatedAt)
+
+	switch {
+	case a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(due) > maxAge:
+		return errTooOld
+	case target.PagerDuty != nil && target.PagerDuty.Token == "":
+		return errToken
+	case target.Email != nil && target.Email.Username != "" && target.Email.Password == "":
+		return errPassword
+	}
+
+	m, err := w.message(ctx, target, a, *session)
 	if err != nil {
 		return err
 	}
@@ -130,7 +143,9 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	limited, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
 
-	m := message.New(a, *session, verdict, w.cfg.SessionURL(session.ID))
+	if target.Email != nil {
+		return w.mail(limited, target, m, due)
+	}
 
 	if again := j.Attempt > 1 || a.Attempts > 0; target.PagerDuty != nil && again {
 		if written, err := target.hasNote(limited, w.client, m, *session, a.CreatedAt, w.cfg.Clock.Now()); written || err != nil {
@@ -148,12 +163,56 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	return err
 }
 
+// message is what a target is told. An error of type skipped means that there is nothing to tell.
+func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announcement, session tarsy.Session) (message.Message, error) {
+	url := w.cfg.SessionURL(session.ID)
+
+	if a.Subject == tarsy.SubjectApproval {
+		call, err := w.cfg.DB.Approval(ctx, *a.ApprovalID)
+
+		switch {
+		case tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound:
+			return message.Message{}, errDeleted
+		case err != nil:
+			return message.Message{}, err
+		case call.Approval.Status.Final():
+			return message.Message{}, &skipped{"the approval was " + string(call.Approval.Status) + " before the message was sent"}
+		case !call.Approval.Open(w.cfg.Clock.Now()):
+			return message.Message{}, &skipped{"the approval expired before the message was sent"}
+		}
+
+		return message.NewApproval(a, session, call, url), nil
+	}
+
+	verdict, err := w.cfg.DB.Verdict(ctx, session.ID)
+	if err != nil {
+		return message.Message{}, err
+	}
+
+	m := message.New(a, session, verdict, url)
+
+	if m.Event == message.Finished && verdict != nil && slices.Contains(target.Events, message.VerdictReached) {
+		m.Event = message.VerdictReached
+	}
+
+	if m.Event == message.Finished && a.State == tarsy.AnnouncementPending && !slices.Contains(target.Events, message.Finished) &&
+		slices.Contains(target.Events, message.VerdictReached) {
+		return m, &skipped{"the session has no verdict"}
+	}
+
+	return m, nil
+}
+
 // unsendable is a message that cannot be made.
 type unsendable struct{ error }
 
 // permanent reports whether trying again is pointless.
 func permanent(err error) bool {
 	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused.permanent()
+	}
+
+	if refused, ok := errors.AsType[*mailRefusal](err); ok {
 		return refused.permanent()
 	}
 
@@ -170,10 +229,23 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 	}
 
 	now := tarsy.Time(w.cfg.Clock.Now())
-	if err == nil {
+	partly, accepted := errors.AsType[*delivered](err)
+
+	if accepted {
+		a.Error = w.cfg.Mask(tarsy.CleanText(partly.reason))
+		w.cfg.Logger.WarnContext(ctx, "an e-mail was not accepted for all recipients", "session_id", a.SessionID, "target", a.Target, "error", a.Error)
+	}
+
+	if err == nil || accepted {
 		a.State, a.SentAt = tarsy.AnnouncementSent, &now
 
 		// If this fails, the message is sent again with the same idempotency key.
+		return w.record(ctx, a)
+	}
+
+	if unneeded, ok := errors.AsType[*skipped](err); ok {
+		a.State, a.Error = tarsy.AnnouncementSkipped, unneeded.reason
+
 		return w.record(ctx, a)
 	}
 

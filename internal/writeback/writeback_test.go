@@ -75,7 +75,7 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 
 	f := &fixture{t: t, db: db, sql: sql, target: target, queue: queue}
 	f.dispatcher = writeback.NewDispatcher(writeback.DispatcherConfig{
-		DB: db, Jobs: queue.Client(), Targets: []writeback.Target{target}, Logger: logger,
+		DB: db, Jobs: queue.Client(), Targets: []writeback.Target{target}, Clock: clock, Logger: logger,
 	})
 
 	return f

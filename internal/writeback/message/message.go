@@ -11,11 +11,14 @@ import (
 // Event is what happened to a session.
 type Event string
 
-// The events. Finished means completed or cancelled, failed means failed or timed out.
+// The events. Finished means completed or cancelled, failed means failed or timed out. VerdictReached is the end of a session that completed with
+// a verdict, for those who want to know of no other end; it takes the place of Finished. ApprovalNeeded means that a tool call waits for a person.
 const (
-	Started  Event = "started"
-	Finished Event = "finished"
-	Failed   Event = "failed"
+	Started        Event = "started"
+	Finished       Event = "finished"
+	VerdictReached Event = "verdict"
+	Failed         Event = "failed"
+	ApprovalNeeded Event = "approval"
 )
 
 // Message is what templates see, and with its JSON names the default body.
@@ -27,7 +30,7 @@ type Message struct {
 	// The session and its page in the dashboard; URL is empty unless system.dashboard_url is set.
 	SessionID string `json:"session_id"`
 	URL       string `json:"url"`
-	// In a message about the beginning always in_progress, however long it takes to send it.
+	// In a message about the beginning or an approval always in_progress, however long it takes to send it.
 	Status tarsy.SessionStatus `json:"status"`
 	// What the alert is, as in tarsy.Session.
 	AlertType   string            `json:"alert_type"`
@@ -43,7 +46,7 @@ type Message struct {
 	Fingerprint string            `json:"fingerprint"`
 	Source      tarsy.AlertSource `json:"source"`
 	Receiver    string            `json:"receiver"`
-	// The result; each is empty if there is none, and in a message about the beginning.
+	// The result; each is empty if there is none, and in a message about the beginning or an approval.
 	Summary  string `json:"summary"`
 	Analysis string `json:"analysis"`
 	Error    string `json:"error"`
@@ -55,6 +58,8 @@ type Message struct {
 	Impact      string           `json:"impact"`
 	NextSteps   []Step           `json:"next_steps"`
 	NotChecked  []string         `json:"not_checked"`
+	// The call that waits; empty unless the message is about an approval.
+	Approval Approval `json:"approval,omitzero"`
 	// RFC 3339 in UTC; empty if it has not happened.
 	StartedAt string `json:"started_at"`
 	EndedAt   string `json:"ended_at"`
@@ -75,6 +80,8 @@ func EventOf(subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) Even
 	switch {
 	case subject == tarsy.SubjectStart:
 		return Started
+	case subject == tarsy.SubjectApproval:
+		return ApprovalNeeded
 	case status == tarsy.SessionFailed, status == tarsy.SessionTimedOut:
 		return Failed
 	default:
@@ -97,7 +104,7 @@ func New(a tarsy.Announcement, session tarsy.Session, verdict *tarsy.Verdict, ur
 		m.Title = session.AlertType
 	}
 
-	if m.Event != Started {
+	if m.Event != Started && m.Event != ApprovalNeeded {
 		m.Status, m.Summary, m.Analysis, m.Error = session.Status, session.ExecutiveSummary, session.FinalAnalysis, session.ErrorMessage
 		m.EndedAt = timeText(session.CompletedAt)
 		m.conclude(verdict)
@@ -162,5 +169,14 @@ func samples() []Message {
 	failed := undecided
 	failed.Event, failed.Status, failed.Summary, failed.Analysis, failed.Error = Failed, tarsy.SessionFailed, "", "", "The model is not\navailable."
 
-	return []Message{started, full, failed, {Event: Finished, Status: tarsy.SessionCancelled}}
+	verdict := full
+	verdict.Event = VerdictReached
+
+	approval := started
+	approval.Event, approval.Approval = ApprovalNeeded, Approval{
+		ID: "0193a000-0000-7000-8000-000000000003", Call: "1.1.2", Agent: "Remediator", Server: "kubernetes", Tool: "scale",
+		Arguments: `{"deployment": "shop", "note": "\"more\""}`, RequestedAt: "2026-11-16T12:01:00Z", ExpiresAt: "2026-11-16T12:31:00Z",
+	}
+
+	return []Message{started, full, verdict, failed, approval, {Event: Finished, Status: tarsy.SessionCancelled}, {Event: ApprovalNeeded, Status: tarsy.SessionInProgress}}
 }

@@ -14,6 +14,11 @@ const (
 	DefaultBody = `{{json .}}`
 	// DefaultNote is the template of a note that has none.
 	DefaultNote = `{{if eq .Event "started"}}TARSy started to investigate: {{.Title}}
+{{- else if eq .Event "approval"}}TARSy needs an approval: {{.Title}}
+
+The agent {{.Approval.Agent}} wants to call {{.Approval.Server}}.{{.Approval.Tool}}:
+{{.Approval.Arguments}}
+The request expires at {{.Approval.ExpiresAt}}.
 {{- else}}TARSy investigation {{.Status}}: {{.Title}}
 {{- with .OutcomeText}}
 

@@ -1,0 +1,93 @@
+package writeback
+
+import (
+	"context"
+	"slices"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+// maxApprovals is how many calls that wait are read at once.
+const maxApprovals = 100
+
+// waitingCalls announces tool calls that wait for an approval. One goroutine uses it.
+type waitingCalls struct {
+	cfg DispatcherConfig
+	// targets are those that are told of approvals.
+	targets  []Target
+	channels []tarsy.AnnouncementChannel
+	// seen are the calls of the last pass. Those that a target does not want have no row in its channel, so they are found again and again.
+	seen map[string]bool
+}
+
+func newWaitingCalls(cfg DispatcherConfig) waitingCalls {
+	w := waitingCalls{cfg: cfg, seen: map[string]bool{}}
+
+	for _, t := range cfg.Targets {
+		if slices.Contains(t.Events, message.ApprovalNeeded) {
+			w.targets, w.channels = append(w.targets, t), append(w.channels, t.channel())
+		}
+	}
+
+	return w
+}
+
+// announce stores a row for each call that waits and each target that wants to know. Whether there is one already is for an index to say, so that
+// there is one, however many servers look.
+func (w *waitingCalls) announce(ctx context.Context) error {
+	if len(w.targets) == 0 {
+		return nil
+	}
+
+	seen := map[string]bool{}
+
+	for after := ""; ; {
+		found, err := w.cfg.DB.OpenApprovalsToAnnounce(ctx, w.channels, after, maxApprovals)
+		if err != nil {
+			return err
+		}
+
+		for _, call := range found {
+			if !w.seen[call.ID] {
+				if err := w.store(ctx, call); err != nil {
+					return err
+				}
+			}
+
+			seen[call.ID] = true
+			after = call.ID
+		}
+
+		if len(found) < maxApprovals {
+			w.seen = seen
+
+			return nil
+		}
+	}
+}
+
+func (w *waitingCalls) store(ctx context.Context, call postgres.OpenApproval) error {
+	session, err := w.cfg.DB.Session(ctx, call.SessionID)
+	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
+		return nil // deleted meanwhile
+	} else if err != nil {
+		return err
+	}
+
+	for _, t := range w.targets {
+		if !t.wants(*session, message.ApprovalNeeded) {
+			continue
+		}
+
+		a := t.announcement(*session, tarsy.SubjectApproval, w.cfg.Clock.Now())
+		a.ApprovalID = &call.ID
+
+		if _, err := w.cfg.DB.AddAnnouncement(ctx, a); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}

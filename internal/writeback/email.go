@@ -1,0 +1,107 @@
+package writeback
+
+import (
+	"bytes"
+	"crypto/x509"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+// maxSubject bounds the subject, in characters: mail programs show fewer.
+const maxSubject = 200
+
+// Encryption is how a connection to an SMTP server is encrypted.
+type Encryption string
+
+// The kinds of encryption. With StartTLS the connection is encrypted before anything else is sent, or not used.
+const (
+	StartTLS    Encryption = "starttls"
+	ImplicitTLS Encryption = "implicit"
+	NoTLS       Encryption = "none"
+)
+
+// Email is who gets mail and the SMTP server that takes it.
+type Email struct {
+	Host string
+	Port int
+	TLS  Encryption
+	// Username is empty if the server needs no login.
+	Username, Password string
+	// Roots are the certificate authorities that are trusted; nil means those of the system.
+	Roots *x509.CertPool
+	From  *mail.Address
+	// To gets one message together.
+	To []*mail.Address
+	// Subject makes the subject.
+	Subject *message.Template
+}
+
+// compose writes a message as RFC 5322 has it. It depends only on what does not change after the event, so all attempts send the same.
+func (e *Email) compose(m message.Message, body []byte, date time.Time) ([]byte, error) {
+	subject, err := e.Subject.Render(m)
+	if err != nil {
+		return nil, err
+	}
+
+	mail := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithEncoding(gomail.EncodingQP))
+	mail.FromMailAddress(e.From)
+	mail.ToMailAddress(e.To...)
+	mail.Subject(headerText(string(subject)))
+	mail.SetDateWithValue(date.UTC())
+
+	// A receiver that remembers ids recognizes a message that it got before by its id. All messages of a session answer the same one, which
+	// does not exist: that is how mail programs show them together.
+	thread := "<session." + m.SessionID + "@" + e.domain() + ">"
+
+	mail.SetMessageIDWithValue(m.ID + "@" + e.domain())
+	mail.SetGenHeader(gomail.HeaderInReplyTo, thread)
+	mail.SetGenHeader(gomail.HeaderReferences, thread)
+
+	// Nobody's vacation message should answer.
+	mail.SetGenHeader("Auto-Submitted", "auto-generated")
+	mail.SetGenHeader("X-Auto-Response-Suppress", "All")
+	mail.SetGenHeader("X-Tarsy-Delivery", m.ID)
+	mail.SetGenHeader("X-Tarsy-Event", string(m.Event))
+	mail.SetBodyString(gomail.TypeTextPlain, bodyText(string(body)))
+
+	var raw bytes.Buffer
+
+	if _, err := mail.WriteTo(&raw); err != nil {
+		return nil, err
+	}
+
+	return raw.Bytes(), nil
+}
+
+// domain is that of the sender.
+func (e *Email) domain() string { return e.From.Address[strings.LastIndexByte(e.From.Address, '@')+1:] }
+
+// headerText is a text as one line of a header: nothing in it ends the line or is invisible.
+func headerText(text string) string {
+	visible := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case tarsy.Invisible(r):
+			return -1
+		default:
+			return r
+		}
+	}, tarsy.CleanText(text))
+
+	return tarsy.CutText(strings.Join(strings.Fields(visible), " "), maxSubject)
+}
+
+// bodyText is a text as people read it: characters that hide something are visible.
+func bodyText(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(tarsy.CleanText(text))
+
+	return strings.TrimRight(string(tarsy.EscapeInvisible([]byte(text))), "\n") + "\n"
+}

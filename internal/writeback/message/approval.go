@@ -1,0 +1,53 @@
+package message
+
+import (
+	"encoding/json"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// Approval is a tool call that waits for a person, as in tarsy.ApprovalRequest.
+type Approval struct {
+	// Identifies the approval.
+	ID string `json:"id"`
+	// Number of the call in its session, such as 1.2.3.
+	Call string `json:"call"`
+	// Who wants to make the call, and what would be called.
+	Agent  string `json:"agent"`
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+	// The exact arguments. Characters that nobody sees are escaped, as JSON allows.
+	Arguments Arguments `json:"arguments"`
+	// When the agent asked, and from when on nobody can decide; RFC 3339 in UTC.
+	RequestedAt string `json:"requested_at"`
+	ExpiresAt   string `json:"expires_at"`
+}
+
+// Arguments is JSON: templates print it as text, and the function json as what it is.
+type Arguments string
+
+// MarshalJSON implements json.Marshaler.
+func (a Arguments) MarshalJSON() ([]byte, error) {
+	if a == "" {
+		return []byte("null"), nil
+	}
+
+	if json.Valid([]byte(a)) {
+		return []byte(a), nil
+	}
+
+	return json.Marshal(string(a))
+}
+
+// NewApproval is the message of an announcement of a call that waits.
+func NewApproval(a tarsy.Announcement, session tarsy.Session, call tarsy.ApprovalRequest, url string) Message {
+	m := New(a, session, nil, url)
+	m.Approval = Approval{
+		ID: call.ID, Call: call.Call, Agent: call.AgentName, Server: call.ServerName, Tool: call.ToolName,
+		Arguments:   Arguments(tarsy.EscapeInvisible(call.ToolArguments)),
+		RequestedAt: call.CreatedAt.UTC().Format(time.RFC3339), ExpiresAt: call.Approval.ExpiresAt.UTC().Format(time.RFC3339),
+	}
+
+	return m
+}

@@ -1,0 +1,247 @@
+package writeback
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wneessen/go-mail/smtp"
+
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+var (
+	errNoStartTLS = errors.New("the SMTP server does not offer STARTTLS")
+	errNoLogin    = errors.New("the SMTP server offers no login with PLAIN or LOGIN")
+)
+
+// mailRefusal is a reply of an SMTP server that is no success.
+type mailRefusal struct {
+	code int
+	// during is the command that was refused.
+	during, reason string
+}
+
+// Error implements error.
+func (r *mailRefusal) Error() string {
+	text := fmt.Sprintf("the SMTP server responded with %d to %s", r.code, r.during)
+	if r.reason != "" {
+		text += ": " + r.reason
+	}
+
+	return text
+}
+
+// permanent reports whether the same message would be refused again.
+func (r *mailRefusal) permanent() bool { return r.code >= 500 }
+
+// delivered is a message that was accepted, but not for everybody.
+type delivered struct{ reason string }
+
+// Error implements error.
+func (d *delivered) Error() string { return d.reason }
+
+// mail sends a message by e-mail.
+func (w *Workers) mail(ctx context.Context, t Target, m message.Message, date time.Time) error {
+	body, err := t.Body.Render(m)
+	if err != nil {
+		return &unsendable{err}
+	}
+
+	raw, err := t.Email.compose(m, body, date)
+	if err != nil {
+		return &unsendable{err}
+	}
+
+	err = t.Email.send(ctx, raw)
+	if _, accepted := errors.AsType[*delivered](err); err != nil && !accepted && ctx.Err() != nil {
+		return fmt.Errorf("could not send: %w", context.Cause(ctx)) // the connection was closed because of it
+	}
+
+	return err
+}
+
+// CheckLogin connects to the SMTP server, encrypts the connection and logs in, as for sending. It sends nothing.
+func (e *Email) CheckLogin(ctx context.Context) error {
+	client, done, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	return refused("QUIT", client.Quit())
+}
+
+// send delivers a message. If the connection breaks after all of it was sent, whether the server has accepted it is unknown, and it must be sent again.
+func (e *Email) send(ctx context.Context, raw []byte) error {
+	client, done, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	// No address needs it: the configuration has ASCII.
+	client.SkipSMTPUTF8(true)
+
+	if err := client.Mail("<" + e.From.Address + ">"); err != nil {
+		return refused("MAIL", err)
+	}
+
+	left, err := e.recipients(client)
+	if err != nil {
+		return err
+	}
+
+	data, err := client.Data()
+	if err != nil {
+		return refused("DATA", err)
+	}
+
+	if _, err := data.Write(raw); err != nil {
+		return refused("the message", err)
+	}
+
+	if err := data.Close(); err != nil {
+		return refused("the message", err)
+	}
+
+	// It is accepted, whatever comes now.
+	_ = client.Quit()
+
+	if len(left) > 0 {
+		return &delivered{"not delivered to everybody: " + strings.Join(left, "; ")}
+	}
+
+	return nil
+}
+
+// recipients names the recipients to the server and returns why some are left out. A refusal for now is one of the whole message: it is sent later, and
+// nobody gets it twice.
+func (e *Email) recipients(client *smtp.Client) (left []string, err error) {
+	for _, to := range e.To {
+		err = refused("RCPT TO:<"+to.Address+">", client.Rcpt("<"+to.Address+">"))
+		if err == nil {
+			continue
+		}
+
+		if known, ok := errors.AsType[*mailRefusal](err); !ok || !known.permanent() {
+			return nil, err
+		}
+
+		left = append(left, err.Error())
+	}
+
+	if len(left) == len(e.To) {
+		return nil, err
+	}
+
+	return left, nil
+}
+
+// connect makes a connection that is encrypted and logged in as configured. The caller calls done after use.
+func (e *Email) connect(ctx context.Context) (client *smtp.Client, done func(), err error) {
+	dialer := &net.Dialer{}
+
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(e.Host, strconv.Itoa(e.Port)))
+	if err != nil {
+		return nil, nil, err
+	}
+
+	// Closed also when the context ends, so that nothing waits for a server that is silent.
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	done = func() {
+		stop()
+		_ = conn.Close()
+	}
+
+	client, err = e.greet(ctx, conn)
+	if err != nil {
+		done()
+
+		return nil, nil, err
+	}
+
+	return client, done, nil
+}
+
+func (e *Email) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
+	secure := &tls.Config{ServerName: e.Host, RootCAs: e.Roots, MinVersion: tls.VersionTLS12}
+
+	if e.TLS == ImplicitTLS {
+		encrypted := tls.Client(conn, secure)
+		if err := encrypted.HandshakeContext(ctx); err != nil {
+			return nil, err
+		}
+
+		conn = encrypted
+	}
+
+	client, err := smtp.NewClient(conn, e.Host)
+	if err != nil {
+		return nil, refused("the connection", err)
+	}
+
+	if err := client.Hello(e.domain()); err != nil {
+		return nil, refused("EHLO", err)
+	}
+
+	if e.TLS == StartTLS {
+		if offered, _ := client.Extension("STARTTLS"); !offered {
+			return nil, errNoStartTLS
+		}
+
+		if err := client.StartTLS(secure); err != nil {
+			return nil, refused("STARTTLS", err)
+		}
+	}
+
+	if e.Username == "" {
+		return client, nil
+	}
+
+	return client, e.login(client)
+}
+
+// login proves who TARSy is. The password is not sent over a connection that others can read.
+func (e *Email) login(client *smtp.Client) error {
+	_, offered := client.Extension("AUTH")
+	mechanisms, readable := strings.Fields(offered), e.TLS == NoTLS && Loopback(e.Host)
+
+	for _, known := range []struct {
+		name string
+		auth smtp.Auth
+	}{
+		{"PLAIN", smtp.PlainAuth("", e.Username, e.Password, e.Host, readable)},
+		{"LOGIN", smtp.LoginAuth(e.Username, e.Password, e.Host, readable)},
+	} {
+		for _, name := range mechanisms {
+			if strings.EqualFold(name, known.name) {
+				return refused("AUTH", client.Auth(known.auth))
+			}
+		}
+	}
+
+	return errNoLogin
+}
+
+// Loopback reports whether a host is this machine.
+func Loopback(host string) bool {
+	address := net.ParseIP(host)
+
+	return host == "localhost" || address != nil && address.IsLoopback()
+}
+
+// refused makes a refusal of what a server replied to a command. Other errors stay what they are.
+func refused(during string, err error) error {
+	if reply, ok := errors.AsType[*textproto.Error](err); ok {
+		return &mailRefusal{code: reply.Code, during: during, reason: oneLine(reply.Msg)}
+	}
+
+	return err
+}
