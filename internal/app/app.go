@@ -282,7 +282,10 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	announce := a.announce(targets)
+	announce, err := a.announce(targets)
+	if err != nil {
+		return err
+	}
 
 	a.engine = engine.New(engine.Config{
 		Settings: first.engine,

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"tarsy.dev/tarsy"
 	client "tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
+	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
@@ -29,10 +31,20 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, d
 		return err
 	}
 
+	routes, err := discordRoutes(cfg)
+	if err != nil {
+		return err
+	}
+
+	templates, err := config.Templates(cfg.Templates)
+	if err != nil {
+		return fmt.Errorf("system.discord.templates: %w", err)
+	}
+
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.discord = discord.New(discord.Config{
-		DB: a.db, Client: connection, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Channel: cfg.Channel, ServerID: a.serverID,
+		DB: a.db, Client: connection, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
@@ -47,6 +59,21 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, d
 	})
 
 	return nil
+}
+
+// discordRoutes are what is announced in Discord, where and when.
+func discordRoutes(cfg config.Discord) (discord.Routes, error) {
+	hours, err := cfg.Quiet.Hours()
+	if err != nil {
+		return discord.Routes{}, fmt.Errorf("system.discord.quiet_hours: %w", err)
+	}
+
+	routes := discord.Routes{Channel: cfg.Channel, Teams: cfg.Teams, Quiet: hours}
+	for _, event := range cfg.On {
+		routes.On = append(routes.On, message.Event(event))
+	}
+
+	return routes, nil
 }
 
 func access(allowed config.DiscordAccess) discord.Access { return discord.Access(allowed) }

@@ -18,11 +18,16 @@ import (
 
 // announce is what the engine stores when a session begins or ends. It does not depend on tokens: another server, or this one once it
 // has a token, sends what is stored.
-func (a *App) announce(targets []writeback.Target) engine.Announce {
+func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 	var all []engine.Announce
 
 	if cfg := a.options.Config.System.Discord; cfg.Enabled {
-		all = append(all, discord.Announce(cfg.Channel, a.clock))
+		routes, err := discordRoutes(cfg)
+		if err != nil {
+			return nil, err
+		}
+
+		all = append(all, discord.Announce(routes, a.clock))
 	}
 
 	if len(targets) > 0 {
@@ -36,7 +41,7 @@ func (a *App) announce(targets []writeback.Target) engine.Announce {
 		}
 
 		return rows
-	}
+	}, nil
 }
 
 // writeBackTargets are the targets of alerts.write_back, sorted by name.
@@ -75,6 +80,18 @@ func (a *App) writeBackTarget(cfg config.WriteBack) (writeback.Target, error) {
 
 	var err error
 
+	if cfg.Type == config.WriteBackEmail {
+		if target.Email, err = a.mailTarget(cfg); err != nil {
+			return target, err
+		}
+	}
+
+	target.Teams = cfg.Teams
+
+	if target.Quiet, err = cfg.Quiet.Hours(); err != nil {
+		return target, fmt.Errorf("quiet_hours: %w", err)
+	}
+
 	if target.Match, err = match.ParseAll(cfg.Match); err != nil {
 		return target, fmt.Errorf("match: %w", err)
 	}
@@ -82,6 +99,26 @@ func (a *App) writeBackTarget(cfg config.WriteBack) (writeback.Target, error) {
 	target.Body, err = cfg.Template()
 
 	return target, err
+}
+
+// mailTarget is who gets mail, and through which server.
+func (a *App) mailTarget(cfg config.WriteBack) (*writeback.Email, error) {
+	from, to, err := cfg.Addresses()
+	if err != nil {
+		return nil, err
+	}
+
+	subject, err := cfg.SubjectTemplate()
+	if err != nil {
+		return nil, fmt.Errorf("subject: %w", err)
+	}
+
+	password, _ := a.options.Env(cfg.SMTP.PasswordEnv)
+
+	return &writeback.Email{
+		Host: cfg.SMTP.Host, Port: cfg.SMTP.Port, TLS: writeback.Encryption(cfg.SMTP.TLS), Username: cfg.SMTP.Username, Password: password,
+		From: from, To: to, Subject: subject,
+	}, nil
 }
 
 // writeBackWorkers send what is stored for the targets.

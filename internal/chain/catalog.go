@@ -134,7 +134,7 @@ func (c *Catalog) NoteModel() agent.Fallback {
 
 // Warnings is what a person should know about a valid configuration, in the order of the files.
 func (c *Catalog) Warnings() []config.Warning {
-	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()), c.cfg.SupportWarnings(c.LLMProviders()))
+	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()), c.cfg.SupportWarnings(c.LLMProviders()), c.cfg.WriteBackWarnings())
 	strictyaml.SortWarnings(warnings)
 
 	return warnings

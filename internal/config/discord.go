@@ -7,9 +7,15 @@ import (
 
 // Discord is system.discord.
 type Discord struct {
-	Enabled    bool          `yaml:"enabled" doc:"Connect to Discord."`
-	TokenEnv   string        `yaml:"token_env" doc:"Environment variable that holds the bot token." format:"env" secret:"env" default:"DISCORD_TOKEN"`
-	Channel    string        `yaml:"channel" doc:"ID of the channel in which sessions that completed, failed or timed out are announced; required if enabled." format:"discord_channel"`
+	Enabled  bool   `yaml:"enabled" doc:"Connect to Discord."`
+	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the bot token." format:"env" secret:"env" default:"DISCORD_TOKEN"`
+	Channel  string `yaml:"channel" doc:"ID of the channel in which sessions are announced; required if enabled." format:"discord_channel"`
+
+	Teams     map[string]string `yaml:"teams" doc:"IDs of channels by team: sessions of the team are announced there instead." format:"discord_channel"`
+	On        []string          `yaml:"on" doc:"What is announced: started, finished (completed), failed (failed or timed out) and approval (a tool call waits for a person)." enum:"started,finished,failed,approval" default:"finished,failed,approval"`
+	Quiet     *QuietHours       `yaml:"quiet_hours" doc:"Hours in which announcements wait. Answers to people do not."`
+	Templates map[string]string `yaml:"templates" doc:"Templates of announcements by event (text/template); see docs/notifications.md. Each has a default." runtime:"*"`
+
 	APIURL     string        `yaml:"api_url" doc:"Base URL of the REST API, for a proxy or a test server." format:"url" secret:"url"`
 	GatewayURL string        `yaml:"gateway_url" doc:"URL of the gateway, for a proxy or a test server; by default the API provides it." format:"ws_url" secret:"url"`
 	Allow      DiscordAccess `yaml:"allow" doc:"Who can ask questions in the thread of an announcement."`
@@ -43,12 +49,12 @@ var discordID = regexp.MustCompile(`^[0-9]{5,20}$`)
 
 // checkDiscord requires a channel for the announcements, and names for those who decide about tool calls.
 func (c *Config) checkDiscord() []Problem {
+	problems := c.checkQuietHours("system.discord.quiet_hours", c.System.Discord.Quiet)
 	if slices.Contains(c.System.Discord.Approve, "*") {
-		return []Problem{c.problem("system.discord.approve", "must not contain '*'", "list the IDs of the users and roles that can decide")}
+		problems = append(problems, c.problem("system.discord.approve", "must not contain '*'", "list the IDs of the users and roles that can decide"))
 	}
-
-	if !c.System.Discord.Enabled || c.System.Discord.Channel != "" {
-		return nil
+	if c.System.Discord.Enabled && c.System.Discord.Channel == "" {
+		problems = append(problems, c.problem("system.discord.channel", "is required", "the ID of the channel in which sessions are announced"))
 	}
-	return []Problem{c.problem("system.discord.channel", "is required", "the ID of the channel in which sessions are announced")}
+	return append(problems, c.checkTemplates("system.discord.templates", c.System.Discord.Templates)...)
 }

@@ -3,12 +3,15 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/quiet"
+	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // QuietHours is the key quiet_hours of whatever sends messages to people.
@@ -53,6 +56,33 @@ func (q *QuietHours) Hours() (*quiet.Hours, error) {
 		h.Except = append(h.Except, tarsy.Severity(severity))
 	}
 	return &h, nil
+}
+
+// Templates are the templates of messages in a chat by event.
+func Templates(written map[string]string) (map[message.Event]*message.Template, error) {
+	all := make(map[message.Event]*message.Template)
+	for _, event := range slices.Sorted(maps.Keys(written)) {
+		template, err := message.Parse(written[event], false)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", event, err)
+		}
+		all[message.Event(event)] = template
+	}
+	return all, nil
+}
+
+// checkTemplates finds templates of messages in a chat that would fail, or that nothing uses.
+func (c *Config) checkTemplates(path string, written map[string]string) []Problem {
+	var problems []Problem
+	events := []string{string(message.Started), string(message.Finished), string(message.Failed), string(message.ApprovalNeeded)}
+	for _, event := range slices.Sorted(maps.Keys(written)) {
+		if !slices.Contains(events, event) {
+			problems = append(problems, c.problem(joinPath(path, event), "unknown event", nearest.HintWithList(event, events, "events")))
+		} else if _, err := message.Parse(written[event], false); err != nil {
+			problems = append(problems, c.problem(joinPath(path, event), err.Error(), "see docs/notifications.md"))
+		}
+	}
+	return problems
 }
 
 // checkQuietHours finds quiet hours that cannot be applied. Their path is that of the key quiet_hours.

@@ -33,8 +33,11 @@ func (w WriteBack) Events() []string {
 
 // Template is the template of the body, or of the text of a note.
 func (w WriteBack) Template() (*message.Template, error) {
-	if w.Type == WriteBackPagerDuty {
+	switch w.Type {
+	case WriteBackPagerDuty:
 		return message.Parse(cmp.Or(w.Body, message.DefaultNote), false)
+	case WriteBackEmail:
+		return message.Parse(cmp.Or(w.Body, message.DefaultEmail), false)
 	}
 	return message.Parse(cmp.Or(w.Body, message.DefaultBody), w.sendsJSON())
 }
@@ -57,6 +60,13 @@ func (c *Config) UnsetWriteBackVariables(env func(string) (string, bool)) []Prob
 		if value, _ := env(w.TokenEnv); w.TokenEnv != "" && value == "" {
 			problems = append(problems, c.problem(joinPath(joinPath("alerts.write_back", name), "token_env"),
 				"environment variable "+w.TokenEnv+" is not set", "notes are not written; they are kept for a day"))
+		}
+		if w.SMTP == nil || w.SMTP.PasswordEnv == "" {
+			continue
+		}
+		if value, _ := env(w.SMTP.PasswordEnv); value == "" {
+			problems = append(problems, c.problem(joinPath(joinPath("alerts.write_back", name), "smtp.password_env"),
+				"environment variable "+w.SMTP.PasswordEnv+" is not set", "mail is not sent; it is kept for a day"))
 		}
 	}
 	return problems
@@ -86,12 +96,18 @@ func (c *Config) checkWriteBack() []Problem {
 			if w.URL == "" {
 				add("url", "is required", "the address to post to")
 			}
-			for _, only := range []struct{ key, value string }{{"token_env", w.TokenEnv}, {"from", w.From}} {
+			for _, only := range []struct{ key, value, types string }{{"token_env", w.TokenEnv, "pagerduty"}, {"from", w.From, "pagerduty or email"}} {
 				if only.value != "" {
-					add(only.key, "is only for the type pagerduty", "put a token into headers")
+					add(only.key, "is only for the type "+only.types, "put a token into headers")
 				}
 			}
+		case WriteBackEmail:
+			w.checkEmail(add)
 		}
+		if w.Type != WriteBackEmail {
+			w.checkNoEmail(add)
+		}
+		problems = append(problems, c.checkQuietHours(joinPath(path, "quiet_hours"), w.Quiet)...)
 		for header, value := range w.Headers {
 			if !headerName.MatchString(header) || !headerValue.MatchString(value.Reveal()) {
 				problems = append(problems, c.problem(joinPath(joinPath(path, "headers"), header), "not a header that can be sent", ""))

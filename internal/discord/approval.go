@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // Approvals takes what people decide about tool calls.
@@ -105,6 +107,10 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 // announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
 // sent once, whichever server holds the connection.
 func (s *sender) announceApprovals(ctx context.Context) error {
+	if !slices.Contains(s.cfg.Routes.On, message.ApprovalNeeded) {
+		return nil
+	}
+
 	waiting, err := s.cfg.DB.UnannouncedApprovals(ctx, tarsy.ChannelDiscord)
 	if err != nil {
 		return err
@@ -113,12 +119,12 @@ func (s *sender) announceApprovals(ctx context.Context) error {
 	for _, call := range waiting {
 		now, target := tarsy.Time(s.cfg.Clock.Now()), call.ThreadID
 		if target == "" {
-			target = s.cfg.Channel
+			target = s.cfg.Routes.channel(call.Team)
 		}
 
 		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
 			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
-			Target: target, State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+			Target: target, State: tarsy.AnnouncementPending, DueAt: tarsy.Time(s.cfg.Routes.Quiet.DueAt(call.Severity, now)), CreatedAt: now,
 		}); err != nil {
 			return err
 		}
@@ -139,12 +145,21 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	}
 
 	if len(a.MessageIDs) == 0 {
-		if err := s.post(ctx, a, d, []string{s.approvalText(call)}); err != nil {
+		if !call.Approval.Open(s.cfg.Clock.Now()) {
+			return false, errDecided
+		}
+
+		text, err := s.templated(ctx, a, &call)
+		if err != nil {
+			return false, err
+		}
+
+		if err := s.post(ctx, a, d, []string{cmp.Or(text, s.approvalText(call))}); err != nil {
 			return false, err
 		}
 	}
 
-	if a.Target != s.cfg.Channel {
+	if !s.cfg.Routes.has(a.Target) {
 		return true, nil
 	}
 
@@ -174,7 +189,7 @@ func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
 	}
 
 	if cut {
-		lines = append(lines, "**The arguments are longer than what is shown here. Read all of them before you decide.**")
+		lines = append(lines, saidCut)
 	}
 
 	lines = append(lines, fmt.Sprintf("Expires <t:%d:R>.", call.Approval.ExpiresAt.Unix()))
@@ -195,7 +210,7 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 		text.Write(raw)
 	}
 
-	whole := strings.ReplaceAll(string(tarsy.EscapeInvisible(text.Bytes())), "`", "ˋ")
+	whole := codeText(string(tarsy.EscapeInvisible(text.Bytes())))
 	shown := tarsy.CutUTF16(whole, maxArguments)
 
 	return fence + "json\n" + shown + "\n" + fence, shown != whole

@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
@@ -33,10 +34,13 @@ type Config struct {
 	Intake Intake
 	// Feedback takes what people think of conclusions.
 	Feedback Feedback
-	// Approvals takes decisions about tool calls, of users and of members of roles in Approve. Calls that wait are announced in Channel.
+	// Approvals takes decisions about tool calls, of users and of members of roles in Approve.
 	Approvals Approvals
 	Approve   []string
-	Channel   string
+	// Routes are what is announced, where and when.
+	Routes Routes
+	// Templates are texts of announcements by event; those without one have the default.
+	Templates map[message.Event]*message.Template
 	// ServerID names this server as the holder of the connection.
 	ServerID string
 	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
@@ -75,23 +79,6 @@ func New(cfg Config) *Bot {
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
-	}
-}
-
-// Announce returns what the engine stores with the end of a session: an announcement in a channel. Cancelled sessions have none: somebody
-// ended them on purpose.
-func Announce(channel string, clock clockwork.Clock) func(tarsy.Session, tarsy.AnnouncementSubject) []tarsy.Announcement {
-	return func(ended tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement {
-		if subject != tarsy.SubjectEnd || ended.Status == tarsy.SessionCancelled {
-			return nil
-		}
-
-		now := tarsy.Time(clock.Now())
-
-		return []tarsy.Announcement{{
-			ID: tarsy.NewID(), SessionID: ended.ID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectEnd,
-			Target: channel, State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
-		}}
 	}
 }
 

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -127,8 +128,10 @@ func (s *sender) send(ctx context.Context, a tarsy.Announcement, d *draft) {
 	)
 
 	switch {
-	case s.cfg.Clock.Since(a.CreatedAt) > maxAge:
+	case s.cfg.Clock.Since(s.cfg.Routes.Quiet.DueAt(tarsy.SeverityUnknown, a.CreatedAt)) > maxAge:
 		err = errTooOld
+	case a.Subject == tarsy.SubjectStart:
+		done, err = s.sendStart(limited, &a, d)
 	case a.Subject == tarsy.SubjectEnd:
 		done, err = s.sendEnd(limited, &a, d)
 	case a.Subject == tarsy.SubjectApproval:
@@ -162,6 +165,8 @@ func (s *sender) settle(a *tarsy.Announcement, done bool, err error) {
 	case done:
 		a.State, a.SentAt = tarsy.AnnouncementSent, &now
 	case err == nil:
+	case errors.Is(err, errDecided):
+		a.State, a.Error = tarsy.AnnouncementSkipped, err.Error()
 	case permanent(a, err):
 		a.State, a.Error = tarsy.AnnouncementFailed, tarsy.CleanText(err.Error())
 		s.cfg.Logger.Error("an announcement was given up", "session_id", a.SessionID, "subject", a.Subject, "error", err)

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,12 +9,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
 var (
 	errTooOld  = errors.New("it could not be sent within a day")
 	errDeleted = errors.New("the session was deleted")
+	errDecided = errors.New("the approval was decided or expired before the message was sent")
 )
 
 // lostAfter is when a question that is neither waiting nor being answered counts as lost: it was not stored before its server was killed.
@@ -28,7 +29,7 @@ func permanent(a *tarsy.Announcement, err error) bool {
 
 	refused, ok := errors.AsType[*discord.APIError](err)
 	fixable := ok && (refused.Status == http.StatusUnauthorized ||
-		a.Subject == tarsy.SubjectEnd && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound))
+		(a.Subject == tarsy.SubjectEnd || a.Subject == tarsy.SubjectStart) && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound))
 
 	return discord.IsPermanent(err) && !fixable
 }
@@ -42,6 +43,29 @@ func (s *sender) link(sessionID string) string {
 	return "Session `" + sessionID + "`"
 }
 
+// sendStart announces the beginning of a session. It opens no thread: questions belong to the announcement of the end.
+func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	if err != nil {
+		return false, err
+	}
+
+	if outcome == nil {
+		return false, errDeleted
+	}
+
+	text, err := s.templated(ctx, a, nil)
+	if err != nil {
+		return false, err
+	}
+
+	if err := s.post(ctx, a, d, []string{cmp.Or(text, "**Investigation started:** "+subject(*outcome)+"\n"+s.link(a.SessionID))}); err != nil {
+		return false, err
+	}
+
+	return true, nil
+}
+
 // sendEnd announces the end of a session and opens the thread for questions under it.
 func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
@@ -53,8 +77,15 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 		return false, errDeleted
 	}
 
+	text, err := s.templated(ctx, a, nil)
+	if err != nil {
+		return false, err
+	}
+
+	text = cmp.Or(text, endText(*outcome, s.link(a.SessionID)))
+
 	if len(a.MessageIDs) == 0 {
-		if err := s.post(ctx, a, d, []string{endText(*outcome, s.link(a.SessionID))}); err != nil {
+		if err := s.post(ctx, a, d, []string{text}); err != nil {
 			return false, err
 		}
 	}
@@ -71,7 +102,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 		return false, err
 	}
 
-	if err := s.sendResult(ctx, a, *outcome); err != nil {
+	if err := s.sendResult(ctx, a, text); err != nil {
 		return false, err
 	}
 
@@ -80,15 +111,15 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 
 // sendResult replies with the end of a session to the mention that submitted it, unless the announcement is in the same channel already. It
 // is the second message of the announcement, so it is recorded with it.
-func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, outcome postgres.SessionOutcome) error {
+func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text string) error {
 	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelDiscord, a.SessionID)
 	if err != nil || receipt == nil || receipt.Target == a.Target || len(a.MessageIDs) > 1 {
 		return err
 	}
 
-	text := endText(outcome, s.link(a.SessionID))
 	if a.ThreadID != "" {
-		text += "\nAsk questions or give `!feedback` in <#" + a.ThreadID + ">."
+		hint := "\nAsk questions or give `!feedback` in <#" + a.ThreadID + ">."
+		text = shorten(text, maxMessage-len(hint)-len("\n…")) + hint
 	}
 
 	id, err := s.cfg.Client.Send(ctx, receipt.Target, discord.Post{Text: text, ReplyTo: receipt.ReplyTo, Nonce: nonce(a.ID, 1)})

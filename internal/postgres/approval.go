@@ -100,13 +100,16 @@ func approvalNotFound(id string) error {
 type UnannouncedApproval struct {
 	ID        string
 	SessionID string
+	// Team and Severity are those of the session.
+	Team     string
+	Severity tarsy.Severity
 	// ThreadID is the first thread of the session in the channel; empty if there is none.
 	ThreadID string
 }
 
 // UnannouncedApprovals returns the open approvals that a channel has not been told of, oldest first.
 func (db *DB) UnannouncedApprovals(ctx context.Context, channel tarsy.AnnouncementChannel) ([]UnannouncedApproval, error) {
-	found, err := collect[UnannouncedApproval](ctx, db.front, openApprovals(`c.id, c.session_id,
+	found, err := collect[UnannouncedApproval](ctx, db.front, openApprovals(`c.id, c.session_id, s.team, s.severity,
     coalesce((SELECT a.thread_id FROM announcements a WHERE a.session_id = s.id AND a.channel = $2 AND a.thread_id <> '' ORDER BY a.id LIMIT 1), '') AS thread_id`, "$1")+`
   AND NOT EXISTS (SELECT FROM announcements a WHERE a.approval_id = c.id AND a.channel = $2 AND a.subject = 'approval')
 ORDER BY c.id LIMIT 100`, db.clock.Now(), channel)

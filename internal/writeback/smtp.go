@@ -211,7 +211,7 @@ func (e *Email) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) 
 // login proves who TARSy is. The password is not sent over a connection that others can read.
 func (e *Email) login(client *smtp.Client) error {
 	_, offered := client.Extension("AUTH")
-	mechanisms, readable := strings.Fields(offered), e.TLS == NoTLS && Loopback(e.Host)
+	mechanisms, readable := strings.Fields(offered), e.TLS == NoTLS && loopback(e.Host)
 
 	for _, known := range []struct {
 		name string
@@ -230,8 +230,8 @@ func (e *Email) login(client *smtp.Client) error {
 	return errNoLogin
 }
 
-// Loopback reports whether a host is this machine.
-func Loopback(host string) bool {
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
 	address := net.ParseIP(host)
 
 	return host == "localhost" || address != nil && address.IsLoopback()
