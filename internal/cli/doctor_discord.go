@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"tarsy.dev/tarsy/flow/discord"
@@ -46,7 +48,18 @@ func (t *tool) checkDiscord(ctx context.Context, cfg config.Discord) []finding {
 		return []finding{discordFinding(check, err, "check system.discord.channel, and that the bot "+name+" is in its guild and can view it")}
 	}
 
-	return []finding{{check, findingOK, fmt.Sprintf("the bot is %s, announcements go to #%s", name, channel.Name), ""}}
+	found := fmt.Sprintf("the bot is %s, announcements go to #%s", name, channel.Name)
+
+	for _, team := range slices.Sorted(maps.Keys(cfg.Teams)) {
+		own, err := client.Channel(ctx, cfg.Teams[team])
+		if err != nil {
+			return []finding{discordFinding(check, err, "check system.discord.teams."+team+", and that the bot "+name+" is in its guild and can view it")}
+		}
+
+		found += fmt.Sprintf(", those of %s to #%s", team, own.Name)
+	}
+
+	return []finding{{check, findingOK, found, ""}}
 }
 
 // discordFinding is a failure where Discord refused the request, and a warning where it did not answer: a server keeps trying.

@@ -245,3 +245,8 @@ func refused(during string, err error) error {
 
 	return err
 }
+
+// Refused reports whether an SMTP server would refuse again what an error of CheckLogin is about.
+func Refused(err error) bool {
+	return permanent(err) || errors.Is(err, errNoStartTLS) || errors.Is(err, errNoLogin)
+}
