@@ -55,7 +55,7 @@ func TestApprovalIsAskedForByWebhookAndMailOnce(t *testing.T) {
 	options.Database = app.Database
 	second := tarsytest.New(t, options)
 	app.Stop()
-	second.Script.Add(restart(`{"again": true}`), says("Restarted."), says("Done."))
+	second.Script.Add(restart(`{"again": true}`))
 
 	next := second.Submit("test", "restart another")
 	waitApproval(second, second.Watch(next))
