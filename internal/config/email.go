@@ -121,7 +121,7 @@ func (c *Config) WriteBackWarnings() []Warning {
 	var warnings []Warning
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {
 		if smtp := c.Alerts.WriteBack[name].SMTP; smtp != nil && smtp.readable() {
-			p := c.problem(joinPath(joinPath("alerts.write_back", name), "smtp.tls"), "mail is sent unencrypted: everybody between this server and "+smtp.Host+" can read it", "")
+			p := c.problem(joinPath("alerts.write_back", name)+".smtp.tls", "mail is sent unencrypted: everybody between this server and "+smtp.Host+" can read it", "")
 			warnings = append(warnings, Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 		}
 	}

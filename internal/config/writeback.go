@@ -65,7 +65,7 @@ func (c *Config) UnsetWriteBackVariables(env func(string) (string, bool)) []Prob
 			continue
 		}
 		if value, _ := env(w.SMTP.PasswordEnv); value == "" {
-			problems = append(problems, c.problem(joinPath(joinPath("alerts.write_back", name), "smtp.password_env"),
+			problems = append(problems, c.problem(joinPath("alerts.write_back", name)+".smtp.password_env",
 				"environment variable "+w.SMTP.PasswordEnv+" is not set", "mail is not sent; it is kept for a day"))
 		}
 	}
@@ -78,7 +78,7 @@ func (c *Config) checkWriteBack() []Problem {
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {
 		w, path := c.Alerts.WriteBack[name], joinPath("alerts.write_back", name)
 		add := func(key, message, hint string) {
-			problems = append(problems, c.problem(joinPath(path, key), message, hint))
+			problems = append(problems, c.problem(path+"."+key, message, hint))
 		}
 		if !writeBackName.MatchString(name) || len(name) > maxWriteBackName {
 			problems = append(problems, c.problem(path, "not a name that a queue can have",
