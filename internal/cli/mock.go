@@ -39,13 +39,14 @@ type mockFlags struct {
 
 	discord  bool
 	oidc     bool
+	smtp     string
 	mcpStdio string
 	output   *choice
 }
 
 func (t *tool) mock() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mock", Short: "Run scripted LLM APIs, MCP servers and Discord for tests", GroupID: groupServer, Args: namedArgs,
+		Use: "mock", Short: "Run scripted LLM APIs, MCP servers, Discord and SMTP for tests", GroupID: groupServer, Args: namedArgs,
 		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
 be tested without an API key and without a network. See docs/mock.md for details.
 
@@ -53,6 +54,7 @@ be tested without an API key and without a network. See docs/mock.md for details
                    an invalid file is reported and ignored.
 --discord          serves a virtual Discord below /discord, REST and gateway; a script with a section discord does that too
 --oidc             serves an OpenID Connect issuer below /oidc, with a page on which people choose who they are; see docs/login.md
+--smtp ADDRESS     accepts mail, prints it and delivers nothing
 --record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
 --cassette FILE    replays such a file; a request that it does not contain is an error that shows the difference
 
@@ -63,6 +65,7 @@ unused replies, and exits with code 1 if there are any, unless --strict=false. G
   tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
   tarsy mock --discord
   tarsy mock --oidc
+  tarsy mock --smtp 127.0.0.1:2525
   tarsy mock --record https://api.openai.com --cassette chat.yaml
   tarsy mock --cassette chat.yaml --timing recorded
   tarsy mock --script script.yaml --mcp-stdio kubernetes`,
@@ -110,6 +113,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.Var(f.timing, "timing", "timing of recorded responses")
 	flags.BoolVar(&f.discord, "discord", false, "serve a virtual Discord, as the section discord of the script describes it or with one guild")
 	flags.BoolVar(&f.oidc, "oidc", false, "serve an OpenID Connect issuer with the public client tarsy")
+	flags.StringVar(&f.smtp, "smtp", "", "address to accept mail on over SMTP, without encryption or login; mails are printed")
 	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
 
 	_ = cmd.RegisterFlagCompletionFunc("timing", cobra.FixedCompletions(f.timing.allowed, cobra.ShellCompDirectiveNoFileComp))
@@ -150,6 +154,8 @@ func (t *tool) checkMock(f *mockFlags) error {
 	case !f.allowPublic && requireKey(authAuto, f.listen):
 		// Where the server would want keys.
 		err = fmt.Errorf("--listen %s %w", f.listen, errPublic)
+	case f.smtp != "" && !f.allowPublic && requireKey(authAuto, f.smtp):
+		err = fmt.Errorf("--smtp %s %w", f.smtp, errPublic)
 	}
 
 	if err != nil {
@@ -170,7 +176,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return errScriptOnly
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
-	case f.script == "" && f.cassette == "" && !f.discord && !f.oidc:
+	case f.script == "" && f.cassette == "" && !f.discord && !f.oidc && f.smtp == "":
 		t.infof("%s", mockExample)
 
 		return errNoScript

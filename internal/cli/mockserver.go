@@ -46,6 +46,8 @@ type mockRun struct {
 	server *mock.Server
 	// discord is the virtual Discord of now.
 	discord atomic.Pointer[discord.Server]
+	// mail is the address of the SMTP server; empty if there is none.
+	mail string
 }
 
 // serve runs the server until ctx is done.
@@ -65,6 +67,12 @@ func (m *mockRun) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", m.flags.listen, err)
 	}
+
+	endMail, err := m.serveMail(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer endMail()
 
 	if err := m.announce(listener.Addr().String()); err != nil {
 		return errors.Join(err, listener.Close())
@@ -137,6 +145,7 @@ type mockAddresses struct {
 	Gemini    string            `json:"gemini"`
 	MCP       map[string]string `json:"mcp,omitempty"`
 	Discord   *discordAddresses `json:"discord,omitempty"`
+	SMTP      string            `json:"smtp,omitempty"`
 	// OIDC is the issuer, if there is one.
 	OIDC string `json:"oidc,omitempty"`
 }
@@ -158,7 +167,7 @@ func (m *mockRun) announce(at string) error {
 	}
 
 	base := "http://" + at
-	a := mockAddresses{URL: base, OpenAI: base + "/v1", Anthropic: base, Gemini: base, MCP: map[string]string{}}
+	a := mockAddresses{URL: base, OpenAI: base + "/v1", Anthropic: base, Gemini: base, MCP: map[string]string{}, SMTP: m.mail}
 
 	if file := m.file.Load(); file != nil {
 		for name := range file.MCPServers {
@@ -195,6 +204,10 @@ func (m *mockRun) announce(at string) error {
 
 	if a.OIDC != "" {
 		err = errors.Join(err, m.printf("  OpenID Connect: issuer %s, client_id %s\n", a.OIDC, mockClient))
+	}
+
+	if a.SMTP != "" {
+		err = errors.Join(err, m.printf("  SMTP: %s\n", a.SMTP))
 	}
 
 	m.infof("\nAny API key works. %s/_mock/journal shows the requests. Ctrl-C stops.", base)
