@@ -21,15 +21,15 @@ var (
 	errNoLogin    = errors.New("the SMTP server offers no login with PLAIN or LOGIN")
 )
 
-// mailRefusal is a reply of an SMTP server that is no success.
-type mailRefusal struct {
+// mailError is a reply of an SMTP server that is no success.
+type mailError struct {
 	code int
 	// during is the command that was refused.
 	during, reason string
 }
 
 // Error implements error.
-func (r *mailRefusal) Error() string {
+func (r *mailError) Error() string {
 	text := fmt.Sprintf("the SMTP server responded with %d to %s", r.code, r.during)
 	if r.reason != "" {
 		text += ": " + r.reason
@@ -39,7 +39,7 @@ func (r *mailRefusal) Error() string {
 }
 
 // permanent reports whether the same message would be refused again.
-func (r *mailRefusal) permanent() bool { return r.code >= 500 }
+func (r *mailError) permanent() bool { return r.code >= 500 }
 
 // delivered is a message that was accepted, but not for everybody.
 type delivered struct{ reason string }
@@ -130,7 +130,7 @@ func (e *Email) recipients(client *smtp.Client) (left []string, err error) {
 			continue
 		}
 
-		if known, ok := errors.AsType[*mailRefusal](err); !ok || !known.permanent() {
+		if known, ok := errors.AsType[*mailError](err); !ok || !known.permanent() {
 			return nil, err
 		}
 
@@ -240,7 +240,7 @@ func loopback(host string) bool {
 // refused makes a refusal of what a server replied to a command. Other errors stay what they are.
 func refused(during string, err error) error {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
-		return &mailRefusal{code: reply.Code, during: during, reason: oneLine(reply.Msg)}
+		return &mailError{code: reply.Code, during: during, reason: oneLine(reply.Msg)}
 	}
 
 	return err

@@ -212,7 +212,7 @@ func permanent(err error) bool {
 		return refused.permanent()
 	}
 
-	if refused, ok := errors.AsType[*mailRefusal](err); ok {
+	if refused, ok := errors.AsType[*mailError](err); ok {
 		return refused.permanent()
 	}
 
