@@ -1,28 +1,16 @@
 /** Cancels the active sessions that the filter of the list matches. The number is known before. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Ban } from 'lucide-react';
-import { useState } from 'react';
-import { api, body } from '@/api/client';
-import type { BulkCancel } from '@/api/operations';
-import { keys, type SessionSearch } from '@/api/queries';
+import { lazy, Suspense, useState } from 'react';
+import type { SessionSearch } from '@/api/queries';
 import { usePageCommands } from '@/app/commands';
+import { explainMissing } from '@/app/failure';
 import { useScope } from '@/app/scope';
-import { counted } from '@/text/format';
 import { Button } from '@/ui/button';
-import { Confirm } from '@/ui/confirm';
-import { Loading, ProblemPanel } from '@/ui/feedback';
-import { Dialog, DialogContent } from '@/ui/overlay';
 
-/** The filter as the server takes it; an outcome is only of sessions that are over. */
-export function cancelFilterOf({ status, outcome: _, order: __, ...filter }: SessionSearch) {
-  return { ...filter, status: status?.join(',') || undefined };
-}
-
-const request = (filter: SessionSearch, dry_run: boolean, signal?: AbortSignal) =>
-  body(api.POST('/api/v1/sessions/cancel', { signal, body: { filter: cancelFilterOf(filter), dry_run } }));
-
-/** How many sessions the server cancels at once. */
-const most = 10_000;
+// A dialog is as large as the list, and few people cancel.
+const CancelDialog = lazy(() =>
+  import('./cancel-dialog').then((module) => ({ default: module.CancelDialog }), explainMissing),
+);
 
 /** Nothing where no session of the filter can be active, or where nothing may be changed. */
 export function CancelMatching({ filter, filtered }: { filter: SessionSearch; filtered: boolean }) {
@@ -58,67 +46,11 @@ export function CancelMatching({ filter, filtered }: { filter: SessionSearch; fi
           <Ban aria-hidden /> {label}
         </Button>
       )}
-      {asked && <Ask filter={asked} onClose={() => setAsked(undefined)} />}
+      {asked && (
+        <Suspense>
+          <CancelDialog filter={asked} onClose={() => setAsked(undefined)} />
+        </Suspense>
+      )}
     </>
   );
-}
-
-function Ask({ filter, onClose }: { filter: SessionSearch; onClose: () => void }) {
-  const client = useQueryClient();
-  const would = useQuery({
-    queryKey: [...keys.sessions, 'would-cancel', filter] as const,
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => request(filter, true, signal),
-  });
-  const cancelling = useMutation({
-    mutationFn: () => request(filter, false),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: keys.sessions });
-      onClose();
-    },
-  });
-  const close = (open: boolean) => open || onClose();
-  if (would.data === undefined || would.data.requested === 0) {
-    return (
-      <Dialog open onOpenChange={close}>
-        <DialogContent title="Cancel matching sessions">
-          {would.data ? (
-            <p className="text-ink-soft" data-testid="cancel-none">
-              {nothing(would.data)}
-            </p>
-          ) : would.error ? (
-            <ProblemPanel error={would.error} retry={() => void would.refetch()} />
-          ) : (
-            <Loading what="the number of sessions" rows={1} />
-          )}
-        </DialogContent>
-      </Dialog>
-    );
-  }
-  const number = counted(would.data.requested, 'session');
-  return (
-    <Confirm
-      open
-      onOpenChange={close}
-      title={`Cancel ${number}?`}
-      action={`Cancel ${number}`}
-      danger
-      busy={cancelling.isPending}
-      error={cancelling.error}
-      onConfirm={() => cancelling.mutate()}
-    >
-      <p data-testid="cancel-number">
-        {number} that {would.data.requested === 1 ? 'is' : 'are'} queued or running will be cancelled. Findings so far
-        are kept, but the sessions cannot be resumed.
-        {would.data.requested >= most && ' More sessions may match; repeat this afterwards.'}
-      </p>
-    </Confirm>
-  );
-}
-
-function nothing(result: BulkCancel): string {
-  return result.skipped.length > 0
-    ? 'All matching sessions are being cancelled already.'
-    : 'No queued or running session matches these filters.';
 }
