@@ -90,6 +90,10 @@ FROM timeline_events e, generate_series(1, 3000) n WHERE e.session_id = $1 AND e
 	long := decode[map[string]any](readShared(t, app, secret).Body)
 	c.requireSome(t, "Shared", long, map[string]is{"next_cursor": that(func(value any) bool { return value != "" && value != nil })})
 
+	c.requireSome(t, "SharedSession", long["session"], map[string]is{
+		"severity": equal("critical"), "outcome": equal("cause_found"), "verdict": isObject, "final_analysis": equal("The disk is full."),
+	})
+
 	shareID, _ := created["id"].(string)
 	share["revoked_at"], share["uses"] = minute(0), equal(2.0)
 	c.require(t, "Share", decode[map[string]any](app.Do(http.MethodDelete, "/api/v1/sessions/"+id+"/shares/"+shareID, nil).Body), share)
