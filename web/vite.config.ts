@@ -46,7 +46,7 @@ const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.jo
 
 /** Parts of the page that are not for all pages: pages themselves, what lies over them, charts. */
 const aside =
-  /\/src\/(pages\/[^/]+\/(page|note)|alert\/silence-dialog|app\/(help|menus|palette|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
+  /\/src\/(pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
 
 /**
  * Few files: on a connection with a long way each one costs more than its bytes. What is shown first is one, what every page
