@@ -5,8 +5,11 @@ import "time"
 // AnnouncementChannel is where an announcement goes.
 type AnnouncementChannel string
 
-// ChannelDiscord is the channel of messages to Discord.
-const ChannelDiscord AnnouncementChannel = "discord"
+// ChannelDiscord is the channel of messages to Discord, ChannelSlack that of messages to Slack.
+const (
+	ChannelDiscord AnnouncementChannel = "discord"
+	ChannelSlack   AnnouncementChannel = "slack"
+)
 
 // WebhookChannel is the channel of a target of write-back. Each has its own, so that a session is announced once in each.
 func WebhookChannel(target string) AnnouncementChannel {
@@ -44,7 +47,8 @@ const (
 
 // Announcement is one message to people outside. It is stored before it is sent, so that a crash loses none.
 type Announcement struct {
-	// UUIDv7. The nonce of a message to Discord is derived from it; a webhook gets it as its idempotency key.
+	// UUIDv7. The nonce of a message to Discord is derived from it, and messages to Slack have it in their metadata; a webhook gets it as
+	// its idempotency key.
 	ID string `json:"id"`
 	// The session, never empty.
 	SessionID string `json:"session_id"`
@@ -55,7 +59,7 @@ type Announcement struct {
 	StageID *string `json:"stage_id"`
 	// The approval; nil unless Subject is SubjectApproval.
 	ApprovalID *string `json:"approval_id"`
-	// The channel's own ID of the place to post in, such as a Discord channel or thread; the name of a target of write-back.
+	// The channel's own ID of the place to post in, such as a channel or thread of Discord or Slack; the name of a target of write-back.
 	Target string `json:"target"`
 	// The message that it replies to; empty if there is none. Unique in a channel, so a message that is received twice has one reply.
 	ReplyTo string `json:"reply_to"`

@@ -17,6 +17,8 @@ const (
 	ActorOIDC ActorKind = "oidc"
 	// ActorDiscord wrote a message in Discord.
 	ActorDiscord ActorKind = "discord"
+	// ActorSlack wrote a message or clicked a button in Slack.
+	ActorSlack ActorKind = "slack"
 	// ActorCLI used a command directly on the database.
 	ActorCLI ActorKind = "cli"
 	// ActorSystem is the server itself.
@@ -27,7 +29,7 @@ const (
 
 // ActorKinds lists the kinds of actors.
 func ActorKinds() []ActorKind {
-	return []ActorKind{ActorKey, ActorBrowser, ActorProxy, ActorOIDC, ActorDiscord, ActorCLI, ActorSystem, ActorAnonymous}
+	return []ActorKind{ActorKey, ActorBrowser, ActorProxy, ActorOIDC, ActorDiscord, ActorSlack, ActorCLI, ActorSystem, ActorAnonymous}
 }
 
 // AuditOK is the outcome of an action that succeeded.
@@ -47,7 +49,7 @@ type AuditEntry struct {
 	// The key that was used; empty if none was.
 	KeyID     string `json:"key_id"`
 	KeyPrefix string `json:"key_prefix"`
-	// What the actor may do; empty if that is unknown, as in Discord.
+	// What the actor may do; empty if that is unknown, as in Discord and Slack.
 	Role AccessRole `json:"role"`
 	// A stable name, such as session.cancel.
 	Action string `json:"action"`

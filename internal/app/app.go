@@ -37,6 +37,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
 	"tarsy.dev/tarsy/internal/runbook"
+	"tarsy.dev/tarsy/internal/slack"
 	"tarsy.dev/tarsy/internal/stream"
 	"tarsy.dev/tarsy/internal/telemetry"
 	"tarsy.dev/tarsy/llm"
@@ -130,7 +131,9 @@ type App struct {
 	engine  *engine.Engine
 	work    backgroundWork
 	// discord is nil unless it is enabled and has a token.
-	discord  *discord.Bot
+	discord *discord.Bot
+	// slack is nil unless it is enabled and has a token.
+	slack    *slack.Bot
 	listener net.Listener
 	// tls is nil where the server speaks plain HTTP.
 	tls  *tls.Config
@@ -308,6 +311,10 @@ func (a *App) wire(ctx context.Context) error {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
+	if err := a.connectSlack(door{a}, decisions); err != nil {
+		return fmt.Errorf("system.slack: %w", err)
+	}
+
 	tools := mcpserver.NewHandler(mcpserver.HTTPConfig{
 		API:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }), // which is made of this one
 		Origins: origins, Dashboard: cfg.System.Dashboard(), Version: a.options.Version, Logger: a.logger,
@@ -434,6 +441,10 @@ func (a *App) Start(ctx context.Context) error {
 
 	if a.discord != nil {
 		a.discord.Start()
+	}
+
+	if a.slack != nil {
+		a.slack.Start()
 	}
 
 	a.ready.Store(true)

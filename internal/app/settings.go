@@ -249,7 +249,7 @@ func (s *settings) warnings(env func(string) (string, bool), scripted bool) []co
 		}
 	}
 
-	for _, unset := range slices.Concat(s.config.UnsetReceiverVariables(env), s.config.UnsetWriteBackVariables(env), s.config.UnsetTracingVariables(env), s.config.UnsetOIDCVariables(env)) {
+	for _, unset := range s.config.UnsetVariables(env) {
 		hint := unset.Hint
 		unset.Hint = "" // which the text would repeat
 

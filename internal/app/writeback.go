@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/slack"
 	"tarsy.dev/tarsy/internal/writeback"
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
@@ -28,6 +29,10 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 		}
 
 		all = append(all, discord.Announce(routes, a.clock))
+	}
+
+	if cfg := a.options.Config.System.Slack; cfg.Enabled {
+		all = append(all, slack.Announce(slack.AnnounceConfig{Rooms: rooms(cfg), Events: slackEvents(cfg), Clock: a.clock}))
 	}
 
 	if len(targets) > 0 {

@@ -80,7 +80,7 @@ does, with the same flags and variables, so a configuration that passes does not
 			chains := chain.NewCatalog(cfg)
 			warnings, notes = chains.Warnings(), chains.Notes()
 
-			for _, p := range slices.Concat(chains.UnsetVariables(t.lookup), cfg.UnsetReceiverVariables(t.lookup), cfg.UnsetWriteBackVariables(t.lookup), cfg.UnsetTracingVariables(t.lookup), cfg.UnsetOIDCVariables(t.lookup)) {
+			for _, p := range slices.Concat(chains.UnsetVariables(t.lookup), cfg.UnsetVariables(t.lookup)) {
 				warnings = append(warnings, config.Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 			}
 

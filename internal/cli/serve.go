@@ -90,7 +90,7 @@ func (t *tool) warn(cfg *config.Config) {
 		t.infof("warning: %s: sessions that need it fail", unset)
 	}
 
-	for _, unset := range slices.Concat(cfg.UnsetReceiverVariables(t.lookup), cfg.UnsetWriteBackVariables(t.lookup), cfg.UnsetTracingVariables(t.lookup)) {
+	for _, unset := range slices.Concat(cfg.UnsetReceiverVariables(t.lookup), cfg.UnsetWriteBackVariables(t.lookup), cfg.UnsetSlackVariables(t.lookup), cfg.UnsetTracingVariables(t.lookup)) {
 		t.infof("warning: %s", unset)
 	}
 

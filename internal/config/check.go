@@ -39,6 +39,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkPrices()...)
 	problems = append(problems, c.checkDiscord()...)
+	problems = append(problems, c.checkSlack()...)
 	problems = append(problems, c.checkAuth()...)
 	problems = append(problems, c.checkReceivers()...)
 	problems = append(problems, c.checkGrouping()...)
@@ -196,6 +197,22 @@ func formats() map[string]valueFormat {
 		"discord_id": {
 			func(v string) bool { return v == "*" || discordID.MatchString(v) },
 			"not a Discord ID", "write the number that Copy ID gives, in quotes, or '*'",
+		},
+		"slack_channel": {
+			slackChannelID.MatchString,
+			"not the ID of a Slack channel", "it is at the end of the channel's details, such as C0123456789",
+		},
+		"slack_channels": {
+			func(v string) bool { return v == "*" || slackChannelID.MatchString(v) },
+			"not the ID of a Slack channel", "write one such as C0123456789, or '*'",
+		},
+		"slack_user": {
+			slackUserID.MatchString,
+			"not the ID of a Slack user", "Copy member ID in the profile gives it, such as U0123456789",
+		},
+		"slack_users": {
+			func(v string) bool { return v == "*" || slackUserID.MatchString(v) },
+			"not the ID of a Slack user", "write one such as U0123456789, or '*'",
 		},
 		"loopback": {
 			isLoopback,

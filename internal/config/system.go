@@ -29,7 +29,7 @@ type System struct {
 	Login            Login          `yaml:"login" doc:"Limits on browsers that log in." restart:"true"`
 	GitHub           GitHub         `yaml:"github" doc:"Access to GitHub."`
 	Runbooks         Runbooks       `yaml:"runbooks" doc:"Where runbooks come from."`
-	Slack            *Slack         `yaml:"slack" doc:"Notifications to Slack." later:"true"`
+	Slack            Slack          `yaml:"slack" doc:"Announcements, questions and approvals in Slack; see docs/slack.md." restart:"true"`
 	Discord          Discord        `yaml:"discord" doc:"Announcements, questions and alerts in Discord; see docs/discord.md." restart:"true"`
 	CostEstimation   CostEstimation `yaml:"cost_estimation" doc:"Cost of LLM calls; see docs/costs.md."`
 	Budgets          Budgets        `yaml:"budgets" doc:"Budgets; agents that reach one must conclude."`
@@ -117,13 +117,6 @@ type Runbooks struct {
 	RepoURL        string        `yaml:"repo_url" doc:"Repository that lists the runbooks." format:"url" secret:"url" later:"true"`
 	CacheTTL       time.Duration `yaml:"cache_ttl" doc:"How long a fetched runbook is reused." min:"0s" default:"1m"`
 	AllowedDomains []string      `yaml:"allowed_domains" doc:"Hosts that runbooks can be fetched from; *.example.com means every host below it. The default is GitHub." format:"domain"`
-}
-
-// Slack is system.slack.
-type Slack struct {
-	Enabled  bool   `yaml:"enabled" doc:"Send notifications."`
-	TokenEnv string `yaml:"token_env" doc:"Environment variable that holds the bot token." format:"env" secret:"env"`
-	Channel  string `yaml:"channel" doc:"Channel id to post in."`
 }
 
 // CostEstimation is system.cost_estimation.

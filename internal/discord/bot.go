@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/channel"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
@@ -61,8 +62,7 @@ type Config struct {
 // Bot is this server's part in Discord. Start it once; Stop may be called at any time.
 type Bot struct {
 	cfg    Config
-	task   background.Task
-	leases background.Outage
+	holder *channel.Holder
 	online background.Outage
 }
 
@@ -70,83 +70,24 @@ type Bot struct {
 func New(cfg Config) *Bot {
 	cfg.Logger = cfg.Logger.With("component", "discord")
 
-	return &Bot{
+	b := &Bot{
 		cfg: cfg,
-		leases: background.Outage{
-			Failing: "could not take or renew the lease of the Discord connection; trying again",
-			Over:    "the lease of the Discord connection is available again", Level: slog.LevelWarn, Logger: cfg.Logger,
-		},
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 	}
+	b.holder = channel.NewHolder(channel.Config{
+		Leases: cfg.DB, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Logger: cfg.Logger,
+	})
+
+	return b
 }
 
 // Start begins to try to become the server that holds the connection.
-func (b *Bot) Start() { b.task.Start(b.run) }
+func (b *Bot) Start() { b.holder.Start() }
 
 // Stop leaves the connection to another server and waits for what is being sent.
-func (b *Bot) Stop() { b.task.Stop() }
-
-// run holds the connection whenever no other server does.
-func (b *Bot) run(ctx context.Context) {
-	var (
-		duty    *background.Task
-		renewed time.Time
-	)
-
-	ticker := time.NewTicker(b.cfg.RenewEvery)
-	defer ticker.Stop()
-
-	for ctx.Err() == nil {
-		taken, err := b.take(ctx)
-
-		switch {
-		case taken:
-			renewed = time.Now()
-
-			if duty == nil {
-				duty = &background.Task{}
-				duty.Start(b.work)
-			}
-		case duty != nil && (err == nil || time.Since(renewed)+b.cfg.RenewEvery >= b.cfg.Lease):
-			duty.Stop()
-			duty = nil
-		}
-
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
-
-	if duty != nil {
-		duty.Stop()
-		b.leave()
-	}
-}
-
-func (b *Bot) take(ctx context.Context) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.cfg.Lease/2)
-	defer cancel()
-
-	taken, err := b.cfg.DB.TakeChannel(ctx, tarsy.ChannelDiscord, b.cfg.ServerID, b.cfg.Lease)
-	if ctx.Err() == nil || err == nil {
-		b.leases.Note(ctx, err)
-	}
-
-	return taken, err
-}
-
-// leave lets another server continue at once; the lease would end by itself.
-func (b *Bot) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
-	defer cancel()
-
-	if err := b.cfg.DB.LeaveChannel(ctx, tarsy.ChannelDiscord, b.cfg.ServerID); err != nil {
-		b.cfg.Logger.Warn("could not release the lease of the Discord connection; it expires by itself", "error", err)
-	}
-}
+func (b *Bot) Stop() { b.holder.Stop() }
 
 // work is what the holder does: listen and send.
 func (b *Bot) work(ctx context.Context) {

@@ -1,0 +1,116 @@
+// Package channel lets one server of all work for a channel to people, such as Discord or Slack. It knows nothing of what that work is.
+package channel
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/background"
+)
+
+// leaveLimit is how long releasing the lease may take.
+const leaveLimit = 5 * time.Second
+
+// Leases are the leases in the database.
+type Leases interface {
+	TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error)
+	LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error
+}
+
+// Config is what a Holder needs. Everything is required.
+type Config struct {
+	Leases  Leases
+	Channel tarsy.AnnouncementChannel
+	// ServerID names this server as the holder.
+	ServerID string
+	// Lease is how long the channel stays with a server that has gone silent; it is renewed every RenewEvery.
+	Lease      time.Duration
+	RenewEvery time.Duration
+	// Work is what the holder does until its context ends.
+	Work   func(ctx context.Context)
+	Logger *slog.Logger
+}
+
+// Holder works for a channel whenever no other server does. Start it once; Stop may be called at any time.
+type Holder struct {
+	cfg    Config
+	task   background.Task
+	leases background.Outage
+}
+
+// NewHolder returns a holder that does nothing yet.
+func NewHolder(cfg Config) *Holder {
+	cfg.Logger = cfg.Logger.With("channel", cfg.Channel)
+
+	return &Holder{cfg: cfg, leases: background.Outage{
+		Failing: "could not take or renew the lease of a channel; trying again",
+		Over:    "the lease of a channel is available again", Level: slog.LevelWarn, Logger: cfg.Logger,
+	}}
+}
+
+// Start begins to try to become the server that works for the channel.
+func (h *Holder) Start() { h.task.Start(h.run) }
+
+// Stop leaves the channel to another server and waits for the work.
+func (h *Holder) Stop() { h.task.Stop() }
+
+func (h *Holder) run(ctx context.Context) {
+	var (
+		duty    *background.Task
+		renewed time.Time
+	)
+
+	ticker := time.NewTicker(h.cfg.RenewEvery)
+	defer ticker.Stop()
+
+	for ctx.Err() == nil {
+		taken, err := h.take(ctx)
+
+		switch {
+		case taken:
+			renewed = time.Now()
+
+			if duty == nil {
+				duty = &background.Task{}
+				duty.Start(h.cfg.Work)
+			}
+		case duty != nil && (err == nil || time.Since(renewed)+h.cfg.RenewEvery >= h.cfg.Lease):
+			duty.Stop()
+			duty = nil
+		}
+
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+
+	if duty != nil {
+		duty.Stop()
+		h.leave()
+	}
+}
+
+func (h *Holder) take(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.cfg.Lease/2)
+	defer cancel()
+
+	taken, err := h.cfg.Leases.TakeChannel(ctx, h.cfg.Channel, h.cfg.ServerID, h.cfg.Lease)
+	if ctx.Err() == nil || err == nil {
+		h.leases.Note(ctx, err)
+	}
+
+	return taken, err
+}
+
+// leave lets another server continue at once; the lease would end by itself.
+func (h *Holder) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+
+	if err := h.cfg.Leases.LeaveChannel(ctx, h.cfg.Channel, h.cfg.ServerID); err != nil {
+		h.cfg.Logger.Warn("could not release the lease of a channel; it expires by itself", "error", err)
+	}
+}

@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy"
+)
+
+// SlackThread is a thread in Slack: what is announced about one alert in one channel.
+type SlackThread struct {
+	ID          string
+	Channel     string
+	Fingerprint string
+	// SessionID is the newest session that was announced in the thread.
+	SessionID string
+	// AnnouncementID is the announcement that posts the first message.
+	AnnouncementID string
+	// TS identifies the first message; empty until it is posted.
+	TS        string `db:"ts"`
+	CreatedAt time.Time
+}
+
+const slackThreadColumns = `t.id, t.channel, t.fingerprint, t.session_id, t.announcement_id, t.ts, t.created_at`
+
+const (
+	retireSlackThreadsSQL = `
+UPDATE slack_threads SET current = false WHERE channel = $1 AND fingerprint = $2 AND fingerprint <> '' AND current AND created_at <= $3`
+
+	addSlackThreadSQL = `
+INSERT INTO slack_threads (id, channel, fingerprint, session_id, announcement_id, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
+
+	// Ids grow with time: the newest session is the one with the greatest. A first message that its announcement will not post any more is
+	// left to this one.
+	joinSlackThreadSQL = `
+UPDATE slack_threads t SET session_id = greatest(t.session_id, $3::uuid), announcement_id = CASE
+    WHEN t.ts = '' AND NOT EXISTS (SELECT 1 FROM announcements a WHERE a.id = t.announcement_id AND a.state = 'pending') THEN $4::uuid
+    ELSE t.announcement_id END
+WHERE t.channel = $1 AND t.fingerprint = $2 AND t.current AND (t.fingerprint <> '' OR t.session_id = $3::uuid)
+RETURNING ` + slackThreadColumns
+)
+
+// JoinSlackThread returns the thread that an announcement belongs to, and adds it if there is none that began less than maxAge ago. Of
+// announcements that race, one posts the first message: the one that the thread names.
+func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerprint string, maxAge time.Duration) (SlackThread, error) {
+	var thread SlackThread
+
+	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+		now := db.clock.Now()
+
+		if _, err := tx.Exec(ctx, retireSlackThreadsSQL, a.Target, fingerprint, now.Add(-maxAge)); err != nil {
+			return err
+		}
+
+		if _, err := tx.Exec(ctx, addSlackThreadSQL, tarsy.NewID(), a.Target, fingerprint, a.SessionID, a.ID, now); err != nil {
+			return err
+		}
+
+		rows, err := tx.Query(ctx, joinSlackThreadSQL, a.Target, fingerprint, a.SessionID, a.ID)
+		if err != nil {
+			return err
+		}
+
+		thread, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[SlackThread])
+
+		return err
+	})
+	if err != nil {
+		return SlackThread{}, fmt.Errorf("join Slack thread: %w", err)
+	}
+
+	return thread, nil
+}
+
+// SetSlackThread records the first message of a thread, which an announcement has posted.
+func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) error {
+	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET ts = $2 WHERE announcement_id = $1 AND ts = ''`, announcementID, ts); err != nil {
+		return fmt.Errorf("record Slack thread: %w", err)
+	}
+
+	return nil
+}
+
+// EndSlackThread lets no further announcements go to a thread, because somebody deleted it.
+func (db *DB) EndSlackThread(ctx context.Context, id string) error {
+	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET current = false WHERE id = $1`, id); err != nil {
+		return fmt.Errorf("end Slack thread: %w", err)
+	}
+
+	return nil
+}
+
+// SlackThreadSession returns the session that people discuss in a thread; an empty string if the thread is not ours.
+func (db *DB) SlackThreadSession(ctx context.Context, channel, ts string) (string, error) {
+	found, err := collect[struct{ SessionID string }](ctx, db.front,
+		`SELECT session_id FROM slack_threads WHERE channel = $1 AND ts = $2 AND ts <> '' LIMIT 1`, channel, ts)
+	if err != nil {
+		return "", fmt.Errorf("look up Slack thread: %w", err)
+	}
+
+	if len(found) == 0 {
+		return "", nil
+	}
+
+	return found[0].SessionID, nil
+}
+
+// SlackThreadState is what the first message of a thread shows of its alert.
+type SlackThreadState struct {
+	SlackThread
+
+	// State changes whenever something below changes; Shown is the one that the message shows, empty at first.
+	State string
+	Shown string
+	// Status is that of the newest session, Sessions how many were announced in the thread.
+	Status   tarsy.SessionStatus
+	Sessions int
+	// Occurrences counts how often the alert of the newest session was received, and ResolvedAt is nil while it fires.
+	Occurrences int64
+	ResolvedAt  *time.Time
+}
+
+const slackThreadStatesSQL = `
+SELECT * FROM (
+    SELECT ` + slackThreadColumns + `, t.shown, s.status, coalesce(d.occurrences, 1) AS occurrences, CASE WHEN NOT d.firing THEN d.resolved_at END AS resolved_at,
+        (SELECT count(DISTINCT a.session_id) FROM announcements a WHERE a.channel = 'slack' AND a.target = t.channel AND a.thread_id = t.ts AND a.thread_id <> '') AS sessions
+    FROM slack_threads t JOIN sessions s ON s.id = t.session_id LEFT JOIN session_alerts d ON d.session_id = t.session_id
+    WHERE t.ts <> '' AND s.deleted_at IS NULL AND `
+
+// slackState identifies a state.
+const slackState = `concat_ws(' ', x.session_id, x.status, x.sessions, x.occurrences, x.resolved_at IS NOT NULL)`
+
+func (db *DB) slackStates(ctx context.Context, where, rest string, args ...any) ([]SlackThreadState, error) {
+	found, err := collect[SlackThreadState](ctx, db.front, `SELECT x.id, x.channel, x.fingerprint, x.session_id, x.announcement_id, x.ts, x.created_at,
+x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS state FROM (`+slackThreadStatesSQL+where+`) y) x `+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of Slack threads: %w", err)
+	}
+
+	return found, nil
+}
+
+// ChangedSlackThreads returns threads that began less than maxAge ago and whose first message shows something else than what is the case.
+func (db *DB) ChangedSlackThreads(ctx context.Context, maxAge time.Duration, limit int) ([]SlackThreadState, error) {
+	return db.slackStates(ctx, `t.current AND t.created_at > $1`, `WHERE x.shown <> `+slackState+` ORDER BY x.id LIMIT $2`, db.clock.Now().Add(-maxAge), limit)
+}
+
+// SlackThreadOf returns the state of the thread whose first message an announcement posts; nil if another one does.
+func (db *DB) SlackThreadOf(ctx context.Context, announcementID string) (*SlackThreadState, error) {
+	found, err := db.slackStates(ctx, `t.announcement_id = $1`, `LIMIT 1`, announcementID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+
+	return &found[0], nil
+}
+
+// ShowSlackThread records which state the first message of a thread shows.
+func (db *DB) ShowSlackThread(ctx context.Context, id, state string) error {
+	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET shown = $2 WHERE id = $1`, id, state); err != nil {
+		return fmt.Errorf("record the state of a Slack thread: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,137 @@
+// Package slack connects the server to Slack: it announces how sessions go, answers questions that people ask in the threads under
+// announcements, and takes decisions about tool calls from buttons.
+//
+// One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that the next holder goes
+// on where a killed one was; messages have the ID of their row in their metadata, by which an attempt with an unknown result is found again.
+// What comes from Slack is hostile: it passes the allow-lists, and intake masks it. The package knows nothing of configuration files.
+package slack
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/channel"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+// EventApproval is the event that a tool call waits for an approval. The others are those of write-back.
+const EventApproval message.Event = "approval"
+
+// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+type Intake interface {
+	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
+}
+
+// Config is what a bot needs.
+type Config struct {
+	DB     *postgres.DB
+	Client *Client
+	Intake Intake
+	// Approvals takes decisions about tool calls, of the users in Approve.
+	Approvals Approvals
+	Approve   []string
+	// Rooms is where announcements go, Events what is announced.
+	Rooms  Rooms
+	Events []message.Event
+	// Templates replace the built-in layout, by event.
+	Templates map[message.Event]*message.Template
+	// ServerID names this server as the holder of the connection.
+	ServerID string
+	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
+	Lease      time.Duration
+	RenewEvery time.Duration
+	// Ask is who can ask questions.
+	Ask Access
+	// SessionURL is where people open a session, or empty.
+	SessionURL func(sessionID string) string
+	// Mask hides secrets in names; intake masks the rest.
+	Mask   func(text string) string
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// Rooms are the channels of Slack in which sessions are announced.
+type Rooms struct {
+	// Channel is the ID of the channel for teams that have none of their own in Teams.
+	Channel string
+	Teams   map[string]string
+}
+
+// of is the channel of a team.
+func (r Rooms) of(team string) string {
+	if own := r.Teams[team]; team != "" && own != "" {
+		return own
+	}
+
+	return r.Channel
+}
+
+// Access allows a person who is listed, in a channel that is listed. The zero value allows nobody.
+type Access struct {
+	Channels []string
+	Users    []string
+}
+
+func (a Access) allows(channelID, userID string) bool {
+	return has(a.Channels, channelID) && has(a.Users, userID)
+}
+
+// anyone in a list allows everything that the list is about.
+const anyone = "*"
+
+func has(allowed []string, id string) bool {
+	return id != "" && (slices.Contains(allowed, anyone) || slices.Contains(allowed, id))
+}
+
+// Bot is this server's part in Slack. Start it once; Stop may be called at any time.
+type Bot struct {
+	cfg    Config
+	holder *channel.Holder
+	online background.Outage
+
+	// refused are messages that were refused lately: one that is delivered again is not refused twice. Of the goroutine that listens.
+	refused map[string]bool
+}
+
+// New returns a bot that does nothing yet.
+func New(cfg Config) *Bot {
+	cfg.Logger = cfg.Logger.With("component", "slack")
+
+	b := &Bot{
+		cfg: cfg, refused: map[string]bool{},
+		online: background.Outage{
+			Failing: "the Slack connection failed; trying again", Over: "connected to Slack again", Level: slog.LevelError, Logger: cfg.Logger,
+		},
+	}
+	b.holder = channel.NewHolder(channel.Config{
+		Leases: cfg.DB, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Logger: cfg.Logger,
+	})
+
+	return b
+}
+
+// Start begins to try to become the server that holds the connection.
+func (b *Bot) Start() { b.holder.Start() }
+
+// Stop leaves the connection to another server and waits for what is being sent.
+func (b *Bot) Stop() { b.holder.Stop() }
+
+// work is what the holder does: listen, if it has the token for that, and send.
+func (b *Bot) work(ctx context.Context) {
+	var parts sync.WaitGroup
+
+	if b.cfg.Client.Listens() {
+		parts.Go(func() { b.listen(ctx) })
+	}
+
+	parts.Go(func() { newSender(b.cfg).run(ctx) })
+	parts.Wait()
+}

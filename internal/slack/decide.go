@@ -1,0 +1,194 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/slack-go/slack"
+
+	"tarsy.dev/tarsy"
+)
+
+// Approvals takes what people decide about tool calls.
+type Approvals interface {
+	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
+}
+
+// The names of buttons, of the modal for a reason and of its input.
+const (
+	approveAction = "tarsy_approve"
+	rejectAction  = "tarsy_reject"
+	rejectModal   = "tarsy_reject"
+	reasonBlock   = "reason"
+
+	saidMayNot = "You may not decide about tool calls here."
+)
+
+// about is what the modal remembers: the call, and where its message is.
+type about struct {
+	ApprovalID string `json:"approval_id"`
+	Channel    string `json:"channel"`
+	Thread     string `json:"thread"`
+}
+
+// handleInteraction takes a click or a submitted modal. It returns what is sent with the acknowledgement.
+func (b *Bot) handleInteraction(ctx context.Context, i slack.InteractionCallback) any {
+	switch {
+	case i.Type == slack.InteractionTypeBlockActions:
+		for _, action := range i.ActionCallback.BlockActions {
+			b.click(ctx, i, action.ActionID, about{ApprovalID: action.Value, Channel: i.Channel.ID, Thread: thread(i)})
+		}
+	case i.Type == slack.InteractionTypeViewSubmission && i.View.CallbackID == rejectModal:
+		return b.submit(ctx, i)
+	}
+
+	return nil
+}
+
+// thread is the thread of the message with the button.
+func thread(i slack.InteractionCallback) string {
+	if i.Message.ThreadTimestamp != "" {
+		return i.Message.ThreadTimestamp
+	}
+
+	return i.Container.MessageTs
+}
+
+// click approves at once, or opens the modal for the reason of a rejection.
+func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action string, call about) {
+	if action != approveAction && action != rejectAction {
+		return
+	}
+
+	where := place{channel: call.Channel, thread: call.Thread}
+
+	if !slices.Contains(b.cfg.Approve, i.User.ID) {
+		b.turnAway(i)
+		b.tell(ctx, where, i.User.ID, saidMayNot)
+
+		return
+	}
+
+	if action == rejectAction {
+		b.askReason(ctx, i, where, call)
+
+		return
+	}
+
+	author := b.author(ctx, i.User.ID)
+
+	_, err := b.cfg.Approvals.Approve(ctx, call.ApprovalID, author, nil, "")
+	if err == nil {
+		b.recordDecision(ctx, i, "approval.approve", author, call)
+	} else if !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalApproved) {
+		b.explain(ctx, where, i.User.ID, err)
+	}
+}
+
+// askReason opens the modal. A click that was delivered twice opens it once: a trigger is used up.
+func (b *Bot) askReason(ctx context.Context, i slack.InteractionCallback, where place, call about) {
+	remembered, err := json.Marshal(call)
+	if err == nil {
+		err = b.cfg.Client.openModal(ctx, i.TriggerID, reasonModal(string(remembered)))
+	}
+
+	if known := code(err); err == nil || known == "exchanged_trigger_id" {
+		return
+	}
+
+	b.cfg.Logger.Warn("could not open the modal for a rejection", "approval_id", tarsy.CleanText(call.ApprovalID), "error", err)
+	b.tell(ctx, where, i.User.ID, "The form for the reason could not be opened. Try again.")
+}
+
+// submit rejects a call with the reason of the modal. What is wrong is shown in the modal.
+func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
+	var call about
+
+	if json.Unmarshal([]byte(i.View.PrivateMetadata), &call) != nil {
+		return nil
+	}
+
+	if !slices.Contains(b.cfg.Approve, i.User.ID) {
+		b.turnAway(i)
+
+		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: saidMayNot})
+	}
+
+	reason := ""
+	if i.View.State != nil {
+		reason = i.View.State.Values[reasonBlock][reasonBlock].Value
+	}
+
+	author := b.author(ctx, i.User.ID)
+
+	_, err := b.cfg.Approvals.Reject(ctx, call.ApprovalID, author, reason)
+
+	switch {
+	case err == nil:
+		b.recordDecision(ctx, i, "approval.reject", author, call)
+	case !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalRejected):
+		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: b.reason(err)})
+	}
+
+	return nil
+}
+
+// decidedBy reports whether a person has made a decision: what they sent was delivered twice.
+func (b *Bot) decidedBy(ctx context.Context, approvalID, author string, status tarsy.ApprovalStatus) bool {
+	call, err := b.cfg.Approvals.Get(ctx, approvalID)
+	if err != nil {
+		return false
+	}
+
+	d, err := decisionOf(ctx, b.cfg, call)
+
+	return err == nil && d.status == status && d.author == author
+}
+
+// turnAway logs what somebody tried who is not allowed to.
+func (b *Bot) turnAway(i slack.InteractionCallback) {
+	b.cfg.Logger.Warn("refused a decision from Slack", "operation", "approve", "channel_id", i.Channel.ID, "user_id", i.User.ID)
+}
+
+func (b *Bot) recordDecision(ctx context.Context, i slack.InteractionCallback, action, author string, call about) {
+	b.record(ctx, tarsy.AuditEntry{
+		Actor: author, Action: action, TargetType: "approval", TargetID: call.ApprovalID,
+		Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
+	})
+}
+
+// decision is what somebody decided about a call, or that nobody can any more.
+type decision struct {
+	status tarsy.ApprovalStatus
+	author string
+	reason string
+}
+
+// decisionOf is how a call was decided. A decision that is durable counts before a server has applied it.
+func decisionOf(ctx context.Context, cfg Config, call tarsy.ApprovalRequest) (decision, error) {
+	if call.Approval.Status.Final() {
+		return decision{status: call.Approval.Status, author: call.Approval.DecidedBy, reason: call.Approval.Reason}, nil
+	}
+
+	requests, err := cfg.DB.OpenRequests(ctx, call.SessionID)
+	if err != nil {
+		return decision{}, err
+	}
+
+	for _, r := range requests {
+		var made tarsy.ApprovalDecision
+
+		if r.Kind == tarsy.RequestApproval && json.Unmarshal(r.Payload, &made) == nil && made.ApprovalID == call.ID {
+			return decision{status: made.Status, author: r.Author, reason: made.Reason}, nil
+		}
+	}
+
+	if !call.Approval.Open(cfg.Clock.Now()) {
+		return decision{status: tarsy.ApprovalExpired}, nil
+	}
+
+	return decision{status: tarsy.ApprovalWaiting}, nil
+}

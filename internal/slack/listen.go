@@ -1,0 +1,112 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log"
+	"time"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+	"github.com/slack-go/slack/socketmode"
+)
+
+// listen keeps the connection of Socket Mode. The library reconnects by itself; what it returns is worth a pause.
+func (b *Bot) listen(ctx context.Context) {
+	const pause = 15 * time.Second
+
+	for ctx.Err() == nil {
+		err := b.receive(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+
+		b.online.Note(ctx, err)
+
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// receive handles what comes over one connection after the other, until Slack refuses it.
+func (b *Bot) receive(ctx context.Context) error {
+	self, _, err := b.cfg.Client.Self(ctx)
+	if err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	socket := socketmode.New(b.cfg.Client.api, socketmode.OptionLog(log.New(io.Discard, "", 0)), socketmode.OptionReadLimit(maxEnvelope))
+	ended := make(chan error, 1)
+
+	go func() { ended <- socket.RunContext(ctx) }()
+
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case e := <-socket.Events:
+			b.take(ctx, socket, self, e)
+		}
+	}
+}
+
+// maxEnvelope bounds what Slack sends at once.
+const maxEnvelope = 4 << 20
+
+// take handles one event. An envelope is acknowledged after what it asks for is durable; one that is not acknowledged is delivered again.
+func (b *Bot) take(ctx context.Context, socket *socketmode.Client, self string, e socketmode.Event) {
+	var reply any
+
+	switch e.Type {
+	case socketmode.EventTypeHello:
+		b.online.Note(ctx, nil)
+
+		return
+	case socketmode.EventTypeConnectionError:
+		if failed, ok := e.Data.(*slack.ConnectionErrorEvent); ok && ctx.Err() == nil {
+			b.online.Note(ctx, failed.ErrorObj)
+		}
+
+		return
+	case socketmode.EventTypeEventsAPI:
+		if event, ok := e.Data.(slackevents.EventsAPIEvent); ok {
+			b.handleEvent(ctx, self, event.InnerEvent.Data)
+		}
+	case socketmode.EventTypeInteractive:
+		if interaction, ok := e.Data.(slack.InteractionCallback); ok {
+			reply = b.handleInteraction(ctx, interaction)
+		}
+	case socketmode.EventTypeErrorBadMessage:
+		e.Request = unread(e)
+	default: // the library's own
+	}
+
+	if e.Request == nil || e.Request.EnvelopeID == "" || ctx.Err() != nil {
+		return
+	}
+
+	if err := socket.AckCtx(ctx, e.Request.EnvelopeID, reply); err != nil && ctx.Err() == nil {
+		b.cfg.Logger.Warn("could not acknowledge what Slack sent; it is sent again", "error", err)
+	}
+}
+
+// unread is the request of an envelope that the library could not read. It is acknowledged: the next time it reads it no better.
+func unread(e socketmode.Event) *socketmode.Request {
+	bad, ok := e.Data.(*socketmode.ErrorBadMessage)
+	if !ok {
+		return nil
+	}
+
+	var request socketmode.Request
+	if json.Unmarshal(bad.Message, &request) != nil {
+		return nil
+	}
+
+	return &request
+}

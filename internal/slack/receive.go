@@ -1,0 +1,202 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/slack-go/slack/slackevents"
+
+	"tarsy.dev/tarsy"
+)
+
+// saidFailed is what people read where an internal error refuses them.
+const saidFailed = "This could not be processed. Try again later."
+
+// question is a message of a person in a thread.
+type question struct {
+	channel, thread, ts string
+	user                string
+	text                string
+}
+
+// key identifies the message: its timestamp is unique in its channel only.
+func (q question) key() string { return q.channel + "/" + q.ts }
+
+func (q question) place() place { return place{channel: q.channel, thread: q.thread} }
+
+// handleEvent takes one event. Nothing that it contains ends the connection.
+func (b *Bot) handleEvent(ctx context.Context, self string, event any) {
+	var q question
+
+	switch e := event.(type) {
+	case *slackevents.AppMentionEvent:
+		if e.BotID != "" || e.Edited != nil {
+			return
+		}
+
+		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text}
+	case *slackevents.MessageEvent:
+		// Edits, deletions and messages of bots, also our own, have a subtype or the bot's ID.
+		if e.BotID != "" || e.SubType != "" && e.SubType != "thread_broadcast" && e.SubType != "file_share" {
+			return
+		}
+
+		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text}
+	default:
+		return
+	}
+
+	if q.user == "" || q.user == self || q.thread == "" || q.thread == q.ts {
+		return
+	}
+
+	q.text = plain(q.text, self)
+	b.answer(ctx, q)
+}
+
+// answer asks a question if it is in a thread of ours, and by somebody who may.
+func (b *Bot) answer(ctx context.Context, q question) {
+	sessionID, err := b.cfg.DB.SlackThreadSession(ctx, q.channel, q.thread)
+
+	switch {
+	case err != nil:
+		b.explain(ctx, q.place(), q.user, err)
+	case sessionID == "":
+	case !b.cfg.Ask.allows(q.channel, q.user):
+		// They are not answered: strangers should not make the bot write.
+		b.cfg.Logger.Warn("refused a Slack message", "operation", "ask", "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
+	case q.text == "" || b.refused[q.key()]:
+	default:
+		b.ask(ctx, q, sessionID)
+	}
+}
+
+// ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
+// an answer that reports that the question was lost, and never an answer that nobody delivers.
+func (b *Bot) ask(ctx context.Context, q question, sessionID string) {
+	now, stageID := tarsy.Time(b.cfg.Clock.Now()), tarsy.NewID()
+	answer := tarsy.Announcement{
+		ID: tarsy.NewID(), SessionID: sessionID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectAnswer, StageID: &stageID,
+		Target: q.channel + "/" + q.thread, ReplyTo: q.key(), State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+	}
+
+	added, err := b.cfg.DB.AddAnnouncement(ctx, answer)
+	if err != nil {
+		b.explain(ctx, q.place(), q.user, err)
+
+		return
+	}
+
+	if !added {
+		return // a message that was delivered twice, or as a mention too
+	}
+
+	author := b.author(ctx, q.user)
+
+	if _, err := b.cfg.Intake.AskForStage(ctx, sessionID, author, q.text, stageID); err != nil {
+		b.refuse(q)
+
+		if err := b.cfg.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
+			b.cfg.Logger.Warn("could not remove the announcement of a refused question", "error", err)
+		}
+
+		b.explain(ctx, q.place(), q.user, err)
+
+		return
+	}
+
+	b.record(ctx, tarsy.AuditEntry{
+		Actor: author, Action: "session.ask", TargetType: "session", TargetID: sessionID,
+		Details: map[string]string{"user_id": q.user, "channel_id": q.channel, "ts": q.ts},
+	})
+}
+
+// refuse remembers a question that was refused.
+func (b *Bot) refuse(q question) {
+	const most = 1000
+
+	if len(b.refused) >= most {
+		clear(b.refused)
+	}
+
+	b.refused[q.key()] = true
+}
+
+// record appends to the audit log what a person did. The names of actions are those of the API.
+func (b *Bot) record(ctx context.Context, entry tarsy.AuditEntry) {
+	entry.At, entry.ActorKind, entry.Outcome = b.cfg.Clock.Now(), tarsy.ActorSlack, tarsy.AuditOK
+
+	if err := b.cfg.DB.AppendAudit(context.WithoutCancel(ctx), entry); err != nil {
+		b.cfg.Logger.Error("could not append to the audit log", "error", err, "action", entry.Action, "target_id", entry.TargetID)
+	}
+}
+
+// explain tells a person why something was refused.
+func (b *Bot) explain(ctx context.Context, in place, userID string, err error) {
+	b.tell(ctx, in, userID, b.reason(err))
+}
+
+// reason is an error as people read it. Internal errors are logged and not shown.
+func (b *Bot) reason(err error) string {
+	known, ok := errors.AsType[*tarsy.Error](err)
+	if !ok || known.Code == tarsy.CodeInternal {
+		b.cfg.Logger.Error("something from Slack could not be processed", "error", err)
+
+		return saidFailed
+	}
+
+	first, rest := known.Message[:min(1, len(known.Message))], known.Message[min(1, len(known.Message)):]
+
+	return strings.ToUpper(first) + rest + "."
+}
+
+// tell shows a person a short text that nobody else sees. It is not worth a row: without it, the person tries again.
+func (b *Bot) tell(ctx context.Context, in place, userID, text string) {
+	if err := b.cfg.Client.ephemeral(ctx, in, userID, literal(text)); err != nil {
+		b.cfg.Logger.Warn("could not reply in Slack", "channel_id", in.channel, "error", err)
+	}
+}
+
+// author is the name under which a person's questions and decisions are stored.
+func (b *Bot) author(ctx context.Context, userID string) string {
+	const most = 100
+
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || tarsy.Invisible(r) {
+			return -1
+		}
+
+		return r
+	}, tarsy.CleanText(b.cfg.Client.userName(ctx, userID)))
+
+	return "slack:" + tarsy.CutText(b.cfg.Mask(strings.TrimSpace(name)), most)
+}
+
+// reference is a link or a mention in a text of Slack, such as <https://example.org|text> or <@U1>.
+var reference = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
+
+// plain is the text of a message as a person wrote it, without mentions of the bot.
+func plain(text, self string) string {
+	text = reference.ReplaceAllStringFunc(text, func(found string) string {
+		parts := reference.FindStringSubmatch(found)
+		kind, target, label := parts[1], parts[2], parts[3]
+
+		switch {
+		case kind == "@" && target == self:
+			return ""
+		case kind == "!":
+			return "@" + target
+		case kind != "" && label != "":
+			return kind + label
+		case kind != "" || label == "" || strings.HasSuffix(target, label):
+			return kind + target
+		default:
+			return label + " (" + target + ")"
+		}
+	})
+
+	return strings.TrimSpace(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text))
+}

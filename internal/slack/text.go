@@ -1,0 +1,119 @@
+package slack
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow"
+)
+
+const (
+	// fence begins and ends a code block.
+	fence = "```"
+	// gap is an invisible character that breaks what Slack would read as markup or as a mention.
+	gap = "\u200b"
+)
+
+// escape makes a text say what it says: Slack reads <, > and & as the beginning of mentions, links and entities.
+func escape(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+// crowd are mentions that notify a whole channel, as people write them.
+var crowd = regexp.MustCompile(`(?i)@(channel|here|everyone|group)\b`)
+
+// inert makes a text of models and alerts harmless: it mentions nobody, and invisible characters are visible.
+func inert(text string) string {
+	return crowd.ReplaceAllString(escape(visible(text)), "@"+gap+"$1")
+}
+
+// visible shows invisible characters as escapes and drops what no text may contain.
+func visible(text string) string {
+	return string(tarsy.EscapeInvisible([]byte(tarsy.CleanText(text))))
+}
+
+// literal shows a text on one line, without any markup.
+func literal(text string) string {
+	var out strings.Builder
+
+	runes := []rune(inert(oneLine(text)))
+	word := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+
+	for i, r := range runes {
+		// An underscore within a word is none of Slack's markup.
+		if strings.ContainsRune("*~`", r) || r == '_' && (!word(i-1) || !word(i+1)) {
+			out.WriteString(gap)
+		}
+
+		out.WriteRune(r)
+	}
+
+	return out.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// What models write in Markdown and Slack writes otherwise.
+var (
+	heading  = regexp.MustCompile(`(?m)^#{1,6}[ \t]+(.+?)[ \t]*#*$`)
+	bold     = regexp.MustCompile(`\*\*([^*\n]+)\*\*|__([^_\n]+)__`)
+	struck   = regexp.MustCompile(`~~([^~\n]+)~~`)
+	item     = regexp.MustCompile(`(?m)^([ \t]*)[-*+][ \t]+`)
+	link     = regexp.MustCompile(`!?\[([^\]\n]*)\]\(([^)\s]+)[^)\n]*\)`)
+	language = regexp.MustCompile(`^[A-Za-z0-9_+.-]*\n`)
+)
+
+// mrkdwn is a Markdown text of a model as Slack shows it. Links show where they lead. A code block that does not end is none.
+func mrkdwn(text string) string {
+	parts := strings.Split(text, fence)
+
+	for i, part := range parts {
+		if code := i%2 == 1 && i < len(parts)-1; code {
+			parts[i] = "\n" + escape(visible(language.ReplaceAllString(part, "")))
+
+			continue
+		}
+
+		part = inert(part)
+		part = link.ReplaceAllString(part, "$1 ($2)")
+		part = item.ReplaceAllString(part, "$1• ")
+		part = bold.ReplaceAllString(part, "*$1$2*")
+		part = struck.ReplaceAllString(part, "~$1~")
+		parts[i] = heading.ReplaceAllStringFunc(part, func(line string) string {
+			return "*" + strings.ReplaceAll(heading.FindStringSubmatch(line)[1], "*", "") + "*"
+		})
+	}
+
+	return strings.TrimSpace(strings.Join(parts, fence))
+}
+
+// fit cuts an escaped text to a number of UTF-16 units, without cutting an entity.
+func fit(text string, limit int) string {
+	if tarsy.UTF16Len(text) <= limit {
+		return text
+	}
+
+	cut := tarsy.CutUTF16(text, limit-1)
+	if at := strings.LastIndexByte(cut, '&'); at >= 0 && !strings.Contains(cut[at:], ";") {
+		cut = cut[:at]
+	}
+
+	return cut + "…"
+}
+
+// divide divides a text into sections. Code blocks that are divided stay code blocks.
+func divide(text string) []string {
+	var parts []string
+
+	for _, part := range flow.ShatterMaxLength(maxSection)(text) {
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, part)
+		}
+	}
+
+	return parts
+}

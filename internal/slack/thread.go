@@ -1,0 +1,146 @@
+package slack
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+const (
+	// maxThreads is how many first messages are updated at a time, and updateEvery how often one is.
+	maxThreads  = 20
+	updateEvery = 5 * time.Second
+)
+
+// updateThreads begins to update the first messages of threads whose alerts have changed: a newer session, a repetition, a resolution.
+func (s *sender) updateThreads(ctx, limited context.Context) error {
+	changed, err := s.cfg.DB.ChangedSlackThreads(limited, threadAge, maxThreads)
+	if err != nil {
+		return err
+	}
+
+	for _, state := range changed {
+		// The announcement of the message may be changing it too.
+		d := s.begin(state.AnnouncementID)
+		if d == nil {
+			continue
+		}
+
+		if now := time.Now(); now.Before(d.again) || now.Sub(d.updated) < updateEvery {
+			s.end(state.AnnouncementID, d, false)
+
+			continue
+		}
+
+		s.sending.Go(func() {
+			defer s.end(state.AnnouncementID, d, false)
+
+			s.updateThread(ctx, d, state)
+		})
+	}
+
+	return nil
+}
+
+// updateThread updates the first message of a thread and records what it shows.
+func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.SlackThreadState) {
+	const pause = 30 * time.Second
+
+	ctx, cancel := context.WithTimeout(ctx, sendLimit)
+	defer cancel()
+
+	err := s.showState(ctx, d, state)
+	if gone(err) {
+		err = s.cfg.DB.EndSlackThread(ctx, state.ID)
+	}
+
+	if err == nil {
+		err = s.cfg.DB.ShowSlackThread(ctx, state.ID, state.State)
+	}
+
+	if err == nil || ctx.Err() != nil {
+		d.updated = time.Now()
+
+		return
+	}
+
+	wait, limited := retryAfter(err)
+	if !limited {
+		wait = pause
+	}
+
+	d.again = time.Now().Add(wait)
+	s.cfg.Logger.Warn("the first message of a Slack thread could not be updated; trying again", "channel_id", state.Channel, "ts", state.TS, "error", err)
+}
+
+func (s *sender) showState(ctx context.Context, d *draft, state postgres.SlackThreadState) error {
+	owner, err := s.cfg.DB.Announcement(ctx, state.AnnouncementID)
+	if err != nil || owner == nil {
+		return err
+	}
+
+	line, err := s.stateOf(ctx, state, *owner)
+	if err != nil || line == "" && state.Shown == "" {
+		return err
+	}
+
+	session, err := s.session(ctx, owner.SessionID)
+	if err != nil {
+		return ignoreDeleted(err)
+	}
+
+	shown, err := s.content(ctx, *owner, *session)
+	if err != nil {
+		return ignoreDeleted(err)
+	}
+
+	if line != "" {
+		shown.blocks = append(shown.blocks, small(line))
+	}
+
+	return s.cfg.Client.update(ctx, state.Channel, state.TS, shown)
+}
+
+// ignoreDeleted lets a message stay as it is when what it is about was deleted.
+func ignoreDeleted(err error) error {
+	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound || err == errDeleted { //nolint:errorlint // it is not wrapped
+		return nil
+	}
+
+	return err
+}
+
+// stateOf is what the first message shows of its alert.
+func (s *sender) stateOf(ctx context.Context, state postgres.SlackThreadState, owner tarsy.Announcement) (string, error) {
+	outcome, err := s.cfg.DB.SessionOutcome(ctx, state.SessionID)
+	if err != nil || outcome == nil {
+		return "", err
+	}
+
+	words := "Investigation " + strings.ReplaceAll(string(outcome.Status), "_", " ")
+	if outcome.Verdict != nil {
+		words = outcome.Verdict.Outcome.Words()
+	}
+
+	return s.stateLine(state, owner, words), nil
+}
+
+// withState adds to the message of an announcement what it shows of its alert if it is the first of a thread.
+func (s *sender) withState(ctx context.Context, a tarsy.Announcement, shown content) (content, error) {
+	state, err := s.cfg.DB.SlackThreadOf(ctx, a.ID)
+	if err != nil || state == nil || state.TS != a.MessageIDs[0] {
+		return shown, err
+	}
+
+	line, err := s.stateOf(ctx, *state, a)
+	if err != nil || line == "" {
+		return shown, err
+	}
+
+	shown.blocks = append(shown.blocks, small(line))
+
+	return shown, nil
+}
