@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+func TestSlackAnnouncesEndAndFailureOfSession(t *testing.T) {
+	t.Parallel()
+
+	app, w := newSlackApp(t, slackAnnAsks)
+	w.Break(slack.Fault{Method: slackPost, Status: http.StatusTooManyRequests, RetryAfter: time.Second, Times: 2})
+	app.Script.Route("Investigator", says("The disk is full."), script.Reply{Err: errors.New("the model is broken")})
+	app.Script.Route("ExecSummaryAgent", says("A **leak** filled the disk, see [the log](https://evil.example)."))
+
+	began := time.Now()
+	completed := app.Run("test", "disk full").ID
+	message := w.Await("alerts", "leak")
+	require.GreaterOrEqual(t, time.Since(began), 2*time.Second, "both limits were waited for")
+	require.Contains(t, message.Shown(), "Investigation completed: disk full\n", "the title of the alert, not its type")
+	require.Contains(t, message.Shown(), "A *leak* filled the disk, see the log (https://evil.example).", "a link shows where it leads")
+	require.Contains(t, message.Shown(), "<https://tarsy.example.org/sessions/"+completed+"|Open in TARSy>")
+	require.Empty(t, message.ThreadTS)
+
+	failed := app.Submit("test", "disk full again")
+	app.WaitFor(failed, tarsy.SessionFailed)
+	message = w.Await("alerts", "Investigation failed: disk full again\n")
+	require.Contains(t, message.Shown(), app.Session(failed).ErrorMessage)
+	w.AwaitSent(app)
+	require.Len(t, w.Sent(""), 2)
+	require.Len(t, w.Journal(slackPost), 4, "nothing was tried before Slack allowed it")
+}
+
+// Titles, facts and texts of models can mention nobody, and hide no links and no characters.
+func TestSlackMessageMakesHostileTextHarmless(t *testing.T) {
+	t.Parallel()
+
+	const hostile = "<!channel> <@" + slackAnn + "> @here <https://evil.example|safe> *bold* &amp; \u202e\u0000 ```"
+
+	app, w := newSlackApp(t, `on: [started, finished, approval], templates: {started: "Now: {{.Title}} {{.Service}}"}`)
+	app.Script.Route("Investigator", says(hostile))
+	app.Script.Route("ExecSummaryAgent", says("Summary: "+hostile+strings.Repeat(" <!here>", 3000)))
+
+	app.SubmitAlert(map[string]any{"alert_type": "test", "data": "disk full", "title": hostile, "labels": map[string]string{"service": hostile}})
+	w.Await("alerts", "Summary: <!channel>")
+	w.AwaitSent(app)
+
+	for _, m := range w.Sent("") {
+		require.Empty(t, m.Mentions, m.Shown())
+		require.NotContains(t, string(m.Blocks)+m.Text, "<https://evil")
+		require.NotContains(t, string(m.Blocks)+m.Text, "\u202e")
+		require.NotContains(t, m.Shown(), "@here", "the name of everybody is broken up")
+	}
+
+	require.Contains(t, w.Await("alerts", "Now: ").Shown(), "Now: <!channel>")
+	require.Contains(t, w.Await("alerts", "Summary: ").Shown(), "The text is longer than what is posted here.")
+}
+
+// The person reads the answer while it is written. A message that is delivered again, or as a mention too, is one question.
+func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
+	t.Parallel()
+
+	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+	long := "First look.\n\n```go\n" + strings.Repeat("fmt.Println(\"a line <of> code\")\n", 500) + "```\n\nThat is all."
+	gate := script.NewGate()
+
+	app, w := newSlackApp(t, slackAnnAsks)
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	app.Script.Route("ChatAgent", tool("get_pod_status", `{"pod":"app-1"}`),
+		script.Reply{Text: long, Trickle: true, Pace: &script.Pace{TokensPerSecond: 400}, Gate: gate, GateAfter: 1900})
+
+	sessionID := app.Run("test", "disk full").ID
+	thread := w.Await("alerts", "A leak.").TS
+	w.AwaitReady()
+
+	// The connection breaks, and the question still arrives; so do its repetitions.
+	w.Disconnect(true)
+	w.LoseAcks(1)
+	w.Write("ann", "<@tarsy> Why? My token is "+secret, thread)
+	app.WaitGate(gate)
+
+	begun := w.Await("alerts", "fmt.Println")
+	require.Contains(t, begun.Shown(), "Tool call: test-mcp.get_pod_status\n\nFirst look.")
+	require.Equal(t, thread, begun.ThreadTS)
+
+	// One question at a time; only the person who asked reads that.
+	w.Write("ann", "And now?", thread)
+	require.Equal(t, slackAnn, w.Await("alerts", "Another question is being answered").Ephemeral)
+	gate.Open()
+	w.Await("alerts", "That is all.")
+	w.AwaitSent(app)
+
+	var all strings.Builder
+
+	parts := w.Replies(thread)
+	require.Len(t, parts, 2, "a message has several sections")
+
+	for _, m := range parts {
+		all.WriteString(m.Shown())
+
+		for i := 1; i < len(m.Updates); i++ {
+			require.GreaterOrEqual(t, m.Updates[i].Sub(m.Updates[i-1]), 500*time.Millisecond)
+		}
+	}
+
+	require.Equal(t, 500, strings.Count(all.String(), "a line <of> code"))
+
+	for _, e := range w.Envelopes() {
+		require.True(t, e.Acked, "%+v", e)
+	}
+
+	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM chat_user_messages`), 1)
+
+	asked := event(t, app.Timeline(sessionID), tarsy.EventUserQuestion)
+	require.True(t, strings.HasPrefix(asked.Content, "Why? My token is"), asked.Content)
+	require.NotContains(t, asked.Content, secret)
+	require.Equal(t, "slack:ann", tarsy.MetadataAs[tarsy.QuestionMetadata](asked.Metadata).Author)
+
+	row := auditLog(t, app)[0]
+	require.Equal(t, "session.ask", row.Action)
+	require.Equal(t, tarsy.ActorSlack, row.ActorKind)
+}
+
+func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct{ allowed, user string }{
+		"by default":    {"allow: {}", "ann"},
+		"other channel": {`allow: {channels: [` + slackStorage + `], users: ["*"]}`, "ann"},
+		"other user":    {`allow: {channels: ["*"], users: [` + slackAnn + `]}`, "bob"},
+		"the bot":       {`allow: {channels: ["*"], users: ["*"]}`, "tarsy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			app, w := newSlackApp(t, test.allowed)
+			app.Script.Route("Investigator", says("The disk is full."), says("Full again."))
+			app.Script.Route("ExecSummaryAgent", says("A leak."), says("The second announcement."))
+			app.Run("test", "disk full")
+
+			thread := w.Await("alerts", "A leak.").TS
+			w.AwaitReady()
+			before := len(w.Messages(""))
+			w.Write(test.user, "Why?", thread)
+			w.Write(test.user, "<@tarsy> disk full", "")
+
+			require.NoError(t, w.Wait(w.ctx(), "the acknowledgements", func() bool {
+				all := w.Envelopes()
+
+				return len(all) == 3 && all[0].Acked && all[1].Acked && all[2].Acked
+			}))
+			require.Len(t, w.Messages(""), before+2, "the bot is silent")
+			require.Empty(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM requests`))
+		})
+	}
+}
+
+func TestSlackSendsToChannelOfTeamWithTemplate(t *testing.T) {
+	t.Parallel()
+
+	app, w := newSlackApp(t, `teams: {storage: `+slackStorage+`}, on: [started, finished], templates: {finished: "*{{.Title}}* of {{default \"nobody\" .Team}} is {{.Status}}: {{.Summary}}"}`)
+	app.Script.Route("Investigator", says("The disk is full."), says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A **leak**."), says("Another leak."))
+
+	app.SubmitAlert(map[string]any{"alert_type": "test", "data": "disk full", "title": "Disk <full>", "team": "storage"})
+	require.Contains(t, w.Await("storage", "is completed").Shown(), "*Disk <full>* of storage is completed: A *leak*.")
+	require.Contains(t, w.Await("storage", "Investigating: Disk <full>").Shown(), "storage")
+
+	app.Run("test", "somebody else")
+	require.Contains(t, w.Await("alerts", "of nobody").Shown(), "Another leak.")
+	w.AwaitSent(app)
+	require.Len(t, w.Sent("storage"), 2)
+	require.Len(t, w.Sent("alerts"), 2)
+}
+
+// Without the app-level token messages are sent and nothing is received; without the bot token announcements wait.
+func TestSlackWithoutTokensKeepsAnnouncementsAndWarns(t *testing.T) {
+	t.Parallel()
+
+	w := newSlack(t, nil)
+	options := tarsytest.Options{Config: w.Config(slackAnnAsks) + chatty, MCP: []*tarsytest.MCPServer{oomTools()}}
+	app := tarsytest.New(t, options)
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	app.Run("test", "disk full")
+
+	warnings := string(app.Do(http.MethodGet, "/health", nil).Body)
+	require.Contains(t, warnings, "environment variable SLACK_BOT_TOKEN is not set")
+	require.Contains(t, warnings, "environment variable SLACK_APP_TOKEN is not set")
+	require.Empty(t, w.Journal(""))
+
+	database := app.Database
+	app.Stop()
+
+	options.Database, options.Env = database, map[string]string{"SLACK_BOT_TOKEN": slackToken}
+	again := tarsytest.New(t, options)
+	w.Await("alerts", "A leak.")
+	w.AwaitSent(again)
+	require.Len(t, w.Sent(""), 1)
+	require.Empty(t, w.Journal("apps.connections.open"))
+}

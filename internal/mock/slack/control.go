@@ -1,0 +1,219 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/problem"
+	"tarsy.dev/tarsy/internal/strictyaml"
+)
+
+// ControlPath is where people and tests in other languages see and steer the server.
+const ControlPath = "/_mock/slack"
+
+// maxStep is how long a step may be.
+const maxStep = 1 << 20
+
+// Step is one thing that happens: exactly one of its fields is given.
+type Step struct {
+	Say        *Say        `yaml:"say" doc:"A person writes a message."`
+	Click      *Click      `yaml:"click" doc:"A person clicks a button."`
+	Submit     *Submit     `yaml:"submit" doc:"A person submits the modal that the bot opened."`
+	Expect     *Expect     `yaml:"expect" doc:"Waits until the bot has written a message."`
+	Fault      *Fault      `yaml:"fault" doc:"Breaks the next requests."`
+	Disconnect *Disconnect `yaml:"disconnect" doc:"Ends the connections of Socket Mode."`
+	LoseAcks   int         `yaml:"lose_acks" doc:"Ignores the next acknowledgements, so that envelopes are sent again." min:"0"`
+	WaitReady  bool        `yaml:"wait_ready" doc:"Waits until a client is connected."`
+}
+
+// Say is a message that a person writes.
+type Say struct {
+	Channel string `yaml:"channel" doc:"The name or ID of the channel." required:"true"`
+	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
+	Text    string `yaml:"text" doc:"The text. <@NAME> mentions by name." required:"true"`
+	Thread  string `yaml:"thread" doc:"The timestamp of the message under which it is a reply."`
+}
+
+// Click is a click on a button.
+type Click struct {
+	Channel string `yaml:"channel" doc:"The name or ID of the channel." required:"true"`
+	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
+	TS      string `yaml:"ts" doc:"The timestamp of the message." required:"true"`
+	Action  string `yaml:"action" doc:"The action_id of the button." required:"true"`
+}
+
+// Submit is a modal that is submitted.
+type Submit struct {
+	User   string            `yaml:"user" doc:"The name or ID of the person." required:"true"`
+	Values map[string]string `yaml:"values" doc:"What is entered, by the block_id of the input."`
+}
+
+// Expect is a message of the bot.
+type Expect struct {
+	Channel string        `yaml:"channel" doc:"The name or ID of the channel; without it, any."`
+	Text    string        `yaml:"text" doc:"What the message contains." required:"true"`
+	Within  time.Duration `yaml:"within" doc:"How long to wait." default:"30s" min:"1ms"`
+}
+
+// Disconnect is how connections end.
+type Disconnect struct {
+	Graceful bool `yaml:"graceful" doc:"With a disconnect message, as before a restart of Slack; without, as a broken network."`
+}
+
+// serveControl registers what is below ControlPath.
+func (s *Server) serveControl(mux *http.ServeMux) {
+	for pattern, handle := range map[string]func(r *http.Request) (any, error){
+		"GET " + ControlPath:               func(*http.Request) (any, error) { return s.state(), nil },
+		"GET " + ControlPath + "/messages": func(r *http.Request) (any, error) { return s.Messages(r.URL.Query().Get("channel")), nil },
+		"GET " + ControlPath + "/journal":  func(r *http.Request) (any, error) { return s.Journal(r.URL.Query().Get("method")), nil },
+		"GET " + ControlPath + "/modals":   func(*http.Request) (any, error) { return s.Modals(), nil },
+		"POST " + ControlPath + "/steps":   s.postStep,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Origin") != "" {
+				problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin, "Web pages may not control this server."))
+
+				return
+			}
+
+			result, err := handle(r)
+			if err != nil {
+				problem.Write(w, r, s.logger, err)
+
+				return
+			}
+
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(result)
+		})
+	}
+
+	mux.HandleFunc(ControlPath+"/", func(w http.ResponseWriter, r *http.Request) {
+		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
+			"There is no %s %s. Available below %s: GET (the state), GET messages, GET journal, GET modals, POST steps.", r.Method, r.URL.Path, ControlPath))
+	})
+}
+
+// state is who and what there is.
+func (s *Server) state() any {
+	channels, users := map[string]string{}, map[string]string{}
+	for _, c := range s.setup.Channels {
+		channels[c.Name] = c.ID
+	}
+
+	for _, u := range s.setup.Users {
+		users[u.Name] = u.ID
+	}
+
+	return object{
+		"bot": s.self.ID, "token": s.Token(), "app_token": s.AppToken(), "channels": channels, "users": users,
+		"connected": s.Connected(), "opened": s.Opened(), "envelopes": s.Envelopes(),
+	}
+}
+
+// postStep runs one step, in YAML, of which JSON is a part.
+func (s *Server) postStep(r *http.Request) (any, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxStep))
+	if err != nil {
+		return nil, tarsy.Errorf(tarsy.CodeInvalidParameter, "The body could not be read.")
+	}
+
+	step, err := parseStep(text)
+	if err != nil {
+		return nil, err
+	}
+
+	result, err := s.step(r.Context(), step)
+	if err != nil {
+		return nil, tarsy.Errorf(tarsy.CodeConflict, "%s", err.Error())
+	}
+
+	return result, nil
+}
+
+// parseStep reads a step, or returns everything that is wrong with it.
+func parseStep(text []byte) (Step, error) {
+	var (
+		step     Step
+		problems []string
+	)
+
+	strictyaml.ApplyDefaults(reflect.ValueOf(&step).Elem())
+
+	decoder := strictyaml.NewDecoder(nil)
+	decoder.RefuseNull = true
+	decoder.File("step", text, &step)
+
+	for _, p := range decoder.Problems {
+		problems = append(problems, p.String())
+	}
+
+	if len(problems) == 0 {
+		strictyaml.Check(&step, decoder.Marks, func(path, message, hint string) {
+			problems = append(problems, strings.TrimSuffix(path+": "+message+"; "+hint, "; "))
+		})
+	}
+
+	given := 0
+
+	for i, v := 0, reflect.ValueOf(step); i < v.NumField(); i++ {
+		if !v.Field(i).IsZero() {
+			given++
+		}
+	}
+
+	if given != 1 && len(problems) == 0 {
+		problems = append(problems, "a step does exactly one thing, such as say: {channel: general, user: alice, text: hello}")
+	}
+
+	if len(problems) > 0 {
+		return step, tarsy.Errorf(tarsy.CodeInvalidParameter, "%s", strings.Join(problems, "\n"))
+	}
+
+	return step, nil
+}
+
+// step runs a step and returns what it led to.
+func (s *Server) step(ctx context.Context, step Step) (any, error) {
+	done := object{}
+
+	switch {
+	case step.Say != nil:
+		m, err := s.Say(step.Say.Channel, step.Say.User, step.Say.Text, step.Say.Thread)
+
+		return object{"message": m}, err
+	case step.Click != nil:
+		id, err := s.Click(step.Click.Channel, step.Click.User, step.Click.TS, step.Click.Action)
+
+		return object{"envelope_id": id}, err
+	case step.Submit != nil:
+		id, err := s.Submit(step.Submit.User, step.Submit.Values)
+
+		return object{"envelope_id": id}, err
+	case step.Expect != nil:
+		ctx, cancel := context.WithTimeoutCause(ctx, step.Expect.Within, fmt.Errorf("it did not come within %s", step.Expect.Within))
+		defer cancel()
+
+		m, err := s.WaitMessage(ctx, step.Expect.Channel, step.Expect.Text)
+
+		return object{"message": m}, err
+	case step.Fault != nil:
+		s.Break(*step.Fault)
+	case step.Disconnect != nil:
+		s.Disconnect(step.Disconnect.Graceful)
+	case step.LoseAcks > 0:
+		s.LoseAcks(step.LoseAcks)
+	case step.WaitReady:
+		return done, s.WaitReady(ctx)
+	}
+
+	return done, nil
+}

@@ -1,0 +1,272 @@
+// Package slack is a virtual Slack on the wire: the methods of the Web API that bots use for messages and modals, and Socket Mode, well
+// enough that the usual client libraries run against it unmodified. Tests say what people write, click and submit, read what the bot sent, and
+// break requests and connections on purpose. There is one workspace with one app; files, slash commands, user groups and permissions are not
+// simulated. The package knows nothing of models or of TARSy.
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
+
+const (
+	// Path is where a server has everything that clients use.
+	Path       = "/slack"
+	apiPath    = Path + "/api/"
+	socketPath = Path + "/socket"
+
+	teamID = "T0000000001"
+	appID  = "A0000000001"
+	botID  = "B0000000001"
+)
+
+// Setup is who and what exists at the start.
+type Setup struct {
+	// Token is the bot token and AppToken the app-level token that are accepted; without one, any is.
+	Token, AppToken string
+	// Bot is the name of the bot; empty means tarsy.
+	Bot string
+	// Users are the people, Channels the channels that the bot is in. Without channels there is one, named general.
+	Users    []User
+	Channels []Channel
+	// AckWithin is how long a client may take to acknowledge an envelope before it is sent again; 0 means 3 s, as in Slack.
+	AckWithin time.Duration
+	// PingEvery is how often connections are pinged; 0 means 5 s.
+	PingEvery time.Duration
+}
+
+// User is a person. Without an ID, one is made.
+type User struct{ Name, ID string }
+
+// Channel is a channel. Without an ID, one is made.
+type Channel struct{ Name, ID string }
+
+// Config is what a server needs.
+type Config struct {
+	Setup
+
+	// Clock times messages, triggers and envelopes; nil is the real one.
+	Clock clockwork.Clock
+	// Logger is told about faults of the server itself; nil is nobody.
+	Logger *slog.Logger
+}
+
+// Server is a virtual Slack. It is safe for concurrent use.
+type Server struct {
+	setup  Setup
+	clock  clockwork.Clock
+	logger *slog.Logger
+	mux    *http.ServeMux
+	self   User
+	socket *socketMode
+
+	mu sync.Mutex
+	// changed is closed and replaced whenever something below changes.
+	changed  chan struct{}
+	lastTS   int64
+	messages []*Message
+	modals   []*Modal
+	triggers map[string]*trigger
+	journal  []Request
+	faults   []*Fault
+	strange  []string
+	made     int
+
+	front struct {
+		sync.Mutex
+
+		server  *http.Server
+		url     string
+		serving sync.WaitGroup
+	}
+}
+
+// New returns a server. It answers once its Handler is served; Start does that on a port of its own. Stop ends either.
+func New(cfg Config) (*Server, error) {
+	s := &Server{
+		setup: cfg.Setup, clock: cfg.Clock, logger: cfg.Logger, mux: http.NewServeMux(), changed: make(chan struct{}), triggers: map[string]*trigger{},
+	}
+	if s.clock == nil {
+		s.clock = clockwork.NewRealClock()
+	}
+
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+
+	if s.setup.Bot == "" {
+		s.setup.Bot = "tarsy"
+	}
+
+	if len(s.setup.Channels) == 0 {
+		s.setup.Channels = []Channel{{Name: "general"}}
+	}
+
+	s.self = User{Name: s.setup.Bot, ID: "U0000000000"}
+
+	if err := s.name(); err != nil {
+		return nil, err
+	}
+
+	s.socket = newSocketMode(s)
+	s.mux.HandleFunc(apiPath+"{method}", s.serveMethod)
+	s.mux.Handle("GET "+socketPath, s.socket)
+	s.serveControl(s.mux)
+
+	return s, nil
+}
+
+// name gives IDs to what has none, and checks that names and IDs are unique.
+func (s *Server) name() error {
+	taken := map[string]bool{s.self.ID: true, s.self.Name: true}
+
+	add := func(kind string, n int, name string, id *string) error {
+		if *id == "" {
+			*id = fmt.Sprintf("%s%010d", kind, n+1)
+		}
+
+		if name == "" || taken[name] || taken[*id] {
+			return fmt.Errorf("slack: %q (%s) has no name, or a name or ID that exists twice", name, *id)
+		}
+
+		taken[name], taken[*id] = true, true
+
+		return nil
+	}
+
+	var errs []error
+
+	for i := range s.setup.Users {
+		errs = append(errs, add("U", i, s.setup.Users[i].Name, &s.setup.Users[i].ID))
+	}
+
+	for i := range s.setup.Channels {
+		errs = append(errs, add("C", i, s.setup.Channels[i].Name, &s.setup.Channels[i].ID))
+	}
+
+	return errors.Join(errs...)
+}
+
+// Handler serves everything below Path and ControlPath.
+func (s *Server) Handler() http.Handler { return s.mux }
+
+// Start serves on a free port of the loopback interface.
+func (s *Server) Start() error {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("start Slack: %w", err)
+	}
+
+	s.front.Lock()
+	defer s.front.Unlock()
+
+	s.front.url = "http://" + listener.Addr().String() + Path
+	s.front.server = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second}
+	front := s.front.server
+
+	s.front.serving.Go(func() { _ = front.Serve(listener) })
+
+	return nil
+}
+
+// Stop breaks all connections and waits for them. It may be called more than once, and before Start.
+func (s *Server) Stop() {
+	s.front.Lock()
+	if s.front.server != nil {
+		_ = s.front.server.Close()
+	}
+	s.front.Unlock()
+
+	s.socket.stop()
+	s.front.serving.Wait()
+}
+
+// API is the base URL of the Web API.
+func (s *Server) API() string {
+	s.front.Lock()
+	defer s.front.Unlock()
+
+	return s.front.url + "/api"
+}
+
+// Token is a bot token that is accepted, AppToken an app-level token.
+func (s *Server) Token() string { return or(s.setup.Token, "xoxb-mock") }
+
+// AppToken is an app-level token that is accepted.
+func (s *Server) AppToken() string { return or(s.setup.AppToken, "xapp-mock") }
+
+func or(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+
+	return value
+}
+
+// Unexpected describes each request to a method that does not exist.
+func (s *Server) Unexpected() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return append([]string(nil), s.strange...)
+}
+
+// Unused describes faults that no request met.
+func (s *Server) Unused() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var unused []string
+
+	for _, f := range s.faults {
+		unused = append(unused, fmt.Sprintf("Slack: a fault for %d requests to %s", f.Times, or(f.Method, "any method")))
+	}
+
+	return unused
+}
+
+// notify wakes those who wait for a change; the lock is held.
+func (s *Server) notify() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// user finds a person or the bot by name or ID.
+func (s *Server) user(ref string) (User, error) {
+	ref = strings.TrimPrefix(ref, "@")
+	for _, u := range append([]User{s.self}, s.setup.Users...) {
+		if u.ID == ref || u.Name == ref {
+			return u, nil
+		}
+	}
+
+	return User{}, fmt.Errorf("there is no user %q", ref)
+}
+
+// channel finds a channel by name or ID.
+func (s *Server) channel(ref string) (Channel, error) {
+	ref = strings.TrimPrefix(ref, "#")
+	for _, c := range s.setup.Channels {
+		if c.ID == ref || c.Name == ref {
+			return c, nil
+		}
+	}
+
+	return Channel{}, fmt.Errorf("there is no channel %q", ref)
+}
+
+// makeID makes an ID; the lock is held.
+func (s *Server) makeID(kind string) string {
+	s.made++
+
+	return fmt.Sprintf("%s%010d", kind, s.made)
+}
