@@ -71,7 +71,7 @@ func TestSlackButtonsDecideAboutToolCalls(t *testing.T) {
 	require.Contains(t, decided(t, db, call), `slack:ann`)
 	require.Contains(t, decided(t, db, call), `approved`)
 
-	shown := w.Await("alerts", "Approved by slack:ann")
+	shown := w.Await("alerts", "*Approved* by slack:ann")
 	require.Equal(t, asked.TS, shown.TS)
 	require.Empty(t, shown.Buttons())
 	w.AwaitSent(app)
@@ -112,7 +112,7 @@ func TestSlackModalRejectsToolCallWithReason(t *testing.T) {
 	require.Contains(t, decided(t, db, call), `rejected`)
 	require.Contains(t, decided(t, db, call), `not before noon`)
 	require.NotContains(t, decided(t, db, call), secret)
-	require.Contains(t, w.Await("alerts", "Rejected by slack:ann").Shown(), "not before noon")
+	require.Contains(t, w.Await("alerts", "*Rejected* by slack:ann").Shown(), "not before noon")
 
 	w.AwaitSent(app)
 	require.Len(t, w.Sent(""), 1)
@@ -123,16 +123,18 @@ func TestSlackShowsDecisionsThatAreMadeElsewhere(t *testing.T) {
 	t.Parallel()
 
 	app, w, db := newSlackDesk(t)
+	expiring := waitingCall(t, db, "1.1.3", `{"replicas": 4}`)
+	w.Await("alerts", "call 1.1.3")
+	app.Exec(`UPDATE approvals SET approval = jsonb_set(approval, '{expires_at}', to_jsonb($2::text)) WHERE id = $1`,
+		expiring.ID, time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
+	require.Empty(t, w.Await("alerts", "*Approval expired*").Buttons())
+
 	call := waitingCall(t, db, "1.1.2", `{"replicas": 3}`)
-	w.Await("alerts", "Approval needed")
+	w.Await("alerts", "call 1.1.2")
 
 	answer := app.Do(http.MethodPost, "/api/v1/approvals/"+call.ID+"/approve", map[string]any{})
 	require.Less(t, answer.Status, http.StatusMultipleChoices, string(answer.Body))
-	require.Empty(t, w.Await("alerts", "Approved").Buttons())
-
-	expiring := waitingCall(t, db, "1.1.3", `{"replicas": 4}`)
-	require.Equal(t, w.Await("alerts", "call 1.1.3").TS, w.Sent("")[1].TS)
-	app.Exec(`UPDATE approvals SET approval = jsonb_set(approval, '{expires_at}', to_jsonb($2::text)) WHERE id = $1`,
-		expiring.ID, time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
-	require.Empty(t, w.Await("alerts", "Approval expired").Buttons())
+	require.Empty(t, w.Await("alerts", "*Approved*").Buttons())
+	w.AwaitSent(app)
+	require.Len(t, w.Sent(""), 2)
 }

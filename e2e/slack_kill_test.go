@@ -75,7 +75,7 @@ func TestSlackMessageWithUnknownResultIsPostedOnce(t *testing.T) {
 			app.Run("test", "disk full")
 			w.AwaitSent(app)
 			require.Len(t, w.Sent(""), 2)
-			w.Await("alerts", "Latest: Investigation completed")
+			w.Await("alerts", "*Latest:* Investigation completed")
 			require.Empty(t, w.Unused(), "the fault was met")
 		})
 	}

@@ -47,11 +47,16 @@ func TestSlackMessageMakesHostileTextHarmless(t *testing.T) {
 
 	const hostile = "<!channel> <@" + slackAnn + "> @here <https://evil.example|safe> *bold* &amp; \u202e\u0000 ```"
 
-	app, w := newSlackApp(t, `on: [started, finished, approval], templates: {started: "Now: {{.Title}} {{.Service}}"}`)
+	w := newSlack(t, nil)
+	app := tarsytest.New(t, tarsytest.Options{
+		Config: w.Config(`on: [started, finished], templates: {started: "Now: {{.Title}} {{.Service}}"}`) + alertsTest + "  deduplicate: {window: 1m}\n", Env: w.Env(),
+	})
 	app.Script.Route("Investigator", says(hostile))
 	app.Script.Route("ExecSummaryAgent", says("Summary: "+hostile+strings.Repeat(" <!here>", 3000)))
 
-	app.SubmitAlert(map[string]any{"alert_type": "test", "data": "disk full", "title": hostile, "labels": map[string]string{"service": hostile}})
+	alert := fires("Disk", "shop", "a", "service", hostile)
+	alert.Annotations["summary"] = hostile
+	notify(app, alert)
 	w.Await("alerts", "Summary: <!channel>")
 	w.AwaitSent(app)
 
@@ -146,8 +151,8 @@ func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 			t.Parallel()
 
 			app, w := newSlackApp(t, test.allowed)
-			app.Script.Route("Investigator", says("The disk is full."), says("Full again."))
-			app.Script.Route("ExecSummaryAgent", says("A leak."), says("The second announcement."))
+			app.Script.Route("Investigator", says("The disk is full."))
+			app.Script.Route("ExecSummaryAgent", says("A leak."))
 			app.Run("test", "disk full")
 
 			thread := w.Await("alerts", "A leak.").TS
@@ -170,11 +175,14 @@ func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 func TestSlackSendsToChannelOfTeamWithTemplate(t *testing.T) {
 	t.Parallel()
 
-	app, w := newSlackApp(t, `teams: {storage: `+slackStorage+`}, on: [started, finished], templates: {finished: "*{{.Title}}* of {{default \"nobody\" .Team}} is {{.Status}}: {{.Summary}}"}`)
+	w := newSlack(t, nil)
+	app := tarsytest.New(t, tarsytest.Options{Env: w.Env(), Config: alertsTest + "  deduplicate: {window: 1m}\n" + w.Config(`teams: {storage: `+slackStorage+`}, on: [started, finished], templates: {finished: "*{{.Title}}* of {{default \"nobody\" .Team}} is {{.Status}}: {{.Summary}}"}`)})
 	app.Script.Route("Investigator", says("The disk is full."), says("The disk is full."))
 	app.Script.Route("ExecSummaryAgent", says("A **leak**."), says("Another leak."))
 
-	app.SubmitAlert(map[string]any{"alert_type": "test", "data": "disk full", "title": "Disk <full>", "team": "storage"})
+	alert := fires("Disk", "shop", "a", "team", "storage")
+	alert.Annotations["summary"] = "Disk <full>"
+	notify(app, alert)
 	require.Contains(t, w.Await("storage", "is completed").Shown(), "*Disk <full>* of storage is completed: A *leak*.")
 	require.Contains(t, w.Await("storage", "Investigating: Disk <full>").Shown(), "storage")
 

@@ -91,7 +91,7 @@ func TestSlackAnnouncementsThatRaceShareThread(t *testing.T) {
 	}
 
 	require.Equal(t, 1, parents)
-	require.Contains(t, w.Await("alerts", "3 investigations").Shown(), "Latest: Investigation completed")
+	require.Contains(t, w.Await("alerts", "3 investigations").Shown(), "*Latest:* Investigation completed")
 }
 
 // Somebody deletes the thread: the next announcement begins another one.

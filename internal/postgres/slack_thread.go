@@ -93,19 +93,17 @@ func (db *DB) EndSlackThread(ctx context.Context, id string) error {
 	return nil
 }
 
-// SlackThreadSession returns the session that people discuss in a thread; an empty string if the thread is not ours.
-func (db *DB) SlackThreadSession(ctx context.Context, channel, ts string) (string, error) {
-	found, err := collect[struct{ SessionID string }](ctx, db.front,
-		`SELECT session_id FROM slack_threads WHERE channel = $1 AND ts = $2 AND ts <> '' LIMIT 1`, channel, ts)
+// SlackThreadSession returns the session that people discuss in a thread; an empty string if the thread is not ours. It reports whether the
+// thread may be one whose first message, which began at a time, is there but not recorded yet.
+func (db *DB) SlackThreadSession(ctx context.Context, channel, ts string, began time.Time) (sessionID string, beginning bool, err error) {
+	err = db.front.QueryRow(ctx, `
+SELECT coalesce((SELECT session_id::text FROM slack_threads WHERE channel = $1 AND ts = $2 AND ts <> '' LIMIT 1), ''),
+    EXISTS (SELECT 1 FROM slack_threads WHERE channel = $1 AND ts = '' AND current AND created_at <= $3)`, channel, ts, began).Scan(&sessionID, &beginning)
 	if err != nil {
-		return "", fmt.Errorf("look up Slack thread: %w", err)
+		return "", false, fmt.Errorf("look up Slack thread: %w", err)
 	}
 
-	if len(found) == 0 {
-		return "", nil
-	}
-
-	return found[0].SessionID, nil
+	return sessionID, sessionID == "" && beginning, nil
 }
 
 // SlackThreadState is what the first message of a thread shows of its alert.

@@ -75,8 +75,8 @@ func (b *Bot) take(ctx context.Context, socket *socketmode.Client, self string, 
 
 		return
 	case socketmode.EventTypeEventsAPI:
-		if event, ok := e.Data.(slackevents.EventsAPIEvent); ok {
-			b.handleEvent(ctx, self, event.InnerEvent.Data)
+		if event, ok := e.Data.(slackevents.EventsAPIEvent); ok && !b.handleEvent(ctx, self, event.InnerEvent.Data) {
+			return
 		}
 	case socketmode.EventTypeInteractive:
 		if interaction, ok := e.Data.(slack.InteractionCallback); ok {

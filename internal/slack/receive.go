@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/slack-go/slack/slackevents"
@@ -27,43 +29,46 @@ func (q question) key() string { return q.channel + "/" + q.ts }
 
 func (q question) place() place { return place{channel: q.channel, thread: q.thread} }
 
-// handleEvent takes one event. Nothing that it contains ends the connection.
-func (b *Bot) handleEvent(ctx context.Context, self string, event any) {
+// handleEvent takes one event. Nothing that it contains ends the connection. It reports whether it is done with it.
+func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 	var q question
 
 	switch e := event.(type) {
 	case *slackevents.AppMentionEvent:
 		if e.BotID != "" || e.Edited != nil {
-			return
+			return true
 		}
 
 		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text}
 	case *slackevents.MessageEvent:
 		// Edits, deletions and messages of bots, also our own, have a subtype or the bot's ID.
 		if e.BotID != "" || e.SubType != "" && e.SubType != "thread_broadcast" && e.SubType != "file_share" {
-			return
+			return true
 		}
 
 		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text}
 	default:
-		return
+		return true
 	}
 
 	if q.user == "" || q.user == self || q.thread == "" || q.thread == q.ts {
-		return
+		return true
 	}
 
 	q.text = plain(q.text, self)
-	b.answer(ctx, q)
+
+	return b.answer(ctx, q)
 }
 
-// answer asks a question if it is in a thread of ours, and by somebody who may.
-func (b *Bot) answer(ctx context.Context, q question) {
-	sessionID, err := b.cfg.DB.SlackThreadSession(ctx, q.channel, q.thread)
+// answer asks a question if it is in a thread of ours, and by somebody who may. It reports false if that cannot be told yet.
+func (b *Bot) answer(ctx context.Context, q question) bool {
+	sessionID, beginning, err := b.threadSession(ctx, q)
 
 	switch {
 	case err != nil:
 		b.explain(ctx, q.place(), q.user, err)
+	case beginning:
+		return false
 	case sessionID == "":
 	case !b.cfg.Ask.allows(q.channel, q.user):
 		// They are not answered: strangers should not make the bot write.
@@ -71,6 +76,33 @@ func (b *Bot) answer(ctx context.Context, q question) {
 	case q.text == "" || b.refused[q.key()]:
 	default:
 		b.ask(ctx, q, sessionID)
+	}
+
+	return true
+}
+
+// threadSession is the session of a thread. Somebody who replies at once may be faster than the record of the message: that is waited for a
+// little, and then the reply is left to be delivered again.
+func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, beginning bool, err error) {
+	const most, pause = 2 * time.Second, 100 * time.Millisecond
+
+	var began time.Time
+
+	if seconds, err := strconv.ParseFloat(q.thread, 64); err == nil {
+		began = time.UnixMilli(int64(seconds * 1000)).Add(skew)
+	}
+
+	for waited := time.Duration(0); ; waited += pause {
+		sessionID, beginning, err = b.cfg.DB.SlackThreadSession(ctx, q.channel, q.thread, began)
+		if err != nil || !beginning || waited >= most {
+			return sessionID, beginning, err
+		}
+
+		select {
+		case <-ctx.Done():
+			return "", true, nil
+		case <-time.After(pause):
+		}
 	}
 }
 

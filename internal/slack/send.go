@@ -51,8 +51,9 @@ type draft struct {
 	shown []string
 	// unknown means that an attempt to post a message failed in a way that does not tell whether it is there.
 	unknown bool
-	// updated is when the first message of a thread was updated last, and again when that may be tried after a failure.
+	// updated is when the first message of a thread was updated last, and again when that may be tried after failures.
 	updated, again time.Time
+	failures       int
 }
 
 func newSender(cfg Config) *sender {

@@ -47,8 +47,6 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 
 // updateThread updates the first message of a thread and records what it shows.
 func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.SlackThreadState) {
-	const pause = 30 * time.Second
-
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
 
@@ -62,14 +60,15 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 	}
 
 	if err == nil || ctx.Err() != nil {
-		d.updated = time.Now()
+		d.updated, d.failures = time.Now(), 0
 
 		return
 	}
 
 	wait, limited := retryAfter(err)
 	if !limited {
-		wait = pause
+		wait = min(firstPause<<min(d.failures, 10), lastPause)
+		d.failures++
 	}
 
 	d.again = time.Now().Add(wait)

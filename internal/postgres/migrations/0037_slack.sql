@@ -20,6 +20,7 @@ CREATE TABLE slack_threads (
 CREATE UNIQUE INDEX slack_threads_alert ON slack_threads (channel, fingerprint) WHERE current AND fingerprint <> '';
 CREATE UNIQUE INDEX slack_threads_own ON slack_threads (channel, session_id) WHERE current AND fingerprint = '';
 CREATE INDEX slack_threads_ts ON slack_threads (channel, ts) WHERE ts <> '';
+CREATE INDEX slack_threads_beginning ON slack_threads (channel) WHERE ts = '' AND current;
 CREATE INDEX slack_threads_announcement ON slack_threads (announcement_id);
 CREATE INDEX slack_threads_session ON slack_threads (session_id);
 CREATE INDEX slack_threads_recent ON slack_threads (created_at) WHERE current;
