@@ -39,7 +39,7 @@ func (t *tool) doctor() *cobra.Command {
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration, and the MCP servers that
 chains use. It starts MCP servers of type stdio, connects to those of type http and sse, and lists their tools. If system.discord is
-enabled, it asks Discord whether the token and the channels are valid. It connects and logs in to the SMTP servers of alerts.write_back, and sends
+enabled, it asks Discord whether the token and the channels are valid; if system.slack is, it asks Slack about its tokens. It connects and logs in to the SMTP servers of alerts.write_back, and sends
 no mail. If system.auth.oidc is configured, it reads the issuer's discovery document. With --live it also sends a one-word prompt to each configured
 LLM provider, which costs a few tokens. With --server it also checks the health of a running server. It exits with code 1 if a check
 fails; an MCP server that does not answer is a warning, or a failure with system.mcp_startup: strict.`,
@@ -188,8 +188,9 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 	}
 
 	all = append(all, t.checkOIDC(ctx, cfg)...)
+	all = append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
 
-	return append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
+	return append(all, t.checkSlack(ctx, cfg)...)
 }
 
 func checkServer(ctx context.Context, connection *connection) finding {

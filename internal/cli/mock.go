@@ -38,6 +38,7 @@ type mockFlags struct {
 	timing   *choice
 
 	discord  bool
+	slack    bool
 	oidc     bool
 	smtp     string
 	mcpStdio string
@@ -46,13 +47,14 @@ type mockFlags struct {
 
 func (t *tool) mock() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mock", Short: "Run scripted LLM APIs, MCP servers, Discord and SMTP for tests", GroupID: groupServer, Args: namedArgs,
+		Use: "mock", Short: "Run scripted LLM APIs, MCP servers, Discord, Slack and SMTP for tests", GroupID: groupServer, Args: namedArgs,
 		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
 be tested without an API key and without a network. See docs/mock.md for details.
 
 --script FILE      reads replies from YAML; scripted MCP servers are at /mcp/NAME. Changes to the file take effect at once;
                    an invalid file is reported and ignored.
 --discord          serves a virtual Discord below /discord, REST and gateway; a script with a section discord does that too
+--slack            serves a virtual Slack below /slack, Web API and Socket Mode
 --oidc             serves an OpenID Connect issuer below /oidc, with a page on which people choose who they are; see docs/login.md
 --smtp ADDRESS     accepts mail, prints it and delivers nothing
 --record URL       forwards requests to the real API and records its responses in the file of --cassette, without secrets
@@ -64,6 +66,7 @@ unused replies, and exits with code 1 if there are any, unless --strict=false. G
   tarsy mock --script script.yaml --check
   tarsy mock --script script.yaml --listen 127.0.0.1:0 -o json
   tarsy mock --discord
+  tarsy mock --slack
   tarsy mock --oidc
   tarsy mock --smtp 127.0.0.1:2525
   tarsy mock --record https://api.openai.com --cassette chat.yaml
@@ -112,6 +115,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.StringVar(&f.cassette, "cassette", "", "YAML file of recorded responses")
 	flags.Var(f.timing, "timing", "timing of recorded responses")
 	flags.BoolVar(&f.discord, "discord", false, "serve a virtual Discord, as the section discord of the script describes it or with one guild")
+	flags.BoolVar(&f.slack, "slack", false, "serve a virtual Slack with the channel general and the users alice and bob")
 	flags.BoolVar(&f.oidc, "oidc", false, "serve an OpenID Connect issuer with the public client tarsy")
 	flags.StringVar(&f.smtp, "smtp", "", "address to accept mail on over SMTP, without encryption or login; mails are printed")
 	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
@@ -176,7 +180,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return errScriptOnly
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
-	case f.script == "" && f.cassette == "" && !f.discord && !f.oidc && f.smtp == "":
+	case f.script == "" && f.cassette == "" && !f.discord && !f.slack && !f.oidc && f.smtp == "":
 		t.infof("%s", mockExample)
 
 		return errNoScript

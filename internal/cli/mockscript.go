@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/discord"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/mock/slack"
 	"tarsy.dev/tarsy/llm/script"
 )
 
@@ -61,10 +62,26 @@ func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Discord {
 	return server
 }
 
+// virtualSlack is what the flag asks for, and otherwise none.
+func (m *mockRun) virtualSlack() mock.Slack {
+	if !m.flags.slack {
+		return nil
+	}
+
+	server, err := slack.New(slack.Config{Setup: slack.Setup{Users: []slack.User{{Name: "alice"}, {Name: "bob"}}}})
+	if err != nil {
+		panic("mock: the built-in Slack: " + err.Error())
+	}
+
+	m.slack.Store(server)
+
+	return server
+}
+
 // load reads the script; what is wrong with it is said, one problem on a line.
 func (m *mockRun) load() (*scriptfile.File, error) {
 	if m.flags.script == "" {
-		// Discord alone: every call to a model is unexpected.
+		// Discord or Slack alone: every call to a model is unexpected.
 		return &scriptfile.File{Version: 1}, nil
 	}
 

@@ -23,6 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/issuer"
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
 	"tarsy.dev/tarsy/internal/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/mock/slack"
 )
 
 const (
@@ -48,6 +49,8 @@ type mockRun struct {
 	discord atomic.Pointer[discord.Server]
 	// mail is the address of the SMTP server; empty if there is none.
 	mail string
+	// slack is the virtual Slack of now.
+	slack atomic.Pointer[slack.Server]
 }
 
 // serve runs the server until ctx is done.
@@ -91,6 +94,7 @@ func (m *mockRun) serve(ctx context.Context) error {
 // source sets up what answers, and returns what ends it.
 func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	cfg.Discord = func() mock.Discord { return m.virtualDiscord(nil) }
+	cfg.Slack = m.virtualSlack
 
 	if m.flags.oidc {
 		cfg.Issuer = issuer.New(issuer.Config{Path: issuer.Path, ClientID: mockClient})
@@ -145,9 +149,17 @@ type mockAddresses struct {
 	Gemini    string            `json:"gemini"`
 	MCP       map[string]string `json:"mcp,omitempty"`
 	Discord   *discordAddresses `json:"discord,omitempty"`
+	Slack     *slackAddresses   `json:"slack,omitempty"`
 	SMTP      string            `json:"smtp,omitempty"`
 	// OIDC is the issuer, if there is one.
 	OIDC string `json:"oidc,omitempty"`
+}
+
+// slackAddresses is where clients find the virtual Slack, and tokens that it accepts.
+type slackAddresses struct {
+	API      string `json:"api"`
+	Token    string `json:"token"`
+	AppToken string `json:"app_token"`
 }
 
 // discordAddresses is where clients find the virtual Discord, and a token that it accepts.
@@ -180,6 +192,10 @@ func (m *mockRun) announce(at string) error {
 		a.Discord = &discordAddresses{URL: root, API: root + "/api/v10", Gateway: "ws://" + at + discord.Path + "/gateway", Token: virtual.Token()}
 	}
 
+	if virtual := m.slack.Load(); virtual != nil {
+		a.Slack = &slackAddresses{API: base + slack.Path + "/api/", Token: virtual.Token(), AppToken: virtual.AppToken()}
+	}
+
 	if m.flags.oidc {
 		a.OIDC = base + issuer.Path
 	}
@@ -200,6 +216,10 @@ func (m *mockRun) announce(at string) error {
 
 	if d := a.Discord; d != nil {
 		err = errors.Join(err, m.printf("  Discord: API %s, gateway %s, bot token %s\n", d.API, d.Gateway, d.Token))
+	}
+
+	if w := a.Slack; w != nil {
+		err = errors.Join(err, m.printf("  Slack: API %s, bot token %s, app-level token %s\n", w.API, w.Token, w.AppToken))
 	}
 
 	if a.OIDC != "" {

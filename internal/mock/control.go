@@ -52,7 +52,7 @@ func (s *Server) routeControl() {
 		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
 			"There is no %s %s. There are GET health, lanes, journal, journal/NUMBER, unused, unexpected, verify and gates/NAME, "+
 				"DELETE journal, POST reset and gates/NAME/open, all below /_mock/; where Discord is served, also GET discord, GET discord/sent and "+
-				"POST discord/steps.", r.Method, r.URL.Path))
+				"POST discord/steps; where Slack is, GET slack, slack/messages, slack/journal and slack/modals, and POST slack/steps.", r.Method, r.URL.Path))
 	})
 }
 

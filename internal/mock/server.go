@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/mock/gemini"
 	"tarsy.dev/tarsy/internal/mock/issuer"
 	"tarsy.dev/tarsy/internal/mock/openai"
+	"tarsy.dev/tarsy/internal/mock/slack"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -32,6 +33,8 @@ type Config struct {
 	// Discord, where it is not nil, returns a fresh virtual Discord, or nil for none. It is asked at the start and by Reload; it
 	// belongs to no lane.
 	Discord func() Discord
+	// Slack is the same for a virtual Slack.
+	Slack func() Slack
 	// Issuer, where it is not nil, is an OpenID Connect issuer, below /oidc.
 	Issuer http.Handler
 	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
@@ -70,6 +73,9 @@ type Discord interface {
 	Stop()
 }
 
+// Slack is a virtual Slack, at and below /slack and /_mock/slack.
+type Slack interface{ Discord }
+
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
@@ -84,6 +90,7 @@ type Server struct {
 	exchanges *exchange.Config
 	mcp       atomic.Pointer[tools]
 	discord   atomic.Pointer[guilds]
+	slack     atomic.Pointer[guilds]
 	// strays are unexpected requests of no lane: those that were refused one.
 	strays lane
 }
@@ -119,7 +126,7 @@ type tools struct {
 	handler http.Handler
 }
 
-// guilds is the virtual Discord of now.
+// guilds is the virtual Discord of now, or the virtual Slack.
 type guilds struct {
 	Discord
 
@@ -139,22 +146,33 @@ func (s *Server) Reload() {
 	}
 
 	if s.cfg.Discord != nil {
-		var next *guilds
-		if fresh := s.cfg.Discord(); fresh != nil {
-			next = &guilds{Discord: fresh, handler: fresh.Handler()}
-		}
+		renew(&s.discord, s.cfg.Discord())
+	}
 
-		if before := s.discord.Swap(next); before != nil {
-			// Its clients connect again, to the fresh one.
-			before.Stop()
-		}
+	if s.cfg.Slack != nil {
+		renew(&s.slack, s.cfg.Slack())
 	}
 }
 
-// Stop ends the connections of the virtual Discord and waits for them. What was unused and unexpected can still be asked for.
+// renew replaces a virtual Discord or Slack by a fresh one, or by none.
+func renew(now *atomic.Pointer[guilds], fresh Discord) {
+	var next *guilds
+	if fresh != nil {
+		next = &guilds{Discord: fresh, handler: fresh.Handler()}
+	}
+
+	if before := now.Swap(next); before != nil {
+		// Its clients connect again, to the fresh one.
+		before.Stop()
+	}
+}
+
+// Stop ends the connections of the virtual Discord and Slack and waits for them. What was unused and unexpected can still be asked for.
 func (s *Server) Stop() {
-	if now := s.discord.Load(); now != nil {
-		now.Stop()
+	for _, now := range []*guilds{s.discord.Load(), s.slack.Load()} {
+		if now != nil {
+			now.Stop()
+		}
 	}
 }
 
@@ -206,9 +224,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	switch path, virtual := r.URL.Path, s.discord.Load(); {
+	switch path, virtual, workspace := r.URL.Path, s.discord.Load(), s.slack.Load(); {
 	case virtual != nil && (below(path, discord.Path) || below(path, discord.ControlPath)):
 		virtual.handler.ServeHTTP(w, r)
+	case workspace != nil && (below(path, slack.Path) || below(path, slack.ControlPath)):
+		workspace.handler.ServeHTTP(w, r)
 	case s.cfg.Issuer != nil && below(path, issuer.Path):
 		s.cfg.Issuer.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/_mock/"):

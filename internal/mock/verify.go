@@ -45,9 +45,11 @@ func (s *Server) verifyRest(v Verdict) Verdict {
 		v.Unexpected = append(v.Unexpected, servers.Unexpected()...)
 	}
 
-	if now := s.discord.Load(); now != nil {
-		v.Unused = append(v.Unused, now.Unused()...)
-		v.Unexpected = append(v.Unexpected, now.Unexpected()...)
+	for _, now := range []*guilds{s.discord.Load(), s.slack.Load()} {
+		if now != nil {
+			v.Unused = append(v.Unused, now.Unused()...)
+			v.Unexpected = append(v.Unexpected, now.Unexpected()...)
+		}
 	}
 
 	return v

@@ -75,6 +75,18 @@ func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerp
 	return thread, nil
 }
 
+// StartPending reports whether the beginning of a session is still to be announced in a channel.
+func (db *DB) StartPending(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (bool, error) {
+	var pending bool
+
+	if err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM announcements
+WHERE session_id = $1 AND channel = $2 AND subject = 'start' AND state = 'pending')`, sessionID, channel).Scan(&pending); err != nil {
+		return false, fmt.Errorf("look up announcement of start: %w", err)
+	}
+
+	return pending, nil
+}
+
 // SetSlackThread records the first message of a thread, which an announcement has posted.
 func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) error {
 	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET ts = $2 WHERE announcement_id = $1 AND ts = ''`, announcementID, ts); err != nil {

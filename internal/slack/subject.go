@@ -46,8 +46,14 @@ func (s *sender) message(ctx context.Context, a tarsy.Announcement, session tars
 	return message.New(a, session, verdict, s.cfg.SessionURL(session.ID)), nil
 }
 
-// sendSession announces the beginning or the end of a session in the thread of its alert.
+// sendSession announces the beginning or the end of a session in the thread of its alert, one after the other.
 func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	if a.Subject == tarsy.SubjectEnd && len(a.MessageIDs) == 0 {
+		if pending, err := s.cfg.DB.StartPending(ctx, tarsy.ChannelSlack, a.SessionID); err != nil || pending {
+			return false, err
+		}
+	}
+
 	session, err := s.session(ctx, a.SessionID)
 	if err != nil {
 		return false, err
