@@ -51,6 +51,8 @@ type draft struct {
 	shown []string
 	// unknown means that an attempt to post a message failed in a way that does not tell whether it is there.
 	unknown bool
+	// answered is when an answer was posted or updated last.
+	answered time.Time
 	// updated is when the first message of a thread was updated last, and again when that may be tried after failures.
 	updated, again time.Time
 	failures       int

@@ -236,11 +236,17 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 
 	channelID, thread, _ := strings.Cut(a.Target, "/")
 
-	if err := s.post(ctx, a, d, place{channel: channelID, thread: thread}, s.split(shown, a.SessionID)); err != nil {
-		return false, err
+	// At most one update per second, however long they take.
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(time.Until(d.answered.Add(sendEvery))):
 	}
 
-	return done, nil
+	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, s.split(shown, a.SessionID))
+	d.answered = time.Now()
+
+	return done && err == nil, err
 }
 
 // split divides an answer into messages. Too many are cut, with a link to the rest.

@@ -11,7 +11,7 @@ import (
 
 const (
 	// maxThreads is how many first messages are updated at a time, and updateEvery how often one is.
-	maxThreads  = 20
+	maxThreads  = 200
 	updateEvery = 5 * time.Second
 )
 
