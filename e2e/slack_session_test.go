@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,14 +20,12 @@ func TestSlackAnnouncesEndAndFailureOfSession(t *testing.T) {
 	t.Parallel()
 
 	app, w := newSlackApp(t, slackAnnAsks)
-	w.Break(slack.Fault{Method: slackPost, Status: http.StatusTooManyRequests, RetryAfter: time.Second, Times: 2})
+	w.Break(slack.Fault{Method: slackPost, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Second})
 	app.Script.Route("Investigator", says("The disk is full."), script.Reply{Err: errors.New("the model is broken")})
 	app.Script.Route("ExecSummaryAgent", says("A **leak** filled the disk, see [the log](https://evil.example)."))
 
-	began := time.Now()
 	completed := app.Run("test", "disk full").ID
 	message := w.Await("alerts", "leak")
-	require.GreaterOrEqual(t, time.Since(began), 2*time.Second, "both limits were waited for")
 	require.Contains(t, message.Shown(), "Investigation completed: disk full\n", "the title of the alert, not its type")
 	require.Contains(t, message.Shown(), "A *leak* filled the disk, see the log (https://evil.example).", "a link shows where it leads")
 	require.Contains(t, message.Shown(), "<https://tarsy.example.org/sessions/"+completed+"|Open in TARSy>")
@@ -38,7 +37,10 @@ func TestSlackAnnouncesEndAndFailureOfSession(t *testing.T) {
 	require.Contains(t, message.Shown(), app.Session(failed).ErrorMessage)
 	w.AwaitSent(app)
 	require.Len(t, w.Sent(""), 2)
-	require.Len(t, w.Journal(slackPost), 4, "nothing was tried before Slack allowed it")
+
+	posts := w.Journal(slackPost)
+	require.Len(t, posts, 3)
+	require.GreaterOrEqual(t, posts[1].At.Sub(posts[0].At), 3*time.Second, "nothing is tried before Slack allows it")
 }
 
 // Titles, facts and texts of models can mention nobody, and hide no links and no characters.
@@ -122,11 +124,22 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 
 	require.Equal(t, 500, strings.Count(all.String(), "a line <of> code"))
 
+	// Everything is delivered once more, long after.
+	messages := len(w.Messages(""))
+
 	for _, e := range w.Envelopes() {
 		require.True(t, e.Acked, "%+v", e)
+		w.Redeliver(e.ID)
+
+		_, err := w.WaitAck(w.ctx(), e.ID)
+		require.NoError(t, err)
 	}
 
+	w.AwaitSent(app)
+	require.Len(t, w.Messages(""), messages)
+	require.Equal(t, 1, strings.Count(fmt.Sprint(w.Messages("")), "Another question is being answered"))
 	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM chat_user_messages`), 1)
+	require.Empty(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM requests WHERE status = 'open'`))
 
 	asked := event(t, app.Timeline(sessionID), tarsy.EventUserQuestion)
 	require.True(t, strings.HasPrefix(asked.Content, "Why? My token is"), asked.Content)
