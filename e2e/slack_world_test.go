@@ -50,7 +50,7 @@ func newSlack(t testing.TB, clock clockwork.Clock) *slackWorld {
 
 	w := &slackWorld{Server: server, t: t}
 	front := httptest.NewServer(w)
-	t.Cleanup(front.CloseClientConnections)
+	t.Cleanup(front.Close)
 	t.Cleanup(func() { w.Release() })
 
 	w.api = front.URL + slack.Path + "/api"

@@ -55,7 +55,7 @@ type knownName struct {
 
 // NewClient returns a client; it makes no request.
 func NewClient(cfg ClientConfig) *Client {
-	requests := &http.Client{Timeout: requestLimit, Transport: http.DefaultTransport.(*http.Transport).Clone()} //nolint:forcetypeassert,errcheck // it is one
+	requests := &http.Client{Timeout: requestLimit, Transport: http.DefaultTransport.(*http.Transport).Clone()} //nolint:forcetypeassert // it is one
 	options := []slack.Option{slack.OptionHTTPClient(requests), slack.OptionAppLevelToken(cfg.AppToken)}
 
 	if cfg.API != "" {

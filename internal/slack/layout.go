@@ -175,8 +175,8 @@ func neutralize(v reflect.Value) {
 	case reflect.String:
 		v.SetString(inert(v.String()))
 	case reflect.Struct:
-		for i := range v.NumField() {
-			neutralize(v.Field(i))
+		for _, field := range v.Fields() {
+			neutralize(field)
 		}
 	case reflect.Slice:
 		fresh := reflect.MakeSlice(v.Type(), v.Len(), v.Len())

@@ -50,7 +50,7 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
 
-	err := s.showState(ctx, d, state)
+	err := s.showState(ctx, state)
 	if gone(err) {
 		err = s.cfg.DB.EndSlackThread(ctx, state.ID)
 	}
@@ -75,7 +75,7 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 	s.cfg.Logger.Warn("the first message of a Slack thread could not be updated; trying again", "channel_id", state.Channel, "ts", state.TS, "error", err)
 }
 
-func (s *sender) showState(ctx context.Context, d *draft, state postgres.SlackThreadState) error {
+func (s *sender) showState(ctx context.Context, state postgres.SlackThreadState) error {
 	owner, err := s.cfg.DB.Announcement(ctx, state.AnnouncementID)
 	if err != nil || owner == nil {
 		return err

@@ -142,49 +142,54 @@ func checkBlocks(raw json.RawMessage) error {
 		return refusal("invalid_blocks")
 	}
 
-	length := func(v any) int {
-		o, _ := v.(map[string]any)
-		text, _ := o["text"].(string)
-
-		return len([]rune(text))
-	}
-
 	for i, b := range blocks {
-		bad := ""
-
-		elements, _ := b["elements"].([]any)
-
-		switch b["type"] {
-		case "section":
-			if n := length(b["text"]); n > maxSection || n == 0 && b["fields"] == nil {
-				bad = "text"
-			}
-		case "header":
-			if n := length(b["text"]); n > maxHeader || n == 0 {
-				bad = "text"
-			}
-		case "context":
-			if len(elements) == 0 || len(elements) > maxContext || slices.ContainsFunc(elements, func(e any) bool { return length(e) > maxSection }) {
-				bad = "elements"
-			}
-		case "actions":
-			for _, e := range elements {
-				o, _ := e.(map[string]any)
-				if value, _ := o["value"].(string); len(value) > maxValue || length(o["text"]) > maxButton {
-					bad = "elements"
-				}
-			}
-		case "divider", "input", "rich_text", "image", "markdown", "table":
-		default:
-			bad = "type"
-		}
-
-		if bad != "" {
+		if bad := badPart(b); bad != "" {
 			return &apiError{Code: "invalid_blocks", Messages: []string{fmt.Sprintf("[ERROR] invalid %s [json-pointer:/blocks/%d/%s]", bad, i, bad)}}
 		}
 	}
 
 	return nil
+}
+
+// badPart is the part of a block that Slack does not accept; empty if there is none.
+func badPart(block map[string]any) string {
+	elements, _ := block["elements"].([]any)
+	n := length(block["text"])
+
+	switch block["type"] {
+	case "section":
+		if n > maxSection || n == 0 && block["fields"] == nil {
+			return "text"
+		}
+	case "header":
+		if n > maxHeader || n == 0 {
+			return "text"
+		}
+	case "context":
+		if len(elements) == 0 || len(elements) > maxContext || slices.ContainsFunc(elements, func(e any) bool { return length(e) > maxSection }) {
+			return "elements"
+		}
+	case "actions":
+		for _, e := range elements {
+			o, _ := e.(map[string]any)
+			if value, _ := o["value"].(string); len(value) > maxValue || length(o["text"]) > maxButton {
+				return "elements"
+			}
+		}
+	case "divider", "input", "rich_text", "image", "markdown", "table":
+	default:
+		return "type"
+	}
+
+	return ""
+}
+
+// length is how long the text of a text object is.
+func length(v any) int {
+	o, _ := v.(map[string]any)
+	text, _ := o["text"].(string)
+
+	return len([]rune(text))
 }
 
 // nextTS is a timestamp that no message has; the lock is held.

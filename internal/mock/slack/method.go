@@ -205,8 +205,15 @@ func respond(w http.ResponseWriter, result object, err error) {
 		result["ok"] = true
 	}
 
+	body, err := json.Marshal(result)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+
+		return
+	}
+
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(result)
+	_, _ = w.Write(body)
 }
 
 func (c *call) authTest() (object, error) {
@@ -387,17 +394,11 @@ func (c *call) replies() (object, error) {
 
 // page returns messages, newest first or oldest first, within oldest and latest. The first message of a thread is always there.
 func (c *call) page(fits func(m *Message) bool, newestFirst bool) (object, error) {
-	inclusive := c.args["inclusive"] == "1" || c.args["inclusive"] == "true"
-	metadata := c.args["include_all_metadata"] == "1" || c.args["include_all_metadata"] == "true"
-
 	var found []object
 
 	for _, m := range c.server.messages {
-		early := c.args["oldest"] != "" && (m.TS < c.args["oldest"] || m.TS == c.args["oldest"] && !inclusive)
-		late := c.args["latest"] != "" && (m.TS > c.args["latest"] || m.TS == c.args["latest"] && !inclusive)
-
-		if m.Ephemeral == "" && fits(m) && (m.TS == c.args["ts"] || !early && !late) {
-			found = append(found, c.server.object(m, metadata))
+		if m.Ephemeral == "" && fits(m) && (m.TS == c.args["ts"] || c.within(m.TS)) {
+			found = append(found, c.server.object(m, c.flag("include_all_metadata")))
 		}
 	}
 
@@ -421,6 +422,19 @@ func (c *call) page(fits func(m *Message) bool, newestFirst bool) (object, error
 	}
 
 	return object{"messages": append([]object{}, found[from:to]...), "has_more": next != "", "response_metadata": object{"next_cursor": next}}, nil
+}
+
+// flag is an argument that is true or false.
+func (c *call) flag(name string) bool { return c.args[name] == "1" || c.args[name] == "true" }
+
+// within reports whether a timestamp is between oldest and latest.
+func (c *call) within(ts string) bool {
+	oldest, latest := c.args["oldest"], c.args["latest"]
+	if c.flag("inclusive") && (ts == oldest || ts == latest) {
+		return true
+	}
+
+	return (oldest == "" || ts > oldest) && (latest == "" || ts < latest)
 }
 
 // object is a message as Slack writes it; the lock is held.

@@ -102,8 +102,9 @@ func TestSlackGoPostsUpdatesAndFindsMessages(t *testing.T) {
 
 	_, reply, err := client.PostMessageContext(t.Context(), channel, api.MsgOptionText("a reply", false), api.MsgOptionTS(ts))
 	require.NoError(t, err)
-	_, _, _, err = client.UpdateMessageContext(t.Context(), channel, reply, api.MsgOptionText("a changed reply", false))
+	_, updated, _, err := client.UpdateMessageContext(t.Context(), channel, reply, api.MsgOptionText("a changed reply", false))
 	require.NoError(t, err)
+	require.Equal(t, reply, updated)
 
 	history, err := client.GetConversationHistoryContext(t.Context(), &api.GetConversationHistoryParameters{ChannelID: channel, IncludeAllMetadata: true})
 	require.NoError(t, err)
