@@ -216,3 +216,59 @@ func concludeAlert(t *testing.T, app *tarsytest.App, alert map[string]any, cause
 
 	return id
 }
+
+func TestBulkChangesSkipSessionsOfOtherTeams(t *testing.T) {
+	t.Parallel()
+
+	app := tarsytest.New(t, byTeam())
+	gate := script.NewGate()
+	t.Cleanup(gate.Open)
+	app.Script.Add(script.Reply{Gate: gate}, script.Reply{Gate: gate})
+
+	app.Token = app.Key("root", tarsy.ScopeAdmin)
+	payments, storage, unknown := app.SubmitAlert(alertOf("payments")), app.SubmitAlert(alertOf("storage")), tarsy.NewID()
+	ids := []string{payments, storage, unknown}
+	app.Token = ""
+
+	type results struct {
+		Results []struct {
+			SessionID string     `json:"session_id"`
+			Changed   bool       `json:"changed"`
+			Code      tarsy.Code `json:"code"`
+		} `json:"results"`
+	}
+
+	answer := asTeam(app, "storage", http.MethodPost, "/api/v1/sessions/handling", map[string]any{"ids": ids, "state": "resolved"})
+	require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
+
+	handled := decode[results](answer.Body).Results
+	require.Len(t, handled, 3)
+	require.Equal(t, tarsy.CodeSessionNotFound, handled[0].Code)
+	require.True(t, handled[1].Changed)
+	require.Equal(t, tarsy.CodeSessionNotFound, handled[2].Code)
+
+	type cancelled struct {
+		Matched   int `json:"matched"`
+		Requested int `json:"requested"`
+		Skipped   []struct {
+			SessionID string `json:"session_id"`
+			Reason    string `json:"reason"`
+		} `json:"skipped"`
+	}
+
+	answer = asTeam(app, "storage", http.MethodPost, "/api/v1/sessions/cancel", map[string]any{"filter": map[string]any{}, "dry_run": true})
+	require.Equal(t, 1, decode[cancelled](answer.Body).Matched, "%s", answer.Body)
+
+	answer = asTeam(app, "storage", http.MethodPost, "/api/v1/sessions/cancel", map[string]any{"ids": ids})
+	require.Equal(t, http.StatusAccepted, answer.Status, "%s", answer.Body)
+
+	result := decode[cancelled](answer.Body)
+	require.Equal(t, 1, result.Requested)
+	require.Len(t, result.Skipped, 2)
+	require.Equal(t, result.Skipped[0].Reason, result.Skipped[1].Reason)
+
+	app.Token = app.Key("boss", tarsy.ScopeAdmin)
+	app.WaitFor(storage, tarsy.SessionCancelled)
+	require.False(t, app.Session(payments).Status.Terminal())
+	require.Equal(t, tarsy.HandlingOpen, app.Session(payments).Handling.State)
+}

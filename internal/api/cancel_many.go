@@ -64,9 +64,18 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 		return nil, err
 	}
 
-	result, err := s.intake.CancelMany(ctx, ids, who.author, request.DryRun)
+	visible, hidden, err := s.splitHidden(ctx, who, ids)
 	if err != nil {
 		return nil, fmt.Errorf("cancel sessions: %w", err)
+	}
+
+	result, err := s.intake.CancelMany(ctx, visible, who.author, request.DryRun)
+	if err != nil {
+		return nil, fmt.Errorf("cancel sessions: %w", err)
+	}
+
+	for _, id := range hidden {
+		result.Skipped = append(result.Skipped, tarsy.SkippedCancel{SessionID: id, Reason: tarsy.CancelNotFound})
 	}
 
 	result.More = more
@@ -114,6 +123,8 @@ func (s *Server) matchingActive(ctx context.Context, given cancelFilter) (ids []
 	if err != nil || len(filter.Statuses) == 0 {
 		return nil, false, err
 	}
+
+	filter.Visible = callerOf(ctx).visible
 
 	for {
 		page, err := s.store.Sessions(ctx, filter)

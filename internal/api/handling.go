@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,16 +159,42 @@ func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulk
 
 	change := handlingRequest{State: request.State, Assignee: request.Assignee, Resolution: request.Resolution, Tags: request.Tags}.change()
 
-	results, err := s.handling.ChangeAll(ctx, request.IDs, who.author, change, func(err error) {
+	visible, hidden, err := s.splitHidden(ctx, who, request.IDs)
+	if err != nil {
+		return nil, fmt.Errorf("handle sessions: %w", err)
+	}
+
+	results, err := s.handling.ChangeAll(ctx, visible, who.author, change, func(err error) {
 		s.logger.ErrorContext(ctx, "session not handled", "error", err)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("handle sessions: %w", err)
 	}
 
+	results = inOrder(request.IDs, results, hidden)
+
 	s.recordHandled(ctx, who, change, results)
 
 	return &handlingBulkOutput{Body: handlingResults{Results: results}}, nil
+}
+
+// inOrder puts results in the order of the ids, with those of hidden sessions, which do not exist to the caller.
+func inOrder(ids []string, results []tarsy.HandlingResult, hidden []string) []tarsy.HandlingResult {
+	if len(hidden) == 0 {
+		return results
+	}
+
+	ordered := make([]tarsy.HandlingResult, 0, len(ids))
+
+	for _, id := range ids {
+		if slices.Contains(hidden, id) {
+			ordered = append(ordered, tarsy.HandlingResult{SessionID: id, Code: tarsy.CodeSessionNotFound, Message: fmt.Sprintf("there is no session %q", id)})
+		} else {
+			ordered, results = append(ordered, results[0]), results[1:]
+		}
+	}
+
+	return ordered
 }
 
 // recordHandled writes a row for each session that was changed, as if each had been changed by a request: the log is searched by session.

@@ -96,6 +96,30 @@ func (s *Server) checkSession(ctx context.Context, who *caller, id string) error
 	return nil
 }
 
+// splitHidden separates ids in the body of a request from those of sessions that the caller may not see. To them these do not exist.
+func (s *Server) splitHidden(ctx context.Context, who *caller, ids []string) (visible, hidden []string, err error) {
+	if !who.visible.Limited {
+		return ids, nil, nil
+	}
+
+	known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !tarsy.ValidID(id) })
+
+	found, err := s.store.HiddenSessions(ctx, known, who.visible)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // it is explained or logged as it is
+	}
+
+	isHidden := func(id string) bool { return slices.Contains(found, id) }
+
+	for _, id := range ids {
+		if isHidden(id) {
+			hidden = append(hidden, id)
+		}
+	}
+
+	return slices.DeleteFunc(slices.Clone(ids), isHidden), hidden, nil
+}
+
 func (s *Server) checkApproval(ctx context.Context, who *caller, id string) error {
 	found, err := s.approvals.Get(ctx, id)
 	if err != nil {

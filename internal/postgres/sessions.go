@@ -187,3 +187,22 @@ func (db *DB) SessionTeam(ctx context.Context, id string) (string, error) {
 
 	return found.Team, nil
 }
+
+// HiddenSessions returns which of these sessions exist and are not visible.
+func (db *DB) HiddenSessions(ctx context.Context, ids []string, visible tarsy.Visibility) ([]string, error) {
+	if !visible.Limited {
+		return nil, nil
+	}
+
+	found, err := collect[struct{ ID string }](ctx, db.readers, `SELECT id FROM sessions WHERE id = ANY ($1) AND team <> ALL ($2)`, ids, visible.Values())
+	if err != nil {
+		return nil, fmt.Errorf("look up teams of sessions: %w", err)
+	}
+
+	hidden := make([]string, len(found))
+	for i, session := range found {
+		hidden[i] = session.ID
+	}
+
+	return hidden, nil
+}
