@@ -19,8 +19,13 @@ func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 		return Message{}, fmt.Errorf("say: %w", err)
 	}
 
+	// Slack passes on what people type with these characters escaped; only mentions and links have them.
+	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+
 	for _, other := range append([]User{s.self}, s.setup.Users...) {
-		text = strings.ReplaceAll(text, "<@"+other.Name+">", "<@"+other.ID+">")
+		for _, name := range []string{other.Name, other.ID} {
+			text = strings.ReplaceAll(text, "&lt;@"+name+"&gt;", "<@"+other.ID+">")
+		}
 	}
 
 	s.mu.Lock()
