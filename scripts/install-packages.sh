@@ -6,7 +6,7 @@
 #
 #   scripts/install-packages.sh mcp-servers    MCP servers that end-to-end tests talk to
 #   scripts/install-packages.sh mcp-inspector  the official MCP inspector, which end-to-end tests point at our own MCP server
-#   scripts/install-packages.sh js-sdks        the JavaScript SDKs of LLM providers, the Vercel AI SDK, LangChain.js, discord.js and Slack's SDKs
+#   scripts/install-packages.sh js-sdks        the JavaScript SDKs of LLM providers, the Vercel AI SDK, LangChain.js, discord.js, Slack's SDKs and an OpenID provider
 #   scripts/install-packages.sh aimock         the mock server that the benchmark compares ours with
 #   scripts/install-packages.sh bullmq         the job queue that the benchmark compares the note pipeline with
 #   scripts/install-packages.sh dashboard      what the dashboard is built and tested with, into web/node_modules
@@ -20,7 +20,7 @@ name=${1:-}
 case $name in
 mcp-servers) what="the MCP servers of others (about 40 MB)" ;;
 mcp-inspector) what="the MCP inspector (about 110 MB)" ;;
-js-sdks) what="the JavaScript SDKs (about 225 MB)" ;;
+js-sdks) what="the JavaScript SDKs (about 230 MB)" ;;
 aimock) what="aimock (about 12 MB)" ;;
 bullmq) what="BullMQ (about 20 MB)" ;;
 dashboard) what="the dashboard's packages (about 330 MB)" ;;

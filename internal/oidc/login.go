@@ -84,16 +84,26 @@ func (p *Provider) Finish(ctx context.Context, attempt Attempt, answer Answer, r
 	ctx, cancel := context.WithTimeout(gooidc.ClientContext(ctx, p.client), 2*requestTimeout)
 	defer cancel()
 
-	raw, err := p.exchange(ctx, found, attempt, answer.Code, redirectURL)
+	token, err := p.exchange(ctx, found, attempt, answer.Code, redirectURL)
 	if err != nil {
 		return User{}, err
 	}
 
-	return p.verify(ctx, found, attempt, raw)
+	subject, claims, err := p.verify(ctx, found, attempt, token)
+	if err != nil {
+		return User{}, err
+	}
+
+	err = p.complete(ctx, found, token, subject, claims)
+	if err != nil {
+		return User{}, err
+	}
+
+	return p.user(subject, claims)
 }
 
-// exchange trades the code for the ID token.
-func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Attempt, code, redirectURL string) (string, error) {
+// exchange trades the code for tokens.
+func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Attempt, code, redirectURL string) (*oauth2.Token, error) {
 	client := found.oauth
 	client.RedirectURL = redirectURL
 
@@ -102,56 +112,90 @@ func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Atte
 		// The body may repeat what was sent.
 		err = fmt.Errorf("%w: status %d, error %q", errIssuer, refused.Response.StatusCode, short(refused.ErrorCode))
 		if refused.Response.StatusCode >= http.StatusInternalServerError {
-			return "", unavailable("exchange the code", err)
+			return nil, unavailable("exchange the code", err)
 		}
 
-		return "", failed("exchange the code", err)
+		return nil, failed("exchange the code", err)
 	}
 
 	if unreachable, ok := errors.AsType[*url.Error](err); ok {
-		return "", unavailable("exchange the code", unreachable)
+		return nil, unavailable("exchange the code", unreachable)
 	}
 
 	if err != nil {
-		return "", failed("exchange the code", errNoToken)
+		return nil, failed("exchange the code", errNoToken)
 	}
 
-	raw, ok := token.Extra("id_token").(string)
-	if !ok || raw == "" {
-		return "", failed("exchange the code", errNoToken)
-	}
-
-	return raw, nil
+	return token, nil
 }
 
-// verify checks the ID token: signature, issuer, audience, expiry and nonce.
-func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attempt, raw string) (User, error) {
+// verify checks the ID token, signature, issuer, audience, expiry and nonce, and returns its subject and all its claims.
+func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attempt, tokens *oauth2.Token) (string, map[string]any, error) {
+	raw, _ := tokens.Extra("id_token").(string)
+	if raw == "" {
+		return "", nil, failed("exchange the code", errNoToken)
+	}
+
 	token, err := found.provider.Verifier(&gooidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Clock.Now}).Verify(ctx, raw)
 	// go-oidc does not wrap the error of the request.
 	if err != nil && strings.Contains(err.Error(), "fetching keys") {
-		return User{}, unavailable("verify the ID token", fmt.Errorf("%w: %s", errKeys, short(err.Error())))
+		return "", nil, unavailable("verify the ID token", fmt.Errorf("%w: %s", errKeys, short(err.Error())))
 	}
 
 	if err != nil {
-		return User{}, failed("verify the ID token", fmt.Errorf("%w: %s", errToken, short(err.Error())))
+		return "", nil, failed("verify the ID token", fmt.Errorf("%w: %s", errToken, short(err.Error())))
 	}
 
 	if !auth.SameToken(token.Nonce, attempt.Nonce) {
-		return User{}, failed("verify the ID token", errNonce)
+		return "", nil, failed("verify the ID token", errNonce)
 	}
 
 	var claims map[string]any
 	if err := token.Claims(&claims); err != nil {
-		return User{}, failed("read the claims", err)
+		return "", nil, failed("read the claims", err)
 	}
 
 	// A token for several audiences says who asked for it.
 	party, named := claims["azp"]
 	if named && party != p.cfg.ClientID || !named && slices.ContainsFunc(token.Audience, func(a string) bool { return a != p.cfg.ClientID }) {
-		return User{}, failed("verify the ID token", errParty)
+		return "", nil, failed("verify the ID token", errParty)
 	}
 
-	return p.user(token.Subject, claims)
+	return token.Subject, claims, nil
+}
+
+// complete adds claims that are not in the ID token from the userinfo endpoint, where the standard has them. It is asked only if a claim is
+// missing that decides on something. Without an answer there is no login: the user might get another role than they have.
+func (p *Provider) complete(ctx context.Context, found *discovered, token *oauth2.Token, subject string, claims map[string]any) error {
+	wanted := slices.DeleteFunc([]string{p.cfg.GroupsClaim, p.cfg.TeamsClaim, p.cfg.NameClaim}, func(name string) bool {
+		return name == "" || find(claims, name) != nil
+	})
+	if len(wanted) == 0 || found.provider.UserInfoEndpoint() == "" {
+		return nil
+	}
+
+	info, err := found.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return unavailable("read the claims of the user", fmt.Errorf("%w: %s", errUserInfo, short(err.Error())))
+	}
+
+	// The answer could be about somebody else: the access token is not bound to the ID token.
+	if info.Subject != subject {
+		return failed("read the claims of the user", errOtherUser)
+	}
+
+	var more map[string]any
+	if err := info.Claims(&more); err != nil {
+		return failed("read the claims of the user", err)
+	}
+
+	for name, value := range more {
+		if _, known := claims[name]; !known {
+			claims[name] = value
+		}
+	}
+
+	return nil
 }
 
 var (
@@ -164,6 +208,8 @@ var (
 	errToken       = errors.New("the ID token is not valid")
 	errNonce       = errors.New("the nonce is not that of this login")
 	errParty       = errors.New("the ID token was issued to another client")
+	errUserInfo    = errors.New("the userinfo endpoint cannot be read")
+	errOtherUser   = errors.New("the userinfo endpoint describes another user")
 	errSubject     = errors.New("the subject is missing, too long or not text")
 )
 

@@ -143,6 +143,10 @@ func (p *Provider) read(ctx context.Context) (*discovered, error) {
 		}
 	}
 
+	if address := provider.UserInfoEndpoint(); address != "" && !isSafe(address) {
+		return nil, fmt.Errorf("discover %s: %w: userinfo_endpoint %q", p.cfg.Issuer, errUnsafe, address)
+	}
+
 	endpoint.AuthStyle = authStyle(p.cfg.ClientSecret, document.AuthMethods)
 
 	return &discovered{

@@ -30,6 +30,9 @@ const (
 	TokenDown     Fault = "token endpoint down"
 	KeysDown      Fault = "keys down"
 	DiscoveryDown Fault = "discovery down"
+	// OtherUser and UserInfoDown concern the userinfo endpoint, which is asked for claims that the ID token lacks.
+	OtherUser    Fault = "userinfo of another user"
+	UserInfoDown Fault = "userinfo down"
 )
 
 // Misbehave sets the fault of all later requests.
@@ -52,7 +55,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 	at, fault := strings.TrimPrefix(r.URL.Path, s.cfg.Path), s.currentFault()
 
 	switch {
-	case at == "/token" && fault == TokenDown, at == "/keys" && fault == KeysDown, strings.HasPrefix(at, "/.well-known/") && fault == DiscoveryDown:
+	case at == "/userinfo" && fault == UserInfoDown, at == "/token" && fault == TokenDown, at == "/keys" && fault == KeysDown, strings.HasPrefix(at, "/.well-known/") && fault == DiscoveryDown:
 		http.Error(w, "down", http.StatusServiceUnavailable)
 	case at == "/token" && fault == NoToken:
 		send(w, http.StatusOK, map[string]string{"access_token": "a", "token_type": "Bearer"})

@@ -44,8 +44,8 @@ type Config struct {
 // Person is somebody who can log in.
 type Person struct {
 	Subject string
-	// Claims are added to the ID token, and win.
-	Claims map[string]any
+	// Claims are added to the ID token, and win. UserInfo are the claims of the userinfo endpoint.
+	Claims, UserInfo map[string]any
 }
 
 // Server is an issuer. Its URL is that of the request, so it can be moved. It is safe for concurrent use.
@@ -57,6 +57,8 @@ type Server struct {
 	keys  []signingKey
 	codes map[string]grant
 	fault Fault
+	// tokens are the access tokens.
+	tokens map[string]Person
 	// exchanges counts the requests to the token endpoint, discoveries those of the discovery document.
 	exchanges, discoveries int
 }
@@ -78,7 +80,7 @@ func New(cfg Config) *Server {
 		cfg.People = examples()
 	}
 
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), codes: map[string]grant{}}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), codes: map[string]grant{}, tokens: map[string]Person{}}
 	s.Rotate()
 
 	s.mux.HandleFunc("GET "+cfg.Path+"/.well-known/openid-configuration", s.discovery)
@@ -86,6 +88,7 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc("GET "+cfg.Path+"/authorize", s.authorize)
 	s.mux.HandleFunc("POST "+cfg.Path+"/authorize", s.decide)
 	s.mux.HandleFunc("POST "+cfg.Path+"/token", s.token)
+	s.mux.HandleFunc("GET "+cfg.Path+"/userinfo", s.userinfo)
 
 	return s
 }
@@ -153,7 +156,7 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 
 	own := s.url(r)
 	send(w, http.StatusOK, map[string]any{
-		"issuer": own, "authorization_endpoint": own + "/authorize", "token_endpoint": own + "/token", "jwks_uri": own + "/keys",
+		"issuer": own, "authorization_endpoint": own + "/authorize", "token_endpoint": own + "/token", "jwks_uri": own + "/keys", "userinfo_endpoint": own + "/userinfo",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{algorithm}, "code_challenge_methods_supported": []string{"S256"},
 		"token_endpoint_auth_methods_supported":          []string{"client_secret_basic", "none"},

@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -64,8 +65,42 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	}
 
 	send(w, http.StatusOK, map[string]any{
-		"access_token": rand.Text(), "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()), "id_token": s.sign(s.claims(r, granted)),
+		"access_token": s.access(granted.person), "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()), "id_token": s.sign(s.claims(r, granted)),
 	})
+}
+
+// access makes an access token for the userinfo endpoint.
+func (s *Server) access(person Person) string {
+	token := rand.Text()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.tokens[token] = person
+
+	return token
+}
+
+// userinfo tells about the person of an access token.
+func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	person, ok := s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	s.mu.Unlock()
+
+	if !ok {
+		send(w, http.StatusUnauthorized, map[string]string{"error": "invalid_token"})
+
+		return
+	}
+
+	claims := map[string]any{"sub": person.Subject}
+	maps.Copy(claims, person.UserInfo)
+
+	if s.currentFault() == OtherUser {
+		claims["sub"] = "another user"
+	}
+
+	send(w, http.StatusOK, claims)
 }
 
 // isClient checks who exchanges a code: a public client by its name, another one by its secret.
