@@ -86,7 +86,7 @@ func (c *contracts) me(t *testing.T) {
 	c.require(t, "Me", page.me(t), map[string]is{
 		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 		"visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
-		"oidc": isAbsent,
+		"oidc":       isAbsent,
 	})
 	c.require(t, "Visibility", page.me(t)["visibility"], map[string]is{"limited": equal(false), "teams": list(0)})
 

@@ -134,7 +134,6 @@ type SlackThreadState struct {
 }
 
 const slackThreadStatesSQL = `
-SELECT * FROM (
     SELECT ` + slackThreadColumns + `, t.shown, s.status, coalesce(d.occurrences, 1) AS occurrences, CASE WHEN NOT d.firing THEN d.resolved_at END AS resolved_at,
         (SELECT count(DISTINCT a.session_id) FROM announcements a WHERE a.channel = 'slack' AND a.target = t.channel AND a.thread_id = t.ts AND a.thread_id <> '') AS sessions
     FROM slack_threads t JOIN sessions s ON s.id = t.session_id LEFT JOIN session_alerts d ON d.session_id = t.session_id
@@ -145,7 +144,7 @@ const slackState = `concat_ws(' ', x.session_id, x.status, x.sessions, x.occurre
 
 func (db *DB) slackStates(ctx context.Context, where, rest string, args ...any) ([]SlackThreadState, error) {
 	found, err := collect[SlackThreadState](ctx, db.front, `SELECT x.id, x.channel, x.fingerprint, x.session_id, x.announcement_id, x.ts, x.created_at,
-x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS state FROM (`+slackThreadStatesSQL+where+`) y) x `+rest, args...)
+x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS state FROM (`+slackThreadStatesSQL+where+`) x `+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the state of Slack threads: %w", err)
 	}
