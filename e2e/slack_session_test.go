@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -231,4 +232,24 @@ func TestSlackWithoutTokensKeepsAnnouncementsAndWarns(t *testing.T) {
 	w.AwaitSent(again)
 	require.Len(t, w.Sent(""), 1)
 	require.Empty(t, w.Journal("apps.connections.open"))
+}
+
+func TestSlackWaitsInQuietHoursExceptForCriticalAlerts(t *testing.T) {
+	t.Parallel()
+
+	clock := clockwork.NewFakeClockAt(tonight)
+	w := newSlack(t, nil)
+	app := tarsytest.New(t, tarsytest.Options{
+		Config: w.Config(slackAnnAsks+", "+atNight) + routePayments + chatty, Env: w.Env(), Clock: clock, MCP: []*tarsytest.MCPServer{oomTools()},
+	})
+	modelAnswers(app, nil)
+	app.Run("test", "disk full")
+	app.Run("test", "checkout fails")
+	w.Await("alerts", "checkout fails")
+	awaitSent(t, app, 1)
+	require.Len(t, w.Sent("alerts"), 1, "nothing but the critical one")
+
+	clock.Advance(8 * time.Hour)
+	w.Await("alerts", "disk full")
+	awaitSent(t, app, 2)
 }

@@ -6,6 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	client "tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/channel"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/writeback/message"
@@ -31,7 +32,7 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, d
 		return err
 	}
 
-	routes, err := discordRoutes(cfg)
+	routes, err := routes("system.discord", cfg.Channel, cfg.Teams, cfg.On, cfg.Quiet)
 	if err != nil {
 		return err
 	}
@@ -61,19 +62,19 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, d
 	return nil
 }
 
-// discordRoutes are what is announced in Discord, where and when.
-func discordRoutes(cfg config.Discord) (discord.Routes, error) {
-	hours, err := cfg.Quiet.Hours()
+// routes are what is announced in a chat, where and when.
+func routes(section, place string, teams map[string]string, on []string, hours *config.QuietHours) (channel.Routes, error) {
+	quiet, err := hours.Hours()
 	if err != nil {
-		return discord.Routes{}, fmt.Errorf("system.discord.quiet_hours: %w", err)
+		return channel.Routes{}, fmt.Errorf("%s.quiet_hours: %w", section, err)
 	}
 
-	routes := discord.Routes{Channel: cfg.Channel, Teams: cfg.Teams, Quiet: hours}
-	for _, event := range cfg.On {
-		routes.On = append(routes.On, message.Event(event))
+	made := channel.Routes{Channel: place, Teams: teams, Quiet: quiet}
+	for _, event := range on {
+		made.On = append(made.On, message.Event(event))
 	}
 
-	return routes, nil
+	return made, nil
 }
 
 func access(allowed config.DiscordAccess) discord.Access { return discord.Access(allowed) }

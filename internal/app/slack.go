@@ -2,11 +2,11 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/slack"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // connectSlack makes the bot. Without a token the server runs without Slack; that is one of the warnings of the configuration.
@@ -21,14 +21,14 @@ func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error
 		return nil
 	}
 
-	parsed, err := cfg.ParsedTemplates()
+	routes, err := routes("system.slack", cfg.Channel, cfg.Teams, cfg.On, cfg.Quiet)
 	if err != nil {
 		return err
 	}
 
-	templates := map[message.Event]*message.Template{}
-	for name, template := range parsed {
-		templates[message.Event(name)] = template
+	templates, err := config.Templates(cfg.Templates)
+	if err != nil {
+		return fmt.Errorf("system.slack.templates: %w", err)
 	}
 
 	appToken, _ := a.options.Env(cfg.AppTokenEnv)
@@ -36,8 +36,7 @@ func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.slack = slack.New(slack.Config{
-		DB: a.db, Client: client, Intake: intake, Approvals: decisions, Approve: cfg.Approve, Rooms: rooms(cfg), Events: slackEvents(cfg),
-		Templates: templates, ServerID: a.serverID,
+		DB: a.db, Client: client, Intake: intake, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask:        slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
@@ -52,17 +51,4 @@ func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error
 	})
 
 	return nil
-}
-
-// rooms are the channels of Slack in which sessions are announced.
-func rooms(cfg config.Slack) slack.Rooms { return slack.Rooms{Channel: cfg.Channel, Teams: cfg.Teams} }
-
-// slackEvents is what is announced in Slack.
-func slackEvents(cfg config.Slack) []message.Event {
-	var events []message.Event
-	for _, event := range cfg.Events() {
-		events = append(events, message.Event(event))
-	}
-
-	return events
 }

@@ -23,7 +23,7 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 	var all []engine.Announce
 
 	if cfg := a.options.Config.System.Discord; cfg.Enabled {
-		routes, err := discordRoutes(cfg)
+		routes, err := routes("system.discord", cfg.Channel, cfg.Teams, cfg.On, cfg.Quiet)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,12 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 	}
 
 	if cfg := a.options.Config.System.Slack; cfg.Enabled {
-		all = append(all, slack.Announce(slack.AnnounceConfig{Rooms: rooms(cfg), Events: slackEvents(cfg), Clock: a.clock}))
+		routes, err := routes("system.slack", cfg.Channel, cfg.Teams, cfg.On, cfg.Quiet)
+		if err != nil {
+			return nil, err
+		}
+
+		all = append(all, slack.Announce(routes, a.clock))
 	}
 
 	if len(targets) > 0 {

@@ -1,15 +1,6 @@
 package config
 
-import (
-	"maps"
-	"regexp"
-	"slices"
-
-	"tarsy.dev/tarsy/internal/writeback/message"
-)
-
-// SlackApproval is the event of system.slack.on that a tool call waits for an approval. The others are those of write-back.
-const SlackApproval = "approval"
+import "regexp"
 
 // Slack is system.slack.
 type Slack struct {
@@ -18,8 +9,9 @@ type Slack struct {
 	AppTokenEnv string            `yaml:"app_token_env" doc:"Environment variable that holds the app-level token (xapp-…) for Socket Mode. If it is not set, messages are sent and nothing is received." format:"env" secret:"env" default:"SLACK_APP_TOKEN"`
 	Channel     string            `yaml:"channel" doc:"ID of the channel to post in; required if enabled." format:"slack_channel"`
 	Teams       map[string]string `yaml:"teams" doc:"IDs of other channels, by the team of the alert." format:"slack_channel"`
-	On          []string          `yaml:"on" doc:"What is announced: that an investigation started, finished or failed, and tool calls that wait for an approval. The default is all but started." enum:"started,finished,failed,approval"`
-	Templates   map[string]string `yaml:"templates" doc:"Templates of messages in mrkdwn, by the names of on; they see the data of docs/write-back.md. By default messages have a built-in layout." runtime:"*"`
+	On          []string          `yaml:"on" doc:"What is announced: started, finished (completed), failed (failed or timed out) and approval (a tool call waits for a person)." enum:"started,finished,failed,approval" default:"finished,failed,approval"`
+	Quiet       *QuietHours       `yaml:"quiet_hours" doc:"Hours in which announcements wait. Answers to people do not."`
+	Templates   map[string]string `yaml:"templates" doc:"Templates of messages in mrkdwn, by the names of on; see docs/notifications.md. By default messages have a built-in layout." runtime:"*"`
 	APIURL      string            `yaml:"api_url" doc:"Base URL of the Web API, for a proxy or a test server." format:"url" secret:"url"`
 	Allow       SlackAccess       `yaml:"allow" doc:"Who can ask questions in the threads of announcements."`
 	Approve     []string          `yaml:"approve" doc:"IDs of users who can approve and reject tool calls; an empty list means nobody. User groups are not supported." format:"slack_user"`
@@ -29,27 +21,6 @@ type Slack struct {
 type SlackAccess struct {
 	Channels []string `yaml:"channels" doc:"IDs of channels, including their threads; '*' means any channel, an empty list none." format:"slack_channels"`
 	Users    []string `yaml:"users" doc:"IDs of users; '*' means everybody in the channel, an empty list nobody." format:"slack_users"`
-}
-
-// Events is what is announced.
-func (s Slack) Events() []string {
-	if len(s.On) == 0 {
-		return []string{string(message.Finished), string(message.Failed), SlackApproval}
-	}
-	return s.On
-}
-
-// ParsedTemplates are the templates, by event.
-func (s Slack) ParsedTemplates() (map[string]*message.Template, error) {
-	parsed := map[string]*message.Template{}
-	for name, text := range s.Templates {
-		template, err := message.Parse(text, false)
-		if err != nil {
-			return nil, err
-		}
-		parsed[name] = template
-	}
-	return parsed, nil
 }
 
 // How Slack writes the IDs of channels and users.
@@ -82,14 +53,6 @@ func (c *Config) checkSlack() []Problem {
 	if slack.Enabled && slack.Channel == "" {
 		problems = append(problems, c.problem("system.slack.channel", "is required", "the ID of the channel to post in, such as C0123456789"))
 	}
-	events := []string{string(message.Started), string(message.Finished), string(message.Failed), SlackApproval}
-	for _, name := range slices.Sorted(maps.Keys(slack.Templates)) {
-		path := joinPath("system.slack.templates", name)
-		if !slices.Contains(events, name) {
-			problems = append(problems, c.problem(path, "unknown event", "there are started, finished, failed and approval"))
-		} else if _, err := message.Parse(slack.Templates[name], false); err != nil {
-			problems = append(problems, c.problem(path, err.Error(), "see docs/slack.md"))
-		}
-	}
-	return problems
+	problems = append(problems, c.checkQuietHours("system.slack.quiet_hours", slack.Quiet)...)
+	return append(problems, c.checkTemplates("system.slack.templates", slack.Templates)...)
 }

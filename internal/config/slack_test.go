@@ -10,7 +10,7 @@ func TestSlackHasDefaultsAndReportsUnsetTokens(t *testing.T) {
 	t.Parallel()
 
 	c := mustLoad(t, "system: {slack: {enabled: true, channel: C1}}\n", nil)
-	require.Equal(t, []string{"finished", "failed", "approval"}, c.System.Slack.Events())
+	require.Equal(t, []string{"finished", "failed", "approval"}, c.System.Slack.On)
 
 	env := func(set map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) { v, ok := set[name]; return v, ok } //nolint:nlreturn // one thought

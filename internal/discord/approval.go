@@ -107,7 +107,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 // announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
 // sent once, whichever server holds the connection.
 func (s *sender) announceApprovals(ctx context.Context) error {
-	if !slices.Contains(s.cfg.Routes.On, message.ApprovalNeeded) {
+	if !s.cfg.Routes.Announces(message.ApprovalNeeded) {
 		return nil
 	}
 
@@ -119,12 +119,12 @@ func (s *sender) announceApprovals(ctx context.Context) error {
 	for _, call := range waiting {
 		now, target := tarsy.Time(s.cfg.Clock.Now()), call.ThreadID
 		if target == "" {
-			target = s.cfg.Routes.channel(call.Team)
+			target = s.cfg.Routes.Of(call.Team)
 		}
 
 		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
 			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
-			Target: target, State: tarsy.AnnouncementPending, DueAt: tarsy.Time(s.cfg.Routes.Quiet.DueAt(call.Severity, now)), CreatedAt: now,
+			Target: target, State: tarsy.AnnouncementPending, DueAt: s.cfg.Routes.DueAt(call.Severity, now), CreatedAt: now,
 		}); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 		}
 	}
 
-	if !s.cfg.Routes.has(a.Target) {
+	if !s.cfg.Routes.Has(a.Target) {
 		return true, nil
 	}
 

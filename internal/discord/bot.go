@@ -39,7 +39,7 @@ type Config struct {
 	Approvals Approvals
 	Approve   []string
 	// Routes are what is announced, where and when.
-	Routes Routes
+	Routes channel.Routes
 	// Templates are texts of announcements by event; those without one have the default.
 	Templates map[message.Event]*message.Template
 	// ServerID names this server as the holder of the connection.

@@ -128,7 +128,7 @@ func (s *sender) send(ctx context.Context, a tarsy.Announcement, d *draft) {
 	)
 
 	switch {
-	case s.cfg.Clock.Since(s.cfg.Routes.Quiet.DueAt(tarsy.SeverityUnknown, a.CreatedAt)) > maxAge:
+	case s.cfg.Clock.Since(s.cfg.Routes.DueAt(tarsy.SeverityUnknown, a.CreatedAt)) > maxAge:
 		err = errTooOld
 	case a.Subject == tarsy.SubjectStart:
 		done, err = s.sendStart(limited, &a, d)

@@ -22,9 +22,6 @@ import (
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
-// EventApproval is the event that a tool call waits for an approval. The others are those of write-back.
-const EventApproval message.Event = "approval"
-
 // Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
 type Intake interface {
 	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
@@ -38,9 +35,8 @@ type Config struct {
 	// Approvals takes decisions about tool calls, of the users in Approve.
 	Approvals Approvals
 	Approve   []string
-	// Rooms is where announcements go, Events what is announced.
-	Rooms  Rooms
-	Events []message.Event
+	// Routes are what is announced, where and when.
+	Routes channel.Routes
 	// Templates replace the built-in layout, by event.
 	Templates map[message.Event]*message.Template
 	// ServerID names this server as the holder of the connection.
@@ -56,22 +52,6 @@ type Config struct {
 	Mask   func(text string) string
 	Clock  clockwork.Clock
 	Logger *slog.Logger
-}
-
-// Rooms are the channels of Slack in which sessions are announced.
-type Rooms struct {
-	// Channel is the ID of the channel for teams that have none of their own in Teams.
-	Channel string
-	Teams   map[string]string
-}
-
-// of is the channel of a team.
-func (r Rooms) of(team string) string {
-	if own := r.Teams[team]; team != "" && own != "" {
-		return own
-	}
-
-	return r.Channel
 }
 
 // Access allows a person who is listed, in a channel that is listed. The zero value allows nobody.

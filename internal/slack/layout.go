@@ -206,7 +206,7 @@ func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, 
 	state := approvalWords(d.status)
 	blocks := []slack.Block{header(state + ": " + title)}
 
-	if template := s.cfg.Templates[EventApproval]; template != nil {
+	if template := s.cfg.Templates[message.ApprovalNeeded]; template != nil {
 		text, err := template.Render(harmless(m))
 		if err != nil {
 			return content{}, err

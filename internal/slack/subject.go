@@ -69,12 +69,12 @@ func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draf
 
 // content is what the message of an announcement of a session shows.
 func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tarsy.Session) (content, error) {
-	m, err := s.message(ctx, a, session)
-	if err != nil {
-		return content{}, err
-	}
-
 	if a.Subject != tarsy.SubjectApproval {
+		m, err := s.message(ctx, a, session)
+		if err != nil {
+			return content{}, err
+		}
+
 		return s.sessionContent(m)
 	}
 
@@ -88,9 +88,7 @@ func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tars
 		return content{}, err
 	}
 
-	m.Event = EventApproval
-
-	return s.approvalContent(call, m, made)
+	return s.approvalContent(call, message.NewApproval(a, session, call, s.cfg.SessionURL(session.ID)), made)
 }
 
 // postInThread posts a message as the first of a thread or as a reply. It reports false while another announcement begins the thread.
@@ -126,7 +124,7 @@ func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *dra
 // announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
 // sent once, whichever server holds the connection.
 func (s *sender) announceApprovals(ctx context.Context) error {
-	if !slices.Contains(s.cfg.Events, EventApproval) {
+	if !s.cfg.Routes.Announces(message.ApprovalNeeded) {
 		return nil
 	}
 
@@ -136,16 +134,11 @@ func (s *sender) announceApprovals(ctx context.Context) error {
 	}
 
 	for _, open := range waiting {
-		call, err := s.cfg.Approvals.Get(ctx, open.ID)
-		if err != nil {
-			return err
-		}
-
 		now := tarsy.Time(s.cfg.Clock.Now())
 
 		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
-			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectApproval, ApprovalID: &open.ID,
-			Target: s.cfg.Rooms.of(call.Team), State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+			ID: tarsy.NewID(), SessionID: open.SessionID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectApproval, ApprovalID: &open.ID,
+			Target: s.cfg.Routes.Of(open.Team), State: tarsy.AnnouncementPending, DueAt: s.cfg.Routes.DueAt(open.Severity, now), CreatedAt: now,
 		}); err != nil {
 			return err
 		}
@@ -175,14 +168,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 		return false, err
 	}
 
-	m, err := s.message(ctx, *a, *session)
-	if err != nil {
-		return false, err
-	}
-
-	m.Event = EventApproval
-
-	shown, err := s.approvalContent(call, m, made)
+	shown, err := s.approvalContent(call, message.NewApproval(*a, *session, call, s.cfg.SessionURL(session.ID)), made)
 	if err != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/channel"
 	"tarsy.dev/tarsy/internal/quiet"
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
@@ -17,7 +18,7 @@ func TestAnnouncementsFollowTheRoutes(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 11, 17, 23, 0, 0, 0, time.UTC)
-	announce := Announce(Routes{
+	announce := Announce(channel.Routes{
 		Channel: "1", Teams: map[string]string{"payments": "2"}, On: []message.Event{message.Started, message.Finished},
 		Quiet: &quiet.Hours{From: 22 * time.Hour, To: 7 * time.Hour, Location: time.UTC, Except: []tarsy.Severity{tarsy.SeverityCritical}},
 	}, clockwork.NewFakeClockAt(now))
@@ -53,10 +54,10 @@ func TestAnnouncementsFollowTheRoutes(t *testing.T) {
 func TestThreadsAreNoChannelsOfAnnouncements(t *testing.T) {
 	t.Parallel()
 
-	routes := Routes{Channel: "1", Teams: map[string]string{"payments": "2"}}
-	require.True(t, routes.has("1"))
-	require.True(t, routes.has("2"))
-	require.False(t, routes.has("3"))
+	routes := channel.Routes{Channel: "1", Teams: map[string]string{"payments": "2"}}
+	require.True(t, routes.Has("1"))
+	require.True(t, routes.Has("2"))
+	require.False(t, routes.Has("3"))
 }
 
 func TestTemplateOfAnApprovalDoesNotHideThatItIsCut(t *testing.T) {

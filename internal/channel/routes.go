@@ -1,0 +1,53 @@
+package channel
+
+import (
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/quiet"
+	"tarsy.dev/tarsy/internal/writeback/message"
+)
+
+// Routes are what is announced, where and when. Places are what the service calls channels.
+type Routes struct {
+	// Channel is where sessions are announced, unless their team has a channel in Teams.
+	Channel string
+	Teams   map[string]string
+	// On are the events that are announced.
+	On []message.Event
+	// Quiet delays announcements; nil delays none.
+	Quiet *quiet.Hours
+}
+
+// Of is where sessions of a team are announced.
+func (r Routes) Of(team string) string {
+	if own, ok := r.Teams[team]; ok {
+		return own
+	}
+
+	return r.Channel
+}
+
+// Has reports whether sessions are announced in a channel. Threads are none.
+func (r Routes) Has(channel string) bool {
+	if channel == r.Channel {
+		return true
+	}
+
+	for _, own := range r.Teams {
+		if own == channel {
+			return true
+		}
+	}
+
+	return false
+}
+
+// Announces reports whether an event is announced.
+func (r Routes) Announces(event message.Event) bool { return slices.Contains(r.On, event) }
+
+// DueAt is when an announcement may be sent that is made now.
+func (r Routes) DueAt(severity tarsy.Severity, now time.Time) time.Time {
+	return tarsy.Time(r.Quiet.DueAt(severity, now))
+}
