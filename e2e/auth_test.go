@@ -96,7 +96,7 @@ func TestKeyWithInsufficientScopeIsRefused(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, 6, seen[""], "routes that need no key")
+	require.Equal(t, 8, seen[""], "routes that need no key")
 	require.GreaterOrEqual(t, seen["read"], 25)
 	require.GreaterOrEqual(t, seen["write"], 5)
 	require.GreaterOrEqual(t, seen["admin"], 3)

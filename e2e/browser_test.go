@@ -114,12 +114,14 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	page := newBrowser(t, app)
 
 	requireRefused(t, page.ask(t, http.MethodGet, "/api/v1/sessions", nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
+	everything := equal(map[string]any{"limited": false, "teams": []any{}})
 	requireFields(t, "me", page.me(t), map[string]is{
-		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"visibility": everything, "auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 	})
 
 	page.login(t, app.Key("ada", tarsy.ScopeWrite))
 	requireFields(t, "me", page.me(t), map[string]is{
+		"visibility": everything,
 		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": equal(page.token),
 	})
@@ -200,6 +202,7 @@ func TestBrowserSessionEndsWithItsKeyAndAfterOneWeekOnEveryServer(t *testing.T) 
 	require.Equal(t, http.StatusUnauthorized, read(expired))
 	require.Equal(t, map[string]any{
 		"auth_required": true, "authenticated": false, "name": "", "role": "", "scopes": []any{}, "csrf_token": "",
+		"visibility": map[string]any{"limited": false, "teams": []any{}},
 	}, expired.me(t))
 
 	newBrowser(t, app).login(t, admin)

@@ -88,7 +88,12 @@ func (c *contracts) me(t *testing.T) {
 		"visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 		"oidc":       isAbsent,
 	})
-	c.require(t, "Visibility", page.me(t)["visibility"], map[string]is{"limited": equal(false), "teams": list(0)})
+
+	teams := tarsytest.New(t, byTeam())
+	teams.Token = teams.Key("root", tarsy.ScopeAdmin)
+	made := decode[map[string]any](teams.Do(http.MethodPost, "/api/v1/keys", map[string]any{"name": "ci", "scopes": []any{"read"}, "teams": []any{"storage"}}).Body)
+	teams.Token, _ = made["key"].(string)
+	c.require(t, "Visibility", get(t, teams, "/api/v1/me")["visibility"], map[string]is{"limited": equal(true), "teams": equal([]any{"storage"})})
 
 	offered := newBrowser(t, newSSO(t).app).me(t)
 	c.require(t, "Me", offered, map[string]is{

@@ -107,7 +107,7 @@ func (c *contracts) sharedSession(t *testing.T, app *tarsytest.App, id, secret s
 	body := decode[map[string]any](readShared(t, app, secret).Body)
 	c.require(t, "Shared", body, map[string]is{
 		"shared_by": equal("api-client"), "expires_at": that(func(value any) bool { return value != "" }), "next_cursor": isAbsent,
-		"session": that(func(value any) bool { return value.(map[string]any)["id"] == id }), //nolint:forcetypeassert // it is a test
+		"session": that(func(value any) bool { return value.(map[string]any)["id"] == id }),
 		"events":  equal(get(t, app, "/api/v1/sessions/"+id+"/timeline?preview=10000")["events"]),
 	})
 

@@ -146,24 +146,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	if found.scope != "" {
-		err = s.guard.permit(r, who, found.scope)
-	}
-
-	who.visible = s.guard.visibility(who)
-
-	if err == nil {
-		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
-	}
-
-	if err == nil {
-		err = found.checkQuery(r)
-	}
-
-	if err == nil && found.hasBody && who.body == nil {
-		who.body, err = readBody(w, r, found.bodyLimit)
-	}
-
+	err = s.prepare(w, r, who, found)
 	if err != nil {
 		who.refused = tarsy.CodeOf(err)
 		s.refuse(w, r, err)
@@ -192,6 +175,29 @@ func (found route) checkQuery(r *http.Request) error {
 	}
 
 	return checkQuery(r, found.parameters, found.repeatable)
+}
+
+// prepare checks that the caller may make a request and sees what it is about, and reads the body.
+func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, found route) (err error) {
+	if found.scope != "" {
+		err = s.guard.permit(r, who, found.scope)
+	}
+
+	who.visible = s.guard.visibility(who)
+
+	if err == nil {
+		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
+	}
+
+	if err == nil {
+		err = found.checkQuery(r)
+	}
+
+	if err == nil && found.hasBody && who.body == nil {
+		who.body, err = readBody(w, r, found.bodyLimit)
+	}
+
+	return err
 }
 
 // find returns the route of a request, or the problem that there is none.

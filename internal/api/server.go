@@ -22,15 +22,25 @@ import (
 // Store is what the API reads, and where it keeps keys; *postgres.DB is one.
 type Store interface {
 	Sessions
+	SessionTeams
 	SimilarSessions
 	Traces
 	Usages
-	Keys
-	BrowserSessions
+	Logins
 	AuditLog
 	Pauses
 	Shares
+	Database
+}
 
+// Logins are what callers prove with who they are.
+type Logins interface {
+	Keys
+	BrowserSessions
+}
+
+// Database is what health is about.
+type Database interface {
 	Queue(ctx context.Context) (postgres.QueueCounts, error)
 	Ping(ctx context.Context) error
 }

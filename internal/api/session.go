@@ -14,10 +14,6 @@ import (
 // Sessions is what the API shows of sessions.
 type Sessions interface {
 	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
-	// SessionTeam is the team that a session belongs to; empty if it belongs to none.
-	SessionTeam(ctx context.Context, id string) (string, error)
-	// HiddenSessions are those of these sessions that exist and are not visible.
-	HiddenSessions(ctx context.Context, ids []string, visible tarsy.Visibility) ([]string, error)
 	ActiveSessions(ctx context.Context, visible tarsy.Visibility, limit int) (tarsy.ActiveSessions, error)
 	FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error)
 	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)

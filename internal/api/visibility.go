@@ -14,6 +14,14 @@ const (
 	approvalPath = "/api/v1/approvals/{id}"
 )
 
+// SessionTeams knows which team sessions belong to.
+type SessionTeams interface {
+	// SessionTeam is the team that a session belongs to; empty if it belongs to none.
+	SessionTeam(ctx context.Context, id string) (string, error)
+	// HiddenSessions are those of these sessions that exist and are not visible.
+	HiddenSessions(ctx context.Context, ids []string, visible tarsy.Visibility) ([]string, error)
+}
+
 // Teams decides whose sessions callers see.
 type Teams struct {
 	// Groups are the groups of users by team.

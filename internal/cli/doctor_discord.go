@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tarsy.dev/tarsy/flow/discord"
@@ -48,7 +49,7 @@ func (t *tool) checkDiscord(ctx context.Context, cfg config.Discord) []finding {
 		return []finding{discordFinding(check, err, "check system.discord.channel, and that the bot "+name+" is in its guild and can view it")}
 	}
 
-	found := fmt.Sprintf("the bot is %s, announcements go to #%s", name, channel.Name)
+	found := []string{fmt.Sprintf("the bot is %s, announcements go to #%s", name, channel.Name)}
 
 	for _, team := range slices.Sorted(maps.Keys(cfg.Teams)) {
 		own, err := client.Channel(ctx, cfg.Teams[team])
@@ -56,10 +57,10 @@ func (t *tool) checkDiscord(ctx context.Context, cfg config.Discord) []finding {
 			return []finding{discordFinding(check, err, "check system.discord.teams."+team+", and that the bot "+name+" is in its guild and can view it")}
 		}
 
-		found += fmt.Sprintf(", those of %s to #%s", team, own.Name)
+		found = append(found, fmt.Sprintf("those of %s to #%s", team, own.Name))
 	}
 
-	return []finding{{check, findingOK, found, ""}}
+	return []finding{{check, findingOK, strings.Join(found, ", "), ""}}
 }
 
 // discordFinding is a failure where Discord refused the request, and a warning where it did not answer: a server keeps trying.

@@ -180,7 +180,7 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return errScriptOnly
 	case t.given("timing") && (f.cassette == "" || f.record != ""):
 		return errTimingOfScript
-	case f.script == "" && f.cassette == "" && !f.discord && !f.slack && !f.oidc && f.smtp == "":
+	case f.script == "" && f.cassette == "" && !f.hasService():
 		t.infof("%s", mockExample)
 
 		return errNoScript
@@ -188,6 +188,9 @@ func (t *tool) checkMockSource(f *mockFlags) error {
 		return nil
 	}
 }
+
+// hasService reports whether something is served besides replies of models.
+func (f *mockFlags) hasService() bool { return f.discord || f.slack || f.oidc || f.smtp != "" }
 
 // check validates the script and reports every problem.
 func (m *mockRun) check() error {

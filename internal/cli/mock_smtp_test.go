@@ -23,7 +23,7 @@ func TestMockAcceptsMailAndPrintsIt(t *testing.T) {
 		require.NoError(t, command.Start())
 		t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 
-		address := ""
+		var address string
 
 		if format == "json" {
 			var at struct{ SMTP string }

@@ -37,13 +37,13 @@ func (m *mockRun) play(cfg *mock.Config) error {
 
 		return host
 	}
-	cfg.Discord = func() mock.Discord { return m.virtualDiscord(m.file.Load().Discord) }
+	cfg.Discord = func() mock.Virtual { return m.virtualDiscord(m.file.Load().Discord) }
 
 	return nil
 }
 
 // virtualDiscord is the Discord of a script; without one, what the flag asks for, and otherwise none.
-func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Discord {
+func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Virtual {
 	if setup == nil && !m.flags.discord {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Discord {
 }
 
 // virtualSlack is what the flag asks for, and otherwise none.
-func (m *mockRun) virtualSlack() mock.Slack {
+func (m *mockRun) virtualSlack() mock.Virtual {
 	if !m.flags.slack {
 		return nil
 	}

@@ -93,7 +93,7 @@ func (m *mockRun) serve(ctx context.Context) error {
 
 // source sets up what answers, and returns what ends it.
 func (m *mockRun) source(cfg *mock.Config) (func(), error) {
-	cfg.Discord = func() mock.Discord { return m.virtualDiscord(nil) }
+	cfg.Discord = func() mock.Virtual { return m.virtualDiscord(nil) }
 	cfg.Slack = m.virtualSlack
 
 	if m.flags.oidc {

@@ -34,7 +34,7 @@ var errNotASCII = errors.New("has characters that are not ASCII")
 // readable reports whether others can read what is sent to the server.
 func (s *SMTP) readable() bool {
 	address, err := netip.ParseAddr(s.Host)
-	return s.TLS == SMTPNone && s.Host != "localhost" && !(err == nil && address.IsLoopback())
+	return s.TLS == SMTPNone && s.Host != "localhost" && (err != nil || !address.IsLoopback())
 }
 
 // Addresses are the sender and the recipients of e-mail.

@@ -67,7 +67,7 @@ func TestTemplateOfAnApprovalDoesNotHideThatItIsCut(t *testing.T) {
 	require.NoError(t, err)
 
 	m := message.Message{Event: message.ApprovalNeeded, Approval: message.Approval{Tool: "a*b", Arguments: "{\"note\": \"` **x**\"}"}}
-	require.Equal(t, "`{\"note\": \"ˋ **x**\"}` a\\*b", render(template, m))
+	require.Equal(t, "`{\"note\": \"ˋ **x**\"}` a\\*b", render(template, m)) //nolint:testifylint // it is no JSON
 
 	m.Approval.Arguments = message.Arguments(strings.Repeat("x", 5000))
 	require.True(t, strings.HasSuffix(render(template, m), saidCut))

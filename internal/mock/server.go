@@ -32,9 +32,9 @@ type Config struct {
 	MCP func() MCP
 	// Discord, where it is not nil, returns a fresh virtual Discord, or nil for none. It is asked at the start and by Reload; it
 	// belongs to no lane.
-	Discord func() Discord
+	Discord func() Virtual
 	// Slack is the same for a virtual Slack.
-	Slack func() Slack
+	Slack func() Virtual
 	// Issuer, where it is not nil, is an OpenID Connect issuer, below /oidc.
 	Issuer http.Handler
 	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
@@ -64,17 +64,14 @@ type MCP interface {
 	Unexpected() []string
 }
 
-// Discord is a virtual Discord, at and below /discord and /_mock/discord.
-type Discord interface {
+// Virtual is a virtual Discord, at and below /discord and /_mock/discord, or a virtual Slack, at and below /slack and /_mock/slack.
+type Virtual interface {
 	Handler() http.Handler
 	Unused() []string
 	Unexpected() []string
 	// Stop ends its connections and waits for them.
 	Stop()
 }
-
-// Slack is a virtual Slack, at and below /slack and /_mock/slack.
-type Slack interface{ Discord }
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
@@ -128,7 +125,7 @@ type tools struct {
 
 // guilds is the virtual Discord of now, or the virtual Slack.
 type guilds struct {
-	Discord
+	Virtual
 
 	handler http.Handler
 }
@@ -155,10 +152,10 @@ func (s *Server) Reload() {
 }
 
 // renew replaces a virtual Discord or Slack by a fresh one, or by none.
-func renew(now *atomic.Pointer[guilds], fresh Discord) {
+func renew(now *atomic.Pointer[guilds], fresh Virtual) {
 	var next *guilds
 	if fresh != nil {
-		next = &guilds{Discord: fresh, handler: fresh.Handler()}
+		next = &guilds{Virtual: fresh, handler: fresh.Handler()}
 	}
 
 	if before := now.Swap(next); before != nil {
