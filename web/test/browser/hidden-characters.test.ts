@@ -76,7 +76,7 @@ const views: [string, () => string, string, BrowserContextOptions][] = [
   ['a form that a session filled', () => `/submit?from=${id}`, '[data-testid=submit-default-tools]', {}],
   ['tools', () => '/system?tab=tools', '[data-testid=mcp-tool]', {}],
   ['usage', () => '/system?tab=usage', '[data-testid=usage-chart]', {}],
-  ['configuration', () => '/system?tab=config', '[data-testid=config-setting]', {}],
+  ['configuration', () => '/system?tab=config&q=agents', '[data-testid=config-setting]', {}],
 ];
 
 test.each(views)('%s shows it as an escape', async (_, address, sign, context) => {
