@@ -95,7 +95,7 @@ describe('what became of an alert', () => {
       storm: true,
       members: 40,
     });
-    expect(all).toContain('Resolved');
+    expect(all).toContain('Alert resolved');
     expect(all).toContain('Flapping');
     expect(all).toContain('Storm of 40');
   });

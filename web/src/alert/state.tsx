@@ -63,7 +63,7 @@ export function AlertMarks({ alert }: { alert: AlertState | null }) {
           title={alert.resolved_at ? `Resolved ${dateTime(alert.resolved_at, zone)}` : undefined}
           data-testid="alert-resolved"
         >
-          Resolved
+          Alert resolved
         </Badge>
       )}
       {alert.flapping && (
