@@ -121,7 +121,7 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 
 	page.login(t, app.Key("ada", tarsy.ScopeWrite))
 	requireFields(t, "me", page.me(t), map[string]is{
-		"visibility": everything,
+		"visibility":    everything,
 		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": equal(page.token),
 	})

@@ -197,7 +197,7 @@ describe('a call that waits for an approval', () => {
 
   test('has no buttons without the write scope, and says why', async () => {
     await draw({ scopes: ['read'] });
-    await settled(() => expect(text('approval-note')).toContain('Your API key is read-only.'));
+    await settled(() => expect(text('approval-note')).toContain('Your access is read-only.'));
     for (const id of ['approval-approve', 'approval-reject', 'approval-edit']) expect(find(id)).toBeNull();
   });
 
