@@ -64,12 +64,16 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 		return nil, err
 	}
 
-	visible, hidden, err := s.splitHidden(ctx, who, ids)
-	if err != nil {
-		return nil, fmt.Errorf("cancel sessions: %w", err)
+	var hidden []string
+
+	if request.Filter == nil { // which finds visible sessions only
+		ids, hidden, err = s.splitHidden(ctx, who, ids)
+		if err != nil {
+			return nil, fmt.Errorf("cancel sessions: %w", err)
+		}
 	}
 
-	result, err := s.intake.CancelMany(ctx, visible, who.author, request.DryRun)
+	result, err := s.intake.CancelMany(ctx, ids, who.author, request.DryRun)
 	if err != nil {
 		return nil, fmt.Errorf("cancel sessions: %w", err)
 	}

@@ -1,4 +1,5 @@
-// Package channel lets one server of all work for a channel to people, such as Discord or Slack. It knows nothing of what that work is.
+// Package channel has what channels to people, such as Discord and Slack, share: one server of all works for a channel, under a lease, and routes say
+// what is announced, where and when. It knows nothing of how a message is sent.
 package channel
 
 import (

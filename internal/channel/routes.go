@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
-// Routes are what is announced, where and when. Places are what the service calls channels.
+// Routes are what is announced, where and when.
 type Routes struct {
 	// Channel is where sessions are announced, unless their team has a channel in Teams.
 	Channel string

@@ -141,26 +141,9 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 
 // parseStep reads a step, or returns everything that is wrong with it.
 func parseStep(text []byte) (Step, error) {
-	var (
-		step     Step
-		problems []string
-	)
+	var step Step
 
-	strictyaml.ApplyDefaults(reflect.ValueOf(&step).Elem())
-
-	decoder := strictyaml.NewDecoder(nil)
-	decoder.RefuseNull = true
-	decoder.File("step", text, &step)
-
-	for _, p := range decoder.Problems {
-		problems = append(problems, p.String())
-	}
-
-	if len(problems) == 0 {
-		strictyaml.Check(&step, decoder.Marks, func(path, message, hint string) {
-			problems = append(problems, strings.TrimSuffix(path+": "+message+"; "+hint, "; "))
-		})
-	}
+	problems := strictyaml.Read("step", text, &step)
 
 	given := 0
 
