@@ -37,7 +37,7 @@ web: web-packages web/dist/index.html ## build the dashboard into web/dist (need
 web-packages:
 	@sh scripts/install-packages.sh dashboard
 
-web/dist/index.html: $(WEB_SOURCES)
+web/dist/index.html: $(WEB_SOURCES) | web-packages
 	@if [ -e .cache/dashboard.reason ]; then \
 		echo "==> no dashboard: $$(cat .cache/dashboard.reason); the binary says so where the page would be" >&2; \
 	else \

@@ -95,7 +95,7 @@ func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 // MigrationsHash names the schema, River's and the journal's included: test templates are keyed by it.
 func MigrationsHash() string {
 	h := sha256.New()
-	fmt.Fprintln(h, versionTablesSQL)
+	fmt.Fprintln(h, versionTablesSQL, pinFunctionsSQL)
 
 	for _, m := range migrations() {
 		fmt.Fprintf(h, "%s\n%s\n", m.name, m.sql)
@@ -291,6 +291,10 @@ func tryMigration(ctx context.Context, conn *pgx.Conn, m migration, lockWait tim
 		}
 
 		if _, err := tx.Exec(ctx, m.sql); err != nil {
+			return err
+		}
+
+		if err := pinFunctions(ctx, tx); err != nil {
 			return err
 		}
 

@@ -1,0 +1,34 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pinFunctionsSQL gives the functions that this transaction has created or changed a search path of their own: the schema. PostgreSQL runs
+// functions with other paths than ours. Since version 17 an index is built with an empty one, and pg_restore and pg_upgrade work with an
+// empty one; the names in a function's body would not be found. CREATE OR REPLACE removes the setting, so this runs at the end of
+// every migration, before the next one builds an index with the function.
+const pinFunctionsSQL = `
+DO $$
+DECLARE
+    changed regprocedure;
+BEGIN
+    FOR changed IN
+        SELECT oid FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND xmin = pg_current_xact_id()::xid
+    LOOP
+        EXECUTE format('ALTER ROUTINE %s SET search_path TO %I, pg_temp', changed, current_schema());
+    END LOOP;
+END
+$$`
+
+// pinFunctions fixes the search path of the functions of a migration.
+func pinFunctions(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, pinFunctionsSQL); err != nil {
+		return fmt.Errorf("set the search path of functions: %w", err)
+	}
+
+	return nil
+}
