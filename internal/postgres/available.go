@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -79,8 +80,12 @@ var (
 // pages that exist.
 const checkSQL = `SELECT count(*) FROM generate_series(1, 5000)`
 
-// Check reports whether the database answers, accepts writes and has room on its disk.
+// Check reports whether the database answers, accepts writes, has room on its disk, and has connections for this server.
 func (db *DB) Check(ctx context.Context) error {
+	if err := db.refusals.check(ctx, db.front); err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+
 	var readOnly string
 
 	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
@@ -112,6 +117,9 @@ func Problem(err error) string {
 		return "The disk of the database is full."
 	case errors.Is(err, errReadOnly):
 		return "The database accepts no writes."
+	case stateOf(err) == stateTooManyConnections:
+		return "The database has no connections left. Raise max_connections, or the limit of the role or database; " +
+			"each server needs " + strconv.Itoa(ServerConnections) + "."
 	default:
 		return "The database cannot be reached."
 	}

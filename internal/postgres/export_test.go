@@ -30,7 +30,7 @@ func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 
 // Pools returns the pools by name.
 func (db *DB) Pools() map[string]*pgxpool.Pool {
-	return map[string]*pgxpool.Pool{"readers": db.readers, "front": db.front, "work": db.work, "jobs": db.jobs, "notes": db.notes}
+	return map[string]*pgxpool.Pool{"readers": db.readers, "front": db.front, "work": db.work, "jobs": db.jobs, "notes": db.notes, "alerts": db.alerts}
 }
 
 // EndStalled ends stalled transactions now.
@@ -55,3 +55,9 @@ func (db *DB) Fill(ctx context.Context) error {
 
 	return err
 }
+
+// ConnectionSettings are those of every connection to a server of a version.
+func ConnectionSettings(version string) map[string]string { return connectionSettings(version) }
+
+// Listeners is how many connections listen outside of the pools.
+const Listeners = listeners

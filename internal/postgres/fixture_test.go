@@ -42,7 +42,13 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 
-	f := &fixture{url: pgtest.New(t), clock: clockwork.NewFakeClockAt(epoch())}
+	return newFixtureAt(t, pgtest.New(t))
+}
+
+func newFixtureAt(t *testing.T, address string) *fixture {
+	t.Helper()
+
+	f := &fixture{url: address, clock: clockwork.NewFakeClockAt(epoch())}
 
 	admin, err := pgxpool.New(t.Context(), f.url)
 	require.NoError(t, err)

@@ -132,6 +132,10 @@ func migrate(ctx context.Context, url string, known []migration, step func(strin
 		return nil
 	}
 
+	if err := checkPlace(ctx, conn); err != nil {
+		return err
+	}
+
 	done := step("waiting for the migration lock, which another server may hold")
 	_, err = conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(migrateLock))
 

@@ -31,7 +31,7 @@ func TestPlannerSettingsApplyToWorkAndTimeoutToReaders(t *testing.T) {
 	limited := planned
 	limited.plans, limited.limit = "force_custom_plan", "7s"
 
-	want := map[string]settings{"readers": limited, "front": planned, "work": fixed, "jobs": fixed, "notes": indexed}
+	want := map[string]settings{"readers": limited, "front": planned, "work": fixed, "jobs": fixed, "notes": indexed, "alerts": fixed}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(db.Pools())))
 
 	for name, pool := range db.Pools() {

@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Providers and administrators set values for a database or a role. Whatever they are, connections have ours.
+func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	name := pgx.Identifier{value[string](t, f, "SELECT current_database()")}.Sanitize()
+	want := postgres.ConnectionSettings(value[string](t, f, "SELECT current_setting('server_version')"))
+
+	for setting, ours := range want {
+		f.exec(t, fmt.Sprintf("ALTER DATABASE %s SET %s = '%s'", name, setting, otherThan(setting, ours)))
+	}
+
+	db := f.server(t)
+
+	for pool, conns := range db.Pools() {
+		for setting, ours := range want {
+			if pool == "readers" && setting == "statement_timeout" {
+				continue // readers have a limit of their own, see TestPlannerSettingsApplyToWorkAndTimeoutToReaders
+			}
+
+			var got string
+			require.NoError(t, conns.QueryRow(t.Context(), "SELECT current_setting($1)", setting).Scan(&got))
+			// On a Unix socket PostgreSQL shows 0 for what belongs to TCP.
+			if !strings.HasPrefix(setting, "tcp_") {
+				require.Equal(t, ours, got, "%s of pool %s", setting, pool)
+			}
+		}
+	}
+
+	session := f.over(t, db, tarsy.SessionCompleted)
+	require.Equal(t, "completed", value[string](t, f, "SELECT status FROM sessions WHERE id = $1", session.ID))
+	require.NoError(t, postgres.Migrate(t.Context(), f.url))
+}
+
+// otherThan is a value that would hurt.
+func otherThan(setting, ours string) string {
+	switch {
+	case ours == "off":
+		return "on"
+	case ours == "on":
+		return "off"
+	case setting == "default_transaction_isolation":
+		return "serializable"
+	case setting == "client_encoding":
+		return "LATIN1"
+	case strings.HasPrefix(setting, "tcp_"):
+		return "1"
+	default:
+		return "30s"
+	}
+}
+
+func TestAddressOverridesConnectionSettings(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	address, err := url.Parse(f.url)
+	require.NoError(t, err)
+
+	query := address.Query()
+	query.Set("lock_timeout", "90s")
+	address.RawQuery = query.Encode()
+
+	db := f.serverAt(t, address.String())
+	for name, pool := range db.Pools() {
+		var got string
+		require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_setting('lock_timeout')").Scan(&got))
+		require.Equal(t, "90s", got, name)
+	}
+}
+
+func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	address := asGuest(t, f.url, "public")
+	role := strings.SplitN(strings.TrimPrefix(address, "postgres://"), ":", 2)[0]
+	f.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
+
+	db := f.serverAt(t, address)
+	require.NoError(t, db.Check(t.Context()))
+	f.awaitf(t, func() bool { return value[bool](t, f, "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1 AND query LIKE 'LISTEN%'", role) }, "the listener")
+
+	// The connections that are open go on working, and one more is refused.
+	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT 1")
+	require.NoError(t, db.Check(t.Context()), "nobody was refused yet")
+
+	_, err := db.Pools()["alerts"].Acquire(t.Context())
+	require.True(t, postgres.IsUnavailable(err), "%v", err)
+
+	err = db.Check(t.Context())
+	require.Error(t, err)
+	require.True(t, postgres.IsUnavailable(err), "%v", err)
+	require.Equal(t, "The database has no connections left. Raise max_connections, or the limit of the role or database; each server needs "+
+		fmt.Sprint(postgres.ServerConnections)+".", postgres.Problem(err))
+	require.Error(t, db.Check(t.Context()), "as long as it lasts")
+
+	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT -1")
+	require.NoError(t, db.Check(t.Context()))
+}
+
+// PostgreSQL allows 100 connections by default, and keeps three of them for superusers.
+func TestThreeServersFitIntoDefaultConnectionsWithSomeLeft(t *testing.T) {
+	t.Parallel()
+
+	const usable, others = 97, 4
+
+	f := newFixture(t)
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, PollEvery: time.Hour})
+	require.NoError(t, err)
+	t.Cleanup(db.Stop)
+
+	most := postgres.Listeners
+	for _, pool := range db.Pools() {
+		most += int(pool.Config().MaxConns)
+	}
+
+	require.Equal(t, postgres.ServerConnections, most)
+	require.LessOrEqual(t, 3*most+others, usable)
+}
