@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/tarsytest"
+)
+
+// defaultConnections are those of PostgreSQL's default settings without the ones that superusers keep.
+const defaultConnections = 97
+
+// limitedRole is a role that has the rights of the tests' one, but may have only so many connections. Superusers would have any number.
+type limitedRole struct {
+	t        *testing.T
+	admin    *pgx.Conn
+	name     string
+	database string
+}
+
+func newLimitedRole(t *testing.T, connections int) *limitedRole {
+	t.Helper()
+
+	database := pgtest.New(t)
+	address, err := url.Parse(database)
+	require.NoError(t, err)
+
+	admin, err := pgx.Connect(t.Context(), database)
+	require.NoError(t, err)
+
+	r := &limitedRole{t: t, admin: admin, name: "limited_" + strings.ReplaceAll(tarsy.NewID(), "-", "")[16:]}
+
+	r.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD 'limited' IN ROLE %s", r.name, pgx.Identifier{address.User.Username()}.Sanitize()))
+	t.Cleanup(func() {
+		r.exec("DROP OWNED BY " + r.name)
+		r.exec("DROP ROLE " + r.name)
+		require.NoError(t, admin.Close(context.Background()))
+	})
+	r.limit(connections)
+
+	address.User = url.UserPassword(r.name, "limited")
+	r.database = address.String()
+
+	return r
+}
+
+func (r *limitedRole) exec(sql string) {
+	r.t.Helper()
+
+	_, err := r.admin.Exec(context.Background(), sql)
+	require.NoError(r.t, err, sql)
+}
+
+func (r *limitedRole) limit(connections int) {
+	r.t.Helper()
+	r.exec(fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", r.name, connections))
+}
+
+// count is how many connections of the role there are, and how many of them wait for a lock.
+func (r *limitedRole) count() (all, blocked int) {
+	r.t.Helper()
+
+	const sql = `SELECT count(*), count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity WHERE usename = $1`
+	require.NoError(r.t, r.admin.QueryRow(context.Background(), sql, r.name).Scan(&all, &blocked))
+
+	return all, blocked
+}
+
+// lock keeps everybody from some tables until unlock is called.
+func (r *limitedRole) lock(tables string) (unlock func()) {
+	r.t.Helper()
+
+	// A connection of its own: in a transaction pg_stat_activity does not change.
+	conn, err := pgx.ConnectConfig(context.Background(), r.admin.Config())
+	require.NoError(r.t, err)
+
+	_, err = conn.Exec(context.Background(), "BEGIN; LOCK TABLE "+tables+" IN ACCESS EXCLUSIVE MODE")
+	require.NoError(r.t, err)
+
+	return func() { require.NoError(r.t, conn.Close(context.Background())) }
+}
+
+func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
+	t.Parallel()
+
+	role := newLimitedRole(t, -1)
+	app := tarsytest.New(t, tarsytest.Options{Database: role.database})
+	require.Equal(t, http.StatusOK, probe(t, app.URL+"/readyz"))
+
+	// The list is read on connections that wait, so that each further reader needs one more.
+	unlock := role.lock("session_list")
+	all, _ := role.count()
+	role.limit(all)
+
+	var refused errgroup.Group
+	for range postgres.ServerConnections {
+		refused.Go(func() error {
+			app.Do(http.MethodGet, "/api/v1/sessions", nil)
+
+			return nil
+		})
+	}
+
+	awaitProbe(t, app.URL+"/readyz", http.StatusServiceUnavailable)
+	require.Contains(t, string(app.Do(http.MethodGet, "/readyz", nil).Body), "The database has no connections left.")
+	require.Equal(t, http.StatusOK, probe(t, app.URL+"/livez"))
+
+	unlock()
+	require.NoError(t, refused.Wait())
+	role.limit(-1)
+	awaitProbe(t, app.URL+"/readyz", http.StatusOK)
+	require.Equal(t, http.StatusOK, app.Do(http.MethodGet, "/api/v1/sessions", nil).Status)
+}
+
+// Everything that servers do at once needs no more connections than PostgreSQL has by default.
+func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
+	t.Parallel()
+
+	role := newLimitedRole(t, defaultConnections)
+
+	var servers []*tarsytest.App
+	for range 3 {
+		// Reads wait for as long as the tables are locked.
+		servers = append(servers, startServer(t, role.database, "worker_count: 5}\nsystem: {query_timeout: 60s", nil))
+	}
+
+	unlock := role.lock("sessions, session_list, notes, alert_groups")
+
+	var requests errgroup.Group
+
+	send := func(server *tarsytest.App, method, path string, body any, status int) {
+		requests.Go(func() error {
+			if got := server.Do(method, path, body); got.Status != status {
+				return fmt.Errorf("%s %s: %d %s", method, path, got.Status, got.Body)
+			}
+
+			return nil
+		})
+	}
+
+	// More of each kind than a server has connections for it.
+	const each = 10
+
+	for n, server := range servers {
+		for i := range each {
+			name := fmt.Sprintf("alert %d of server %d", i, n)
+			send(server, http.MethodGet, "/api/v1/sessions?author="+fmt.Sprint(i), nil, http.StatusOK)
+			send(server, http.MethodPost, "/api/v1/alerts", map[string]any{"alert_type": "test", "data": name}, http.StatusAccepted)
+			send(server, http.MethodPost, "/api/v1/notes", map[string]any{"content": name, "source": "cli"}, http.StatusCreated)
+			send(server, http.MethodPost, "/api/v1/webhooks/alertmanager/default", notification(fires(fmt.Sprint("Alert", n), fmt.Sprint("ns", i), "pod")), http.StatusOK)
+			send(server, http.MethodPost, "/api/v1/sessions/"+tarsy.NewID()+"/cancel", nil, http.StatusNotFound)
+		}
+	}
+
+	// All readers of all servers wait, and others beside them.
+	const blocked = 3 * (7 + 1)
+
+	var all int
+
+	awaitBlocked := func() bool {
+		connections, waiting := role.count()
+		all = max(all, connections)
+
+		return waiting >= blocked
+	}
+	if !assert.Eventually(t, awaitBlocked, patience, 5*time.Millisecond, "%d connections wait", blocked) {
+		unlock()
+		t.FailNow()
+	}
+
+	require.LessOrEqual(t, all, 3*postgres.ServerConnections)
+
+	unlock()
+	require.NoError(t, requests.Wait(), "nothing was refused")
+
+	for _, server := range servers {
+		require.Equal(t, http.StatusOK, probe(t, server.URL+"/readyz"))
+	}
+}
