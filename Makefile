@@ -17,10 +17,10 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build setup ## fresh clone to a running demo with example alerts
 	@echo "==> starting the demo (data in .tarsy; Ctrl-C stops everything)"
@@ -97,6 +97,14 @@ test-browser: build setup chromium ## scenarios in a real Chromium against the r
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"
 	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on -timeout=40m $(TESTFLAGS) $(PACKAGES)
+
+# Every supported version from npm, then the whole of the end-to-end tests on the newest with the settings that it comes with.
+test-postgres: go ## the tests that depend on PostgreSQL, on versions 14 to 18 and on default settings
+	@sh scripts/test-postgres.sh 14 15 16 17 18
+	@sh scripts/test-postgres.sh --stock --all 18
+
+fresh: go ## the fresh machine: clone, empty home and caches, no PostgreSQL, make run, first verdict, smoke (FRESHFLAGS=--warm keeps module caches)
+	@sh scripts/fresh.sh $(FRESHFLAGS)
 
 test-json: go ## the results as JSON lines, as go test -json prints them
 	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)

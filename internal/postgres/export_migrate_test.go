@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // MigrateAs brings a database to the schema of a release that has these files besides the first of ours. Their names
@@ -21,6 +22,11 @@ func MigrateAs(ctx context.Context, url string, ours int, files map[int]string) 
 
 // Migrations is how many files there are.
 func Migrations() int { return len(migrations()) }
+
+// MigrationsBefore is how many files there are before a version.
+func MigrationsBefore(version int) int {
+	return slices.IndexFunc(migrations(), func(m migration) bool { return m.version == version })
+}
 
 // UnstorableState and SchemaRefusedState judge an SQLSTATE as the database would report it.
 func UnstorableState(code string) bool {

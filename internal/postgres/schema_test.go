@@ -60,6 +60,23 @@ func TestReplacedFunctionKeepsSearchPath(t *testing.T) {
 	require.Empty(t, list(t, f, functionsSQL))
 }
 
+// Servers of earlier releases created functions without a search path.
+func TestUpgradeGivesFunctionsOfEarlierReleasesSearchPath(t *testing.T) {
+	t.Parallel()
+
+	const searchPath = 39
+
+	f := newFixtureAt(t, emptyDatabase(t))
+	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.MigrationsBefore(searchPath), nil))
+	f.exec(t, `DO $$ DECLARE f regprocedure; BEGIN
+    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP EXECUTE format('ALTER FUNCTION %s RESET ALL', f); END LOOP;
+END $$`)
+	require.Len(t, list(t, f, functionsSQL), 20)
+
+	require.NoError(t, postgres.Migrate(t.Context(), f.url))
+	require.Empty(t, list(t, f, functionsSQL))
+}
+
 // PostgreSQL 17 and later build indexes with an empty search path, and pg_restore and pg_upgrade do everything with one.
 func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 	t.Parallel()
