@@ -48,7 +48,7 @@ func helperMain(act func() (string, func() error, error)) int {
 }
 
 func helperAttach() (string, func() error, error) {
-	server, err := attachTo(context.Background(), os.Getenv(attachVariable), "")
+	server, err := attachTo(context.Background(), fastServer(os.Getenv(attachVariable), ""))
 	if err != nil {
 		return "", nil, err
 	}

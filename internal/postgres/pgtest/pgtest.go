@@ -2,8 +2,13 @@
 // clone of a template that has all migrations.
 //
 // The server is a private one that all test processes of a user share; the last one to
-// end stops it. TARSY_TEST_DATABASE_URL names another server to use instead. A test
-// package calls Main (or Run, or Wrap) from its TestMain.
+// end stops it. A test package calls Main (or Run, or Wrap) from its TestMain. These variables choose the server:
+//
+//   - TARSY_PG_BIN is the directory of its programs; without it, the first one found.
+//   - TARSY_TEST_POSTGRES=stock leaves its settings as PostgreSQL has them by default, and sorts by ICU's rules for English
+//     where the server can; without it, the server is fast and sorts by bytes.
+//   - TARSY_TEST_POSTGRES_MAJOR is the major version that the server must have; with another one, the tests fail.
+//   - TARSY_TEST_DATABASE_URL names another server to use instead.
 //
 // Only tests may import this package. It knows the migrations and nothing of what they hold.
 package pgtest
@@ -137,11 +142,17 @@ func (k *kit) current() (*run, error) {
 func (k *kit) start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
-	var err error
-	if k.server, err = attach(ctx); err != nil {
+	wanted, err := readEnvironment(os.Getenv)
+	if err != nil {
 		return err
 	}
-	k.run, err = newRun(ctx, k.server.url, schema{hash: postgres.MigrationsHash(), migrate: postgres.Migrate})
+	if k.server, err = attach(ctx, wanted); err != nil {
+		return err
+	}
+	if err := wanted.checkMajor(ctx, k.server.url); err != nil {
+		return err
+	}
+	k.run, err = newRun(ctx, k.server.url, schema{hash: postgres.MigrationsHash(), migrate: postgres.Migrate, icu: wanted.stock})
 	return err
 }
 

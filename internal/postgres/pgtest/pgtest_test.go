@@ -53,7 +53,7 @@ func TestDatabaseIsDroppedAfterTestEvenWhileConnected(t *testing.T) {
 func testNextRunDropsTheDatabasesOfAKilledOne(t *testing.T, dir string) {
 	t.Helper()
 	// A server of its own: on the shared one any other process may be the next run.
-	own, err := attachTo(t.Context(), dir, "")
+	own, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, own.release()) }()
 	server := own.url
@@ -179,7 +179,7 @@ func testLastProcessStopsTheServer(t *testing.T, dir string) {
 	other := startHelper(t, attachVariable, dir)
 	require.Equal(t, "attached", other.line(t))
 
-	mine, err := attachTo(t.Context(), dir, "")
+	mine, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	require.NoError(t, mine.release())
 	require.Equal(t, 1, query[int](t, mine.url, "SELECT 1"), "another process still uses the server")
@@ -194,7 +194,7 @@ func testServerOfAKilledProcessIsAdoptedAndStopped(t *testing.T, dir string) {
 	require.Equal(t, "attached", other.line(t))
 	other.kill()
 
-	mine, err := attachTo(t.Context(), dir, "")
+	mine, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	require.Equal(t, 1, query[int](t, mine.url, "SELECT 1"))
 	require.NoError(t, mine.release())
@@ -203,13 +203,13 @@ func testServerOfAKilledProcessIsAdoptedAndStopped(t *testing.T, dir string) {
 
 func testBrokenServerIsMadeAgain(t *testing.T, dir string) {
 	t.Helper()
-	first, err := attachTo(t.Context(), dir, "")
+	first, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	cluster := query[string](t, first.url, "SHOW data_directory")
 	require.NoError(t, first.release())
 	require.NoError(t, os.Remove(filepath.Join(cluster, "global", "pg_control")))
 
-	second, err := attachTo(t.Context(), dir, "")
+	second, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	require.Equal(t, 1, query[int](t, second.url, "SELECT 1"))
 	require.NoError(t, second.release())

@@ -26,6 +26,7 @@ type run struct {
 	maintenance *url.URL
 	template    string
 	strategy    string // of CREATE DATABASE
+	locale      string // of CREATE DATABASE, for databases that are not clones
 	drops       *drops
 	empties     atomic.Int64
 
@@ -84,6 +85,16 @@ func (r *run) prepare(ctx context.Context, wanted schema) error {
 	}
 	if unforced {
 		r.strategy = " STRATEGY file_copy"
+	}
+	if wanted.icu {
+		const ask = "SELECT current_setting('server_version_num')::int >= 150000 AND EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')"
+		var able bool
+		if err := r.connection.QueryRow(ctx, ask).Scan(&able); err != nil {
+			return fmt.Errorf("ask the test server for ICU: %w", err)
+		}
+		if able {
+			r.locale = " LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+		}
 	}
 	leftovers, err := r.leftovers(ctx)
 	if err != nil {
@@ -167,7 +178,7 @@ func (r *run) makeEmpty(ctx context.Context) (string, error) {
 	}
 	defer connection.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on it
 	database := r.database("empty" + strconv.FormatInt(r.empties.Add(1), 10))
-	_, err = connection.Exec(ctx, "CREATE DATABASE "+quote(database)+" TEMPLATE template0"+r.strategy)
+	_, err = connection.Exec(ctx, "CREATE DATABASE "+quote(database)+" TEMPLATE template0"+r.locale+r.strategy)
 	return database, err
 }
 

@@ -30,16 +30,19 @@ type attachment struct {
 }
 
 // attach returns the server that tests use, started if necessary.
-func attach(ctx context.Context) (*attachment, error) {
-	if url := os.Getenv("TARSY_TEST_DATABASE_URL"); url != "" {
-		return &attachment{url: url}, nil
+func attach(ctx context.Context, wanted environment) (*attachment, error) {
+	if wanted.url != "" {
+		return &attachment{url: wanted.url}, nil
 	}
-	binDir := os.Getenv("TARSY_PG_BIN")
-	binaries, err := private.Find(binDir)
+	binaries, err := private.Find(wanted.binDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set TARSY_TEST_DATABASE_URL to a server where tests may create databases", err)
 	}
-	return attachTo(ctx, filepath.Join(home(), "test-postgres-"+strconv.Itoa(binaries.Major)), binDir)
+	name := "test-postgres-" + strconv.Itoa(binaries.Major)
+	if wanted.stock {
+		return attachTo(ctx, stockServer(filepath.Join(home(), name+"-stock"), wanted.binDir))
+	}
+	return attachTo(ctx, fastServer(filepath.Join(home(), name), wanted.binDir))
 }
 
 const (
@@ -81,7 +84,8 @@ func makePrivateDir(dir string) bool {
 	return unix.Lstat(dir, &stat) == nil && int(stat.Uid) == os.Getuid() && stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-func attachTo(ctx context.Context, dir, binDir string) (*attachment, error) {
+func attachTo(ctx context.Context, server private.Config) (*attachment, error) {
+	dir := server.Dir
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create the directory of the test server: %w", err)
 	}
@@ -94,13 +98,13 @@ func attachTo(ctx context.Context, dir, binDir string) (*attachment, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := openServer(ctx, dir, binDir)
+	opened, err := private.Open(ctx, server)
 	if err != nil && alone(users) {
 		// Nobody uses it and it does not start: nothing in it is worth keeping.
 		if wipeErr := private.Remove(ctx, dir); wipeErr != nil {
 			err = errors.Join(err, wipeErr)
 		} else {
-			server, err = openServer(ctx, dir, binDir)
+			opened, err = private.Open(ctx, server)
 		}
 	}
 	if err == nil {
@@ -110,16 +114,21 @@ func attachTo(ctx context.Context, dir, binDir string) (*attachment, error) {
 		unlock(users)
 		return nil, fmt.Errorf("start the test server: %w", err)
 	}
-	if err := server.Detach(); err != nil {
+	if err := opened.Detach(); err != nil {
 		unlock(users)
 		return nil, err
 	}
-	return &attachment{url: server.URL(), dir: dir, users: users}, nil
+	return &attachment{url: opened.URL(), dir: dir, users: users}, nil
 }
 
-// openServer runs a server that trades every safety against crashes for speed.
-func openServer(ctx context.Context, dir, binDir string) (*private.Server, error) {
-	return private.Open(ctx, private.Config{Dir: dir, BinDir: binDir, Settings: map[string]string{
+// stockServer is a server with the settings that PostgreSQL has by default, as a database that is not ours has them.
+func stockServer(dir, binDir string) private.Config {
+	return private.Config{Dir: dir, BinDir: binDir, Stock: true}
+}
+
+// fastServer is a server that trades every safety against crashes for speed.
+func fastServer(dir, binDir string) private.Config {
+	return private.Config{Dir: dir, BinDir: binDir, Settings: map[string]string{
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
@@ -131,7 +140,7 @@ func openServer(ctx context.Context, dir, binDir string) (*private.Server, error
 		"max_wal_size":       "256MB",
 		// Tests cause errors on purpose; the log is for the server's own.
 		"log_min_messages": "fatal",
-	}})
+	}}
 }
 
 // release gives up the share, and stops the server if it was the last one.

@@ -21,6 +21,8 @@ const (
 type schema struct {
 	hash    string
 	migrate func(ctx context.Context, url string) error
+	// icu sorts by ICU's rules for English, where the server can: other databases than ours do not sort by bytes.
+	icu bool
 }
 
 // ensureTemplate builds the template if it is not there, and drops those that have not
@@ -78,7 +80,7 @@ func (r *run) renewTemplates(ctx context.Context, wanted schema) error {
 // connect to it afterwards: PostgreSQL does not clone a database that is in use.
 func (r *run) buildTemplate(ctx context.Context, wanted schema) error {
 	temporary := r.database("template")
-	if _, err := r.connection.Exec(ctx, "CREATE DATABASE "+quote(temporary)+" TEMPLATE template0"); err != nil {
+	if _, err := r.connection.Exec(ctx, "CREATE DATABASE "+quote(temporary)+" TEMPLATE template0"+r.locale); err != nil {
 		return err
 	}
 	err := wanted.migrate(ctx, r.url(temporary))

@@ -102,7 +102,7 @@ func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, passw
 		"--pgdata=" + directory, "--username=" + userName, "--pwfile=" + passwordFile, "--auth=scram-sha-256",
 		"--encoding=UTF8", "--text-search-config=english",
 	}
-	if binaries.Major >= 18 {
+	if binaries.Major >= 18 && !s.cfg.Stock {
 		arguments = append(arguments, "--no-data-checksums") // off was the default before
 	}
 	if s.cfg.Settings["fsync"] == "off" {

@@ -33,6 +33,9 @@ type Config struct {
 	// Settings are server settings on top of (and stronger than) the defaults. They
 	// hold from a start on: a server that is adopted keeps what it was started with.
 	Settings map[string]string
+	// Stock leaves out the default settings: the server has the ones that initdb and PostgreSQL choose, except for where it
+	// listens. Tests use it, because a database that is not ours has these.
+	Stock bool
 	// Progress is told one line about whatever may take longer than a moment; nil is silence.
 	Progress func(string)
 	// Logger gets what is of use to an operator; nil discards it.

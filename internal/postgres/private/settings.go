@@ -32,6 +32,21 @@ func defaultSettings(socketDir string) map[string]string {
 	}
 }
 
+// settings are what the server is started with.
+func (s *Server) settings(ctx context.Context, binaries Binaries, socketDir string) map[string]string {
+	settings := defaultSettings(socketDir)
+	if s.cfg.Stock {
+		maps.DeleteFunc(settings, func(name, _ string) bool {
+			return name != "listen_addresses" && name != "port" && name != "unix_socket_directories"
+		})
+	}
+	maps.Copy(settings, s.cfg.Settings)
+	if !s.cfg.Stock {
+		s.compressWAL(ctx, binaries, settings)
+	}
+	return settings
+}
+
 // compressWAL chooses the cheap compression of write-ahead log pages, which not every build has:
 // the server is asked whether it would take it.
 func (s *Server) compressWAL(ctx context.Context, binaries Binaries, settings map[string]string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -138,10 +137,7 @@ func (s *Server) command(ctx context.Context, binaries Binaries) (*exec.Cmd, err
 	if err != nil {
 		return nil, err
 	}
-	settings := defaultSettings(socketDir)
-	maps.Copy(settings, s.cfg.Settings)
-	s.compressWAL(ctx, binaries, settings)
-	arguments, err := flags(settings)
+	arguments, err := flags(s.settings(ctx, binaries, socketDir))
 	if err != nil {
 		return nil, err
 	}
