@@ -16,11 +16,12 @@ var (
 	wholeTimelineSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{"content_length": "0", "truncated": "false"}) + `
 FROM timeline_events WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 
-	// In UTF-16, characters beyond the first 65,536 are two units.
+	// In UTF-16, characters beyond the first 65,536 are two units: all are counted twice, and those of one unit are taken away
+	// once. PostgreSQL 14 has no regexp_count.
 	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
 		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) || right(content, $4) ELSE content END`,
 		"content_length": `CASE WHEN octet_length(content) > 65536
-    THEN length(content) + regexp_count(content, '[\U00010000-\U0010FFFF]') ELSE 0 END`,
+    THEN 2 * length(content) - length(regexp_replace(content, '[\U00010000-\U0010FFFF]+', '', 'g')) ELSE 0 END`,
 		"metadata":  `CASE WHEN large THEN metadata - 'arguments' ELSE metadata END`,
 		"truncated": `large`,
 	}) + `
