@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -65,18 +67,24 @@ func TestServerOnRestoredBackupContinuesSessions(t *testing.T) {
 func backupPrograms(t *testing.T) (dump, restore string) {
 	t.Helper()
 
-	server, err := private.Find("")
+	server, err := private.Find(os.Getenv("TARSY_PG_BIN"))
 	require.NoError(t, err)
 
-	dump, restore = filepath.Join(server.Dir, "pg_dump"), filepath.Join(server.Dir, "pg_restore")
+	for _, dir := range []string{server.Dir, fmt.Sprintf("/usr/lib/postgresql/%d/bin", server.Major), fmt.Sprintf("/usr/pgsql-%d/bin", server.Major)} {
+		dump, restore = filepath.Join(dir, "pg_dump"), filepath.Join(dir, "pg_restore")
 
-	for _, program := range []string{dump, restore} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("no backup is made and restored: %v (the PostgreSQL of npm has no client programs; install those of your system)", err)
+		_, dumpErr := exec.LookPath(dump)
+		_, restoreErr := exec.LookPath(restore)
+
+		if dumpErr == nil && restoreErr == nil {
+			return dump, restore
 		}
 	}
 
-	return dump, restore
+	t.Skipf("no backup is made and restored: there are no pg_dump and pg_restore of PostgreSQL %d "+
+		"(the PostgreSQL of npm has no client programs; install those of your system)", server.Major)
+
+	return "", ""
 }
 
 func runBackup(t *testing.T, program string, arguments ...string) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,6 +156,10 @@ func realBinaries(t *testing.T) Binaries {
 	found, err := Find("")
 	if err != nil {
 		t.Skipf("needs PostgreSQL server binaries: %v", err)
+	}
+	// As pgtest does: a run of the tests on several versions must not test the same one several times.
+	if major := os.Getenv("TARSY_TEST_POSTGRES_MAJOR"); major != "" {
+		require.Equal(t, major, strconv.Itoa(found.Major), "%s is not the version that TARSY_TEST_POSTGRES_MAJOR asks for", found)
 	}
 	return found
 }

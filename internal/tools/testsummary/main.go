@@ -1,12 +1,14 @@
 // Command testsummary runs go test and says what came of it: a line for each package, the output of what failed, the
 // tests that were skipped, and a last line "N passed, M failed, K skipped". Its arguments are those of go test; with
-// -times before them it also says how long the tests of each package took.
+// -times before them it also says how long the tests of each package took. With -read instead it runs nothing and sums up
+// the output of go test -json or of test2json on its standard input.
 package main
 
 import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -27,6 +29,14 @@ func run() int {
 		arguments = arguments[1:]
 	}
 
+	if slices.Equal(arguments, []string{"-read"}) {
+		if !summarize(os.Stdin, newSummary(os.Stdout)) {
+			return 1
+		}
+
+		return 0
+	}
+
 	command := exec.CommandContext(context.WithoutCancel(ctx), "go", append([]string{"test", "-json"}, arguments...)...) //nolint:gosec // its user is who runs it
 	command.Stderr = os.Stderr
 
@@ -41,23 +51,26 @@ func run() int {
 		return 1
 	}
 
+	s := newSummary(os.Stdout)
+	s.showTimes = times
+
+	if good := summarize(output, s); command.Wait() != nil || !good {
+		return 1
+	}
+
+	return 0
+}
+
+// summarize takes the lines of go test -json to their end and reports whether all is well.
+func summarize(output io.Reader, s *summary) bool {
 	const longestLine = 16 << 20
 
 	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, longestLine)
 
-	s := newSummary(os.Stdout)
-	s.showTimes = times
-
 	for lines.Scan() {
 		s.take(lines.Bytes())
 	}
 
-	failed := command.Wait() != nil || lines.Err() != nil
-
-	if !s.finish() || failed {
-		return 1
-	}
-
-	return 0
+	return s.finish() && lines.Err() == nil
 }
