@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Level is how serious an observation is.
+type Level string
+
+// The levels of observations.
+const (
+	LevelOK   Level = "ok"
+	LevelWarn Level = "warn"
+	LevelFail Level = "fail"
+)
+
+// Observation is what a check of a PostgreSQL server found. Its texts have names that others chose, and belong on a terminal only after they
+// were cleaned.
+type Observation struct {
+	// Check names what was looked at. It is empty for the summary, and where the server was not reached.
+	Check  string
+	Level  Level
+	Found  string
+	Advice string
+}
+
+// inspectPatience bounds an inspection as a whole, whatever the address says about time limits.
+const inspectPatience = 10 * time.Second
+
+var errNoAnswer = errors.New("there was no answer in time")
+
+// connectionsOfServer is how many connections one server opens at most.
+func connectionsOfServer() int { return 31 }
+
+// Inspect looks at the settings of the server, the database and the role at url that matter to TARSy, and changes nothing. First comes a
+// summary, then one observation for each check that has something to report. A server that cannot be used is an observation
+// as well; the error is for an address that cannot be read, and for a canceled ctx.
+func Inspect(ctx context.Context, url string) ([]Observation, error) {
+	return inspect(ctx, url, inspectPatience)
+}
+
+func inspect(ctx context.Context, url string, patience time.Duration) ([]Observation, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errBadURL
+	}
+
+	inspecting, cancel := context.WithTimeoutCause(ctx, patience, errNoAnswer)
+	defer cancel()
+
+	seen, err := gather(inspecting, config, url)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+
+	if err != nil && inspecting.Err() != nil {
+		err = errNoAnswer
+	}
+
+	if err != nil {
+		return []Observation{unreachable(err)}, nil
+	}
+
+	return seen.judge(), nil
+}
+
+// gather connects once, or twice if there may be a pooler in between, and reads all facts in one transaction.
+func gather(ctx context.Context, config *pgxpool.Config, url string) (*facts, error) {
+	params := config.ConnConfig.RuntimeParams
+	seen := &facts{Address: params}
+
+	if params["application_name"] == "" {
+		params["application_name"] = "tarsy"
+	}
+
+	boundConnecting(config.ConnConfig, url)
+
+	// Two are enough to compare. Simple queries leave nothing on a connection that a pooler gives to others.
+	config.MaxConns, config.MinConns, config.MinIdleConns = 2, 0, 0
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.ConnConfig.DialFunc = dialWithin(ctx)
+
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	defer pool.Close()
+
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+
+	seen.Host = hosts(pool)
+	seen.encryption(conn.Conn().PgConn().Conn())
+
+	err = checkPooler(ctx, pool, conn)
+	if errors.Is(err, errSharedBackend) {
+		seen.SharedBackend = true
+
+		return seen, nil
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	return seen, pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error { return seen.read(ctx, tx) })
+}
+
+// dialWithin dials connections that end with ctx. The driver itself would go on for another 15 seconds after a server has fallen silent.
+func dialWithin(ctx context.Context) pgconn.DialFunc {
+	var dialer net.Dialer
+
+	return func(dialing context.Context, network, address string) (net.Conn, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+
+		conn, err := dialer.DialContext(dialing, network, address)
+		if err != nil {
+			return nil, err
+		}
+
+		context.AfterFunc(ctx, func() { _ = conn.Close() })
+
+		return conn, nil
+	}
+}
+
+// encryption notes how the connection reaches the server, or the pooler in front of it: what PostgreSQL itself reports is its end.
+func (f *facts) encryption(conn net.Conn) {
+	remote, overTCP := conn.RemoteAddr().(*net.TCPAddr)
+	_, encrypted := conn.(*tls.Conn)
+
+	f.Encrypted = encrypted
+	f.Remote = overTCP && !remote.IP.IsLoopback()
+}
+
+// connectAdvice is what to do about a server that refuses connections, by the beginning of the SQLSTATE.
+var connectAdvice = []struct{ state, advice string }{
+	{"28P01", "check the user and the password in the address"},
+	{"28", "check the user in the address, and pg_hba.conf of the server; if it demands encryption, add sslmode=require to the address"},
+	{"3D000", "create the database, or correct its name in the address"},
+	{"42501", "grant the role CONNECT on the database, or correct the address"},
+	{"53", "the server has no connections left: end some, or raise max_connections or the limit of the role or database"},
+	{"57P03", "the server starts, stops or recovers: try again, and read its log if this lasts"},
+	{"55000", "the database accepts no connections: ALTER DATABASE … ALLOW_CONNECTIONS true, or correct the address"},
+	{"57014", "a time limit of the role or database ends short queries: raise statement_timeout"},
+}
+
+// unreachable reports why there are no facts. Neither the address nor the start of pgx's text is repeated: what a mistyped address makes the user or
+// the database may be a password.
+func unreachable(err error) Observation {
+	seen := Observation{Level: LevelFail, Found: err.Error(), Advice: "check host and port of the address, that PostgreSQL runs there, and that this machine can reach it"}
+
+	if !IsUnavailable(err) && !errors.Is(err, errNoAnswer) {
+		seen.Advice = "see the log of the server"
+	}
+
+	if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		seen.Found = eachOnce(failed.Unwrap().Error())
+	}
+
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return seen
+	}
+
+	seen.Found = answer.Message
+	seen.Advice = "see the log of the server"
+
+	for _, known := range connectAdvice {
+		if strings.HasPrefix(answer.Code, known.state) {
+			seen.Advice = known.advice
+
+			break
+		}
+	}
+
+	return seen
+}
+
+// eachOnce joins lines without repeating one: with sslmode=prefer each host is tried twice.
+func eachOnce(lines string) string {
+	var all []string
+
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line != "" && (len(all) == 0 || all[len(all)-1] != line) {
+			all = append(all, line)
+		}
+	}
+
+	return strings.Join(all, "; ")
+}
