@@ -180,7 +180,7 @@ func TestDoctorReportsFailuresAndFixes(t *testing.T) {
 
 	s := startServer(t, false)
 	good := writeConfig(t, serverConfig)
-	got = tarsyWith(t, s.env, "", "doctor", "--listen", s.Addr(), "--database-url", "postgres://x/y", "--config-dir", good)
+	got = tarsyWith(t, s.env, "", doctorArgs(t, "--listen", s.Addr(), "--config-dir", good)...)
 	require.Equal(t, cli.ExitOK, got.code, got.stdout)
 	require.Contains(t, got.stdout, "warn  address: ")
 	require.Contains(t, got.stdout, "ok    server: http://"+s.Addr()+" is healthy")

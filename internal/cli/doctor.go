@@ -17,7 +17,6 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
 const (
@@ -37,13 +36,15 @@ type finding struct {
 func (t *tool) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
-		Long: `Checks what a server needs: PostgreSQL programs, a data directory, a free port, a valid configuration, and the MCP servers that
-chains use. It starts MCP servers of type stdio, connects to those of type http and sse, and lists their tools. If system.discord is
-enabled, it asks Discord whether the token and the channels are valid; if system.slack is, it asks Slack about its tokens. It connects and logs in to the SMTP servers of alerts.write_back, and sends
-no mail. If system.auth.oidc is configured, it reads the issuer's discovery document. With --live it also sends a one-word prompt to each configured
+		Long: `Checks what a server needs: PostgreSQL, a data directory, a free port, a valid configuration, and the MCP servers that
+chains use. If a database address is set, it connects and reports the settings of PostgreSQL that matter, each with what to do about it
+(docs/operations.md lists them); it changes nothing there. Otherwise it looks for PostgreSQL programs. It starts MCP servers of type
+stdio, connects to those of type http and sse, and lists their tools. If system.discord is enabled, it asks Discord whether the token and the
+channels are valid; if system.slack is, it asks Slack about its tokens. It connects and logs in to the SMTP servers of
+alerts.write_back, and sends no mail. If system.auth.oidc is configured, it reads the issuer's discovery document. With --live it also sends a one-word prompt to each configured
 LLM provider, which costs a few tokens. With --server it also checks the health of a running server. It exits with code 1 if a check
 fails; an MCP server that does not answer is a warning, or a failure with system.mcp_startup: strict.`,
-		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
+		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --database-url postgres://tarsy@db.example/tarsy\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
 	}
 	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
@@ -53,8 +54,7 @@ fails; an MCP server that does not answer is a warning, or a failure with system
 	cmd.Flags().BoolVar(&live, "live", false, "send a one-word prompt to each configured LLM provider")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		findings := []finding{t.checkPostgres(flags), t.checkDataDir(flags), checkPort(cmd.Context(), flags.listen)}
-		findings = append(findings, t.checkConfiguration(cmd.Context(), flags, live)...)
+		findings := append(t.checkMachine(cmd.Context(), flags), t.checkConfiguration(cmd.Context(), flags, live)...)
 
 		if t.given("server") {
 			findings = append(findings, checkServer(cmd.Context(), connection))
@@ -66,19 +66,9 @@ fails; an MCP server that does not answer is a warning, or a failure with system
 	return cmd
 }
 
-func (t *tool) checkPostgres(f *serverFlags) finding {
-	const check = "PostgreSQL"
-
-	if f.databaseURL != "" {
-		return finding{check, findingOK, "uses " + hidePassword(f.databaseURL), ""}
-	}
-
-	found, err := private.Find(f.pgBin)
-	if err != nil {
-		return finding{check, findingFail, line(err), "run make setup, install PostgreSQL, or set --database-url"}
-	}
-
-	return finding{check, findingOK, found.String(), ""}
+// checkMachine looks at what a server needs besides its configuration.
+func (t *tool) checkMachine(ctx context.Context, f *serverFlags) []finding {
+	return append(t.checkPostgres(ctx, f), t.checkDataDir(f), checkPort(ctx, f.listen))
 }
 
 // checkDataDir looks whether the directory, or the first above it that is there, can be written.
@@ -246,7 +236,7 @@ func (t *tool) showFindings(findings []finding, format string) error {
 		}
 
 		if f.Advice != "" {
-			if err := t.printf("      → %s\n", f.Advice); err != nil {
+			if err := t.printf("      → %s\n", terminal.Line(f.Advice)); err != nil {
 				return err
 			}
 		}

@@ -34,7 +34,7 @@ func TestDoctorChecksDiscordTokenAndChannel(t *testing.T) {
 	doctor := func(enabled, channel, token string) result {
 		dir := writeConfig(t, strings.NewReplacer("ENABLED", enabled, "CHANNEL", channel, "API", server.API()).Replace(discordDoctorConfig))
 
-		return tarsyWith(t, []string{"BOT_TOKEN=" + token}, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir)
+		return tarsyWith(t, []string{"BOT_TOKEN=" + token}, "", doctorArgs(t, "--config-dir", dir)...)
 	}
 
 	got := doctor("true", alerts, "good-secret")

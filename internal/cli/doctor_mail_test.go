@@ -37,7 +37,7 @@ func TestDoctorLogsInToMailServerAndSendsNothing(t *testing.T) {
 	doctor := func(mode, password string) result {
 		dir := writeConfig(t, strings.NewReplacer("PORT", port, "MODE", mode).Replace(mailDoctorConfig))
 
-		return tarsyWith(t, []string{"SMTP_PASSWORD=" + password}, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir)
+		return tarsyWith(t, []string{"SMTP_PASSWORD=" + password}, "", doctorArgs(t, "--config-dir", dir)...)
 	}
 
 	got := doctor("none", "good-secret")

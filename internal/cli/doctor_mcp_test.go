@@ -82,7 +82,7 @@ func TestDoctorStartsAndCallsMCPServers(t *testing.T) {
 		}()
 
 		code := cli.Run(t.Context(), cli.Process{
-			Name: "tarsy", Args: []string{"doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir},
+			Name: "tarsy", Args: doctorArgs(t, "--config-dir", dir),
 			Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Executable: os.Args[0],
 			Env: []string{"WEB_TOKEN=web-secret-value", "BROKEN_TOKEN=broken-secret-value"},
 		})

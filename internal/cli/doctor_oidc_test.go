@@ -30,7 +30,7 @@ func TestDoctorReadsDiscoveryDocumentOfIssuer(t *testing.T) {
 	doctor := func(address, secret string) result {
 		dir := writeConfig(t, strings.ReplaceAll(oidcDoctorConfig, "ISSUER", address))
 
-		return tarsyWith(t, []string{"OIDC_SECRET=" + secret}, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir)
+		return tarsyWith(t, []string{"OIDC_SECRET=" + secret}, "", doctorArgs(t, "--config-dir", dir)...)
 	}
 
 	got := doctor(server.URL, "good-secret")

@@ -22,7 +22,7 @@ func TestDoctorChecksSlackTokens(t *testing.T) {
 		settings := strings.Replace(discordDoctorConfig, `system: {discord: {enabled: ENABLED, channel: "CHANNEL", api_url: 'API', token_env: BOT_TOKEN}}`,
 			`system: {slack: {enabled: ENABLED, channel: C1, api_url: 'API'}}`, 1)
 		dir := writeConfig(t, strings.NewReplacer("ENABLED", enabled, "API", server.API()).Replace(settings))
-		got := tarsyWith(t, []string{"SLACK_BOT_TOKEN=" + token, "SLACK_APP_TOKEN=" + appToken}, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir)
+		got := tarsyWith(t, []string{"SLACK_BOT_TOKEN=" + token, "SLACK_APP_TOKEN=" + appToken}, "", doctorArgs(t, "--config-dir", dir)...)
 
 		return got, got.stdout
 	}

@@ -38,7 +38,7 @@ func TestDoctorCallsEachConfiguredProvider(t *testing.T) {
 
 	dir := writeConfig(t, strings.ReplaceAll(liveConfig, "VIRTUAL", server.URL))
 	doctor := func(env []string, more ...string) result {
-		return tarsyWith(t, env, "", append([]string{"doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--config-dir", dir}, more...)...)
+		return tarsyWith(t, env, "", doctorArgs(t, append([]string{"--config-dir", dir}, more...)...)...)
 	}
 	env := []string{"GOOD_KEY=good-secret", "SPARE_KEY=spare-secret"}
 

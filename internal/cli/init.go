@@ -104,8 +104,7 @@ func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles
 	checked := *t
 	checked.Env = append(found.variables(), t.Env...)
 
-	findings := append([]finding{checked.checkPostgres(flags.serverFlags), checked.checkDataDir(flags.serverFlags), checkPort(ctx, flags.listen)},
-		checked.checkConfiguration(ctx, flags.serverFlags, false)...)
+	findings := append(checked.checkMachine(ctx, flags.serverFlags), checked.checkConfiguration(ctx, flags.serverFlags, false)...)
 
 	err := t.showFindings(findings, formatText)
 	if err != nil && !errors.Is(err, errShown) {

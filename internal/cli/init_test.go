@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func initIn(t *testing.T, dir string, env []string, terminal bool, stdin string,
 	}
 
 	code := cli.Run(t.Context(), cli.Process{
-		Name: "tarsy", Args: append([]string{"init", "--config-dir", dir, "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y"}, args...),
+		Name: "tarsy", Args: slices.Concat([]string{"init", "--config-dir", dir}, privateDatabase(t), args),
 		Stdin: strings.NewReader(stdin), Stdout: stdout, Stderr: stderr, Env: append(env, "TERM=dumb"), Executable: os.Args[0],
 		Columns: func(any) int { return columns },
 	})

@@ -286,7 +286,7 @@ func TestServeUsesTheProviderWhoseKeyIsSet(t *testing.T) {
 	require.NotContains(t, string(body)+text, "anthropic-secret")
 
 	doctor := func(more ...string) result {
-		return tarsyWith(t, append(more, "TARSY_CONFIG_DIR="+dir), "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y")
+		return tarsyWith(t, append(more, "TARSY_CONFIG_DIR="+dir), "", doctorArgs(t)...)
 	}
 
 	got := doctor("ANTHROPIC_API_KEY=anthropic-secret")

@@ -301,8 +301,7 @@ func (t *tool) collectLocal(ctx context.Context, b *bundle, f *serverFlags) {
 
 	t.infof("Checking this machine, as tarsy doctor does")
 
-	findings := []finding{t.checkPostgres(f), t.checkDataDir(f), checkPort(ctx, f.listen)}
-	b.addJSON("doctor.json", append(findings, t.checkConfiguration(ctx, f, false)...))
+	b.addJSON("doctor.json", append(t.checkMachine(ctx, f), t.checkConfiguration(ctx, f, false)...))
 
 	cfg, err := t.load(f)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func supportBundle(t *testing.T, env []string, args ...string) (result, map[stri
 	t.Helper()
 
 	file := filepath.Join(t.TempDir(), "bundle.tar.gz")
-	got := tarsyWith(t, env, "", append([]string{"support-bundle", "-o", file, "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y"}, args...)...)
+	got := tarsyWith(t, env, "", slices.Concat([]string{"support-bundle", "-o", file}, privateDatabase(t), args)...)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, file+"\n", got.stdout)
 

@@ -72,10 +72,10 @@ func TestServeTakesCertificateFromFlags(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, nil, "", "sessions", "--server", server[1], "--ca-cert", files.CA).code)
 	require.Equal(t, cli.ExitOK, served.end())
 
-	doctor := tarsyWith(t, nil, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--tls-cert", files.Cert, "--tls-key", files.Key)
+	doctor := tarsyWith(t, nil, "", doctorArgs(t, "--tls-cert", files.Cert, "--tls-key", files.Key)...)
 	require.Regexp(t, `warn  TLS certificate: for localhost, 127\.0\.0\.1, ::1, valid until `, doctor.stdout)
 
-	doctor = tarsyWith(t, nil, "", "doctor", "--listen", "127.0.0.1:0", "--database-url", "postgres://x/y", "--tls-cert", files.Cert, "--tls-key", files.CA)
+	doctor = tarsyWith(t, nil, "", doctorArgs(t, "--tls-cert", files.Cert, "--tls-key", files.CA)...)
 	require.Equal(t, cli.ExitFailed, doctor.code)
 	require.Contains(t, doctor.stdout, "fail  TLS certificate: ")
 }
