@@ -39,9 +39,6 @@ const inspectPatience = 10 * time.Second
 
 var errNoAnswer = errors.New("there was no answer in time")
 
-// connectionsOfServer is how many connections one server opens at most.
-func connectionsOfServer() int { return 31 }
-
 // Inspect looks at the settings of the server, the database and the role at url that matter to TARSy, and changes nothing. First comes a
 // summary, then one observation for each check that has something to report. A server that cannot be used is an observation
 // as well; the error is for an address that cannot be read, and for a canceled ctx.

@@ -14,20 +14,23 @@ type inspection struct {
 	judge func(*facts) Observation
 	// decisive tells that nothing else is judged if this one fails: the facts are not known, or do not matter.
 	decisive bool
+	// place is the level from which on a server refuses to create or change tables; empty means that it does not.
+	place Level
 }
 
 func inspections() []inspection {
 	return []inspection{
 		{name: "pooler", judge: judgePooler, decisive: true},
-		{name: "version", judge: judgeVersion, decisive: true},
+		{name: "version", judge: judgeVersion, decisive: true, place: LevelFail},
 		{name: "standby", judge: judgeStandby},
 		{name: "default_transaction_read_only", judge: mustNotBe("default_transaction_read_only", "on", "off", LevelFail, "TARSy cannot write anything")},
-		{name: "encoding", judge: judgeEncoding},
+		{name: "encoding", judge: judgeEncoding, place: LevelFail},
 		{name: "collation", judge: judgeCollation},
 		{name: "connections", judge: judgeConnections},
-		{name: "search_path", judge: judgeSearchPath},
-		{name: "schema", judge: judgeSchema},
-		{name: "tables", judge: judgeTables},
+		{name: "search_path", judge: judgeSearchPath, place: LevelFail},
+		{name: "other program", judge: judgeOtherProgram, place: LevelFail},
+		{name: "tables", judge: judgeTables, place: LevelFail},
+		{name: "schema", judge: judgeSchema, place: LevelWarn},
 		{name: "session settings", judge: judgeSession},
 		{name: "planner", judge: judgePlanner},
 		{name: "fsync", judge: mustNotBe("fsync", "off", "on", LevelFail, "a crash of the machine can lose acknowledged alerts and damage the database")},
@@ -84,7 +87,7 @@ func (f *facts) summary() string {
 }
 
 func servers(connections int) string {
-	switch count := connections / connectionsOfServer(); count {
+	switch count := connections / ServerConnections; count {
 	case 0:
 		return "no server"
 	case 1:
@@ -211,20 +214,20 @@ func judgeConnections(f *facts) Observation {
 	const wantedServers = 2
 
 	usable, raise := f.connections()
-	wanted := wantedServers * connectionsOfServer()
+	wanted := wantedServers * ServerConnections
 
 	if usable >= wanted {
 		return Observation{}
 	}
 
 	level := LevelWarn
-	if usable < connectionsOfServer() {
+	if usable < ServerConnections {
 		level = LevelFail
 	}
 
 	return Observation{
 		Level:  level,
-		Found:  fmt.Sprintf("%d connections, %d usable: enough for %s, each of which opens up to %d", f.number("max_connections"), usable, servers(usable), connectionsOfServer()),
+		Found:  fmt.Sprintf("%d connections, %d usable: enough for %s, each of which opens up to %d", f.number("max_connections"), usable, servers(usable), ServerConnections),
 		Advice: raise(wanted),
 	}
 }
@@ -266,10 +269,21 @@ func judgeSchema(f *facts) Observation {
 
 	if slices.ContainsFunc(f.Tables, func(t schemaTables) bool { return t.Current }) {
 		seen.Level = LevelWarn
-		seen.Found += ": the tables of this release are there, those of the next cannot be added"
+		seen.Found += ": the tables of this release may be there, those of the next cannot be added"
 	}
 
 	return seen
+}
+
+func judgeOtherProgram(f *facts) Observation {
+	if len(f.Foreign) == 0 {
+		return Observation{}
+	}
+
+	return Observation{
+		Level: LevelFail, Found: fmt.Sprintf("schema %s has tables of another program: %s", f.Schema, strings.Join(f.Foreign, ", ")),
+		Advice: fmt.Sprintf("create a database for TARSy, or a schema: CREATE SCHEMA tarsy AUTHORIZATION %[1]s; ALTER ROLE %[1]s IN DATABASE %[2]s SET search_path = tarsy;", f.Role, f.Database),
+	}
 }
 
 func judgeTables(f *facts) Observation {
@@ -300,12 +314,12 @@ func judgeTables(f *facts) Observation {
 	}
 }
 
-// ownSettings are what every connection of TARSy sets for itself, and so does not take from the server, the database or the role.
-func ownSettings() []string {
-	return []string{
-		"statement_timeout", "lock_timeout", "idle_session_timeout", "transaction_timeout", "idle_in_transaction_session_timeout",
-		"default_transaction_isolation", "jit",
-	}
+// ownSettings are those that every connection of TARSy sets for itself, and so does not take from the server, the database or the role, except
+// for those that are of no interest: they belong to the network, or follow the database.
+func (f *facts) ownSettings() []string {
+	names := slices.Sorted(maps.Keys(connectionSettings(f.Settings["server_version"].Reset)))
+
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "tcp_") || name == "client_encoding" })
 }
 
 // judgeSession reports settings that would harm other programs in the same place, and that TARSy overrides. It does not override the
@@ -313,7 +327,7 @@ func ownSettings() []string {
 func judgeSession(f *facts) Observation {
 	var overridden, kept, undo []string
 
-	for _, name := range ownSettings() {
+	for _, name := range f.ownSettings() {
 		switch setting := f.Settings[name]; {
 		case setting.Reset == setting.Boot:
 		case f.fromAddress(name):

@@ -50,6 +50,8 @@ type facts struct {
 	Closed []string `json:"closed"`
 	// Tables are the schemas that have tables of TARSy.
 	Tables []schemaTables `json:"tables"`
+	// Foreign are the tables in Schema that have names of ours and are not ours.
+	Foreign []string `json:"foreign"`
 
 	// Overrides are the settings of this role, of this database, and of both.
 	Overrides []settingScope `json:"overrides"`
@@ -130,7 +132,12 @@ const factsSQL = `SELECT json_build_object(
             'owner', quote_ident(pg_get_userbyid(c.relowner)), 'ours', pg_has_role(c.relowner, 'USAGE')) ORDER BY n.nspname)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relname = 'schema_migrations' AND c.relkind = 'r' AND 2 = (
-            SELECT count(*) FROM pg_class WHERE relnamespace = n.oid AND relname IN ('sessions', 'river_migration') AND relkind = 'r')),
+            SELECT count(*) FROM pg_class WHERE relnamespace = n.oid AND relname IN ('sessions', 'timeline_events') AND relkind = 'r')),
+    -- A server that was killed during its first migration leaves schema_migrations behind, which has a column name.
+    'foreign', (SELECT json_agg(quote_ident(c.relname) ORDER BY c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = current_schema() AND (c.relname = 'schema_migrations' AND NOT EXISTS (
+                SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'name' AND NOT a.attisdropped)
+            OR c.relname = 'sessions' AND NOT EXISTS (SELECT FROM pg_class t WHERE t.relnamespace = n.oid AND t.relname = 'timeline_events'))),
     'overrides', (SELECT json_agg(json_build_object('role', setrole <> 0, 'database', setdatabase <> 0, 'settings', setconfig))
         FROM pg_db_role_setting WHERE setrole IN (0, r.oid) AND setdatabase IN (0, d.oid)))
 FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`

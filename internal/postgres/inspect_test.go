@@ -226,6 +226,8 @@ func inspectCases() []inspectCase {
 			arrange: sql("ALTER DATABASE DATABASE1 OWNER TO CURRENT_USER")},
 		{name: "no right to add tables", check: "schema", level: warn, found: "those of the next cannot be added", advice: "GRANT CREATE ON SCHEMA public TO ROLE1;", tables: true,
 			arrange: sql("ALTER DATABASE DATABASE1 OWNER TO CURRENT_USER", "REVOKE CREATE ON SCHEMA public FROM PUBLIC")},
+		{name: "tables of another program", check: "other program", level: fail, found: "schema public has tables of another program: sessions", advice: "create a database for TARSy, or a schema: CREATE SCHEMA tarsy AUTHORIZATION ROLE1;",
+			arrange: sql("CREATE TABLE public.sessions (id integer)")},
 		{name: "tables in another schema", check: "tables", level: fail, found: "the tables of TARSy are in schema public, and search_path leads to schema elsewhere", advice: "ALTER ROLE ROLE1 IN DATABASE DATABASE1 SET search_path = public;", tables: true,
 			arrange: sql("CREATE SCHEMA elsewhere AUTHORIZATION ROLE1", "ALTER ROLE ROLE1 SET search_path = elsewhere, public")},
 		{name: "tables of another role", check: "tables", level: fail, found: "the tables of TARSy in schema public belong to role ", advice: "use the address of role ", tables: true,

@@ -150,14 +150,17 @@ func TestDatabaseWithoutPlaceForTablesIsRefusedWithAdvice(t *testing.T) {
 		role    bool
 		want    string
 	}{
-		"no schema of the path exists": {path: "nowhere", want: `names no schema that exists: create one of them (CREATE SCHEMA … AUTHORIZATION`},
+		"no schema of the path exists": {path: "nowhere", want: `search_path (nowhere, from the address) leads to no schema that exists: CREATE SCHEMA tarsy AUTHORIZATION`},
 		"tables are in another schema": {
 			prepare: []string{`CREATE SCHEMA other`}, path: "other",
-			want: `the tables of tarsy are in the schema public, but the search path (other) leads to "other": add ?search_path=public to the address`,
+			want: `the tables of TARSy are in schema public, and search_path leads to schema other, where TARSy would begin with empty tables: ALTER ROLE`,
 		},
-		"tables of another program":    {prepare: []string{`CREATE SCHEMA rails`, `CREATE TABLE rails.schema_migrations (version varchar)`}, path: "rails", want: `the schema "rails" has tables of another program: create a database for tarsy`},
-		"table named like one of ours": {prepare: []string{`CREATE SCHEMA shop`, `CREATE TABLE shop.sessions (id int)`}, path: "shop", want: `the schema "shop" has tables of another program`},
-		"role may not create":          {prepare: []string{`CREATE SCHEMA closed`}, path: "closed", role: true, want: `may not create tables in the schema "closed": make it the owner of the database, or GRANT CREATE ON SCHEMA "closed" TO "tarsy_guest_`},
+		"tables of another program": {
+			prepare: []string{`CREATE SCHEMA rails`, `CREATE TABLE rails.schema_migrations (version varchar)`}, path: "rails",
+			want: `schema rails has tables of another program: schema_migrations: create a database for TARSy`,
+		},
+		"table named like one of ours": {prepare: []string{`CREATE SCHEMA shop`, `CREATE TABLE shop.sessions (id int)`}, path: "shop", want: `schema shop has tables of another program: sessions`},
+		"role may not create":          {prepare: []string{`CREATE SCHEMA closed`}, path: "closed", role: true, want: `may not create tables in schema closed: GRANT CREATE ON SCHEMA closed TO tarsy_guest_`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,9 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 
 	db := f.serverAt(t, address)
 	require.NoError(t, db.Check(t.Context()))
-	f.awaitf(t, func() bool { return value[bool](t, f, "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1 AND query LIKE 'LISTEN%'", role) }, "the listener")
+	f.awaitf(t, func() bool {
+		return value[bool](t, f, "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1 AND query LIKE 'LISTEN%'", role)
+	}, "the listener")
 
 	// The connections that are open go on working, and one more is refused.
 	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT 1")
