@@ -32,6 +32,18 @@ func TestEnvironmentChoosesTheServer(t *testing.T) {
 	}
 }
 
+func TestChosenProgramsHaveAServerOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	found := private.Binaries{Dir: "/usr/lib/postgresql/15/bin", Major: 15}
+	require.Equal(t, "test-postgres-15", serverName(found, environment{}))
+	require.Equal(t, "test-postgres-15-stock", serverName(found, environment{stock: true}))
+
+	one := serverName(private.Binaries{Dir: "/opt/one/bin", Major: 15}, environment{binDir: "/opt/one/bin"})
+	other := serverName(private.Binaries{Dir: "/opt/other/bin", Major: 15}, environment{binDir: "/opt/other/bin"})
+	require.NotEqual(t, one, other)
+	require.Regexp(t, "^test-postgres-15-[0-9a-f]{8}$", one)
+}
+
 func TestServerOfAnotherMajorVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	major := query[int](t, Server(t), "SELECT current_setting('server_version_num')::int / 10000")

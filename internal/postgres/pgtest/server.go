@@ -2,6 +2,8 @@ package pgtest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -38,11 +40,25 @@ func attach(ctx context.Context, wanted environment) (*attachment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set TARSY_TEST_DATABASE_URL to a server where tests may create databases", err)
 	}
+	dir := filepath.Join(home(), serverName(binaries, wanted))
+	if wanted.stock {
+		return attachTo(ctx, stockServer(dir, wanted.binDir))
+	}
+	return attachTo(ctx, fastServer(dir, wanted.binDir))
+}
+
+// serverName is the name of the server's directory. Programs that somebody chose have a server of their own: a build without
+// lz4 cannot use the templates of another build of the same version that has it.
+func serverName(binaries private.Binaries, wanted environment) string {
 	name := "test-postgres-" + strconv.Itoa(binaries.Major)
 	if wanted.stock {
-		return attachTo(ctx, stockServer(filepath.Join(home(), name+"-stock"), wanted.binDir))
+		name += "-stock"
 	}
-	return attachTo(ctx, fastServer(filepath.Join(home(), name), wanted.binDir))
+	if wanted.binDir != "" {
+		hash := sha256.Sum256([]byte(binaries.Dir))
+		name += "-" + hex.EncodeToString(hash[:4])
+	}
+	return name
 }
 
 const (
