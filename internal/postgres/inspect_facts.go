@@ -107,8 +107,8 @@ const (
 	hasCollationOfVersion = 15
 )
 
-// prepareSQL suspends the time limits of the role and the database for this transaction, and lets it read texts whatever their encoding is. Not every version has all of
-// the limits.
+// prepareSQL suspends the time limits of the role and the database for this transaction, and lets it read texts whatever their encoding
+// is. Not every version has all of the limits.
 const prepareSQL = `SET LOCAL statement_timeout = 0; SET LOCAL client_encoding = 'UTF8'; SET LOCAL standard_conforming_strings = on;
 SELECT set_config(name, '0', true) FROM pg_settings
 WHERE name IN ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`
@@ -203,7 +203,7 @@ func (f *facts) locale() string {
 	}
 }
 
-// managed tells that the server is Amazon RDS or Aurora, which have settings of their own, and no ALTER SYSTEM.
+// managed tells that the server is Amazon RDS or Aurora, which have settings of their own. Settings of the server are changed in a parameter group there.
 func (f *facts) managed() bool {
 	for name := range f.Settings {
 		if strings.HasPrefix(name, "rds.") {
