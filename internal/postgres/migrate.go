@@ -117,10 +117,23 @@ func MigrationsHash() string {
 // refused; one with additions that it does not know is not.
 func Migrate(ctx context.Context, url string) error { return migrate(ctx, url, migrations(), noStep) }
 
+// MigrateVersions brings the database at url to a schema of ours: exactly these migrations, for the data of a database that has no others.
+func MigrateVersions(ctx context.Context, url string, target Versions) error {
+	if err := target.Check(); err != nil {
+		return err
+	}
+
+	return migrateUpTo(ctx, url, target.applied(migrations()), target.River, noStep)
+}
+
 // noStep is a Config.Step that tells nobody.
 func noStep(string) func() { return func() {} }
 
 func migrate(ctx context.Context, url string, known []migration, step func(string) func()) error {
+	return migrateUpTo(ctx, url, known, riverVersion, step)
+}
+
+func migrateUpTo(ctx context.Context, url string, known []migration, river int, step func(string) func()) error {
 	conn, err := connect(ctx, url)
 	if err != nil {
 		return err
@@ -174,10 +187,10 @@ func migrate(ctx context.Context, url string, known []migration, step func(strin
 		}
 	}
 
-	if current.river < riverVersion {
+	if current.River < river {
 		defer step("applying the migrations of the job queue")()
 
-		return migrateRiver(ctx, conn, current.river)
+		return migrateRiver(ctx, conn, current.River, river)
 	}
 
 	return nil
@@ -224,30 +237,30 @@ CREATE TABLE IF NOT EXISTS schema_additions (version integer PRIMARY KEY, name t
 
 // prepareMigration makes sure that migrations can be written down, and reads where the database stands: under the lock,
 // so that nobody else moves it.
-func prepareMigration(ctx context.Context, conn *pgx.Conn) (versions, error) {
+func prepareMigration(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	if _, err := conn.Exec(ctx, versionTablesSQL); err != nil {
-		return versions{}, fmt.Errorf("create the tables of migrations: %w", err)
+		return Versions{}, fmt.Errorf("create the tables of migrations: %w", err)
 	}
 
 	// River makes its table of migrations itself, by its first one.
 	var river bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass('river_migration') IS NOT NULL").Scan(&river); err != nil {
-		return versions{}, fmt.Errorf("look for River's tables: %w", err)
+		return Versions{}, fmt.Errorf("look for River's tables: %w", err)
 	}
 
 	var (
-		current versions
+		current Versions
 		err     error
 	)
 
 	if river {
 		current, err = currentVersions(ctx, conn)
 	} else {
-		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.breaking, &current.additions)
+		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.Breaking, &current.Additions)
 	}
 
 	if err != nil {
-		return versions{}, fmt.Errorf("read the schema version: %w", err)
+		return Versions{}, fmt.Errorf("read the schema version: %w", err)
 	}
 
 	return current, nil
@@ -313,12 +326,12 @@ func tryMigration(ctx context.Context, conn *pgx.Conn, m migration, lockWait tim
 	})
 }
 
-// migrateRiver applies River's migrations after a version, each in a transaction of its own: one adds a value to an
+// migrateRiver applies River's migrations after a version up to another, each in a transaction of its own: one adds a value to an
 // enum that a later one uses. River writes them down itself.
-func migrateRiver(ctx context.Context, conn *pgx.Conn, after int) error {
+func migrateRiver(ctx context.Context, conn *pgx.Conn, after, through int) error {
 	migrator := riverMigrations()
 
-	for version := after + 1; version <= riverVersion; version++ {
+	for version := after + 1; version <= through; version++ {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			//nolint:staticcheck // deprecated for several migrations in one transaction; this is one, on the connection with the lock
 			_, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{TargetVersion: version})

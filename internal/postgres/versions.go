@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// versions is what a database has of migrations: ours that a server must know, ours that it need not know, and River's.
-type versions struct {
-	breaking  []int
-	additions []int
-	river     int
+// Versions is what a database has of migrations: ours that a server must know, ours that it need not know, and River's.
+type Versions struct {
+	Breaking  []int `json:"breaking"`
+	Additions []int `json:"additions"`
+	River     int   `json:"river"`
 }
 
 const (
@@ -22,31 +22,58 @@ const (
 	versionsSQL       = `SELECT ` + schemaVersionsSQL + `, (SELECT coalesce(max(version), 0) FROM river_migration)`
 )
 
+// ReadVersions reads which migrations a database has, in the transaction of the connection if there is one.
+func ReadVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
+	v, err := currentVersions(ctx, conn)
+	if err != nil {
+		return v, fmt.Errorf("read the schema version: %w", err)
+	}
+
+	return v, nil
+}
+
+// Check reports migrations that this program does not know. Unlike a server, which ignores additions of a newer one, this is for programs
+// that need to know all tables and columns.
+func (v Versions) Check() error {
+	known := migrations()
+	if breaking, additions := v.unknown(known); len(breaking)+len(additions) > 0 {
+		return fmt.Errorf("it has schema version %d, and this tarsy knows up to %d: use a newer tarsy",
+			slices.Max(append(breaking, additions...)), known[len(known)-1].version)
+	}
+
+	return v.check(known)
+}
+
+// applied returns the known migrations that the database has.
+func (v Versions) applied(known []migration) []migration {
+	return slices.DeleteFunc(slices.Clone(known), func(m migration) bool { return !slices.Contains(v.of(m.breaking), m.version) })
+}
+
 // currentVersions asks once. It fails where a table is missing.
-func currentVersions(ctx context.Context, conn *pgx.Conn) (versions, error) {
-	var v versions
-	err := conn.QueryRow(ctx, versionsSQL).Scan(&v.breaking, &v.additions, &v.river)
+func currentVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
+	var v Versions
+	err := conn.QueryRow(ctx, versionsSQL).Scan(&v.Breaking, &v.Additions, &v.River)
 
 	return v, err
 }
 
 // of returns those of one kind.
-func (v versions) of(breaking bool) []int {
+func (v Versions) of(breaking bool) []int {
 	if breaking {
-		return v.breaking
+		return v.Breaking
 	}
 
-	return v.additions
+	return v.Additions
 }
 
 // missing returns the known migrations that are yet to be applied.
-func (v versions) missing(known []migration) []migration {
+func (v Versions) missing(known []migration) []migration {
 	return slices.DeleteFunc(slices.Clone(known), func(m migration) bool { return slices.Contains(v.of(m.breaking), m.version) })
 }
 
 // unknown returns the versions that only a newer program knows.
-func (v versions) unknown(known []migration) (breaking, additions []int) {
-	return unknown(v.breaking, known, true), unknown(v.additions, known, false)
+func (v Versions) unknown(known []migration) (breaking, additions []int) {
+	return unknown(v.Breaking, known, true), unknown(v.Additions, known, false)
 }
 
 func unknown(applied []int, known []migration, breaking bool) []int {
@@ -56,27 +83,27 @@ func unknown(applied []int, known []migration, breaking bool) []int {
 }
 
 // check refuses a database that a newer program has changed in a way that this one cannot work with.
-func (v versions) check(known []migration) error {
+func (v Versions) check(known []migration) error {
 	if breaking, _ := v.unknown(known); len(breaking) > 0 {
 		return fmt.Errorf("the database has schema version %d, which this tarsy does not know and cannot work with (it knows up to %d): use a newer tarsy",
 			slices.Max(breaking), known[len(known)-1].version)
 	}
 
-	if v.river > riverVersion {
-		return fmt.Errorf("the database has version %d of River's schema and this tarsy knows up to %d: use a newer tarsy", v.river, riverVersion)
+	if v.River > riverVersion {
+		return fmt.Errorf("the database has version %d of River's schema and this tarsy knows up to %d: use a newer tarsy", v.River, riverVersion)
 	}
 
 	return nil
 }
 
 // upToDate reports whether nothing is left to apply, and nothing to refuse.
-func (v versions) upToDate(known []migration) bool {
-	return v.check(known) == nil && len(v.missing(known)) == 0 && v.river == riverVersion
+func (v Versions) upToDate(known []migration) bool {
+	return v.check(known) == nil && len(v.missing(known)) == 0 && v.River == riverVersion
 }
 
 // NewerSchema reports whether the database has migrations of ours that only a newer program knows.
 func (db *DB) NewerSchema(ctx context.Context) (bool, error) {
-	var current versions
+	var current Versions
 
 	err := db.work.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
 		current, err = currentVersions(ctx, conn.Conn())
