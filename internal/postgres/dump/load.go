@@ -262,7 +262,9 @@ func (l *loader) setSequences(ctx context.Context) error {
 // verify compares what the tables have now with what they had in the database that was backed up.
 func (l *loader) verify(ctx context.Context) error {
 	for i, t := range l.file.manifest.Tables {
-		end := l.report.begin(func() string { return fmt.Sprintf("verifying table %d of %d, %s…", i+1, len(l.file.manifest.Tables), t.Name) })
+		end := l.report.begin(func() string {
+			return fmt.Sprintf("verifying table %d of %d, %s…", i+1, len(l.file.manifest.Tables), t.Name)
+		})
 		rows, sum, err := checksum(ctx, l.conn, t)
 
 		end()

@@ -75,6 +75,20 @@ func (f finder) find(binDir string) (Binaries, error) {
 		"or scripts/install-postgres.sh for a copy of tarsy's own), or name the directory that holds postgres and initdb in TARSY_PG_BIN")
 }
 
+// highest looks for the newest binaries, for a database that is upgraded.
+func (f finder) highest(binDir string) (Binaries, error) {
+	newest, err := f.find(binDir)
+	if err != nil || binDir != "" {
+		return newest, err
+	}
+	for found := range f.all() {
+		if compareVersions(found.Version, newest.Version) > 0 {
+			newest = found
+		}
+	}
+	return newest, nil
+}
+
 // findMajor looks for the binaries that can read an existing cluster; others than its own
 // major version cannot. What was found instead is in the second result.
 func (f finder) findMajor(binDir string, major int) (Binaries, []Binaries, error) {

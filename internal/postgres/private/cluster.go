@@ -76,14 +76,31 @@ func (p place) makeRoot() error {
 // removeLeftovers deletes unfinished clusters. An initdb that outlived its tarsy may still
 // write into one; what cannot be deleted now is deleted by a later start.
 func (p place) removeLeftovers() {
-	leftovers, _ := filepath.Glob(filepath.Join(p.root, unfinished+"*"))
-	for _, leftover := range leftovers {
+	for _, leftover := range p.leftovers() {
 		_ = os.RemoveAll(leftover)
 	}
 }
 
+func (p place) leftovers() []string {
+	found, _ := filepath.Glob(filepath.Join(p.root, unfinished+"*"))
+	return found
+}
+
 // initdb fills the directory and returns the locale that it took.
 func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, password string) (string, error) {
+	locale := wantedLocale
+	output, err := s.initdbWith(ctx, binaries, directory, password, locale)
+	if err != nil && strings.Contains(output, "invalid locale name") {
+		locale = fallbackLocale
+		s.cfg.Progress(fmt.Sprintf("this system has no locale %s; the database gets %s (same order, "+
+			"upper and lower case of ASCII letters only)", wantedLocale, fallbackLocale))
+		_, err = s.initdbWith(ctx, binaries, directory, password, locale)
+	}
+	return locale, err
+}
+
+// initdbWith fills the directory, with this locale or not at all, and returns what initdb prints.
+func (s *Server) initdbWith(ctx context.Context, binaries Binaries, directory, password, locale string) (string, error) {
 	verifier, err := newVerifier(password)
 	if err != nil {
 		return "", fmt.Errorf("hash the password of the new database: %w", err)
@@ -108,21 +125,14 @@ func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, passw
 	if s.cfg.Settings["fsync"] == "off" {
 		arguments = append(arguments, "--no-sync")
 	}
-	locale := wantedLocale
 	output, err := s.runInitdb(ctx, binaries, append(arguments, "--locale="+locale))
-	if err != nil && strings.Contains(output, "invalid locale name") {
-		locale = fallbackLocale
-		s.cfg.Progress(fmt.Sprintf("this system has no locale %s; the database gets %s (same order, "+
-			"upper and lower case of ASCII letters only)", wantedLocale, fallbackLocale))
-		output, err = s.runInitdb(ctx, binaries, append(arguments, "--locale="+locale))
-	}
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("create a database cluster: %w", context.Cause(ctx))
+		return output, fmt.Errorf("create a database cluster: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return "", fmt.Errorf("create a database cluster with %s: %w; its output:\n%s", binaries.program("initdb"), err, lastLines(output))
+		return output, fmt.Errorf("create a database cluster with %s: %w; its output:\n%s", binaries.program("initdb"), err, lastLines(output))
 	}
-	return locale, nil
+	return output, nil
 }
 
 func (s *Server) runInitdb(ctx context.Context, binaries Binaries, arguments []string) (string, error) {
@@ -136,19 +146,28 @@ func (s *Server) runInitdb(ctx context.Context, binaries Binaries, arguments []s
 	return output.String(), err
 }
 
-// binariesFor finds the programs that fit the cluster that is there.
-func (s *Server) binariesFor() (Binaries, error) {
-	content, err := os.ReadFile(filepath.Join(s.place.cluster, "PG_VERSION"))
+// major is the version of PostgreSQL that made the cluster.
+func (p place) major() (int, error) {
+	content, err := os.ReadFile(filepath.Join(p.cluster, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Binaries{}, fmt.Errorf("%s is not a database cluster (it has no PG_VERSION): "+
-			"restore it from a backup, or move it aside to begin with an empty database", s.place.cluster)
+		return 0, fmt.Errorf("%s is not a database cluster (it has no PG_VERSION): "+
+			"restore it from a backup, or move it aside to begin with an empty database", p.cluster)
 	}
 	if err != nil {
-		return Binaries{}, fmt.Errorf("read the version of the database cluster: %w", err)
+		return 0, fmt.Errorf("read the version of the database cluster: %w", err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	if err != nil {
-		return Binaries{}, fmt.Errorf("read the version of the database cluster in %s: %w", s.place.cluster, err)
+		return 0, fmt.Errorf("read the version of the database cluster in %s: %w", p.cluster, err)
+	}
+	return major, nil
+}
+
+// binariesFor finds the programs that fit the cluster that is there.
+func (s *Server) binariesFor() (Binaries, error) {
+	major, err := s.place.major()
+	if err != nil {
+		return Binaries{}, err
 	}
 	found, others, err := systemFinder(s.place.account).findMajor(s.cfg.BinDir, major)
 	if err != nil {
@@ -169,16 +188,14 @@ func (p place) mismatch(major int, others []Binaries) error {
 		}
 		there = "what is here is " + strings.Join(names, ", ")
 	}
-	return fmt.Errorf(`the database in %[1]s was made by PostgreSQL %[2]d, which no other version can read, and %[3]s.
-Either install PostgreSQL %[2]d (or name its programs in TARSY_PG_BIN) and start again, or move the data over:
-  1. where PostgreSQL %[2]d is installed, as the owner of %[1]s:
-     pg_ctl -D %[1]s -o "-k /tmp -c listen_addresses=''" -w start
-  2. dump (the password is in %[4]s):
-     pg_dump -h /tmp -U %[5]s -Fc -f tarsy.dump %[6]s && pg_ctl -D %[1]s -w stop
-  3. keep the old files: mv %[1]s %[1]s.%[2]d
-  4. start tarsy, which creates a new database, and restore into it from another terminal:
-     pg_restore -h <socket directory> -U %[5]s -d %[6]s --clean --if-exists tarsy.dump
-  5. restart tarsy`, p.cluster, major, there, p.passwordPath(), userName, databaseName)
+	return fmt.Errorf("the database in %s was made by PostgreSQL %d, which no other version can read, and %s: install PostgreSQL %d (%s), "+
+		"or name its programs in TARSY_PG_BIN, and start again; with both versions installed, tarsy database upgrade --data-dir %s moves the data to the newer one",
+		p.cluster, major, there, major, howToInstall(major), p.dir)
+}
+
+// howToInstall says where the programs of a version come from.
+func howToInstall(major int) string {
+	return fmt.Sprintf("apt install postgresql-%[1]d, brew install postgresql@%[1]d, or scripts/install-postgres.sh --major %[1]d", major)
 }
 
 // check asks the running server what it is, creates tarsy's database if it is not there
@@ -226,9 +243,8 @@ func checkLocale(recorded, collate, ctype, encoding string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("has the locale %s/%s with encoding %s, and was created with %s and UTF8: dump it (pg_dump -Fc), "+
-		"move the directory aside, start tarsy once to create a new one, and restore into that (pg_restore --clean --if-exists)",
-		collate, ctype, encoding, strings.Join(expected, " or "))
+	return fmt.Errorf("has the locale %s/%s with encoding %s, and was created with %s and UTF8: back it up (tarsy database backup FILE), "+
+		"move the directory aside, and restore into a new one (tarsy database restore FILE)", collate, ctype, encoding, strings.Join(expected, " or "))
 }
 
 // sameLocale knows that systems spell C.UTF-8 as C.utf8 too.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func testClusterOfAnotherMajorVersionIsRefusedWithTheStepsToMoveIt(t *testing.T, dir string) {
+func testClusterOfAnotherMajorVersionIsRefusedWithWhatToDo(t *testing.T, dir string) {
 	t.Helper()
 	server := open(t, dir)
 	stop(t, server)
@@ -21,9 +21,10 @@ func testClusterOfAnotherMajorVersionIsRefusedWithTheStepsToMoveIt(t *testing.T,
 	require.NoError(t, os.WriteFile(versionFile, []byte("9\n"), 0o600))
 
 	message := openError(t, Config{Dir: dir})
-	for _, part := range []string{"made by PostgreSQL 9", "pg_dump", "pg_restore", "mv " + server.place.cluster, server.place.passwordPath()} {
+	for _, part := range []string{"made by PostgreSQL 9", "install-postgres.sh --major 9", "tarsy database upgrade --data-dir " + dir} {
 		require.Contains(t, message, part)
 	}
+	require.NotContains(t, message, "\n")
 
 	require.NoError(t, os.WriteFile(versionFile, version, 0o600))
 	open(t, dir)
@@ -97,7 +98,7 @@ func testDatabaseOfAnotherLocaleIsRefused(t *testing.T, dir string) {
 
 	message := openError(t, Config{Dir: dir, Settings: fastSettings()})
 	require.Contains(t, message, "has the locale C/C with encoding UTF8, and was created with C.UTF-8")
-	require.Contains(t, message, "pg_dump")
+	require.Contains(t, message, "tarsy database backup")
 	require.NoFileExists(t, pidFile(server.place.cluster), "the server that was started for the check is stopped again")
 }
 

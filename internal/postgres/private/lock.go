@@ -18,6 +18,9 @@ type lock struct {
 	file *os.File
 }
 
+// errHeld says that another process has the data directory.
+var errHeld = errors.New("is in use by another tarsy")
+
 func acquire(dir string) (*lock, error) {
 	path := filepath.Join(dir, "postgres.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -28,8 +31,8 @@ func acquire(dir string) (*lock, error) {
 		holder := readHolder(file)
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the data directory %s is in use by another tarsy (%s): stop that one or choose another data directory",
-				dir, holder)
+			return nil, fmt.Errorf("the data directory %s %w (%s): stop that one or choose another data directory",
+				dir, errHeld, holder)
 		}
 		return nil, fmt.Errorf("lock the data directory %s: %w", dir, err)
 	}

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-type helperConfig struct{ Dir, BinDir string }
+// helperConfig says what a helper opens or, if StopAt is set, upgrades until then.
+type helperConfig struct{ Dir, BinDir, OldBinDir, StopAt string }
 
 // runHelper opens the server, says so, and waits for its end.
 func runHelper(encoded string) int {
@@ -37,6 +38,9 @@ func runHelper(encoded string) int {
 	if err := json.Unmarshal([]byte(encoded), &config); err != nil {
 		fmt.Println(err)
 		return 1
+	}
+	if config.StopAt != "" {
+		return helpUpgrade(config)
 	}
 	_, err := Open(context.Background(), Config{Dir: config.Dir, BinDir: config.BinDir, Settings: fastSettings()})
 	if err != nil {

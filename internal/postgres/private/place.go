@@ -1,6 +1,7 @@
 package private
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,18 +50,30 @@ func (p place) exists() bool {
 	return err == nil
 }
 
-// locate finds the cluster of a data directory, or says where to create it.
-func locate(dir string, progress func(string)) (place, error) {
+// find returns where the cluster of a data directory is, and whether it is there. It changes nothing.
+func find(dir string) (place, bool, error) {
 	p := place{dir: dir}
 	known, err := p.readRecord()
 	if err != nil {
-		return p, err
+		return p, false, err
 	}
 	p.setRoot(dir)
 	if known.Root != "" {
 		p.setRoot(known.Root)
 	}
-	if p.exists() {
+	return p, p.exists(), nil
+}
+
+// locate finds the cluster of a data directory, or says where to create it. The caller holds the directory.
+func locate(ctx context.Context, dir string, progress func(string)) (place, error) {
+	p, found, err := find(dir)
+	if err != nil {
+		return p, err
+	}
+	if found, err = p.settle(ctx, progress, found); err != nil {
+		return p, err
+	}
+	if found {
 		p.account, err = ownerAccount(p.cluster)
 		return p, err
 	}
@@ -180,6 +193,11 @@ func (p place) remove() error {
 		}
 	}
 	p.removeLeftovers()
+	for _, kept := range p.keptClusters() {
+		if err := os.RemoveAll(kept); err != nil {
+			return fmt.Errorf("remove the database: %w", err)
+		}
+	}
 	if p.root != p.dir {
 		if err := os.Remove(p.root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the database: %w", err)

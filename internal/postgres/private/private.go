@@ -111,7 +111,7 @@ func (c Config) complete() (Config, error) {
 
 func (s *Server) open(ctx context.Context) error {
 	var err error
-	if s.place, err = locate(s.cfg.Dir, s.cfg.Progress); err != nil {
+	if s.place, err = locate(ctx, s.cfg.Dir, s.cfg.Progress); err != nil {
 		return err
 	}
 	var binaries Binaries
@@ -201,12 +201,12 @@ func (s *Server) Detach() error {
 // Shutdown stops the server of a data directory, if one runs, without starting or
 // adopting it first. It refuses while a tarsy holds the directory.
 func Shutdown(ctx context.Context, dir string) error {
-	return withPlace(dir, func(home place) error { return home.shutdown(ctx) })
+	return withPlace(ctx, dir, func(home place) error { return home.shutdown(ctx) })
 }
 
 // Remove is Shutdown, and then deletes the cluster, its password and its log.
 func Remove(ctx context.Context, dir string) error {
-	return withPlace(dir, func(home place) error {
+	return withPlace(ctx, dir, func(home place) error {
 		if err := home.shutdown(ctx); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func Remove(ctx context.Context, dir string) error {
 	})
 }
 
-func withPlace(dir string, act func(place) error) error {
+func withPlace(ctx context.Context, dir string, act func(place) error) error {
 	cfg, err := Config{Dir: dir}.complete()
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func withPlace(dir string, act func(place) error) error {
 		return err
 	}
 	defer func() { _ = held.release() }()
-	home, err := locate(cfg.Dir, cfg.Progress)
+	home, err := locate(ctx, cfg.Dir, cfg.Progress)
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,12 @@ func TestDataDirectoryLifecycle(t *testing.T) {
 		{"pid file of another user's process is stale", testPidFileOfAnotherUsersProcessIsStale},
 		{"supervised server is started again after it was killed", testSupervisedServerIsStartedAgainAfterItWasKilled},
 		{"supervised server that cannot start is given up with a reason", testSupervisedServerThatCannotStartIsGivenUpWithAReason},
+		{"server of a running tarsy is reached without its lock", testServerOfARunningTarsyIsReachedWithoutItsLock},
+		{"stopped server is reached and stopped again", testStoppedServerIsReachedAndStoppedAgain},
 		{"second tarsy is kept out and told the pid", testSecondTarsyIsKeptOutAndToldThePID},
 		{"stop is idempotent", testStopIsIdempotent},
 		{"failed start shows the end of the log", testFailedStartShowsTheEndOfTheLog},
-		{"cluster of another major version is refused with the steps to move it", testClusterOfAnotherMajorVersionIsRefusedWithTheStepsToMoveIt},
+		{"cluster of another major version is refused with what to do", testClusterOfAnotherMajorVersionIsRefusedWithWhatToDo},
 		{"lost password is named", testLostPasswordIsNamed},
 		{"database of another locale is refused", testDatabaseOfAnotherLocaleIsRefused},
 	}
