@@ -38,6 +38,19 @@ func Find(binDir string) (Binaries, error) {
 	return systemFinder(runner).find(binDir)
 }
 
+// Installed returns every version that is found, the lowest first.
+func Installed() ([]Binaries, error) {
+	runner, err := currentAccount()
+	if err != nil {
+		return nil, err
+	}
+	search := systemFinder(runner)
+	if _, err := search.find(""); err != nil {
+		return nil, err
+	}
+	return slices.SortedStableFunc(search.all(), func(a, b Binaries) int { return compareVersions(a.Version, b.Version) }), nil
+}
+
 // finder is the list of places to look at, in order.
 type finder struct {
 	account account

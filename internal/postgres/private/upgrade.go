@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,6 +43,8 @@ type Upgraded struct {
 	Cluster   string
 	Kept      string
 	KeptBytes uint64
+	// Databases are others than tarsy's in the previous cluster. They are not moved.
+	Databases []string
 }
 
 // upgrade is one run of Upgrade. It holds the data directory.
@@ -51,6 +54,7 @@ type upgrade struct {
 	password string
 	major    int
 	from, to Binaries
+	others   []string
 }
 
 // Upgrade moves the database of a data directory to another major version of PostgreSQL. Until the copy is verified, the
@@ -154,7 +158,7 @@ func (u *upgrade) run(ctx context.Context) (*Upgraded, error) {
 		return nil, err
 	}
 	u.cfg.step("done")
-	return &Upgraded{From: u.from, To: u.to, Cluster: u.place.cluster, Kept: kept, KeptBytes: size}, nil
+	return &Upgraded{From: u.from, To: u.to, Cluster: u.place.cluster, Kept: kept, KeptBytes: size, Databases: u.others}, nil
 }
 
 // copy makes a cluster of the new version with the data of the old one. When it returns, no server runs.
@@ -167,6 +171,9 @@ func (u *upgrade) copy(ctx context.Context) (directory string, err error) {
 	}
 	defer func() { err = u.stop(ctx, old.process, err); u.cfg.step("old server stopped") }()
 	if err := old.check(ctx); err != nil {
+		return "", err
+	}
+	if u.others, err = otherDatabases(ctx, old.url("postgres")); err != nil {
 		return "", err
 	}
 	u.cfg.step("old server started")
@@ -185,6 +192,19 @@ func (u *upgrade) copy(ctx context.Context) (directory string, err error) {
 	u.cfg.step("data copied")
 	u.cfg.Progress("stopping both servers…")
 	return fresh.place.cluster, nil
+}
+
+func otherDatabases(ctx context.Context, url string) ([]string, error) {
+	connection, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the private PostgreSQL server: %w", err)
+	}
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	rows, err := connection.Query(ctx, `SELECT datname::text FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', $1) ORDER BY 1`, databaseName)
+	if err != nil {
+		return nil, fmt.Errorf("list the databases: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // newServer creates a cluster beside the old one, with the same password and locale, and starts it.

@@ -18,18 +18,10 @@ import (
 // twoVersions are the binaries of the lowest and of the highest major version that are installed.
 func twoVersions(t *testing.T) (lowest, highest Binaries) {
 	t.Helper()
-	lowest = realBinaries(t)
-	highest = lowest
-	runner, err := currentAccount()
+	realBinaries(t)
+	all, err := Installed()
 	require.NoError(t, err)
-	for found := range systemFinder(runner).all() {
-		if found.Major < lowest.Major {
-			lowest = found
-		}
-		if found.Major > highest.Major {
-			highest = found
-		}
-	}
+	lowest, highest = all[0], all[len(all)-1]
 	if lowest.Major == highest.Major {
 		t.Skipf("no database is upgraded: only PostgreSQL %d is installed (scripts/install-postgres.sh installs others)", lowest.Major)
 	}
@@ -98,6 +90,10 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 	t.Parallel()
 	old, latest := twoVersions(t)
 	dir := oldDatabase(t, old)
+	server, err := Open(t.Context(), Config{Dir: dir, Settings: fastSettings()})
+	require.NoError(t, err)
+	execSQL(t, server, "postgres", "CREATE DATABASE theirs")
+	stop(t, server)
 	// Somebody has upgraded from this version before.
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "postgres-"+strconv.Itoa(old.Major)), 0o700))
 
@@ -105,7 +101,7 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 		Config: Config{Dir: dir, BinDir: latest.Dir, Settings: fastSettings()}, OldBinDir: old.Dir, Move: moveWords,
 		free: func(string) (uint64, error) { return 1 << 20, nil },
 	}
-	_, err := Upgrade(t.Context(), cfg)
+	_, err = Upgrade(t.Context(), cfg)
 	require.ErrorContains(t, err, "has 1 MB free, and copying the database")
 	require.ErrorContains(t, err, "nothing was changed")
 	cfg.free = nil
@@ -121,7 +117,9 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 	require.Greater(t, result.KeptBytes, uint64(1<<20))
 	require.Empty(t, place{root: dir}.leftovers())
 
-	server := open(t, dir)
+	require.Equal(t, []string{"theirs"}, result.Databases)
+
+	server = open(t, dir)
 	require.Equal(t, strconv.Itoa(latest.Major), strings.Split(server.Version(), ".")[0])
 	require.Equal(t, "first", queryText(t, server.URL(), allWords))
 	stop(t, server)

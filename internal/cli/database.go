@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/dump"
+	"tarsy.dev/tarsy/internal/postgres/private"
+)
+
+// databaseFlags say which database a command works on.
+type databaseFlags struct {
+	databaseURL, dataDir, pgBin string
+}
+
+func newDatabaseFlags(cmd *cobra.Command) *databaseFlags {
+	f := &databaseFlags{}
+	flags := cmd.Flags()
+	flags.StringVar(&f.databaseURL, "database-url", "", "address of the database, as postgres://user:password@host/name")
+	flags.StringVar(&f.dataDir, "data-dir", "", "data directory of the server, for its private PostgreSQL (default ~/.local/share/tarsy)")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "directory of the PostgreSQL server programs (default: searched for)")
+	withEnv(flags, "database-url", "TARSY_DATABASE_URL")
+	withEnv(flags, "data-dir", "TARSY_DATA_DIR")
+	withEnv(flags, "pg-bin", "TARSY_PG_BIN")
+	cmd.MarkFlagsMutuallyExclusive("database-url", "data-dir")
+
+	return f
+}
+
+// databaseAddress returns the address of the database, or else the data directory. The flag --data-dir overrides the variable of the address.
+func (t *tool) databaseAddress(f *databaseFlags) (url, dir string, err error) {
+	if f.databaseURL == "" || t.origins["data-dir"] == originFlag+"data-dir" {
+		dir, err = t.privateDir(f.dataDir)
+
+		return "", dir, err
+	}
+
+	if err := postgres.CheckURL(f.databaseURL); err != nil {
+		return "", "", usageError{fmt.Errorf("%s: %w", t.origins["database-url"], err)}
+	}
+
+	return f.databaseURL, "", nil
+}
+
+// privateDir is the data directory of a server, which an error is easier to understand about if it is absolute.
+func (t *tool) privateDir(dir string) (string, error) {
+	dir, err := t.dataDir(&serverFlags{dataDir: dir, dataDirName: "tarsy"})
+	if err != nil {
+		return "", err
+	}
+
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", fmt.Errorf("find the data directory: %w", err)
+	}
+
+	return dir, nil
+}
+
+func (t *tool) privateConfig(dir, pgBin string) private.Config {
+	return private.Config{Dir: dir, BinDir: pgBin, Progress: t.progress}
+}
+
+// progress prints a line about what takes a while.
+func (t *tool) progress(text string) { t.infof("%s", text) }
+
+func (t *tool) database() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "database", Short: "Back up, restore and upgrade the database", GroupID: groupServer, Args: onlyCommands,
+		Long: `Works on the database of a server: the one at --database-url, or the private PostgreSQL in --data-dir. The programs of PostgreSQL for
+backups, such as pg_dump, are not needed.`,
+		Example: `  tarsy database backup tarsy.backup
+  tarsy database restore tarsy.backup --data-dir /var/lib/tarsy
+  tarsy database upgrade`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(t.backupDatabase(), t.restoreDatabase(), t.upgradeDatabase())
+
+	return cmd
+}
+
+// databaseReport is what backup and restore print with -o json.
+type databaseReport struct {
+	File              string    `json:"file"`
+	Bytes             int64     `json:"bytes"`
+	CreatedAt         time.Time `json:"created_at"`
+	TarsyVersion      string    `json:"tarsy_version"`
+	PostgreSQLVersion string    `json:"postgresql_version"`
+	Tables            int       `json:"tables"`
+	Rows              int64     `json:"rows"`
+	// OtherTables are those of the database that are not TARSy's: not in a backup, not touched by a restore.
+	OtherTables []string `json:"other_tables"`
+}
+
+func newDatabaseReport(file string, result *dump.Result) databaseReport {
+	return databaseReport{
+		File: file, Bytes: result.Bytes, CreatedAt: result.Manifest.CreatedAt, TarsyVersion: result.Manifest.TarsyVersion,
+		PostgreSQLVersion: result.Manifest.PostgreSQLVersion, Tables: len(result.Manifest.Tables), Rows: result.Manifest.Rows(),
+		OtherTables: append([]string{}, result.Others...),
+	}
+}
+
+func (t *tool) backupDatabase() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Write the whole database to a file, while servers run", Args: namedArgs,
+		Long: `Writes every table of TARSy to one compressed file that only its owner can read. The backup has the rows of one moment; servers go on working.
+A private PostgreSQL is started for as long as it is needed, unless a server uses it already. The file has the rows and the names of the migrations, not
+the version of PostgreSQL: it can be restored on another one. Tables that others have created in the database are not in it.`,
+		Example: `  tarsy database backup tarsy.backup
+  tarsy database backup "tarsy-$(date +%F).backup" --data-dir /var/lib/tarsy
+  TARSY_DATABASE_URL=postgres://… tarsy database backup tarsy.backup --force -o json`,
+	}
+	flags, format := newDatabaseFlags(cmd), outputFlag(cmd)
+
+	var force bool
+
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+
+		url, dir, err := t.databaseAddress(flags)
+		if err != nil {
+			return err
+		}
+
+		if url == "" {
+			reached, err := private.Reach(ctx, t.privateConfig(dir, flags.pgBin))
+			if err != nil {
+				return err
+			}
+			defer t.closing("stop PostgreSQL", ctx, reached.Close)
+
+			url = reached.URL
+		}
+
+		result, err := dump.Write(ctx, dump.Options{URL: url, File: args[0], Force: force, Version: buildVersion().Version, Progress: t.progress})
+		if err != nil {
+			return err
+		}
+
+		t.nameOthers("not in the backup", result.Others)
+
+		if format.value == formatJSON {
+			return t.printJSON(newDatabaseReport(args[0], result))
+		}
+
+		t.infof("Backed up %d rows of %d tables (%s).", result.Manifest.Rows(), len(result.Manifest.Tables), dump.Size(result.Bytes))
+
+		return t.printf("%s\n", args[0])
+	}
+
+	return cmd
+}
+
+func (t *tool) restoreDatabase() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Fill an empty database from a backup", Args: namedArgs,
+		Long: `Creates TARSy's tables in an empty database, or in a new private PostgreSQL, and fills them from a file that tarsy database backup has written. It
+verifies the number of rows and a checksum of every table before it commits, then brings the database to the schema of this release. A database that has tables of
+TARSy already is refused. If the restore fails, the database is empty again.
+
+Stop every server on the lost database first: two servers on two copies would both continue the same sessions.`,
+		Example: `  tarsy database restore tarsy.backup
+  tarsy database restore tarsy.backup --data-dir /var/lib/tarsy
+  TARSY_DATABASE_URL=postgres://… tarsy database restore tarsy.backup`,
+	}
+	flags, format := newDatabaseFlags(cmd), outputFlag(cmd)
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+
+		url, dir, err := t.databaseAddress(flags)
+		if err != nil {
+			return err
+		}
+
+		// Before a private PostgreSQL is created for it.
+		if _, err := dump.ReadManifest(args[0]); err != nil {
+			return err
+		}
+
+		if url == "" {
+			server, err := private.Open(ctx, t.privateConfig(dir, flags.pgBin))
+			if err != nil {
+				return err
+			}
+			defer t.closing("stop PostgreSQL", ctx, server.Stop)
+
+			url = server.URL()
+		}
+
+		result, err := dump.Restore(ctx, dump.Options{URL: url, File: args[0], Progress: t.progress})
+		if err != nil {
+			return err
+		}
+
+		t.nameOthers("not touched", result.Others)
+
+		if format.value == formatJSON {
+			return t.printJSON(newDatabaseReport(args[0], result))
+		}
+
+		t.infof("Restored and verified %d rows of %d tables from the backup of %s. Sessions that were running continue when a server starts.",
+			result.Manifest.Rows(), len(result.Manifest.Tables), result.Manifest.CreatedAt.Format(time.RFC3339))
+
+		return nil
+	}
+
+	return cmd
+}
+
+// closing ends what a command has started, also after it was interrupted, and prints what fails: the command itself has succeeded or failed before.
+func (t *tool) closing(what string, ctx context.Context, end func(context.Context) error) { //nolint:revive // reads as what is done
+	if err := end(context.WithoutCancel(ctx)); err != nil {
+		t.infof("warning: %s: %s", what, line(err))
+	}
+}
+
+// nameOthers prints the tables that are not TARSy's.
+func (t *tool) nameOthers(state string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+
+	t.infof("warning: %s, because others have created them: %s", state, terminal.Line(strings.Join(names, ", ")))
+}
