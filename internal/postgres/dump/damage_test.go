@@ -156,7 +156,7 @@ func TestUnusableFileIsRefusedAndDatabaseStaysEmpty(t *testing.T) {
 		{"missing table", rewrite(t, file, drop("tables/notes.copy")), damaged + "the table notes is missing"},
 		{"table not in the manifest", withManifest(t, file, func(m *dump.Manifest) { m.Tables = without(m.Tables, "notes") }), damaged + "it has no notes"},
 		{"table of somebody", rewrite(t, file, replaceIn("manifest.json", `"notes"`, `"pg_authid"`)), damaged + `its manifest has a table "pg_authid"`},
-		{"another column", rewrite(t, file, replaceIn("manifest.json", `"author"`, `"autor"`)), "the table chat_user_messages has the columns"},
+		{"another column", rewrite(t, file, replaceIn("manifest.json", `"author"`, `"writer"`)), "the table chat_user_messages has the columns"},
 		{"newer format", withManifest(t, file, func(m *dump.Manifest) { m.FormatVersion = 2 }), "was made by tarsy v1.2.3, in a format that this tarsy does not know"},
 		{"newer schema", withManifest(t, file, func(m *dump.Manifest) { m.Migrations.Additions = append(m.Migrations.Additions, 9999) }), "it has schema version 9999"},
 		{"newer River", withManifest(t, file, func(m *dump.Manifest) { m.Migrations.River = 99 }), "version 99 of River's schema"},

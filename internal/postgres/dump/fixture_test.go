@@ -19,7 +19,7 @@ import (
 // hostile is text that a format with separators and escapes might break: what ends a COPY, what stands for null, and letters of which some C
 // libraries take single bytes for spaces.
 var hostile = []string{
-	"", " ", "\\.", "\\.\n", "a\n\\.\nb", "\\N", "NULL", "null", "a\tb\tc", "a\\tb", "\\", "\\\\", "\r\n", "\r", "line\nline\n", "'; DROP TABLE notes; --",
+	"", " ", "\\.", "\\.\n", "a\n\\.\nb", "\\N", "NULL", "null", "a\tb\tc", "a\\tb", "\\", "\\\\", "\r\n", "\r", "one\ntwo\n", "'; DROP TABLE notes; --",
 	`"quoted"`, "{1,2}", "(a,b)", "à Å \u0085 \u00a0 \u2028", "👩‍👩‍👧 \u202e\ufeff\u200d", "\x01\x02\x1b[2J\x7f", "ÿ€𝄞\U0010ffff",
 }
 

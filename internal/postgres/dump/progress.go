@@ -25,14 +25,6 @@ func newReporter(progress func(string)) *reporter {
 	return &reporter{progress: progress}
 }
 
-// say prints a line at once.
-func (r *reporter) say(line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.progress(line)
-}
-
 // begin reports what text returns for as long as the work lasts, but nothing about work that is done quickly. After end nothing is printed.
 func (r *reporter) begin(text func() string) (end func()) {
 	var (

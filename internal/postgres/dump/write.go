@@ -133,7 +133,7 @@ func (w *writer) begin(ctx context.Context) error {
 func (w *writer) lock(ctx context.Context, tables *catalog) error {
 	defer w.report.begin(func() string { return "waiting for a migration of the database to finish…" })()
 
-	if _, err := w.conn.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
+	if _, err := w.conn.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"); err != nil {
 		return fmt.Errorf("begin the backup: %w", err)
 	}
 

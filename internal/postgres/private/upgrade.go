@@ -274,9 +274,9 @@ func treeSize(cluster string) (data, log uint64) {
 		if err != nil || entry.IsDir() {
 			return nil //nolint:nilerr // what a running server has just deleted takes no space
 		}
-		info, err := entry.Info()
+		info, infoErr := entry.Info()
 		switch {
-		case err != nil:
+		case infoErr != nil:
 		case strings.HasPrefix(path, filepath.Join(cluster, "pg_wal")):
 			log += uint64(info.Size())
 		default:
