@@ -28,14 +28,14 @@ SELECT c.relname, c.relname = ANY ($1),
     ARRAY (SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' ORDER BY a.attnum)
 FROM pg_class c
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'm')
+WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'p', 'm')
     AND NOT (c.relname = ANY ($1) AND c.relpersistence <> 'p') AND c.relname <> '` + markerTable + `'
 ORDER BY c.relname`
 
 // sequencesSQL finds a sequence of ours by its name, or by the table whose column uses it.
 const sequencesSQL = `
 SELECT s.relname FROM pg_class s
-WHERE s.relnamespace = current_schema()::regnamespace AND s.relkind = 'S' AND (s.relname = ANY ($1) OR EXISTS (
+WHERE s.relnamespace = quote_ident(current_schema())::regnamespace AND s.relkind = 'S' AND (s.relname = ANY ($1) OR EXISTS (
     SELECT FROM pg_depend d JOIN pg_class c ON c.oid = d.refobjid
     WHERE d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
         AND c.relname = ANY ($2) AND c.relpersistence = 'p'))

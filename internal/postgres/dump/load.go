@@ -91,7 +91,7 @@ func (l *loader) begin(ctx context.Context) error {
 const foreignKeysSQL = `
 SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || quote_ident(conname),
     'ALTER TABLE ' || conrelid::regclass || ' ADD CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid)
-FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND conrelid = ANY ($1::text[]::regclass[])
+FROM pg_constraint WHERE contype = 'f' AND connamespace = quote_ident(current_schema())::regnamespace AND conrelid = ANY ($1::text[]::regclass[])
 ORDER BY 1`
 
 func (l *loader) dropForeignKeys(ctx context.Context) error {

@@ -98,16 +98,16 @@ func (t target) holdsRows(ctx context.Context, found *catalog) (bool, error) {
 // leftoverSQL lists the statements that remove what migrations create. A sequence that belongs to a column goes with its table.
 const leftoverSQL = `
 SELECT 'DROP TABLE ' || c.oid::regclass || ' CASCADE' FROM pg_class c
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1)
+WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1)
 UNION ALL
 SELECT 'DROP SEQUENCE ' || c.oid::regclass || ' CASCADE' FROM pg_class c
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'S' AND c.relname = ANY ($2)
+WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'S' AND c.relname = ANY ($2)
 UNION ALL
 SELECT 'DROP FUNCTION ' || p.oid::regprocedure || ' CASCADE' FROM pg_proc p
-WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f' AND p.proname = ANY ($3)
+WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.prokind = 'f' AND p.proname = ANY ($3)
 UNION ALL
 SELECT 'DROP TYPE ' || y.oid::regtype || ' CASCADE' FROM pg_type y
-WHERE y.typnamespace = current_schema()::regnamespace AND y.typtype = 'e' AND y.typname = ANY ($4)`
+WHERE y.typnamespace = quote_ident(current_schema())::regnamespace AND y.typtype = 'e' AND y.typname = ANY ($4)`
 
 // clear removes everything of TARSy's, and the marker, as one transaction.
 func (t target) clear(ctx context.Context) error {
