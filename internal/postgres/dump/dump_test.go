@@ -4,8 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -110,6 +112,36 @@ func TestBackupIsOfOneMomentWhileWritersRun(t *testing.T) {
 	}
 }
 
+// The backup waits for the tables, and then finds another schema than the one that it has looked at.
+func TestBackupDuringMigrationHasTheNewSchema(t *testing.T) {
+	t.Parallel()
+
+	database, file := pgtest.New(t), filepath.Join(t.TempDir(), "backup")
+	migration := connect(t, database)
+	_, err := migration.Exec(t.Context(), "BEGIN; ALTER TABLE notes ADD COLUMN added text NOT NULL DEFAULT 'new'")
+	require.NoError(t, err)
+
+	written := make(chan error, 1)
+
+	go func() {
+		_, err := dump.Write(context.Background(), dump.Options{URL: database, File: file})
+		written <- err
+	}()
+
+	require.Eventually(t, func() bool {
+		return len(rows(t, database, `SELECT mode FROM pg_locks WHERE relation = 'notes'::regclass AND NOT granted AND mode = 'AccessShareLock'`)) > 0
+	}, time.Minute, time.Millisecond)
+
+	_, err = migration.Exec(t.Context(), "COMMIT")
+	require.NoError(t, err)
+	require.NoError(t, <-written)
+
+	manifest, err := dump.ReadManifest(file)
+	require.NoError(t, err)
+	at := slices.IndexFunc(manifest.Tables, func(table dump.Table) bool { return table.Name == "notes" })
+	require.Contains(t, manifest.Tables[at].Columns, "added")
+}
+
 func TestTablesOfOthersAreNamedAndNotCopied(t *testing.T) {
 	t.Parallel()
 
@@ -130,12 +162,16 @@ func TestTablesOfOthersAreNamedAndNotCopied(t *testing.T) {
 func TestRestoreIntoDatabaseWithTablesChangesNothing(t *testing.T) {
 	t.Parallel()
 
-	file, target := backup(t, pgtest.New(t)), filled(t)
-	before, schema := contents(t, target), objects(t, target)
+	file := backup(t, pgtest.New(t))
 
-	require.Contains(t, restoreError(t, target, file), "the database has tables of TARSy already")
-	require.Equal(t, before, contents(t, target))
-	require.Equal(t, schema, objects(t, target))
+	// The second one is of a server that has not worked yet.
+	for _, target := range []string{filled(t), pgtest.New(t)} {
+		before, schema := contents(t, target), objects(t, target)
+
+		require.Contains(t, restoreError(t, target, file), "the database has tables of TARSy already")
+		require.Equal(t, before, contents(t, target))
+		require.Equal(t, schema, objects(t, target))
+	}
 }
 
 func TestBackupBeforeLatestMigrationsIsRestoredAndMigrated(t *testing.T) {

@@ -271,18 +271,17 @@ func (u *upgrade) checkSpace() (uint64, error) {
 // treeSize is the size of the files of a cluster, those of the write-ahead log apart.
 func treeSize(cluster string) (data, log uint64) {
 	_ = filepath.WalkDir(cluster, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil //nolint:nilerr // what a running server has just deleted takes no space
+		if err == nil && !entry.IsDir() {
+			info, err := entry.Info()
+			switch {
+			case err != nil:
+			case strings.HasPrefix(path, filepath.Join(cluster, "pg_wal")):
+				log += uint64(info.Size())
+			default:
+				data += uint64(info.Size())
+			}
 		}
-		info, infoErr := entry.Info()
-		switch {
-		case infoErr != nil:
-		case strings.HasPrefix(path, filepath.Join(cluster, "pg_wal")):
-			log += uint64(info.Size())
-		default:
-			data += uint64(info.Size())
-		}
-		return nil
+		return nil //nolint:nilerr // what a running server has just deleted takes no space
 	})
 	return data, log
 }
