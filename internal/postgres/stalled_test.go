@@ -67,6 +67,10 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 		cancel()
 		proxy.deliver()
 		<-ended
+
+		// All of them together would need more connections than a server has by default.
+		vanishing.Stop()
+		other.Stop()
 	}
 }
 
