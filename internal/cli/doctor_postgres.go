@@ -40,8 +40,9 @@ func (t *tool) checkPostgres(ctx context.Context, f *serverFlags) []finding {
 
 	all := make([]finding, len(observations))
 	for i, seen := range observations {
-		// Names of databases, roles and schemas are in these texts.
-		all[i] = finding{strings.TrimSpace(check + " " + seen.Check), string(seen.Level), terminal.Line(seen.Found), terminal.Line(seen.Advice)}
+		// Names of databases, roles and schemas are in these texts. The name of a setting is there already, as the check.
+		found := terminal.Line(strings.TrimPrefix(seen.Found, seen.Check+" "))
+		all[i] = finding{strings.TrimSpace(check + " " + seen.Check), string(seen.Level), found, terminal.Line(seen.Advice)}
 
 		if seen.Check == "" && seen.Level == postgres.LevelFail {
 			all[i].Found = where + ": " + all[i].Found

@@ -99,7 +99,7 @@ func TestDoctorInspectsConfiguredDatabase(t *testing.T) {
 	}
 
 	got = doctorOf(t, address.String())
-	require.Contains(t, got.stdout, `fail  PostgreSQL default_transaction_read_only: default_transaction_read_only is on (database "evil ""; DROP DATABASE tarsy; --")`)
+	require.Contains(t, got.stdout, `fail  PostgreSQL default_transaction_read_only: is on (database "evil ""; DROP DATABASE tarsy; --")`)
 	require.Contains(t, got.stdout, `      → ALTER DATABASE "evil ""; DROP DATABASE tarsy; --" RESET default_transaction_read_only;`+"\n")
 
 	exec("ALTER ROLE tarsy SET statement_timeout = '3s'")

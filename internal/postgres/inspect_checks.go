@@ -390,7 +390,7 @@ func judgeCompression(f *facts) Observation {
 
 	return Observation{
 		Level: LevelOK, Found: "default_toast_compression is pglz; lz4 compresses the long texts of interactions and journals with less CPU",
-		Advice: f.change("default_toast_compression", "lz4") + " optional, for rows that are written from then on",
+		Advice: "optional, for rows that are written from then on: " + f.change("default_toast_compression", "lz4"),
 	}
 }
 

@@ -256,7 +256,7 @@ func inspectCases() []inspectCase {
 		{name: "counts", check: "track_counts", level: warn, found: "track_counts is off (role ROLE1)", advice: "ALTER ROLE ROLE1 RESET track_counts;", arrange: sql("ALTER ROLE ROLE1 SET track_counts = off")},
 		{name: "md5", check: "password_encryption", level: warn, found: "that of role ROLE1 may be one", advice: `ALTER ROLE ROLE1 RESET password_encryption; then set the password again: \password ROLE1`,
 			arrange: sql("ALTER ROLE ROLE1 SET password_encryption = md5")},
-		{name: "pglz", check: "default_toast_compression", level: ok, found: "default_toast_compression is pglz", advice: "ALTER ROLE ROLE1 RESET default_toast_compression; optional", skip: withoutLZ4,
+		{name: "pglz", check: "default_toast_compression", level: ok, found: "default_toast_compression is pglz", advice: "optional, for rows that are written from then on: ALTER ROLE ROLE1 RESET default_toast_compression;", skip: withoutLZ4,
 			arrange: sql("ALTER ROLE ROLE1 SET default_toast_compression = pglz")},
 		{name: "pglz of the server", check: "default_toast_compression", level: ok, found: "lz4", advice: "ALTER SYSTEM SET default_toast_compression = 'lz4'",
 			change: func(f *postgres.Facts) {
