@@ -101,7 +101,7 @@ test-race: go ## the same with the race detector (needs a C compiler)
 # Every supported version from npm, then the whole of the end-to-end tests on the newest with the settings that it comes with.
 test-postgres: go ## the tests that depend on PostgreSQL, on versions 14 to 18 and on default settings
 	@sh scripts/test-postgres.sh 14 15 16 17 18
-	@sh scripts/test-postgres.sh --stock --all 18
+	@sh scripts/test-postgres.sh --stock --e2e 18
 
 fresh: go ## the fresh machine: clone, empty home and caches, no PostgreSQL, make run, first verdict, smoke (FRESHFLAGS=--warm keeps module caches)
 	@sh scripts/fresh.sh $(FRESHFLAGS)

@@ -2,12 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,12 +64,16 @@ func (t *tool) checkPrivatePostgres(f *serverFlags) finding {
 
 	found, err := private.Find(f.pgBin)
 
-	dir, dirErr := t.dataDir(f)
-	if dirErr != nil {
-		dir = ""
+	var (
+		cluster string
+		major   int
+	)
+
+	// A data directory that cannot be had is the finding of another check.
+	if dir, err := t.dataDir(f); err == nil && dir != "" {
+		cluster, major = private.Existing(dir)
 	}
 
-	cluster, major := clusterIn(dir)
 	if major == 0 && err != nil {
 		return finding{check, findingFail, line(err), "run make setup, install PostgreSQL, or set --database-url"}
 	}
@@ -101,56 +101,16 @@ func (t *tool) checkPrivatePostgres(f *serverFlags) finding {
 	}
 }
 
-// clusterIn returns the private database of a data directory and its major version, 0 if there is none that can be read.
-func clusterIn(dir string) (cluster string, major int) {
-	if dir == "" {
-		return "", 0
-	}
-
-	root := dir
-
-	// The database of a directory that the user of PostgreSQL cannot reach is elsewhere.
-	if text, err := os.ReadFile(filepath.Join(dir, "postgres.json")); err == nil {
-		var record struct {
-			Root string `json:"root"`
-		}
-		if json.Unmarshal(text, &record) == nil && record.Root != "" {
-			root = record.Root
-		}
-	}
-
-	cluster = filepath.Join(root, "postgres")
-
-	text, err := os.ReadFile(filepath.Join(cluster, "PG_VERSION"))
-	if err != nil {
-		return cluster, 0
-	}
-
-	major, err = strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return cluster, 0
-	}
-
-	return cluster, major
-}
-
-// programsOf looks for the programs of one version in the places that package private knows.
+// programsOf returns the programs of one version, if they are installed.
 func programsOf(major int) (private.Binaries, bool) {
-	places := []string{
-		"/usr/lib/postgresql/%d/bin", "/usr/pgsql-%d/bin", "/opt/homebrew/opt/postgresql@%d/bin", "/usr/local/opt/postgresql@%d/bin",
-		"/home/linuxbrew/.linuxbrew/opt/postgresql@%d/bin", "/Applications/Postgres.app/Contents/Versions/%d/bin", "/var/cache/tarsy/postgresql/%d.*/native/bin",
-	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		places = append(places, filepath.Join(strings.ReplaceAll(cache, "%", "%%"), "tarsy/postgresql/%d.*/native/bin"))
+	installed, err := private.Installed()
+	if err != nil {
+		return private.Binaries{}, false
 	}
 
-	for _, place := range places {
-		// The patterns are ours, so they have no syntax errors.
-		matches, _ := filepath.Glob(fmt.Sprintf(place, major))
-		for _, match := range matches {
-			if found, err := private.Find(match); err == nil && found.Major == major {
-				return found, true
-			}
+	for _, found := range installed {
+		if found.Major == major {
+			return found, true
 		}
 	}
 

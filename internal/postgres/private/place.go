@@ -64,6 +64,18 @@ func find(dir string) (place, bool, error) {
 	return p, p.exists(), nil
 }
 
+// Existing returns the cluster of a data directory and its major version, 0 if there is none that can be read.
+func Existing(dir string) (cluster string, major int) {
+	p, found, err := find(dir)
+	if err != nil || !found {
+		return p.cluster, 0
+	}
+	if major, err = p.major(); err != nil {
+		return p.cluster, 0
+	}
+	return p.cluster, major
+}
+
 // locate finds the cluster of a data directory, or says where to create it. The caller holds the directory.
 func locate(ctx context.Context, dir string, progress func(string)) (place, error) {
 	p, found, err := find(dir)
