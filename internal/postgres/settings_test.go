@@ -90,7 +90,7 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 
 	f := newFixture(t)
 	address := asGuest(t, f.url, "public")
-	role := strings.SplitN(strings.TrimPrefix(address, "postgres://"), ":", 2)[0]
+	role, _, _ := strings.Cut(strings.TrimPrefix(address, "postgres://"), ":")
 	f.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
 
 	db := f.serverAt(t, address)
