@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+)
+
+// Statements cause others that no client sends: those of triggers, and those by which PostgreSQL keeps foreign keys. They run with the settings of
+// the connection, and EXPLAIN does not show them. PostgreSQL writes the plan of every statement into its messages when debug_print_plan is on, and
+// adds for which statement or function it was made.
+
+//nolint:gochecknoglobals // compiled once
+var (
+	writePattern = regexp.MustCompile(`(?i)\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?:ONLY\s+)?([a-z_]+)`)
+	// debugPattern finds type, disabled nodes (PostgreSQL 18 has them) and cost of each node of a plan.
+	debugPattern = regexp.MustCompile(`\{([A-Z]+) (?::[a-z.]*disabled_nodes (\d+) )?:[a-z.]*startup_cost \S+ :[a-z.]*total_cost ([0-9.e+]+)`)
+	aliasPattern = regexp.MustCompile(`\{(?:ALIAS|RTE) :aliasname (\S+)`)
+)
+
+// nestedRows is how many rows of a table are touched: enough for triggers with conditions.
+const nestedRows = 20
+
+// nestedPlan is a plan that PostgreSQL made for a statement within another one.
+type nestedPlan struct{ context, detail string }
+
+// avoided names the nodes that PostgreSQL was told not to use.
+func (p nestedPlan) avoided() []string {
+	var found []string
+
+	for _, node := range debugPattern.FindAllStringSubmatch(p.detail, -1) {
+		cost, err := strconv.ParseFloat(node[3], 64)
+		if (err == nil && cost >= never) || (node[2] != "" && node[2] != "0") {
+			found = append(found, node[1])
+		}
+	}
+
+	return found
+}
+
+// relations are the names of tables in a plan, as the statement calls them.
+func (p nestedPlan) relations() []string {
+	var names []string
+	for _, alias := range aliasPattern.FindAllStringSubmatch(p.detail, -1) {
+		names = append(names, alias[1])
+	}
+
+	slices.Sort(names)
+
+	return slices.Compact(names)
+}
+
+// writes are the tables that a group writes to, each with what it does to them.
+func (g *statementGroup) writes(tables map[string][]column) map[string][]string {
+	found := map[string][]string{}
+
+	for sql := range g.statements {
+		for _, write := range writePattern.FindAllStringSubmatch(sql, -1) {
+			table, verb := write[2], strings.ToUpper(write[1][:6])
+			if tables[table] != nil && !slices.Contains(found[table], verb) {
+				found[table] = append(found[table], verb)
+			}
+		}
+	}
+
+	return found
+}
+
+// nestedPlans does to some rows of each table what the group does to it, undoes it, and returns the plans of the statements that this caused.
+func nestedPlans(t *testing.T, database string, group *statementGroup) []nestedPlan {
+	t.Helper()
+
+	var plans []nestedPlan
+
+	conn := settledConn(t, database, group, func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Message == "plan:" && n.Where != "" {
+			// PostgreSQL breaks lines wherever there is a space.
+			plans = append(plans, nestedPlan{context: n.Where, detail: strings.ReplaceAll(n.Detail, "\n", " ")})
+		}
+	})
+	tables := tableColumns(t, conn)
+	writes := group.writes(tables)
+
+	for _, table := range slices.Sorted(maps.Keys(writes)) {
+		rewrite(t, conn, table, tables[table], writes[table])
+	}
+
+	return plans
+}
+
+// rewrite updates some rows of a table, deletes them and inserts them again. Where the group does not do one of these it is done without triggers.
+func rewrite(t *testing.T, conn *pgx.Conn, table string, columns []column, verbs []string) {
+	t.Helper()
+
+	var names, values []string
+
+	for _, c := range columns {
+		name := pgx.Identifier{c.Name}.Sanitize()
+		names = append(names, name)
+
+		if c.Type == "timestamp with time zone" {
+			values = append(values, name+" = "+name+" + interval '1 second'")
+		} else if c.Name != "id" { // River's is always generated
+			values = append(values, name+" = "+name)
+		}
+	}
+
+	quoted, list := pgx.Identifier{table}.Sanitize(), strings.Join(names, ", ")
+
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+
+	defer tx.Rollback(t.Context())
+
+	_, err = tx.Exec(t.Context(), fmt.Sprintf("CREATE TEMPORARY TABLE chosen ON COMMIT DROP AS SELECT * FROM %s LIMIT %d", quoted, nestedRows))
+	require.NoError(t, err)
+
+	_, err = tx.Exec(t.Context(), "SET LOCAL debug_pretty_print = off; SET LOCAL client_min_messages = log; SET LOCAL debug_print_plan = on")
+	require.NoError(t, err)
+
+	// Rows one by one, for some cannot be deleted: the product first changes what refers to them.
+	for _, change := range []struct{ verb, sql string }{
+		{"UPDATE", fmt.Sprintf("UPDATE %s SET %s WHERE %s = (SELECT %[3]s FROM chosen OFFSET $1 LIMIT 1)", quoted, strings.Join(values, ", "), names[0])},
+		{"DELETE", fmt.Sprintf("DELETE FROM %s WHERE %s = (SELECT %[2]s FROM chosen OFFSET $1 LIMIT 1)", quoted, names[0])},
+		{"INSERT", fmt.Sprintf("INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %[2]s FROM chosen OFFSET $1 LIMIT 1 ON CONFLICT DO NOTHING", quoted, list)},
+	} {
+		role := "replica"
+		if slices.Contains(verbs, change.verb) {
+			role = "origin"
+		}
+
+		_, err := tx.Exec(t.Context(), "SET LOCAL session_replication_role = "+role)
+		require.NoError(t, err)
+
+		for n := range nestedRows {
+			err := pgx.BeginFunc(t.Context(), tx, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), change.sql, n)
+
+				return err
+			})
+			if !violatesConstraint(err) {
+				require.NoError(t, err, "%s of %s", change.verb, table)
+			}
+		}
+	}
+}
+
+func violatesConstraint(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && strings.HasPrefix(refused.Code, "23")
+}

@@ -1,0 +1,252 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/stretchr/testify/require"
+)
+
+// wire stands between servers and PostgreSQL and records what each connection of a server sends: its settings and its statements. Nothing is
+// changed on the way.
+type wire struct {
+	// URL is the address of the database through the wire.
+	URL string
+
+	network, address string
+	listener         net.Listener
+	running          sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	sockets  []net.Conn
+	recorded []*wireConn
+}
+
+// wireConn is what one connection has sent. The wire's lock protects it as long as the connection is open.
+type wireConn struct {
+	// settings are those that the connection made, by name: in its start-up message and by SET.
+	settings map[string]string
+	// statements are all that it has sent, in order, each once.
+	statements []*wireStatement
+
+	// named are the prepared statements by name.
+	named map[string]*wireStatement
+}
+
+// wireStatement is a statement and the values of its first execution.
+type wireStatement struct {
+	sql     string
+	types   []uint32
+	bound   bool
+	formats []int16
+	values  [][]byte
+}
+
+// newWire records the connections to a database.
+func newWire(t testing.TB, database string) *wire {
+	t.Helper()
+
+	config, err := pgx.ParseConfig(database)
+	require.NoError(t, err)
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+
+	through := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
+
+	w := &wire{URL: through.String(), listener: listener}
+	w.network, w.address = pgconn.NetworkAddress(config.Host, config.Port)
+	w.running.Go(w.accept)
+	t.Cleanup(w.close)
+
+	return w
+}
+
+func (w *wire) close() {
+	_ = w.listener.Close()
+
+	w.mu.Lock()
+	w.closed = true
+
+	for _, socket := range w.sockets {
+		_ = socket.Close()
+	}
+	w.mu.Unlock()
+
+	w.running.Wait()
+}
+
+func (w *wire) accept() {
+	for {
+		client, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+
+		server, err := net.Dial(w.network, w.address)
+		if err != nil || !w.keep(client, server) {
+			_ = client.Close()
+
+			continue
+		}
+
+		w.running.Go(func() {
+			defer server.Close()
+
+			w.record(bufio.NewReader(io.TeeReader(client, server)))
+		})
+		w.running.Go(func() {
+			defer client.Close()
+
+			_, _ = io.Copy(client, server)
+		})
+	}
+}
+
+// keep remembers what to close at the end, and reports whether that is still to come.
+func (w *wire) keep(sockets ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.sockets = append(w.sockets, sockets...)
+
+	return !w.closed
+}
+
+// record reads what a client sends until it goes.
+func (w *wire) record(r *bufio.Reader) {
+	// A start-up message begins with its length and a version; names and values follow. A request to cancel a statement has a code instead.
+	const cancelRequest, head = 80877102, 8
+
+	startup, err := readMessage(r, 0)
+	if err != nil || len(startup) < head || binary.BigEndian.Uint32(startup[4:]) == cancelRequest {
+		_, _ = io.Copy(io.Discard, r)
+
+		return
+	}
+
+	c := &wireConn{settings: map[string]string{}, named: map[string]*wireStatement{}}
+
+	fields := strings.Split(strings.TrimRight(string(startup[head:]), "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		c.settings[fields[i]] = fields[i+1]
+	}
+
+	w.mu.Lock()
+	w.recorded = append(w.recorded, c)
+	w.mu.Unlock()
+
+	for {
+		message, err := readMessage(r, 1)
+		if err != nil {
+			return
+		}
+
+		w.mu.Lock()
+		c.note(message[0], message[5:])
+		w.mu.Unlock()
+	}
+}
+
+// readMessage reads a message of the protocol. Its length is behind its type, which start-up messages do not have, and counts itself.
+func readMessage(r *bufio.Reader, typeBytes int) ([]byte, error) {
+	const lengthBytes = 4
+
+	begin, err := r.Peek(typeBytes + lengthBytes)
+	if err != nil {
+		return nil, err
+	}
+
+	message := make([]byte, typeBytes+int(binary.BigEndian.Uint32(begin[typeBytes:])))
+	_, err = io.ReadFull(r, message)
+
+	return message, err
+}
+
+// note keeps what a message tells.
+func (c *wireConn) note(kind byte, body []byte) {
+	switch kind {
+	case 'P':
+		var parse pgproto3.Parse
+		if parse.Decode(body) == nil {
+			c.named[parse.Name] = c.statement(parse.Query, parse.ParameterOIDs)
+		}
+	case 'Q':
+		var query pgproto3.Query
+		if query.Decode(body) == nil {
+			c.noteSimple(query.String)
+		}
+	case 'B':
+		var bind pgproto3.Bind
+		if bind.Decode(body) == nil {
+			c.named[bind.PreparedStatement].bind(bind)
+		}
+	}
+}
+
+var setPattern = regexp.MustCompile(`(?i)^SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|TO)\s*'?([^']*)'?$`) //nolint:gochecknoglobals // compiled once
+
+// noteSimple keeps a simple query, which may be several statements. Only settings come so: the others of the product are one statement each.
+func (c *wireConn) noteSimple(sql string) {
+	for part := range strings.SplitSeq(sql, ";") {
+		if set := setPattern.FindStringSubmatch(strings.TrimSpace(part)); set != nil {
+			c.settings[strings.ToLower(set[1])] = set[2]
+		}
+	}
+
+	c.statement(sql, nil).bound = true
+}
+
+func (c *wireConn) statement(sql string, types []uint32) *wireStatement {
+	i := slices.IndexFunc(c.statements, func(s *wireStatement) bool { return s.sql == sql && slices.Equal(s.types, types) })
+	if i >= 0 {
+		return c.statements[i]
+	}
+
+	s := &wireStatement{sql: sql, types: slices.Clone(types)}
+	c.statements = append(c.statements, s)
+
+	return s
+}
+
+// bind keeps the values of the first execution.
+func (s *wireStatement) bind(bind pgproto3.Bind) {
+	if s == nil || s.bound {
+		return
+	}
+
+	s.bound, s.formats, s.values = true, bind.ParameterFormatCodes, bind.Parameters
+}
+
+// seen reports whether any connection has sent a statement that contains a text. White space is one space.
+func (w *wire) seen(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return slices.ContainsFunc(w.recorded, func(c *wireConn) bool {
+		return slices.ContainsFunc(c.statements, func(s *wireStatement) bool { return strings.Contains(oneLine(s.sql), text) })
+	})
+}
+
+// connections are those that were recorded, in the order in which they were opened. Their servers must have stopped.
+func (w *wire) connections() []*wireConn {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return slices.Clone(w.recorded)
+}
