@@ -125,10 +125,9 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 	require.Equal(t, http.StatusOK, app.Do(http.MethodGet, "/api/v1/sessions", nil).Status)
 }
 
-// Everything that servers do at once needs no more connections than PostgreSQL has by default.
-func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
-	t.Parallel()
-
+// Everything that servers do at once needs no more connections than PostgreSQL has by default. Not parallel: on a server with default settings
+// nobody else would get any.
+func TestThreeServersWorkWithDefaultConnections(t *testing.T) { //nolint:paralleltest // see above
 	role := newLimitedRole(t, defaultConnections)
 
 	var servers []*tarsytest.App
