@@ -6,7 +6,7 @@
 #   scripts/fresh.sh          everything is downloaded: a few minutes
 #   scripts/fresh.sh --warm   with the caller's caches of Go and npm, which it does not change: less than two minutes
 #   scripts/fresh.sh --keep   keep the directory with the clone, the home directory and the output
-#   scripts/fresh.sh --limit 30   give up after 30 minutes (default 15, with --warm 6)
+#   scripts/fresh.sh --limit 30   give up after 30 minutes (default 45, with --warm 15)
 #
 # PostgreSQL is hidden, not removed: scripts/fresh-hide.sh runs in mount, process and IPC namespaces of its own (Linux
 # only), so nothing outside changes and no process is left when it ends. scripts/fresh-run.sh is what happens inside, as
@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -n "$limit" ] || { [ "$warm" = yes ] && limit=6; } || limit=15
+[ -n "$limit" ] || { [ "$warm" = yes ] && limit=15; } || limit=45
 
 [ "$(uname -s)" = Linux ] || fail "needs Linux: PostgreSQL programs cannot be hidden on $(uname -s); use a container or a virtual machine"
 for program in git unshare; do
