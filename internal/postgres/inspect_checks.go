@@ -31,6 +31,7 @@ func inspections() []inspection {
 		{name: "other program", judge: judgeOtherProgram, place: LevelFail},
 		{name: "tables", judge: judgeTables, place: LevelFail},
 		{name: "schema", judge: judgeSchema, place: LevelWarn},
+		{name: "lz4", judge: judgeLZ4, place: LevelFail},
 		{name: "session settings", judge: judgeSession},
 		{name: "planner", judge: judgePlanner},
 		{name: "fsync", judge: mustNotBe("fsync", "off", "on", LevelFail, "a crash of the machine can lose acknowledged alerts and damage the database")},
@@ -311,6 +312,18 @@ func judgeTables(f *facts) Observation {
 	return Observation{
 		Level: LevelFail, Found: fmt.Sprintf("the tables of TARSy are in schema %s, and search_path leads to schema %s, where TARSy would begin with empty tables", other, f.Schema),
 		Advice: fmt.Sprintf("ALTER ROLE %s IN DATABASE %s SET search_path = %s;", f.Role, f.Database, other),
+	}
+}
+
+// judgeLZ4 finds a database that moved, as its files or with pg_upgrade, to a build of PostgreSQL that cannot write or read what another one has written.
+func judgeLZ4(f *facts) Observation {
+	if !f.LZ4 || slices.Contains(f.Settings["default_toast_compression"].Values, "lz4") {
+		return Observation{}
+	}
+
+	return Observation{
+		Level: LevelFail, Found: "tables of TARSy are compressed with lz4, and this build of PostgreSQL has no lz4",
+		Advice: "use a build with lz4, as those of distributions are, or restore a backup of tarsy database backup into a new database",
 	}
 }
 

@@ -52,6 +52,8 @@ type facts struct {
 	Tables []schemaTables `json:"tables"`
 	// Foreign are the tables in Schema that have names of ours and are not ours.
 	Foreign []string `json:"foreign"`
+	// LZ4 tells that columns of Schema are compressed with lz4: migration 0012 chooses it where the build has it.
+	LZ4 bool `json:"lz4"`
 
 	// Overrides are the settings of this role, of this database, and of both.
 	Overrides []settingScope `json:"overrides"`
@@ -138,6 +140,8 @@ const factsSQL = `SELECT json_build_object(
         WHERE n.nspname = current_schema() AND (c.relname = 'schema_migrations' AND NOT EXISTS (
                 SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'name' AND NOT a.attisdropped)
             OR c.relname = 'sessions' AND NOT EXISTS (SELECT FROM pg_class t WHERE t.relnamespace = n.oid AND t.relname = 'timeline_events'))),
+    'lz4', EXISTS (SELECT FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = current_schema() AND a.attcompression = 'l'),
     'overrides', (SELECT json_agg(json_build_object('role', setrole <> 0, 'database', setdatabase <> 0, 'settings', setconfig))
         FROM pg_db_role_setting WHERE setrole IN (0, r.oid) AND setdatabase IN (0, d.oid)))
 FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`

@@ -262,6 +262,11 @@ func inspectCases() []inspectCase {
 			change: func(f *postgres.Facts) {
 				f.Settings["default_toast_compression"] = postgres.ServerSetting{Reset: "pglz", Boot: "pglz", Values: []string{"pglz", "lz4"}}
 			}},
+		{name: "lz4 without lz4", check: "lz4", level: fail, found: "tables of TARSy are compressed with lz4", advice: "use a build with lz4",
+			change: func(f *postgres.Facts) {
+				f.LZ4 = true
+				f.Settings["default_toast_compression"] = postgres.ServerSetting{Reset: "pglz", Boot: "pglz", Values: []string{"pglz"}}
+			}},
 		{name: "no encryption", check: "encryption", level: warn, found: "is not encrypted", advice: "sslmode=verify-full", change: func(f *postgres.Facts) { f.Remote = true }},
 	}
 }
