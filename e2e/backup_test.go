@@ -15,12 +15,35 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The database is dumped while a session runs, as docs/backup.md says; server and database are lost. A new server on a new database
-// with the dump knows what was finished, continues what was not, and does nothing again that the dump knows to be done.
+func TestServerOnRestoredTarsyBackupContinuesSessions(t *testing.T) {
+	t.Parallel()
+
+	program := buildProgram(t)
+
+	testRestoredBackup(t,
+		func(database, file string) { runDatabase(t, program, database, "backup", file) },
+		func(database, file string) { runDatabase(t, program, database, "restore", file) })
+}
+
 func TestServerOnRestoredBackupContinuesSessions(t *testing.T) {
 	t.Parallel()
 
 	dump, restore := backupPrograms(t)
+
+	testRestoredBackup(t,
+		func(database, file string) {
+			runBackup(t, dump, "--format=custom", "--no-owner", "--file="+file, database)
+		},
+		func(database, file string) {
+			runBackup(t, restore, "--exit-on-error", "--single-transaction", "--no-owner", "--dbname="+database, file)
+		})
+}
+
+// testRestoredBackup backs a database up while a session runs, as docs/backup.md says; server and database are lost. A new server on a new
+// database with the backup knows what was finished, continues what was not, and does nothing again that the backup knows to be done.
+func testRestoredBackup(t *testing.T, backup, restore func(database, file string)) {
+	t.Helper()
+
 	finished, cut := newInvestigation(t, "finished", twoTools()), newInvestigation(t, "cut", twoTools())
 	answer := cut.HoldCall(callSecond, 6)
 
@@ -35,13 +58,13 @@ func TestServerOnRestoredBackupContinuesSessions(t *testing.T) {
 	w.Begin(cut)
 	await(t, answer.Reached(), "the LLM call")
 
-	file := filepath.Join(t.TempDir(), "tarsy.dump")
-	runBackup(t, dump, "--format=custom", "--no-owner", "--file="+file, w.Database)
+	file := filepath.Join(t.TempDir(), "tarsy.backup")
+	backup(w.Database, file)
 	lost.Kill()
 	w.Stop()
 
 	database := pgtest.Empty(t)
-	runBackup(t, restore, "--exit-on-error", "--single-transaction", "--no-owner", "--dbname="+database, file)
+	restore(database, file)
 
 	restored := newWorldOn(t, database, worldOptions{}, finished, cut)
 	require.Equal(t, session, restored.Session(finished.SessionID))
@@ -92,4 +115,15 @@ func runBackup(t *testing.T, program string, arguments ...string) {
 
 	out, err := exec.CommandContext(t.Context(), program, arguments...).CombinedOutput()
 	require.NoError(t, err, "%s: %s", filepath.Base(program), out)
+}
+
+// runDatabase runs tarsy database on a database whose address is in the variable, as servers have it.
+func runDatabase(t *testing.T, program, database string, arguments ...string) {
+	t.Helper()
+
+	command := exec.CommandContext(t.Context(), program, append([]string{"database"}, arguments...)...)
+	command.Env = append(command.Environ(), "TARSY_DATABASE_URL="+database)
+
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
