@@ -368,7 +368,7 @@ func TestHealthyServerIsReportedOnOneLine(t *testing.T) {
 	healthy(facts)
 
 	facts.Host = "db.example:5432"
-	facts.Catalog.Collate, facts.Catalog.Ctype = "en_US.utf8", "en_US.utf8"
+	facts.Catalog.Provider, facts.Catalog.Collate, facts.Catalog.Ctype = "c", "en_US.utf8", "en_US.utf8"
 	setTo("server_version", "17.10 (Debian 17.10-1.pgdg12+1)")(facts)
 	setTo("default_toast_compression", "lz4")(facts)
 
