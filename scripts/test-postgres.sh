@@ -89,7 +89,7 @@ for major in "$@"; do
     version=$("$bin/postgres" --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/\1/')
     case "$version" in "$major".*) ;; *) fail "the programs in $bin are of version $version, not $major" ;; esac
     name="PostgreSQL $version${stock:+ with default settings}"
-    say "testing on $name (about two minutes on an idle machine with two cores)"
+    say "testing on $name (three to four minutes on two cores)"
     begin=$(date +%s)
     # PATH too: some tests look for the server as tarsy does. The programs of that version come first everywhere.
     {
