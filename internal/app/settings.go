@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/note/infer"
+	"tarsy.dev/tarsy/internal/price"
 	"tarsy.dev/tarsy/internal/runbook"
 	"tarsy.dev/tarsy/internal/triage"
 	"tarsy.dev/tarsy/llm"
@@ -32,7 +33,9 @@ type settings struct {
 	// secrets are those of all configurations since the start: what was replaced may still come up in a text.
 	secrets []string
 
-	chains   *chain.Catalog
+	chains *chain.Catalog
+	// prices are those of config: making them from it takes longer than a session does.
+	prices   *price.Table
 	masker   *mask.Masker
 	tools    *mcp.Factory
 	runbooks *runbook.Fetcher
@@ -55,7 +58,7 @@ func (a *App) current() *settings { return a.settings.Load() }
 
 // newSettings makes the settings of a configuration, which replace those before; nil at the start. It changes nothing else.
 func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, error) {
-	s := &settings{config: cfg, effective: cfg, chains: chain.NewCatalog(cfg)}
+	s := &settings{config: cfg, effective: cfg, chains: chain.NewCatalog(cfg), prices: cfg.Prices()}
 
 	var previous *mask.Masker
 
@@ -164,7 +167,7 @@ func (a *App) engineSettings(s *settings) engine.Settings {
 
 // price adds to what a call used what it costs now.
 func (a *App) price(model string, at time.Time, used tarsy.Usage) tarsy.Usage {
-	return a.current().config.Prices().Price(model, at, used)
+	return a.current().prices.Price(model, at, used)
 }
 
 // dailyBudgetUSD is what all sessions together may cost per day.

@@ -3,6 +3,7 @@ package price
 import (
 	_ "embed"
 	"fmt"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -28,8 +29,8 @@ type long struct {
 	Output           float64 `yaml:"output"`
 }
 
-// bundled reads the table. It is ours and tested, so it cannot fail.
-func bundled() []entry {
+// bundled is the table, read once per process: reading it takes milliseconds. It is ours and tested, so it cannot fail.
+var bundled = sync.OnceValue(func() []entry {
 	var table struct {
 		Models []entry `yaml:"models"`
 	}
@@ -39,7 +40,7 @@ func bundled() []entry {
 	}
 
 	return table.Models
-}
+})
 
 func (e entry) rate() Rate {
 	rate := Rate{Input: e.Input, CachedInput: e.CachedInput, Output: e.Output}
