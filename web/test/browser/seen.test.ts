@@ -70,8 +70,10 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   await page.getByTestId('verdict').waitFor();
   const top = (testId: string) =>
     page.getByTestId(testId).evaluate((node) => node.getBoundingClientRect().top + scrollY);
-  await eventually(async () => (await top('verdict')) < (await top('analysis'))).toBe(true);
-  expect(await top('seen-before')).toBeGreaterThan(await top('analysis'));
+  await eventually(async () => {
+    const [verdict, analysis, seen] = [await top('verdict'), await top('analysis'), await top('seen-before')];
+    return verdict < analysis && analysis < seen;
+  }).toBe(true);
   await row(wrong).getByRole('link').click();
   await page.waitForURL(`**/sessions/${wrong}`);
   await eventually(() => page.getByTestId('verdict-cause').innerText()).toContain('The cache leaks.');
