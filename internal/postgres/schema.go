@@ -33,7 +33,8 @@ func checkPlace(ctx context.Context, conn *pgx.Conn) error {
 // pinFunctionsSQL gives the functions that this transaction has created or changed a search path of their own: the schema. PostgreSQL runs
 // functions with other paths than ours. Since version 17 an index is built with an empty one, and pg_restore and pg_upgrade work with an
 // empty one; the names in a function's body would not be found. CREATE OR REPLACE removes the setting, so this runs at the end of
-// every migration, before the next one builds an index with the function.
+// every migration, before the next one builds an index with the function. The names in a body that was parsed when the function was
+// created (prosqlbody) are bound already.
 const pinFunctionsSQL = `
 DO $$
 DECLARE
@@ -41,6 +42,7 @@ DECLARE
 BEGIN
     FOR changed IN
         SELECT oid FROM pg_proc WHERE pronamespace = quote_ident(current_schema())::regnamespace AND xmin = pg_current_xact_id()::xid
+            AND prosqlbody IS NULL
     LOOP
         EXECUTE format('ALTER ROUTINE %s SET search_path TO %I, pg_temp', changed, current_schema());
     END LOOP;
