@@ -8,10 +8,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// TestMain runs the scenarios, or is a server of one of them: see process.
+// TestMain runs the scenarios, or is a server of one of them (see process), or measures costs (see measureProcess).
 func TestMain(m *testing.M) {
 	if settings, ok := os.LookupEnv(processVariable); ok {
 		os.Exit(serveProcess(settings))
+	}
+
+	if file, ok := os.LookupEnv(costVariable); ok {
+		measureProcess(file)
 	}
 
 	tarsytest.Main(newPrograms(m))

@@ -32,6 +32,16 @@ type wire struct {
 	closed   bool
 	sockets  []net.Conn
 	recorded []*wireConn
+	counted  wireCounts
+}
+
+// wireCounts is what servers have sent. Signals and the settings of connections are not counted: how many signals are sent together, and how many
+// connections are opened, depends on time.
+type wireCounts struct {
+	// trips are the times that a connection waited for PostgreSQL.
+	trips        int
+	statements   int
+	transactions int
 }
 
 // wireConn is what one connection has sent. The wire's lock protects it as long as the connection is open.
@@ -43,6 +53,13 @@ type wireConn struct {
 
 	// named are the prepared statements by name.
 	named map[string]*wireStatement
+
+	// bound is the statement that is executed next, batch what is counted when the server waits for the answer, and open whether a transaction is.
+	bound *wireStatement
+	batch wireCounts
+	open  bool
+	// setting tells that the last simple query only changed settings.
+	setting bool
 }
 
 // wireStatement is a statement and the values of its first execution.
@@ -159,6 +176,7 @@ func (w *wire) record(r *bufio.Reader) {
 
 		w.mu.Lock()
 		c.note(message[0], message[5:])
+		w.counted.add(c.count(message[0]))
 		w.mu.Unlock()
 	}
 }
@@ -194,19 +212,102 @@ func (c *wireConn) note(kind byte, body []byte) {
 	case 'B':
 		var bind pgproto3.Bind
 		if bind.Decode(body) == nil {
-			c.named[bind.PreparedStatement].bind(bind)
+			c.bound = c.named[bind.PreparedStatement]
+			c.bound.bind(bind)
 		}
 	}
+}
+
+// count returns what a message adds to the counts: everything since the previous one that the server waits for, when it waits.
+func (c *wireConn) count(kind byte) wireCounts {
+	const signal = "SELECT pg_notify("
+
+	switch kind {
+	case 'P': // alone, it prepares
+		c.batch.trips = 1
+
+		return wireCounts{}
+	case 'E':
+		if c.bound != nil && !strings.HasPrefix(c.bound.sql, signal) {
+			c.batch.trips = 1
+			c.batch.statements++
+		}
+
+		return wireCounts{}
+	case 'Q':
+		if c.setting {
+			return wireCounts{}
+		}
+
+		c.batch.trips = 1
+		c.batch.statements++
+	case 'S':
+	default:
+		return wireCounts{}
+	}
+
+	if c.batch.statements > 0 && !c.open {
+		c.batch.transactions = 1
+	}
+
+	counted := c.batch
+	c.batch = wireCounts{}
+
+	return counted
+}
+
+func (c *wireCounts) add(other wireCounts) {
+	c.trips += other.trips
+	c.statements += other.statements
+	c.transactions += other.transactions
+}
+
+// different is how many different statements were sent, without those that connections send for themselves and in the background: settings, what they
+// listen to, and a try before they are used again.
+func (w *wire) different() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	own, statements := regexp.MustCompile(`^\s*(SET |LISTEN |-- ping|$)`), map[string]bool{}
+
+	for _, c := range w.recorded {
+		for _, s := range c.statements {
+			if !own.MatchString(s.sql) {
+				statements[s.sql] = true
+			}
+		}
+	}
+
+	return len(statements)
+}
+
+// counts is what was sent so far.
+func (w *wire) counts() wireCounts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.counted
 }
 
 var setPattern = regexp.MustCompile(`(?i)^SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|TO)\s*'?([^']*)'?$`) //nolint:gochecknoglobals // compiled once
 
 // noteSimple keeps a simple query, which may be several statements. Only settings come so: the others of the product are one statement each.
 func (c *wireConn) noteSimple(sql string) {
+	c.setting = true
+
 	for part := range strings.SplitSeq(sql, ";") {
 		if set := setPattern.FindStringSubmatch(strings.TrimSpace(part)); set != nil {
 			c.settings[strings.ToLower(set[1])] = set[2]
+		} else if strings.TrimSpace(part) != "" {
+			c.setting = false
 		}
+	}
+
+	switch strings.ToLower(sql) {
+	case "begin":
+		c.open = true
+	case "commit", "rollback":
+		c.open = false
 	}
 
 	c.statement(sql, nil).bound = true

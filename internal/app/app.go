@@ -62,6 +62,9 @@ type Options struct {
 	RequireKey bool
 	// JobsOff lets Start run no background jobs; StartJobs begins. For tests.
 	JobsOff bool
+	// StepsPerCommit bounds the steps that are committed together; 0 means as many as is best. For tests that count commits, which depend on
+	// time otherwise.
+	StepsPerCommit int
 	// LLM answers all LLM calls; nil means the configured providers.
 	LLM llm.Client
 	// Scripted answers the calls of providers of type scripted; nil means that such calls fail.

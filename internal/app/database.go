@@ -31,7 +31,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 		URL: url, Migrate: true, Wait: a.options.DatabaseWait, Progress: a.options.Progress, Step: a.Step,
 		Clock: a.clock, Logger: a.logger, PollEvery: cfg.Queue.PollInterval, PollJitter: cfg.Queue.PollIntervalJitter,
 		ReadTimeout: cfg.System.QueryTimeout, MaxWaiting: cfg.Queue.MaxWaitingSessions, SeverityAgeing: cfg.Queue.SeverityAgeing,
-		DatabaseTime: a.databaseTime, Committed: a.committed,
+		DatabaseTime: a.databaseTime, StepsPerCommit: a.options.StepsPerCommit, Committed: a.committed,
 	})
 	if err != nil {
 		return err

@@ -100,10 +100,10 @@ type committer struct {
 	steps     *batch.Batcher[*queued]
 }
 
-func newCommitter(pool *pgxpool.Pool, signals *Signals, committed func(progress.Step)) *committer {
+func newCommitter(pool *pgxpool.Pool, signals *Signals, stepsPerCommit int, committed func(progress.Step)) *committer {
 	c := &committer{pool: pool, signals: signals, committed: committed}
 	c.steps = batch.New(batch.Config[*queued]{
-		Workers: committers, MaxItems: maxGroup, Key: func(q *queued) string { return q.holder.SessionID }, Handle: c.commitSteps,
+		Workers: committers, MaxItems: cmp.Or(stepsPerCommit, maxGroup), Key: func(q *queued) string { return q.holder.SessionID }, Handle: c.commitSteps,
 	})
 
 	return c

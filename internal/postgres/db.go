@@ -47,6 +47,8 @@ type Config struct {
 	// DatabaseTime makes DB.Clock show the database's time instead of Clock's, which then only tells how much time has passed.
 	// Tests with a clock of their own leave it off.
 	DatabaseTime bool
+	// StepsPerCommit bounds the steps of one transaction; 0 means 64. Tests that count transactions set 1.
+	StepsPerCommit int
 	// Committed is called with each step after its commit, and must be quick; nil means nothing.
 	Committed func(progress.Step)
 	Logger    *slog.Logger
@@ -132,7 +134,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		clock:     cfg.Clock,
 		logger:    cfg.Logger,
 		signals:   signals,
-		committer: newCommitter(pools.work, signals, cfg.Committed),
+		committer: newCommitter(pools.work, signals, cfg.StepsPerCommit, cfg.Committed),
 		intake:    newIntake(pools.work, signals, cfg),
 		filler:    newFiller(pools.jobs, cfg.Logger),
 		measurer:  newMeasurer(pools.jobs, cfg.Logger),

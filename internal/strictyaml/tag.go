@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,8 +34,20 @@ type Field struct {
 	Reload  string
 }
 
-// FieldsOf lists the fields of a struct that have a key, in declaration order.
+// fieldsOf are the results of FieldsOf by type: reading tags took a third of the time in which a server starts.
+var fieldsOf sync.Map
+
+// FieldsOf lists the fields of a struct that have a key, in declaration order. The list is shared: nobody changes it.
 func FieldsOf(t reflect.Type) []Field {
+	if known, ok := fieldsOf.Load(t); ok {
+		return known.([]Field) //nolint:forcetypeassert // nothing else is in it
+	}
+	fields := readFields(t)
+	fieldsOf.Store(t, fields)
+	return fields
+}
+
+func readFields(t reflect.Type) []Field {
 	fields := make([]Field, 0, t.NumField())
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag

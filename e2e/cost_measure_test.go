@@ -1,0 +1,312 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/private"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// costVariable makes the test binary measure costs: its value is the file for the results.
+const costVariable = "TARSY_E2E_COSTS"
+
+const (
+	costWarmUp   = 20
+	costSessions = 200
+)
+
+const costConfig = `
+llm_providers: {test: {type: scripted, model: test-model}}
+defaults: {llm_provider: test, verdict: false}
+queue: {worker_count: 1, max_concurrent_sessions: 1}
+agents: {Investigator: {custom_instructions: Find out what happened.}}
+agent_chains:
+  test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}
+`
+
+// measureProcess is what the process of measureCosts does. It ends the process.
+func measureProcess(file string) {
+	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
+		Name: "costs", F: func(t *testing.T) {
+			raw, err := json.Marshal(newCostServer(t).measure())
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(file, raw, 0o600))
+		},
+	}}, nil, nil)
+}
+
+// costServer is a PostgreSQL server that nobody else uses, so that all of its write-ahead log is ours, and that does nothing by itself.
+type costServer struct {
+	t   *testing.T
+	url string
+}
+
+func newCostServer(t *testing.T) *costServer {
+	t.Helper()
+
+	dir, err := os.MkdirTemp("", "tarsy-costs-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755))
+
+	server, err := private.Open(t.Context(), private.Config{Dir: dir, BinDir: os.Getenv("TARSY_PG_BIN"), Settings: map[string]string{
+		"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "jit": "off", "checkpoint_timeout": "1h", "max_wal_size": "4GB",
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, server.Stop(context.Background()))
+		require.NoError(t, os.RemoveAll(dir))
+	})
+
+	return &costServer{t: t, url: server.URL()}
+}
+
+// database makes an empty database with our tables.
+func (s *costServer) database(name string) string {
+	s.t.Helper()
+
+	conn, err := pgx.Connect(s.t.Context(), s.url)
+	require.NoError(s.t, err)
+
+	_, err = conn.Exec(s.t.Context(), "CREATE DATABASE "+name)
+	require.NoError(s.t, err)
+	require.NoError(s.t, conn.Close(s.t.Context()))
+
+	url := strings.Replace(s.url, "/tarsy?", "/"+name+"?", 1)
+	require.NoError(s.t, postgres.Migrate(s.t.Context(), url))
+
+	return url
+}
+
+// measure returns the costs by name: of a server that starts, and of a session. The same is done twice, once without sessions, and the
+// difference is what sessions cost.
+func (s *costServer) measure() map[string]float64 {
+	s.t.Helper()
+
+	start := s.run("idle", 0)
+	work := s.run("busy", costWarmUp+costSessions)
+	costs := map[string]float64{
+		// The database's clock is read again when an answer was slow.
+		"start: different statements": start["different statements"],
+		"start: heap in bytes":        start["heap in bytes"],
+	}
+
+	for _, name := range []string{
+		"round trips", "statements", "transactions", "rows inserted", "rows updated", "rows deleted", "updates of sessions", "buffers", "write-ahead log in bytes",
+	} {
+		costs["session: "+name] = (work[name] - start[name]) / (costWarmUp + costSessions)
+	}
+
+	costs["session: allocations"] = work["allocations"] / costSessions
+	costs["session: allocated bytes"] = work["allocated bytes"] / costSessions
+
+	return costs
+}
+
+// run runs a server with a number of sessions and returns what it cost. All alerts are submitted before the first session goes on, and one worker runs
+// one session after the other: nothing depends on how fast the machine is.
+func (s *costServer) run(name string, sessions int) map[string]float64 {
+	s.t.Helper()
+
+	url := s.database(name)
+	before := s.counters(url)
+	through := newWire(s.t, url)
+	model := newCostModel()
+	a := s.open(through.URL, model.script)
+	costs := map[string]float64{"different statements": float64(through.different())}
+
+	require.NoError(s.t, a.Start(s.t.Context()))
+
+	client := &http.Client{}
+	for range sessions {
+		submitCostAlert(s.t, client, a)
+	}
+
+	client.CloseIdleConnections()
+	model.gate.Open()
+	model.wait(s.t, min(sessions, costWarmUp))
+
+	var first, last runtime.MemStats
+
+	runtime.ReadMemStats(&first)
+	model.wait(s.t, sessions)
+	s.waitEnded(url, sessions)
+	runtime.ReadMemStats(&last)
+
+	costs["allocations"], costs["allocated bytes"] = float64(last.Mallocs-first.Mallocs), float64(last.TotalAlloc-first.TotalAlloc)
+
+	costs["heap in bytes"] = heapInUse()
+
+	require.NoError(s.t, a.Stop(context.Background()))
+
+	counted := through.counts()
+	costs["round trips"], costs["statements"], costs["transactions"] = float64(counted.trips), float64(counted.statements), float64(counted.transactions)
+
+	for name, after := range s.counters(url) {
+		costs[name] = after - before[name]
+	}
+
+	return costs
+}
+
+// open makes a server that does not run yet.
+func (s *costServer) open(url string, model llm.Client) *app.App {
+	s.t.Helper()
+
+	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "costs.yaml", Text: []byte(costConfig)}}})
+	require.NoError(s.t, err)
+
+	a, err := app.New(s.t.Context(), app.Options{
+		// Jobs look for work now and then, and so does everything else that has a clock.
+		Config: cfg, DatabaseURL: url, Listen: "127.0.0.1:0", LLM: model, JobsOff: true, StepsPerCommit: 1, Clock: clockwork.NewFakeClockAt(time.Now()),
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(s.t, err)
+
+	return a
+}
+
+// counters reads the server's own counters of a database. They are complete when all connections that did something are closed.
+func (s *costServer) counters(url string) map[string]float64 {
+	s.t.Helper()
+
+	conn, err := pgx.Connect(s.t.Context(), url)
+	require.NoError(s.t, err)
+
+	defer conn.Close(context.Background())
+
+	awaitLastConnection(s.t, conn)
+
+	numbers := map[string]float64{}
+	names := []string{"rows inserted", "rows updated", "rows deleted", "updates of sessions", "buffers", "write-ahead log in bytes"}
+	values := make([]float64, len(names))
+	into := make([]any, len(names))
+
+	for i := range values {
+		into[i] = &values[i]
+	}
+
+	require.NoError(s.t, conn.QueryRow(s.t.Context(), `SELECT t.inserted, t.updated, t.deleted, t.sessions, b.buffers, (pg_current_wal_insert_lsn() - '0/0')::float8
+FROM (SELECT coalesce(sum(n_tup_ins), 0)::float8 AS inserted, coalesce(sum(n_tup_upd), 0)::float8 AS updated, coalesce(sum(n_tup_del), 0)::float8 AS deleted,
+        coalesce(sum(n_tup_upd) FILTER (WHERE relname = 'sessions'), 0)::float8 AS sessions FROM pg_stat_user_tables) AS t,
+    (SELECT coalesce(sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0)
+        + coalesce(toast_blks_hit + toast_blks_read, 0) + coalesce(tidx_blks_hit + tidx_blks_read, 0)), 0)::float8 AS buffers FROM pg_statio_user_tables) AS b`).
+		Scan(into...))
+
+	for i, name := range names {
+		numbers[name] = values[i]
+	}
+
+	return numbers
+}
+
+// awaitLastConnection waits until a connection is the only one to its database: the others report what they did when they end.
+func awaitLastConnection(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+
+	require.Eventually(t, func() bool {
+		var others int
+
+		require.NoError(t, conn.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&others))
+
+		return others == 0
+	}, patience, 10*time.Millisecond)
+}
+
+// costModel answers immediately once its gate is open, with texts as long as real ones.
+type costModel struct {
+	script *script.Script
+	gate   *script.Gate
+	ended  atomic.Int64
+}
+
+func newCostModel() *costModel {
+	analysis := strings.Repeat("The pod ran out of memory because its cache has no bound. ", 40)
+	summary := strings.Repeat("The pod ran out of memory. ", 8)
+	m := &costModel{script: script.New(script.Options{Forget: true}), gate: script.NewGate()}
+
+	m.script.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
+		if req.Purpose == "executive_summary" {
+			m.ended.Add(1)
+
+			return script.Reply{Chunks: []llm.Chunk{llm.TextChunk{Text: summary}, llm.UsageChunk{InputTokens: 600, OutputTokens: 60}}}
+		}
+
+		return script.Reply{Chunks: []llm.Chunk{llm.TextChunk{Text: analysis}, llm.UsageChunk{InputTokens: 900, OutputTokens: 600}}, Gate: m.gate}
+	})
+
+	return m
+}
+
+// wait waits until so many sessions have asked for their last answer.
+func (m *costModel) wait(t *testing.T, sessions int) {
+	t.Helper()
+
+	require.Eventually(t, func() bool { return m.ended.Load() >= int64(sessions) }, patience, time.Millisecond)
+}
+
+// waitEnded waits for the end of the last sessions. It looks at the database, so it is called when hardly anything is left to do.
+func (s *costServer) waitEnded(url string, sessions int) {
+	s.t.Helper()
+
+	conn, err := pgx.Connect(s.t.Context(), url)
+	require.NoError(s.t, err)
+
+	defer conn.Close(context.Background())
+
+	require.Eventually(s.t, func() bool {
+		var ended int
+
+		require.NoError(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM session_quality").Scan(&ended))
+
+		return ended == sessions
+	}, patience, 20*time.Millisecond)
+}
+
+func submitCostAlert(t *testing.T, client *http.Client, a *app.App) {
+	t.Helper()
+
+	resp, err := client.Post("http://"+a.Addr()+"/api/v1/alerts", "application/json", strings.NewReader(`{"alert_type":"test","data":"app-1 was killed"}`))
+	require.NoError(t, err)
+
+	defer resp.Body.Close()
+
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, resp.StatusCode, fmt.Sprintf("%s", body))
+}
+
+// heapInUse is what is reachable after a collection. What has just been used for starting goes with one of the next.
+func heapInUse() float64 {
+	least := math.Inf(1)
+
+	for range 10 {
+		var memory runtime.MemStats
+
+		runtime.GC()
+		runtime.ReadMemStats(&memory)
+		least = min(least, float64(memory.HeapAlloc))
+	}
+
+	return least
+}
