@@ -109,8 +109,8 @@ fresh: go ## the fresh machine: clone, empty home and caches, no PostgreSQL, mak
 test-json: go ## the results as JSON lines, as go test -json prints them
 	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)
 
-test-times: go ## how long each end-to-end scenario takes by itself: the median and the slowest
-	@$(SUMMARY) -times -count=1 -parallel=1 $(TESTFLAGS) ./e2e
+test-times: go ## how long the slowest end-to-end scenarios take, each by itself
+	@$(SUMMARY) -count=1 -parallel=1 $(TESTFLAGS) ./e2e
 
 test-repeat: PACKAGES = ./e2e/... ./tarsytest/...
 test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fail now and then

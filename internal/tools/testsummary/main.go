@@ -1,76 +1,55 @@
-// Command testsummary runs go test and says what came of it: a line for each package, the output of what failed, the
-// tests that were skipped, and a last line "N passed, M failed, K skipped". Its arguments are those of go test; with
-// -times before them it also says how long the tests of each package took. With -read instead it runs nothing and sums up
-// the output of go test -json or of test2json on its standard input.
+// Command testsummary runs go test and summarizes the result. Its arguments are those of go test. It prints failures as
+// they happen and one line of progress; at the end the tests that were skipped, by reason, the slowest tests, where the
+// time went, and a last line "N passed, M failed, K skipped". Tests that failed are run once more by themselves: those that
+// pass then are listed as flaky, and still fail the run. The packages that failed recently run first, then the slowest
+// (.cache/test-history.json).
+//
+// With -read as its only argument it runs nothing and summarizes the output of go test -json or of test2json on its
+// standard input.
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
+
+	"github.com/charmbracelet/x/term"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(run(os.Args[1:])) }
 
-func run() int {
-	// Ctrl-C reaches go test too, which is in the same group; its last words are wanted.
+func run(arguments []string) int {
+	// Ctrl-C reaches go test too, which is in the same group; what it prints then is wanted.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
-	arguments := slices.Clone(os.Args[1:])
-	times := len(arguments) > 0 && arguments[0] == "-times"
-
-	if times {
-		arguments = arguments[1:]
-	}
+	out := newScreen(os.Stdout, term.IsTerminal(os.Stdout.Fd()))
 
 	if slices.Equal(arguments, []string{"-read"}) {
-		if !summarize(os.Stdin, newSummary(os.Stdout)) {
-			return 1
-		}
+		s := newSummary(out)
+		err := s.read(os.Stdin, nil)
+		s.printSkips()
+		s.printTotal()
 
-		return 0
+		return exitCode(s.failed == 0, err)
 	}
 
-	command := exec.CommandContext(context.WithoutCancel(ctx), "go", append([]string{"test", "-json"}, arguments...)...) //nolint:gosec // its user is who runs it
-	command.Stderr = os.Stderr
+	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments)}
+	good, err := r.run(ctx)
 
-	output, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
+	return exitCode(good, err)
+}
 
+func exitCode(good bool, err error) int {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "testsummary: start go test:", err)
-
-		return 1
+		fmt.Fprintln(os.Stderr, "testsummary:", err)
 	}
 
-	s := newSummary(os.Stdout)
-	s.showTimes = times
-
-	if good := summarize(output, s); command.Wait() != nil || !good {
+	if !good || err != nil {
 		return 1
 	}
 
 	return 0
-}
-
-// summarize takes the lines of go test -json to their end and reports whether all is well.
-func summarize(output io.Reader, s *summary) bool {
-	const longestLine = 16 << 20
-
-	lines := bufio.NewScanner(output)
-	lines.Buffer(nil, longestLine)
-
-	for lines.Scan() {
-		s.take(lines.Bytes())
-	}
-
-	return s.finish() && lines.Err() == nil
 }

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // event is a line of go test -json.
@@ -21,31 +23,86 @@ type event struct {
 	FailedBuild string  `json:"FailedBuild"`
 }
 
-// summary counts what happened. A package that fails without a failed test, because it does not build or was killed,
-// counts as one failure.
+// summary counts what happened and prints failures as they happen. A package that fails without a failed test, because it
+// does not build or was killed, counts as one failure.
 type summary struct {
 	out     io.Writer
 	passed  int
 	failed  int
 	skipped int
 
-	outputs  map[string]*strings.Builder // by package and test, until it is known how it ended
-	failures map[string]int              // failed tests by package
-	skips    []string
-
-	// showTimes reports whether how long tests took is wanted; times are those of whole tests by package.
-	showTimes bool
-	times     map[string][]timed
+	outputs map[string]*strings.Builder // by package and test, until it is known how it ended
+	skips   skips
+	tests   []tested // the top-level tests that passed or failed
+	// packages are the ones that have ended, those without tests included.
+	packages []packageResult
+	// failures are the failed top-level tests in the order of their failures; subtests count as their test.
+	failures []testName
+	// began is when the first test ran; zero before.
+	began time.Time
+	now   func() time.Time
 }
 
-// timed is a test and how long it took.
-type timed struct {
+// testName is a top-level test.
+type testName struct{ pkg, test string }
+
+// tested is a top-level test and how long it took.
+type tested struct {
+	testName
+
+	seconds float64
+}
+
+// packageResult is how the tests of a package ended.
+type packageResult struct {
 	name    string
+	failed  bool
+	cached  bool
+	empty   bool // no tests
 	seconds float64
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, outputs: map[string]*strings.Builder{}, failures: map[string]int{}, times: map[string][]timed{}}
+	return &summary{out: out, outputs: map[string]*strings.Builder{}, now: time.Now}
+}
+
+// read takes the lines of go test -json to their end. It calls progress, if given, four times a second.
+func (s *summary) read(output io.Reader, progress func()) error {
+	const (
+		longestLine = 16 << 20
+		often       = 250 * time.Millisecond
+	)
+
+	scanner := bufio.NewScanner(output)
+	scanner.Buffer(nil, longestLine)
+
+	lines := make(chan []byte)
+
+	go func() {
+		defer close(lines)
+
+		for scanner.Scan() {
+			lines <- slices.Clone(scanner.Bytes())
+		}
+	}()
+
+	tick := time.NewTicker(often)
+	defer tick.Stop()
+
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				return scanner.Err()
+			}
+
+			s.take(line)
+		case <-tick.C:
+			if progress != nil {
+				progress()
+			}
+		}
+	}
 }
 
 func (s *summary) take(line []byte) {
@@ -58,6 +115,10 @@ func (s *summary) take(line []byte) {
 	}
 
 	switch e.Action {
+	case "run":
+		if s.began.IsZero() {
+			s.began = s.now()
+		}
 	case "output":
 		s.output(e.Package + " " + e.Test).WriteString(e.Output)
 	case "build-output":
@@ -85,39 +146,50 @@ func (s *summary) test(e event) {
 
 	delete(s.outputs, key)
 
+	test, _, inner := strings.Cut(e.Test, "/")
+	name := testName{e.Package, test}
+
 	switch e.Action {
 	case "pass":
 		s.passed++
-
-		if !strings.Contains(e.Test, "/") {
-			s.times[e.Package] = append(s.times[e.Package], timed{e.Test, e.Elapsed})
-		}
 	case "fail":
 		s.failed++
-		s.failures[e.Package]++
 		s.printf("\n--- %s %s\n%s", short(e.Package), e.Test, text)
+
+		if !slices.Contains(s.failures, name) {
+			s.failures = append(s.failures, name)
+		}
 	case "skip":
 		s.skipped++
-		s.skips = append(s.skips, short(e.Package)+" "+e.Test+": "+reason(text))
+		s.skips.add(reason(text), short(e.Package)+" "+e.Test)
+
+		return
+	}
+
+	if !inner {
+		s.tests = append(s.tests, tested{name, e.Elapsed})
 	}
 }
 
 func (s *summary) pkg(e event) {
 	text := s.output(e.Package + " ").String()
 
-	switch e.Action {
-	case "pass":
-		s.printf("ok    %-40s %6.1f s\n", short(e.Package), e.Elapsed)
-	case "fail":
-		if s.failures[e.Package] == 0 {
-			s.failed++
+	s.packages = append(s.packages, packageResult{
+		name: e.Package, failed: e.Action == "fail", empty: e.Action == "skip", seconds: e.Elapsed, cached: strings.Contains(text, "\t(cached)"),
+	})
 
-			text = s.output(e.FailedBuild).String() + s.unfinished(e.Package) + text
-			s.printf("\n--- %s\n%s", short(e.Package), text)
-		}
-
-		s.printf("FAIL  %-40s %6.1f s\n", short(e.Package), e.Elapsed)
+	if e.Action != "fail" {
+		return
 	}
+
+	if !slices.ContainsFunc(s.failures, func(f testName) bool { return f.pkg == e.Package }) {
+		s.failed++
+
+		text = s.output(e.FailedBuild).String() + s.unfinished(e.Package) + text
+		s.printf("\n--- %s\n%s", short(e.Package), text)
+	}
+
+	s.printf("FAIL  %-40s %6.1f s\n", short(e.Package), e.Elapsed)
 }
 
 // unfinished is the output of tests that were cut off.
@@ -133,39 +205,43 @@ func (s *summary) unfinished(pkg string) string {
 	return text.String()
 }
 
-// finish prints the end and reports whether all is well.
-func (s *summary) finish() bool {
-	for _, skip := range s.skips {
-		s.printf("skip  %s\n", skip)
+// progress is the state of the run in a line; of all packages only if their number is known.
+func (s *summary) progress(all int, after time.Duration) string {
+	packages := fmt.Sprintf("%d", len(s.packages))
+	if all > 0 {
+		packages += fmt.Sprintf("/%d", all)
 	}
 
-	if s.showTimes {
-		s.printTimes()
-	}
-
-	s.printf("%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
-
-	return s.failed == 0
+	return fmt.Sprintf("%s packages, %d tests, %d failed, %.0f s", packages, s.passed+s.failed+s.skipped, s.failed, after.Seconds())
 }
 
-// printTimes prints the median and the slowest tests of each package.
-func (s *summary) printTimes() {
-	const slowest = 10
+func (s *summary) printSkips() { s.printf("%s", s.skips.String()) }
 
-	for _, pkg := range slices.Sorted(maps.Keys(s.times)) {
-		tests := s.times[pkg]
-		slices.SortFunc(tests, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
-		s.printf("time  %s: %d tests, median %.2f s\n", short(pkg), len(tests), tests[len(tests)/2].seconds)
+// printSlowest prints the slowest tests.
+func (s *summary) printSlowest() {
+	const most = 3
 
-		for _, t := range tests[:min(slowest, len(tests))] {
-			s.printf("      %6.2f s  %s\n", t.seconds, t.name)
-		}
+	for _, t := range slowest(s.tests, most) {
+		s.printf("slow  %6.1f s  %s %s\n", t.seconds, short(t.pkg), t.test)
 	}
+}
+
+// printTotal prints the last line, which scripts read.
+func (s *summary) printTotal() {
+	s.printf("%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
 }
 
 func (s *summary) printf(format string, args ...any) {
-	// If nobody can read it, the exit code still says it.
+	// If nobody can read it, the exit code is still right.
 	_, _ = fmt.Fprintf(s.out, format, args...)
+}
+
+// slowest are the tests that took longest, the slowest first.
+func slowest(tests []tested, most int) []tested {
+	tests = slices.Clone(tests)
+	slices.SortStableFunc(tests, func(a, b tested) int { return cmp.Compare(b.seconds, a.seconds) })
+
+	return tests[:min(most, len(tests))]
 }
 
 // short leaves out of a package's name what all have in common.
@@ -179,14 +255,5 @@ func short(pkg string) string {
 	return strings.TrimPrefix(pkg, module+"/")
 }
 
-// reason is what a test said when it was skipped.
-func reason(output string) string {
-	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "---") {
-			return line
-		}
-	}
-
-	return "no reason given"
-}
+// errFailed is returned when go test failed and no test did.
+var errFailed = errors.New("go test failed")

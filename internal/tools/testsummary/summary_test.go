@@ -1,20 +1,32 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestSummaryCountsTestsAndShowsOnlyFailures(t *testing.T) {
-	t.Parallel()
+// summaryOf is what is printed of these events, from the first failure to the last line.
+func summaryOf(t *testing.T, events ...string) (*summary, string) {
+	t.Helper()
 
 	var out strings.Builder
 
 	s := newSummary(&out)
+	require.NoError(t, s.read(strings.NewReader(strings.Join(events, "\n")), nil))
+	s.printSkips()
+	s.printSlowest()
+	s.printTotal()
 
-	for _, line := range []string{
+	return s, out.String()
+}
+
+func TestSummaryCountsTestsAndShowsOnlyFailures(t *testing.T) {
+	t.Parallel()
+
+	_, text := summaryOf(t,
 		`{"Action":"output","Package":"tarsy.dev/tarsy/a","Test":"TestGood","Output":"noise\n"}`,
 		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestGood"}`,
 		`{"Action":"output","Package":"tarsy.dev/tarsy/a","Test":"TestBad","Output":"    a_test.go:3: wrong\n"}`,
@@ -30,53 +42,67 @@ func TestSummaryCountsTestsAndShowsOnlyFailures(t *testing.T) {
 		`{"Action":"output","Package":"tarsy.dev/tarsy/d","Test":"TestCut","Output":"panic: boom\n"}`,
 		`{"Action":"fail","Package":"tarsy.dev/tarsy/d"}`,
 		`not json`,
-	} {
-		s.take([]byte(line))
-	}
+	)
 
-	require.False(t, s.finish())
-
-	text := out.String()
 	require.NotContains(t, text, "noise")
 	require.Contains(t, text, "--- a TestBad\n    a_test.go:3: wrong\n")
+	require.Contains(t, text, "FAIL  a                                           1.2 s\n")
 	require.Contains(t, text, "c.go:1: syntax error\n", "a package that does not build says why")
-	require.Contains(t, text, "panic: boom\n", "a test that was cut off shows what it said")
-	require.Contains(t, text, "skip  a TestSkipped: a_test.go:9: needs root\n")
+	require.Contains(t, text, "panic: boom\n", "a test that was cut off shows what it printed")
+	require.Contains(t, text, "skip  1 × needs root: a TestSkipped\n")
 	require.Contains(t, text, "not json\n")
 	require.True(t, strings.HasSuffix(text, "\n1 passed, 3 failed, 1 skipped\n"), text)
 }
 
-func TestAllGreenIsOneLinePerPackagePlusTotal(t *testing.T) {
+func TestGreenRunHasNoLinePerPackageAndAtMost24Lines(t *testing.T) {
 	t.Parallel()
 
-	var out strings.Builder
+	var events []string
 
-	s := newSummary(&out)
-	s.take([]byte(`{"Action":"pass","Package":"tarsy.dev/tarsy","Test":"TestA"}`))
-	s.take([]byte(`{"Action":"pass","Package":"tarsy.dev/tarsy","Elapsed":0.5}`))
-	require.True(t, s.finish())
-	require.Equal(t, []string{"ok    .", "1 passed, 0 failed, 0 skipped"}, []string{
-		strings.TrimSpace(strings.Split(out.String(), "  0.5")[0]), strings.TrimSpace(strings.Split(out.String(), "\n")[1]),
-	})
-}
+	for i := range 120 {
+		pkg := fmt.Sprintf("tarsy.dev/tarsy/p%d", i)
 
-func TestTimesAreMedianAndMaximumPerTest(t *testing.T) {
-	t.Parallel()
+		for j := range 20 {
+			events = append(events, fmt.Sprintf(`{"Action":"pass","Package":%q,"Test":"Test%d","Elapsed":%d.%d}`, pkg, j, j, i%10))
+		}
 
-	var out strings.Builder
-
-	s := newSummary(&out)
-	s.showTimes = true
-
-	for _, line := range []string{
-		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestSlow","Elapsed":3}`,
-		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestQuick","Elapsed":0.05}`,
-		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestUsual/part","Elapsed":9}`,
-		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestUsual","Elapsed":0.07}`,
-	} {
-		s.take([]byte(line))
+		events = append(events,
+			fmt.Sprintf(`{"Action":"output","Package":%q,"Test":"TestNode","Output":"    x%d_test.go:%d: node is missing\n"}`, pkg, i, i),
+			fmt.Sprintf(`{"Action":"skip","Package":%q,"Test":"TestNode"}`, pkg),
+			fmt.Sprintf(`{"Action":"pass","Package":%q,"Elapsed":0.5}`, pkg))
 	}
 
-	require.True(t, s.finish())
-	require.Contains(t, out.String(), "time  a: 3 tests, median 0.07 s\n        3.00 s  TestSlow\n")
+	_, text := summaryOf(t, events...)
+	require.Less(t, strings.Count(text, "\n"), 24, text)
+	require.Equal(t, `skip  120 × node is missing: p0 TestNode, p1 TestNode, …
+slow    19.9 s  p9 Test19
+slow    19.9 s  p19 Test19
+slow    19.9 s  p29 Test19
+2400 passed, 0 failed, 120 skipped
+`, text)
+}
+
+func TestSlowestTestsDoNotListSubtests(t *testing.T) {
+	t.Parallel()
+
+	_, text := summaryOf(t,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestQuick","Elapsed":0.05}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestUsual/part","Elapsed":9}`,
+		`{"Action":"fail","Package":"tarsy.dev/tarsy/a","Test":"TestSlow","Elapsed":3}`,
+	)
+	require.Contains(t, text, "\nslow     3.0 s  a TestSlow\nslow     0.1 s  a TestQuick\n")
+	require.NotContains(t, text, "part")
+}
+
+func TestSubtestFailuresCountOnceAsTheirTest(t *testing.T) {
+	t.Parallel()
+
+	s, _ := summaryOf(t,
+		`{"Action":"fail","Package":"a","Test":"TestTable/x"}`,
+		`{"Action":"fail","Package":"a","Test":"TestTable/y"}`,
+		`{"Action":"fail","Package":"a","Test":"TestTable"}`,
+		`{"Action":"fail","Package":"a"}`,
+	)
+	require.Equal(t, []testName{{"a", "TestTable"}}, s.failures)
+	require.Equal(t, 3, s.failed)
 }
