@@ -40,6 +40,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 		r.out.progress(s.progress(len(packages), after), after)
 	})
 	r.out.clear()
+	r.repeat(ctx, s)
 
 	s.printSkips()
 	s.printSlowest()

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+)
+
+// mostRepeated is how many failed tests are run again at most. If more failed, the build or the database is broken, and
+// repeating them would only take time.
+const mostRepeated = 20
+
+// repeat runs the failed tests once more, each package's by themselves, and prints which of them passed then. Both kinds fail
+// the run: a flaky test is a bug.
+func (r *runner) repeat(ctx context.Context, s *summary) {
+	if len(s.failures) > mostRepeated {
+		s.printf("\n%d tests failed: too many to run them again\n", len(s.failures))
+
+		return
+	}
+
+	if len(s.failures) == 0 || ctx.Err() != nil {
+		return
+	}
+
+	s.printf("\nrunning the failed tests once more…\n")
+
+	for _, pkg := range failedPackages(s.failures) {
+		var tests []string
+
+		for _, f := range s.failures {
+			if f.pkg == pkg {
+				tests = append(tests, f.test)
+			}
+		}
+
+		again := newSummary(io.Discard)
+		_ = r.test(ctx, again, r.repetition(pkg, tests), nil) // it fails if a test fails, which again knows
+
+		for _, test := range tests {
+			verdict := "failed"
+			if again.passedAlways(testName{pkg, test}) {
+				verdict = "flaky "
+			}
+
+			s.printf("%s  %s %s\n", verdict, short(pkg), test)
+		}
+	}
+}
+
+// failedPackages are the packages of failed tests, in the order of their first failure.
+func failedPackages(failures []testName) []string {
+	var packages []string
+
+	for _, f := range failures {
+		if !slices.Contains(packages, f.pkg) {
+			packages = append(packages, f.pkg)
+		}
+	}
+
+	return packages
+}
+
+// repetition is the arguments of go that run only these tests of a package, with the flags of the first run but its order.
+func (r *runner) repetition(pkg string, tests []string) []string {
+	flags := append(r.arguments.without("shuffle", "run", "debug-actiongraph"), "-run=^("+strings.Join(tests, "|")+")$")
+	if !r.arguments.has("count") {
+		flags = append(flags, "-count=1") // otherwise go may print the result of an earlier repetition
+	}
+
+	return arguments{flags: flags, packages: []string{pkg}, rest: r.arguments.rest}.command()
+}
+
+// passedAlways reports whether a test ran and never failed.
+func (s *summary) passedAlways(name testName) bool {
+	ran := slices.ContainsFunc(s.tests, func(t tested) bool { return t.testName == name })
+
+	return ran && !slices.Contains(s.failures, name)
+}
