@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,10 +33,16 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 
 	begin := time.Now()
 	graph := filepath.Join(work, "actions.json")
-	packages := r.list(ctx)
+	packages, root := r.list(ctx)
+	past := readHistory(root)
+	ordered := r.arguments
+
+	if len(packages) > 0 {
+		ordered.packages = past.order(packages)
+	}
 
 	s := newSummary(r.out)
-	err = r.test(ctx, s, r.arguments.command("-debug-actiongraph="+graph), func() {
+	err = r.test(ctx, s, ordered.command("-debug-actiongraph="+graph), func() {
 		after := time.Since(begin)
 		r.out.progress(s.progress(len(packages), after), after)
 	})
@@ -48,10 +55,18 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	s.printTotal()
 
 	if s.failed > 0 {
-		return false, nil // go test fails because of what is printed already
+		err = nil // go test fails because of what is printed already
 	}
 
-	return true, err
+	if root != "" && ctx.Err() == nil {
+		for _, p := range s.packages {
+			past.add(p, r.arguments.usual())
+		}
+
+		err = errors.Join(err, past.write(root))
+	}
+
+	return s.failed == 0, err
 }
 
 // test runs go with these arguments and takes its events.
@@ -78,19 +93,35 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	return err
 }
 
-// list is the packages that are tested, or nil if go list cannot tell: go test then prints the reason.
-func (r *runner) list(ctx context.Context) []string {
-	arguments := append([]string{"list"}, r.arguments.only("tags", "race", "mod", "modfile", "overlay")...)
+// list is the packages that are tested and the root of their module. Without packages go list cannot tell, and go test prints
+// the reason; without a root there is none.
+func (r *runner) list(ctx context.Context) (packages []string, root string) {
+	if r.arguments.has("C") || slices.ContainsFunc(r.arguments.packages, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
+		return nil, ""
+	}
 
-	command := exec.CommandContext(ctx, "go", append(arguments, r.arguments.packages...)...)
+	flags := r.arguments.only("tags", "race", "mod", "modfile", "overlay")
+
+	listed, err := r.goOutput(ctx, slices.Concat([]string{"list"}, flags, r.arguments.packages)...)
+	if err != nil {
+		return nil, ""
+	}
+
+	if file, err := r.goOutput(ctx, "env", "GOMOD"); err == nil && filepath.IsAbs(file) {
+		root = filepath.Dir(file)
+	}
+
+	return strings.Fields(listed), root
+}
+
+// goOutput is what the go command prints.
+func (r *runner) goOutput(ctx context.Context, arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = r.directory
 
 	out, err := command.Output()
-	if err != nil {
-		return nil
-	}
 
-	return strings.Fields(string(out))
+	return strings.TrimSpace(string(out)), err
 }
 
 // printPhases prints where the time of the run went.
