@@ -109,8 +109,14 @@ fresh: go ## the fresh machine: clone, empty home and caches, no PostgreSQL, mak
 test-json: go ## the results as JSON lines, as go test -json prints them
 	@$(GO) test -json $(TESTFLAGS) $(PACKAGES)
 
-test-times: go ## how long the slowest end-to-end scenarios take, each by itself
-	@$(SUMMARY) -count=1 -parallel=1 $(TESTFLAGS) ./e2e
+# The report of vitest has the times of the scenarios.
+test-times: build setup chromium ## where CPU and wall time go in the Go tests and the browser suite, and the slowest tests
+	@$(SUMMARY) -times -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+	@for reason in .cache/dashboard.reason .cache/chromium.reason; do \
+		if [ -e $$reason ]; then echo "skipped the browser suite: $$(cat $$reason)"; exit 0; fi; \
+	done; \
+	TARSY_CHROMIUM="$$(cat .cache/chromium)" NO_COLOR=1 $(SUMMARY) -times -vitest .cache/browser-times.json sh -c \
+		'cd web && exec npx vitest run --project browser --reporter=dot --reporter=json --outputFile.json=$(CURDIR)/.cache/browser-times.json $(WEBFLAGS)'
 
 test-repeat: PACKAGES = ./e2e/... ./tarsytest/...
 test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fail now and then

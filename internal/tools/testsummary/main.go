@@ -4,6 +4,9 @@
 // pass then are listed as flaky, and still fail the run. The packages that failed recently run first, then the slowest
 // (.cache/test-history.json).
 //
+// With -times before the arguments it also prints where CPU time went, and the slowest tests of the slowest packages. With
+// -times -vitest REPORT before a command it does the same for that command, which writes a JSON report of vitest.
+//
 // With -read as its only argument it runs nothing and summarizes the output of go test -json or of test2json on its
 // standard input.
 package main
@@ -36,7 +39,16 @@ func run(arguments []string) int {
 		return exitCode(s.failed == 0, err)
 	}
 
-	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments)}
+	times := len(arguments) > 0 && arguments[0] == "-times"
+	if times {
+		arguments = arguments[1:]
+	}
+
+	if times && len(arguments) > 2 && arguments[0] == "-vitest" {
+		return exitCode(runVitest(ctx, out, arguments[1], arguments[2:]))
+	}
+
+	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments), times: times}
 	good, err := r.run(ctx)
 
 	return exitCode(good, err)

@@ -36,7 +36,7 @@ func (r *runner) repeat(ctx context.Context, s *summary) {
 		}
 
 		again := newSummary(io.Discard)
-		_ = r.test(ctx, again, r.repetition(pkg, tests), nil) // it fails if a test fails, which again knows
+		_, _ = r.test(ctx, again, r.repetition(pkg, tests), nil) // it fails if a test fails, which again knows
 
 		for _, test := range tests {
 			verdict := "failed"

@@ -20,6 +20,8 @@ type runner struct {
 	arguments arguments
 	// directory is where go runs; empty means the current one.
 	directory string
+	// times prints where CPU time went and the slowest tests of each of the slowest packages.
+	times bool
 }
 
 // run tests and prints the results. It reports whether all tests passed.
@@ -41,14 +43,25 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 		ordered.packages = past.order(packages)
 	}
 
+	var m *meter
+	if r.times {
+		m = startMeter(root)
+	}
+
 	s := newSummary(r.out)
-	err = r.test(ctx, s, ordered.command("-debug-actiongraph="+graph), func() {
+	ended, err := r.test(ctx, s, ordered.command("-debug-actiongraph="+graph), func() {
 		after := time.Since(begin)
 		r.out.progress(s.progress(len(packages), after), after)
 	})
 	r.out.clear()
-	r.repeat(ctx, s)
 
+	if m != nil && ended != nil {
+		m.print(r.out, "Go tests", ended)
+		printSlowestByGroup(r.out, s.tests)
+		s.printf("\n")
+	}
+
+	r.repeat(ctx, s)
 	s.printSkips()
 	s.printSlowest()
 	r.printPhases(s, begin, graph)
@@ -69,8 +82,8 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	return s.failed == 0, err
 }
 
-// test runs go with these arguments and takes its events.
-func (r *runner) test(ctx context.Context, s *summary, arguments []string, progress func()) error {
+// test runs go with these arguments and takes its events. It returns what the process used, nil if it did not start.
+func (r *runner) test(ctx context.Context, s *summary, arguments []string, progress func()) (*os.ProcessState, error) {
 	// After Ctrl-C go test ends by itself, and reports what was cut off.
 	command := exec.CommandContext(context.WithoutCancel(ctx), "go", arguments...)
 	command.Stderr = r.stderr
@@ -82,7 +95,7 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	}
 
 	if err != nil {
-		return fmt.Errorf("start go test: %w", err)
+		return nil, fmt.Errorf("start go test: %w", err)
 	}
 
 	err = s.read(output, progress)
@@ -90,7 +103,7 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 		err = errors.Join(err, errFailed)
 	}
 
-	return err
+	return command.ProcessState, err
 }
 
 // list is the packages that are tested and the root of their module. Without packages go list cannot tell, and go test prints
