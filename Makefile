@@ -17,7 +17,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test test-go test-web test-browser test-race test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ vet: go
 test-go: go ## unit and end-to-end tests in Go, on a real database
 	@echo "==> testing"
 	@$(SUMMARY) -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+
+quick: go ## vet and test what your change affects, in less than a minute; prints what it leaves out
+	@$(SUMMARY) -quick
 
 test-web: web ## unit tests of the dashboard
 	@echo "==> testing the dashboard"

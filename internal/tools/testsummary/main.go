@@ -7,6 +7,9 @@
 // With -times before the arguments it also prints where CPU time went, and the slowest tests of the slowest packages. With
 // -times -vitest REPORT before a command it does the same for that command, which writes a JSON report of vitest.
 //
+// With -quick as its only argument it vets and tests the packages that the latest changes affect and that take less than a
+// minute, and lists the others.
+//
 // With -read as its only argument it runs nothing and summarizes the output of go test -json or of test2json on its
 // standard input.
 package main
@@ -16,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 
 	"github.com/charmbracelet/x/term"
@@ -37,6 +41,17 @@ func run(arguments []string) int {
 		s.printTotal()
 
 		return exitCode(s.failed == 0, err)
+	}
+
+	if slices.Equal(arguments, []string{"-quick"}) {
+		root, err := os.Getwd()
+		if err != nil {
+			return exitCode(false, err)
+		}
+
+		q := &quick{out: out, stderr: os.Stderr, root: root, parallel: runtime.NumCPU() + 1}
+
+		return exitCode(q.run(ctx))
 	}
 
 	times := len(arguments) > 0 && arguments[0] == "-times"
